@@ -1,0 +1,2 @@
+//! The `rookery` program.
+fn main() {}

@@ -1,0 +1,2 @@
+//! To be filled.
+#![forbid(unsafe_code)]

@@ -1,0 +1,1 @@
+//! The storage engine: pages, journal, transactions, trees, tables.
