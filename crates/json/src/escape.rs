@@ -63,7 +63,7 @@ pub(crate) fn push_escaped(out: &mut Vec<u8>, byte: u8) {
         b'\r' => b'r',
         b'\t' => b't',
         _ => {
-            const DIGITS: &[u8; 16] = b"0123456789abcdef";
+            const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
             let digit = |value: u8| DIGITS[usize::from(value & 15)];
             out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte)]);
             return;
