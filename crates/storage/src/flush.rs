@@ -91,8 +91,8 @@ impl Inner {
                 return Err(self.refusal());
             }
         };
-        if target > header.transaction || (clean && all) {
-            let clean = clean && all;
+        let clean = clean && all;
+        if target > header.transaction || clean {
             let (number, offset) = match target_state {
                 // The journals will be removed; the next one begins anew.
                 _ if clean => (self.next_journal_number(), 0),
@@ -116,7 +116,7 @@ impl Inner {
         }
         self.after_flush(pages, &written, target)?;
         if let (Some(header), Some(journal)) = (*last_header, &mut self.writer.lock().journal) {
-            if header.clean {
+            if clean {
                 journal.remove_all();
             } else {
                 journal.retire_before(header.journal_number);

@@ -57,7 +57,8 @@ fn history(io: &SimulatedIo, seed: u64, transactions: u64) -> Outcome {
             _ => {}
         }
         let mut next = outcome.answered.clone();
-        let count = 1 + random.below(if random.chance(4) { 60 } else { 6 });
+        let count_max = if random.chance(4) { 60 } else { 6 };
+        let count = 1 + random.below(count_max);
         let written = environment.write(|tx| {
             for _ in 0..count {
                 let change = random_change(&mut random, &next);
@@ -161,7 +162,8 @@ fn a_crash_during_recovery_loses_nothing_either() {
             let mut random = Random::new(seed ^ 0x4EC0);
             for _ in 0..12 {
                 let io = SimulatedIo::new();
-                io.fail_at(Some(Fault { at: random.below(whole.operations()), for_ever: false, kind: ErrorKind::Other }));
+                let at = random.below(whole.operations());
+                io.fail_at(Some(Fault { at, for_ever: false, kind: ErrorKind::Other }));
                 let outcome = history(&io, seed, 8);
                 let image = io.crash(|| random_fate(&mut random));
                 for at in 0..20 {
