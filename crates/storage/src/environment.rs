@@ -140,7 +140,8 @@ impl Compression {
     }
 
     pub fn tried(&mut self, raw_bytes: usize, stored_bytes: usize) {
-        self.backoff = if stored_bytes < raw_bytes / 4 * 3 { 0 } else { (self.backoff * 2).clamp(1, Self::BACKOFF_MAX) };
+        self.backoff =
+            if stored_bytes < raw_bytes / 4 * 3 { 0 } else { (self.backoff * 2).clamp(1, Self::BACKOFF_MAX) };
         self.skip = self.backoff;
     }
 }
@@ -268,7 +269,10 @@ impl Drop for Environment {
     fn drop(&mut self) {
         // Without `close` the journal keeps what the data file lacks; opening replays it. Lazy commits are not durable
         // before a flush, so they are given one here.
-        if Arc::strong_count(&self.inner) == 1 && self.inner.options.durability == Durability::Lazy && !self.inner.has_failed() {
+        if Arc::strong_count(&self.inner) == 1
+            && self.inner.options.durability == Durability::Lazy
+            && !self.inner.has_failed()
+        {
             if let Err(error) = self.inner.flush(false) {
                 tracing::warn!(path = %self.inner.path.display(), %error, "the last flush failed");
             }
@@ -303,7 +307,8 @@ impl Inner {
     ) -> Result<Inner> {
         let table = PageTable::new(data.clone(), path.join(DATA_FILE), id, page::verify);
         let durable = options.durability == Durability::Durable;
-        let journal = folder.clone().map(|folder| JournalFiles::new(folder, durable, state.existing_journals));
+        let journal =
+            folder.clone().map(|folder| JournalFiles::new(folder, durable, state.existing_journals, state.last.number));
         let writer = Writer {
             last_transaction: state.last.transaction,
             last_hash: state.last.hash,
@@ -520,7 +525,11 @@ fn read_header(data: &dyn File) -> Result<Header> {
     let damaged = || Error::CorruptFile { path: data.path().to_path_buf(), rule: "both headers are damaged".into() };
     let header = copies.into_iter().max_by_key(|header| header.sequence).ok_or_else(damaged)?;
     if header.version > FORMAT_VERSION {
-        return Err(Error::NewerFormat { path: data.path().to_path_buf(), found: header.version, known: FORMAT_VERSION });
+        return Err(Error::NewerFormat {
+            path: data.path().to_path_buf(),
+            found: header.version,
+            known: FORMAT_VERSION,
+        });
     }
     Ok(header)
 }
@@ -549,7 +558,8 @@ impl Inner {
                 Change::Run { pages, .. } => u64::from(pages),
                 _ => 1,
             };
-            let end = number.0.checked_add(pages).ok_or_else(|| table.corrupt(number, "it lies outside of the file"))?;
+            let end =
+                number.0.checked_add(pages).ok_or_else(|| table.corrupt(number, "it lies outside of the file"))?;
             this.grow(end)?;
             replayed.push(number);
             this.apply(transaction, number, change)

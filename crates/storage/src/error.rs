@@ -102,7 +102,12 @@ pub enum Error {
 
 impl Error {
     /// An [`Error::Io`], or [`Error::DiskFull`] where the device is full.
-    pub(crate) fn io(operation: &'static str, path: &std::path::Path, needed_bytes: u64, source: std::io::Error) -> Self {
+    pub(crate) fn io(
+        operation: &'static str,
+        path: &std::path::Path,
+        needed_bytes: u64,
+        source: std::io::Error,
+    ) -> Self {
         match source.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
                 Error::DiskFull { path: path.to_path_buf(), needed_bytes }

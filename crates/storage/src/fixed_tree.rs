@@ -515,9 +515,8 @@ impl<'t, R: Reader> FixedCursor<'t, R> {
     }
 
     fn previous_leaf(&mut self) -> Result<Option<(u64, u64)>> {
-        let Some(branch) = (0..self.depth - 1)
-            .rev()
-            .find(|step| self.steps[*step].is_some_and(|(_, position)| position > 0))
+        let Some(branch) =
+            (0..self.depth - 1).rev().find(|step| self.steps[*step].is_some_and(|(_, position)| position > 0))
         else {
             self.depth = 0;
             return Ok(None);

@@ -91,13 +91,16 @@ impl Inner {
                 return Err(self.refusal());
             }
         };
-        if target > header.transaction || (clean && all) {
+        let clean = clean && all;
+        if target > header.transaction || clean {
             let (number, offset) = match target_state {
+                // The journals will be removed; the next one begins anew.
+                _ if clean => (self.next_journal_number(), 0),
                 Some(state) => (state.number, state.offset),
                 None => (header.journal_number, header.journal_offset),
             };
             let next = Header {
-                clean: clean && all,
+                clean,
                 sequence: header.sequence + 1,
                 transaction: target,
                 journal_number: number,
@@ -113,7 +116,7 @@ impl Inner {
         }
         self.after_flush(pages, &written, target)?;
         if let (Some(header), Some(journal)) = (*last_header, &mut self.writer.lock().journal) {
-            if header.clean {
+            if clean {
                 journal.remove_all();
             } else {
                 journal.retire_before(header.journal_number);
@@ -122,6 +125,10 @@ impl Inner {
         tracing::debug!(path = %folder.path.display(), pages = written.len(), transaction = target.0, "flushed");
         self.flush_done.notify_all();
         Ok(())
+    }
+
+    fn next_journal_number(&self) -> u64 {
+        self.writer.lock().journal.as_ref().map_or(1, |journal| journal.next_number())
     }
 
     /// Lazy commits are in the journal's page cache. What a page of the data file may show must be durable there first, or
@@ -151,7 +158,8 @@ impl Inner {
         let mut run_end = 0;
         let mut run_transaction = TransactionId(0);
         let write = |bytes: &[u8], at: u64| {
-            data.write_at(bytes, at * PAGE_SIZE as u64).map_err(|e| Error::io("write", data.path(), bytes.len() as u64, e))
+            data.write_at(bytes, at * PAGE_SIZE as u64)
+                .map_err(|e| Error::io("write", data.path(), bytes.len() as u64, e))
         };
         for number in pages {
             let mut version = self.table.newest(*number)?;

@@ -176,7 +176,9 @@ pub(crate) fn verify(page: &Page, bytes: &[u8], at: PageNumber, environment_id: 
         Some(Kind::Tree) => crate::tree::node::check(page),
         Some(Kind::FixedTree) => crate::fixed_tree::check(page),
         Some(Kind::Section) => crate::records::check(page),
-        Some(Kind::Run) if run_length(page) > (bytes.len() - RUN_START) as u64 => Err("its value is longer than its run"),
+        Some(Kind::Run) if run_length(page) > (bytes.len() - RUN_START) as u64 => {
+            Err("its value is longer than its run")
+        }
         Some(Kind::Run | Kind::Bitmap | Kind::State) => Ok(()),
     }
 }

@@ -142,6 +142,7 @@ impl WriteTransaction<'_> {
             "page {first} is freed once, and was in use until then"
         );
         set_bits(bitmap, bit, count as usize, false);
+        self.note_freed();
         self.space_hints().freed(span as usize, bit as u32);
         Ok(())
     }

@@ -110,7 +110,10 @@ impl<'t> Walk<'t> {
             self.problem(format!("page {number} says that it is page {}", page::number(page)));
         }
         if page::transaction(page) > self.tx.id() {
-            self.problem(format!("page {number} is of transaction {}, which the snapshot does not have", page::transaction(page)));
+            self.problem(format!(
+                "page {number} is of transaction {}, which the snapshot does not have",
+                page::transaction(page)
+            ));
         }
         Some(page)
     }

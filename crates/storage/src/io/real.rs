@@ -138,7 +138,9 @@ impl File for RealFile {
     }
 
     fn allocate(&self, position: u64, length: u64) -> Result<()> {
-        match retry(|| rustix::fs::fallocate(&self.file, FallocateFlags::empty(), position, length).map_err(Error::from)) {
+        match retry(|| {
+            rustix::fs::fallocate(&self.file, FallocateFlags::empty(), position, length).map_err(Error::from)
+        }) {
             Err(error) if error.kind() == ErrorKind::Unsupported => {
                 const PIECE: u64 = 1 << 20;
                 let zeros = vec![0; PIECE.min(length) as usize];

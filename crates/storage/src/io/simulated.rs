@@ -231,7 +231,8 @@ impl Disk {
     }
 
     fn room_for(&self, file: usize, length: u64) -> Result<()> {
-        let others: u64 = self.files.iter().enumerate().filter(|(i, _)| *i != file).map(|(_, f)| f.current.len() as u64).sum();
+        let others: u64 =
+            self.files.iter().enumerate().filter(|(i, _)| *i != file).map(|(_, f)| f.current.len() as u64).sum();
         match self.capacity {
             Some(capacity) if others + length > capacity => Err(Error::from(ErrorKind::StorageFull)),
             _ => Ok(()),

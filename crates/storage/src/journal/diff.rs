@@ -122,7 +122,8 @@ mod tests {
             let base = random_page(seed);
             let mut page = base;
             for change in 0..seed % 20 {
-                let at = (DIFF_START as u64 + (seed * 7919 + change * 104_729) % (PAGE_SIZE - DIFF_START) as u64) as usize;
+                let at =
+                    (DIFF_START as u64 + (seed * 7919 + change * 104_729) % (PAGE_SIZE - DIFF_START) as u64) as usize;
                 let end = (at + (change * 13 % 90) as usize + 1).min(PAGE_SIZE);
                 page[at..end].iter_mut().for_each(|b| *b = b.wrapping_add(1));
             }

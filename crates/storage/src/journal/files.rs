@@ -50,8 +50,9 @@ pub(crate) fn number_of(name: &str) -> Option<u64> {
 
 impl JournalFiles {
     /// * `existing`: the files of the folder, by rising number; they stay until a checkpoint passes them.
-    pub fn new(folder: Folder, durable: bool, existing: Vec<Arc<JournalFile>>) -> Self {
-        let next_number = existing.last().map_or(1, |file| file.number + 1);
+    /// * `first_number`: where the header says that the journal goes on; new files have this number or a higher one.
+    pub fn new(folder: Folder, durable: bool, existing: Vec<Arc<JournalFile>>, first_number: u64) -> Self {
+        let next_number = existing.last().map_or(first_number, |file| first_number.max(file.number + 1));
         JournalFiles {
             folder,
             durable,
@@ -136,6 +137,11 @@ impl JournalFiles {
                 self.folder.io.remove(&self.folder.file(&name(file.number))).ok();
             }
         }
+    }
+
+    /// The number of the file after the current one.
+    pub fn next_number(&self) -> u64 {
+        self.next_number
     }
 
     /// Bytes of all files, as the statistics report them.

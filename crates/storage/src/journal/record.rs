@@ -73,7 +73,10 @@ impl Header {
 
     /// Bytes that the record takes in the file, padding included.
     pub fn padded_size(&self) -> u64 {
-        (HEADER_SIZE as u64).saturating_add(self.stored_bytes).div_ceil(ALIGNMENT as u64).saturating_mul(ALIGNMENT as u64)
+        (HEADER_SIZE as u64)
+            .saturating_add(self.stored_bytes)
+            .div_ceil(ALIGNMENT as u64)
+            .saturating_mul(ALIGNMENT as u64)
     }
 
     /// Whether `record`, header included, is what was written.
@@ -195,7 +198,8 @@ pub(crate) fn raw_pages(header: &Header, record: &[u8]) -> Result<Vec<u8>, &'sta
     if !header.compressed {
         return Ok(stored.to_vec());
     }
-    if header.raw_bytes > 64 * (stored.len() as u64 * 255 + (16 << 20)) || header.raw_bytes > 16 * VALUE_SIZE_MAX as u64 {
+    if header.raw_bytes > 64 * (stored.len() as u64 * 255 + (16 << 20)) || header.raw_bytes > 16 * VALUE_SIZE_MAX as u64
+    {
         return Err("a record says that it is larger than it can be");
     }
     let mut raw = vec![0; header.raw_bytes as usize];

@@ -75,7 +75,12 @@ pub(crate) fn replay(
 }
 
 /// The record at the state's offset, if it is the next one; its bytes are in `buffer` then.
-fn fitting_record(file: &JournalFile, environment_id: u128, state: &State, buffer: &mut Vec<u8>) -> Result<Option<Header>> {
+fn fitting_record(
+    file: &JournalFile,
+    environment_id: u128,
+    state: &State,
+    buffer: &mut Vec<u8>,
+) -> Result<Option<Header>> {
     let fits = |header: &Header| {
         header.environment_id == environment_id
             && header.transaction.0 == state.transaction.0 + 1

@@ -208,6 +208,7 @@ impl PageTable {
         let page = self.file_page_unverified(number)?;
         let pages = crate::page::run_pages(page).max(1);
         let bytes = self.file_bytes(number, u64::from(pages))?;
+
         (self.verify)(page, bytes, number, self.environment_id).map_err(|rule| self.corrupt(number, rule))?;
         // Another reader may have done the same, or the writer may have installed a version: then the word stays.
         let word = self.word(number)?;

@@ -207,6 +207,7 @@ fn run_batch(inner: &Arc<Inner>, writer: MutexGuard<'_, Writer>, batch: &mut Vec
 
 /// Makes the record of a transaction and takes its place in the journal.
 fn seal(mut tx: WriteTransaction<'_>) -> Result<Batch> {
+    tx.drop_freed_pages()?;
     if tx.dirty().is_empty() {
         return Ok(Batch::Unchanged { seen: tx.writer.last_transaction });
     }

@@ -10,11 +10,12 @@ use super::sealed::Pages;
 use crate::environment::{Inner, Writer};
 use crate::error::{Error, Result};
 use crate::ids::{PageNumber, SnapshotWord, TransactionId};
+use crate::limits::SPAN_PAGES;
 use crate::page;
 use crate::pager::Page;
 use crate::pager::frames::{Pool, VersionPointer};
 use crate::pager::table::Place;
-use crate::space::SpaceHints;
+use crate::space::{self, SpaceHints};
 use parking_lot::MutexGuard;
 
 /// The one writer's transaction. It sees its own changes; nobody else does before it is committed.
@@ -28,13 +29,15 @@ pub struct WriteTransaction<'env> {
     /// What the running job changed: the page, and the version of an earlier job in this transaction, if any.
     undo: Vec<(PageNumber, Option<VersionPointer>)>,
     dirty_before_job: usize,
+    /// Whether pages were freed, so that some of `dirty` may not matter any more.
+    freed: bool,
 }
 
 impl<'env> WriteTransaction<'env> {
     pub(crate) fn begin(inner: &'env Inner, mut writer: MutexGuard<'env, Writer>) -> Self {
         let id = TransactionId(writer.last_transaction.0 + 1);
         let dirty = std::mem::take(&mut writer.dirty_buffer);
-        WriteTransaction { inner, writer, id, dirty, job: 0, undo: Vec::new(), dirty_before_job: 0 }
+        WriteTransaction { inner, writer, id, dirty, job: 0, undo: Vec::new(), dirty_before_job: 0, freed: false }
     }
 
     /// The id that this transaction will have if it changes anything.
@@ -106,6 +109,37 @@ impl<'env> WriteTransaction<'env> {
             None if ours.fresh() => self.inner.table.set_unverified(number),
             None => self.inner.table.set(number, None),
         }
+    }
+
+    /// Notes that pages were freed.
+    pub(crate) fn note_freed(&mut self) {
+        self.freed = true;
+    }
+
+    /// Forgets changes of pages that the transaction freed in the end, or that lie inside of a run it allocated: neither
+    /// the journal nor the data file may have them.
+    pub(crate) fn drop_freed_pages(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.freed) {
+            return Ok(());
+        }
+        self.dirty.sort_unstable();
+        let mut kept = Vec::with_capacity(self.dirty.len());
+        let mut run_end = 0;
+        for number in std::mem::take(&mut self.dirty) {
+            let Some(version) = self.inner.table.newest(number)? else { continue };
+            let bitmap = self.page_of(space::bitmap_page(number.0 / SPAN_PAGES))?;
+            if number.0 < run_end || !space::is_used(bitmap, (number.0 % SPAN_PAGES) as usize) {
+                self.restore(number, version)?;
+                self.writer.reclaim.unlinked(SnapshotWord::of(self.id), version);
+                continue;
+            }
+            if version.pages() > 1 {
+                run_end = number.0 + u64::from(version.pages());
+            }
+            kept.push(number);
+        }
+        self.dirty = kept;
+        Ok(())
     }
 
     /// Hands the changed pages over to the commit; nothing is left to take back.
