@@ -458,12 +458,15 @@ fn create(folder: &Folder, names: &[String]) -> Result<()> {
         let path = path.clone();
         move |e| Error::io(operation, &path, 2 * PAGE_SIZE as u64, e)
     };
+    let sync_dir = || folder.io.sync_dir(&folder.path).map_err(|e| Error::io("sync the folder", &folder.path, 0, e));
     for name in names {
         // Journals without a data file are left over from a creation that did not end.
         if files::number_of(name).is_some() || name == NEW_DATA_FILE {
             folder.io.remove(&folder.file(name)).map_err(failed("remove"))?;
         }
     }
+    // Names are made durable before anything is built on them: a crash may keep the renaming and lose what came before.
+    sync_dir()?;
     let file = folder.io.open(&path, OpenMode::Create).map_err(failed("create"))?;
     let header = Header {
         version: FORMAT_VERSION,
@@ -479,8 +482,9 @@ fn create(folder: &Folder, names: &[String]) -> Result<()> {
     file.write_at(&header.encode(), 0).map_err(failed("write"))?;
     file.write_at(&Header { sequence: 0, ..header }.encode(), PAGE_SIZE as u64).map_err(failed("write"))?;
     file.sync().map_err(failed("sync"))?;
+    sync_dir()?;
     folder.io.rename(&path, &folder.file(DATA_FILE)).map_err(failed("rename"))?;
-    folder.io.sync_dir(&folder.path).map_err(|e| Error::io("sync the folder", &folder.path, 0, e))
+    sync_dir()
 }
 
 fn open_existing(folder: Folder, options: Options, lock: Box<dyn Send + Sync>) -> Result<Inner> {
