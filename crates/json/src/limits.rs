@@ -1,0 +1,10 @@
+//! What JSON text may not exceed.
+
+/// Objects and arrays inside of one another. Deep text costs stack or state in each of its readers.
+pub const DEPTH_MAX: usize = 256;
+
+/// Bytes of one property name, as it is stored.
+pub const PROPERTY_NAME_SIZE_MAX: usize = 64 * 1024;
+
+/// Bytes of one text given to the [`Minifier`](crate::Minifier): positions inside are 32 bits wide.
+pub const INPUT_SIZE_MAX: usize = u32::MAX as usize;
