@@ -55,6 +55,9 @@ pub(crate) enum Error {
     /// The text of a query is wrong.
     #[error("{message}\nQuery: {query}")]
     Query { message: String, query: String },
+    /// A query on an index by name, which is not there. Answered with 404 and no body.
+    #[error("There is no such index")]
+    NoSuchIndex,
     /// A query ran longer than allowed.
     #[error("The query was cancelled after {seconds} s (the limit Limits.QueryRunTimeInSec)")]
     QueryTimeout { seconds: u64 },
@@ -132,6 +135,10 @@ impl Error {
             Error::NotAnObject { .. } => Shape::new(internal, "Sparrow.Exceptions.InvalidStartOfObjectException"),
             Error::UnknownCommand(_) => Shape::new(internal, "Raven.Server.Exceptions.InvalidCommandTypeException"),
             Error::Query { .. } => Shape::new(internal, "Raven.Client.Exceptions.InvalidQueryException"),
+            Error::NoSuchIndex => Shape::new(
+                StatusCode::NOT_FOUND,
+                "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException",
+            ),
             Error::QueryTimeout { .. } => Shape::new(internal, "System.TimeoutException"),
             Error::AlreadyExists(_) => Shape {
                 status: StatusCode::CONFLICT,
