@@ -1,1 +1,45 @@
-//! To be filled.
+//! A node's databases: found by name, created, deleted, written to through bounded queues, with their operations.
+//!
+//! ```no_run
+//! use rookery_database::{Databases, DatabasesOptions, documents};
+//!
+//! let databases = Databases::open(DatabasesOptions::folder("data"))?;
+//! let shop = databases.find_or_create("Shop")?;
+//! let mut batch = documents::Batch::new();
+//! batch.put("users/1", br#"{"Name":"Ann","@metadata":{"@collection":"Users"}}"#, documents::Expected::Any)?;
+//! shop.execute(batch)?;
+//! assert!(shop.read().get("USERS/1")?.is_some());
+//! # Ok::<(), rookery_database::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod bulk_insert;
+mod changes;
+mod client_configuration;
+mod database;
+mod databases;
+mod error;
+mod import;
+mod limits;
+mod name;
+mod names;
+mod operations;
+mod queue;
+mod record;
+mod request_ids;
+mod sample_data;
+mod system;
+mod tombstones;
+
+pub use bulk_insert::{BulkInsert, BulkInsertCounts};
+pub use changes::{ChangeListener, Committed};
+pub use client_configuration::ClientConfiguration;
+pub use database::Database;
+pub use databases::{Databases, DatabasesOptions, Deletion};
+pub use error::{Error, Result};
+pub use import::{ImportOptions, ImportReport, LineError};
+pub use limits::Limits;
+pub use operations::{Operation, OperationId, OperationResult, OperationStatus, Operations, Progress};
+pub use record::{DatabaseRecord, LockMode};
+
+pub use documents;

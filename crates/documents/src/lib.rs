@@ -1,2 +1,60 @@
-//! To be filled.
+//! Documents on the storage engine: what an id, a collection, an etag and a change vector mean.
+//!
+//! A [`DocumentStore`] keeps the documents of one database in one storage environment. Reads go through a [`Snapshot`]: one
+//! consistent state for as long as it is held. Writes go through [`Writing`], inside a write transaction; a [`Batch`] is the
+//! unit that clients send, checked and taken apart before the transaction, so that the one writer does as little as possible.
+//! Everything else (indexes, subscriptions, replication) pulls "what changed after etag E".
 #![forbid(unsafe_code)]
+
+pub mod base64;
+mod batch;
+mod change_vector;
+mod collections;
+mod command;
+mod content;
+mod date;
+mod delete;
+mod document;
+mod error;
+mod flags;
+mod hilo;
+pub mod id;
+mod identities;
+mod includes;
+pub mod limits;
+mod outcome;
+mod put;
+mod record;
+mod results_hash;
+mod schema;
+mod snapshot;
+mod store;
+mod tombstone;
+mod wildcard;
+mod writing;
+
+pub use batch::Batch;
+pub use change_vector::{ChangeVector, Order};
+pub use collections::CollectionStatistics;
+pub use command::{Command, CommandKind, Expected};
+pub use date::{DATE_SIZE, Date};
+pub use document::Document;
+pub use error::{Error, Operation, Result};
+pub use flags::Flags;
+pub use hilo::{HiLoRange, HiLoRequest};
+pub use includes::IncludePath;
+pub use outcome::{CommandResult, Outcome};
+pub use results_hash::ResultsHash;
+pub use snapshot::{ByEtag, ByPrefix, PrefixQuery, Snapshot, Statistics, TombstonesByEtag};
+pub use store::{DocumentStore, StoreOptions};
+pub use tombstone::Tombstone;
+pub use wildcard::Wildcards;
+pub use writing::Writing;
+
+/// The collection of documents that name none.
+pub const EMPTY_COLLECTION: &str = "@empty";
+/// The collection of hi-lo documents.
+pub const HILO_COLLECTION: &str = "@hilo";
+
+/// The number of a write in its database. Rises with every document and tombstone, never comes twice.
+pub type Etag = u64;

@@ -1,0 +1,229 @@
+//! Bulk insert: an endless array of commands, cut up as it arrives, written in transactions of bounded size.
+//!
+//! Batches overlap: while some are on their way to the disk the next is taken apart. No more than a few are on their way, so
+//! a client that sends faster than the disk writes is held back by the connection. What was applied before an error stays.
+
+use std::sync::Arc;
+
+use documents::Batch;
+use json::{Element, ElementScanner};
+use parking_lot::{Condvar, Mutex};
+
+use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BATCHES_IN_FLIGHT_MAX, BULK_ELEMENT_SIZE_MAX};
+use crate::{Database, Error, Operation, OperationResult, OperationStatus, Progress, Result};
+
+/// One bulk insert. Its functions may wait for the disk: call them on a thread that may.
+pub struct BulkInsert {
+    database: Arc<Database>,
+    operation: Arc<Operation>,
+    scanner: ElementScanner,
+    buffer: Vec<u8>,
+    batch: Batch,
+    skip_unchanged: bool,
+    flight: Arc<Flight>,
+}
+
+/// What was applied so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct BulkInsertCounts {
+    /// Documents.
+    pub documents: u64,
+    /// Transactions.
+    pub batches: u64,
+}
+
+/// The batches on their way.
+#[derive(Default)]
+struct Flight {
+    state: Mutex<FlightState>,
+    landed: Condvar,
+}
+
+#[derive(Default)]
+struct FlightState {
+    in_flight: usize,
+    counts: BulkInsertCounts,
+    failed: Option<Error>,
+}
+
+impl Database {
+    /// Begins a bulk insert as operation `id`, reserved by
+    /// [`Operations::next_id`](crate::Operations::next_id); None reserves one.
+    pub fn bulk_insert(self: &Arc<Self>, id: Option<u64>, skip_unchanged: bool) -> BulkInsert {
+        let id = id.unwrap_or_else(|| self.operations().next_id());
+        BulkInsert {
+            database: self.clone(),
+            operation: self.operations().start(id, "Bulk Insert"),
+            scanner: ElementScanner::new(),
+            buffer: Vec::new(),
+            batch: Batch::new().skip_unchanged(skip_unchanged),
+            skip_unchanged,
+            flight: Arc::default(),
+        }
+    }
+}
+
+impl BulkInsert {
+    /// The operation that it runs as.
+    pub fn operation(&self) -> &Arc<Operation> {
+        &self.operation
+    }
+
+    /// What is durable so far.
+    pub fn counts(&self) -> BulkInsertCounts {
+        self.flight.state.lock().counts
+    }
+
+    /// Takes the next bytes of the stream. True: the array is closed, and [`finish`](Self::finish) comes next, whatever the
+    /// connection still has.
+    ///
+    /// # Errors
+    ///
+    /// The stream is not acceptable, a batch was refused, or the operation was killed. Then [`fail`](Self::fail) comes next.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<bool> {
+        if self.operation.is_killed() {
+            return Err(Error::Canceled);
+        }
+        // Whole elements are mostly found in the bytes as they came; only what is cut off is kept.
+        if self.buffer.is_empty() {
+            let consumed = self.scan(bytes)?;
+            self.buffer.extend_from_slice(bytes.get(consumed..).unwrap_or_default());
+        } else {
+            let mut buffer = std::mem::take(&mut self.buffer);
+            buffer.extend_from_slice(bytes);
+            let consumed = self.scan(&buffer)?;
+            buffer.drain(..consumed);
+            self.buffer = buffer;
+        }
+        if self.buffer.len() > BULK_ELEMENT_SIZE_MAX {
+            let rule = format!("one command of a bulk insert is larger than {BULK_ELEMENT_SIZE_MAX} bytes");
+            return Err(Error::BadStream { rule });
+        }
+        Ok(self.scanner.is_closed())
+    }
+
+    /// Takes all whole elements; gives how many bytes are done with.
+    fn scan(&mut self, buffer: &[u8]) -> Result<usize> {
+        while let Element::Complete(range) = self.scanner.next(buffer)? {
+            self.batch.push_bulk_element(buffer.get(range).unwrap_or_default())?;
+            if self.batch.len() >= BULK_BATCH_COUNT_MAX || self.batch.size() >= BULK_BATCH_SIZE_MAX {
+                self.send()?;
+            }
+        }
+        let consumed = self.scanner.consumed();
+        self.scanner.discard(consumed);
+        Ok(consumed)
+    }
+
+    /// Adds one command that was cut out elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// As [`feed`](Self::feed).
+    pub fn push(&mut self, element: &[u8]) -> Result<()> {
+        if self.operation.is_killed() {
+            return Err(Error::Canceled);
+        }
+        self.batch.push_bulk_element(element)?;
+        if self.batch.len() >= BULK_BATCH_COUNT_MAX || self.batch.size() >= BULK_BATCH_SIZE_MAX {
+            self.send()?;
+        }
+        Ok(())
+    }
+
+    /// Sends the batch on its way, when there is room.
+    fn send(&mut self) -> Result<()> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        {
+            let mut state = self.flight.state.lock();
+            while state.in_flight >= BULK_BATCHES_IN_FLIGHT_MAX {
+                self.flight.landed.wait(&mut state);
+            }
+            if let Some(failed) = &state.failed {
+                return Err(failed.clone());
+            }
+            state.in_flight += 1;
+        }
+        let batch = std::mem::replace(&mut self.batch, Batch::new().skip_unchanged(self.skip_unchanged));
+        let count = batch.len() as u64;
+        let (flight, operation) = (self.flight.clone(), self.operation.clone());
+        self.database.submit_silently(batch, move |outcome| {
+            let mut state = flight.state.lock();
+            state.in_flight -= 1;
+            match outcome {
+                Ok(_) => {
+                    state.counts.documents += count;
+                    state.counts.batches += 1;
+                    operation.set_progress(Progress {
+                        processed: state.counts.documents,
+                        documents_processed: state.counts.documents,
+                        batch_count: state.counts.batches,
+                        ..Progress::default()
+                    });
+                }
+                Err(error) => drop(state.failed.get_or_insert(error)),
+            }
+            flight.landed.notify_all();
+        });
+        Ok(())
+    }
+
+    /// Writes what is left and waits until all of it is durable. Ends the operation, well or not.
+    ///
+    /// # Errors
+    ///
+    /// The array was not closed, or a batch was refused.
+    pub fn finish(mut self) -> Result<BulkInsertCounts> {
+        let sent = self.send();
+        let landed = self.land();
+        match sent.and(landed) {
+            Ok(counts) => {
+                self.operation.end(OperationStatus::Completed(OperationResult {
+                    total: counts.documents,
+                    documents_processed: counts.documents,
+                    message: format!("Processed {} items.", counts.documents),
+                }));
+                Ok(counts)
+            }
+            Err(error) => {
+                self.end_badly(error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends the operation because of an error, after what is on its way has landed.
+    pub fn fail(self, error: Error) -> BulkInsertCounts {
+        let _ = self.land();
+        self.end_badly(error);
+        self.counts()
+    }
+
+    fn end_badly(&self, error: Error) {
+        self.operation.end(match error {
+            Error::Canceled => OperationStatus::Canceled,
+            error => OperationStatus::Faulted(Arc::new(error)),
+        });
+    }
+
+    fn land(&self) -> Result<BulkInsertCounts> {
+        let mut state = self.flight.state.lock();
+        while state.in_flight > 0 {
+            self.flight.landed.wait(&mut state);
+        }
+        match &state.failed {
+            Some(failed) => Err(failed.clone()),
+            None => Ok(state.counts),
+        }
+    }
+}
+
+/// Dropped without an end, for example because the connection broke: the operation says so.
+impl Drop for BulkInsert {
+    fn drop(&mut self) {
+        let rule = "the stream of the bulk insert ended before its array was closed".to_owned();
+        self.operation.end(OperationStatus::Faulted(Arc::new(Error::BadStream { rule })));
+    }
+}

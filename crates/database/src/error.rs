@@ -1,0 +1,123 @@
+//! Why an operation on a node's databases failed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Why an operation on a node's databases failed.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    /// There is no database of that name.
+    #[error("Database '{name}' does not exist.")]
+    Missing {
+        /// The name asked for.
+        name: String,
+    },
+    /// The database is disabled. Enable it, then retry.
+    #[error("Database '{name}' has been disabled.")]
+    Disabled {
+        /// The database.
+        name: String,
+    },
+    /// There is a database of that name, in some spelling.
+    #[error("Database '{name}' already exists!")]
+    AlreadyExists {
+        /// The database.
+        name: String,
+    },
+    /// The record was changed by somebody else. Read it again, then retry.
+    #[error("the record of database '{name}' has etag {actual}, but {expected} was expected")]
+    RecordConflict {
+        /// The database.
+        name: String,
+        /// The etag given.
+        expected: u64,
+        /// The etag there is.
+        actual: u64,
+    },
+    /// A name that a database cannot have.
+    #[error("The name '{}' is not permitted: {rule}", .name.escape_debug())]
+    BadName {
+        /// The name given, shortened.
+        name: String,
+        /// The rule it breaks.
+        rule: &'static str,
+    },
+    /// The database is locked against deletion.
+    #[error("Database '{name}' cannot be deleted because of the set lock mode ('PreventDeletesError')")]
+    DeletionLocked {
+        /// The database.
+        name: String,
+    },
+    /// Too much waits to be written. Nothing was applied; retry after a second.
+    #[error("database '{name}' is busy: {what} wait to be written, which is the limit {limit}")]
+    Busy {
+        /// The database.
+        name: String,
+        /// How much waits.
+        what: String,
+        /// The limit that was reached.
+        limit: &'static str,
+    },
+    /// There is no such operation, or its state is no longer kept.
+    #[error("there is no operation {id} in database '{database}'")]
+    UnknownOperation {
+        /// The database.
+        database: String,
+        /// The id asked for.
+        id: u64,
+    },
+    /// The operation was killed.
+    #[error("the operation was cancelled")]
+    Canceled,
+    /// Sample data go only into a database without documents.
+    #[error("sample data can only be created in a database without documents, but '{name}' has {count}")]
+    NotEmpty {
+        /// The database.
+        name: String,
+        /// Its documents.
+        count: u64,
+    },
+    /// A bulk insert, or one element of it, is not acceptable.
+    #[error("{rule}")]
+    BadStream {
+        /// What is wrong.
+        rule: String,
+    },
+    /// A file or folder could not be read, made or removed.
+    #[error("{operation} '{}': {source}", path.display())]
+    Io {
+        /// What was attempted, in the infinitive.
+        operation: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the operating system said.
+        source: Arc<std::io::Error>,
+    },
+    /// What the node keeps about itself is damaged.
+    #[error("what the node keeps about its databases is damaged: {rule}")]
+    Corrupt {
+        /// The rule that does not hold.
+        rule: &'static str,
+    },
+    /// The documents refused.
+    #[error(transparent)]
+    Documents(#[from] documents::Error),
+    /// The storage failed. After a failed write the outcome of what was not confirmed is not known.
+    #[error(transparent)]
+    Storage(#[from] storage::Error),
+}
+
+/// The result of an operation on a node's databases.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    pub(crate) fn io(operation: &'static str, path: &std::path::Path, source: std::io::Error) -> Error {
+        Error::Io { operation, path: path.to_owned(), source: Arc::new(source) }
+    }
+}
+
+impl From<json::Error> for Error {
+    fn from(error: json::Error) -> Error {
+        Error::Documents(documents::Error::Json(error))
+    }
+}

@@ -1,0 +1,48 @@
+//! What a node's databases may not exceed.
+
+/// Bounds that an operator may set.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Bytes of batches that wait in one database for the next transaction. Beyond, writes are refused as busy.
+    pub queued_batches_size_max: usize,
+    /// Batches that wait in one database for the next transaction.
+    pub queued_batches_count_max: usize,
+    /// Operations of one database whose state is kept after they ended.
+    pub ended_operations_count_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            queued_batches_size_max: 64 * 1024 * 1024,
+            queued_batches_count_max: 16 * 1024,
+            ended_operations_count_max: 1000,
+        }
+    }
+}
+
+/// Bytes of a database's name.
+pub(crate) const NAME_SIZE_MAX: usize = 128;
+
+/// Spellings that are learnt of each database before all learnt ones are forgotten.
+pub(crate) const SPELLINGS_PER_DATABASE_MAX: usize = 8;
+
+/// Requests whose ids are remembered, so that a repeated one is not applied twice.
+pub(crate) const REQUEST_IDS_COUNT_MAX: usize = 4096;
+
+/// Seconds that the state of an operation is kept after it ended.
+pub(crate) const ENDED_OPERATION_KEPT_SECONDS: u64 = 15 * 60;
+
+/// Documents and bytes of one transaction of a bulk insert.
+pub(crate) const BULK_BATCH_COUNT_MAX: usize = 2048;
+/// See [`BULK_BATCH_COUNT_MAX`].
+pub(crate) const BULK_BATCH_SIZE_MAX: usize = 1024 * 1024;
+
+/// Transactions of one bulk insert on their way at once.
+pub(crate) const BULK_BATCHES_IN_FLIGHT_MAX: usize = 3;
+
+/// Bytes of one element of a bulk insert, with what stands around the document.
+pub(crate) const BULK_ELEMENT_SIZE_MAX: usize = documents::limits::DOCUMENT_SIZE_MAX + 64 * 1024;
+
+/// Bad lines of an import whose reasons are kept.
+pub(crate) const IMPORT_ERRORS_KEPT_MAX: usize = 100;

@@ -1,0 +1,209 @@
+//! Operations: work that goes on after its request was answered, and whose state clients ask for.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use documents::Date;
+use parking_lot::Mutex;
+
+use crate::limits::ENDED_OPERATION_KEPT_SECONDS;
+
+/// The number of an operation in its database.
+pub type OperationId = u64;
+
+/// How far an operation is.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// Items that are done.
+    pub processed: u64,
+    /// Items in all; 0 while it is not known.
+    pub total: u64,
+    /// Transactions so far.
+    pub batch_count: u64,
+    /// The last document.
+    pub last_processed_id: Option<String>,
+    /// Documents among the items.
+    pub documents_processed: u64,
+}
+
+/// What an operation came to.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct OperationResult {
+    /// Items that were processed.
+    pub total: u64,
+    /// Documents among them.
+    pub documents_processed: u64,
+    /// A sentence for people.
+    pub message: String,
+}
+
+/// Where an operation stands.
+#[derive(Clone, Debug)]
+pub enum OperationStatus {
+    /// It goes on.
+    InProgress,
+    /// It is done.
+    Completed(OperationResult),
+    /// It failed.
+    Faulted(Arc<crate::Error>),
+    /// It was killed.
+    Canceled,
+}
+
+/// One operation.
+#[derive(Debug)]
+pub struct Operation {
+    id: OperationId,
+    description: String,
+    started_at: Date,
+    is_killed: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    status: OperationStatus,
+    progress: Option<Progress>,
+    ended_at: Option<Date>,
+}
+
+impl Operation {
+    /// Its number.
+    pub fn id(&self) -> OperationId {
+        self.id
+    }
+
+    /// What it does, for people.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// When it began.
+    pub fn started_at(&self) -> Date {
+        self.started_at
+    }
+
+    /// Where it stands.
+    pub fn status(&self) -> OperationStatus {
+        self.state.lock().status.clone()
+    }
+
+    /// How far it is; None before it said so.
+    pub fn progress(&self) -> Option<Progress> {
+        self.state.lock().progress.clone()
+    }
+
+    /// Says how far it is.
+    pub fn set_progress(&self, progress: Progress) {
+        self.state.lock().progress = Some(progress);
+    }
+
+    /// Whether it shall stop. Work asks now and then.
+    pub fn is_killed(&self) -> bool {
+        self.is_killed.load(Relaxed)
+    }
+
+    /// Asks it to stop.
+    pub fn kill(&self) {
+        self.is_killed.store(true, Relaxed);
+    }
+
+    /// Ends it. The first end counts.
+    pub fn end(&self, status: OperationStatus) {
+        let mut state = self.state.lock();
+        if matches!(state.status, OperationStatus::InProgress) {
+            state.status = status;
+            state.ended_at = Some(Date::now());
+        }
+    }
+}
+
+/// The operations of one database, or of the node.
+#[derive(Debug)]
+pub struct Operations {
+    last_id: AtomicU64,
+    ended_count_max: usize,
+    known: Mutex<HashMap<OperationId, Arc<Operation>>>,
+}
+
+impl Operations {
+    pub(crate) fn new(ended_count_max: usize) -> Operations {
+        Operations { last_id: AtomicU64::new(0), ended_count_max, known: Mutex::default() }
+    }
+
+    /// Reserves a number.
+    pub fn next_id(&self) -> OperationId {
+        self.last_id.fetch_add(1, Relaxed) + 1
+    }
+
+    /// Starts an operation under a reserved number. A number that is in use is that of its operation.
+    pub fn start(&self, id: OperationId, description: impl Into<String>) -> Arc<Operation> {
+        self.last_id.fetch_max(id.min(i64::MAX as u64), Relaxed);
+        let now = Date::now();
+        let operation = Arc::new(Operation {
+            id,
+            description: description.into(),
+            started_at: now,
+            is_killed: AtomicBool::new(false),
+            state: Mutex::new(State { status: OperationStatus::InProgress, progress: None, ended_at: None }),
+        });
+        let mut known = self.known.lock();
+        self.clean(&mut known, now);
+        if let Some(other) = known.get(&id) {
+            if matches!(other.status(), OperationStatus::InProgress) {
+                return other.clone();
+            }
+        }
+        known.insert(id, operation.clone());
+        operation
+    }
+
+    /// The operation of this number, if it is known.
+    pub fn get(&self, id: OperationId) -> Option<Arc<Operation>> {
+        self.known.lock().get(&id).cloned()
+    }
+
+    /// All that are known, by number.
+    pub fn all(&self) -> Vec<Arc<Operation>> {
+        let mut all: Vec<_> = self.known.lock().values().cloned().collect();
+        all.sort_by_key(|operation| operation.id);
+        all
+    }
+
+    /// Forgets what ended long ago, and the oldest of what ended beyond the bound.
+    fn clean(&self, known: &mut HashMap<OperationId, Arc<Operation>>, now: Date) {
+        let kept = Duration::from_secs(ENDED_OPERATION_KEPT_SECONDS);
+        let ended_at = |operation: &Operation| operation.state.lock().ended_at;
+        known.retain(|_, operation| ended_at(operation).is_none_or(|at| now.since(at) < kept));
+        let mut ended: Vec<(Date, OperationId)> =
+            known.values().filter_map(|operation| Some((ended_at(operation)?, operation.id))).collect();
+        if ended.len() > self.ended_count_max {
+            ended.sort_unstable();
+            let excess = ended.len() - self.ended_count_max;
+            ended.iter().take(excess).for_each(|(_, id)| drop(known.remove(id)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_are_kept_up_to_a_bound() {
+        let operations = Operations::new(2);
+        for _ in 0..10 {
+            let operation = operations.start(operations.next_id(), "x");
+            operation.end(OperationStatus::Completed(OperationResult::default()));
+        }
+        let running = operations.start(operations.next_id(), "y");
+        assert_eq!(operations.all().len(), 3);
+        running.kill();
+        assert!(running.is_killed() && operations.get(1).is_none() && operations.get(11).is_some());
+        running.end(OperationStatus::Canceled);
+        running.end(OperationStatus::Completed(OperationResult::default()));
+        assert!(matches!(running.status(), OperationStatus::Canceled));
+    }
+}

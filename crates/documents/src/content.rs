@@ -1,0 +1,191 @@
+//! Takes a document as a client sends it apart: the body without `@metadata`, and those of its properties that are stored.
+//!
+//! Stored are `@collection`, first, and everything that the server does not compute itself. The parts are appended to a
+//! buffer one after the other, as they stand in a record.
+
+use json::{Kind, Raw};
+
+use crate::limits::{COLLECTION_NAME_SIZE_MAX, DOCUMENT_SIZE_MAX};
+use crate::{Error, Result};
+
+/// Where the parts of one document are in the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Content {
+    pub start: usize,
+    pub metadata_size: u32,
+    pub body_size: u32,
+}
+
+impl Content {
+    /// Metadata and body, one after the other.
+    pub fn bytes<'b>(&self, buffer: &'b [u8]) -> &'b [u8] {
+        let size = self.metadata_size as usize + self.body_size as usize;
+        buffer.get(self.start..self.start + size).unwrap_or_default()
+    }
+}
+
+/// Properties of `@metadata` that the server computes; what a client sends for them is dropped.
+fn is_server_owned(name: &str) -> bool {
+    matches!(
+        name,
+        "@id"
+            | "@change-vector"
+            | "@last-modified"
+            | "@flags"
+            | "@attachments"
+            | "@counters"
+            | "@timeseries"
+            | "@counters-snapshot"
+            | "@timeseries-snapshot"
+            | "@index-score"
+            | "@spatial"
+            | "@projection"
+            | "@conflict"
+            | "@archived"
+    )
+}
+
+/// Appends the parts of `document`, checked JSON, to `buffer`; gives where they are and the collection.
+pub(crate) fn split(buffer: &mut Vec<u8>, document: Raw<'_>) -> Result<(Content, Option<String>)> {
+    if document.kind() != Kind::Object {
+        return Err(not_an_object("a document", document));
+    }
+    let text = document.bytes();
+    let start = buffer.len();
+    let mut members = document.members();
+    let mut metadata: Option<(usize, Raw<'_>)> = None;
+    loop {
+        let at = text.len() - members.rest().len();
+        match members.next() {
+            None => break,
+            Some((name, value)) if name.is("@metadata") => {
+                metadata = Some((at, value));
+                break;
+            }
+            Some(_) => {}
+        }
+    }
+    let Some((name_at, metadata)) = metadata else {
+        buffer.extend_from_slice(text);
+        return finish(buffer, start, start, None);
+    };
+    let collection = match metadata.kind() {
+        Kind::Object => append_metadata(buffer, metadata)?,
+        Kind::Null => None,
+        _ => return Err(not_an_object("'@metadata'", metadata)),
+    };
+    let body_at = buffer.len();
+    // What follows the value: a comma, which goes with it, or the closing brace, and then the comma before it goes.
+    let value_end = text.len() - members.rest().len() - 1;
+    let before = text.get(..name_at).unwrap_or_default();
+    if text.get(value_end) == Some(&b',') {
+        buffer.extend_from_slice(before);
+        buffer.extend_from_slice(&text[value_end + 1..]);
+    } else {
+        buffer.extend_from_slice(before.strip_suffix(b",").unwrap_or(before));
+        buffer.push(b'}');
+    }
+    finish(buffer, start, body_at, collection)
+}
+
+fn finish(
+    buffer: &[u8],
+    start: usize,
+    body_at: usize,
+    collection: Option<String>,
+) -> Result<(Content, Option<String>)> {
+    let size = buffer.len() - start;
+    if size > DOCUMENT_SIZE_MAX {
+        return Err(Error::TooLarge { what: "a document", size, max: DOCUMENT_SIZE_MAX });
+    }
+    // Both fit: the limit is far below 32 bits.
+    let content =
+        Content { start, metadata_size: (body_at - start) as u32, body_size: (buffer.len() - body_at) as u32 };
+    Ok((content, collection))
+}
+
+/// Appends the stored properties without braces; gives the collection.
+fn append_metadata(buffer: &mut Vec<u8>, metadata: Raw<'_>) -> Result<Option<String>> {
+    let start = buffer.len();
+    let append = |buffer: &mut Vec<u8>, name: &[u8], value: Raw<'_>| {
+        if buffer.len() > start {
+            buffer.push(b',');
+        }
+        buffer.push(b'"');
+        buffer.extend_from_slice(name);
+        buffer.extend_from_slice(b"\":");
+        buffer.extend_from_slice(value.bytes());
+    };
+    let mut collection = None;
+    if let Some(value) = metadata.get("@collection") {
+        append(buffer, b"@collection", value);
+        collection = value.as_str().map(|name| name.into_owned()).filter(|name| !name.is_empty());
+    }
+    for (name, value) in metadata.members() {
+        let decoded = name.decode();
+        if decoded != "@collection" && !(decoded.starts_with('@') && is_server_owned(&decoded)) {
+            append(buffer, name.escaped(), value);
+        }
+    }
+    match &collection {
+        Some(name) if name.len() > COLLECTION_NAME_SIZE_MAX => {
+            Err(Error::TooLarge { what: "a collection's name", size: name.len(), max: COLLECTION_NAME_SIZE_MAX })
+        }
+        _ => Ok(collection),
+    }
+}
+
+pub(crate) fn not_an_object(what: &'static str, found: Raw<'_>) -> Error {
+    let start = found.bytes().get(..found.bytes().len().min(80)).unwrap_or_default();
+    Error::NotAnObject { what, found: String::from_utf8_lossy(start).into_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(document: &str, metadata: &str, body: &str, collection: Option<&str>) {
+        let mut buffer = b"before".to_vec();
+        let (content, found) = split(&mut buffer, Raw::new(document.as_bytes())).unwrap();
+        let bytes = String::from_utf8_lossy(content.bytes(&buffer)).into_owned();
+        assert_eq!(
+            (bytes.as_str(), found.as_deref()),
+            (format!("{metadata}{body}").as_str(), collection),
+            "{document}"
+        );
+        assert_eq!(content.metadata_size as usize, metadata.len());
+    }
+
+    #[test]
+    fn metadata_is_taken_out_wherever_it_stands() {
+        let users = r#""@collection":"Users""#;
+        check(r#"{"a":1,"@metadata":{"@collection":"Users"}}"#, users, r#"{"a":1}"#, Some("Users"));
+        check(r#"{"@metadata":{"@collection":"Users"},"a":1}"#, users, r#"{"a":1}"#, Some("Users"));
+        check(r#"{"a":1,"@metadata":{"@collection":"Users"},"b":2}"#, users, r#"{"a":1,"b":2}"#, Some("Users"));
+        check(r#"{"@metadata":{"@collection":"Users"}}"#, users, "{}", Some("Users"));
+        check(r#"{"a":{"@metadata":1}}"#, "", r#"{"a":{"@metadata":1}}"#, None);
+        check("{}", "", "{}", None);
+        check(r#"{"@metadata":null,"a":1}"#, "", r#"{"a":1}"#, None);
+        check(r#"{"@metadata":{},"a":1}"#, "", r#"{"a":1}"#, None);
+    }
+
+    #[test]
+    fn server_owned_properties_are_dropped_and_the_collection_comes_first() {
+        check(
+            r#"{"@metadata":{"X":{"y":1},"@id":"u/1","@flags":"x","@collection":"Users","@expires":"2030","@foo":3,"@last-modified":"z"}}"#,
+            r#""@collection":"Users","X":{"y":1},"@expires":"2030","@foo":3"#,
+            "{}",
+            Some("Users"),
+        );
+        check(r#"{"@metadata":{"@collection":7}}"#, r#""@collection":7"#, "{}", None);
+        check(r#"{"@metadata":{"@collection":""}}"#, r#""@collection":"""#, "{}", None);
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused() {
+        for document in ["[1]", "1", r#"{"@metadata":5}"#, r#"{"@metadata":[]}"#] {
+            assert!(split(&mut Vec::new(), Raw::new(document.as_bytes())).is_err(), "{document}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Why an operation on documents failed.
+
+/// Why an operation on documents failed.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    /// Someone else changed the document first. Load it again, then retry. `actual` is None when there is no document.
+    #[error("{}", conflict(.id, .operation, .expected, .actual.as_deref()))]
+    Conflict {
+        /// The document.
+        id: String,
+        /// What was attempted.
+        operation: Operation,
+        /// The change vector given; empty: a new document was expected.
+        expected: String,
+        /// The change vector there is.
+        actual: Option<String>,
+    },
+    /// A document cannot change its collection. Delete it and store it anew.
+    #[error(
+        "Changing '{id}' from '{from}' to '{to}' via update is not supported. Delete it and recreate the document '{id}'."
+    )]
+    CollectionMismatch {
+        /// The document.
+        id: String,
+        /// The collection it is in.
+        from: String,
+        /// The collection it was to be in.
+        to: String,
+    },
+    /// An id that cannot be one.
+    #[error("the document id '{}' is not valid: {rule}", .id.escape_debug())]
+    BadId {
+        /// The id given.
+        id: String,
+        /// The rule it breaks.
+        rule: &'static str,
+    },
+    /// The text is not JSON that can be stored.
+    #[error(transparent)]
+    Json(#[from] json::Error),
+    /// A document, or its metadata, must be an object.
+    #[error("{what} must be a JSON object, but is: {found}")]
+    NotAnObject {
+        /// What must be an object.
+        what: &'static str,
+        /// The start of what was given.
+        found: String,
+    },
+    /// A document over [`limits::DOCUMENT_SIZE_MAX`](crate::limits::DOCUMENT_SIZE_MAX), or the like.
+    #[error("{what} of {size} bytes is over the limit of {max} bytes")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// Bytes given.
+        size: usize,
+        /// Bytes allowed.
+        max: usize,
+    },
+    /// A batch without commands, a command without a field that it needs.
+    #[error("{rule}")]
+    BadBatch {
+        /// What is wrong.
+        rule: String,
+    },
+    /// A command of a type that nobody knows.
+    #[error("Invalid command type: {kind}")]
+    UnknownCommand {
+        /// The type given.
+        kind: String,
+    },
+    /// A feature that clients know and this version has not.
+    #[error("'{feature}' is not supported yet")]
+    Unsupported {
+        /// Its name on the wire.
+        feature: &'static str,
+    },
+    /// A change vector that cannot be read.
+    #[error("'{}' is not a change vector", .text.escape_debug())]
+    BadChangeVector {
+        /// The text given.
+        text: String,
+    },
+    /// What is stored breaks a rule of the format. The document is not served.
+    #[error("stored data are damaged: {rule}")]
+    Corrupt {
+        /// The rule.
+        rule: &'static str,
+    },
+    /// The storage below failed.
+    #[error(transparent)]
+    Storage(#[from] storage::Error),
+}
+
+/// The result of an operation on documents.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What a conflict was about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Storing a document.
+    Put,
+    /// Deleting one.
+    Delete,
+    /// Checking that documents are still as they were read.
+    TrackChanges,
+}
+
+/// The words that clients and their tests know.
+fn conflict(id: &str, operation: &Operation, expected: &str, actual: Option<&str>) -> String {
+    const END: &str = "Optimistic concurrency violation, transaction will be aborted.";
+    match (operation, actual, expected) {
+        (Operation::Put, Some(actual), "") => {
+            format!("Document {id} has change vector {actual}, but Put was called with expecting new document. {END}")
+        }
+        (Operation::Put, Some(actual), _) => {
+            format!("Document {id} has change vector {actual}, but Put was called with change vector {expected}. {END}")
+        }
+        (Operation::Put, None, _) => {
+            format!("Document {id} does not exist, but Put was called with change vector: {expected}. {END}")
+        }
+        (Operation::Delete, Some(actual), _) => {
+            format!(
+                "Document {id} has change vector {actual}, but Delete was called with change vector '{expected}'. {END}"
+            )
+        }
+        (Operation::Delete, None, _) => {
+            format!("Document {id} does not exist, but delete was called with change vector '{expected}'. {END}")
+        }
+        (Operation::TrackChanges, actual, _) => {
+            let actual = actual.unwrap_or("none, for it does not exist");
+            format!("Document {id} was read with change vector '{expected}', but now has {actual}. {END}")
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Ids of documents: what is allowed, how they are found without regard to case, which are completed by the server.
+//!
+//! The key of a document is its lower-cased id. ASCII is lower-cased eight bytes at a time; other characters one by one,
+//! where Unicode lower-cases them to exactly one character, and stay as they are otherwise (so `İ` is itself). The key can be
+//! longer than the id by a few bytes, hence the check of its size too.
+
+use crate::limits::ID_SIZE_MAX;
+use crate::{Error, Result};
+
+const HIGH: u64 = 0x8080_8080_8080_8080;
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// What the server makes of an id that a client gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// The id is used as it is.
+    None,
+    /// `users/`: the etag of the write and the node's tag are appended.
+    Etag,
+    /// `users|`: the next number of the identity is appended, after the separator.
+    Identity,
+}
+
+/// What has to be appended to `id`. `separator` is that of the client configuration, `/` by default.
+pub fn completion(id: &str, separator: char) -> Completion {
+    match id.chars().next_back() {
+        Some('|') => Completion::Identity,
+        Some('/') => Completion::Etag,
+        Some(last) if last == separator => Completion::Etag,
+        _ => Completion::None,
+    }
+}
+
+/// Checks an id that is complete or will be completed.
+pub fn check(id: &str) -> Result<()> {
+    let rule = if id.is_empty() {
+        "it is empty"
+    } else if id.len() > ID_SIZE_MAX {
+        "it is longer than 512 bytes"
+    } else if id.bytes().any(|byte| byte < 0x20 || byte == 0x7f) {
+        "it has a control character"
+    } else {
+        return Ok(());
+    };
+    let id = id.chars().take(80).collect();
+    Err(Error::BadId { id, rule })
+}
+
+/// Puts the key of `id` into `key`, in place of what was there.
+#[inline]
+pub fn lower_into(key: &mut Vec<u8>, id: &str) {
+    key.clear();
+    let mut rest = id.as_bytes();
+    while let Some((chunk, more)) = rest.split_first_chunk::<8>() {
+        let word = u64::from_le_bytes(*chunk);
+        if word & HIGH != 0 {
+            return lower_unicode(key, id);
+        }
+        key.extend_from_slice(&lower_word(word).to_le_bytes());
+        rest = more;
+    }
+    if !rest.is_ascii() {
+        return lower_unicode(key, id);
+    }
+    key.extend(rest.iter().map(u8::to_ascii_lowercase));
+}
+
+/// The key of `id`.
+pub fn lower(id: &str) -> Vec<u8> {
+    let mut key = Vec::with_capacity(id.len() + 8);
+    lower_into(&mut key, id);
+    key
+}
+
+/// Lower-cases eight ASCII bytes: bit 5 is set where a byte is in `A..=Z`.
+#[inline]
+fn lower_word(word: u64) -> u64 {
+    let from_a = word + ONES * (0x80 - b'A' as u64);
+    let past_z = word + ONES * (0x80 - b'Z' as u64 - 1);
+    word | ((from_a & !past_z & HIGH) >> 2)
+}
+
+#[cold]
+fn lower_unicode(key: &mut Vec<u8>, id: &str) {
+    key.clear();
+    for character in id.chars() {
+        let mut lower = character.to_lowercase();
+        let single = match (lower.next(), lower.next()) {
+            (Some(single), None) => single,
+            _ => character,
+        };
+        key.extend_from_slice(single.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+}
+
+/// A new random id in the form of a GUID: 36 characters, lower-case.
+pub fn random_guid() -> String {
+    let mut bytes = random_bytes();
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let mut text = String::with_capacity(36);
+    for (at, byte) in bytes.iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
+        }
+    }
+    text
+}
+
+/// 16 bytes from the system's source of chance.
+pub fn random_bytes() -> [u8; 16] {
+    let mut bytes = [0; 16];
+    // The system call fails only where the kernel has no random source at all, and then no id may be made up.
+    assert!(getrandom::fill(&mut bytes).is_ok(), "the system has no source of random numbers");
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check_lower(id: &str, key: &str) {
+        assert_eq!(String::from_utf8(lower(id)).unwrap(), key);
+    }
+
+    #[test]
+    fn keys_are_lower_case_in_every_script_one_to_one() {
+        check_lower("Users/1-A", "users/1-a");
+        check_lower("ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`@0", "abcdefghijklmnopqrstuvwxyz[\\]^_`@0");
+        check_lower("usERS/ÄÖÜ-ΣΩ-ДЖ", "users/äöü-σω-дж");
+        check_lower("İ", "İ");
+        check_lower("12345678é", "12345678é");
+    }
+
+    #[test]
+    fn ids_are_checked() {
+        assert!(check("users/1").is_ok() && check(&"x".repeat(512)).is_ok());
+        for id in ["", "a\nb", "a\0", &"x".repeat(513)] {
+            assert!(check(id).is_err(), "{id:?}");
+        }
+    }
+
+    #[test]
+    fn ends_ask_for_completion() {
+        for (id, expected) in [
+            ("users/", Completion::Etag),
+            ("users|", Completion::Identity),
+            ("users/1", Completion::None),
+            ("", Completion::None),
+            ("users-", Completion::None),
+        ] {
+            assert_eq!(completion(id, '/'), expected, "{id}");
+        }
+        assert_eq!(completion("users-", '-'), Completion::Etag);
+    }
+
+    #[test]
+    fn guids_have_their_form() {
+        let guid = random_guid();
+        assert_eq!((guid.len(), guid.matches('-').count(), guid.as_bytes()[14]), (36, 4, b'4'));
+        assert_ne!(guid, random_guid());
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_lower_cased_as_bytes_are(id in "[ -~]{0,40}") {
+            prop_assert_eq!(lower(&id), id.to_ascii_lowercase().into_bytes());
+        }
+    }
+}

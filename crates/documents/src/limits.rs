@@ -1,0 +1,21 @@
+//! What documents may not exceed.
+
+/// Bytes of a document id, as it is stored.
+pub const ID_SIZE_MAX: usize = 512;
+
+/// Bytes of one document, body and stored metadata together.
+pub const DOCUMENT_SIZE_MAX: usize = 64 * 1024 * 1024;
+
+/// Bytes of a collection's name. It is part of a key.
+pub const COLLECTION_NAME_SIZE_MAX: usize = 512;
+
+/// Documents removed in one transaction when a whole collection goes, so that other writes get their turn.
+pub const DELETE_BY_COLLECTION_COUNT_MAX: usize = 1024;
+
+/// Tombstones cleaned in one transaction, for the same reason.
+pub const TOMBSTONE_CLEANING_COUNT_MAX: usize = 4096;
+
+/// Ids that a range of hi-lo holds at least and at most.
+pub const HILO_CAPACITY_MIN: u64 = 32;
+/// See [`HILO_CAPACITY_MIN`].
+pub const HILO_CAPACITY_MAX: u64 = 1024 * 1024;

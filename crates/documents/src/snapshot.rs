@@ -1,0 +1,369 @@
+//! Reading: one consistent state, by id, by prefix, by etag, by collection.
+
+use storage::{Cursor, FixedCursor, Location, ReadTransaction};
+
+use crate::collections::Collection;
+use crate::id::{lower, lower_into};
+use crate::put::location_from;
+use crate::schema::u64_from;
+use crate::{CollectionStatistics, Document, DocumentStore, Etag, Result, Tombstone, Wildcards};
+
+/// One state of a database, unchanged for as long as it is held. Opening one costs next to nothing and nobody waits for it;
+/// held for long, it keeps old pages alive.
+pub struct Snapshot<'s> {
+    store: &'s DocumentStore,
+    tx: ReadTransaction<'s>,
+}
+
+/// Which documents of a prefix are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct PrefixQuery {
+    /// Ids begin with it, without regard to case. Empty: all.
+    pub prefix: String,
+    /// One of these must fit the rest of the id after the prefix.
+    pub matches: Option<Wildcards>,
+    /// None of these may fit the rest.
+    pub exclude: Option<Wildcards>,
+    /// Only ids after this one.
+    pub start_after: Option<String>,
+    /// Documents to pass over.
+    pub start: u64,
+    /// Documents at most.
+    pub count_max: u64,
+}
+
+/// Counts over the whole database.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// The last etag given out.
+    pub last_etag: Etag,
+    /// The highest etag of a document.
+    pub last_document_etag: Etag,
+    /// Documents.
+    pub document_count: u64,
+    /// Tombstones.
+    pub tombstone_count: u64,
+    /// Identities.
+    pub identity_count: u64,
+    /// The vector that covers all documents; empty when there was no write.
+    pub change_vector: String,
+}
+
+impl<'s> Snapshot<'s> {
+    pub(crate) fn new(store: &'s DocumentStore, tx: ReadTransaction<'s>) -> Self {
+        Snapshot { store, tx }
+    }
+
+    /// The document with this id, in any case.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails or is damaged.
+    #[inline]
+    pub fn get(&self, id: &str) -> Result<Option<Document<'_>>> {
+        let mut key = Vec::with_capacity(id.len() + 8);
+        lower_into(&mut key, id);
+        let Some(location) = self.store.schema.by_id.get(&self.tx, &key)? else { return Ok(None) };
+        self.document_at(location_from(&location)?).map(Some)
+    }
+
+    #[inline]
+    fn document_at(&self, location: Location) -> Result<Document<'_>> {
+        Document::new(self.store.schema.records.get(&self.tx, location)?, &self.store.names)
+    }
+
+    /// The documents with these ids, in their order.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails or is damaged.
+    pub fn get_many<'i>(&self, ids: impl IntoIterator<Item = &'i str>) -> Result<Vec<Option<Document<'_>>>> {
+        ids.into_iter().map(|id| self.get(id)).collect()
+    }
+
+    /// Documents by prefix, in the order of lower-cased ids.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn by_prefix(&self, query: PrefixQuery) -> Result<ByPrefix<'_>> {
+        let prefix = lower(&query.prefix);
+        let after = query.start_after.as_deref().map(lower).filter(|after| !after.is_empty());
+        let first = match &after {
+            // The first key after this one.
+            Some(after) if *after >= prefix => [after.as_slice(), &[0]].concat(),
+            _ => prefix.clone(),
+        };
+        let mut cursor = self.store.schema.by_id.cursor(&self.tx);
+        let next = cursor.seek(&first)?.map(|(key, location)| (key.to_vec(), location_from(&location)));
+        Ok(ByPrefix { snapshot: self, cursor, next, prefix, skip: query.start, left: query.count_max, query })
+    }
+
+    /// All documents, the latest first.
+    pub fn latest(&self) -> ByEtag<'_> {
+        ByEtag::new(self, self.store.schema.by_etag, Etag::MAX, true)
+    }
+
+    /// Documents with an etag above `etag`, in its order: the pull interface.
+    pub fn after(&self, etag: Etag) -> ByEtag<'_> {
+        ByEtag::new(self, self.store.schema.by_etag, etag.saturating_add(1), false)
+    }
+
+    /// Tombstones with an etag above `etag`, in its order.
+    pub fn tombstones_after(&self, etag: Etag) -> TombstonesByEtag<'_> {
+        TombstonesByEtag {
+            inner: ByEtag::new(self, self.store.schema.tombstones_by_etag, etag.saturating_add(1), false),
+        }
+    }
+
+    /// Documents of one collection with an etag above `etag`, in its order. An unknown collection has none.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn collection_after(&self, collection: &str, etag: Etag) -> Result<ByEtag<'_>> {
+        let found = Collection::by_name(&self.store.schema, &self.tx, collection)?;
+        Ok(match found {
+            Some(found) => ByEtag::new(self, found.documents, etag.saturating_add(1), false),
+            None => ByEtag::none(self),
+        })
+    }
+
+    /// Documents of one collection, the latest first.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn collection_latest(&self, collection: &str) -> Result<ByEtag<'_>> {
+        let found = Collection::by_name(&self.store.schema, &self.tx, collection)?;
+        Ok(match found {
+            Some(found) => ByEtag::new(self, found.documents, Etag::MAX, true),
+            None => ByEtag::none(self),
+        })
+    }
+
+    /// Tombstones of one collection with an etag above `etag`, in its order.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn collection_tombstones_after(&self, collection: &str, etag: Etag) -> Result<TombstonesByEtag<'_>> {
+        let found = Collection::by_name(&self.store.schema, &self.tx, collection)?;
+        let inner = match found {
+            Some(found) => ByEtag::new(self, found.tombstones, etag.saturating_add(1), false),
+            None => ByEtag::none(self),
+        };
+        Ok(TombstonesByEtag { inner })
+    }
+
+    /// Whether a document is in a collection, whose name may be spelled in any case.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn is_in_collection(&self, document: &Document<'_>, collection: &str) -> Result<bool> {
+        let found = Collection::by_name(&self.store.schema, &self.tx, collection)?;
+        Ok(found.is_some_and(|found| found.number == document.collection_number()))
+    }
+
+    /// What each collection holds, sorted by name; those that are empty and without tombstones are left out.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn collections(&self) -> Result<Vec<CollectionStatistics>> {
+        let all = Collection::all(&self.store.schema, &self.tx)?;
+        let mut statistics: Vec<_> = all.iter().map(Collection::statistics).collect();
+        statistics.retain(|collection| collection.document_count + collection.tombstone_count > 0);
+        statistics.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(statistics)
+    }
+
+    /// What one collection holds; None if there never was one of that name.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn collection(&self, name: &str) -> Result<Option<CollectionStatistics>> {
+        let found = Collection::by_name(&self.store.schema, &self.tx, name)?;
+        Ok(found.map(|collection| collection.statistics()))
+    }
+
+    /// Counts over the whole database.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn statistics(&self) -> Result<Statistics> {
+        let collections = Collection::all(&self.store.schema, &self.tx)?;
+        Ok(Statistics {
+            last_etag: self.last_etag()?,
+            last_document_etag: self.last_document_etag()?,
+            document_count: collections.iter().map(|collection| collection.document_count).sum(),
+            tombstone_count: collections.iter().map(|collection| collection.tombstone_count).sum(),
+            identity_count: self.identities()?.len() as u64,
+            change_vector: self.change_vector()?,
+        })
+    }
+
+    /// The last etag given out.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn last_etag(&self) -> Result<Etag> {
+        self.store.schema.last_etag(&self.tx)
+    }
+
+    fn last_document_etag(&self) -> Result<Etag> {
+        Ok(self.store.schema.by_etag.last(&self.tx)?.map_or(0, |(etag, _)| etag))
+    }
+
+    /// The vector that covers all writes of this database; empty when there was none.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn change_vector(&self) -> Result<String> {
+        let etag = self.last_etag()?;
+        Ok(if etag == 0 { String::new() } else { self.store.names.vector(etag) })
+    }
+
+    /// All identities with their values, by name.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn identities(&self) -> Result<Vec<(String, i64)>> {
+        let mut cursor = self.store.schema.identities.cursor(&self.tx);
+        let mut entry = cursor.seek(&[])?;
+        let mut identities = Vec::new();
+        while let Some((key, value)) = entry {
+            let value = u64_from(&value).unwrap_or_default() as i64;
+            identities.push((String::from_utf8_lossy(&key).into_owned(), value));
+            entry = cursor.next()?;
+        }
+        Ok(identities)
+    }
+}
+
+/// Documents by prefix, see [`Snapshot::by_prefix`].
+pub struct ByPrefix<'t> {
+    snapshot: &'t Snapshot<'t>,
+    cursor: Cursor<'t>,
+    next: Option<(Vec<u8>, Result<Location>)>,
+    prefix: Vec<u8>,
+    skip: u64,
+    left: u64,
+    query: PrefixQuery,
+}
+
+impl<'t> ByPrefix<'t> {
+    fn step(&mut self) -> Result<Option<Document<'t>>> {
+        while self.left > 0 {
+            let Some((key, location)) = self.next.take() else { return Ok(None) };
+            let Some(rest) = key.strip_prefix(self.prefix.as_slice()) else { return Ok(None) };
+            let rest = String::from_utf8_lossy(rest);
+            let fits = self.query.matches.as_ref().is_none_or(|wildcards| wildcards.fit(&rest))
+                && !self.query.exclude.as_ref().is_some_and(|wildcards| wildcards.fit(&rest));
+            self.next = self.cursor.next()?.map(|(key, location)| (key.to_vec(), location_from(&location)));
+            if !fits {
+                continue;
+            }
+            if self.skip > 0 {
+                self.skip -= 1;
+                continue;
+            }
+            self.left -= 1;
+            return self.snapshot.document_at(location?).map(Some);
+        }
+        Ok(None)
+    }
+}
+
+impl<'t> Iterator for ByPrefix<'t> {
+    type Item = Result<Document<'t>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let step = self.step();
+        if step.is_err() {
+            self.left = 0;
+        }
+        step.transpose()
+    }
+}
+
+/// Documents by etag, rising or falling.
+pub struct ByEtag<'t> {
+    snapshot: &'t Snapshot<'t>,
+    cursor: Option<FixedCursor<'t>>,
+    /// Where to begin; taken by the first step.
+    first: Option<Etag>,
+    is_falling: bool,
+}
+
+impl<'t> ByEtag<'t> {
+    fn new(snapshot: &'t Snapshot<'t>, tree: storage::FixedTree, first: Etag, is_falling: bool) -> Self {
+        ByEtag { snapshot, cursor: Some(tree.cursor(&snapshot.tx)), first: Some(first), is_falling }
+    }
+
+    fn none(snapshot: &'t Snapshot<'t>) -> Self {
+        ByEtag { snapshot, cursor: None, first: None, is_falling: false }
+    }
+
+    fn step(&mut self) -> Result<Option<Location>> {
+        let Some(cursor) = &mut self.cursor else { return Ok(None) };
+        let entry = match (self.first.take(), self.is_falling) {
+            (Some(first), false) => cursor.seek(first)?,
+            (Some(_), true) => cursor.seek_last()?,
+            (None, false) => cursor.next()?,
+            (None, true) => cursor.previous()?,
+        };
+        if entry.is_none() {
+            self.cursor = None;
+        }
+        Ok(entry.map(|(_, location)| Location(location)))
+    }
+
+    /// Passes over documents without reading them; gives how many there were.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn skip_documents(&mut self, count: u64) -> Result<u64> {
+        for passed in 0..count {
+            if self.step()?.is_none() {
+                return Ok(passed);
+            }
+        }
+        Ok(count)
+    }
+
+    fn record(&mut self) -> Result<Option<storage::Value<'t>>> {
+        let Some(location) = self.step().inspect_err(|_| self.cursor = None)? else { return Ok(None) };
+        Ok(Some(self.snapshot.store.schema.records.get(&self.snapshot.tx, location)?))
+    }
+}
+
+impl<'t> Iterator for ByEtag<'t> {
+    type Item = Result<Document<'t>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let record = self.record().transpose()?;
+        Some(record.and_then(|record| Document::new(record, &self.snapshot.store.names)))
+    }
+}
+
+/// Tombstones by etag, rising.
+pub struct TombstonesByEtag<'t> {
+    inner: ByEtag<'t>,
+}
+
+impl<'t> Iterator for TombstonesByEtag<'t> {
+    type Item = Result<Tombstone<'t>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let record = self.inner.record().transpose()?;
+        Some(record.and_then(Tombstone::new))
+    }
+}
