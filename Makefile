@@ -1,0 +1,43 @@
+# `make run` starts a server, `make test` checks everything, `make help` lists the rest.
+
+CARGO_TARGET_DIR ?= $(CURDIR)/target
+export CARGO_TARGET_DIR
+ROOKERY := $(CARGO_TARGET_DIR)/release/rookery
+
+# Where `make run` listens, and the folder of its databases.
+URL ?= http://127.0.0.1:8080
+DATA ?= data
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test fmt lint bench torture
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## Build, start a server with sample data (URL=http://127.0.0.1:8080 DATA=data)
+	@scripts/run "$(ROOKERY)" "$(URL)" "$(DATA)"
+
+build: ## Build the release binary
+	@scripts/need cc cargo
+	cargo build --release --locked --package rookery-cli
+	@echo "built $(ROOKERY)"
+
+test: ## Run every quick check and test: format, lints, Rust tests, the published clients
+	@scripts/need cc cargo rustfmt clippy python3 node npm
+	@scripts/test
+
+fmt: ## Format the Rust code
+	@scripts/need cargo rustfmt
+	cargo fmt --all
+
+lint: ## Check format and lints only
+	@scripts/need cc cargo rustfmt clippy python3
+	@scripts/test --only format,lints
+
+bench: ## Run the benchmarks
+	@scripts/need cc cargo
+	@if [ -x bench/run ]; then bench/run; else cargo bench --workspace --locked; fi
+
+torture: ## Run the long harnesses: crash, model, fault and load tests at full size
+	@scripts/need cc cargo
+	SLOW=1 cargo test --release --workspace --locked
