@@ -13,8 +13,10 @@ use crate::{console, logs, parent};
 
 /// The flags of ours. RavenDB's are taken out before, see [`settings`].
 #[derive(clap::Args)]
-#[command(after_help = "RavenDB's flags work too: --ServerUrl=http://127.0.0.1:8080 --DataDir=data --RunInMemory=true \
-    --Setup.Mode=None and so on. docs/settings.md lists them all.")]
+#[command(
+    after_help = "RavenDB's flags work too: --ServerUrl=http://127.0.0.1:8080 --DataDir=data --RunInMemory=true \
+    --Setup.Mode=None and so on. docs/settings.md lists them all."
+)]
 pub(crate) struct Arguments {
     /// Where to listen; port 0 picks a free one [default: http://127.0.0.1:8080].
     #[arg(long)]

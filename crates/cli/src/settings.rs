@@ -59,7 +59,11 @@ pub(crate) fn from_environment(variables: impl Iterator<Item = (OsString, OsStri
                 let start = name.get(..prefix.len())?;
                 if start.eq_ignore_ascii_case(prefix) { name.get(prefix.len()..) } else { None }
             })?;
-            Some(Given { name: short.replace("__", ".").replace('_', "."), value, source: format!("the variable {name}") })
+            Some(Given {
+                name: short.replace("__", ".").replace('_', "."),
+                value,
+                source: format!("the variable {name}"),
+            })
         })
         .collect();
     given.sort_by(|left, right| left.source.cmp(&right.source));
@@ -276,14 +280,18 @@ pub(crate) fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
     for Given { name, value, source } in given {
         let wrong = |expected: &str| anyhow::anyhow!("{name} = '{value}' (from {source}): expected {expected}");
         match Name::find(&name) {
-            Some(Name::ServerUrl) => settings.options.addresses = addresses(&value).map_err(|error| {
-                anyhow::anyhow!("{name} = '{value}' (from {source}): {error}")
-            })?,
+            Some(Name::ServerUrl) => {
+                settings.options.addresses =
+                    addresses(&value).map_err(|error| anyhow::anyhow!("{name} = '{value}' (from {source}): {error}"))?
+            }
             Some(Name::PublicServerUrl) => {
-                settings.options.public_url = Some(value.trim_end_matches('/').to_owned()).filter(|url| !url.is_empty());
+                settings.options.public_url =
+                    Some(value.trim_end_matches('/').to_owned()).filter(|url| !url.is_empty());
             }
             Some(Name::DataDir) => settings.options.data_directory = PathBuf::from(&value),
-            Some(Name::RunInMemory) => settings.options.in_memory = truth(&value).ok_or_else(|| wrong("true or false"))?,
+            Some(Name::RunInMemory) => {
+                settings.options.in_memory = truth(&value).ok_or_else(|| wrong("true or false"))?
+            }
             Some(Name::UnsecuredAccess) => {
                 network = value
                     .split(',')
@@ -398,10 +406,21 @@ mod tests {
     #[test]
     fn the_flags_of_the_client_suites_are_understood() {
         let arguments = [
-            "rookery", "--config-path", "settings.json", "--RunInMemory", "--License.Eula.Accepted=true",
-            "--Setup.Mode", "None", "--Logs.Mode=None", "--Testing.ParentProcessId=77", "--ServerUrl=http://127.0.0.1:0",
-            "--ServerUrl.Tcp=tcp://127.0.0.1:38884", "--Features.Availability=Experimental", "-n",
-            "--Cluster.ElectionTimeoutInMs=3000", "--DataDir=/tmp/x",
+            "rookery",
+            "--config-path",
+            "settings.json",
+            "--RunInMemory",
+            "--License.Eula.Accepted=true",
+            "--Setup.Mode",
+            "None",
+            "--Logs.Mode=None",
+            "--Testing.ParentProcessId=77",
+            "--ServerUrl=http://127.0.0.1:0",
+            "--ServerUrl.Tcp=tcp://127.0.0.1:38884",
+            "--Features.Availability=Experimental",
+            "-n",
+            "--Cluster.ElectionTimeoutInMs=3000",
+            "--DataDir=/tmp/x",
         ];
         let (_, rest) = flags(&arguments).unwrap();
         assert_eq!(rest, ["rookery", "--config-path", "settings.json", "-n"]);
@@ -440,7 +459,11 @@ mod tests {
     fn only_the_networks_that_were_named_are_open() {
         let check = |allowed: &str, url: &str, expected: bool| {
             let (allowed, url) = (format!("--Security.UnsecuredAccessAllowed={allowed}"), format!("--ServerUrl={url}"));
-            assert_eq!(settings(&["rookery", &allowed, &url]).unwrap().options.unsecured_access, expected, "{allowed} {url}");
+            assert_eq!(
+                settings(&["rookery", &allowed, &url]).unwrap().options.unsecured_access,
+                expected,
+                "{allowed} {url}"
+            );
         };
         check("PublicNetwork", "http://0.0.0.0:0", true);
         check("PrivateNetwork", "http://0.0.0.0:0", false);

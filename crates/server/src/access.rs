@@ -19,12 +19,7 @@ pub(crate) fn check(needed: Access, identity: Identity) -> Result<()> {
     let is_allowed = match (identity, needed) {
         (
             Identity::Unsecured,
-            Access::Anyone
-            | Access::ValidUser
-            | Access::Read
-            | Access::ReadWrite
-            | Access::Admin
-            | Access::Operator,
+            Access::Anyone | Access::ValidUser | Access::Read | Access::ReadWrite | Access::Admin | Access::Operator,
         ) => true,
     };
     if is_allowed { Ok(()) } else { Err(Error::Forbidden(format!("{needed:?} access is needed"))) }

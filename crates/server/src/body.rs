@@ -213,11 +213,14 @@ impl Decoder {
         } else if encoding.eq_ignore_ascii_case(b"deflate") {
             Some(Decoder::Deflate(Box::new(flate2::write::ZlibDecoder::new(sink))))
         } else if encoding.eq_ignore_ascii_case(b"zstd") {
-            let decoder = zstd::stream::write::Decoder::new(sink).map_err(|error| Error::Encoding(error.to_string()))?;
+            let decoder =
+                zstd::stream::write::Decoder::new(sink).map_err(|error| Error::Encoding(error.to_string()))?;
             Some(Decoder::Zstd(Box::new(ZstdDecoder(decoder))))
         } else {
             let name = String::from_utf8_lossy(encoding).into_owned();
-            return Err(Error::Encoding(format!("unknown Content-Encoding '{name}', known are gzip, deflate and zstd")));
+            return Err(Error::Encoding(format!(
+                "unknown Content-Encoding '{name}', known are gzip, deflate and zstd"
+            )));
         })
     }
 

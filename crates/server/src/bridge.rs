@@ -130,9 +130,25 @@ impl Write for PartWriter {
     }
 }
 
-/// Waits for the call-back of a write. `begin` gets the call-back and hands the write over.
-pub(crate) async fn answer<T: Send + 'static>(begin: impl FnOnce(Box<dyn FnOnce(T) + Send>)) -> Result<T> {
+/// Waits for the call-back of a write, without holding a thread. `begin` gets the call-back and hands the write over.
+pub(crate) async fn answer<T: Send + 'static>(begin: impl FnOnce(Done<T>)) -> Result<T> {
     let (sender, receiver) = oneshot::channel();
-    begin(Box::new(move |outcome| drop(sender.send(outcome))));
-    receiver.await.map_err(|_| Error::Panicked("a write was dropped without an answer".to_owned()))
+    begin(Done { sender });
+    match receiver.await {
+        Ok(outcome) => Ok(outcome?),
+        Err(_) => Err(Error::Panicked("a write was dropped without an answer".to_owned())),
+    }
+}
+
+/// The call-back of one write.
+pub(crate) struct Done<T> {
+    sender: oneshot::Sender<database::Result<T>>,
+}
+
+impl<T: Send + 'static> Done<T> {
+    /// The function that databases call.
+    pub(crate) fn into_call_back(self) -> impl FnOnce(database::Result<T>) + Send + 'static {
+        // Nobody may be there any more to hear it: the client went away, the write counts all the same.
+        move |outcome| drop(self.sender.send(outcome))
+    }
 }

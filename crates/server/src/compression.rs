@@ -43,7 +43,8 @@ pub(crate) fn asked_for(headers: &HeaderMap) -> Option<Encoding> {
         for part in value.as_bytes().split(|&byte| byte == b',') {
             let mut parameters = part.split(|&byte| byte == b';');
             let name = parameters.next().unwrap_or_default().trim_ascii();
-            let is_refused = parameters.any(|parameter| matches!(parameter.trim_ascii(), b"q=0" | b"q=0.0" | b"q=0.00" | b"q=0.000"));
+            let is_refused = parameters
+                .any(|parameter| matches!(parameter.trim_ascii(), b"q=0" | b"q=0.0" | b"q=0.00" | b"q=0.000"));
             if is_refused {
                 continue;
             }
@@ -70,7 +71,9 @@ pub(crate) fn apply(reply: &mut Reply, encoding: Encoding) {
         }
         reply.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
         let Some(body) = reply.body().as_whole().filter(|body| body.len() > WORTHWHILE_SIZE) else { return };
-        let Some(compressed) = compress(body, encoding).filter(|compressed| compressed.len() < body.len()) else { return };
+        let Some(compressed) = compress(body, encoding).filter(|compressed| compressed.len() < body.len()) else {
+            return;
+        };
         *reply.body_mut() = ReplyBody::whole(compressed);
     }
     let headers = reply.headers_mut();

@@ -189,12 +189,6 @@ impl Connection {
 #[derive(Debug)]
 pub(crate) struct Busy(Arc<Connection>);
 
-impl Busy {
-    pub(crate) fn connection(&self) -> &Arc<Connection> {
-        &self.0
-    }
-}
-
 impl Drop for Busy {
     fn drop(&mut self) {
         self.0.last_activity.store(self.0.clock.load(Relaxed), Relaxed);
@@ -358,9 +352,9 @@ mod tests {
         connection.head_since.store(1, Relaxed);
         assert!(!connection.is_expired(15_001, &limits));
         assert!(connection.is_expired(15_002, &limits));
-        let busy = connection.request_begins();
+        let _busy = connection.request_begins();
         assert!(!connection.is_expired(1_000_000, &limits), "a long answer is not idle");
-        busy.connection().body_begins(BodyPace::Rate);
+        connection.body_begins(BodyPace::Rate);
         connection.body_progress(256 * 30);
         assert!(!connection.is_expired(30_002, &limits), "just fast enough");
         connection.body_progress(256 * 30 - 1);

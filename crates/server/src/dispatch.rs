@@ -18,12 +18,17 @@ use crate::compression;
 use crate::connection::Connection;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
+use crate::handlers::topology;
 use crate::node::Node;
 use crate::query_string::{QueryString, decode_segment};
 use crate::reply::Reply;
 use crate::routes::{self, Handler};
 
 const RAVEN_SERVER_VERSION: HeaderName = HeaderName::from_static("raven-server-version");
+const REFRESH_TOPOLOGY: HeaderName = HeaderName::from_static("refresh-topology");
+const REFRESH_CLIENT_CONFIGURATION: HeaderName = HeaderName::from_static("refresh-client-configuration");
+const TOPOLOGY_ETAG: HeaderName = HeaderName::from_static("topology-etag");
+const CLIENT_CONFIGURATION_ETAG: HeaderName = HeaderName::from_static("client-configuration-etag");
 const DATABASE_CLUSTER_TX_ID: HeaderName = HeaderName::from_static("database-cluster-tx-id");
 
 /// Answers one request of a connection.
@@ -108,11 +113,11 @@ fn check_head(node: &Node, head: &hyper::http::request::Parts) -> Result<()> {
 pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
     exchange.node.request_count.fetch_add(1, Relaxed);
     let url = exchange.uri.clone();
-    let mut transaction_id = None;
+    let mut stale = Stale::default();
     let outcome = match prepare(&mut exchange) {
         Err(error) => Err(error),
         Ok(handler) => {
-            transaction_id = exchange.database.as_ref().and_then(|database| transaction_id_header(database));
+            stale = Stale::of(&exchange);
             match handler {
                 Handler::Now(handler) => {
                     catch_unwind(AssertUnwindSafe(|| handler(&exchange))).unwrap_or_else(|panic| Err(panicked(&*panic)))
@@ -138,10 +143,44 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
     let headers = reply.headers_mut();
     headers.insert(RAVEN_SERVER_VERSION, Node::version_header());
     headers.insert(SERVER, Node::server_header());
-    if let Some(transaction_id) = transaction_id {
+    if let Some(transaction_id) = stale.transaction_id {
         headers.insert(DATABASE_CLUSTER_TX_ID, transaction_id);
     }
+    if stale.is_topology {
+        headers.insert(REFRESH_TOPOLOGY, HeaderValue::from_static("true"));
+    }
+    if stale.is_configuration {
+        headers.insert(REFRESH_CLIENT_CONFIGURATION, HeaderValue::from_static("true"));
+    }
     reply
+}
+
+/// What the answers of a database carry besides: its transaction id, and what the client should read again.
+#[derive(Default)]
+struct Stale {
+    transaction_id: Option<HeaderValue>,
+    is_topology: bool,
+    is_configuration: bool,
+}
+
+impl Stale {
+    fn of(exchange: &Exchange) -> Stale {
+        let Some(database) = &exchange.database else { return Stale::default() };
+        let databases = &exchange.node.databases;
+        // It may have been deleted since it was found.
+        let Ok(record) = databases.record(database.name()) else { return Stale::default() };
+        // A client that says nothing, or nothing we can read, holds what it holds.
+        let is_older = |name, now: i64| exchange.etag_header(name).is_some_and(|etag| etag < now);
+        Stale {
+            transaction_id: HeaderValue::from_str(record.cluster_transaction_id()).ok(),
+            is_topology: is_older(&TOPOLOGY_ETAG, topology::etag(&record)),
+            is_configuration: exchange.headers.contains_key(&CLIENT_CONFIGURATION_ETAG)
+                && databases.client_configuration_of(database.name()).is_ok_and(|configuration| {
+                    configuration.value.is_some()
+                        && exchange.etag_header(&CLIENT_CONFIGURATION_ETAG).unwrap_or(-2) < configuration.etag
+                }),
+        }
+    }
 }
 
 /// Route, access and database of a request.
@@ -153,7 +192,7 @@ fn prepare(exchange: &mut Exchange) -> Result<&'static Handler> {
     access::check(found.route.access, Identity::Unsecured)?;
     if let Some(place) = found.database {
         let name = decode_segment(&path[place]);
-        exchange.database = Some(exchange.node.databases.get(&name)?);
+        exchange.database = Some(exchange.node.databases.find(&name)?);
     }
     match found.route.missing {
         Some(feature) => Err(Error::not_supported(feature)),

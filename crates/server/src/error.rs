@@ -37,9 +37,6 @@ pub(crate) enum Error {
     /// A parameter is missing or has a value that makes no sense.
     #[error("{0}")]
     Argument(String),
-    /// The request makes no sense as a whole.
-    #[error("{0}")]
-    BadRequest(String),
     /// The request is well formed and asks for something that cannot be done.
     #[error("{0}")]
     InvalidOperation(String),
@@ -49,9 +46,6 @@ pub(crate) enum Error {
     /// The body is JSON, but no object.
     #[error("Expected start of object, but got {found}")]
     NotAnObject { found: &'static str },
-    /// A batch has a command of a kind that nobody knows.
-    #[error("Invalid command type: {0}")]
-    UnknownCommand(String),
     /// The text of a query is wrong.
     #[error("{message}\nQuery: {query}")]
     Query { message: String, query: String },
@@ -61,9 +55,6 @@ pub(crate) enum Error {
     /// A query ran longer than allowed.
     #[error("The query was cancelled after {seconds} s (the limit Limits.QueryRunTimeInSec)")]
     QueryTimeout { seconds: u64 },
-    /// Something with that name is there already.
-    #[error("{0}")]
-    AlreadyExists(String),
     /// A bulk insert failed part of the way.
     #[error("Failed to process bulk insert. Inserted {documents} items in {batches} batches. {cause}")]
     BulkInsert { documents: u64, batches: u64, cause: Box<Error> },
@@ -126,25 +117,20 @@ impl Error {
             Error::Malformed(_) => Shape::new(StatusCode::BAD_REQUEST, BAD_REQUEST),
             Error::Encoding(_) => Shape::new(StatusCode::BAD_REQUEST, INVALID_DATA),
             Error::BodyCutOff(_) => Shape::new(StatusCode::BAD_REQUEST, END_OF_STREAM),
-            Error::Busy(_) => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
+            Error::Busy(_) => {
+                Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
+            }
             Error::Argument(_) => Shape::new(internal, ARGUMENT),
-            Error::BadRequest(_) => Shape::new(StatusCode::BAD_REQUEST, BAD_REQUEST),
             Error::InvalidOperation(_) => Shape::new(internal, INVALID_OPERATION),
             Error::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::new(internal, END_OF_STREAM),
             Error::Json(_) => Shape::new(internal, INVALID_DATA),
             Error::NotAnObject { .. } => Shape::new(internal, "Sparrow.Exceptions.InvalidStartOfObjectException"),
-            Error::UnknownCommand(_) => Shape::new(internal, "Raven.Server.Exceptions.InvalidCommandTypeException"),
             Error::Query { .. } => Shape::new(internal, "Raven.Client.Exceptions.InvalidQueryException"),
             Error::NoSuchIndex => Shape::new(
                 StatusCode::NOT_FOUND,
                 "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException",
             ),
             Error::QueryTimeout { .. } => Shape::new(internal, "System.TimeoutException"),
-            Error::AlreadyExists(_) => Shape {
-                status: StatusCode::CONFLICT,
-                exception: CONCURRENCY,
-                extra: vec![("Id", None), ("ExpectedChangeVector", None), ("ActualChangeVector", None)],
-            },
             Error::BulkInsert { cause, .. } => Shape {
                 status: match cause.status() {
                     status @ (StatusCode::NOT_IMPLEMENTED | StatusCode::PAYLOAD_TOO_LARGE) => status,
@@ -198,7 +184,88 @@ impl Error {
     }
 }
 
+const DOCUMENT_SIZE_LIMIT: StatusCode = StatusCode::PAYLOAD_TOO_LARGE;
+
 /// What the databases' errors become.
 fn database_shape(error: &database::Error) -> Shape {
-    match *error {}
+    use database::Error as E;
+    let internal = StatusCode::INTERNAL_SERVER_ERROR;
+    match error {
+        E::Missing { .. } => Shape::new(internal, "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException"),
+        E::Disabled { .. } => {
+            Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseDisabledException")
+        }
+        E::AlreadyExists { .. } | E::RecordConflict { .. } => Shape {
+            status: StatusCode::CONFLICT,
+            exception: CONCURRENCY,
+            extra: vec![("Id", None), ("ExpectedChangeVector", None), ("ActualChangeVector", None)],
+        },
+        E::BadName { .. } => Shape::new(StatusCode::BAD_REQUEST, BAD_REQUEST),
+        E::DeletionLocked { .. } => Shape::new(internal, INVALID_OPERATION),
+        E::Busy { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
+        E::UnknownOperation { .. } => Shape::new(internal, ARGUMENT),
+        E::Canceled => Shape::new(internal, "System.OperationCanceledException"),
+        E::NotEmpty { .. } => Shape::new(internal, INVALID_OPERATION),
+        E::BadStream { .. } => Shape::new(internal, INVALID_DATA),
+        E::Io { .. } => Shape::new(internal, "System.IO.IOException"),
+        E::Corrupt { .. } => Shape::new(internal, INVALID_DATA),
+        E::Documents(error) => documents_shape(error),
+        E::Storage(error) => storage_shape(error),
+    }
+}
+
+fn documents_shape(error: &database::documents::Error) -> Shape {
+    use database::documents::Error as E;
+    let internal = StatusCode::INTERNAL_SERVER_ERROR;
+    match error {
+        E::Conflict { id, expected, actual, .. } => Shape {
+            status: StatusCode::CONFLICT,
+            exception: CONCURRENCY,
+            extra: vec![
+                ("Id", Some(id.clone())),
+                ("ExpectedChangeVector", Some(expected.clone())),
+                ("ActualChangeVector", actual.clone()),
+            ],
+        },
+        E::CollectionMismatch { .. } => {
+            Shape::new(internal, "Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException")
+        }
+        E::BadId { .. } => Shape::new(internal, ARGUMENT),
+        E::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::new(internal, END_OF_STREAM),
+        E::Json(_) => Shape::new(internal, INVALID_DATA),
+        E::NotAnObject { .. } => Shape::new(internal, "Sparrow.Exceptions.InvalidStartOfObjectException"),
+        E::TooLarge { .. } => Shape::new(DOCUMENT_SIZE_LIMIT, ARGUMENT),
+        E::BadBatch { .. } => Shape::new(internal, INVALID_DATA),
+        E::UnknownCommand { .. } => Shape::new(internal, "Raven.Server.Exceptions.InvalidCommandTypeException"),
+        E::Unsupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
+        E::BadChangeVector { .. } => Shape::new(internal, ARGUMENT),
+        E::Corrupt { .. } => Shape::new(internal, INVALID_DATA),
+        E::Storage(error) => storage_shape(error),
+    }
+}
+
+fn storage_shape(error: &storage::Error) -> Shape {
+    use storage::Error as E;
+    let internal = StatusCode::INTERNAL_SERVER_ERROR;
+    match error {
+        E::Io { .. } => Shape::new(internal, "System.IO.IOException"),
+        E::DiskFull { .. } => Shape::new(StatusCode::INSUFFICIENT_STORAGE, "Raven.Client.Exceptions.RavenException"),
+        // Another node would do, if there is one: clients may fail over.
+        E::Failed { .. } | E::Closed => {
+            Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseLoadFailureException")
+        }
+        E::Corrupt { .. } | E::CorruptFile { .. } => Shape::new(internal, INVALID_DATA),
+        E::Locked { .. } | E::NewerFormat { .. } => {
+            Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseLoadFailureException")
+        }
+        E::KeyTooLong { .. } | E::ValueTooLong { .. } => Shape::new(internal, ARGUMENT),
+        E::TooLarge { .. } => Shape::new(StatusCode::INSUFFICIENT_STORAGE, "Raven.Client.Exceptions.RavenException"),
+        E::JobPanicked => Shape::new(internal, INVALID_OPERATION),
+    }
+}
+
+impl From<database::documents::Error> for Error {
+    fn from(error: database::documents::Error) -> Error {
+        Error::Database(database::Error::Documents(error))
+    }
 }

@@ -82,7 +82,9 @@ impl Exchange {
         let authority = host.or_else(|| self.uri.authority().map(|authority| authority.as_str()));
         // A Host header is the client's word: only what looks like one is sent back.
         let is_plausible = |host: &&str| {
-            !host.is_empty() && host.len() < 256 && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte))
+            !host.is_empty()
+                && host.len() < 256
+                && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte))
         };
         match authority.filter(is_plausible) {
             Some(authority) => format!("http://{authority}"),

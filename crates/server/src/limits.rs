@@ -61,8 +61,8 @@ pub(crate) const STREAM_PART_SIZE: usize = 64 << 10;
 /// How many parts of a streamed answer may wait for the network. A reader that does not read stops its producer.
 pub(crate) const STREAM_PARTS_MAX: usize = 4;
 
-/// What a bulk insert collects before it becomes one transaction, in bytes of JSON.
-pub(crate) const BULK_INSERT_BATCH_SIZE: usize = 1 << 20;
+/// What a bulk insert collects from the network while the part before is cut and checked, in bytes.
+pub(crate) const BULK_INSERT_PART_SIZE: usize = 1 << 20;
 
 impl Default for Limits {
     fn default() -> Self {

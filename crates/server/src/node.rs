@@ -35,11 +35,14 @@ pub(crate) struct Node {
     pub(crate) public_url: Option<String>,
     pub(crate) started: Instant,
     pub(crate) started_at: SystemTime,
-    pub(crate) is_in_memory: bool,
     pub(crate) request_count: AtomicU64,
 }
 
 impl Node {
+    pub(crate) fn uptime_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
     /// The header by which clients choose their protocol.
     pub(crate) const fn version_header() -> HeaderValue {
         HeaderValue::from_static(PROTOCOL_VERSION)

@@ -75,7 +75,9 @@ pub(crate) fn decode(text: &str) -> Cow<'_, str> {
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         let escaped = match byte {
-            b'%' => bytes.get(at + 1).zip(bytes.get(at + 2)).and_then(|(&high, &low)| Some((hex(high)? << 4) | hex(low)?)),
+            b'%' => {
+                bytes.get(at + 1).zip(bytes.get(at + 2)).and_then(|(&high, &low)| Some((hex(high)? << 4) | hex(low)?))
+            }
             _ => None,
         };
         match escaped {

@@ -128,7 +128,7 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/rachis/waitfor", ValidUser, node_info::wait_for_index),
     now("GET", "/configuration/client", ValidUser, configuration::server_client),
     later("PUT", "/admin/configuration/client", Operator, pending!(configuration::put_server_client)),
-    later("GET", "/operations/state", ValidUser, pending!(operations::server_state)),
+    now("GET", "/operations/state", ValidUser, operations::server_state),
     now("GET", "/operations/next-operation-id", ValidUser, operations::server_next_id),
     // Databases.
     now("GET", "/databases", ValidUser, databases::names),
@@ -137,7 +137,8 @@ pub static ROUTES: &[Route] = &[
     later("DELETE", "/admin/databases", Operator, pending!(databases::delete)),
     later("POST", "/admin/databases/enable", Operator, pending!(databases::enable)),
     later("POST", "/admin/databases/disable", Operator, pending!(databases::disable)),
-    later("GET", "/databases/*/admin/record", Admin, pending!(databases::own_record)),
+    later("POST", "/admin/databases/set-lock", Operator, pending!(databases::set_lock)),
+    now("GET", "/databases/*/admin/record", Admin, databases::own_record),
     later("PUT", "/databases/*/admin/configuration/settings", Admin, pending!(databases::put_settings)),
     later("PUT", "/databases/*/admin/configuration/client", Admin, pending!(configuration::put_client)),
     now("GET", "/databases/*/configuration/client", Read, configuration::client),
@@ -197,7 +198,6 @@ pub static ROUTES: &[Route] = &[
     missing("PUT", "/admin/databases/orchestrator", Operator, "sharding"),
     missing("DELETE", "/admin/databases/orchestrator", Operator, "sharding"),
     missing("PUT", "/admin/databases/shard", Operator, "sharding"),
-    missing("POST", "/admin/databases/set-lock", Operator, "database locks"),
     missing("POST", "/admin/compact", Operator, "compaction of an open database"),
     missing("POST", "/admin/operations/kill", Operator, "server-wide operations"),
     missing("GET", "/admin/logs/configuration", Operator, "log configuration over HTTP"),
@@ -402,7 +402,8 @@ fn table() -> &'static [Option<&'static Route>; TABLE_SIZE] {
 /// Cuts `/databases/{name}/rest` into the place of the name and `/rest`.
 fn split(path: &str) -> (Option<Range<usize>>, &str) {
     const PREFIX: &str = "/databases/";
-    let has_prefix = path.as_bytes().get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX.as_bytes()));
+    let has_prefix =
+        path.as_bytes().get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX.as_bytes()));
     if !has_prefix {
         return (None, path);
     }

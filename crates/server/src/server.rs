@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant, SystemTime};
 
+use database::{Databases, DatabasesOptions};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -69,7 +70,7 @@ pub enum StartError {
         /// The folder.
         directory: PathBuf,
         /// Why.
-        source: database::Error,
+        source: Box<database::Error>,
     },
 }
 
@@ -107,7 +108,11 @@ impl Server {
             addresses.push(listener.local_addr().map_err(listen)?);
             listeners.push(listener);
         }
-        let databases = open_databases(&options)?;
+        let folder = (!options.in_memory).then(|| options.data_directory.clone());
+        let databases = open_databases(folder).map_err(|source| StartError::Databases {
+            directory: options.data_directory.clone(),
+            source: Box::new(source),
+        })?;
         let url = addresses.first().map_or_else(String::new, |address| format!("http://{address}"));
         let node = Arc::new(Node {
             databases,
@@ -118,7 +123,6 @@ impl Server {
             public_url: options.public_url,
             started: Instant::now(),
             started_at: SystemTime::now(),
-            is_in_memory: options.in_memory,
             request_count: AtomicU64::new(0),
             limits: options.limits,
         });
@@ -146,12 +150,17 @@ impl Server {
         let _ = self.stop.send(true);
         let deadline = Instant::now() + STOP_GRACE;
         while self.tasks.join_next().await.is_some() {}
-        while self.node.connections.open_count.load(std::sync::atomic::Ordering::Relaxed) > 0 && Instant::now() < deadline
+        while self.node.connections.open_count.load(std::sync::atomic::Ordering::Relaxed) > 0
+            && Instant::now() < deadline
         {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let databases = self.node.databases.clone();
-        // A panic while closing was logged by its thread; there is nothing left to do about it.
-        let _ = tokio::task::spawn_blocking(move || databases.close()).await;
     }
+}
+
+fn open_databases(folder: Option<PathBuf>) -> database::Result<Arc<Databases>> {
+    Databases::open(match folder {
+        Some(folder) => DatabasesOptions::folder(folder),
+        None => DatabasesOptions::in_memory(),
+    })
 }

@@ -32,7 +32,9 @@ impl Client {
             return Ok(());
         }
         let mut body = Vec::new();
-        json::Writer::new(&mut body).object(|json| drop(json.name("DatabaseName").string(name)));
+        json::Writer::new(&mut body).object(|json| {
+            json.name("DatabaseName").string(name);
+        });
         let path = format!("/admin/databases?name={escaped}&replicationFactor=1");
         let (status, answer) = self.request("PUT", &path, Some(&body))?;
         // Somebody else may have been faster.
@@ -43,7 +45,8 @@ impl Client {
     /// Begins a bulk insert.
     pub(crate) fn bulk_insert(&self, database: &str) -> anyhow::Result<BulkInsert> {
         let database = escape(database);
-        let (status, answer) = self.request("GET", &format!("/databases/{database}/operations/next-operation-id"), None)?;
+        let (status, answer) =
+            self.request("GET", &format!("/databases/{database}/operations/next-operation-id"), None)?;
         let answer_value = json::Value::parse(&answer).ok();
         let id = answer_value.as_ref().and_then(|value| value.get("Id")).and_then(json::Value::as_i64);
         let Some(id) = id else { bail!("beginning a bulk insert: status {status}, {}", message(&answer)) };

@@ -70,7 +70,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let counted = BufReader::with_capacity(256 << 10, Counted { source, read: read.clone() });
     let text: Box<dyn BufRead> = match name.compression {
         Compression::None => Box::new(counted),
-        Compression::Gzip => Box::new(BufReader::with_capacity(256 << 10, flate2::bufread::MultiGzDecoder::new(counted))),
+        Compression::Gzip => {
+            Box::new(BufReader::with_capacity(256 << 10, flate2::bufread::MultiGzDecoder::new(counted)))
+        }
         Compression::Zstd => Box::new(BufReader::with_capacity(256 << 10, zstd::Decoder::with_buffer(counted)?)),
     };
     let collection = arguments.collection.unwrap_or(name.stem);
@@ -107,7 +109,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let file = arguments.file.display();
     println!("{stored} documents from {file} are in '{}'", arguments.database);
     if bad > 0 {
-        eprintln!("{bad} lines were left out{}", if bad > SHOWN_MAX { ", the first of them are shown above" } else { "" });
+        eprintln!(
+            "{bad} lines were left out{}",
+            if bad > SHOWN_MAX { ", the first of them are shown above" } else { "" }
+        );
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

@@ -40,15 +40,7 @@ const ROW_SIZE_MAX: usize = 64 << 20;
 
 impl Rows {
     pub(crate) fn new(text: Box<dyn BufRead>, format: Format, separator: u8) -> Rows {
-        Rows {
-            text,
-            format,
-            separator,
-            line_number: 0,
-            names: None,
-            line: Vec::new(),
-            minifier: Minifier::new(),
-        }
+        Rows { text, format, separator, line_number: 0, names: None, line: Vec::new(), minifier: Minifier::new() }
     }
 
     /// The next row with the number of its first line. A row that is not one is an `Err` with the reason; others follow.

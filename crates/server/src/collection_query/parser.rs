@@ -7,8 +7,21 @@ use super::{CollectionQuery, Filter, Order, Refused, Source};
 
 /// Words that begin a clause, so that they are no alias.
 const CLAUSES: [&str; 15] = [
-    "as", "where", "order", "group", "load", "select", "include", "limit", "offset", "filter", "filter_limit", "update",
-    "intersect", "declare", "from",
+    "as",
+    "where",
+    "order",
+    "group",
+    "load",
+    "select",
+    "include",
+    "limit",
+    "offset",
+    "filter",
+    "filter_limit",
+    "update",
+    "intersect",
+    "declare",
+    "from",
 ];
 
 /// Parses `text` and puts the values of `parameters` (an object, or anything else for none) in.
@@ -55,8 +68,14 @@ impl Parser<'_> {
             self.alias = Some(word.clone());
             self.at += 1;
         }
-        let mut query =
-            CollectionQuery { source, filter: Filter::All, order: Order::Etag, includes: Vec::new(), skip: 0, take: None };
+        let mut query = CollectionQuery {
+            source,
+            filter: Filter::All,
+            order: Order::Etag,
+            includes: Vec::new(),
+            skip: 0,
+            take: None,
+        };
         if self.is_keyword("group") {
             return Err(needs("'group by'"));
         }
@@ -305,9 +324,7 @@ impl Parser<'_> {
                 "The query is parametrized but the actual values of parameters were not provided".to_owned(),
             ));
         };
-        parameters
-            .get(name)
-            .ok_or_else(|| Refused::Parameter(format!("Value of parameter '{name}' was not provided")))
+        parameters.get(name).ok_or_else(|| Refused::Parameter(format!("Value of parameter '{name}' was not provided")))
     }
 
     fn name(&mut self, what: &str) -> Result<String, Refused> {

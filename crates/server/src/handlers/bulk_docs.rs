@@ -3,7 +3,7 @@
 //! 201 `{Results: [one per command]}`; nothing is applied when one fails (409 for a change vector that does not fit).
 //! Only the JSON form: `multipart` bodies carry attachments, which are not there yet.
 
-use database::Batch;
+use database::documents::Batch;
 use hyper::StatusCode;
 use hyper::header::CONTENT_TYPE;
 
@@ -14,8 +14,8 @@ use crate::reply::{self, Reply};
 
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let content_type = exchange.headers.get(CONTENT_TYPE).map(|value| value.as_bytes());
-    let is_multipart =
-        content_type.is_some_and(|value| value.get(..10).is_some_and(|start| start.eq_ignore_ascii_case(b"multipart/")));
+    let is_multipart = content_type
+        .is_some_and(|value| value.get(..10).is_some_and(|start| start.eq_ignore_ascii_case(b"multipart/")));
     if is_multipart {
         return Err(Error::not_supported("attachments (multipart batches)"));
     }

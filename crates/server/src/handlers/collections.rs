@@ -33,7 +33,7 @@ pub(crate) fn detailed(exchange: &Exchange) -> Result<Reply> {
     }))
 }
 
-fn write_collection(json: &mut json::Writer<'_>, collection: &database::CollectionStatistics) {
+fn write_collection(json: &mut json::Writer<'_>, collection: &database::documents::CollectionStatistics) {
     json.name("Name").string(&collection.name).name("CountOfDocuments").unsigned(collection.document_count);
     sizes::write(json.name("Size"), collection.document_size + collection.tombstone_size);
     sizes::write(json.name("DocumentsSize"), collection.document_size);
@@ -50,7 +50,7 @@ fn write_collection(json: &mut json::Writer<'_>, collection: &database::Collecti
     }
 }
 
-fn write_counts(json: &mut json::Writer<'_>, collections: &[database::CollectionStatistics]) {
+fn write_counts(json: &mut json::Writer<'_>, collections: &[database::documents::CollectionStatistics]) {
     json.name("CountOfDocuments").unsigned(collections.iter().map(|collection| collection.document_count).sum());
     json.name("CountOfDocumentsConflicts").unsigned(0).name("CountOfConflicts").unsigned(0);
     json.name("CountOfRevisionDocuments").unsigned(0);

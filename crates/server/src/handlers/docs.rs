@@ -15,7 +15,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use database::{Batch, CommandResult, Database, Document, Expected, IncludePath, PrefixQuery, ResultsHash, Snapshot, Wildcards};
+use database::Database;
+use database::documents::{
+    Batch, CommandResult, Document, Expected, IncludePath, PrefixQuery, ResultsHash, Snapshot, Wildcards,
+};
 use hyper::StatusCode;
 use hyper::header::HeaderValue;
 
@@ -327,6 +330,6 @@ pub(crate) async fn delete(exchange: Exchange) -> Result<Reply> {
 }
 
 /// Hands a batch over and waits until it is durable, without holding a thread.
-pub(crate) async fn submit(database: &Arc<Database>, batch: Batch) -> Result<database::Outcome> {
-    Ok(bridge::answer(|done| database.submit(batch, done)).await??)
+pub(crate) async fn submit(database: &Arc<Database>, batch: Batch) -> Result<database::documents::Outcome> {
+    bridge::answer(|done| database.submit(batch, done.into_call_back())).await
 }

@@ -3,9 +3,10 @@
 //! GET `next`: `tag`, `lastBatchSize`, `lastRangeAt`, `identityPartsSeparator`, `lastMax`; 201. PUT `return`: `tag`, `end`,
 //! `last`; 200 without a body.
 
-use database::{Date, HiLoRequest};
+use database::documents::{Date, HiLoRequest, Writing};
 use hyper::StatusCode;
 
+use crate::bridge;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
@@ -20,8 +21,7 @@ pub(crate) async fn next(exchange: Exchange) -> Result<Reply> {
         separator: query.get_nonempty("identityPartsSeparator").and_then(|text| text.chars().next()),
         last_max: number("lastMax"),
     };
-    let database = exchange.database().clone();
-    let range = exchange.node.bridge.run(move || Ok(database.next_hilo(&request)?)).await?;
+    let range = bridge::answer(|done| exchange.database().submit_hilo(request, done.into_call_back())).await?;
     Ok(reply::object(StatusCode::CREATED, |json| {
         json.name("Prefix").string(&range.prefix).name("Low").unsigned(range.low).name("High").unsigned(range.high);
         json.name("LastSize").unsigned(range.last_size).name("ServerTag").string(&range.server_tag);
@@ -36,7 +36,7 @@ pub(crate) async fn give_back(exchange: Exchange) -> Result<Reply> {
         number.ok_or_else(|| Error::Argument(format!("Query string value '{name}' must be a number")))
     };
     let (end, last) = (number("end")?, number("last")?);
-    let database = exchange.database().clone();
-    exchange.node.bridge.run(move || Ok(database.return_hilo(&tag, end, last)?)).await?;
+    let work = move |writing: &mut Writing<'_>| writing.return_hilo(&tag, end, last);
+    bridge::answer(|done| exchange.database().submit_work(64, work, done.into_call_back())).await?;
     Ok(reply::empty(StatusCode::OK))
 }

@@ -3,17 +3,21 @@
 //! POST `next`: `name`; `{"NewIdentityValue"}`. POST `seed`: `name`, `value`, `force`; `{"NewSeedValue"}`.
 //! GET `debug/identities`: all, as one object.
 
+use database::documents::Writing;
 use hyper::StatusCode;
 
+use crate::bridge;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
 
 pub(crate) async fn next(exchange: Exchange) -> Result<Reply> {
     let name = exchange.required("name")?.into_owned();
-    let database = exchange.database().clone();
-    let value = exchange.node.bridge.run(move || Ok(database.next_identity(&name)?)).await?;
-    Ok(reply::object(StatusCode::OK, |json| drop(json.name("NewIdentityValue").signed(value))))
+    let work = move |writing: &mut Writing<'_>| writing.next_identity(&name);
+    let value = bridge::answer(|done| exchange.database().submit_work(64, work, done.into_call_back())).await?;
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("NewIdentityValue").signed(value);
+    }))
 }
 
 pub(crate) async fn seed(exchange: Exchange) -> Result<Reply> {
@@ -21,9 +25,11 @@ pub(crate) async fn seed(exchange: Exchange) -> Result<Reply> {
     let value = exchange.query().number("value");
     let value = value.ok_or_else(|| Error::Argument("Query string value 'value' must be a number".to_owned()))?;
     let is_forced = exchange.query().is_true("force");
-    let database = exchange.database().clone();
-    let value = exchange.node.bridge.run(move || Ok(database.seed_identity(&name, value, is_forced)?)).await?;
-    Ok(reply::object(StatusCode::OK, |json| drop(json.name("NewSeedValue").signed(value))))
+    let work = move |writing: &mut Writing<'_>| writing.seed_identity(&name, value, is_forced);
+    let value = bridge::answer(|done| exchange.database().submit_work(64, work, done.into_call_back())).await?;
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("NewSeedValue").signed(value);
+    }))
 }
 
 pub(crate) fn all(exchange: &Exchange) -> Result<Reply> {

@@ -15,8 +15,18 @@ use crate::reply::{self, Reply};
 
 /// What the inner paths may end with: reads that have a whole body.
 const ALLOWED: [&str; 12] = [
-    "/docs", "/queries", "/cmpxchg", "/revisions", "/revisions/count", "/timeseries", "/timeseries/ranges", "/counters",
-    "/stats", "/collections/stats", "/hilo/next", "/indexes",
+    "/docs",
+    "/queries",
+    "/cmpxchg",
+    "/revisions",
+    "/revisions/count",
+    "/timeseries",
+    "/timeseries/ranges",
+    "/counters",
+    "/stats",
+    "/collections/stats",
+    "/hilo/next",
+    "/indexes",
 ];
 
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
@@ -53,9 +63,11 @@ fn inner(exchange: &Exchange, request: &json::Value) -> Result<Exchange> {
     let text = |name| request.get(name).and_then(json::Value::as_str).unwrap_or_default();
     let (url, query) = (text("Url"), text("Query"));
     let path = url.split('?').next().unwrap_or_default();
-    let is_allowed =
-        ALLOWED.iter().any(|end| path.len() >= end.len() && path.is_char_boundary(path.len() - end.len())
-            && path[path.len() - end.len()..].eq_ignore_ascii_case(end));
+    let is_allowed = ALLOWED.iter().any(|end| {
+        path.len() >= end.len()
+            && path.is_char_boundary(path.len() - end.len())
+            && path[path.len() - end.len()..].eq_ignore_ascii_case(end)
+    });
     if !is_allowed {
         return Err(Error::not_supported(format!("'{path}' inside of multi_get")));
     }

@@ -7,7 +7,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use database::{Batch, Database, Document, Expected, IncludePath, Operation, PrefixQuery, Snapshot};
+use database::documents::{Batch, Document, Expected, IncludePath, PrefixQuery, Snapshot};
+use database::{Database, Operation, OperationResult, OperationStatus, Progress};
 use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 
@@ -168,9 +169,7 @@ pub(crate) fn execute<'s>(
     query: &CollectionQuery,
     deadline: &Deadline,
     found: &mut dyn FnMut(Document<'s>) -> Result<()>,
-) -> Result<i64>
-where
-{
+) -> Result<i64> {
     let take = query.take.unwrap_or(u64::MAX);
     let mut passed = 0u64;
     let mut taken = 0u64;
@@ -325,7 +324,11 @@ impl Answer {
             json.name("DurationInMs").unsigned(elapsed_ms(start));
             match query.includes.as_slice() {
                 [] => json.name("IncludedPaths").null(),
-                paths => json.name("IncludedPaths").array(|json| paths.iter().for_each(|path| drop(json.string(path)))),
+                paths => json.name("IncludedPaths").array(|json| {
+                    paths.iter().for_each(|path| {
+                        json.string(path);
+                    })
+                }),
             };
             json.name("IndexName").string(&query.source.index_name());
             json.name("Results").raw(b"[");
@@ -336,7 +339,7 @@ impl Answer {
             json.buffer().push(b'}');
             json.name("IndexTimestamp").string(NEVER).name("LastQueryTime").string(NEVER);
             json.name("IsStale").bool(false).name("ResultEtag").signed(etag);
-            json.name("NodeTag").string(database.node_tag());
+            json.name("NodeTag").string(database.documents().node_tag());
         });
         body
     }
@@ -350,20 +353,27 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
         Err(error) => return Err(error),
     };
     let database = exchange.database().clone();
-    let operation = database.operations().start("delete by query");
+    let operations = database.operations();
+    let operation = operations.start(operations.next_id(), "Delete by query");
     let id = operation.id();
     let node = exchange.node.clone();
+    let node_tag = database.documents().node_tag().to_owned();
     tokio::spawn(async move {
-        let (failed, bridged) = (operation.clone(), operation.clone());
-        let run_time = node.limits.query_run_time;
-        let deleting = node.bridge.run(move || delete_matching(&database, &query, &bridged, run_time));
-        match deleting.await {
-            Ok(count) => operation.completed(count),
-            Err(error) => failed.failed(error.exception(), &error.to_string(), error.status().as_u16()),
-        }
+        let (deleting, run_time) = (operation.clone(), node.limits.query_run_time);
+        let outcome = node.bridge.run(move || delete_matching(&database, &query, &deleting, run_time)).await;
+        operation.end(match outcome {
+            Ok(total) => OperationStatus::Completed(OperationResult {
+                total,
+                documents_processed: 0,
+                message: format!("Processed {total} items."),
+            }),
+            Err(Error::Database(database::Error::Canceled)) => OperationStatus::Canceled,
+            Err(Error::Database(error)) => OperationStatus::Faulted(Arc::new(error)),
+            Err(error) => OperationStatus::Faulted(Arc::new(database::Error::BadStream { rule: error.to_string() })),
+        });
     });
     Ok(reply::object(StatusCode::OK, |json| {
-        json.name("OperationId").signed(id).name("OperationNodeTag").string("A");
+        json.name("OperationId").unsigned(id).name("OperationNodeTag").string(&node_tag);
     }))
 }
 
@@ -382,18 +392,19 @@ fn delete_matching(
             Ok(())
         })?;
     }
-    let mut count = 0;
-    for ids in ids.chunks(DELETE_COUNT) {
-        if operation.is_cancelled() {
-            return Err(Error::InvalidOperation("The operation was cancelled".to_owned()));
+    let mut processed = 0;
+    for some in ids.chunks(DELETE_COUNT) {
+        if operation.is_killed() {
+            return Err(database::Error::Canceled.into());
         }
         let mut batch = Batch::new();
-        for id in ids {
+        for id in some {
             batch.delete(id, Expected::Any)?;
         }
         database.execute(batch)?;
-        count += ids.len() as u64;
-        operation.progressed(count);
+        processed += some.len() as u64;
+        let total = ids.len() as u64;
+        operation.set_progress(Progress { processed, total, ..Progress::default() });
     }
-    Ok(count)
+    Ok(processed)
 }

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use database::Statistics;
+use database::documents::Statistics;
 use hyper::StatusCode;
 
 use crate::date;
@@ -45,7 +45,7 @@ pub(crate) fn essential(exchange: &Exchange) -> Result<Reply> {
 pub(crate) fn write_origin(json: &mut json::Writer<'_>, exchange: &Exchange) {
     json.name("@metadata").object(|json| {
         json.name("DateTime").string(&date::wire(SystemTime::now()));
-        json.name("WebUrl").string(&exchange.own_url()).name("NodeTag").string("A");
+        json.name("WebUrl").string(&exchange.own_url()).name("NodeTag").string(exchange.node.databases.node_tag());
     });
 }
 
@@ -64,12 +64,12 @@ fn write_rest(json: &mut json::Writer<'_>, exchange: &Exchange, statistics: &Sta
     let database = exchange.database();
     json.name("CountOfUniqueAttachments").unsigned(0);
     json.name("DatabaseChangeVector").string(&statistics.change_vector);
-    json.name("DatabaseId").string(database.database_id());
-    json.name("NumberOfTransactionMergerQueueOperations").unsigned(database.waiting_write_count());
+    json.name("DatabaseId").string(database.documents().database_id());
+    json.name("NumberOfTransactionMergerQueueOperations").unsigned(database.queued_count() as u64);
     json.name("Is64Bit").bool(true).name("Pager").string("Rookery");
     json.name("LastDocEtag").unsigned(statistics.last_document_etag);
     json.name("LastDatabaseEtag").unsigned(statistics.last_etag);
     json.name("LastIndexingTime").null();
-    sizes::write(json.name("SizeOnDisk"), database.size_on_disk());
+    sizes::write(json.name("SizeOnDisk"), 0);
     sizes::write(json.name("TempBuffersSizeOnDisk"), 0);
 }

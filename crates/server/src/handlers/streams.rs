@@ -7,7 +7,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::{Database, Document};
+use database::Database;
+use database::documents::Document;
 use hyper::StatusCode;
 
 use super::docs::{page_size, page_start, prefix_query};
@@ -83,7 +84,9 @@ pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
     let body = match exchange.query().get("query") {
         Some(query) if exchange.method == hyper::Method::GET => {
             let mut body = Vec::new();
-            json::Writer::new(&mut body).object(|json| drop(json.name("Query").string(&query)));
+            json::Writer::new(&mut body).object(|json| {
+                json.name("Query").string(&query);
+            });
             body.into()
         }
         _ => exchange.read_body().await?,
@@ -124,7 +127,7 @@ fn stream_query(out: &mut PartWriter, database: &Arc<Database>, query: &Collecti
 }
 
 /// The total has to be said before the results: known without reading for whole collections, else counted or -1.
-fn total_before(snapshot: &database::Snapshot<'_>, query: &CollectionQuery) -> Result<i64> {
+fn total_before(snapshot: &database::documents::Snapshot<'_>, query: &CollectionQuery) -> Result<i64> {
     Ok(match (&query.filter, &query.source) {
         (Filter::All, Source::All) => snapshot.statistics()?.document_count.cast_signed(),
         (Filter::All, Source::Collection(name)) => {
