@@ -122,7 +122,8 @@ pub(crate) fn own_record(exchange: &Exchange) -> Result<Reply> {
 fn record_reply(record: &DatabaseRecord) -> Reply {
     reply::object(StatusCode::OK, |json| {
         for (name, default) in DEFAULTS {
-            match record.value.get(name) {
+            // Some clients send `null` for all that they do not set, and cannot read it back.
+            match record.value.get(name).filter(|value| **value != Value::Null) {
                 Some(value) => value.write(json.name(name)),
                 None => {
                     json.name(name).raw(default.as_bytes());
