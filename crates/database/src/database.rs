@@ -102,7 +102,7 @@ impl Database {
     pub fn submit_work<T: Send + 'static>(
         self: &Arc<Self>,
         size: usize,
-        work: impl FnMut(&mut Writing<'_>) -> documents::Result<T> + Send + 'static,
+        work: impl FnMut(&mut Writing<'_, '_>) -> documents::Result<T> + Send + 'static,
         done: impl FnOnce(Result<T>) + Send + 'static,
     ) {
         if let Err(refused) = self.enter(size) {
@@ -127,7 +127,11 @@ impl Database {
     /// # Errors
     ///
     /// That of `work`, or of the storage.
-    pub fn write<T>(&self, size: usize, work: impl FnOnce(&mut Writing<'_>) -> documents::Result<T>) -> Result<T> {
+    pub fn write<T: Send>(
+        &self,
+        size: usize,
+        work: impl FnOnce(&mut Writing<'_, '_>) -> documents::Result<T> + Send,
+    ) -> Result<T> {
         self.enter(size)?;
         let answer = self.store.write(Date::now(), |writing| {
             let before = writing.last_etag();
@@ -169,10 +173,10 @@ struct WriteJob<T, W, D> {
 impl<T, W, D> Job for WriteJob<T, W, D>
 where
     T: Send,
-    W: FnMut(&mut Writing<'_>) -> documents::Result<T> + Send,
+    W: FnMut(&mut Writing<'_, '_>) -> documents::Result<T> + Send,
     D: FnOnce(Result<T>) + Send,
 {
-    fn run(&mut self, tx: &mut WriteTransaction) -> bool {
+    fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
         let work = &mut self.work;
         let last_etag = &mut self.last_etag;
         let answer = self.database.store.write_in(tx, Date::now(), |writing| {

@@ -483,3 +483,27 @@ impl std::fmt::Debug for Databases {
 fn make_folder(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deletion_that_was_cut_short_is_ended_at_the_next_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = folder.path().join("databases/x");
+        {
+            let databases = Databases::open(DatabasesOptions::folder(folder.path())).unwrap();
+            databases.create("X", Value::object(), None).unwrap();
+            // The crash comes after the transaction and before the files are removed.
+            let change = |system: &System, tx: &mut storage::WriteTransaction<'_>, _| {
+                system.delete_record(tx, "X")?;
+                system.put_deleting(tx, "x")
+            };
+            databases.system.change(change).unwrap();
+            assert!(files.exists());
+        }
+        let databases = Databases::open(DatabasesOptions::folder(folder.path())).unwrap();
+        assert!(!files.exists() && databases.names().is_empty() && databases.system.deleting().unwrap().is_empty());
+    }
+}

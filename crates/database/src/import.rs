@@ -127,6 +127,10 @@ impl ImportReport {
 fn push_line(batch: &mut Batch, line: &[u8], options: &ImportOptions) -> Result<()> {
     let mut minifier = Minifier::new();
     let document = minifier.minify(line)?;
+    if document.kind() != json::Kind::Object {
+        let found = String::from_utf8_lossy(document.bytes()).chars().take(80).collect();
+        return Err(documents::Error::NotAnObject { what: "a document", found }.into());
+    }
     let metadata = document.get("@metadata");
     let id = match &options.id_field {
         Some(field) => document.get(field).and_then(scalar).map(|id| format!("{}{id}", options.id_prefix)),

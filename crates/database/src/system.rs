@@ -18,9 +18,9 @@ pub(crate) struct System {
     server_id: String,
 }
 
-const STATE: &str = "system/state";
-const DATABASES: &str = "system/databases";
-const DELETING: &str = "system/deleting";
+const STATE: &[u8] = b"system/state";
+const DATABASES: &[u8] = b"system/databases";
+const DELETING: &[u8] = b"system/deleting";
 
 const RAFT_INDEX: &[u8] = b"raft-index";
 const TOPOLOGY_ID: &[u8] = b"topology-id";
@@ -29,25 +29,19 @@ const CLIENT_CONFIGURATION: &[u8] = b"client-configuration";
 
 impl System {
     pub fn open(environment: Environment) -> Result<System> {
-        let trees = |reader: &dyn Fn(&str) -> Result<Option<Tree>>| -> Result<Option<[Tree; 3]>> {
-            let missing = Error::Corrupt { rule: "all trees of the system environment exist" };
-            Ok(match (reader(STATE)?, reader(DATABASES)?, reader(DELETING)?) {
-                (None, None, None) => None,
-                (Some(state), Some(databases), Some(deleting)) => Some([state, databases, deleting]),
-                _ => return Err(missing),
-            })
-        };
         let found = {
             let tx = environment.read();
-            trees(&|name| Ok(tx.catalog_get(name)?.map(Tree::at)))?
+            match (Tree::open(&tx, STATE)?, Tree::open(&tx, DATABASES)?, Tree::open(&tx, DELETING)?) {
+                (None, None, None) => None,
+                (Some(state), Some(databases), Some(deleting)) => Some([state, databases, deleting]),
+                _ => return Err(Error::Corrupt { rule: "all trees of the system environment exist" }),
+            }
         };
         let [state, databases, deleting] = match found {
             Some(found) => found,
             None => environment.write(|tx| -> Result<[Tree; 3]> {
-                let created = [Tree::create(tx)?, Tree::create(tx)?, Tree::create(tx)?];
-                for (name, tree) in [STATE, DATABASES, DELETING].into_iter().zip(created) {
-                    tx.catalog().set(name, tree.root())?;
-                }
+                let mut make = |name| Tree::open_or_create(tx, name);
+                let created = [make(STATE)?, make(DATABASES)?, make(DELETING)?];
                 // The first index is 1, as if the node had elected itself.
                 created[0].put(tx, RAFT_INDEX, &1u64.to_be_bytes())?;
                 created[0].put(tx, TOPOLOGY_ID, documents::id::random_guid().as_bytes())?;
@@ -58,7 +52,7 @@ impl System {
         let text = |name: &[u8]| -> Result<String> {
             let tx = environment.read();
             let value = state.get(&tx, name)?.ok_or(Error::Corrupt { rule: "the node has its ids" })?;
-            Ok(String::from_utf8_lossy(&value).into_owned())
+            Ok(String::from_utf8_lossy(value).into_owned())
         };
         let (topology_id, server_id) = (text(TOPOLOGY_ID)?, text(SERVER_ID)?);
         Ok(System { environment, state, databases, deleting, topology_id, server_id })
@@ -78,12 +72,15 @@ impl System {
 
     fn index(&self, reader: &impl Reader) -> Result<u64> {
         let value = self.state.get(reader, RAFT_INDEX)?;
-        let bytes = value.as_deref().and_then(|value| value.try_into().ok());
+        let bytes = value.and_then(|value| value.try_into().ok());
         bytes.map(u64::from_be_bytes).ok_or(Error::Corrupt { rule: "the raft index is stored" })
     }
 
     /// Runs one change under the next index, durable when this returns.
-    pub fn change<T>(&self, work: impl FnOnce(&System, &mut WriteTransaction, u64) -> Result<T>) -> Result<(T, u64)> {
+    pub fn change<T: Send>(
+        &self,
+        work: impl FnOnce(&System, &mut WriteTransaction<'_>, u64) -> Result<T> + Send,
+    ) -> Result<(T, u64)> {
         self.environment.write(|tx| {
             let index = self.index(&*tx)? + 1;
             self.state.put(tx, RAFT_INDEX, &index.to_be_bytes())?;
@@ -91,13 +88,13 @@ impl System {
         })
     }
 
-    pub fn put_record(&self, tx: &mut WriteTransaction, record: &DatabaseRecord) -> Result<()> {
+    pub fn put_record(&self, tx: &mut WriteTransaction<'_>, record: &DatabaseRecord) -> Result<()> {
         let value = [&record.etag.to_be_bytes()[..], &record.value.to_vec()].concat();
         self.databases.put(tx, record.name().to_ascii_lowercase().as_bytes(), &value)?;
         Ok(())
     }
 
-    pub fn delete_record(&self, tx: &mut WriteTransaction, name: &str) -> Result<()> {
+    pub fn delete_record(&self, tx: &mut WriteTransaction<'_>, name: &str) -> Result<()> {
         self.databases.delete(tx, name.to_ascii_lowercase().as_bytes())?;
         Ok(())
     }
@@ -105,7 +102,7 @@ impl System {
     pub fn records(&self) -> Result<Vec<DatabaseRecord>> {
         let tx = self.environment.read();
         let mut cursor = self.databases.cursor(&tx);
-        let mut entry = cursor.seek(&[])?;
+        let mut entry = cursor.first()?;
         let mut records = Vec::new();
         while let Some((_, value)) = entry {
             let corrupt = Error::Corrupt { rule: "a database's record has an etag and JSON" };
@@ -117,7 +114,7 @@ impl System {
         Ok(records)
     }
 
-    pub fn put_deleting(&self, tx: &mut WriteTransaction, folder: &str) -> Result<()> {
+    pub fn put_deleting(&self, tx: &mut WriteTransaction<'_>, folder: &str) -> Result<()> {
         self.deleting.put(tx, folder.as_bytes(), &[])?;
         Ok(())
     }
@@ -130,10 +127,10 @@ impl System {
     pub fn deleting(&self) -> Result<Vec<String>> {
         let tx = self.environment.read();
         let mut cursor = self.deleting.cursor(&tx);
-        let mut entry = cursor.seek(&[])?;
+        let mut entry = cursor.first()?;
         let mut folders = Vec::new();
         while let Some((folder, _)) = entry {
-            folders.push(String::from_utf8_lossy(&folder).into_owned());
+            folders.push(String::from_utf8_lossy(folder).into_owned());
             entry = cursor.next()?;
         }
         Ok(folders)
@@ -141,7 +138,7 @@ impl System {
 
     pub fn put_client_configuration(
         &self,
-        tx: &mut WriteTransaction,
+        tx: &mut WriteTransaction<'_>,
         configuration: &ClientConfiguration,
     ) -> Result<()> {
         let text = configuration.value.as_ref().map(json::Value::to_vec).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Moments as ticks of 100 ns since the year 1, and their text `2015-01-15T00:41:16.6616631Z`.
 //!
-//! The text has always seven digits of the second and `Z`, so the order of texts is the order of time. Days become dates by
-//! the algorithm of Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms" (2021), in 400-year eras.
+//! The text has always seven digits of the second and `Z`, so the order of texts is the order of time. Dates become days
+//! by the algorithm of Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms" (2021), in 400-year eras.
 
 use std::time::{Duration, SystemTime};
 
@@ -46,30 +46,28 @@ impl Date {
     /// The text, as bytes that are ASCII.
     #[inline]
     pub fn text(self) -> [u8; DATE_SIZE] {
-        let (seconds, fraction) = (self.0 / TICKS_PER_SECOND, self.0 % TICKS_PER_SECOND);
-        let (days, second) = (seconds / SECONDS_PER_DAY, (seconds % SECONDS_PER_DAY) as u32);
-        let shifted = days + DAYS_TO_YEAR_1;
-        let (era, day_of_era) = (shifted / DAYS_PER_ERA, (shifted % DAYS_PER_ERA) as u32);
-        let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let month_from_march = (5 * day_of_year + 2) / 153;
-        let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-        let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-        let year = year_of_era + era as u32 * 400 + u32::from(month <= 2);
+        let (seconds, fraction) = (self.0 / TICKS_PER_SECOND, (self.0 % TICKS_PER_SECOND) as u32);
+        // Both fit: a date has at most 3,652,059 days, a day 86,400 seconds.
+        let (days, second) = ((seconds / SECONDS_PER_DAY) as u32, (seconds % SECONDS_PER_DAY) as u32);
+        let (year, month, day) = civil(days);
+        let (minutes, second) = (second / 60, second % 60);
+        let (fraction, last) = (fraction / 10, fraction % 10);
+        let (high, low) = (fraction / 1000, fraction % 1000);
 
         let mut text = *b"0000-00-00T00:00:00.0000000Z";
         pair(&mut text, 0, year / 100);
         pair(&mut text, 2, year % 100);
         pair(&mut text, 5, month);
         pair(&mut text, 8, day);
-        pair(&mut text, 11, second / 3600);
-        pair(&mut text, 14, second / 60 % 60);
-        pair(&mut text, 17, second % 60);
-        let fraction = fraction as u32;
-        pair(&mut text, 20, fraction / 100_000);
-        pair(&mut text, 22, fraction / 1000 % 100);
-        pair(&mut text, 24, fraction / 10 % 100);
-        text[26] = b'0' + (fraction % 10) as u8;
+        pair(&mut text, 11, minutes / 60);
+        pair(&mut text, 14, minutes % 60);
+        pair(&mut text, 17, second);
+        // Seven digits: three, three, one.
+        pair(&mut text, 20, high / 10);
+        text[22] = b'0' + (high % 10) as u8;
+        pair(&mut text, 23, low / 10);
+        text[25] = b'0' + (low % 10) as u8;
+        text[26] = b'0' + last as u8;
         text
     }
 
@@ -120,10 +118,37 @@ impl Date {
     }
 }
 
+/// Year, month and day of a count of days since 0001-01-01, with three multiplications in place of most divisions: Neri
+/// and Schneider, "Euclidean affine functions and their application to calendar algorithms", Software: Practice and
+/// Experience 53(4), 2023.
+#[inline]
+fn civil(days: u32) -> (u32, u32, u32) {
+    let quarter_days = days.wrapping_add(DAYS_TO_YEAR_1 as u32).wrapping_mul(4) | 3;
+    let (century, of_century) = (quarter_days / 146_097, quarter_days % 146_097);
+    let product = 2_939_745 * u64::from(of_century | 3);
+    let year_of_century = (product >> 32) as u32;
+    let day_of_year = product as u32 / 2_939_745 / 4;
+    let month_and_day = day_of_year.wrapping_mul(2141).wrapping_add(197_913);
+    let (month, day) = (month_and_day >> 16, (month_and_day & 0xffff) / 2141);
+    // The algorithm's year begins in March.
+    let is_next = day_of_year >= 306;
+    let year = century.wrapping_mul(100).wrapping_add(year_of_century).wrapping_add(u32::from(is_next));
+    (year, if is_next { month.wrapping_sub(12) } else { month }, day.wrapping_add(1))
+}
+
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut value = 0;
+    while value < 100 {
+        pairs[value] = [b'0' + value as u8 / 10, b'0' + value as u8 % 10];
+        value += 1;
+    }
+    pairs
+};
+
 #[inline]
 fn pair(text: &mut [u8; DATE_SIZE], at: usize, value: u32) {
-    text[at] = b'0' + (value / 10) as u8;
-    text[at + 1] = b'0' + (value % 10) as u8;
+    text[at..at + 2].copy_from_slice(&PAIRS[value as usize]);
 }
 
 impl From<SystemTime> for Date {

@@ -9,7 +9,7 @@ use crate::record::{self, Head, Kind};
 use crate::writing::check_expected;
 use crate::{Expected, Flags, Operation, Result, Writing};
 
-impl Writing<'_> {
+impl Writing<'_, '_> {
     /// Deletes a document; false if there was none.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl Writing<'_> {
                     if !key.starts_with(&prefix) || keys.len() == 1024 {
                         break;
                     }
-                    keys.push((key.to_vec(), location_from(&location)?));
+                    keys.push((key.to_vec(), location_from(location)?));
                     entry = cursor.next()?;
                 }
             }
@@ -69,9 +69,10 @@ impl Writing<'_> {
     /// Storage fails.
     pub fn delete_collection(&mut self, name: &str, etag_max: crate::Etag, count_max: usize) -> Result<usize> {
         let Some(collection) = Collection::by_name(&self.store.schema, &*self.tx, name)? else { return Ok(0) };
+        let documents = collection.documents(&*self.tx)?;
         let mut locations = Vec::new();
         {
-            let mut cursor = collection.documents.cursor(&*self.tx);
+            let mut cursor = documents.cursor(&*self.tx);
             let mut entry = cursor.seek(0)?;
             while let Some((etag, location)) = entry {
                 if etag > etag_max || locations.len() == count_max {
@@ -85,7 +86,7 @@ impl Writing<'_> {
             let existing = self.existing_at(*location)?;
             let id = {
                 let record = self.store.schema.records.get(&*self.tx, *location)?;
-                record::id(&existing.head, &record)?.to_owned()
+                record::id(&existing.head, record)?.to_owned()
             };
             lower_into(&mut self.key, &id);
             self.apply_delete(&existing)?;
@@ -95,8 +96,8 @@ impl Writing<'_> {
 
     fn existing_at(&self, location: Location) -> Result<Existing> {
         let record = self.store.schema.records.get(&*self.tx, location)?;
-        let head = Head::decode(&record)?;
-        let vector = record::vector(&head, &record)?.map(str::to_owned);
+        let head = Head::decode(record)?;
+        let vector = record::vector(&head, record)?.map(str::to_owned);
         Ok(Existing { location, head, size: record.len(), vector })
     }
 
@@ -106,7 +107,7 @@ impl Writing<'_> {
         let etag = self.next_etag();
         let id = {
             let record = schema.records.get(&*self.tx, existing.location)?;
-            record::id(&existing.head, &record)?.to_owned()
+            record::id(&existing.head, record)?.to_owned()
         };
         let vector = existing.vector.as_deref().unwrap_or_default();
         let head = Head {
@@ -122,12 +123,13 @@ impl Writing<'_> {
         let parts = [&encoded[..], id.as_bytes(), vector.as_bytes()];
         let size = parts.iter().map(|part| part.len() as u64).sum::<u64>();
         let place = self.collection_by_number(existing.head.collection)?;
-        let (documents, tombstones) = self.change_collection(place, |collection| {
+        let documents = self.documents_of(place);
+        let tombstones = self.collection(place).tombstones(&*self.tx)?;
+        self.change_collection(place, |collection| {
             collection.document_count = collection.document_count.saturating_sub(1);
             collection.document_size = collection.document_size.saturating_sub(existing.size as u64);
             collection.tombstone_count += 1;
             collection.tombstone_size += size;
-            (collection.documents, collection.tombstones)
         });
         schema.by_id.delete(self.tx, &self.key)?;
         schema.by_etag.delete(self.tx, existing.head.etag)?;

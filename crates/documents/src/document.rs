@@ -9,37 +9,35 @@
 
 use std::borrow::Cow;
 
-use json::Raw;
-use storage::Value;
-
 use crate::record::{self, HEAD_SIZE, Head, Kind};
 use crate::store::Names;
 use crate::{Date, Error, Etag, Flags, Result};
+use json::Raw;
 
 /// A document as a snapshot holds it. Reading it copies nothing.
 pub struct Document<'t> {
     head: Head,
-    record: Value<'t>,
+    record: &'t [u8],
     names: &'t Names,
 }
 
 impl<'t> Document<'t> {
     #[inline]
-    pub(crate) fn new(record: Value<'t>, names: &'t Names) -> Result<Document<'t>> {
-        let head = Head::decode(&record)?;
+    pub(crate) fn new(record: &'t [u8], names: &'t Names) -> Result<Document<'t>> {
+        let head = Head::decode(record)?;
         if head.kind != Kind::Document {
             return Err(Error::Corrupt { rule: "a document's key leads to a document" });
         }
         Ok(Document { head, record, names })
     }
 
-    fn part(&self, from: usize, to: usize) -> &[u8] {
+    fn part(&self, from: usize, to: usize) -> &'t [u8] {
         self.record.get(from..to).unwrap_or_default()
     }
 
     /// The id as it is spelled.
-    pub fn id(&self) -> &str {
-        record::id(&self.head, &self.record).unwrap_or_default()
+    pub fn id(&self) -> &'t str {
+        record::id(&self.head, self.record).unwrap_or_default()
     }
 
     /// The number of the write that made this document.
@@ -59,7 +57,7 @@ impl<'t> Document<'t> {
 
     /// The change vector.
     pub fn change_vector(&self) -> String {
-        match record::vector(&self.head, &self.record) {
+        match record::vector(&self.head, self.record) {
             Ok(Some(vector)) => vector.to_owned(),
             _ => self.names.vector(self.head.etag),
         }
@@ -71,17 +69,17 @@ impl<'t> Document<'t> {
     }
 
     /// The body: minified JSON without `@metadata`.
-    pub fn body(&self) -> Raw<'_> {
+    pub fn body(&self) -> Raw<'t> {
         Raw::new(self.part(self.head.body_at(), self.record.len()))
     }
 
     /// The stored properties of `@metadata`, JSON without braces.
-    pub fn stored_metadata(&self) -> &[u8] {
+    pub fn stored_metadata(&self) -> &'t [u8] {
         self.part(self.head.metadata_at(), self.head.body_at())
     }
 
     /// The collection as this document spells it; None if it names none.
-    pub fn collection(&self) -> Option<Cow<'_, str>> {
+    pub fn collection(&self) -> Option<Cow<'t, str>> {
         let value = self.stored_metadata().strip_prefix(b"\"@collection\":")?;
         let size = value.get(1..)?.iter().position(|byte| *byte == b'"')? + 2;
         // A name with an escaped quote is cut short here, so it is read in full.
@@ -166,7 +164,7 @@ impl<'t> Document<'t> {
     /// Appends the change vector.
     #[inline]
     pub fn write_change_vector(&self, out: &mut Vec<u8>) {
-        match record::vector(&self.head, &self.record) {
+        match record::vector(&self.head, self.record) {
             Ok(Some(vector)) => out.extend_from_slice(vector.as_bytes()),
             _ => self.names.write_vector(out, self.head.etag),
         }

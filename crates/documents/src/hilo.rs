@@ -48,7 +48,7 @@ fn document_id(tag: &str) -> String {
     format!("Raven/Hilo/{tag}")
 }
 
-impl Writing<'_> {
+impl Writing<'_, '_> {
     /// Gives the next range.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ fn key(name: &str) -> Result<Vec<u8>> {
     Ok(key)
 }
 
-impl Writing<'_> {
+impl Writing<'_, '_> {
     /// Adds one to an identity and gives it; the first is 1.
     ///
     /// # Errors
@@ -43,6 +43,6 @@ impl Writing<'_> {
 
     fn identity(&self, key: &[u8]) -> Result<i64> {
         let value = self.store.schema.identities.get(&*self.tx, key)?;
-        Ok(value.as_deref().and_then(u64_from).unwrap_or_default() as i64)
+        Ok(value.and_then(u64_from).unwrap_or_default() as i64)
     }
 }

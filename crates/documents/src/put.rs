@@ -44,10 +44,10 @@ pub(crate) struct Put<'a> {
 /// Finds what is stored under a key.
 pub(crate) fn find(schema: &Schema, reader: &impl Reader, key: &[u8]) -> Result<Option<Existing>> {
     let Some(location) = schema.by_id.get(reader, key)? else { return Ok(None) };
-    let location = location_from(&location)?;
+    let location = location_from(location)?;
     let record = schema.records.get(reader, location)?;
-    let head = Head::decode(&record)?;
-    let vector = record::vector(&head, &record)?.map(str::to_owned);
+    let head = Head::decode(record)?;
+    let vector = record::vector(&head, record)?.map(str::to_owned);
     Ok(Some(Existing { location, head, size: record.len(), vector }))
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn location_from(bytes: &[u8]) -> Result<Location> {
     Ok(Location(u64::from_le_bytes(bytes)))
 }
 
-impl Writing<'_> {
+impl Writing<'_, '_> {
     /// What is stored under an id. Leaves its key in `self.key`.
     pub(crate) fn find(&mut self, id: &str) -> Result<Option<Existing>> {
         lower_into(&mut self.key, id);
@@ -178,7 +178,8 @@ impl Writing<'_> {
         let parts = [&encoded[..], put.id.as_bytes(), vector.as_bytes(), put.parts];
         let size = parts.iter().map(|part| part.len() as u64).sum::<u64>();
 
-        let documents = self.change_collection(put.collection, |collection| {
+        let documents = self.documents_of(put.collection);
+        self.change_collection(put.collection, |collection| {
             match &put.existing {
                 Some(existing) => {
                     collection.document_size = collection.document_size.saturating_sub(existing.size as u64);
@@ -186,7 +187,6 @@ impl Writing<'_> {
                 None => collection.document_count += 1,
             }
             collection.document_size += size;
-            collection.documents
         });
         let location = match &put.existing {
             Some(existing) => {

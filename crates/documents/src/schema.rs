@@ -33,14 +33,14 @@ const VERSION: &[u8] = b"version";
 /// The version of everything this crate keeps in an environment.
 const VERSION_NOW: u64 = 1;
 
-const RECORDS: &str = "documents/records";
-const BY_ID: &str = "documents/by-id";
-const BY_ETAG: &str = "documents/by-etag";
-const TOMBSTONES_BY_ETAG: &str = "tombstones/by-etag";
-const COLLECTIONS: &str = "collections";
-const COLLECTION_NAMES: &str = "collections/names";
-const IDENTITIES: &str = "identities";
-const STATE: &str = "state";
+const RECORDS: &[u8] = b"documents/records";
+const BY_ID: &[u8] = b"documents/by-id";
+const BY_ETAG: &[u8] = b"documents/by-etag";
+const TOMBSTONES_BY_ETAG: &[u8] = b"tombstones/by-etag";
+const COLLECTIONS: &[u8] = b"collections";
+const COLLECTION_NAMES: &[u8] = b"collections/names";
+const IDENTITIES: &[u8] = b"identities";
+const STATE: &[u8] = b"state";
 
 impl Schema {
     /// Finds the trees, or creates them in a new environment.
@@ -53,46 +53,35 @@ impl Schema {
     }
 
     fn find(reader: &impl Reader) -> Result<Option<Schema>> {
-        let Some(state) = reader.catalog_get(STATE)? else { return Ok(None) };
-        let root = |name| {
-            reader.catalog_get(name)?.ok_or(Error::Corrupt { rule: "all trees of a document environment exist" })
-        };
+        let Some(state) = Tree::open(reader, STATE)? else { return Ok(None) };
+        let missing = || Error::Corrupt { rule: "all trees of a document environment exist" };
         let schema = Schema {
-            records: Records::at(root(RECORDS)?),
-            by_id: Tree::at(root(BY_ID)?),
-            by_etag: FixedTree::at(root(BY_ETAG)?),
-            tombstones_by_etag: FixedTree::at(root(TOMBSTONES_BY_ETAG)?),
-            collections: Tree::at(root(COLLECTIONS)?),
-            collection_names: Tree::at(root(COLLECTION_NAMES)?),
-            identities: Tree::at(root(IDENTITIES)?),
-            state: Tree::at(state),
+            records: Records::open(reader, RECORDS)?.ok_or_else(missing)?,
+            by_id: Tree::open(reader, BY_ID)?.ok_or_else(missing)?,
+            by_etag: FixedTree::open(reader, BY_ETAG)?.ok_or_else(missing)?,
+            tombstones_by_etag: FixedTree::open(reader, TOMBSTONES_BY_ETAG)?.ok_or_else(missing)?,
+            collections: Tree::open(reader, COLLECTIONS)?.ok_or_else(missing)?,
+            collection_names: Tree::open(reader, COLLECTION_NAMES)?.ok_or_else(missing)?,
+            identities: Tree::open(reader, IDENTITIES)?.ok_or_else(missing)?,
+            state,
         };
-        match schema.state.get(reader, VERSION)?.as_deref() {
+        match schema.state.get(reader, VERSION)? {
             Some(version) if *version == VERSION_NOW.to_be_bytes() => Ok(Some(schema)),
             _ => Err(Error::Corrupt { rule: "the version of the document format is known" }),
         }
     }
 
-    fn create(tx: &mut WriteTransaction) -> Result<Schema> {
+    fn create(tx: &mut WriteTransaction<'_>) -> Result<Schema> {
         let schema = Schema {
-            records: Records::create(tx)?,
-            by_id: Tree::create(tx)?,
-            by_etag: FixedTree::create(tx)?,
-            tombstones_by_etag: FixedTree::create(tx)?,
-            collections: Tree::create(tx)?,
-            collection_names: Tree::create(tx)?,
-            identities: Tree::create(tx)?,
-            state: Tree::create(tx)?,
+            records: Records::open_or_create(tx, RECORDS)?,
+            by_id: Tree::open_or_create(tx, BY_ID)?,
+            by_etag: FixedTree::open_or_create(tx, BY_ETAG)?,
+            tombstones_by_etag: FixedTree::open_or_create(tx, TOMBSTONES_BY_ETAG)?,
+            collections: Tree::open_or_create(tx, COLLECTIONS)?,
+            collection_names: Tree::open_or_create(tx, COLLECTION_NAMES)?,
+            identities: Tree::open_or_create(tx, IDENTITIES)?,
+            state: Tree::open_or_create(tx, STATE)?,
         };
-        let mut catalog = tx.catalog();
-        catalog.set(RECORDS, schema.records.root())?;
-        catalog.set(BY_ID, schema.by_id.root())?;
-        catalog.set(BY_ETAG, schema.by_etag.root())?;
-        catalog.set(TOMBSTONES_BY_ETAG, schema.tombstones_by_etag.root())?;
-        catalog.set(COLLECTIONS, schema.collections.root())?;
-        catalog.set(COLLECTION_NAMES, schema.collection_names.root())?;
-        catalog.set(IDENTITIES, schema.identities.root())?;
-        catalog.set(STATE, schema.state.root())?;
         schema.state.put(tx, VERSION, &VERSION_NOW.to_be_bytes())?;
         schema.state.put(tx, LAST_ETAG, &0u64.to_be_bytes())?;
         schema.state.put(tx, DATABASE_ID, &id::random_bytes())?;
@@ -102,7 +91,7 @@ impl Schema {
     /// The last etag given out.
     pub fn last_etag(&self, reader: &impl Reader) -> Result<u64> {
         let value = self.state.get(reader, LAST_ETAG)?;
-        value.as_deref().and_then(u64_from).ok_or(Error::Corrupt { rule: "the last etag is stored" })
+        value.and_then(u64_from).ok_or(Error::Corrupt { rule: "the last etag is stored" })
     }
 }
 

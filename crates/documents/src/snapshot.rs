@@ -64,7 +64,7 @@ impl<'s> Snapshot<'s> {
         let mut key = Vec::with_capacity(id.len() + 8);
         lower_into(&mut key, id);
         let Some(location) = self.store.schema.by_id.get(&self.tx, &key)? else { return Ok(None) };
-        self.document_at(location_from(&location)?).map(Some)
+        self.document_at(location_from(location)?).map(Some)
     }
 
     #[inline]
@@ -95,7 +95,7 @@ impl<'s> Snapshot<'s> {
             _ => prefix.clone(),
         };
         let mut cursor = self.store.schema.by_id.cursor(&self.tx);
-        let next = cursor.seek(&first)?.map(|(key, location)| (key.to_vec(), location_from(&location)));
+        let next = cursor.seek(&first)?.map(|(key, location)| (key.to_vec(), location_from(location)));
         Ok(ByPrefix { snapshot: self, cursor, next, prefix, skip: query.start, left: query.count_max, query })
     }
 
@@ -124,7 +124,7 @@ impl<'s> Snapshot<'s> {
     pub fn collection_after(&self, collection: &str, etag: Etag) -> Result<ByEtag<'_>> {
         let found = Collection::by_name(&self.store.schema, &self.tx, collection)?;
         Ok(match found {
-            Some(found) => ByEtag::new(self, found.documents, etag.saturating_add(1), false),
+            Some(found) => ByEtag::new(self, found.documents(&self.tx)?, etag.saturating_add(1), false),
             None => ByEtag::none(self),
         })
     }
@@ -137,7 +137,7 @@ impl<'s> Snapshot<'s> {
     pub fn collection_latest(&self, collection: &str) -> Result<ByEtag<'_>> {
         let found = Collection::by_name(&self.store.schema, &self.tx, collection)?;
         Ok(match found {
-            Some(found) => ByEtag::new(self, found.documents, Etag::MAX, true),
+            Some(found) => ByEtag::new(self, found.documents(&self.tx)?, Etag::MAX, true),
             None => ByEtag::none(self),
         })
     }
@@ -150,7 +150,7 @@ impl<'s> Snapshot<'s> {
     pub fn collection_tombstones_after(&self, collection: &str, etag: Etag) -> Result<TombstonesByEtag<'_>> {
         let found = Collection::by_name(&self.store.schema, &self.tx, collection)?;
         let inner = match found {
-            Some(found) => ByEtag::new(self, found.tombstones, etag.saturating_add(1), false),
+            Some(found) => ByEtag::new(self, found.tombstones(&self.tx)?, etag.saturating_add(1), false),
             None => ByEtag::none(self),
         };
         Ok(TombstonesByEtag { inner })
@@ -236,11 +236,11 @@ impl<'s> Snapshot<'s> {
     /// Storage fails.
     pub fn identities(&self) -> Result<Vec<(String, i64)>> {
         let mut cursor = self.store.schema.identities.cursor(&self.tx);
-        let mut entry = cursor.seek(&[])?;
+        let mut entry = cursor.first()?;
         let mut identities = Vec::new();
         while let Some((key, value)) = entry {
-            let value = u64_from(&value).unwrap_or_default() as i64;
-            identities.push((String::from_utf8_lossy(&key).into_owned(), value));
+            let value = u64_from(value).unwrap_or_default() as i64;
+            identities.push((String::from_utf8_lossy(key).into_owned(), value));
             entry = cursor.next()?;
         }
         Ok(identities)
@@ -250,7 +250,7 @@ impl<'s> Snapshot<'s> {
 /// Documents by prefix, see [`Snapshot::by_prefix`].
 pub struct ByPrefix<'t> {
     snapshot: &'t Snapshot<'t>,
-    cursor: Cursor<'t>,
+    cursor: Cursor<'t, ReadTransaction<'t>>,
     next: Option<(Vec<u8>, Result<Location>)>,
     prefix: Vec<u8>,
     skip: u64,
@@ -266,7 +266,7 @@ impl<'t> ByPrefix<'t> {
             let rest = String::from_utf8_lossy(rest);
             let fits = self.query.matches.as_ref().is_none_or(|wildcards| wildcards.fit(&rest))
                 && !self.query.exclude.as_ref().is_some_and(|wildcards| wildcards.fit(&rest));
-            self.next = self.cursor.next()?.map(|(key, location)| (key.to_vec(), location_from(&location)));
+            self.next = self.cursor.next()?.map(|(key, location)| (key.to_vec(), location_from(location)));
             if !fits {
                 continue;
             }
@@ -296,7 +296,7 @@ impl<'t> Iterator for ByPrefix<'t> {
 /// Documents by etag, rising or falling.
 pub struct ByEtag<'t> {
     snapshot: &'t Snapshot<'t>,
-    cursor: Option<FixedCursor<'t>>,
+    cursor: Option<FixedCursor<'t, ReadTransaction<'t>>>,
     /// Where to begin; taken by the first step.
     first: Option<Etag>,
     is_falling: bool,
@@ -315,7 +315,7 @@ impl<'t> ByEtag<'t> {
         let Some(cursor) = &mut self.cursor else { return Ok(None) };
         let entry = match (self.first.take(), self.is_falling) {
             (Some(first), false) => cursor.seek(first)?,
-            (Some(_), true) => cursor.seek_last()?,
+            (Some(_), true) => cursor.last()?,
             (None, false) => cursor.next()?,
             (None, true) => cursor.previous()?,
         };
@@ -339,7 +339,7 @@ impl<'t> ByEtag<'t> {
         Ok(count)
     }
 
-    fn record(&mut self) -> Result<Option<storage::Value<'t>>> {
+    fn record(&mut self) -> Result<Option<&'t [u8]>> {
         let Some(location) = self.step().inspect_err(|_| self.cursor = None)? else { return Ok(None) };
         Ok(Some(self.snapshot.store.schema.records.get(&self.snapshot.tx, location)?))
     }

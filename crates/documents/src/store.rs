@@ -45,7 +45,7 @@ impl DocumentStore {
             let reader = environment.read();
             let bytes = schema.state.get(&reader, DATABASE_ID)?;
             let bytes = bytes.ok_or(Error::Corrupt { rule: "the database id is stored" })?;
-            base64::encode_unpadded(&bytes)
+            base64::encode_unpadded(bytes)
         };
         Ok(DocumentStore { environment, schema, names: Names { database_id, node_tag: options.node_tag } })
     }
@@ -75,7 +75,7 @@ impl DocumentStore {
     /// # Errors
     ///
     /// That of `work`, or of the storage.
-    pub fn write<T>(&self, now: Date, work: impl FnOnce(&mut Writing<'_>) -> Result<T>) -> Result<T> {
+    pub fn write<T: Send>(&self, now: Date, work: impl FnOnce(&mut Writing<'_, '_>) -> Result<T> + Send) -> Result<T> {
         self.environment.write(|tx| self.write_in(tx, now, work))
     }
 
@@ -86,9 +86,9 @@ impl DocumentStore {
     /// That of `work`, or of the storage.
     pub fn write_in<T>(
         &self,
-        tx: &mut WriteTransaction,
+        tx: &mut WriteTransaction<'_>,
         now: Date,
-        work: impl FnOnce(&mut Writing<'_>) -> Result<T>,
+        work: impl FnOnce(&mut Writing<'_, '_>) -> Result<T>,
     ) -> Result<T> {
         let mut writing = Writing::begin(self, tx, now)?;
         let answer = work(&mut writing)?;

@@ -1,6 +1,6 @@
 //! Tombstones: that a document was deleted, for everything that pulls changes; and their cleaning.
 
-use storage::{Location, Value};
+use storage::Location;
 
 use crate::record::{self, Head, Kind};
 use crate::{Date, Error, Etag, Result, Writing};
@@ -8,12 +8,12 @@ use crate::{Date, Error, Etag, Result, Writing};
 /// The deletion of a document.
 pub struct Tombstone<'t> {
     head: Head,
-    record: Value<'t>,
+    record: &'t [u8],
 }
 
 impl<'t> Tombstone<'t> {
-    pub(crate) fn new(record: Value<'t>) -> Result<Tombstone<'t>> {
-        let head = Head::decode(&record)?;
+    pub(crate) fn new(record: &'t [u8]) -> Result<Tombstone<'t>> {
+        let head = Head::decode(record)?;
         if head.kind != Kind::Tombstone {
             return Err(Error::Corrupt { rule: "a tombstone's key leads to a tombstone" });
         }
@@ -22,7 +22,7 @@ impl<'t> Tombstone<'t> {
 
     /// The id of the document, as it was spelled.
     pub fn id(&self) -> &str {
-        record::id(&self.head, &self.record).unwrap_or_default()
+        record::id(&self.head, self.record).unwrap_or_default()
     }
 
     /// The number of the deletion.
@@ -36,7 +36,7 @@ impl<'t> Tombstone<'t> {
     }
 }
 
-impl Writing<'_> {
+impl Writing<'_, '_> {
     /// Removes tombstones up to `etag`, `count_max` of them at most; gives how many. Everyone who pulls changes has seen
     /// them.
     ///
@@ -57,13 +57,13 @@ impl Writing<'_> {
         for (etag, location) in &due {
             let (collection, size) = {
                 let record = schema.records.get(&*self.tx, Location(*location))?;
-                (Head::decode(&record)?.collection, record.len() as u64)
+                (Head::decode(record)?.collection, record.len() as u64)
             };
             let row = self.collection_by_number(collection)?;
-            let tree = self.change_collection(row, |collection| {
+            let tree = self.collection(row).tombstones(&*self.tx)?;
+            self.change_collection(row, |collection| {
                 collection.tombstone_count = collection.tombstone_count.saturating_sub(1);
                 collection.tombstone_size = collection.tombstone_size.saturating_sub(size);
-                collection.tombstones
             });
             tree.delete(self.tx, *etag)?;
             schema.tombstones_by_etag.delete(self.tx, *etag)?;

@@ -6,7 +6,7 @@
 //!
 //! The last etag and the rows of collections are read at the start or on first use, kept here, and written once at the end.
 
-use storage::WriteTransaction;
+use storage::{FixedTree, WriteTransaction};
 
 use crate::collections::Collection;
 use crate::command::{Action, Command, Expected};
@@ -14,9 +14,9 @@ use crate::schema::LAST_ETAG;
 use crate::{Batch, CommandResult, Date, DocumentStore, Error, Etag, Operation, Outcome, Result, id};
 
 /// The state of one job in a write transaction.
-pub struct Writing<'a> {
+pub struct Writing<'a, 'e> {
     pub(crate) store: &'a DocumentStore,
-    pub(crate) tx: &'a mut WriteTransaction,
+    pub(crate) tx: &'a mut WriteTransaction<'e>,
     pub(crate) now: Date,
     last_etag: Etag,
     first_etag: Etag,
@@ -27,11 +27,16 @@ pub struct Writing<'a> {
 
 struct CachedCollection {
     collection: Collection,
+    documents: FixedTree,
     is_changed: bool,
 }
 
-impl<'a> Writing<'a> {
-    pub(crate) fn begin(store: &'a DocumentStore, tx: &'a mut WriteTransaction, now: Date) -> Result<Writing<'a>> {
+impl<'a, 'e> Writing<'a, 'e> {
+    pub(crate) fn begin(
+        store: &'a DocumentStore,
+        tx: &'a mut WriteTransaction<'e>,
+        now: Date,
+    ) -> Result<Writing<'a, 'e>> {
         let last_etag = store.schema.last_etag(&*tx)?;
         Ok(Writing { store, tx, now, last_etag, first_etag: last_etag, collections: Vec::new(), key: Vec::new() })
     }
@@ -73,7 +78,7 @@ impl<'a> Writing<'a> {
         if let Some(collection) = Collection::by_name(&schema, &*self.tx, name)? {
             // Known by another spelling, perhaps.
             let place = self.collections.iter().position(|cached| cached.collection.number == collection.number);
-            return Ok(place.unwrap_or_else(|| self.keep(collection, false)));
+            return place.map_or_else(|| self.keep(collection, false), Ok);
         }
         let key = id::lower(name);
         let cached = self.collections.iter().position(|cached| id::lower(&cached.collection.name) == key);
@@ -82,23 +87,22 @@ impl<'a> Writing<'a> {
         }
         let number = {
             let mut cursor = schema.collections.cursor(&*self.tx);
-            let last = cursor.seek_last()?.and_then(|(key, _)| <[u8; 4]>::try_from(&*key).ok());
+            let last = cursor.last()?.and_then(|(key, _)| <[u8; 4]>::try_from(key).ok());
             last.map_or(0, u32::from_be_bytes) + 1
         };
         let collection = Collection {
             number,
             name: name.to_owned(),
-            documents: storage::FixedTree::create(self.tx)?,
-            tombstones: storage::FixedTree::create(self.tx)?,
             document_count: 0,
             document_size: 0,
             tombstone_count: 0,
             tombstone_size: 0,
         };
+        collection.create_trees(self.tx)?;
         schema.collection_names.put(self.tx, &key, &number.to_be_bytes())?;
         // The row is written at once, for its number is the way to the next one.
         schema.collections.put(self.tx, &number.to_be_bytes(), &collection.encode())?;
-        Ok(self.keep(collection, true))
+        self.keep(collection, true)
     }
 
     pub(crate) fn collection_by_number(&mut self, number: u32) -> Result<usize> {
@@ -106,22 +110,28 @@ impl<'a> Writing<'a> {
             return Ok(place);
         }
         let collection = Collection::by_number(&self.store.schema, &*self.tx, number)?;
-        Ok(self.keep(collection, false))
+        self.keep(collection, false)
     }
 
-    fn keep(&mut self, collection: Collection, is_changed: bool) -> usize {
-        self.collections.push(CachedCollection { collection, is_changed });
-        self.collections.len() - 1
+    fn keep(&mut self, collection: Collection, is_changed: bool) -> Result<usize> {
+        let documents = collection.documents(&*self.tx)?;
+        self.collections.push(CachedCollection { collection, documents, is_changed });
+        Ok(self.collections.len() - 1)
     }
 
     pub(crate) fn collection(&self, place: usize) -> &Collection {
         &self.collections[place].collection
     }
 
-    pub(crate) fn change_collection<T>(&mut self, place: usize, change: impl FnOnce(&mut Collection) -> T) -> T {
+    /// The tree of documents of a collection in use here.
+    pub(crate) fn documents_of(&self, place: usize) -> FixedTree {
+        self.collections[place].documents
+    }
+
+    pub(crate) fn change_collection(&mut self, place: usize, change: impl FnOnce(&mut Collection)) {
         let cached = &mut self.collections[place];
         cached.is_changed = true;
-        change(&mut cached.collection)
+        change(&mut cached.collection);
     }
 
     /// Runs all commands of a batch.

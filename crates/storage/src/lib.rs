@@ -1,1 +1,47 @@
-//! The storage engine: pages, journal, transactions, trees, tables.
+//! The storage engine: pages, journal, transactions, trees. Bytes under keys, durable when they are answered.
+//!
+//! An [`Environment`] is a folder. [`Environment::read`] opens a snapshot, [`Environment::write`] changes it; both hand out
+//! transactions that the structures take: [`Tree`] (bytes to bytes, ordered), [`FixedTree`] (u64 to u64),
+//! [`Records`] (values with a stable location).
+//!
+//! ```
+//! # fn main() -> storage::Result<()> {
+//! let environment = storage::Environment::in_memory(storage::Options::default())?;
+//! let tree = environment.write(|tx| {
+//!     let tree = storage::Tree::open_or_create(tx, b"birds")?;
+//!     tree.put(tx, b"rook", b"Corvus frugilegus")?;
+//!     Ok::<_, storage::Error>(tree)
+//! })?;
+//! assert_eq!(tree.get(&environment.read(), b"rook")?, Some(&b"Corvus frugilegus"[..]));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `docs/format.md` tells the story of the files.
+
+mod background;
+mod environment;
+mod error;
+mod fixed_tree;
+mod flush;
+mod header;
+mod ids;
+pub mod io;
+mod journal;
+pub mod limits;
+mod page;
+mod pager;
+mod records;
+mod space;
+mod transaction;
+mod tree;
+mod verify;
+
+pub use environment::{Durability, Environment, Options};
+pub use error::{Error, Result};
+pub use fixed_tree::{FixedCursor, FixedTree};
+pub use ids::{PageNumber, TransactionId};
+pub use records::{Location, Records};
+pub use transaction::{Job, ReadTransaction, Reader, WriteTransaction};
+pub use tree::{Cursor, Tree};
+pub use verify::Report;

@@ -1,0 +1,71 @@
+//! Threads for work that nobody waits on the stack for: leading a queue of submitted jobs, flushing.
+//!
+//! One small pool for the process, so that a thousand idle environments have no thread. A thread that had nothing to do
+//! for ten seconds ends.
+
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Threads at once. They mostly wait for the device.
+const THREADS_MAX: usize = 32;
+const IDLE: Duration = Duration::from_secs(10);
+
+type Task = Box<dyn FnOnce() + Send>;
+
+struct State {
+    tasks: VecDeque<Task>,
+    idle: usize,
+    threads: usize,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { tasks: VecDeque::new(), idle: 0, threads: 0 });
+static WAKE: Condvar = Condvar::new();
+
+/// Runs a task soon, on a thread of the pool.
+pub(crate) fn spawn(task: impl FnOnce() + Send + 'static) {
+    let mut state = STATE.lock();
+    state.tasks.push_back(Box::new(task));
+    if state.idle >= state.tasks.len() {
+        WAKE.notify_one();
+        return;
+    }
+    if state.threads < THREADS_MAX {
+        let name = "rookery-storage".to_string();
+        match std::thread::Builder::new().name(name).spawn(work) {
+            Ok(_) => state.threads += 1,
+            Err(error) if state.threads == 0 => {
+                // Nobody will ever run the task otherwise; better late on this thread than never.
+                tracing::error!(%error, "no thread can be started; background work runs in the foreground");
+                let task = state.tasks.pop_back();
+                drop(state);
+                if let Some(task) = task {
+                    task();
+                }
+            }
+            Err(error) => tracing::warn!(%error, "no further thread can be started"),
+        }
+    }
+}
+
+fn work() {
+    let mut state = STATE.lock();
+    loop {
+        if let Some(task) = state.tasks.pop_front() {
+            drop(state);
+            // A panic in a task is a fault of ours; the next task is not to pay for it.
+            if std::panic::catch_unwind(std::panic::AssertUnwindSafe(task)).is_err() {
+                tracing::error!("background work panicked");
+            }
+            state = STATE.lock();
+            continue;
+        }
+        state.idle += 1;
+        let timed_out = WAKE.wait_for(&mut state, IDLE).timed_out();
+        state.idle -= 1;
+        if timed_out && state.tasks.is_empty() {
+            state.threads -= 1;
+            return;
+        }
+    }
+}

@@ -1,0 +1,636 @@
+//! An environment: a folder with a data file, journals and a lock, opened by one process.
+
+use crate::error::{Error, Result};
+use crate::header::{FORMAT_VERSION, Header};
+use crate::ids::{PageNumber, SnapshotWord, TransactionId};
+use crate::io::real::RealIo;
+use crate::io::{File, Folder, Io, OpenMode};
+use crate::journal::files::{self, JournalFile, JournalFiles};
+use crate::journal::record::Change;
+use crate::journal::{diff, replay};
+use crate::limits::{DATA_FILE_STEP_MAX, PAGE_SIZE, SPAN_PAGES};
+use crate::page::{self, Kind};
+use crate::pager::frames::Pool;
+use crate::pager::readers::Readers;
+use crate::pager::table::{PageTable, Place};
+use crate::space::{self, SpaceHints};
+use crate::transaction::commit::{Job, Queue};
+use crate::transaction::job::StackJob;
+use crate::transaction::publish::Publication;
+use crate::transaction::reclaim::Reclaim;
+use crate::transaction::{ReadTransaction, WriteTransaction};
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, OnceLock};
+
+const DATA_FILE: &str = "data";
+const NEW_DATA_FILE: &str = "data.new";
+
+/// When a committed transaction is durable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Durability {
+    /// Before it is answered. What documents need.
+    #[default]
+    Durable,
+    /// Some time later, in order: after a crash the environment has one of its states, not always the last. What can be
+    /// computed again commits so.
+    Lazy,
+}
+
+/// How an environment is opened.
+#[derive(Clone)]
+pub struct Options {
+    /// When commits are durable.
+    pub durability: Durability,
+    /// Bytes of journal after which a flush begins; at twice that, writers wait for it.
+    pub flush_after_bytes: u64,
+    /// Bytes of page versions, in the whole process, from which on a flush begins at the next commit.
+    pub version_bytes_max: usize,
+    /// Whether flushes run by themselves. Off in tests that say when.
+    pub background: bool,
+    /// The file system.
+    pub io: Arc<dyn Io>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            durability: Durability::Durable,
+            flush_after_bytes: 64 << 20,
+            version_bytes_max: 1 << 30,
+            background: true,
+            io: Arc::new(RealIo),
+        }
+    }
+}
+
+/// An open environment. Share it by `Arc` or by reference; dropping the last one closes it.
+pub struct Environment {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What transactions and background work share.
+pub(crate) struct Inner {
+    pub id: u128,
+    pub path: PathBuf,
+    pub options: Options,
+    pub folder: Option<Folder>,
+    pub data: Option<Arc<dyn File>>,
+    pub table: PageTable,
+    pub readers: Arc<Readers>,
+    pub writer: Mutex<Writer>,
+    pub queue: Queue,
+    pub publication: Publication,
+    /// One flush at a time; the header it wrote last.
+    pub flushed: Mutex<Option<Header>>,
+    /// Told after each flush, to writers that wait for room.
+    pub flush_done: Condvar,
+    pub flush_wanted: AtomicBool,
+    pub journal_bytes: AtomicU64,
+    failure: OnceLock<Error>,
+    buffers: Mutex<Vec<Vec<u8>>>,
+    growth: Mutex<()>,
+    _lock: Option<Box<dyn Send + Sync>>,
+}
+
+/// The writer's own state.
+pub(crate) struct Writer {
+    /// The last transaction that was sealed; published when it is durable.
+    pub last_transaction: TransactionId,
+    pub last_hash: u128,
+    /// Up to here the journal of lazy commits was synced.
+    pub synced: TransactionId,
+    pub space: SpaceHints,
+    /// `None`: in memory only.
+    pub journal: Option<JournalFiles>,
+    pub reclaim: Reclaim,
+    /// Pages with versions that are not in the data file, some of them more than once.
+    pub dirty_since_flush: Vec<PageNumber>,
+    /// Where each transaction since the checkpoint ends in the journal.
+    pub positions: VecDeque<replay::State>,
+    /// Bytes of journal since the last flush began.
+    pub journal_bytes: u64,
+    pub compression: Compression,
+    pub dirty_buffer: Vec<PageNumber>,
+}
+
+/// Whether compressing records pays. It is tried on large ones, and less often while it did not.
+#[derive(Default)]
+pub(crate) struct Compression {
+    skip: u32,
+    backoff: u32,
+}
+
+impl Compression {
+    /// Below this a record takes one or two blocks anyway.
+    const BYTES_MIN: usize = 16 << 10;
+    const BACKOFF_MAX: u32 = 256;
+
+    pub fn worth_trying(&mut self, bytes: usize) -> bool {
+        if bytes < Self::BYTES_MIN {
+            return false;
+        }
+        if self.skip > 0 {
+            self.skip -= 1;
+            return false;
+        }
+        true
+    }
+
+    pub fn tried(&mut self, raw_bytes: usize, stored_bytes: usize) {
+        self.backoff =
+            if stored_bytes < raw_bytes / 4 * 3 { 0 } else { (self.backoff * 2).clamp(1, Self::BACKOFF_MAX) };
+        self.skip = self.backoff;
+    }
+}
+
+impl Environment {
+    /// Opens the environment in a folder, or makes a new one there; recovers what a crash left.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Locked`], [`Error::NewerFormat`], [`Error::CorruptFile`] and [`Error::Corrupt`] touch nothing; others come
+    /// from the operating system.
+    pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Environment> {
+        let path = path.as_ref().to_path_buf();
+        let folder = Folder { io: options.io.clone(), path: path.clone() };
+        folder.io.create_dir(&path).map_err(|e| Error::io("create the folder", &path, 0, e))?;
+        let lock = folder.io.lock(&path).map_err(|e| Error::io("lock", &path, 0, e))?;
+        let Some(lock) = lock else { return Err(Error::Locked { path }) };
+        let names = folder.io.list(&path).map_err(|e| Error::io("list", &path, 0, e))?;
+        if !names.iter().any(|name| name == DATA_FILE) {
+            create(&folder, &names)?;
+        }
+        let inner = open_existing(folder, options, lock)?;
+        let environment = Environment { inner: Arc::new(inner) };
+        environment.make_first_pages()?;
+        Ok(environment)
+    }
+
+    /// Makes an environment in memory; it is gone when it is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if memory cannot be had.
+    pub fn in_memory(options: Options) -> Result<Environment> {
+        let path = PathBuf::from("(memory)");
+        let id = new_id();
+        let inner = Inner::new(id, path, options, None, None, State::default(), None, None)?;
+        let environment = Environment { inner: Arc::new(inner) };
+        environment.make_first_pages()?;
+        Ok(environment)
+    }
+
+    /// The bitmap and the root of the catalog, in a new environment.
+    fn make_first_pages(&self) -> Result<()> {
+        if self.inner.bitmap_exists(0)? {
+            return Ok(());
+        }
+        self.write(|tx| {
+            let root = tx.first_pages()?;
+            crate::tree::node::initialize(root, 0);
+            Ok(())
+        })
+    }
+
+    /// The environment's id: 128 random bits, made with it. Every checksum is seeded with it.
+    pub fn id(&self) -> u128 {
+        self.inner.id
+    }
+
+    /// The folder, or `(memory)`.
+    pub fn path(&self) -> &Path {
+        &self.inner.path
+    }
+
+    /// Opens a snapshot of what is durable now. Takes some nanoseconds and never waits.
+    #[inline]
+    pub fn read(&self) -> ReadTransaction<'_> {
+        ReadTransaction::open(&self.inner)
+    }
+
+    /// Changes the environment. `change` runs once, inside of a transaction that it may share with others; an error from
+    /// it takes back what it did, and only that. Returns when the transaction is durable.
+    ///
+    /// # Errors
+    ///
+    /// The error of `change`; or why the transaction could not be made durable: then nothing of it is visible now, and
+    /// after [`Error::Failed`] opening the environment again tells whether it was.
+    pub fn write<T: Send, E: From<Error> + Send>(
+        &self,
+        change: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, E> + Send,
+    ) -> Result<T, E> {
+        let mut change = Some(change);
+        let mut answer = None;
+        let mut run = |tx: &mut WriteTransaction<'_>| {
+            answer = change.take().map(|change| change(tx));
+            matches!(answer, Some(Ok(_)))
+        };
+        let outcome = self.inner.queue.run(&self.inner, StackJob::new(&mut run));
+        match (outcome, answer) {
+            (Ok(_), Some(answer)) => answer,
+            (Ok(_), None) => Err(Error::Closed.into()),
+            (Err(error), _) => Err(error.into()),
+        }
+    }
+
+    /// Hands a job to the writer; its `done` is called on another thread when the outcome is final.
+    pub fn submit(&self, job: Box<dyn Job>) {
+        self.inner.queue.submit(&self.inner, job);
+    }
+
+    /// Jobs that wait for the writer.
+    pub fn queue_length(&self) -> usize {
+        self.inner.queue.len()
+    }
+
+    /// Brings all that is durable into the data file, as far as open snapshots allow, and moves the checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Failed`] if it cannot; then the environment refuses writes from now on.
+    pub fn flush(&self) -> Result<()> {
+        self.inner.flush(false)
+    }
+
+    /// Flushes, notes that nothing has to be replayed, and closes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::flush`]. What was committed is durable in any case.
+    pub fn close(self) -> Result<()> {
+        self.inner.flush(true)
+    }
+}
+
+impl Drop for Environment {
+    fn drop(&mut self) {
+        // Without `close` the journal keeps what the data file lacks; opening replays it. Lazy commits are not durable
+        // before a flush, so they are given one here.
+        if Arc::strong_count(&self.inner) == 1
+            && self.inner.options.durability == Durability::Lazy
+            && !self.inner.has_failed()
+        {
+            if let Err(error) = self.inner.flush(false) {
+                tracing::warn!(path = %self.inner.path.display(), %error, "the last flush failed");
+            }
+        }
+    }
+}
+
+/// Where an environment stands when it is opened.
+#[derive(Default)]
+struct State {
+    last: replay::State,
+    existing_journals: Vec<Arc<JournalFile>>,
+}
+
+impl Default for replay::State {
+    fn default() -> Self {
+        replay::State { transaction: TransactionId(0), hash: 0, number: 1, offset: 0 }
+    }
+}
+
+impl Inner {
+    #[expect(clippy::too_many_arguments, reason = "the parts of one value, each with its own type")]
+    fn new(
+        id: u128,
+        path: PathBuf,
+        options: Options,
+        folder: Option<Folder>,
+        data: Option<Arc<dyn File>>,
+        state: State,
+        header: Option<Header>,
+        lock: Option<Box<dyn Send + Sync>>,
+    ) -> Result<Inner> {
+        let table = PageTable::new(data.clone(), path.join(DATA_FILE), id, page::verify);
+        let durable = options.durability == Durability::Durable;
+        let journal =
+            folder.clone().map(|folder| JournalFiles::new(folder, durable, state.existing_journals, state.last.number));
+        let writer = Writer {
+            last_transaction: state.last.transaction,
+            last_hash: state.last.hash,
+            synced: state.last.transaction,
+            space: SpaceHints::default(),
+            journal,
+            reclaim: Reclaim::default(),
+            dirty_since_flush: Vec::new(),
+            positions: VecDeque::new(),
+            journal_bytes: 0,
+            compression: Compression::default(),
+            dirty_buffer: Vec::new(),
+        };
+        Ok(Inner {
+            id,
+            path,
+            options,
+            folder,
+            data,
+            table,
+            readers: Readers::new(SnapshotWord::of(state.last.transaction)),
+            writer: Mutex::new(writer),
+            queue: Queue::new(),
+            publication: Publication::new(),
+            flushed: Mutex::new(header),
+            flush_done: Condvar::new(),
+            flush_wanted: AtomicBool::new(false),
+            journal_bytes: AtomicU64::new(0),
+            failure: OnceLock::new(),
+            buffers: Mutex::new(Vec::new()),
+            growth: Mutex::new(()),
+            _lock: lock,
+        })
+    }
+
+    /// Notes the first failure of a write; from now on writes are refused.
+    pub fn fail(&self, error: Error) {
+        tracing::error!(path = %self.path.display(), %error, "a write failed; the environment refuses writes until it is opened again");
+        self.failure.set(error).ok();
+    }
+
+    pub fn has_failed(&self) -> bool {
+        self.failure.get().is_some()
+    }
+
+    /// What refused writes are answered with.
+    pub fn refusal(&self) -> Error {
+        match self.failure.get() {
+            Some(cause) => Error::Failed { path: self.path.clone(), cause: Arc::new(cause.clone()) },
+            None => Error::Closed,
+        }
+    }
+
+    pub fn take_buffer(&self) -> Vec<u8> {
+        self.buffers.lock().pop().unwrap_or_default()
+    }
+
+    pub fn give_back_buffer(&self, buffer: Vec<u8>) {
+        const KEPT_MAX: usize = 4;
+        const KEPT_BYTES_MAX: usize = 1 << 20;
+        let mut buffers = self.buffers.lock();
+        if buffers.len() < KEPT_MAX && buffer.capacity() <= KEPT_BYTES_MAX {
+            buffers.push(buffer);
+        }
+    }
+
+    /// Gives the data file room for pages below `pages`, and some more.
+    pub fn grow(&self, pages: u64) -> Result<()> {
+        let _one = self.growth.lock();
+        let now = self.table.pages();
+        if pages <= now {
+            return Ok(());
+        }
+        let Some(data) = &self.data else {
+            return self.table.extend(pages.max(now + 1024));
+        };
+        let size = PAGE_SIZE as u64;
+        let step = (now * size / 4).clamp(256 << 10, DATA_FILE_STEP_MAX) / size;
+        let mut target = pages.max(now + step);
+        let allocate = |target: u64| data.allocate(now * size, (target - now) * size);
+        let mut allocated = allocate(target);
+        if allocated.is_err() && target > pages {
+            // Perhaps the step was too much for the device; what is really needed may fit.
+            target = pages;
+            allocated = allocate(target);
+        }
+        allocated.map_err(|e| Error::io("make room in", data.path(), (target - now) * size, e))?;
+        self.table.extend(target)
+    }
+
+    /// Whether the bitmap of a span was made.
+    pub fn bitmap_exists(&self, span: u64) -> Result<bool> {
+        let number = space::bitmap_page(span);
+        if number.0 >= self.table.pages() {
+            return Ok(false);
+        }
+        Ok(match self.table.place(number)? {
+            Place::Memory(_) => true,
+            Place::File { .. } if self.data.is_none() => false,
+            Place::File { .. } => Kind::of(self.table.file_page_unverified(number)?) == Some(Kind::Bitmap),
+        })
+    }
+
+    /// Spans whose bitmap was made.
+    pub fn spans(&self) -> Result<u64> {
+        let mut span = 0;
+        while span * SPAN_PAGES < self.table.pages() && self.bitmap_exists(span)? {
+            span += 1;
+        }
+        Ok(span)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // No transaction is open: each borrows the environment. What waits can go; the page table gives back the rest.
+        let everything = SnapshotWord(u64::MAX);
+        self.writer.get_mut().reclaim.collect(everything);
+    }
+}
+
+impl WriteTransaction<'_> {
+    /// The first pages of a new environment; returns the catalog's root, still empty.
+    fn first_pages(&mut self) -> Result<&mut crate::pager::Page> {
+        self.ensure_room(space::CATALOG_ROOT.0 + 1)?;
+        // Makes the first bitmap, with the fixed pages marked.
+        let first = self.allocate_pages(1)?;
+        self.free_pages(first, 1)?;
+        self.fresh_page(space::CATALOG_ROOT)
+    }
+}
+
+fn new_id() -> u128 {
+    let mut bytes = [0; 16];
+    // The kernel's generator; if it should fail, the address of a local and the time still differ between environments.
+    if rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()) != Ok(16) {
+        let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
+        bytes = (time ^ (&raw const bytes as usize as u128) << 64).to_le_bytes();
+    }
+    u128::from_le_bytes(bytes)
+}
+
+/// Makes the data file of a new environment: complete under another name, then renamed.
+fn create(folder: &Folder, names: &[String]) -> Result<()> {
+    let path = folder.file(NEW_DATA_FILE);
+    let failed = |operation| {
+        let path = path.clone();
+        move |e| Error::io(operation, &path, 2 * PAGE_SIZE as u64, e)
+    };
+    for name in names {
+        // Journals without a data file are left over from a creation that did not end.
+        if files::number_of(name).is_some() || name == NEW_DATA_FILE {
+            folder.io.remove(&folder.file(name)).map_err(failed("remove"))?;
+        }
+    }
+    let file = folder.io.open(&path, OpenMode::Create).map_err(failed("create"))?;
+    let header = Header {
+        version: FORMAT_VERSION,
+        clean: true,
+        environment_id: new_id(),
+        sequence: 1,
+        transaction: TransactionId(0),
+        journal_number: 1,
+        journal_offset: 0,
+        journal_hash: 0,
+    };
+    file.allocate(0, 2 * PAGE_SIZE as u64).map_err(failed("make room for"))?;
+    file.write_at(&header.encode(), 0).map_err(failed("write"))?;
+    file.write_at(&Header { sequence: 0, ..header }.encode(), PAGE_SIZE as u64).map_err(failed("write"))?;
+    file.sync().map_err(failed("sync"))?;
+    folder.io.rename(&path, &folder.file(DATA_FILE)).map_err(failed("rename"))?;
+    folder.io.sync_dir(&folder.path).map_err(|e| Error::io("sync the folder", &folder.path, 0, e))
+}
+
+fn open_existing(folder: Folder, options: Options, lock: Box<dyn Send + Sync>) -> Result<Inner> {
+    let data_path = folder.file(DATA_FILE);
+    let failed = |operation| {
+        let path = data_path.clone();
+        move |e| Error::io(operation, &path, 0, e)
+    };
+    let data = folder.io.open(&data_path, OpenMode::Existing).map_err(failed("open"))?;
+    let header = read_header(&*data)?;
+    let journals = open_journals(&folder)?;
+    let last = replay::State {
+        transaction: header.transaction,
+        hash: header.journal_hash,
+        number: header.journal_number,
+        offset: header.journal_offset,
+    };
+    let state = State { last, existing_journals: journals.clone() };
+    let path = folder.path.clone();
+    let mut inner = Inner::new(
+        header.environment_id,
+        path,
+        options,
+        Some(folder),
+        Some(data.clone()),
+        state,
+        Some(header),
+        Some(lock),
+    )?;
+    inner.table.extend(data.len().map_err(failed("measure"))? / PAGE_SIZE as u64)?;
+    inner.recover(&journals, last)?;
+    Ok(inner)
+}
+
+fn read_header(data: &dyn File) -> Result<Header> {
+    let mut page = vec![0; PAGE_SIZE];
+    let mut copies = Vec::new();
+    for copy in 0..2 {
+        data.read_at(&mut page, copy * PAGE_SIZE as u64).map_err(|e| Error::io("read", data.path(), 0, e))?;
+        copies.extend(Header::decode(&page));
+    }
+    let damaged = || Error::CorruptFile { path: data.path().to_path_buf(), rule: "both headers are damaged".into() };
+    let header = copies.into_iter().max_by_key(|header| header.sequence).ok_or_else(damaged)?;
+    if header.version > FORMAT_VERSION {
+        return Err(Error::NewerFormat {
+            path: data.path().to_path_buf(),
+            found: header.version,
+            known: FORMAT_VERSION,
+        });
+    }
+    Ok(header)
+}
+
+fn open_journals(folder: &Folder) -> Result<Vec<Arc<JournalFile>>> {
+    let names = folder.io.list(&folder.path).map_err(|e| Error::io("list", &folder.path, 0, e))?;
+    let mut numbers: Vec<u64> = names.iter().filter_map(|name| files::number_of(name)).collect();
+    numbers.sort_unstable();
+    let open = |number: u64| {
+        let path = folder.file(&files::name(number));
+        let file = folder.io.open(&path, OpenMode::Existing).map_err(|e| Error::io("open", &path, 0, e))?;
+        let size = file.len().map_err(|e| Error::io("measure", &path, 0, e))?;
+        Ok(Arc::new(JournalFile { number, file, size }))
+    };
+    numbers.into_iter().map(open).collect()
+}
+
+impl Inner {
+    /// Applies the journal to page versions in memory; the next flush brings them into the data file.
+    fn recover(&mut self, journals: &[Arc<JournalFile>], from: replay::State) -> Result<()> {
+        let mut replayed = Vec::new();
+        let table = &self.table;
+        let this = &*self;
+        let last = replay::replay(journals, self.id, from, |transaction, number, change| {
+            let pages = match change {
+                Change::Run { pages, .. } => u64::from(pages),
+                _ => 1,
+            };
+            let end =
+                number.0.checked_add(pages).ok_or_else(|| table.corrupt(number, "it lies outside of the file"))?;
+            this.grow(end)?;
+            replayed.push(number);
+            this.apply(transaction, number, change)
+        })?;
+        for journal in journals {
+            // What was read may be in the page cache only (a killed process, not a lost device); later records rely on it.
+            journal.file.sync().map_err(|e| Error::io("sync", journal.file.path(), 0, e))?;
+        }
+        if last.transaction > from.transaction {
+            tracing::info!(path = %self.path.display(), from = from.transaction.0, to = last.transaction.0, "recovered");
+        }
+        let writer = self.writer.get_mut();
+        writer.last_transaction = last.transaction;
+        writer.last_hash = last.hash;
+        writer.synced = last.transaction;
+        writer.dirty_since_flush = replayed;
+        if last.transaction > from.transaction {
+            writer.positions.push_back(last);
+        }
+        self.readers.publish(SnapshotWord::of(last.transaction));
+        Ok(())
+    }
+
+    /// Applies one change of the journal. Nobody reads yet, so versions are changed in place.
+    fn apply(&self, transaction: TransactionId, number: PageNumber, change: Change<'_>) -> Result<()> {
+        let no_memory = |e| Error::io("get memory for a page of", &self.path, 0, e);
+        let broken = || self.table.corrupt(number, "the journal has a broken diff for it");
+        let newest = self.table.newest(number)?;
+        if let Change::Run { pages, bytes } = change {
+            let mut run = match pages {
+                1 => Pool::shared().take().map_err(no_memory)?,
+                _ => Pool::shared().take_run(pages).map_err(no_memory)?,
+            };
+            run.start(transaction, 0, None);
+            let target = run.bytes_mut();
+            target[..bytes.len()].copy_from_slice(bytes);
+            target[bytes.len()..].fill(0);
+            page::set_identity(run.page_mut(), number, transaction);
+            self.table.set(number, Some(run))?;
+            Pool::shared().give_back(newest);
+            return Ok(());
+        }
+        let mut version = match newest {
+            Some(version) if version.pages() == 1 => version,
+            other => {
+                let mut version = Pool::shared().take().map_err(no_memory)?;
+                match (&other, &change) {
+                    (None, Change::Diff(_)) => {
+                        version.page_mut().copy_from_slice(self.table.file_page_unverified(number)?);
+                    }
+                    // A run that was freed, and whose first page lives on as a page of its own.
+                    _ => version.page_mut().fill(0),
+                }
+                self.table.set(number, Some(version))?;
+                Pool::shared().give_back(other);
+                version
+            }
+        };
+        version.start(transaction, 0, None);
+        let (diff, fresh) = match change {
+            Change::Fresh(diff) => (diff, true),
+            Change::Diff(diff) => (diff, false),
+            Change::Run { .. } => return Err(broken()),
+        };
+        if fresh {
+            version.page_mut().fill(0);
+        }
+        if !diff::apply(diff, version.page_mut()) {
+            return Err(broken());
+        }
+        page::set_identity(version.page_mut(), number, transaction);
+        Ok(())
+    }
+}

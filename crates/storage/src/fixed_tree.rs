@@ -1,0 +1,532 @@
+//! Trees from 64-bit keys to 64-bit values, as packed arrays: etags, locations.
+//!
+//! ```text
+//!  0      64             128                 4160                8192
+//!  +------+--------------+-------------------+-------------------+
+//!  | head | dead: 1 bit  | keys: 504 x u64   | values: 504 x u64 |
+//!  +------+--------------+-------------------+-------------------+
+//!
+//!  of the fixed tree:  36 dead u16
+//! ```
+//!
+//! A key that is deleted from a leaf is marked dead, one bit, instead of moving what follows: etags rise, and an update
+//! deletes an old one from somewhere in the middle. A leaf drops its dead keys when it needs room. In a branch each key is
+//! the lower bound of the child beside it (the first is taken for no bound).
+
+use crate::error::Result;
+use crate::ids::PageNumber;
+use crate::limits::TREE_DEPTH_MAX;
+use crate::page::{self, Kind, count, set_count, set_u16, set_u64, u16_at, u64_at};
+use crate::pager::Page;
+use crate::transaction::{Reader, WriteTransaction};
+use crate::tree::catalog;
+
+const DEAD_COUNT: usize = 36;
+const DEAD: usize = 64;
+const KEYS: usize = 128;
+const ENTRIES_MAX: usize = 504;
+const VALUES: usize = KEYS + ENTRIES_MAX * 8;
+const _: () = assert!(VALUES + ENTRIES_MAX * 8 == crate::limits::PAGE_SIZE && ENTRIES_MAX <= 512);
+
+/// A tree of 64-bit keys and values. A small handle; keep it, it stays valid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FixedTree {
+    root: PageNumber,
+}
+
+#[inline]
+fn key_at(page: &Page, index: usize) -> u64 {
+    u64_at(page, KEYS + index * 8)
+}
+#[inline]
+fn value_at(page: &Page, index: usize) -> u64 {
+    u64_at(page, VALUES + index * 8)
+}
+fn set_entry(page: &mut Page, index: usize, key: u64, value: u64) {
+    set_u64(page, KEYS + index * 8, key);
+    set_u64(page, VALUES + index * 8, value);
+}
+#[inline]
+fn is_dead(page: &Page, index: usize) -> bool {
+    page[DEAD + index / 8] >> (index % 8) & 1 == 1
+}
+fn dead_count(page: &Page) -> usize {
+    usize::from(u16_at(page, DEAD_COUNT))
+}
+fn set_dead(page: &mut Page, index: usize, dead: bool) {
+    let mask = 1 << (index % 8);
+    let before = page[DEAD + index / 8] & mask != 0;
+    if before != dead {
+        page[DEAD + index / 8] ^= mask;
+        let change = if dead { dead_count(page) + 1 } else { dead_count(page) - 1 };
+        set_u16(page, DEAD_COUNT, change as u16);
+    }
+}
+
+fn initialize(page: &mut Page, level: u8) {
+    page[page::DIFF_START..].fill(0);
+    page::set_kind(page, Kind::FixedTree, level);
+}
+
+/// The first position whose key is not below `key`. Rising keys are recognised: the last one is looked at first.
+#[inline]
+fn lower_bound(page: &Page, key: u64) -> usize {
+    let (mut low, mut high) = (0, count(page));
+    if high > 0 && key_at(page, high - 1) < key {
+        return high;
+    }
+    while low < high {
+        let middle = (low + high) / 2;
+        if key_at(page, middle) < key {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+fn child_position(page: &Page, key: u64) -> usize {
+    let position = lower_bound(page, key);
+    if position < count(page) && key_at(page, position) == key { position } else { position.saturating_sub(1) }
+}
+
+fn insert_at(page: &mut Page, position: usize, key: u64, value: u64) {
+    let count = count(page);
+    for array in [KEYS, VALUES] {
+        page.copy_within(array + position * 8..array + count * 8, array + (position + 1) * 8);
+    }
+    set_entry(page, position, key, value);
+    set_count(page, count + 1);
+}
+
+fn remove_at(page: &mut Page, position: usize) {
+    let count = count(page);
+    for array in [KEYS, VALUES] {
+        page.copy_within(array + (position + 1) * 8..array + count * 8, array + position * 8);
+    }
+    set_count(page, count - 1);
+    set_entry(page, count - 1, 0, 0);
+}
+
+/// Drops the dead keys of a leaf.
+fn drop_dead(page: &mut Page) {
+    let old = *page;
+    let mut to = 0;
+    for from in (0..count(&old)).filter(|index| !is_dead(&old, *index)) {
+        set_entry(page, to, key_at(&old, from), value_at(&old, from));
+        to += 1;
+    }
+    for index in to..count(&old) {
+        set_entry(page, index, 0, 0);
+    }
+    page[DEAD..KEYS].fill(0);
+    set_u16(page, DEAD_COUNT, 0);
+    set_count(page, to);
+}
+
+/// Whether the structure of a page holds together.
+///
+/// # Errors
+///
+/// The rule that does not hold.
+pub(crate) fn check(page: &Page) -> Result<(), &'static str> {
+    let count = count(page);
+    if count > ENTRIES_MAX {
+        return Err("it has more entries than fit");
+    }
+    if (1..count).any(|index| key_at(page, index - 1) >= key_at(page, index)) {
+        return Err("its keys do not rise");
+    }
+    if (0..512).filter(|index| is_dead(page, *index)).count() != dead_count(page) {
+        return Err("its dead keys do not add up");
+    }
+    Ok(())
+}
+
+struct Path {
+    steps: [(PageNumber, usize); TREE_DEPTH_MAX],
+    depth: usize,
+}
+
+impl FixedTree {
+    pub(crate) fn root(&self) -> PageNumber {
+        self.root
+    }
+
+    pub(crate) fn at(root: PageNumber) -> FixedTree {
+        FixedTree { root }
+    }
+
+    /// The tree with a name, if it was made.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Corrupt`].
+    pub fn open(reader: &impl Reader, name: &[u8]) -> Result<Option<FixedTree>> {
+        Ok(catalog::find(reader, name, Kind::FixedTree)?.map(FixedTree::at))
+    }
+
+    /// The tree with a name, made if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// Those of changing an environment.
+    pub fn open_or_create(tx: &mut WriteTransaction<'_>, name: &[u8]) -> Result<FixedTree> {
+        if let Some(tree) = Self::open(tx, name)? {
+            return Ok(tree);
+        }
+        let tree = Self::create(tx)?;
+        catalog::add(tx, name, Kind::FixedTree, tree.root)?;
+        Ok(tree)
+    }
+
+    /// A tree without a name, owned by another structure.
+    pub(crate) fn create(tx: &mut WriteTransaction<'_>) -> Result<FixedTree> {
+        let (root, page) = tx.new_page()?;
+        initialize(page, 0);
+        Ok(FixedTree { root })
+    }
+
+    fn node<'t>(reader: &'t impl Reader, number: PageNumber) -> Result<&'t Page> {
+        let page = reader.page(number)?;
+        if Kind::of(page) != Some(Kind::FixedTree) {
+            return Err(reader.corrupt(number, "a fixed tree leads to a page of another kind"));
+        }
+        Ok(page)
+    }
+
+    /// The value of a key.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Corrupt`] if a page on the way is damaged.
+    pub fn get(&self, reader: &impl Reader, key: u64) -> Result<Option<u64>> {
+        let mut page = Self::node(reader, self.root)?;
+        while page::level(page) > 0 {
+            page = Self::node(reader, PageNumber(value_at(page, child_position(page, key))))?;
+        }
+        let position = lower_bound(page, key);
+        let there = position < count(page) && key_at(page, position) == key && !is_dead(page, position);
+        Ok(there.then(|| value_at(page, position)))
+    }
+
+    /// The last key and its value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::get`].
+    pub fn last(&self, reader: &impl Reader) -> Result<Option<(u64, u64)>> {
+        self.cursor(reader).last()
+    }
+
+    /// A cursor, before the first key.
+    pub fn cursor<'t, R: Reader>(&self, reader: &'t R) -> FixedCursor<'t, R> {
+        FixedCursor { tree: *self, reader, steps: [None; TREE_DEPTH_MAX], depth: 0 }
+    }
+
+    fn path(&self, tx: &WriteTransaction<'_>, key: u64) -> Result<Path> {
+        let mut path = Path { steps: [(self.root, 0); TREE_DEPTH_MAX], depth: 1 };
+        let mut page = Self::node(tx, self.root)?;
+        while page::level(page) > 0 {
+            let position = child_position(page, key);
+            path.steps[path.depth - 1].1 = position;
+            let child = PageNumber(value_at(page, position));
+            if path.depth == TREE_DEPTH_MAX {
+                return Err(tx.inner.table.corrupt(child, "the tree is deeper than it can be"));
+            }
+            path.steps[path.depth] = (child, 0);
+            path.depth += 1;
+            page = Self::node(tx, child)?;
+        }
+        Ok(path)
+    }
+
+    /// Sets the value of a key, whether it was there or not.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::DiskFull`], [`crate::Error::Corrupt`].
+    pub fn put(&self, tx: &mut WriteTransaction<'_>, key: u64, value: u64) -> Result<()> {
+        loop {
+            let path = self.path(tx, key)?;
+            let page = tx.page_mut(path.steps[path.depth - 1].0)?;
+            let position = lower_bound(page, key);
+            let entries = count(page);
+            if position < entries && key_at(page, position) == key {
+                set_dead(page, position, false);
+                set_u64(page, VALUES + position * 8, value);
+                return Ok(());
+            }
+            if dead_count(page) > 0 && (entries == ENTRIES_MAX || position < entries) {
+                drop_dead(page);
+                continue;
+            }
+            if entries < ENTRIES_MAX {
+                insert_at(page, position, key, value);
+                return Ok(());
+            }
+            self.split(tx, &path, path.depth - 1, key)?;
+        }
+    }
+
+    fn split(&self, tx: &mut WriteTransaction<'_>, path: &Path, depth: usize, key: u64) -> Result<()> {
+        if depth == 0 {
+            let old = *tx.page_of(self.root)?;
+            let (child, page) = tx.new_page()?;
+            page[page::DIFF_START..].copy_from_slice(&old[page::DIFF_START..]);
+            let root = tx.page_mut(self.root)?;
+            initialize(root, page::level(&old) + 1);
+            insert_at(root, 0, key_at(&old, 0), child.0);
+            return Ok(());
+        }
+        let (parent, position) = path.steps[depth - 1];
+        if count(tx.page_of(parent)?) == ENTRIES_MAX {
+            return self.split(tx, path, depth - 1, key);
+        }
+        let number = path.steps[depth].0;
+        let mut left = *tx.page_of(number)?;
+        let entries = count(&left);
+        let appended = key > key_at(&left, entries - 1);
+        let leaf = page::level(&left) == 0;
+        let from = match (appended, leaf) {
+            (true, true) => entries,
+            (true, false) => entries - 1,
+            (false, _) => entries / 2,
+        };
+        let separator = if from == entries { key } else { key_at(&left, from) };
+        let (right_number, right) = tx.new_page()?;
+        initialize(right, page::level(&left));
+        for index in from..entries {
+            insert_at(right, index - from, key_at(&left, index), value_at(&left, index));
+        }
+        if from < entries {
+            for index in (from..entries).rev() {
+                remove_at(&mut left, index);
+            }
+            tx.page_mut(number)?[page::DIFF_START..].copy_from_slice(&left[page::DIFF_START..]);
+        }
+        insert_at(tx.page_mut(parent)?, position + 1, separator, right_number.0);
+        Ok(())
+    }
+
+    /// Removes a key. False: it was not there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::put`].
+    pub fn delete(&self, tx: &mut WriteTransaction<'_>, key: u64) -> Result<bool> {
+        let path = self.path(tx, key)?;
+        let leaf = path.steps[path.depth - 1].0;
+        let page = tx.page_of(leaf)?;
+        let position = lower_bound(page, key);
+        if position == count(page) || key_at(page, position) != key || is_dead(page, position) {
+            return Ok(false);
+        }
+        let page = tx.page_mut(leaf)?;
+        set_dead(page, position, true);
+        if dead_count(page) < count(page) {
+            return Ok(true);
+        }
+        if path.depth == 1 {
+            initialize(page, 0);
+            return Ok(true);
+        }
+        let mut depth = path.depth - 1;
+        loop {
+            tx.free_pages(path.steps[depth].0, 1)?;
+            let (parent, position) = path.steps[depth - 1];
+            let page = tx.page_mut(parent)?;
+            remove_at(page, position);
+            if count(page) > 0 {
+                break;
+            }
+            depth -= 1;
+            if depth == 0 {
+                initialize(page, 0);
+                return Ok(true);
+            }
+        }
+        self.pull_root_up(tx)?;
+        Ok(true)
+    }
+
+    fn pull_root_up(&self, tx: &mut WriteTransaction<'_>) -> Result<()> {
+        loop {
+            let root = tx.page_of(self.root)?;
+            if page::level(root) == 0 || count(root) > 1 {
+                return Ok(());
+            }
+            let child = PageNumber(value_at(root, 0));
+            let content = *Self::node(tx, child)?;
+            tx.page_mut(self.root)?[page::DIFF_START..].copy_from_slice(&content[page::DIFF_START..]);
+            tx.free_pages(child, 1)?;
+        }
+    }
+}
+
+/// The living entries of a leaf: for `verify`.
+pub(crate) fn living(page: &Page) -> Vec<(u64, u64)> {
+    let living = (0..count(page)).filter(|index| !is_dead(page, *index));
+    living.map(|index| (key_at(page, index), value_at(page, index))).collect()
+}
+
+/// The children of a branch, none of a leaf: for `verify`.
+pub(crate) fn children(page: &Page) -> Vec<PageNumber> {
+    if page::level(page) == 0 {
+        return Vec::new();
+    }
+    (0..count(page)).map(|index| PageNumber(value_at(page, index))).collect()
+}
+
+/// A position in a fixed tree that moves in key order, both ways.
+pub struct FixedCursor<'t, R: Reader> {
+    tree: FixedTree,
+    reader: &'t R,
+    steps: [Option<(&'t Page, usize)>; TREE_DEPTH_MAX],
+    depth: usize,
+}
+
+impl<'t, R: Reader> FixedCursor<'t, R> {
+    /// Goes to the first key at or above `key`.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Corrupt`] if a page on the way is damaged; as for all moves.
+    pub fn seek(&mut self, key: u64) -> Result<Option<(u64, u64)>> {
+        self.descend(self.tree.root, true, |page| {
+            if page::level(page) > 0 { child_position(page, key) } else { lower_bound(page, key) }
+        })?;
+        self.forward()
+    }
+
+    /// Goes to the last key at or below `key`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::seek`].
+    pub fn seek_last(&mut self, key: u64) -> Result<Option<(u64, u64)>> {
+        match self.seek(key)? {
+            Some(found) if found.0 == key => Ok(Some(found)),
+            Some(_) => self.previous(),
+            None => self.last(),
+        }
+    }
+
+    /// Goes to the last key.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::seek`].
+    pub fn last(&mut self) -> Result<Option<(u64, u64)>> {
+        self.descend(self.tree.root, true, |page| count(page).saturating_sub(1))?;
+        self.backward()
+    }
+
+    /// Goes to the next key; to the first, if the cursor has not moved yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::seek`].
+    #[expect(clippy::should_implement_trait, reason = "it can fail, and it can go back")]
+    pub fn next(&mut self) -> Result<Option<(u64, u64)>> {
+        if self.depth == 0 {
+            self.descend(self.tree.root, true, |_| 0)?;
+            return self.forward();
+        }
+        if let Some((_, position)) = self.steps[self.depth - 1].as_mut() {
+            *position += 1;
+        }
+        self.forward()
+    }
+
+    /// Goes to the previous key; to the last, if the cursor has not moved yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::seek`].
+    pub fn previous(&mut self) -> Result<Option<(u64, u64)>> {
+        if self.depth == 0 {
+            return self.last();
+        }
+        match self.steps[self.depth - 1].as_mut() {
+            Some((_, position)) if *position > 0 => *position -= 1,
+            _ => return self.previous_leaf(),
+        }
+        self.backward()
+    }
+
+    fn descend(&mut self, from: PageNumber, anew: bool, choose: impl Fn(&Page) -> usize) -> Result<()> {
+        if anew {
+            self.depth = 0;
+        }
+        let mut number = from;
+        loop {
+            let page = FixedTree::node(self.reader, number)?;
+            if self.depth == TREE_DEPTH_MAX {
+                return Err(self.reader.corrupt(number, "the tree is deeper than it can be"));
+            }
+            let position = choose(page);
+            self.steps[self.depth] = Some((page, position));
+            self.depth += 1;
+            if page::level(page) == 0 {
+                return Ok(());
+            }
+            number = PageNumber(value_at(page, position));
+        }
+    }
+
+    /// The entry at the position, or the next living one.
+    fn forward(&mut self) -> Result<Option<(u64, u64)>> {
+        loop {
+            let Some((page, position)) = self.depth.checked_sub(1).and_then(|last| self.steps[last]) else {
+                return Ok(None);
+            };
+            if let Some(living) = (position..count(page)).find(|index| !is_dead(page, *index)) {
+                self.steps[self.depth - 1] = Some((page, living));
+                return Ok(Some((key_at(page, living), value_at(page, living))));
+            }
+            self.steps[self.depth - 1] = Some((page, count(page)));
+            let Some(branch) = (0..self.depth - 1)
+                .rev()
+                .find(|step| self.steps[*step].is_some_and(|(page, position)| position + 1 < count(page)))
+            else {
+                return Ok(None);
+            };
+            if let Some((page, position)) = self.steps[branch] {
+                self.steps[branch] = Some((page, position + 1));
+                self.depth = branch + 1;
+                self.descend(PageNumber(value_at(page, position + 1)), false, |_| 0)?;
+            }
+        }
+    }
+
+    /// The entry at the position, or the living one before it.
+    fn backward(&mut self) -> Result<Option<(u64, u64)>> {
+        let Some((page, position)) = self.depth.checked_sub(1).and_then(|last| self.steps[last]) else {
+            return Ok(None);
+        };
+        let end = (position + 1).min(count(page));
+        if let Some(living) = (0..end).rev().find(|index| !is_dead(page, *index)) {
+            self.steps[self.depth - 1] = Some((page, living));
+            return Ok(Some((key_at(page, living), value_at(page, living))));
+        }
+        self.previous_leaf()
+    }
+
+    fn previous_leaf(&mut self) -> Result<Option<(u64, u64)>> {
+        let Some(branch) =
+            (0..self.depth - 1).rev().find(|step| self.steps[*step].is_some_and(|(_, position)| position > 0))
+        else {
+            self.depth = 0;
+            return Ok(None);
+        };
+        if let Some((page, position)) = self.steps[branch] {
+            self.steps[branch] = Some((page, position - 1));
+            self.depth = branch + 1;
+            let child = PageNumber(value_at(page, position - 1));
+            self.descend(child, false, |page| count(page).saturating_sub(1))?;
+        }
+        self.backward()
+    }
+}

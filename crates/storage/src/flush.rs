@@ -1,0 +1,242 @@
+//! Bringing committed pages into the data file, behind the journal.
+//!
+//! 1. Announce a snapshot; its transaction, or an older one if an older snapshot is open, is the *target*: all open
+//!    snapshots see it or something newer, so the file may have it.
+//! 2. Write the newest version up to the target of each dirty page: sorted, in small pieces (large buffered writes make
+//!    large page-cache folios, after which each small write costs ten times as much).
+//! 3. Sync the data file, then write and sync the header that names the target and where its journal continues.
+//! 4. Take the written versions out of the page table; journals before the target can be used again.
+//!
+//! A crash before step 3 leaves the old header, whose journal is still there, and pages that are old, new or torn: the
+//! replay writes all bytes that differ.
+
+use crate::background;
+use crate::environment::{Durability, Inner, Writer};
+use crate::error::{Error, Result};
+use crate::header::Header;
+use crate::ids::{PageNumber, TransactionId};
+use crate::limits::PAGE_SIZE;
+use crate::page;
+use crate::pager::frames::{Pool, VersionPointer};
+use crate::transaction::ReadTransaction;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Bytes that are written at once.
+const PIECE: usize = 64 << 10;
+
+impl Inner {
+    /// Called by the writer after each commit: starts a flush when enough has gathered.
+    pub fn wake_flush_if_due(&self, writer: &Writer) {
+        self.journal_bytes.store(writer.journal_bytes, Ordering::Relaxed);
+        let due = writer.journal_bytes >= self.options.flush_after_bytes
+            || (Pool::shared().used_bytes() > self.options.version_bytes_max && !writer.dirty_since_flush.is_empty());
+        if due && self.options.background {
+            self.flush_wanted.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Before a batch: starts the flush that is due, and waits for it if the journal has grown to twice its measure.
+    pub fn wait_for_room(self: &Arc<Inner>) {
+        if self.flush_wanted.swap(false, Ordering::Relaxed) {
+            let inner = self.clone();
+            background::spawn(move || {
+                if let Err(error) = inner.flush(false) {
+                    tracing::error!(path = %inner.path.display(), %error, "flush");
+                }
+            });
+        }
+        if self.options.background && self.journal_bytes.load(Ordering::Relaxed) >= 2 * self.options.flush_after_bytes {
+            // The running flush ends, or this one makes the room. An old snapshot can keep both from it; then the journal
+            // grows further, which the statistics report.
+            if let Err(error) = self.flush(false) {
+                tracing::error!(path = %self.path.display(), %error, "flush");
+            }
+        }
+    }
+
+    /// Flushes. `clean`: nothing else happens to this environment, so the header may say that nothing is to be replayed.
+    pub fn flush(&self, clean: bool) -> Result<()> {
+        let (Some(data), Some(folder)) = (&self.data, &self.folder) else { return Ok(()) };
+        let mut last_header = self.flushed.lock();
+        let Some(header) = *last_header else { return Ok(()) };
+        if self.has_failed() {
+            return Err(self.refusal());
+        }
+        // Keeps the versions that are being written from going back to the pool.
+        let _snapshot = ReadTransaction::open(self);
+        let (mut pages, target_state, all) = {
+            let mut writer = self.writer.lock();
+            let target = self.readers.oldest().transaction();
+            writer.journal_bytes = 0;
+            self.journal_bytes.store(0, Ordering::Relaxed);
+            let position = writer.positions.partition_point(|state| state.transaction <= target);
+            let state = position.checked_sub(1).and_then(|last| writer.positions.get(last)).copied();
+            let all = position == writer.positions.len() && writer.last_transaction <= target;
+            (std::mem::take(&mut writer.dirty_since_flush), state, all)
+        };
+        let target = target_state.map_or(header.transaction, |state| state.transaction);
+        pages.sort_unstable();
+        pages.dedup();
+        let written = self.sync_lazy_journal().and_then(|()| self.write_pages(&pages, target)).and_then(|written| {
+            if !written.is_empty() {
+                data.sync().map_err(|e| Error::io("sync", data.path(), 0, e))?;
+            }
+            Ok(written)
+        });
+        let written = match written {
+            Ok(written) => written,
+            Err(error) => {
+                self.fail(error);
+                return Err(self.refusal());
+            }
+        };
+        let clean = clean && all;
+        if target > header.transaction || clean {
+            let (number, offset) = match target_state {
+                // The journals will be removed; the next one begins anew.
+                _ if clean => (self.next_journal_number(), 0),
+                Some(state) => (state.number, state.offset),
+                None => (header.journal_number, header.journal_offset),
+            };
+            let next = Header {
+                clean,
+                sequence: header.sequence + 1,
+                transaction: target,
+                journal_number: number,
+                journal_offset: offset,
+                journal_hash: target_state.map_or(header.journal_hash, |state| state.hash),
+                ..header
+            };
+            if let Err(error) = write_header(&**data, &next) {
+                self.fail(error);
+                return Err(self.refusal());
+            }
+            *last_header = Some(next);
+        }
+        self.after_flush(pages, &written, target)?;
+        if let (Some(header), Some(journal)) = (*last_header, &mut self.writer.lock().journal) {
+            if clean {
+                journal.remove_all();
+            } else {
+                journal.retire_before(header.journal_number);
+            }
+        }
+        tracing::debug!(path = %folder.path.display(), pages = written.len(), transaction = target.0, "flushed");
+        self.flush_done.notify_all();
+        Ok(())
+    }
+
+    fn next_journal_number(&self) -> u64 {
+        self.writer.lock().journal.as_ref().map_or(1, |journal| journal.next_number())
+    }
+
+    /// Lazy commits are in the journal's page cache. What a page of the data file may show must be durable there first, or
+    /// a crash in the middle of the flush would leave pages that no replay can bring to one state.
+    fn sync_lazy_journal(&self) -> Result<()> {
+        if self.options.durability == Durability::Durable {
+            return Ok(());
+        }
+        let (files, sealed) = {
+            let writer = self.writer.lock();
+            (writer.journal.as_ref().map(|journal| journal.files()).unwrap_or_default(), self.readers.published())
+        };
+        for file in files {
+            file.file.sync().map_err(|e| Error::io("sync", file.file.path(), 0, e))?;
+        }
+        self.writer.lock().synced = sealed.transaction();
+        Ok(())
+    }
+
+    /// Writes the newest version up to `target` of each page. Returns what was written, and what was found to be covered.
+    fn write_pages(&self, pages: &[PageNumber], target: TransactionId) -> Result<Vec<(PageNumber, VersionPointer)>> {
+        let Some(data) = &self.data else { return Ok(Vec::new()) };
+        let mut done = Vec::with_capacity(pages.len());
+        let mut piece = Vec::with_capacity(PIECE);
+        let mut piece_start = 0;
+        // The run that was written last: pages inside of it with older versions belonged to something that was freed.
+        let mut run_end = 0;
+        let mut run_transaction = TransactionId(0);
+        let write = |bytes: &[u8], at: u64| {
+            data.write_at(bytes, at * PAGE_SIZE as u64)
+                .map_err(|e| Error::io("write", data.path(), bytes.len() as u64, e))
+        };
+        for number in pages {
+            let mut version = self.table.newest(*number)?;
+            while let Some(newer) = version.filter(|v| v.transaction() > target) {
+                version = newer.previous();
+            }
+            let Some(version) = version else { continue };
+            done.push((*number, version));
+            if number.0 < run_end && version.transaction() < run_transaction {
+                continue;
+            }
+            let bytes = version.bytes();
+            let follows = piece_start + (piece.len() / PAGE_SIZE) as u64 == number.0;
+            if !piece.is_empty() && (!follows || piece.len() + bytes.len() > PIECE) {
+                write(&piece, piece_start)?;
+                piece.clear();
+            }
+            if piece.is_empty() {
+                piece_start = number.0;
+            }
+            let start = piece.len();
+            piece.extend_from_slice(bytes);
+            let checksum = page::checksum(bytes, self.id);
+            page::store_checksum(&mut piece[start..], checksum);
+            if version.pages() > 1 {
+                run_end = number.0 + u64::from(version.pages());
+                run_transaction = version.transaction();
+                for (index, part) in piece.chunks(PIECE).enumerate() {
+                    write(part, piece_start + (index * PIECE / PAGE_SIZE) as u64)?;
+                }
+                piece.clear();
+            }
+        }
+        if !piece.is_empty() {
+            write(&piece, piece_start)?;
+        }
+        Ok(done)
+    }
+
+    /// Takes the flushed versions out of the page table, and remembers what is still to be flushed.
+    fn after_flush(
+        &self,
+        pages: Vec<PageNumber>,
+        written: &[(PageNumber, VersionPointer)],
+        target: TransactionId,
+    ) -> Result<()> {
+        let mut writer = self.writer.lock();
+        let mut unlinked = Vec::new();
+        let mut next_written = written.iter().peekable();
+        for number in pages {
+            let version = next_written.next_if(|(n, _)| *n == number).map(|(_, version)| *version);
+            match (self.table.newest(number)?, version) {
+                (Some(newest), Some(version)) if newest == version => {
+                    self.table.set(number, None)?;
+                    unlinked.push(version);
+                }
+                // A newer version is on top; it keeps the flushed one behind it until that goes.
+                (Some(_), _) => writer.dirty_since_flush.push(number),
+                (None, _) => {}
+            }
+        }
+        let first_kept = writer.positions.partition_point(|state| state.transaction <= target);
+        writer.positions.drain(..first_kept);
+        // Snapshots that were announced until now may have loaded a pointer to what was unlinked.
+        let unreachable_from = self.publication.next_epoch(self);
+        for version in unlinked {
+            writer.reclaim.unlinked(unreachable_from, version);
+        }
+        writer.reclaim.collect(self.readers.oldest());
+        Ok(())
+    }
+}
+
+fn write_header(data: &dyn crate::io::File, header: &Header) -> Result<()> {
+    let position = header.sequence % 2 * PAGE_SIZE as u64;
+    // Two copies in turn: sequence 1 went to page 0 when the file was made, so odd ones go there.
+    let position = PAGE_SIZE as u64 - position;
+    data.write_at(&header.encode(), position).map_err(|e| Error::io("write", data.path(), PAGE_SIZE as u64, e))?;
+    data.sync().map_err(|e| Error::io("sync", data.path(), 0, e))
+}

@@ -1,0 +1,83 @@
+//! The seam to the operating system: every file access of the engine goes through [`Io`] and [`File`].
+//!
+//! Two implementations: [`real`], and [`simulated`], a disk in memory that can lose, reorder and tear what was not
+//! synced, fail any operation, and hand out the image that a crash would leave. Positions and lengths are in bytes.
+
+pub mod real;
+pub mod simulated;
+
+use crate::pager::map::Mapping;
+use std::io::Result;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file system.
+pub trait Io: Send + Sync {
+    /// Creates a folder and those above it; makes the new entries durable.
+    fn create_dir(&self, path: &Path) -> Result<()>;
+    /// The names in a folder.
+    fn list(&self, path: &Path) -> Result<Vec<String>>;
+    /// Opens an existing file, or creates one that must not exist. `mode` says what it is used for.
+    fn open(&self, path: &Path, mode: OpenMode) -> Result<Arc<dyn File>>;
+    /// Renames within a folder; durable after [`Io::sync_dir`].
+    fn rename(&self, from: &Path, to: &Path) -> Result<()>;
+    /// Removes a file; durable after [`Io::sync_dir`].
+    fn remove(&self, path: &Path) -> Result<()>;
+    /// Makes the names in a folder durable.
+    fn sync_dir(&self, path: &Path) -> Result<()>;
+    /// Takes the lock on a folder, or `None` when another holder has it. Dropping the guard gives it back.
+    fn lock(&self, path: &Path) -> Result<Option<Box<dyn Send + Sync>>>;
+}
+
+/// How a file is opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OpenMode {
+    /// An existing file, for reading and writing.
+    Existing,
+    /// A new file; an existing one is emptied.
+    Create,
+    /// An existing, prewritten file: each write is durable when it returns, and is given aligned to 4 KiB.
+    Journal,
+}
+
+/// An open file. Short reads and writes are completed by the implementation, and interrupted calls repeated.
+pub trait File: Send + Sync {
+    /// Where it is.
+    fn path(&self) -> &Path;
+    /// Reads exactly `buffer.len()` bytes; fewer there is an error of kind `UnexpectedEof`.
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> Result<()>;
+    /// Writes all of `buffer`. For [`OpenMode::Journal`] it is durable on return.
+    fn write_at(&self, buffer: &[u8], position: u64) -> Result<()>;
+    /// Makes the content durable, and the length.
+    fn sync(&self) -> Result<()>;
+    /// The length.
+    fn len(&self) -> Result<u64>;
+    /// Whether it has no bytes.
+    fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+    /// Grows to `position + length` with room on the device really taken, so that later writes cannot lack it.
+    fn allocate(&self, position: u64, length: u64) -> Result<()>;
+    /// Cuts the file.
+    fn set_len(&self, length: u64) -> Result<()>;
+    /// Gives the room of a range back; it reads as zeros. `false` where the file system cannot.
+    fn punch_hole(&self, position: u64, length: u64) -> Result<bool>;
+    /// Maps a range for reading. It may reach past the end; what lies there must not be touched.
+    fn map(&self, position: u64, length: usize) -> Result<Mapping>;
+}
+
+/// Where an environment's files lie.
+#[derive(Clone)]
+pub struct Folder {
+    /// The file system.
+    pub io: Arc<dyn Io>,
+    /// The folder.
+    pub path: PathBuf,
+}
+
+impl Folder {
+    /// The path of a name in the folder.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+}

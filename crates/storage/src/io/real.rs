@@ -1,0 +1,173 @@
+//! The operating system's files.
+
+use super::{File, Io, OpenMode};
+use crate::pager::map::Mapping;
+use parking_lot::Mutex;
+use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{Error, ErrorKind, Result};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Bytes to which the memory, the place and the length of a direct write are aligned.
+const DIRECT_ALIGNMENT: usize = 4096;
+
+/// The operating system's file system.
+pub struct RealIo;
+
+struct RealFile {
+    path: PathBuf,
+    file: std::fs::File,
+    /// The file was opened for direct writes, which need aligned memory; buffers for that.
+    direct: Option<Mutex<Vec<Vec<u8>>>>,
+}
+
+impl Io for RealIo {
+    fn create_dir(&self, path: &Path) -> Result<()> {
+        if path.is_dir() {
+            return Ok(());
+        }
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            self.create_dir(parent)?;
+            DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+            return self.sync_dir(parent);
+        }
+        DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+        self.sync_dir(Path::new("."))
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<String>> {
+        let entries = std::fs::read_dir(path)?;
+        entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+    }
+
+    fn open(&self, path: &Path, mode: OpenMode) -> Result<Arc<dyn File>> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).mode(0o600);
+        let mut direct = None;
+        let file = match mode {
+            OpenMode::Existing => options.open(path)?,
+            OpenMode::Create => options.create(true).truncate(true).open(path)?,
+            OpenMode::Journal => {
+                let flags = (OFlags::DIRECT | OFlags::DSYNC).bits() as i32;
+                match options.custom_flags(flags).open(path) {
+                    Ok(file) => {
+                        direct = Some(Mutex::new(Vec::new()));
+                        file
+                    }
+                    // Not every file system writes past its cache (tmpfs does not).
+                    Err(error) if error.kind() == ErrorKind::InvalidInput => {
+                        options.custom_flags(OFlags::DSYNC.bits() as i32).open(path)?
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        };
+        Ok(Arc::new(RealFile { path: path.to_path_buf(), file, direct }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> Result<()> {
+        retry(|| std::fs::File::open(path)?.sync_all())
+    }
+
+    fn lock(&self, path: &Path) -> Result<Option<Box<dyn Send + Sync>>> {
+        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).clone();
+        let file = options.open(path.join("lock"))?;
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Box::new(file))),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn retry<T>(mut call: impl FnMut() -> Result<T>) -> Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            other => return other,
+        }
+    }
+}
+
+impl RealFile {
+    fn write_direct(&self, buffers: &Mutex<Vec<Vec<u8>>>, bytes: &[u8], position: u64) -> Result<()> {
+        let mut buffer = buffers.lock().pop().unwrap_or_default();
+        buffer.resize(buffer.len().max(bytes.len() + DIRECT_ALIGNMENT), 0);
+        let start = buffer.as_ptr().align_offset(DIRECT_ALIGNMENT);
+        buffer[start..start + bytes.len()].copy_from_slice(bytes);
+        let written = self.file.write_all_at(&buffer[start..start + bytes.len()], position);
+        if buffer.len() <= 1 << 20 {
+            buffers.lock().push(buffer);
+        }
+        written
+    }
+}
+
+impl File for RealFile {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> Result<()> {
+        self.file.read_exact_at(buffer, position)
+    }
+
+    fn write_at(&self, buffer: &[u8], position: u64) -> Result<()> {
+        match &self.direct {
+            Some(buffers) => self.write_direct(buffers, buffer, position),
+            None => self.file.write_all_at(buffer, position),
+        }
+    }
+
+    fn sync(&self) -> Result<()> {
+        retry(|| self.file.sync_data())
+    }
+
+    fn len(&self) -> Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn allocate(&self, position: u64, length: u64) -> Result<()> {
+        match retry(|| {
+            rustix::fs::fallocate(&self.file, FallocateFlags::empty(), position, length).map_err(Error::from)
+        }) {
+            Err(error) if error.kind() == ErrorKind::Unsupported => {
+                const PIECE: u64 = 1 << 20;
+                let zeros = vec![0; PIECE.min(length) as usize];
+                let end = position + length;
+                for at in (position.max(self.len()?)..end).step_by(PIECE as usize) {
+                    self.file.write_all_at(&zeros[..PIECE.min(end - at) as usize], at)?;
+                }
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    fn set_len(&self, length: u64) -> Result<()> {
+        retry(|| self.file.set_len(length))
+    }
+
+    fn punch_hole(&self, position: u64, length: u64) -> Result<bool> {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        match retry(|| rustix::fs::fallocate(&self.file, flags, position, length).map_err(Error::from)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::Unsupported => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn map(&self, position: u64, length: usize) -> Result<Mapping> {
+        Mapping::of_file(&self.file, position, length)
+    }
+}

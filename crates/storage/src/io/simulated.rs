@@ -1,0 +1,451 @@
+//! A disk in memory with the faults of real ones (RELIABILITY, "Simulated disk").
+//!
+//! Each file has its durable bytes and a list of writes that were not synced; the folder's names likewise. A crash image is
+//! the durable state with any subset of the unsynced operations, each whole, absent or torn; [`SimulatedIo::crash`] makes
+//! one by a function that decides. [`SimulatedIo::fail_at`] makes the nth operation fail. A failed sync drops the
+//! unsynced writes from what a later sync makes durable, as Linux does.
+
+use super::{File, Io, OpenMode};
+use crate::pager::map::{Mapping, WeakMapping};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Error, ErrorKind, Result};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a device writes whole or not at all.
+const SECTOR: usize = 512;
+
+/// The kinds of operations that can be made to fail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operation {
+    /// Writing bytes.
+    Write,
+    /// Making a file's content durable.
+    Sync,
+    /// Making names durable.
+    SyncDir,
+    /// Taking room.
+    Allocate,
+    /// Making or opening a file.
+    Open,
+    /// Changing a name.
+    Rename,
+    /// Removing a name.
+    Remove,
+}
+
+/// What happens to an unsynced operation in a crash.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It never reached the disk.
+    Lost,
+    /// It is there.
+    Kept,
+    /// Only these sectors (512 bytes each, from the start of the write) are there: bit n for sector n modulo 64.
+    Torn(u64),
+}
+
+/// How an operation fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// Counted from the creation of the disk, over all operations: the first that fails.
+    pub at: u64,
+    /// Whether all later ones of the same kind fail too.
+    pub for_ever: bool,
+    /// What the caller is told.
+    pub kind: ErrorKind,
+}
+
+/// A disk in memory. Clones are the same disk.
+#[derive(Clone, Default)]
+pub struct SimulatedIo {
+    disk: Arc<Mutex<Disk>>,
+}
+
+#[derive(Default)]
+struct Disk {
+    /// What each name stands for now.
+    names: BTreeMap<PathBuf, usize>,
+    /// What each name stands for after a crash that loses all unsynced changes of names.
+    durable_names: BTreeMap<PathBuf, usize>,
+    unsynced_names: Vec<NameChange>,
+    files: Vec<FileState>,
+    locked: BTreeSet<PathBuf>,
+    operations: u64,
+    fault: Option<Fault>,
+    failing_kind: Option<Operation>,
+    capacity: Option<u64>,
+    log: Vec<(Operation, PathBuf)>,
+}
+
+#[derive(Clone)]
+enum NameChange {
+    Set(PathBuf, usize),
+    Remove(PathBuf),
+    Rename(PathBuf, PathBuf),
+}
+
+#[derive(Default)]
+struct FileState {
+    /// What readers see.
+    current: Vec<u8>,
+    durable: Vec<u8>,
+    unsynced: Vec<Write>,
+    /// Maps that were handed out, with the position where each begins.
+    maps: Vec<(u64, WeakMapping)>,
+}
+
+#[derive(Clone)]
+enum Write {
+    Bytes { position: u64, bytes: Vec<u8> },
+    Length(u64),
+}
+
+impl Write {
+    fn apply(&self, content: &mut Vec<u8>, fate: Fate) {
+        match (self, fate) {
+            (_, Fate::Lost) => {}
+            (Write::Length(length), _) => content.resize(*length as usize, 0),
+            (Write::Bytes { position, bytes }, fate) => {
+                for (index, sector) in bytes.chunks(SECTOR).enumerate() {
+                    if let Fate::Torn(mask) = fate {
+                        if mask >> (index % 64) & 1 == 0 {
+                            continue;
+                        }
+                    }
+                    let start = *position as usize + index * SECTOR;
+                    if content.len() < start + sector.len() {
+                        content.resize(start + sector.len(), 0);
+                    }
+                    content[start..start + sector.len()].copy_from_slice(sector);
+                }
+            }
+        }
+    }
+}
+
+impl SimulatedIo {
+    /// An empty disk.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Operations that changed something so far; what [`Fault::at`] counts.
+    pub fn operations(&self) -> u64 {
+        self.disk.lock().operations
+    }
+
+    /// Makes an operation fail.
+    pub fn fail_at(&self, fault: Option<Fault>) {
+        let mut disk = self.disk.lock();
+        disk.fault = fault;
+        disk.failing_kind = None;
+    }
+
+    /// Bytes that all files may take together. `None`: no bound.
+    pub fn set_capacity(&self, bytes: Option<u64>) {
+        self.disk.lock().capacity = bytes;
+    }
+
+    /// The operations so far, for messages.
+    pub fn log(&self) -> Vec<(Operation, PathBuf)> {
+        self.disk.lock().log.clone()
+    }
+
+    /// Unsynced operations: what [`Self::crash`] asks about.
+    pub fn unsynced_count(&self) -> usize {
+        let disk = self.disk.lock();
+        disk.unsynced_names.len() + disk.files.iter().map(|file| file.unsynced.len()).sum::<usize>()
+    }
+
+    /// The disk as a crash leaves it now: `decide` tells the fate of each unsynced operation, changes of names first.
+    /// This disk is not changed.
+    pub fn crash(&self, mut decide: impl FnMut() -> Fate) -> SimulatedIo {
+        let disk = self.disk.lock();
+        let mut names = disk.durable_names.clone();
+        for change in &disk.unsynced_names {
+            if decide() == Fate::Lost {
+                continue;
+            }
+            match change {
+                NameChange::Set(path, file) => drop(names.insert(path.clone(), *file)),
+                NameChange::Remove(path) => drop(names.remove(path)),
+                NameChange::Rename(from, to) => {
+                    if let Some(file) = names.remove(from) {
+                        names.insert(to.clone(), file);
+                    }
+                }
+            }
+        }
+        let files = disk.files.iter().map(|file| {
+            let mut content = file.durable.clone();
+            for write in &file.unsynced {
+                write.apply(&mut content, decide());
+            }
+            FileState { current: content.clone(), durable: content, ..FileState::default() }
+        });
+        let files = files.collect();
+        let durable_names = names.clone();
+        SimulatedIo { disk: Arc::new(Mutex::new(Disk { names, durable_names, files, ..Disk::default() })) }
+    }
+
+    /// Changes bytes of a file behind the engine's back. `change` gets the whole content.
+    pub fn damage(&self, path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+        let mut disk = self.disk.lock();
+        if let Some(file) = disk.names.get(path).copied() {
+            let state = &mut disk.files[file];
+            change(&mut state.current);
+            state.durable = state.current.clone();
+            state.unsynced.clear();
+        }
+    }
+
+    /// The names of a folder with their content.
+    pub fn contents(&self, folder: &Path) -> BTreeMap<String, Vec<u8>> {
+        let disk = self.disk.lock();
+        let inside = disk.names.iter().filter(|(path, _)| path.parent() == Some(folder));
+        inside.map(|(path, file)| (name_of(path), disk.files[*file].current.clone())).collect()
+    }
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+impl Disk {
+    /// Counts an operation, or fails it.
+    fn operation(&mut self, operation: Operation, path: &Path) -> Result<()> {
+        let at = self.operations;
+        self.operations += 1;
+        self.log.push((operation, path.to_path_buf()));
+        let Some(fault) = self.fault else { return Ok(()) };
+        if at == fault.at {
+            self.failing_kind = Some(operation);
+            return Err(Error::from(fault.kind));
+        }
+        if at > fault.at && fault.for_ever && self.failing_kind == Some(operation) {
+            return Err(Error::from(fault.kind));
+        }
+        Ok(())
+    }
+
+    fn room_for(&self, file: usize, length: u64) -> Result<()> {
+        let others: u64 =
+            self.files.iter().enumerate().filter(|(i, _)| *i != file).map(|(_, f)| f.current.len() as u64).sum();
+        match self.capacity {
+            Some(capacity) if others + length > capacity => Err(Error::from(ErrorKind::StorageFull)),
+            _ => Ok(()),
+        }
+    }
+
+    /// A file to which no name leads takes no room any more.
+    fn forget_unnamed(&mut self) {
+        let named: BTreeSet<usize> = self.names.values().chain(self.durable_names.values()).copied().collect();
+        for (index, file) in self.files.iter_mut().enumerate() {
+            if !named.contains(&index) && file.maps.is_empty() {
+                file.current = Vec::new();
+            }
+        }
+    }
+}
+
+impl Io for SimulatedIo {
+    fn create_dir(&self, _: &Path) -> Result<()> {
+        Ok(())
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<String>> {
+        let disk = self.disk.lock();
+        Ok(disk.names.keys().filter(|name| name.parent() == Some(path)).map(|name| name_of(name)).collect())
+    }
+
+    fn open(&self, path: &Path, mode: OpenMode) -> Result<Arc<dyn File>> {
+        let mut disk = self.disk.lock();
+        let file = match (disk.names.get(path).copied(), mode) {
+            (Some(file), OpenMode::Existing | OpenMode::Journal) => file,
+            (None, OpenMode::Existing | OpenMode::Journal) => return Err(Error::from(ErrorKind::NotFound)),
+            (Some(file), OpenMode::Create) => {
+                disk.operation(Operation::Open, path)?;
+                let state = &mut disk.files[file];
+                state.current.clear();
+                state.unsynced.push(Write::Length(0));
+                file
+            }
+            (None, OpenMode::Create) => {
+                disk.operation(Operation::Open, path)?;
+                disk.files.push(FileState::default());
+                let file = disk.files.len() - 1;
+                disk.names.insert(path.to_path_buf(), file);
+                disk.unsynced_names.push(NameChange::Set(path.to_path_buf(), file));
+                file
+            }
+        };
+        let durable_writes = mode == OpenMode::Journal;
+        Ok(Arc::new(SimulatedFile { disk: self.disk.clone(), path: path.to_path_buf(), file, durable_writes }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        let mut disk = self.disk.lock();
+        disk.operation(Operation::Rename, from)?;
+        let file = disk.names.remove(from).ok_or_else(|| Error::from(ErrorKind::NotFound))?;
+        disk.names.insert(to.to_path_buf(), file);
+        disk.unsynced_names.push(NameChange::Rename(from.to_path_buf(), to.to_path_buf()));
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> Result<()> {
+        let mut disk = self.disk.lock();
+        disk.operation(Operation::Remove, path)?;
+        disk.names.remove(path).ok_or_else(|| Error::from(ErrorKind::NotFound))?;
+        disk.unsynced_names.push(NameChange::Remove(path.to_path_buf()));
+        disk.forget_unnamed();
+        Ok(())
+    }
+
+    fn sync_dir(&self, path: &Path) -> Result<()> {
+        let mut disk = self.disk.lock();
+        disk.operation(Operation::SyncDir, path)?;
+        disk.durable_names = disk.names.clone();
+        disk.unsynced_names.clear();
+        disk.forget_unnamed();
+        Ok(())
+    }
+
+    fn lock(&self, path: &Path) -> Result<Option<Box<dyn Send + Sync>>> {
+        if !self.disk.lock().locked.insert(path.to_path_buf()) {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(Unlock { disk: self.disk.clone(), path: path.to_path_buf() })))
+    }
+}
+
+struct Unlock {
+    disk: Arc<Mutex<Disk>>,
+    path: PathBuf,
+}
+
+impl Drop for Unlock {
+    fn drop(&mut self) {
+        self.disk.lock().locked.remove(&self.path);
+    }
+}
+
+struct SimulatedFile {
+    disk: Arc<Mutex<Disk>>,
+    path: PathBuf,
+    file: usize,
+    durable_writes: bool,
+}
+
+impl SimulatedFile {
+    /// Changes what readers see, and its maps.
+    fn apply(state: &mut FileState, write: &Write) {
+        write.apply(&mut state.current, Fate::Kept);
+        state.maps.retain(|(start, map)| {
+            let Some(map) = map.upgrade() else { return false };
+            if let Write::Bytes { position, bytes } = write {
+                let end = start + map.length() as u64;
+                let (from, to) = ((*position).max(*start), (*position + bytes.len() as u64).min(end));
+                if from < to {
+                    let part = &bytes[(from - position) as usize..(to - position) as usize];
+                    map.write((from - start) as usize, part);
+                }
+            }
+            true
+        });
+    }
+}
+
+impl File for SimulatedFile {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> Result<()> {
+        let disk = self.disk.lock();
+        let content = &disk.files[self.file].current;
+        let start = position as usize;
+        let part = content.get(start..start + buffer.len()).ok_or_else(|| Error::from(ErrorKind::UnexpectedEof))?;
+        buffer.copy_from_slice(part);
+        Ok(())
+    }
+
+    fn write_at(&self, buffer: &[u8], position: u64) -> Result<()> {
+        let mut disk = self.disk.lock();
+        let end = position + buffer.len() as u64;
+        if end > disk.files[self.file].current.len() as u64 {
+            disk.room_for(self.file, end)?;
+        }
+        let failed = disk.operation(Operation::Write, &self.path);
+        let state = &mut disk.files[self.file];
+        let write = Write::Bytes { position, bytes: buffer.to_vec() };
+        if failed.is_err() {
+            // What a failed write left on the disk is unknown: it stays among the unsynced.
+            state.unsynced.push(write);
+            return failed;
+        }
+        Self::apply(state, &write);
+        if self.durable_writes {
+            write.apply(&mut state.durable, Fate::Kept);
+        } else {
+            state.unsynced.push(write);
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<()> {
+        let mut disk = self.disk.lock();
+        let failed = disk.operation(Operation::Sync, &self.path);
+        let state = &mut disk.files[self.file];
+        let unsynced = std::mem::take(&mut state.unsynced);
+        if failed.is_err() {
+            // The dirty pages are marked clean; a later sync says that all is well, and it is not.
+            return failed;
+        }
+        for write in unsynced {
+            write.apply(&mut state.durable, Fate::Kept);
+        }
+        Ok(())
+    }
+
+    fn len(&self) -> Result<u64> {
+        Ok(self.disk.lock().files[self.file].current.len() as u64)
+    }
+
+    fn allocate(&self, position: u64, length: u64) -> Result<()> {
+        let mut disk = self.disk.lock();
+        let end = (position + length).max(disk.files[self.file].current.len() as u64);
+        disk.room_for(self.file, end)?;
+        disk.operation(Operation::Allocate, &self.path)?;
+        let state = &mut disk.files[self.file];
+        let write = Write::Length(end);
+        Self::apply(state, &write);
+        state.unsynced.push(write);
+        Ok(())
+    }
+
+    fn set_len(&self, length: u64) -> Result<()> {
+        let mut disk = self.disk.lock();
+        disk.operation(Operation::Allocate, &self.path)?;
+        let state = &mut disk.files[self.file];
+        Self::apply(state, &Write::Length(length));
+        state.unsynced.push(Write::Length(length));
+        Ok(())
+    }
+
+    fn punch_hole(&self, position: u64, length: u64) -> Result<bool> {
+        self.write_at(&vec![0; length as usize], position).map(|()| true)
+    }
+
+    fn map(&self, position: u64, length: usize) -> Result<Mapping> {
+        let mut disk = self.disk.lock();
+        let mapping = Mapping::anonymous(length)?;
+        let state = &mut disk.files[self.file];
+        let start = (position as usize).min(state.current.len());
+        let end = (start + length).min(state.current.len());
+        mapping.write(0, &state.current[start..end]);
+        state.maps.push((position, mapping.downgrade()));
+        Ok(mapping)
+    }
+}

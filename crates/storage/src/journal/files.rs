@@ -1,0 +1,165 @@
+//! The files that records go to: prewritten with zeros, filled one after the other, and used again.
+//!
+//! A write into a file whose blocks are written and whose length stays costs one trip to the device (67 us here); one
+//! that grows a file costs two (142 us). So each file is filled with zeros before it is used, and after a checkpoint it
+//! is renamed and used again, old records and all: their transactions are older than any that is looked for.
+
+use super::record::ALIGNMENT;
+use crate::error::{Error, Result};
+use crate::io::{File, Folder, OpenMode};
+use crate::limits::{JOURNAL_FILE_SIZE_MAX, JOURNAL_FILE_SIZE_MIN};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Finished files that are kept to be used again; more are removed.
+const RECYCLED_MAX: usize = 2;
+
+/// One journal file.
+pub(crate) struct JournalFile {
+    pub number: u64,
+    pub file: Arc<dyn File>,
+    pub size: u64,
+}
+
+/// The journal files of one environment. Behind the writer's lock.
+pub(crate) struct JournalFiles {
+    folder: Folder,
+    /// Whether each record is durable when its write returns.
+    durable: bool,
+    current: Option<Arc<JournalFile>>,
+    /// Where the next record goes in `current`.
+    position: u64,
+    next_number: u64,
+    next_size: u64,
+    /// Written before `current`, and still needed until a checkpoint passes them.
+    older: VecDeque<Arc<JournalFile>>,
+    /// Numbers and sizes of finished files.
+    recycled: Vec<(u64, u64)>,
+}
+
+/// The name of the journal file with a number.
+pub(crate) fn name(number: u64) -> String {
+    format!("journal-{number:016x}")
+}
+
+/// The number in a journal file's name.
+pub(crate) fn number_of(name: &str) -> Option<u64> {
+    let digits = name.strip_prefix("journal-")?;
+    (digits.len() == 16).then(|| u64::from_str_radix(digits, 16).ok())?
+}
+
+impl JournalFiles {
+    /// * `existing`: the files of the folder, by rising number; they stay until a checkpoint passes them.
+    /// * `first_number`: where the header says that the journal goes on; new files have this number or a higher one.
+    pub fn new(folder: Folder, durable: bool, existing: Vec<Arc<JournalFile>>, first_number: u64) -> Self {
+        let next_number = existing.last().map_or(first_number, |file| first_number.max(file.number + 1));
+        JournalFiles {
+            folder,
+            durable,
+            current: None,
+            position: 0,
+            next_number,
+            next_size: JOURNAL_FILE_SIZE_MIN,
+            older: existing.into(),
+            recycled: Vec::new(),
+        }
+    }
+
+    /// Finds the place for a record of `length` bytes (padded), in a new file if the current one is full.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DiskFull`] or [`Error::Io`] if a new file cannot be made; nothing was promised then.
+    pub fn reserve(&mut self, length: u64) -> Result<(Arc<JournalFile>, u64)> {
+        assert!(length % ALIGNMENT as u64 == 0, "records are padded");
+        if let Some(current) = &self.current {
+            if self.position + length <= current.size {
+                let position = self.position;
+                self.position += length;
+                return Ok((current.clone(), position));
+            }
+        }
+        let fresh = Arc::new(self.create(length)?);
+        self.next_number += 1;
+        self.next_size = (fresh.size * 2).clamp(JOURNAL_FILE_SIZE_MIN, JOURNAL_FILE_SIZE_MAX);
+        if let Some(full) = self.current.replace(fresh.clone()) {
+            self.older.push_back(full);
+        }
+        self.position = length;
+        Ok((fresh, 0))
+    }
+
+    fn create(&mut self, length: u64) -> Result<JournalFile> {
+        let path = self.folder.file(&name(self.next_number));
+        let mode = if self.durable { OpenMode::Journal } else { OpenMode::Existing };
+        let open = || self.folder.io.open(&path, mode).map_err(|e| Error::io("open", &path, 0, e));
+        if let Some(at) = self.recycled.iter().position(|(_, size)| *size >= length.max(self.next_size / 2)) {
+            let (number, size) = self.recycled[at];
+            let old = self.folder.file(&name(number));
+            self.folder.io.rename(&old, &path).map_err(|e| Error::io("rename", &old, 0, e))?;
+            self.recycled.swap_remove(at);
+            self.sync_dir()?;
+            return Ok(JournalFile { number: self.next_number, file: open()?, size });
+        }
+        let size = self.next_size.max(length);
+        let prewritten = self.prewrite(&path, size);
+        if let Err(error) = prewritten {
+            self.folder.io.remove(&path).ok();
+            return Err(error);
+        }
+        self.sync_dir()?;
+        Ok(JournalFile { number: self.next_number, file: open()?, size })
+    }
+
+    fn prewrite(&self, path: &std::path::Path, size: u64) -> Result<()> {
+        const PIECE: u64 = 1 << 20;
+        let file = self.folder.io.open(path, OpenMode::Create).map_err(|e| Error::io("create", path, size, e))?;
+        file.allocate(0, size).map_err(|e| Error::io("make room for", path, size, e))?;
+        let zeros = vec![0; PIECE.min(size) as usize];
+        for position in (0..size).step_by(PIECE as usize) {
+            let length = PIECE.min(size - position) as usize;
+            file.write_at(&zeros[..length], position).map_err(|e| Error::io("write", path, size, e))?;
+        }
+        file.sync().map_err(|e| Error::io("sync", path, size, e))
+    }
+
+    fn sync_dir(&self) -> Result<()> {
+        self.folder.io.sync_dir(&self.folder.path).map_err(|e| Error::io("sync the folder", &self.folder.path, 0, e))
+    }
+
+    /// The files before `number` are not needed any more: a durable header says so. Some are kept to be used again.
+    pub fn retire_before(&mut self, number: u64) {
+        while let Some(file) = self.older.pop_front_if(|file| file.number < number) {
+            if self.recycled.len() < RECYCLED_MAX && file.size >= self.next_size / 2 {
+                self.recycled.push((file.number, file.size));
+            } else {
+                // What cannot be removed now is stale, and is tried again at the next opening.
+                self.folder.io.remove(&self.folder.file(&name(file.number))).ok();
+            }
+        }
+    }
+
+    /// The number of the file after the current one.
+    pub fn next_number(&self) -> u64 {
+        self.next_number
+    }
+
+    /// Bytes of all files, as the statistics report them.
+    pub fn size_bytes(&self) -> u64 {
+        let in_use: u64 = self.older.iter().chain(&self.current).map(|file| file.size).sum();
+        in_use + self.recycled.iter().map(|(_, size)| size).sum::<u64>()
+    }
+
+    /// The files that hold records.
+    pub fn files(&self) -> Vec<Arc<JournalFile>> {
+        self.older.iter().chain(&self.current).cloned().collect()
+    }
+
+    /// Nothing will have to be replayed: a durable header says so.
+    pub fn remove_all(&mut self) {
+        let files = self.older.drain(..).chain(self.current.take()).map(|file| file.number);
+        for number in files.chain(self.recycled.drain(..).map(|(number, _)| number)) {
+            self.folder.io.remove(&self.folder.file(&name(number))).ok();
+        }
+    }
+}

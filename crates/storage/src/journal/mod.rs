@@ -1,0 +1,11 @@
+//! The journal: what was committed since the data file was last flushed.
+//!
+//! * [`diff`]: what changed in a page.
+//! * [`record`]: one transaction.
+//! * [`files`]: the files that records go to, prewritten and recycled.
+//! * [`replay`]: reading them back after a crash.
+
+pub mod diff;
+pub mod files;
+pub mod record;
+pub mod replay;

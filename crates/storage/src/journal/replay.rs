@@ -1,0 +1,137 @@
+//! Reading the journal back after a crash: all records from the checkpoint on, up to the first that does not fit.
+//!
+//! A record fits if its header and hash are whole, it belongs to this environment, its transaction is the next one, and
+//! it names the hash of the record before. The first that does not fit ends the replay. What lies behind it is looked
+//! through once more: a whole record there which says that the missing one *was durable* proves damage, not a crash.
+
+use super::files::JournalFile;
+use super::record::{ALIGNMENT, Change, HEADER_SIZE, Header, next_change, raw_pages};
+use crate::error::{Error, Result};
+use crate::ids::{PageNumber, TransactionId};
+use std::sync::Arc;
+
+/// Where a replay starts and how far it came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct State {
+    pub transaction: TransactionId,
+    pub hash: u128,
+    pub number: u64,
+    pub offset: u64,
+}
+
+/// Replays the records after `state` and hands each change to `apply`; returns the state after the last record.
+///
+/// * `files`: by rising number.
+///
+/// # Errors
+///
+/// [`Error::CorruptFile`] if a durable record is missing or a whole record cannot be understood; those of `apply`.
+pub(crate) fn replay(
+    files: &[Arc<JournalFile>],
+    environment_id: u128,
+    mut state: State,
+    mut apply: impl FnMut(TransactionId, PageNumber, Change<'_>) -> Result<()>,
+) -> Result<State> {
+    let Some(first) = files.iter().position(|file| file.number >= state.number) else { return Ok(state) };
+    let mut index = first;
+    if files[first].number != state.number {
+        state.offset = 0;
+    }
+    let mut buffer = Vec::new();
+    loop {
+        let file = &files[index];
+        state.number = file.number;
+        while let Some(header) = fitting_record(file, environment_id, &state, &mut buffer)? {
+            let damaged = |rule: &str| Error::CorruptFile {
+                path: file.file.path().to_path_buf(),
+                rule: format!("{rule} (at byte {}, transaction {})", state.offset, header.transaction),
+            };
+            let raw = raw_pages(&header, &buffer).map_err(damaged)?;
+            let mut rest = &raw[..];
+            for _ in 0..header.pages {
+                let (number, change) = next_change(&mut rest).ok_or_else(|| damaged("a record has a broken page"))?;
+                apply(header.transaction, number, change)?;
+            }
+            state.transaction = header.transaction;
+            state.hash = header.hash;
+            state.offset += header.padded_size();
+        }
+        // A record that did not fit into the rest of a file went to a later one.
+        let from_start = State { offset: 0, ..state };
+        let mut continued = None;
+        for (later, file) in files.iter().enumerate().skip(index + 1) {
+            if fitting_record(file, environment_id, &from_start, &mut buffer)?.is_some() {
+                continued = Some(later);
+                break;
+            }
+        }
+        match continued {
+            Some(later) => (index, state.offset) = (later, 0),
+            None => break,
+        }
+    }
+    refuse_later_durable_records(&files[index..], environment_id, &state, &mut buffer)?;
+    Ok(state)
+}
+
+/// The record at the state's offset, if it is the next one; its bytes are in `buffer` then.
+fn fitting_record(
+    file: &JournalFile,
+    environment_id: u128,
+    state: &State,
+    buffer: &mut Vec<u8>,
+) -> Result<Option<Header>> {
+    let fits = |header: &Header| {
+        header.environment_id == environment_id
+            && header.transaction.0 == state.transaction.0 + 1
+            && header.previous_hash == state.hash
+    };
+    whole_record(file, state.offset, buffer, fits)
+}
+
+fn whole_record(
+    file: &JournalFile,
+    offset: u64,
+    buffer: &mut Vec<u8>,
+    wanted: impl Fn(&Header) -> bool,
+) -> Result<Option<Header>> {
+    let failed = |e| Error::io("read", file.file.path(), 0, e);
+    if offset + HEADER_SIZE as u64 > file.size {
+        return Ok(None);
+    }
+    buffer.resize(HEADER_SIZE, 0);
+    file.file.read_at(buffer, offset).map_err(failed)?;
+    let Some(header) = Header::decode(buffer) else { return Ok(None) };
+    if !wanted(&header) || offset.saturating_add(header.padded_size()) > file.size {
+        return Ok(None);
+    }
+    buffer.resize(HEADER_SIZE + header.stored_bytes as usize, 0);
+    file.file.read_at(&mut buffer[HEADER_SIZE..], offset + HEADER_SIZE as u64).map_err(failed)?;
+    Ok(header.matches(buffer).then_some(header))
+}
+
+fn refuse_later_durable_records(
+    files: &[Arc<JournalFile>],
+    environment_id: u128,
+    state: &State,
+    buffer: &mut Vec<u8>,
+) -> Result<()> {
+    let missing = state.transaction.0 + 1;
+    let proves_damage = |header: &Header| header.environment_id == environment_id && header.durable.0 >= missing;
+    for (index, file) in files.iter().enumerate() {
+        let mut offset = if index == 0 { state.offset } else { 0 };
+        while offset + HEADER_SIZE as u64 <= file.size {
+            if let Some(header) = whole_record(file, offset, buffer, proves_damage)? {
+                return Err(Error::CorruptFile {
+                    path: file.file.path().to_path_buf(),
+                    rule: format!(
+                        "transaction {missing} is missing or damaged, but was durable when transaction {} was written (at byte {offset})",
+                        header.transaction
+                    ),
+                });
+            }
+            offset += ALIGNMENT as u64;
+        }
+    }
+    Ok(())
+}

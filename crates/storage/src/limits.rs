@@ -1,0 +1,45 @@
+//! Every bound of the engine, with its unit and its reason.
+
+/// Bytes of a page. Two of the processor's 4 KiB pages: a leaf of ~50 small documents' keys, a branch of ~250.
+pub const PAGE_SIZE: usize = 8192;
+
+/// Bytes of a key. A document id is at most 512; composite keys carry a few of those.
+pub const KEY_SIZE_MAX: usize = 2048;
+
+/// Bytes of one value. A run of pages must lie within one allocation span.
+pub const VALUE_SIZE_MAX: usize = 128 << 20;
+
+/// Bytes of key and value that stay together in a leaf; more goes to a run of pages of its own.
+pub const INLINE_SIZE_MAX: usize = 2048;
+
+/// Pages in one span of the allocation bitmap: 256 MiB of data per bitmap page.
+pub const SPAN_PAGES: u64 = 1 << 15;
+
+/// Pages in one reserved range of addresses (16 GiB). Reserving is free; 47 bits hold some 8,000 such ranges.
+pub const SEGMENT_PAGES: u64 = 1 << 21;
+
+/// Reserved ranges per environment: 2 TiB of data.
+pub const SEGMENTS_MAX: usize = 128;
+
+/// Levels of a tree. Four levels hold billions of entries; more is damage.
+pub const TREE_DEPTH_MAX: usize = 16;
+
+/// Reader slots in one block, and blocks: 4,096 snapshots open at once in one environment.
+pub const READER_SLOTS_PER_BLOCK: usize = 64;
+/// See [`READER_SLOTS_PER_BLOCK`].
+pub const READER_BLOCKS_MAX: usize = 64;
+
+/// Journal writes on their way at once. The device scales about four times (STORAGE-BARS).
+pub const JOURNAL_WRITES_IN_FLIGHT_MAX: usize = 4;
+
+/// Jobs that one transaction takes from the queue.
+pub const JOBS_PER_TRANSACTION_MAX: usize = 1024;
+
+/// Bytes of the smallest and of the largest journal file. They double from one to the other, so that an idle
+/// database stays small and a busy one switches seldom.
+pub const JOURNAL_FILE_SIZE_MIN: u64 = 256 << 10;
+/// See [`JOURNAL_FILE_SIZE_MIN`].
+pub const JOURNAL_FILE_SIZE_MAX: u64 = 64 << 20;
+
+/// Bytes by which the data file grows at the most in one step.
+pub const DATA_FILE_STEP_MAX: u64 = 64 << 20;

@@ -1,0 +1,184 @@
+//! The head that all pages of the data file share: 32 bytes, little-endian, and what each kind adds.
+//!
+//! ```text
+//!  0            16         24            32     33      34      36                    64
+//!  +------------+----------+-------------+------+-------+-------+---------------------+
+//!  | checksum   | number   | transaction | kind | level | count | of the kind         |
+//!  +------------+----------+-------------+------+-------+-------+---------------------+
+//! ```
+//!
+//! * `checksum`: XXH3-128 of all that follows it, seeded with the environment's id; of the whole run, for a run.
+//!   Set when the page is flushed; in memory its bytes mean nothing.
+//! * `number`: the page's own, so that a page written to the wrong place is found.
+//! * `transaction`: the one that wrote this version.
+//! * a run of pages (kind `Run`) has its number of pages (u32) at 36 and the length of its value (u64) at 40; only its
+//!   first page has a head, and the value follows at 64.
+
+use crate::ids::{PageNumber, TransactionId};
+use crate::limits::PAGE_SIZE;
+use crate::pager::Page;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+/// Bytes of the head of a page, with what its kind adds.
+pub(crate) const HEAD_SIZE: usize = 64;
+/// Where the journal's diffs begin: checksum, number and transaction are known without them.
+pub(crate) const DIFF_START: usize = 32;
+/// Where the value of a run begins.
+pub(crate) const RUN_START: usize = 64;
+
+const CHECKSUM: usize = 0;
+const NUMBER: usize = 16;
+const TRANSACTION: usize = 24;
+const KIND: usize = 32;
+const LEVEL: usize = 33;
+const COUNT: usize = 34;
+const RUN_PAGES: usize = 36;
+const RUN_LENGTH: usize = 40;
+
+/// What a page is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// Never written.
+    Unused = 0,
+    /// Which pages of its span are in use.
+    Bitmap = 1,
+    /// A leaf or branch of a tree.
+    Tree = 2,
+    /// A leaf or branch of a fixed tree.
+    FixedTree = 3,
+    /// A section of records.
+    Section = 4,
+    /// The first page of a run that holds one value.
+    Run = 5,
+    /// The state of a structure: its current section and the like.
+    State = 6,
+}
+
+impl Kind {
+    pub fn of(page: &Page) -> Option<Kind> {
+        Some(match page[KIND] {
+            0 => Kind::Unused,
+            1 => Kind::Bitmap,
+            2 => Kind::Tree,
+            3 => Kind::FixedTree,
+            4 => Kind::Section,
+            5 => Kind::Run,
+            6 => Kind::State,
+            _ => return None,
+        })
+    }
+}
+
+#[inline]
+pub(crate) fn u16_at(page: &Page, at: usize) -> u16 {
+    u16::from_le_bytes([page[at], page[at + 1]])
+}
+#[inline]
+pub(crate) fn u32_at(page: &Page, at: usize) -> u32 {
+    let mut bytes = [0; 4];
+    bytes.copy_from_slice(&page[at..at + 4]);
+    u32::from_le_bytes(bytes)
+}
+#[inline]
+pub(crate) fn u64_at(page: &Page, at: usize) -> u64 {
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&page[at..at + 8]);
+    u64::from_le_bytes(bytes)
+}
+#[inline]
+pub(crate) fn set_u16(page: &mut Page, at: usize, value: u16) {
+    page[at..at + 2].copy_from_slice(&value.to_le_bytes());
+}
+#[inline]
+pub(crate) fn set_u32(page: &mut Page, at: usize, value: u32) {
+    page[at..at + 4].copy_from_slice(&value.to_le_bytes());
+}
+#[inline]
+pub(crate) fn set_u64(page: &mut Page, at: usize, value: u64) {
+    page[at..at + 8].copy_from_slice(&value.to_le_bytes());
+}
+
+pub(crate) fn set_kind(page: &mut Page, kind: Kind, level: u8) {
+    page[KIND] = kind as u8;
+    page[LEVEL] = level;
+}
+#[inline]
+pub(crate) fn level(page: &Page) -> u8 {
+    page[LEVEL]
+}
+#[inline]
+pub(crate) fn count(page: &Page) -> usize {
+    usize::from(u16_at(page, COUNT))
+}
+#[inline]
+pub(crate) fn set_count(page: &mut Page, count: usize) {
+    set_u16(page, COUNT, count as u16);
+}
+pub(crate) fn number(page: &Page) -> PageNumber {
+    PageNumber(u64_at(page, NUMBER))
+}
+pub(crate) fn transaction(page: &Page) -> TransactionId {
+    TransactionId(u64_at(page, TRANSACTION))
+}
+pub(crate) fn set_identity(page: &mut Page, number: PageNumber, transaction: TransactionId) {
+    set_u64(page, NUMBER, number.0);
+    set_u64(page, TRANSACTION, transaction.0);
+}
+
+/// Pages of a run, from its first page; 0 for other kinds.
+pub(crate) fn run_pages(page: &Page) -> u32 {
+    if page[KIND] == Kind::Run as u8 { u32_at(page, RUN_PAGES) } else { 0 }
+}
+/// Bytes of the value in a run.
+pub(crate) fn run_length(page: &Page) -> u64 {
+    u64_at(page, RUN_LENGTH)
+}
+pub(crate) fn set_run(page: &mut Page, pages: u32, length: u64) {
+    set_kind(page, Kind::Run, 0);
+    set_u32(page, RUN_PAGES, pages);
+    set_u64(page, RUN_LENGTH, length);
+}
+/// Pages that a run for a value of `length` bytes takes.
+pub(crate) fn pages_for_run(length: usize) -> u32 {
+    (RUN_START + length).div_ceil(PAGE_SIZE) as u32
+}
+
+/// The checksum over a page, or over all pages of a run.
+pub(crate) fn checksum(bytes: &[u8], environment_id: u128) -> u128 {
+    xxh3_128_with_seed(&bytes[NUMBER..], environment_id as u64 ^ (environment_id >> 64) as u64)
+}
+pub(crate) fn stored_checksum(page: &Page) -> u128 {
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&page[CHECKSUM..CHECKSUM + 16]);
+    u128::from_le_bytes(bytes)
+}
+pub(crate) fn store_checksum(bytes: &mut [u8], checksum: u128) {
+    bytes[CHECKSUM..CHECKSUM + 16].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// Whether a page read from the file is what was written there.
+///
+/// * `page`: its first page; `bytes`: all of it, where it is a run.
+///
+/// # Errors
+///
+/// The rule that does not hold.
+pub(crate) fn verify(page: &Page, bytes: &[u8], at: PageNumber, environment_id: u128) -> Result<(), &'static str> {
+    if stored_checksum(page) != checksum(bytes, environment_id) {
+        return Err("its checksum does not fit its content");
+    }
+    if number(page) != at {
+        return Err("it belongs to another place");
+    }
+    match Kind::of(page) {
+        None | Some(Kind::Unused) => Err("it has no known kind"),
+        Some(Kind::Tree) => crate::tree::node::check(page),
+        Some(Kind::FixedTree) => crate::fixed_tree::check(page),
+        Some(Kind::Section) => crate::records::check(page),
+        Some(Kind::Run) if run_length(page) > (bytes.len() - RUN_START) as u64 => {
+            Err("its value is longer than its run")
+        }
+        Some(Kind::Run | Kind::Bitmap | Kind::State) => Ok(()),
+    }
+}

@@ -1,0 +1,228 @@
+//! The memory that page versions live in: a pool of frames on huge pages, shared by all environments, never unmapped.
+//!
+//! A first touch of fresh memory costs 1.6 us here, a frame out of the pool costs nothing, so frames go back to a free
+//! list. A frame is a version's head (one line) and its page:
+//!
+//! ```text
+//!  0          64                      8256      8320
+//!  +----------+-----------------------+---------+
+//!  | head     | page                  | padding |
+//!  +----------+-----------------------+---------+
+//! ```
+//!
+//! Versions of runs of pages (values over a page) are allocated one by one and freed for good.
+
+use super::Page;
+use super::map::Mapping;
+use crate::ids::TransactionId;
+use crate::limits::PAGE_SIZE;
+use parking_lot::Mutex;
+use std::alloc::Layout;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+const HEAD_SIZE: usize = 64;
+const FRAME_SIZE: usize = HEAD_SIZE + PAGE_SIZE + 64;
+const _: () = assert!(FRAME_SIZE % 128 == 0, "head and first line share a pair of cache lines");
+const CHUNK_SIZE: usize = 4 << 20;
+
+/// The head of one version of a page, or of a run of pages; the bytes follow it.
+#[repr(C, align(64))]
+pub(crate) struct Head {
+    /// The next older version; null: the file has it.
+    previous: AtomicPtr<Head>,
+    /// The transaction that wrote this version.
+    transaction: AtomicU64,
+    /// Pages that follow: 1, or more for a run.
+    pages: u32,
+    /// The job of the transaction that made it (see `transaction::write`).
+    pub job: u32,
+    /// The journal must describe it from zeros: the page was allocated by this transaction.
+    pub fresh: bool,
+}
+
+/// A pointer to a version. Dereferenced only under the rules of `table`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct VersionPointer(pub NonNull<Head>);
+
+// SAFETY: a version is plain memory; who may read or write it when is the rule of `table`, not of a thread.
+unsafe impl Send for VersionPointer {}
+
+impl VersionPointer {
+    pub fn from_raw(head: *mut Head) -> Option<Self> {
+        NonNull::new(head).map(VersionPointer)
+    }
+    fn head(&self) -> &Head {
+        // SAFETY: a `VersionPointer` in use points to a live version: it is freed only after every snapshot that could
+        // reach it is gone (`Reclaim` in `transaction::reclaim`), and the pool never unmaps.
+        unsafe { self.0.as_ref() }
+    }
+    /// For the writer, which alone changes heads of versions that no snapshot sees yet.
+    pub fn head_mut(&mut self) -> &mut Head {
+        // SAFETY: only the writer calls this, for a version of its own unpublished transaction. Readers touch only the
+        // atomic fields of such a head, through `&`; the writer does not change those through this reference.
+        unsafe { self.0.as_mut() }
+    }
+    pub fn transaction(&self) -> TransactionId {
+        TransactionId(self.head().transaction.load(Ordering::Relaxed))
+    }
+    pub fn previous(&self) -> Option<VersionPointer> {
+        Self::from_raw(self.head().previous.load(Ordering::Acquire))
+    }
+    pub fn set_previous(&self, previous: Option<VersionPointer>) {
+        let raw = previous.map_or(std::ptr::null_mut(), |p| p.0.as_ptr());
+        self.head().previous.store(raw, Ordering::Release);
+    }
+    pub fn pages(&self) -> u32 {
+        self.head().pages
+    }
+    pub fn job(&self) -> u32 {
+        self.head().job
+    }
+    pub fn fresh(&self) -> bool {
+        self.head().fresh
+    }
+    /// Starts a version: its place in the chain is set before anyone can see it.
+    pub fn start(&mut self, transaction: TransactionId, job: u32, previous: Option<VersionPointer>) {
+        self.set_previous(previous);
+        let head = self.head_mut();
+        *head.transaction.get_mut() = transaction.0;
+        head.job = job;
+        head.fresh = false;
+    }
+    /// The first page of the version.
+    pub fn page<'a>(&self) -> &'a Page {
+        // SAFETY: a page follows each head. The lifetime is bounded by the callers in `table` to that of the transaction
+        // that keeps the version alive. The page is written only while no snapshot sees it.
+        unsafe { &*self.0.as_ptr().cast::<u8>().add(HEAD_SIZE).cast::<Page>() }
+    }
+    /// The bytes of all pages of the version.
+    pub fn bytes<'a>(&self) -> &'a [u8] {
+        // SAFETY: as in `page`; `pages` whole pages follow the head.
+        unsafe {
+            let start = self.0.as_ptr().cast::<u8>().add(HEAD_SIZE);
+            std::slice::from_raw_parts(start, self.pages() as usize * PAGE_SIZE)
+        }
+    }
+    /// The bytes, for the writer that owns this unpublished version.
+    ///
+    /// The caller is the single writer, the version belongs to its running transaction, and it holds no other reference
+    /// into it (each comes from `&mut WriteTransaction`).
+    pub fn bytes_mut<'a>(&mut self) -> &'a mut [u8] {
+        // SAFETY: see above; readers look at the page of a version only when its transaction is published.
+        unsafe {
+            let start = self.0.as_ptr().cast::<u8>().add(HEAD_SIZE);
+            std::slice::from_raw_parts_mut(start, self.pages() as usize * PAGE_SIZE)
+        }
+    }
+    /// The first page, under the conditions of [`Self::bytes_mut`].
+    pub fn page_mut<'a>(&mut self) -> &'a mut Page {
+        // SAFETY: as in `bytes_mut`.
+        unsafe { &mut *self.0.as_ptr().cast::<u8>().add(HEAD_SIZE).cast::<Page>() }
+    }
+}
+
+/// The pool. One for the process.
+pub(crate) struct Pool {
+    free: Mutex<Free>,
+    in_use: AtomicUsize,
+    run_bytes: AtomicUsize,
+}
+
+struct Free {
+    frames: Vec<VersionPointer>,
+    /// Kept for ever: frames are reused, not unmapped.
+    chunks: Vec<Mapping>,
+}
+
+static POOL: Pool = Pool {
+    free: Mutex::new(Free { frames: Vec::new(), chunks: Vec::new() }),
+    in_use: AtomicUsize::new(0),
+    run_bytes: AtomicUsize::new(0),
+};
+
+impl Pool {
+    pub fn shared() -> &'static Pool {
+        &POOL
+    }
+
+    /// Bytes that versions take now, in all environments of the process.
+    pub fn used_bytes(&self) -> usize {
+        self.in_use.load(Ordering::Relaxed) * FRAME_SIZE + self.run_bytes.load(Ordering::Relaxed)
+    }
+
+    /// A frame for one page; its bytes are what they were.
+    ///
+    /// # Errors
+    ///
+    /// Of the operating system, if no memory can be had.
+    pub fn take(&self) -> std::io::Result<VersionPointer> {
+        let mut free = self.free.lock();
+        if free.frames.is_empty() {
+            Self::grow(&mut free)?;
+        }
+        self.in_use.fetch_add(1, Ordering::Relaxed);
+        free.frames.pop().ok_or_else(|| std::io::Error::from(std::io::ErrorKind::OutOfMemory))
+    }
+
+    fn grow(free: &mut Free) -> std::io::Result<()> {
+        let chunk = Mapping::anonymous(CHUNK_SIZE)?;
+        chunk.advise_huge();
+        let first_aligned = chunk.base().align_offset(128);
+        let count = (CHUNK_SIZE - first_aligned) / FRAME_SIZE;
+        // From the last to the first, so that they are taken in rising order and touch memory in sequence.
+        for index in (0..count).rev() {
+            // SAFETY: `index` is below the number of whole frames in the chunk, which is writable and, being kept for
+            // ever, never unmapped; the place is aligned to 128 bytes.
+            let head = unsafe { chunk.base().add(first_aligned + index * FRAME_SIZE).cast::<Head>() };
+            // SAFETY: as above; nobody knows the place yet.
+            unsafe { head.write(Head::empty(1)) };
+            free.frames.extend(VersionPointer::from_raw(head));
+        }
+        free.chunks.push(chunk);
+        Ok(())
+    }
+
+    /// A version of `pages` pages, zeroed.
+    pub fn take_run(&self, pages: u32) -> std::io::Result<VersionPointer> {
+        let layout = run_layout(pages)?;
+        // SAFETY: the layout has a size above 0.
+        let raw = unsafe { std::alloc::alloc_zeroed(layout) }.cast::<Head>();
+        let run = VersionPointer::from_raw(raw).ok_or_else(|| std::io::Error::from(std::io::ErrorKind::OutOfMemory))?;
+        // SAFETY: newly allocated with the layout of a head and its pages; nobody else knows it.
+        unsafe { raw.write(Head::empty(pages)) };
+        self.run_bytes.fetch_add(layout.size(), Ordering::Relaxed);
+        Ok(run)
+    }
+
+    /// Takes versions back. The caller knows that no snapshot can reach them (`transaction::reclaim`).
+    pub fn give_back(&self, versions: impl IntoIterator<Item = VersionPointer>) {
+        let mut free = self.free.lock();
+        for version in versions {
+            if version.pages() == 1 {
+                free.frames.push(version);
+                self.in_use.fetch_sub(1, Ordering::Relaxed);
+            } else if let Ok(layout) = run_layout(version.pages()) {
+                self.run_bytes.fetch_sub(layout.size(), Ordering::Relaxed);
+                // SAFETY: runs come from `take_run` with this very layout, and nobody can reach this one any more.
+                unsafe { std::alloc::dealloc(version.0.as_ptr().cast(), layout) };
+            }
+        }
+    }
+}
+
+impl Head {
+    fn empty(pages: u32) -> Head {
+        Head {
+            previous: AtomicPtr::new(std::ptr::null_mut()),
+            transaction: AtomicU64::new(0),
+            pages,
+            job: 0,
+            fresh: false,
+        }
+    }
+}
+
+fn run_layout(pages: u32) -> std::io::Result<Layout> {
+    Layout::from_size_align(HEAD_SIZE + pages as usize * PAGE_SIZE, 128).map_err(std::io::Error::other)
+}

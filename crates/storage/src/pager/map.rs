@@ -1,0 +1,103 @@
+//! Ranges of mapped addresses.
+
+use std::fs::File;
+use std::io;
+use std::ptr::NonNull;
+use std::sync::{Arc, Weak};
+
+/// A mapped range that is unmapped when its last holder goes. Only this crate's `pager` and `io` look inside.
+#[derive(Clone)]
+pub struct Mapping(Arc<Range>);
+
+/// A way back to a mapped range while somebody holds it.
+pub(crate) struct WeakMapping(Weak<Range>);
+
+impl WeakMapping {
+    pub fn upgrade(&self) -> Option<Mapping> {
+        self.0.upgrade().map(Mapping)
+    }
+}
+
+struct Range {
+    base: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: the range stays mapped while the value lives, wherever it is used; who may read or write which part of it is
+// decided by `table` and, for the simulated disk, by its lock.
+unsafe impl Send for Range {}
+// SAFETY: as above.
+unsafe impl Sync for Range {}
+
+impl Mapping {
+    /// Maps `length` bytes of a file for reading. The range may reach past the end of the file.
+    pub fn of_file(file: &File, position: u64, length: usize) -> io::Result<Mapping> {
+        use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap};
+        // SAFETY: a new range is mapped (no fixed address), so no memory of ours changes under anyone.
+        let base = unsafe {
+            let base = mmap(std::ptr::null_mut(), length, ProtFlags::READ, MapFlags::SHARED, file, position)?;
+            // Pages are reached at random; reading ahead would only evict others.
+            madvise(base, length, Advice::Random).ok();
+            base
+        };
+        Self::held(base.cast(), length)
+    }
+
+    fn held(base: *mut u8, length: usize) -> io::Result<Mapping> {
+        let base = NonNull::new(base).ok_or_else(|| io::Error::other("mapped at 0"))?;
+        Ok(Mapping(Arc::new(Range { base, length })))
+    }
+
+    /// A way back to this range that does not hold it.
+    pub(crate) fn downgrade(&self) -> WeakMapping {
+        WeakMapping(Arc::downgrade(&self.0))
+    }
+
+    /// Reserves `length` bytes that read as zeros; memory is taken as they are written.
+    pub fn anonymous(length: usize) -> io::Result<Mapping> {
+        use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+        // SAFETY: a new range is mapped (no fixed address), so no memory of ours changes under anyone.
+        let base = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                length,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE | MapFlags::NORESERVE,
+            )?
+        };
+        Self::held(base.cast(), length)
+    }
+
+    /// Asks for huge pages: first touches and look-ups in them cost a fraction.
+    pub fn advise_huge(&self) {
+        // SAFETY: the range is ours and mapped; the advice does not change its content.
+        unsafe { rustix::mm::madvise(self.base().cast(), self.length(), rustix::mm::Advice::LinuxHugepage).ok() };
+    }
+
+    /// The first address.
+    pub(crate) fn base(&self) -> *mut u8 {
+        self.0.base.as_ptr()
+    }
+
+    /// Bytes in the range.
+    pub(crate) fn length(&self) -> usize {
+        self.0.length
+    }
+
+    /// Copies bytes into an anonymous range: how the simulated disk shows its writes in its maps.
+    ///
+    /// The caller holds the simulated disk's lock, and the engine does not read a page while it is being written (the
+    /// rule of `table`), so nobody looks at the bytes that change.
+    pub(crate) fn write(&self, position: usize, bytes: &[u8]) {
+        assert!(position + bytes.len() <= self.length(), "a write past the end of a simulated map");
+        // SAFETY: the destination is inside of the range (checked), writable (anonymous), and not read now (see above).
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.base().add(position), bytes.len()) };
+    }
+}
+
+impl Drop for Range {
+    fn drop(&mut self) {
+        // SAFETY: the range was mapped by us with this length, and the owner of all pointers into it is being dropped.
+        unsafe { rustix::mm::munmap(self.base.as_ptr().cast(), self.length).ok() };
+    }
+}

@@ -1,0 +1,16 @@
+//! Where a page is: in the mapped file, or in a version in memory. All of the crate's pointers live here.
+//!
+//! * [`map`]: ranges of mapped addresses.
+//! * [`frames`]: the memory that page versions live in.
+//! * [`table`]: page number to newest version, and from there to the version a snapshot sees.
+//! * [`readers`]: the announced snapshots, which bound what may be overwritten or reused.
+
+pub mod frames;
+pub mod map;
+pub mod readers;
+pub mod table;
+
+use crate::limits::PAGE_SIZE;
+
+/// The bytes of one page.
+pub type Page = [u8; PAGE_SIZE];

@@ -1,0 +1,168 @@
+//! The announced snapshots: a padded slot per open read transaction, one store to announce and one to leave.
+//!
+//! A slot is `FREE`, or owned by a thread and `IDLE`, or holds the word of the snapshot that is open in it. A thread
+//! keeps the slot it used last, so that opening a transaction is: read what is published, store it in the slot
+//! (sequentially consistent), and look again. If something newer was published in between, once more: the writer may
+//! have missed the announcement. No lock, no allocation, no line that another thread writes.
+
+use crate::ids::SnapshotWord;
+use crate::limits::{READER_BLOCKS_MAX, READER_SLOTS_PER_BLOCK};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+const FREE: u64 = 0;
+const IDLE: u64 = 1;
+/// Added to words in slots, so that none is `FREE` or `IDLE`.
+const OFFSET: u64 = 2;
+
+#[repr(align(128))]
+struct Slot(AtomicU64);
+
+type Block = Box<[Slot]>;
+
+/// The slots of one environment, and the word that new snapshots take.
+pub(crate) struct Readers {
+    published: Published,
+    blocks: [OnceLock<Block>; READER_BLOCKS_MAX],
+}
+
+#[repr(align(128))]
+struct Published(AtomicU64);
+
+/// An open slot.
+pub(crate) struct Announced<'a> {
+    slot: &'a Slot,
+    /// The slot stays with the thread that took it, wherever the transaction ends; else it is free again.
+    kept: bool,
+    /// What was announced.
+    pub word: SnapshotWord,
+}
+
+/// The slot that a thread keeps.
+struct Kept {
+    readers: Arc<Readers>,
+    index: u32,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // A transaction that was sent to another thread may still be open in it; then the slot is lost to others, which
+        // costs one of 4,096 and happens only when a thread ends in between.
+        let slot = self.readers.slot(self.index);
+        slot.0.compare_exchange(IDLE, FREE, Ordering::Release, Ordering::Relaxed).ok();
+    }
+}
+
+thread_local! {
+    static KEPT: Cell<Option<Box<Kept>>> = const { Cell::new(None) };
+}
+
+impl Readers {
+    pub fn new(published: SnapshotWord) -> Arc<Self> {
+        Arc::new(Readers {
+            published: Published(AtomicU64::new(published.0)),
+            blocks: [const { OnceLock::new() }; READER_BLOCKS_MAX],
+        })
+    }
+
+    pub fn published(&self) -> SnapshotWord {
+        SnapshotWord(self.published.0.load(Ordering::SeqCst))
+    }
+
+    /// Makes a newer state the one that snapshots take. Called under the lock of `transaction::publish`.
+    pub fn publish(&self, word: SnapshotWord) {
+        self.published.0.store(word.0, Ordering::SeqCst);
+    }
+
+    fn slot(&self, index: u32) -> &Slot {
+        let block = self.blocks[index as usize / READER_SLOTS_PER_BLOCK].get_or_init(new_block);
+        &block[index as usize % READER_SLOTS_PER_BLOCK]
+    }
+
+    /// Announces a snapshot of what is published now.
+    #[inline]
+    pub fn announce(self: &Arc<Self>) -> Announced<'_> {
+        let Some(kept) = KEPT.take() else { return self.announce_first() };
+        let (index, ours) = (kept.index, Arc::ptr_eq(&kept.readers, self));
+        if !ours {
+            drop(kept);
+            return self.announce_first();
+        }
+        KEPT.set(Some(kept));
+        let slot = self.slot(index);
+        if slot.0.load(Ordering::Relaxed) == IDLE {
+            return self.announce_in(slot, true);
+        }
+        // The thread has a snapshot open in its slot already.
+        self.announce_in(self.slot(self.claim()), false)
+    }
+
+    #[cold]
+    fn announce_first(self: &Arc<Self>) -> Announced<'_> {
+        let index = self.claim();
+        KEPT.set(Some(Box::new(Kept { readers: self.clone(), index })));
+        self.announce_in(self.slot(index), true)
+    }
+
+    #[inline]
+    fn announce_in<'a>(&'a self, slot: &'a Slot, kept: bool) -> Announced<'a> {
+        let mut word = self.published.0.load(Ordering::Acquire);
+        loop {
+            slot.0.store(word + OFFSET, Ordering::SeqCst);
+            let now = self.published.0.load(Ordering::SeqCst);
+            if now == word {
+                return Announced { slot, kept, word: SnapshotWord(word) };
+            }
+            word = now;
+        }
+    }
+
+    /// Takes a free slot for the calling thread.
+    #[cold]
+    fn claim(&self) -> u32 {
+        loop {
+            for index in 0..(READER_BLOCKS_MAX * READER_SLOTS_PER_BLOCK) as u32 {
+                let slot = self.slot(index);
+                if slot.0.compare_exchange(FREE, IDLE, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                    return index;
+                }
+            }
+            // 4,096 snapshots are open in this environment; wait for one to close.
+            std::thread::yield_now();
+        }
+    }
+
+    /// The oldest word that an open snapshot announced, or what is published if none is open.
+    pub fn oldest(&self) -> SnapshotWord {
+        // Before the slots: a snapshot that is announced after its slot was looked at takes at least this word.
+        let published = self.published.0.load(Ordering::SeqCst);
+        let mut oldest = published;
+        for block in self.blocks.iter().map_while(OnceLock::get) {
+            for slot in block {
+                let word = slot.0.load(Ordering::SeqCst);
+                if word >= OFFSET {
+                    oldest = oldest.min(word - OFFSET);
+                }
+            }
+        }
+        SnapshotWord(oldest)
+    }
+
+    /// Snapshots that are open now.
+    pub fn open_count(&self) -> usize {
+        let slots = self.blocks.iter().map_while(OnceLock::get).flat_map(|b| b.iter());
+        slots.filter(|slot| slot.0.load(Ordering::Relaxed) >= OFFSET).count()
+    }
+}
+
+fn new_block() -> Block {
+    (0..READER_SLOTS_PER_BLOCK).map(|_| Slot(AtomicU64::new(FREE))).collect()
+}
+
+impl Drop for Announced<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.slot.0.store(if self.kept { IDLE } else { FREE }, Ordering::Release);
+    }
+}

@@ -1,0 +1,269 @@
+//! From page number to bytes: one array load, then the first version that is not newer than the snapshot.
+//!
+//! One word per page:
+//!
+//! * 0: the file has the newest version, and its checksum was not verified since opening,
+//! * 1: the file has it, and it was verified,
+//! * else: the newest version in memory. Older ones hang behind it; behind the oldest comes the file.
+//!
+//! The rules that make the pointers sound:
+//!
+//! 1. Only the single writer installs versions, and only the flush (which holds the writer's lock for that step) takes
+//!    flushed ones out. A version is filled before its transaction is published; then it never changes.
+//! 2. A snapshot sees versions with its own or an older transaction. It announces itself (`readers`) before it loads a word.
+//! 3. A version goes back to the pool only when no announced snapshot can hold a pointer to it (`transaction::reclaim`).
+//! 4. A page of the file is written only while every announced snapshot sees a version in memory of it.
+
+use super::Page;
+use super::frames::{Head, Pool, VersionPointer};
+use super::map::Mapping;
+use crate::error::{Error, Result};
+use crate::ids::{PageNumber, TransactionId};
+use crate::io::File;
+use crate::limits::{PAGE_SIZE, SEGMENT_PAGES, SEGMENTS_MAX};
+use parking_lot::Mutex;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+const IN_FILE_UNVERIFIED: usize = 0;
+const IN_FILE_VERIFIED: usize = 1;
+
+/// Where a page is now.
+pub(crate) enum Place {
+    /// In memory; the newest version.
+    Memory(VersionPointer),
+    /// In the file.
+    File {
+        /// Whether its checksum was verified since opening.
+        verified: bool,
+    },
+}
+
+/// The page table of one environment and the map of its data file.
+pub(crate) struct PageTable {
+    segments: Box<[Segment]>,
+    growth: Mutex<Vec<Mapping>>,
+    /// Pages that the data file really has room for.
+    file_pages: AtomicU64,
+    /// `None`: in memory only.
+    file: Option<Arc<dyn File>>,
+    path: PathBuf,
+    /// Checks a page of the file at its first touch.
+    verify: fn(&Page, &[u8], PageNumber, u128) -> std::result::Result<(), &'static str>,
+    environment_id: u128,
+}
+
+#[derive(Default)]
+struct Segment {
+    words: AtomicPtr<AtomicUsize>,
+    base: AtomicPtr<u8>,
+}
+
+impl PageTable {
+    pub fn new(
+        file: Option<Arc<dyn File>>,
+        path: PathBuf,
+        environment_id: u128,
+        verify: fn(&Page, &[u8], PageNumber, u128) -> std::result::Result<(), &'static str>,
+    ) -> Self {
+        PageTable {
+            segments: (0..SEGMENTS_MAX).map(|_| Segment::default()).collect(),
+            growth: Mutex::new(Vec::new()),
+            file_pages: AtomicU64::new(0),
+            file,
+            path,
+            verify,
+            environment_id,
+        }
+    }
+
+    /// Makes pages below `pages` addressable. The file has room for them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`] past the last segment, [`Error::Io`] if addresses cannot be reserved.
+    pub fn extend(&self, pages: u64) -> Result<()> {
+        let mut growth = self.growth.lock();
+        let needed = pages.div_ceil(SEGMENT_PAGES) as usize;
+        if needed > SEGMENTS_MAX {
+            return Err(Error::TooLarge { max_bytes: SEGMENTS_MAX as u64 * SEGMENT_PAGES * PAGE_SIZE as u64 });
+        }
+        let failed = |e| Error::io("reserve addresses for", &self.path, 0, e);
+        for (index, segment) in self.segments.iter().enumerate().take(needed) {
+            if !segment.words.load(Ordering::Acquire).is_null() {
+                continue;
+            }
+            if let Some(file) = &self.file {
+                let position = index as u64 * SEGMENT_PAGES * PAGE_SIZE as u64;
+                let map = file.map(position, SEGMENT_PAGES as usize * PAGE_SIZE).map_err(failed)?;
+                segment.base.store(map.base(), Ordering::Release);
+                growth.push(map);
+            }
+            let words = Mapping::anonymous(SEGMENT_PAGES as usize * size_of::<AtomicUsize>()).map_err(failed)?;
+            // Last, so that who sees the words also sees the base.
+            segment.words.store(words.base().cast(), Ordering::Release);
+            growth.push(words);
+        }
+        self.file_pages.fetch_max(pages, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// Pages that may be addressed.
+    pub fn pages(&self) -> u64 {
+        self.file_pages.load(Ordering::Acquire)
+    }
+
+    fn word(&self, number: PageNumber) -> Result<&AtomicUsize> {
+        let segment = self.segments.get((number.0 / SEGMENT_PAGES) as usize);
+        let words = segment.map_or(std::ptr::null_mut(), |s| s.words.load(Ordering::Acquire));
+        if words.is_null() {
+            return Err(self.corrupt(number, "it lies outside of the file"));
+        }
+        // SAFETY: a segment's table has a word for each of its `SEGMENT_PAGES` pages, reads as zeros at first, and stays
+        // mapped while `self` lives.
+        Ok(unsafe { &*words.add((number.0 % SEGMENT_PAGES) as usize) })
+    }
+
+    /// The newest place of a page.
+    pub fn place(&self, number: PageNumber) -> Result<Place> {
+        let word = self.word(number)?.load(Ordering::Acquire);
+        Ok(match VersionPointer::from_raw(word as *mut Head) {
+            Some(_) if word == IN_FILE_VERIFIED => Place::File { verified: true },
+            Some(version) => Place::Memory(version),
+            None => Place::File { verified: false },
+        })
+    }
+
+    /// The newest version in memory.
+    pub fn newest(&self, number: PageNumber) -> Result<Option<VersionPointer>> {
+        Ok(match self.place(number)? {
+            Place::Memory(version) => Some(version),
+            Place::File { .. } => None,
+        })
+    }
+
+    /// Installs a version (rules 1 and 2), or with `None` says that the file has the newest, verified.
+    pub fn set(&self, number: PageNumber, version: Option<VersionPointer>) -> Result<()> {
+        let word = version.map_or(IN_FILE_VERIFIED, |v| v.0.as_ptr() as usize);
+        self.word(number)?.store(word, Ordering::Release);
+        Ok(())
+    }
+
+    /// Takes back a version that was installed on nothing: the file has the page, and it is not verified.
+    pub fn set_unverified(&self, number: PageNumber) -> Result<()> {
+        self.word(number)?.store(IN_FILE_UNVERIFIED, Ordering::Release);
+        Ok(())
+    }
+
+    /// Forgets that a page of the file was verified, so that its next touch checks it again.
+    pub fn forget_verified(&self, number: PageNumber) -> Result<()> {
+        let word = self.word(number)?;
+        word.compare_exchange(IN_FILE_VERIFIED, IN_FILE_UNVERIFIED, Ordering::AcqRel, Ordering::Relaxed).ok();
+        Ok(())
+    }
+
+    /// The bytes of page `number` as the snapshot of `transaction` sees them; of the first page, for a run.
+    ///
+    /// The caller has announced its snapshot and keeps it announced while it uses the reference.
+    #[inline]
+    pub fn page(&self, number: PageNumber, transaction: TransactionId) -> Result<&Page> {
+        let word = self.word(number)?.load(Ordering::Acquire);
+        if word > IN_FILE_VERIFIED {
+            let mut version = VersionPointer::from_raw(word as *mut Head);
+            while let Some(v) = version {
+                if v.transaction() <= transaction {
+                    return Ok(v.page());
+                }
+                version = v.previous();
+            }
+            return self.file_page_unverified(number);
+        }
+        if word == IN_FILE_UNVERIFIED {
+            self.verify_now(number)?;
+        }
+        self.file_page_unverified(number)
+    }
+
+    /// The bytes of a run of pages as the snapshot of `transaction` sees them; conditions as for [`Self::page`].
+    pub fn run(&self, first: PageNumber, pages: u32, transaction: TransactionId) -> Result<&[u8]> {
+        let mut version = self.newest(first)?;
+        while let Some(v) = version {
+            if v.transaction() <= transaction {
+                if v.pages() != pages {
+                    return Err(self.corrupt(first, "the run has another length than its reference says"));
+                }
+                return Ok(v.bytes());
+            }
+            version = v.previous();
+        }
+        if let Place::File { verified: false } = self.place(first)? {
+            self.verify_now(first)?;
+        }
+        self.file_bytes(first, u64::from(pages))
+    }
+
+    #[cold]
+    fn verify_now(&self, number: PageNumber) -> Result<()> {
+        let page = self.file_page_unverified(number)?;
+        let pages = crate::page::run_pages(page).max(1);
+        let bytes = self.file_bytes(number, u64::from(pages))?;
+
+        (self.verify)(page, bytes, number, self.environment_id).map_err(|rule| self.corrupt(number, rule))?;
+        // Another reader may have done the same, or the writer may have installed a version: then the word stays.
+        let word = self.word(number)?;
+        word.compare_exchange(IN_FILE_UNVERIFIED, IN_FILE_VERIFIED, Ordering::AcqRel, Ordering::Relaxed).ok();
+        Ok(())
+    }
+
+    /// A page of the file, whatever its checksum says: for the journal's replay and for `verify_now`.
+    pub fn file_page_unverified(&self, number: PageNumber) -> Result<&Page> {
+        let bytes = self.file_bytes(number, 1)?;
+        bytes.first_chunk().ok_or_else(|| self.corrupt(number, "it is cut"))
+    }
+
+    /// The bytes of a run in the file, whatever its checksum says.
+    pub fn file_bytes(&self, first: PageNumber, pages: u64) -> Result<&[u8]> {
+        let end = first.0.checked_add(pages).ok_or_else(|| self.corrupt(first, "it lies outside of the file"))?;
+        let same_segment = first.0 / SEGMENT_PAGES == (end - 1) / SEGMENT_PAGES;
+        if end > self.file_pages.load(Ordering::Acquire) || !same_segment {
+            return Err(self.corrupt(first, "it lies outside of the file"));
+        }
+        let base = self.segments[(first.0 / SEGMENT_PAGES) as usize].base.load(Ordering::Acquire);
+        if base.is_null() {
+            return Err(self.corrupt(first, "it is not in memory, and there is no file"));
+        }
+        // SAFETY: the pages lie below `file_pages`, for which the file has room, so the map may be touched; it stays
+        // mapped while `self` lives; rule 4 says that nobody writes them while a snapshot looks.
+        Ok(unsafe {
+            let start = base.add((first.0 % SEGMENT_PAGES) as usize * PAGE_SIZE);
+            std::slice::from_raw_parts(start, pages as usize * PAGE_SIZE)
+        })
+    }
+
+    /// An error that names a damaged page of this file.
+    pub fn corrupt(&self, page: PageNumber, rule: &'static str) -> Error {
+        Error::Corrupt { path: self.path.clone(), page, rule }
+    }
+}
+
+impl Drop for PageTable {
+    /// Gives every version back. Nobody has a snapshot any more: transactions borrow the environment.
+    fn drop(&mut self) {
+        let mut all = Vec::new();
+        for index in 0..SEGMENTS_MAX as u64 {
+            if self.segments[index as usize].words.load(Ordering::Acquire).is_null() {
+                continue;
+            }
+            let first = index * SEGMENT_PAGES;
+            for number in first..(first + SEGMENT_PAGES).min(self.pages()) {
+                let mut version = self.newest(PageNumber(number)).ok().flatten();
+                while let Some(v) = version {
+                    version = v.previous();
+                    all.push(v);
+                }
+            }
+        }
+        Pool::shared().give_back(all);
+    }
+}

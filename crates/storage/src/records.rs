@@ -1,0 +1,349 @@
+//! Values with a stable 64-bit location: fetched without searching a tree.
+//!
+//! Small ones share section pages, large ones have a run of pages of their own. A location is the page number and, in its
+//! low 8 bits, the slot (255: a run).
+//!
+//! ```text
+//!  section:  0      64               ->      <-  heap      8192
+//!            +------+------------------+------+------------+
+//!            | head | slots, 4 each    | free | records    |
+//!            +------+------------------+------+------------+
+//!
+//!  of the section:  36 heap u16 | 38 garbage u16 | 40 living u16        slot:  offset u16 (0: free) | length u16
+//!  state page:      64 current section u64 | 72 root of the fixed tree of sections with room u64
+//! ```
+//!
+//! Records are appended to the current section. A section that becomes half empty by deletions is noted in a fixed tree, and
+//! becomes current again when there is need; one that becomes empty is freed.
+
+use crate::error::Result;
+use crate::fixed_tree::FixedTree;
+use crate::ids::PageNumber;
+use crate::limits::PAGE_SIZE;
+use crate::page::{self, HEAD_SIZE, Kind, RUN_START, count, set_count, set_u16, set_u64, u16_at, u64_at};
+use crate::pager::Page;
+use crate::transaction::{Reader, WriteTransaction};
+use crate::tree::catalog;
+
+const HEAP: usize = 36;
+const GARBAGE: usize = 38;
+const LIVING: usize = 40;
+const SLOT_SIZE: usize = 4;
+const SLOTS_MAX: usize = 255;
+const RUN_SLOT: u64 = 255;
+/// Longer records get a run of pages: at least two of this length fit into a section.
+const SECTION_RECORD_MAX: usize = (PAGE_SIZE - HEAD_SIZE) / 2 - SLOT_SIZE;
+/// Free bytes from which on a section is noted as one with room.
+const ROOM: usize = PAGE_SIZE / 2;
+const CURRENT: usize = 64;
+pub(crate) const SPARE_ROOT: usize = 72;
+
+/// Where a record is. Never 0; it stays the same until the record is updated or deleted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Location(pub u64);
+
+impl Location {
+    fn page(self) -> PageNumber {
+        PageNumber(self.0 >> 8)
+    }
+    fn slot(self) -> usize {
+        (self.0 & 0xff) as usize
+    }
+    fn of(page: PageNumber, slot: u64) -> Location {
+        Location(page.0 << 8 | slot)
+    }
+}
+
+/// A heap of records. A small handle; keep it, it stays valid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Records {
+    root: PageNumber,
+}
+
+fn slot_at(index: usize) -> usize {
+    HEAD_SIZE + index * SLOT_SIZE
+}
+fn record_at(page: &Page, index: usize) -> (usize, usize) {
+    let slot = slot_at(index);
+    (usize::from(u16_at(page, slot)), usize::from(u16_at(page, slot + 2)))
+}
+fn set_record(page: &mut Page, index: usize, offset: usize, length: usize) {
+    let slot = slot_at(index);
+    set_u16(page, slot, offset as u16);
+    set_u16(page, slot + 2, length as u16);
+}
+fn heap(page: &Page) -> usize {
+    usize::from(u16_at(page, HEAP))
+}
+fn garbage(page: &Page) -> usize {
+    usize::from(u16_at(page, GARBAGE))
+}
+fn living(page: &Page) -> usize {
+    usize::from(u16_at(page, LIVING))
+}
+fn free_bytes(page: &Page) -> usize {
+    heap(page) - slot_at(count(page)) + garbage(page)
+}
+
+fn initialize(page: &mut Page) {
+    page[page::DIFF_START..].fill(0);
+    page::set_kind(page, Kind::Section, 0);
+    set_u16(page, HEAP, PAGE_SIZE as u16);
+}
+
+/// Whether the structure of a section holds together.
+///
+/// # Errors
+///
+/// The rule that does not hold.
+pub(crate) fn check(page: &Page) -> Result<(), &'static str> {
+    let slots = count(page);
+    if slots > SLOTS_MAX || slot_at(slots) > heap(page) || heap(page) > PAGE_SIZE {
+        return Err("its records overlap its slots");
+    }
+    let mut bytes = 0;
+    let mut records = 0;
+    for index in 0..slots {
+        let (offset, length) = record_at(page, index);
+        if offset == 0 {
+            continue;
+        }
+        if offset < heap(page) || offset + length > PAGE_SIZE {
+            return Err("a record reaches past its end");
+        }
+        bytes += length;
+        records += 1;
+    }
+    if records != living(page) || bytes + garbage(page) != PAGE_SIZE - heap(page) {
+        return Err("its records and its garbage do not add up");
+    }
+    Ok(())
+}
+
+/// Removes the garbage; slots keep their numbers.
+fn rearrange(page: &mut Page) {
+    let old = *page;
+    let mut at = PAGE_SIZE;
+    for index in 0..count(&old) {
+        let (offset, length) = record_at(&old, index);
+        if offset == 0 {
+            continue;
+        }
+        at -= length;
+        page[at..at + length].copy_from_slice(&old[offset..offset + length]);
+        set_record(page, index, at, length);
+    }
+    set_u16(page, HEAP, at as u16);
+    set_u16(page, GARBAGE, 0);
+}
+
+/// Writes parts into a slot of a page that has room for them.
+fn write_into(page: &mut Page, index: usize, parts: &[&[u8]], length: usize) {
+    let slots_end = slot_at(count(page).max(index + 1));
+    if heap(page) < slots_end + length {
+        rearrange(page);
+    }
+    let offset = heap(page) - length;
+    let mut at = offset;
+    for part in parts {
+        page[at..at + part.len()].copy_from_slice(part);
+        at += part.len();
+    }
+    set_u16(page, HEAP, offset as u16);
+    set_record(page, index, offset, length);
+}
+
+fn free_slot(page: &Page) -> usize {
+    let slots = count(page);
+    if slots == living(page) {
+        return slots;
+    }
+    (0..slots).find(|index| record_at(page, *index).0 == 0).unwrap_or(slots)
+}
+
+fn has_room(page: &Page, length: usize) -> bool {
+    let index = free_slot(page);
+    let slot = if index == count(page) { SLOT_SIZE } else { 0 };
+    index < SLOTS_MAX && free_bytes(page) >= slot + length
+}
+
+impl Records {
+    /// The heap with a name, if it was made.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Corrupt`].
+    pub fn open(reader: &impl Reader, name: &[u8]) -> Result<Option<Records>> {
+        Ok(catalog::find(reader, name, Kind::State)?.map(|root| Records { root }))
+    }
+
+    /// The heap with a name, made if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// Those of changing an environment.
+    pub fn open_or_create(tx: &mut WriteTransaction<'_>, name: &[u8]) -> Result<Records> {
+        if let Some(records) = Self::open(tx, name)? {
+            return Ok(records);
+        }
+        let spare = FixedTree::create(tx)?;
+        let (root, page) = tx.new_page()?;
+        page::set_kind(page, Kind::State, 0);
+        set_u64(page, SPARE_ROOT, spare.root().0);
+        catalog::add(tx, name, Kind::State, root)?;
+        Ok(Records { root })
+    }
+
+    fn section<'t>(reader: &'t impl Reader, number: PageNumber) -> Result<&'t Page> {
+        let page = reader.page(number)?;
+        if Kind::of(page) != Some(Kind::Section) {
+            return Err(reader.corrupt(number, "a location leads to a page of another kind"));
+        }
+        Ok(page)
+    }
+
+    fn spare(&self, tx: &WriteTransaction<'_>) -> Result<FixedTree> {
+        Ok(FixedTree::at(PageNumber(u64_at(tx.page_of(self.root)?, SPARE_ROOT))))
+    }
+
+    /// The bytes at a location that [`Self::insert`] or [`Self::update`] gave.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Corrupt`] if there is no record, or its page is damaged.
+    #[inline]
+    pub fn get<'t>(&self, reader: &'t impl Reader, location: Location) -> Result<&'t [u8]> {
+        let number = location.page();
+        if location.slot() as u64 == RUN_SLOT {
+            let page = reader.page(number)?;
+            let pages = page::run_pages(page);
+            let length = page::run_length(page) as usize;
+            if pages == 0 || pages != page::pages_for_run(length) {
+                return Err(reader.corrupt(number, "a location leads to a page that begins no run"));
+            }
+            return Ok(&reader.run(number, pages)?[RUN_START..RUN_START + length]);
+        }
+        let page = Self::section(reader, number)?;
+        if location.slot() < count(page) {
+            let (offset, length) = record_at(page, location.slot());
+            if offset > 0 {
+                return Ok(&page[offset..offset + length]);
+            }
+        }
+        Err(reader.corrupt(number, "a location leads to a record that is not there"))
+    }
+
+    /// Stores a record: `parts` one after the other.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::ValueTooLong`], [`crate::Error::DiskFull`], [`crate::Error::Corrupt`].
+    pub fn insert(&self, tx: &mut WriteTransaction<'_>, parts: &[&[u8]]) -> Result<Location> {
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        if length > SECTION_RECORD_MAX {
+            let (first, _) = tx.new_run(parts)?;
+            return Ok(Location::of(first, RUN_SLOT));
+        }
+        let number = self.section_with_room(tx, length)?;
+        let page = tx.page_mut(number)?;
+        let index = free_slot(page);
+        write_into(page, index, parts, length);
+        let slots = count(page).max(index + 1);
+        set_count(page, slots);
+        let records = living(page) + 1;
+        set_u16(page, LIVING, records as u16);
+        Ok(Location::of(number, index as u64))
+    }
+
+    fn section_with_room(&self, tx: &mut WriteTransaction<'_>, length: usize) -> Result<PageNumber> {
+        let current = PageNumber(u64_at(tx.page_of(self.root)?, CURRENT));
+        if current.0 != 0 && has_room(Self::section(tx, current)?, length) {
+            return Ok(current);
+        }
+        let spare = self.spare(tx)?;
+        let noted = spare.cursor(tx).next()?;
+        let number = match noted {
+            Some((number, _)) if has_room(Self::section(tx, PageNumber(number))?, length) => {
+                spare.delete(tx, number)?;
+                PageNumber(number)
+            }
+            _ => {
+                let (number, page) = tx.new_page()?;
+                initialize(page);
+                number
+            }
+        };
+        set_u64(tx.page_mut(self.root)?, CURRENT, number.0);
+        Ok(number)
+    }
+
+    /// Replaces a record. It keeps its location where its page has room.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::insert`].
+    pub fn update(&self, tx: &mut WriteTransaction<'_>, location: Location, parts: &[&[u8]]) -> Result<Location> {
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        let old_length = self.get(tx, location)?.len();
+        let run = location.slot() as u64 == RUN_SLOT;
+        if run || length > SECTION_RECORD_MAX {
+            self.delete(tx, location)?;
+            return self.insert(tx, parts);
+        }
+        let number = location.page();
+        let page = tx.page_of(number)?;
+        if free_bytes(page) + old_length < length {
+            self.delete(tx, location)?;
+            return self.insert(tx, parts);
+        }
+        let page = tx.page_mut(number)?;
+        let (offset, _) = record_at(page, location.slot());
+        if length == old_length {
+            let mut at = offset;
+            for part in parts {
+                page[at..at + part.len()].copy_from_slice(part);
+                at += part.len();
+            }
+            return Ok(location);
+        }
+        let more = garbage(page) + old_length;
+        set_u16(page, GARBAGE, more as u16);
+        set_record(page, location.slot(), 0, 0);
+        write_into(page, location.slot(), parts, length);
+        Ok(location)
+    }
+
+    /// Removes a record.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Corrupt`] if there is none.
+    pub fn delete(&self, tx: &mut WriteTransaction<'_>, location: Location) -> Result<()> {
+        let length = self.get(tx, location)?.len();
+        let number = location.page();
+        if location.slot() as u64 == RUN_SLOT {
+            return tx.free_run(number, length as u64);
+        }
+        let current = u64_at(tx.page_of(self.root)?, CURRENT) == number.0;
+        let spare = self.spare(tx)?;
+        let page = tx.page_mut(number)?;
+        let before = free_bytes(page);
+        set_record(page, location.slot(), 0, 0);
+        let more = garbage(page) + length;
+        set_u16(page, GARBAGE, more as u16);
+        let records = living(page) - 1;
+        set_u16(page, LIVING, records as u16);
+        let after = free_bytes(page);
+        if current {
+            return Ok(());
+        }
+        if records == 0 {
+            spare.delete(tx, number.0)?;
+            return tx.free_pages(number, 1);
+        }
+        if before < ROOM && after >= ROOM {
+            spare.put(tx, number.0, after as u64)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,290 @@
+//! The queue in front of the writer. Who comes first leads: it runs its own and all waiting jobs in one transaction,
+//! makes one record of it, and writes that; meanwhile the next leads the next batch, on top of it.
+//!
+//! No thread hands its job to another while nobody else waits. A caller that waits on its stack leads itself; jobs that
+//! nobody waits for ([`Queue::submit`]) are led by a thread of `background`. Up to
+//! [`JOURNAL_WRITES_IN_FLIGHT_MAX`] records are on their way to the device at once.
+
+use super::WriteTransaction;
+use super::job::{JobPointer, StackJob, Wake};
+use crate::background;
+use crate::environment::{Durability, Inner, Writer};
+use crate::error::{Error, Result};
+use crate::ids::{PageNumber, SnapshotWord, TransactionId};
+use crate::journal::files::JournalFile;
+use crate::journal::record;
+use crate::limits::{JOBS_PER_TRANSACTION_MAX, JOURNAL_WRITES_IN_FLIGHT_MAX};
+use crate::page;
+use parking_lot::{Mutex, MutexGuard};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// Work for the writer that nobody waits for.
+pub trait Job: Send {
+    /// Works inside of the transaction, which other jobs may share. False takes back what this call changed.
+    fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool;
+    /// The outcome, given once: the transaction's id when it is durable (also if `run` said false: what it saw is durable).
+    /// An error means that nothing of it was applied, or, after a failed write, that this is not known.
+    fn done(self: Box<Self>, outcome: Result<TransactionId>);
+}
+
+/// A job in the queue.
+pub(crate) enum Entry {
+    Owned(Box<dyn Job>),
+    Waiting(JobPointer),
+}
+
+impl Entry {
+    fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
+        match self {
+            Entry::Owned(job) => job.run(tx),
+            Entry::Waiting(job) => job.run(tx),
+        }
+    }
+
+    pub fn done(self, outcome: Result<TransactionId>) {
+        match self {
+            Entry::Owned(job) => job.done(outcome),
+            Entry::Waiting(job) => job.done(outcome),
+        }
+    }
+}
+
+/// The queue.
+pub(crate) struct Queue {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    entries: VecDeque<Entry>,
+    /// Somebody runs jobs, or was just made to.
+    leading: bool,
+    in_flight: usize,
+}
+
+/// What became of a batch.
+enum Batch {
+    /// Its pages are final and its place in the journal is taken.
+    Sealed {
+        id: TransactionId,
+        /// Nothing in an in-memory environment.
+        write: Option<(Arc<JournalFile>, u64, Vec<u8>)>,
+    },
+    /// It changed nothing. What it saw is there when this transaction is durable.
+    Unchanged { seen: TransactionId },
+}
+
+impl Queue {
+    pub fn new() -> Self {
+        Queue { state: Mutex::new(State::default()) }
+    }
+
+    /// Runs a job and waits until it is durable.
+    pub fn run(&self, inner: &Arc<Inner>, job: StackJob<'_>) -> Result<TransactionId> {
+        if self.push(Entry::Waiting(job.pointer())) {
+            self.lead(inner, false);
+        }
+        while job.wait() == Wake::Lead {
+            self.lead(inner, false);
+        }
+        job.into_outcome().unwrap_or(Err(Error::Closed))
+    }
+
+    /// Takes a job that nobody waits for.
+    pub fn submit(&self, inner: &Arc<Inner>, job: Box<dyn Job>) {
+        if self.push(Entry::Owned(job)) {
+            Self::lead_in_background(inner);
+        }
+    }
+
+    fn lead_in_background(inner: &Arc<Inner>) {
+        let inner = inner.clone();
+        background::spawn(move || inner.queue.lead(&inner, true));
+    }
+
+    /// Adds an entry. True: the caller has to see that the queue is led.
+    fn push(&self, entry: Entry) -> bool {
+        let mut state = self.state.lock();
+        state.entries.push_back(entry);
+        let lead = !state.leading && state.in_flight < JOURNAL_WRITES_IN_FLIGHT_MAX;
+        state.leading |= lead;
+        lead
+    }
+
+    /// Jobs that wait.
+    pub fn len(&self) -> usize {
+        self.state.lock().entries.len()
+    }
+
+    /// Runs batches. `stay`: until the queue is empty; else one, and then the next in the queue is made to lead.
+    fn lead(&self, inner: &Arc<Inner>, stay: bool) {
+        loop {
+            inner.wait_for_room();
+            let writer = inner.writer.lock();
+            let mut batch: Vec<Entry> = {
+                let mut state = self.state.lock();
+                let count = state.entries.len().min(JOBS_PER_TRANSACTION_MAX);
+                state.entries.drain(..count).collect()
+            };
+            let sealed = run_batch(inner, writer, &mut batch);
+            {
+                let mut state = self.state.lock();
+                state.leading = false;
+                state.in_flight += 1;
+                self.promote(inner, &mut state);
+            }
+            match sealed {
+                Ok(Batch::Sealed { id, write }) => {
+                    let written = match &write {
+                        Some((file, position, record)) => file
+                            .file
+                            .write_at(record, *position)
+                            .map_err(|e| Error::io("write", file.file.path(), record.len() as u64, e)),
+                        None => Ok(()),
+                    };
+                    if let Some((_, _, buffer)) = write {
+                        inner.give_back_buffer(buffer);
+                    }
+                    inner.publication.finish(inner, id, written, batch);
+                }
+                Ok(Batch::Unchanged { seen }) => inner.publication.after_earlier(inner, seen, batch),
+                Err(error) => batch.into_iter().for_each(|entry| entry.done(Err(error.clone()))),
+            }
+            let mut state = self.state.lock();
+            state.in_flight -= 1;
+            if state.leading || state.entries.is_empty() {
+                return;
+            }
+            if !stay {
+                self.promote(inner, &mut state);
+                return;
+            }
+            state.leading = true;
+        }
+    }
+
+    /// Makes the first in the queue lead, if there is one and the device can take another write.
+    fn promote(&self, inner: &Arc<Inner>, state: &mut MutexGuard<'_, State>) {
+        if state.leading || state.in_flight >= JOURNAL_WRITES_IN_FLIGHT_MAX {
+            return;
+        }
+        match state.entries.front() {
+            None => return,
+            Some(Entry::Waiting(job)) => job.lead(),
+            Some(Entry::Owned(_)) => Self::lead_in_background(inner),
+        }
+        state.leading = true;
+    }
+}
+
+/// Runs the jobs of a batch in one transaction and seals it.
+fn run_batch(inner: &Arc<Inner>, writer: MutexGuard<'_, Writer>, batch: &mut Vec<Entry>) -> Result<Batch> {
+    if inner.has_failed() {
+        return Err(inner.refusal());
+    }
+    let mut tx = WriteTransaction::begin(inner, writer);
+    let mut panicked = Vec::new();
+    for (index, entry) in batch.iter_mut().enumerate() {
+        tx.start_job();
+        // A panic in a job is a fault of ours; it costs that job, not the others.
+        let ran = catch_unwind(AssertUnwindSafe(|| entry.run(&mut tx)));
+        if matches!(ran, Ok(true)) {
+            tx.keep_job();
+        } else {
+            tx.undo_job()?;
+        }
+        if ran.is_err() {
+            panicked.push(index);
+        }
+    }
+    for index in panicked.into_iter().rev() {
+        batch.remove(index).done(Err(Error::JobPanicked));
+    }
+    seal(tx)
+}
+
+/// Makes the record of a transaction and takes its place in the journal.
+fn seal(mut tx: WriteTransaction<'_>) -> Result<Batch> {
+    tx.drop_freed_pages()?;
+    if tx.dirty().is_empty() {
+        return Ok(Batch::Unchanged { seen: tx.writer.last_transaction });
+    }
+    let inner = tx.inner;
+    let id = tx.id();
+    let write = match tx.writer.journal {
+        None => None,
+        Some(_) => Some(journal_record(&mut tx)?),
+    };
+    let dirty = tx.take_dirty();
+    let writer = &mut *tx.writer;
+    for number in &dirty {
+        if let Some(version) = inner.table.newest(*number)? {
+            if let Some(previous) = version.previous() {
+                writer.reclaim.replaced(SnapshotWord::of(id), previous, version);
+            }
+        }
+    }
+    writer.last_transaction = id;
+    if writer.journal.is_some() {
+        writer.dirty_since_flush.extend_from_slice(&dirty);
+    }
+    writer.reclaim.collect(inner.readers.oldest());
+    writer.dirty_buffer = dirty;
+    writer.dirty_buffer.clear();
+    inner.wake_flush_if_due(writer);
+    Ok(Batch::Sealed { id, write })
+}
+
+fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Arc<JournalFile>, u64, Vec<u8>)> {
+    let inner = tx.inner;
+    let buffer = inner.take_buffer();
+    let mut builder = record::Builder::new(buffer);
+    for number in tx.dirty() {
+        let version = inner.table.newest(*number)?.ok_or_else(|| inner.table.corrupt(*number, "its change is gone"))?;
+        if version.pages() > 1 {
+            let used = page::RUN_START + page::run_length(version.page()) as usize;
+            builder.run(*number, version.pages(), version.bytes(), used);
+        } else if version.fresh() {
+            builder.page(*number, None, version.page());
+        } else {
+            builder.page(*number, Some(base_of(inner, *number, version.previous())?), version.page());
+        }
+    }
+    let id = tx.id();
+    let writer = &mut *tx.writer;
+    let durable = match inner.options.durability {
+        Durability::Durable => inner.readers.published().transaction(),
+        Durability::Lazy => writer.synced,
+    };
+    let compress = writer.compression.worth_trying(builder.raw_bytes());
+    let raw_bytes = builder.raw_bytes();
+    let (record, hash) = builder.finish(inner.id, id, durable, writer.last_hash, compress);
+    if compress {
+        writer.compression.tried(raw_bytes, record.len());
+    }
+    let Some(journal) = &mut writer.journal else { return Err(Error::Closed) };
+    let length = record.len() as u64;
+    let (file, position) = journal.reserve(length)?;
+    writer.last_hash = hash;
+    writer.journal_bytes += length;
+    writer.positions.push_back(crate::journal::replay::State {
+        transaction: id,
+        hash,
+        number: file.number,
+        offset: position + length,
+    });
+    Ok((file, position, record))
+}
+
+fn base_of<'a>(
+    inner: &'a Inner,
+    number: PageNumber,
+    previous: Option<crate::pager::frames::VersionPointer>,
+) -> Result<&'a crate::pager::Page> {
+    match previous {
+        Some(previous) => Ok(previous.page()),
+        None => inner.table.file_page_unverified(number),
+    }
+}

@@ -1,0 +1,109 @@
+//! A job on the stack of the thread that waits for it. The one place outside of `pager` with unsafe code.
+//!
+//! The queue holds a pointer to it, so that waiting for a commit allocates nothing. That is sound because the thread does
+//! not leave [`StackJob::wait`] before the state is `DONE`, and who sets `DONE` does not touch the job afterwards.
+
+use super::WriteTransaction;
+use crate::error::Result;
+use crate::ids::TransactionId;
+use std::cell::UnsafeCell;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::thread::Thread;
+
+const WAITING: u8 = 0;
+const LEAD: u8 = 1;
+const DONE: u8 = 2;
+
+/// What a job does inside of the transaction; false takes its changes back.
+pub(crate) type Run<'f> = dyn FnMut(&mut WriteTransaction<'_>) -> bool + Send + 'f;
+
+/// A job whose owner waits.
+pub(crate) struct StackJob<'f> {
+    run: UnsafeCell<&'f mut Run<'f>>,
+    outcome: UnsafeCell<Option<Result<TransactionId>>>,
+    state: AtomicU8,
+    thread: Thread,
+}
+
+/// What the owner is woken for.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum Wake {
+    /// It is its turn to run the queue; its own job is still in it.
+    Lead,
+    /// The outcome is there.
+    Done,
+}
+
+/// The queue's pointer to a [`StackJob`].
+pub(crate) struct JobPointer(NonNull<StackJob<'static>>);
+
+// SAFETY: what it points to is reached by one thread at a time: the one that took it out of the queue. The closure and
+// the outcome are `Send`.
+unsafe impl Send for JobPointer {}
+
+impl<'f> StackJob<'f> {
+    pub fn new(run: &'f mut Run<'f>) -> Self {
+        StackJob {
+            run: UnsafeCell::new(run),
+            outcome: UnsafeCell::new(None),
+            state: AtomicU8::new(WAITING),
+            thread: std::thread::current(),
+        }
+    }
+
+    /// The pointer for the queue. Afterwards the owner has to call [`Self::wait`] until it says `Done`.
+    pub fn pointer(&self) -> JobPointer {
+        JobPointer(NonNull::from(self).cast())
+    }
+
+    /// Waits for the next wake-up.
+    pub fn wait(&self) -> Wake {
+        loop {
+            match self.state.load(Ordering::Acquire) {
+                DONE => return Wake::Done,
+                LEAD => {
+                    self.state.store(WAITING, Ordering::Relaxed);
+                    return Wake::Lead;
+                }
+                _ => std::thread::park(),
+            }
+        }
+    }
+
+    /// The outcome, after [`Wake::Done`].
+    pub fn into_outcome(self) -> Option<Result<TransactionId>> {
+        self.outcome.into_inner()
+    }
+}
+
+impl JobPointer {
+    /// Runs the job's closure.
+    pub fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
+        // SAFETY: the owner waits, so the job is alive; only who took the pointer out of the queue calls this.
+        let run = unsafe { &mut *self.0.as_ref().run.get() };
+        run(tx)
+    }
+
+    /// Makes the owner lead the queue.
+    pub fn lead(&self) {
+        // SAFETY: the owner waits. The pointer stays in the queue, under whose lock this is called, so that the owner
+        // cannot be done before this returns.
+        let job = unsafe { self.0.as_ref() };
+        job.state.store(LEAD, Ordering::Release);
+        job.thread.unpark();
+    }
+
+    /// Hands the outcome over and wakes the owner. The job must not be touched afterwards.
+    pub fn done(self, outcome: Result<TransactionId>) {
+        // SAFETY: the owner waits until the state is DONE, set below after the last access; the thread's handle is
+        // cloned before that, because the owner may leave at once.
+        unsafe {
+            let job = self.0.as_ref();
+            *job.outcome.get() = Some(outcome);
+            let thread = job.thread.clone();
+            job.state.store(DONE, Ordering::Release);
+            thread.unpark();
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Transactions: snapshots to read, one writer, and the way from a finished change to a durable one.
+//!
+//! * [`read`]: an announced snapshot.
+//! * [`write`]: the private state of the one writer.
+//! * [`commit`]: the queue in front of the writer; several jobs share one transaction and one write.
+//! * [`publish`]: which transactions are durable; answers are given in order.
+//! * [`reclaim`]: when old versions can go.
+
+pub(crate) mod commit;
+pub(crate) mod job;
+pub(crate) mod publish;
+pub(crate) mod read;
+pub(crate) mod reclaim;
+pub(crate) mod write;
+
+pub use commit::Job;
+pub use read::ReadTransaction;
+pub use write::WriteTransaction;
+
+use crate::error::Result;
+use crate::ids::PageNumber;
+use crate::pager::Page;
+
+/// What can read pages: a snapshot, or the writer (which sees its own changes).
+///
+/// Everything that reads a structure takes a `&impl Reader`. References live as long as the borrow.
+pub trait Reader: sealed::Pages {}
+
+impl<T: sealed::Pages> Reader for T {}
+
+pub(crate) mod sealed {
+    use super::{Page, PageNumber, Result};
+
+    /// The pages behind [`super::Reader`]; not to be implemented outside.
+    pub trait Pages {
+        /// The bytes of a page.
+        fn page(&self, number: PageNumber) -> Result<&Page>;
+        /// The bytes of a run of pages.
+        fn run(&self, first: PageNumber, pages: u32) -> Result<&[u8]>;
+        /// An error that names a damaged page.
+        fn corrupt(&self, page: PageNumber, rule: &'static str) -> crate::Error;
+    }
+}

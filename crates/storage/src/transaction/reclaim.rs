@@ -1,0 +1,53 @@
+//! When old versions can go: after every snapshot that might hold a pointer to one has closed.
+
+use crate::ids::SnapshotWord;
+use crate::pager::frames::{Pool, VersionPointer};
+use std::collections::VecDeque;
+
+/// Versions that wait to be given back, oldest first. Behind the writer's lock.
+#[derive(Default)]
+pub(crate) struct Reclaim {
+    waiting: VecDeque<Waiting>,
+}
+
+struct Waiting {
+    /// Snapshots announced with this word or a newer one cannot reach the version.
+    unreachable_from: SnapshotWord,
+    version: VersionPointer,
+    /// The version that was put in front of it: its way to `version` is cut when that goes.
+    successor: Option<VersionPointer>,
+}
+
+impl Reclaim {
+    /// A version was replaced by `successor` in a transaction whose snapshots carry `unreachable_from`.
+    pub fn replaced(&mut self, unreachable_from: SnapshotWord, version: VersionPointer, successor: VersionPointer) {
+        self.waiting.push_back(Waiting { unreachable_from, version, successor: Some(successor) });
+    }
+
+    /// A version was taken out of the page table altogether.
+    pub fn unlinked(&mut self, unreachable_from: SnapshotWord, version: VersionPointer) {
+        self.waiting.push_back(Waiting { unreachable_from, version, successor: None });
+    }
+
+    /// Gives back what no snapshot from `oldest` on can reach.
+    pub fn collect(&mut self, oldest: SnapshotWord) {
+        let ready = self.waiting.iter().take_while(|w| w.unreachable_from <= oldest).count();
+        if ready == 0 {
+            return;
+        }
+        let gone = self.waiting.drain(..ready).map(|waiting| {
+            if let Some(successor) = waiting.successor {
+                // The successor is replaced later, so it waits further back and is still alive. If the flush has cut its
+                // way already, cutting again changes nothing.
+                successor.set_previous(None);
+            }
+            waiting.version
+        });
+        Pool::shared().give_back(gone.collect::<Vec<_>>());
+    }
+
+    /// Versions that wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+}

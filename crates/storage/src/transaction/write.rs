@@ -1,0 +1,307 @@
+//! The write transaction: the private state of the one writer.
+//!
+//! A page is copied when the transaction first changes it, and the copy is installed in the page table at once: readers
+//! skip it, because its transaction is newer than their snapshots. Taking a change back puts the old word into the table.
+//!
+//! Several *jobs* can share a transaction. Each is numbered; a page that an earlier job of the same transaction changed
+//! is copied once more, so that a job that fails can be taken back alone.
+
+use super::sealed::Pages;
+use crate::environment::{Inner, Writer};
+use crate::error::{Error, Result};
+use crate::ids::{PageNumber, SnapshotWord, TransactionId};
+use crate::limits::SPAN_PAGES;
+use crate::page;
+use crate::pager::Page;
+use crate::pager::frames::{Pool, VersionPointer};
+use crate::pager::table::Place;
+use crate::space::{self, SpaceHints};
+use parking_lot::MutexGuard;
+
+/// The one writer's transaction. It sees its own changes; nobody else does before it is committed.
+pub struct WriteTransaction<'env> {
+    pub(crate) inner: &'env Inner,
+    pub(crate) writer: MutexGuard<'env, Writer>,
+    id: TransactionId,
+    /// Pages with a version of this transaction, in the order of their first change.
+    dirty: Vec<PageNumber>,
+    job: u32,
+    /// What the running job changed: the page, and the version of an earlier job in this transaction, if any.
+    undo: Vec<(PageNumber, Option<VersionPointer>)>,
+    dirty_before_job: usize,
+    /// Whether pages were freed, so that some of `dirty` may not matter any more.
+    freed: bool,
+}
+
+impl<'env> WriteTransaction<'env> {
+    pub(crate) fn begin(inner: &'env Inner, mut writer: MutexGuard<'env, Writer>) -> Self {
+        let id = TransactionId(writer.last_transaction.0 + 1);
+        let dirty = std::mem::take(&mut writer.dirty_buffer);
+        WriteTransaction { inner, writer, id, dirty, job: 0, undo: Vec::new(), dirty_before_job: 0, freed: false }
+    }
+
+    /// The id that this transaction will have if it changes anything.
+    pub fn id(&self) -> TransactionId {
+        self.id
+    }
+
+    pub(crate) fn dirty(&self) -> &[PageNumber] {
+        &self.dirty
+    }
+
+    /// Starts the next job.
+    pub(crate) fn start_job(&mut self) {
+        self.job += 1;
+        self.undo.clear();
+        self.dirty_before_job = self.dirty.len();
+    }
+
+    /// Keeps what the job changed; versions of earlier jobs that it copied are not needed any more.
+    pub(crate) fn keep_job(&mut self) {
+        for (number, earlier) in std::mem::take(&mut self.undo) {
+            let (Some(earlier), Ok(Some(newest))) = (earlier, self.inner.table.newest(number)) else { continue };
+            newest.set_previous(earlier.previous());
+            self.writer.reclaim.unlinked(SnapshotWord::of(self.id), earlier);
+        }
+    }
+
+    /// Takes back what the job changed, and only that.
+    pub(crate) fn undo_job(&mut self) -> Result<()> {
+        for (number, earlier) in std::mem::take(&mut self.undo).into_iter().rev() {
+            let Some(newest) = self.inner.table.newest(number)? else { continue };
+            match earlier {
+                Some(earlier) => self.inner.table.set(number, Some(earlier))?,
+                None => self.restore(number, newest)?,
+            }
+            self.writer.reclaim.unlinked(SnapshotWord::of(self.id), newest);
+        }
+        self.dirty.truncate(self.dirty_before_job);
+        self.writer.space.reset();
+        Ok(())
+    }
+
+    /// Takes everything back. What is dropped without being sealed goes this way too.
+    pub(crate) fn roll_back(&mut self) {
+        for number in std::mem::take(&mut self.dirty) {
+            // A page in `dirty` has a version of this transaction, and reading the table cannot fail for it.
+            while let Ok(Some(newest)) = self.inner.table.newest(number) {
+                if newest.transaction() != self.id {
+                    break;
+                }
+                let previous_is_ours = newest.previous().filter(|p| p.transaction() == self.id);
+                let restored = match previous_is_ours {
+                    Some(earlier) => self.inner.table.set(number, Some(earlier)),
+                    None => self.restore(number, newest),
+                };
+                if restored.is_err() {
+                    break;
+                }
+                self.writer.reclaim.unlinked(SnapshotWord::of(self.id), newest);
+            }
+        }
+        self.undo.clear();
+        self.writer.space.reset();
+    }
+
+    fn restore(&self, number: PageNumber, ours: VersionPointer) -> Result<()> {
+        match ours.previous() {
+            Some(previous) => self.inner.table.set(number, Some(previous)),
+            None if ours.fresh() => self.inner.table.set_unverified(number),
+            None => self.inner.table.set(number, None),
+        }
+    }
+
+    /// Notes that pages were freed.
+    pub(crate) fn note_freed(&mut self) {
+        self.freed = true;
+    }
+
+    /// Forgets changes of pages that the transaction freed in the end, or that lie inside of a run it allocated: neither
+    /// the journal nor the data file may have them.
+    pub(crate) fn drop_freed_pages(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.freed) {
+            return Ok(());
+        }
+        self.dirty.sort_unstable();
+        let mut kept = Vec::with_capacity(self.dirty.len());
+        let mut run_end = 0;
+        for number in std::mem::take(&mut self.dirty) {
+            let Some(version) = self.inner.table.newest(number)? else { continue };
+            let bitmap = self.page_of(space::bitmap_page(number.0 / SPAN_PAGES))?;
+            if number.0 < run_end || !space::is_used(bitmap, (number.0 % SPAN_PAGES) as usize) {
+                self.restore(number, version)?;
+                self.writer.reclaim.unlinked(SnapshotWord::of(self.id), version);
+                continue;
+            }
+            if version.pages() > 1 {
+                run_end = number.0 + u64::from(version.pages());
+            }
+            kept.push(number);
+        }
+        self.dirty = kept;
+        Ok(())
+    }
+
+    /// Hands the changed pages over to the commit; nothing is left to take back.
+    pub(crate) fn take_dirty(&mut self) -> Vec<PageNumber> {
+        std::mem::take(&mut self.dirty)
+    }
+
+    /// A page, to be changed.
+    pub(crate) fn page_mut(&mut self, number: PageNumber) -> Result<&mut Page> {
+        let place = self.inner.table.place(number)?;
+        if let Place::Memory(mut version) = place {
+            if version.transaction() == self.id && version.job() == self.job {
+                return Ok(version.page_mut());
+            }
+        }
+        self.copy_page(number, place)
+    }
+
+    fn copy_page(&mut self, number: PageNumber, place: Place) -> Result<&mut Page> {
+        let mut copy = self.take_frame()?;
+        let ours = match place {
+            Place::Memory(version) => {
+                copy.page_mut().copy_from_slice(version.page());
+                copy.start(self.id, self.job, Some(version));
+                (version.transaction() == self.id).then_some(version)
+            }
+            Place::File { .. } => {
+                let source = match self.inner.table.page(number, self.id) {
+                    Ok(source) => source,
+                    Err(error) => {
+                        Pool::shared().give_back([copy]);
+                        return Err(error);
+                    }
+                };
+                copy.page_mut().copy_from_slice(source);
+                copy.start(self.id, self.job, None);
+                None
+            }
+        };
+        if ours.is_some_and(|version| version.fresh()) {
+            copy.head_mut().fresh = true;
+        }
+        page::set_identity(copy.page_mut(), number, self.id);
+        self.install(number, copy, ours)?;
+        Ok(copy.page_mut())
+    }
+
+    fn install(&mut self, number: PageNumber, version: VersionPointer, ours: Option<VersionPointer>) -> Result<()> {
+        self.inner.table.set(number, Some(version))?;
+        if ours.is_none() {
+            self.dirty.push(number);
+        }
+        if self.job > 0 {
+            self.undo.push((number, ours));
+        }
+        Ok(())
+    }
+
+    fn take_frame(&self) -> Result<VersionPointer> {
+        Pool::shared().take().map_err(|e| Error::io("get memory for a page of", &self.inner.path, 0, e))
+    }
+
+    /// A page of zeros (but for its head), allocated by this transaction.
+    pub(crate) fn fresh_page(&mut self, number: PageNumber) -> Result<&mut Page> {
+        let version = self.take_frame()?;
+        self.install_fresh(number, version)
+    }
+
+    fn install_fresh(&mut self, number: PageNumber, mut version: VersionPointer) -> Result<&mut Page> {
+        let previous = self.inner.table.newest(number)?;
+        version.start(self.id, self.job, previous);
+        version.head_mut().fresh = true;
+        if version.pages() == 1 {
+            version.page_mut().fill(0);
+        }
+        page::set_identity(version.page_mut(), number, self.id);
+        let ours = previous.filter(|p| p.transaction() == self.id);
+        // A page that was freed and allocated again by one job: the earlier version goes as if another job had made it.
+        if let Some(earlier) = ours.filter(|p| p.job() == self.job) {
+            version.set_previous(earlier.previous());
+            let before = earlier.previous().filter(|p| p.transaction() == self.id);
+            self.inner.table.set(number, Some(version))?;
+            self.writer.reclaim.unlinked(SnapshotWord::of(self.id), earlier);
+            debug_assert!(before.is_none() || self.job > 0, "only jobs leave two versions");
+            return Ok(version.page_mut());
+        }
+        self.install(number, version, ours)?;
+        Ok(version.page_mut())
+    }
+
+    /// Allocates a page.
+    pub(crate) fn new_page(&mut self) -> Result<(PageNumber, &mut Page)> {
+        let number = self.allocate_pages(1)?;
+        Ok((number, self.fresh_page(number)?))
+    }
+
+    /// Allocates a run for a value, and fills it from `parts`.
+    pub(crate) fn new_run(&mut self, parts: &[&[u8]]) -> Result<(PageNumber, u64)> {
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        if length > crate::limits::VALUE_SIZE_MAX {
+            return Err(Error::ValueTooLong { size: length, max: crate::limits::VALUE_SIZE_MAX });
+        }
+        let pages = page::pages_for_run(length);
+        let number = self.allocate_pages(pages)?;
+        let mut version = if pages == 1 {
+            self.take_frame()?
+        } else {
+            let run = Pool::shared().take_run(pages);
+            run.map_err(|e| Error::io("get memory for a value in", &self.inner.path, length as u64, e))?
+        };
+        self.install_fresh(number, version)?;
+        let bytes = version.bytes_mut();
+        let mut at = page::RUN_START;
+        for part in parts {
+            bytes[at..at + part.len()].copy_from_slice(part);
+            at += part.len();
+        }
+        page::set_run(version.page_mut(), pages, length as u64);
+        Ok((number, length as u64))
+    }
+
+    /// Frees the run of a value of `length` bytes.
+    pub(crate) fn free_run(&mut self, first: PageNumber, length: u64) -> Result<()> {
+        self.free_pages(first, page::pages_for_run(length as usize))
+    }
+
+    /// Makes sure that the data file has room for pages below `pages`.
+    pub(crate) fn ensure_room(&mut self, pages: u64) -> Result<()> {
+        if pages <= self.inner.table.pages() { Ok(()) } else { self.inner.grow(pages) }
+    }
+
+    pub(crate) fn page_of(&self, number: PageNumber) -> Result<&Page> {
+        self.inner.table.page(number, self.id)
+    }
+
+    pub(crate) fn bitmap_exists(&self, span: u64) -> Result<bool> {
+        self.inner.bitmap_exists(span)
+    }
+
+    pub(crate) fn space_hints(&mut self) -> &mut SpaceHints {
+        &mut self.writer.space
+    }
+}
+
+impl Pages for WriteTransaction<'_> {
+    #[inline]
+    fn page(&self, number: PageNumber) -> Result<&Page> {
+        self.inner.table.page(number, self.id)
+    }
+    fn run(&self, first: PageNumber, pages: u32) -> Result<&[u8]> {
+        self.inner.table.run(first, pages, self.id)
+    }
+    fn corrupt(&self, page: PageNumber, rule: &'static str) -> Error {
+        self.inner.table.corrupt(page, rule)
+    }
+}
+
+impl Drop for WriteTransaction<'_> {
+    fn drop(&mut self) {
+        self.roll_back();
+        let mut buffer = std::mem::take(&mut self.dirty);
+        buffer.clear();
+        self.writer.dirty_buffer = buffer;
+    }
+}

@@ -1,0 +1,427 @@
+//! B+trees with variable keys and values. Keys compare as bytes.
+//!
+//! The root of a tree never moves: when it is full, its content goes to a new page and the root becomes a branch above it.
+//! So a [`Tree`] is just a page number, valid in every transaction.
+//!
+//! Separators in branches are the shortest that tell two leaves apart (suffix truncation), and a page cuts the prefix that
+//! its place in the tree gives to all its keys (Bayer and Unterauer, "Prefix B-Trees", ACM TODS 2(1), 1977).
+
+pub(crate) mod catalog;
+mod cursor;
+pub(crate) mod node;
+
+pub use cursor::Cursor;
+
+use crate::error::{Error, Result};
+use crate::ids::PageNumber;
+use crate::limits::{INLINE_SIZE_MAX, KEY_SIZE_MAX, PAGE_SIZE, TREE_DEPTH_MAX};
+use crate::page::{self, Kind, RUN_START};
+use crate::pager::Page;
+use crate::transaction::{Reader, WriteTransaction};
+use node::Payload;
+
+/// A B+tree of an environment. A small handle; keep it, it stays valid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tree {
+    root: PageNumber,
+}
+
+/// The way from the root to a leaf: each page, and the position of the child taken in it.
+struct Path {
+    steps: [(PageNumber, usize); TREE_DEPTH_MAX],
+    depth: usize,
+}
+
+impl Path {
+    fn leaf(&self) -> PageNumber {
+        self.steps[self.depth - 1].0
+    }
+}
+
+impl Tree {
+    pub(crate) fn root(&self) -> PageNumber {
+        self.root
+    }
+
+    pub(crate) fn at(root: PageNumber) -> Tree {
+        Tree { root }
+    }
+
+    /// The tree with a name, if it was made.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if the catalog cannot be read, or the name stands for another kind of structure.
+    pub fn open(reader: &impl Reader, name: &[u8]) -> Result<Option<Tree>> {
+        Ok(catalog::find(reader, name, Kind::Tree)?.map(Tree::at))
+    }
+
+    /// The tree with a name, made if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::open`], and those of changing an environment.
+    pub fn open_or_create(tx: &mut WriteTransaction<'_>, name: &[u8]) -> Result<Tree> {
+        if let Some(tree) = Self::open(tx, name)? {
+            return Ok(tree);
+        }
+        let (root, page) = tx.new_page()?;
+        node::initialize(page, 0);
+        catalog::add(tx, name, Kind::Tree, root)?;
+        Ok(Tree { root })
+    }
+
+    /// The value of a key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if a page on the way is damaged.
+    #[inline]
+    pub fn get<'t>(&self, reader: &'t impl Reader, key: &[u8]) -> Result<Option<&'t [u8]>> {
+        let mut page = self.node(reader, self.root)?;
+        let mut depth = 0;
+        while page::level(page) > 0 {
+            let child = node::child(page, node::child_position(page, key));
+            page = self.node(reader, child)?;
+            depth += 1;
+            if depth > TREE_DEPTH_MAX {
+                return Err(reader.corrupt(child, "the tree is deeper than it can be"));
+            }
+        }
+        match node::search(page, key) {
+            (position, true) => value(reader, node::payload(page, position)).map(Some),
+            (_, false) => Ok(None),
+        }
+    }
+
+    /// Whether a key is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::get`].
+    pub fn contains(&self, reader: &impl Reader, key: &[u8]) -> Result<bool> {
+        Ok(self.get(reader, key)?.is_some())
+    }
+
+    fn node<'t>(&self, reader: &'t impl Reader, number: PageNumber) -> Result<&'t Page> {
+        let page = reader.page(number)?;
+        if Kind::of(page) != Some(Kind::Tree) {
+            return Err(reader.corrupt(number, "a tree leads to a page of another kind"));
+        }
+        Ok(page)
+    }
+
+    /// A cursor over the tree, before its first key.
+    pub fn cursor<'t, R: Reader>(&self, reader: &'t R) -> Cursor<'t, R> {
+        Cursor::new(*self, reader)
+    }
+
+    fn path(&self, tx: &WriteTransaction<'_>, key: &[u8]) -> Result<Path> {
+        let mut path = Path { steps: [(self.root, 0); TREE_DEPTH_MAX], depth: 1 };
+        let mut page = self.node(tx, self.root)?;
+        while page::level(page) > 0 {
+            let position = node::child_position(page, key);
+            path.steps[path.depth - 1].1 = position;
+            let child = node::child(page, position);
+            if path.depth == TREE_DEPTH_MAX {
+                return Err(tx.inner.table.corrupt(child, "the tree is deeper than it can be"));
+            }
+            path.steps[path.depth] = (child, 0);
+            path.depth += 1;
+            page = self.node(tx, child)?;
+        }
+        Ok(path)
+    }
+
+    /// Sets the value of a key, whether it was there or not.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeyTooLong`], [`Error::ValueTooLong`], [`Error::DiskFull`], [`Error::Corrupt`].
+    pub fn put(&self, tx: &mut WriteTransaction<'_>, key: &[u8], value: &[u8]) -> Result<()> {
+        self.put_if(tx, key, value, true).map(drop)
+    }
+
+    /// Sets the value of a key that is not there. False: it was, and keeps its value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::put`].
+    pub fn insert(&self, tx: &mut WriteTransaction<'_>, key: &[u8], value: &[u8]) -> Result<bool> {
+        self.put_if(tx, key, value, false)
+    }
+
+    fn put_if(&self, tx: &mut WriteTransaction<'_>, key: &[u8], value: &[u8], replace: bool) -> Result<bool> {
+        if key.len() > KEY_SIZE_MAX {
+            return Err(Error::KeyTooLong { size: key.len(), max: KEY_SIZE_MAX });
+        }
+        let mut path = self.path(tx, key)?;
+        let (mut position, mut found) = node::search(tx.page_of(path.leaf())?, key);
+        if found {
+            if !replace {
+                return Ok(false);
+            }
+            if let Payload::Run { first, length } = node::payload(tx.page_of(path.leaf())?, position) {
+                tx.free_run(first, length)?;
+            }
+        }
+        let payload = if 2 + key.len() + value.len() <= INLINE_SIZE_MAX {
+            Payload::Inline(value)
+        } else {
+            let (first, length) = tx.new_run(&[value])?;
+            Payload::Run { first, length }
+        };
+        loop {
+            let page = tx.page_mut(path.leaf())?;
+            let done = match found {
+                true => node::replace(page, position, key, payload),
+                false => node::insert(page, position, key, payload),
+            };
+            if done.is_ok() {
+                return Ok(true);
+            }
+            self.split(tx, &path, path.depth - 1, key)?;
+            path = self.path(tx, key)?;
+            (position, found) = node::search(tx.page_of(path.leaf())?, key);
+        }
+    }
+
+    /// Makes room on the way to a key: splits a page of it, or the branch above it that has no room for one more key.
+    fn split(&self, tx: &mut WriteTransaction<'_>, path: &Path, depth: usize, key: &[u8]) -> Result<()> {
+        if depth == 0 {
+            return self.push_root_down(tx);
+        }
+        let number = path.steps[depth].0;
+        let (lower, upper) = fences(tx, path, depth)?;
+        let page = tx.page_of(number)?;
+        let branch = page::level(page) > 0;
+        let level = page::level(page);
+        let count = page::count(page);
+        let rightmost = upper.is_none();
+        let appended = rightmost && node::child_position(page, key) == count;
+        let mut separator = Vec::new();
+        let from;
+        if appended && count > 0 {
+            // Rising keys: leave the left page full.
+            node::key_into(page, count - 1, &mut separator);
+            if branch {
+                from = count - 1;
+            } else {
+                let longer = node::common_length(&separator, key) + 1;
+                separator.clear();
+                separator.extend_from_slice(&key[..longer.min(key.len())]);
+                from = count;
+            }
+        } else {
+            from = node::middle(page);
+            if branch {
+                node::key_into(page, from, &mut separator);
+            } else {
+                let mut below = Vec::new();
+                node::key_into(page, from - 1, &mut below);
+                node::key_into(page, from, &mut separator);
+                separator.truncate(node::common_length(&below, &separator) + 1);
+            }
+        }
+        let (parent, position) = path.steps[depth - 1];
+        if !node::has_room_for_child(tx.page_of(parent)?, &separator) {
+            return self.split(tx, path, depth - 1, key);
+        }
+        // All keys that will come to the right page lie between the separator and the upper fence.
+        let shared = match &upper {
+            Some(upper) => node::common_length(&separator, upper),
+            None if appended && !branch => guessed_prefix(&lower, &separator),
+            None => 0,
+        };
+        let prefix = separator[..shared].to_vec();
+        let mut left_copy = *page;
+        let mut right = [0; PAGE_SIZE];
+        node::initialize(&mut right, level);
+        if from < count {
+            node::move_upper(&mut left_copy, &mut right, from, &prefix);
+            let left = tx.page_mut(number)?;
+            left[page::DIFF_START..].copy_from_slice(&left_copy[page::DIFF_START..]);
+        } else {
+            node::set_prefix(&mut right, &prefix);
+        }
+        let (right_number, right_page) = tx.new_page()?;
+        right_page[page::DIFF_START..].copy_from_slice(&right[page::DIFF_START..]);
+        let child = right_number.0.to_le_bytes();
+        let inserted = node::insert(tx.page_mut(parent)?, position, &separator, Payload::Inline(&child));
+        assert!(inserted.is_ok(), "the parent of a page that is split has room");
+        Ok(())
+    }
+
+    /// Makes the root a branch with one child, which has what the root had.
+    fn push_root_down(&self, tx: &mut WriteTransaction<'_>) -> Result<()> {
+        let old = *tx.page_of(self.root)?;
+        let (child, page) = tx.new_page()?;
+        page[page::DIFF_START..].copy_from_slice(&old[page::DIFF_START..]);
+        let root = tx.page_mut(self.root)?;
+        node::initialize(root, page::level(&old) + 1);
+        node::set_child(root, 0, child);
+        Ok(())
+    }
+
+    /// Removes a key. False: it was not there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`], [`Error::DiskFull`].
+    pub fn delete(&self, tx: &mut WriteTransaction<'_>, key: &[u8]) -> Result<bool> {
+        let path = self.path(tx, key)?;
+        let leaf = path.leaf();
+        let page = tx.page_of(leaf)?;
+        let (position, true) = node::search(page, key) else { return Ok(false) };
+        if let Payload::Run { first, length } = node::payload(page, position) {
+            tx.free_run(first, length)?;
+        }
+        let page = tx.page_mut(leaf)?;
+        node::remove(page, position);
+        if path.depth > 1 && node::used(page) < node::CAPACITY / 4 {
+            self.shrink(tx, &path)?;
+        }
+        Ok(true)
+    }
+
+    /// After a removal left little in the leaf: frees it if it is empty, else joins it with a neighbour that has room.
+    fn shrink(&self, tx: &mut WriteTransaction<'_>, path: &Path) -> Result<()> {
+        let mut depth = path.depth - 1;
+        if page::count(tx.page_of(path.leaf())?) == 0 {
+            loop {
+                let (parent, position) = path.steps[depth - 1];
+                tx.free_pages(path.steps[depth].0, 1)?;
+                let page = tx.page_mut(parent)?;
+                if page::count(page) > 0 {
+                    remove_child(page, position);
+                    break;
+                }
+                // Its only child is gone.
+                depth -= 1;
+                if depth == 0 {
+                    node::initialize(page, 0);
+                    return Ok(());
+                }
+            }
+        } else {
+            self.join_neighbour(tx, path, depth)?;
+        }
+        self.pull_root_up(tx)
+    }
+
+    fn join_neighbour(&self, tx: &mut WriteTransaction<'_>, path: &Path, depth: usize) -> Result<()> {
+        let (parent, position) = path.steps[depth - 1];
+        let parent_page = tx.page_of(parent)?;
+        let keys = page::count(parent_page);
+        let left_position = match position {
+            _ if position < keys => position,
+            0 => return Ok(()),
+            last => last - 1,
+        };
+        let left = node::child(parent_page, left_position);
+        let right = node::child(parent_page, left_position + 1);
+        let mut separator = Vec::new();
+        node::key_into(parent_page, left_position, &mut separator);
+        let right_page = *self.node(tx, right)?;
+        let mut joined = *self.node(tx, left)?;
+        // Full to three quarters at most, or the next insertion would split it again.
+        if node::used(&joined) + node::used(&right_page) > node::CAPACITY / 4 * 3 {
+            return Ok(());
+        }
+        if node::merge(&mut joined, &right_page, &separator).is_err() {
+            return Ok(());
+        }
+        let left_page = tx.page_mut(left)?;
+        left_page[page::DIFF_START..].copy_from_slice(&joined[page::DIFF_START..]);
+        tx.free_pages(right, 1)?;
+        node::remove(tx.page_mut(parent)?, left_position);
+        Ok(())
+    }
+
+    /// A root with a single child takes over what that has.
+    fn pull_root_up(&self, tx: &mut WriteTransaction<'_>) -> Result<()> {
+        loop {
+            let root = tx.page_of(self.root)?;
+            if page::level(root) == 0 || page::count(root) > 0 {
+                return Ok(());
+            }
+            let child = node::child(root, 0);
+            let content = *self.node(tx, child)?;
+            tx.page_mut(self.root)?[page::DIFF_START..].copy_from_slice(&content[page::DIFF_START..]);
+            tx.free_pages(child, 1)?;
+        }
+    }
+
+    /// Removes all keys; gives back all pages but the root.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::delete`].
+    pub fn clear(&self, tx: &mut WriteTransaction<'_>) -> Result<()> {
+        self.free_below(tx, self.root)?;
+        node::initialize(tx.page_mut(self.root)?, 0);
+        Ok(())
+    }
+
+    fn free_below(&self, tx: &mut WriteTransaction<'_>, number: PageNumber) -> Result<()> {
+        let page = *self.node(tx, number)?;
+        if page::level(&page) > 0 {
+            for position in 0..=page::count(&page) {
+                let child = node::child(&page, position);
+                self.free_below(tx, child)?;
+                tx.free_pages(child, 1)?;
+            }
+            return Ok(());
+        }
+        for position in 0..page::count(&page) {
+            if let Payload::Run { first, length } = node::payload(&page, position) {
+                tx.free_run(first, length)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a value, wherever they are.
+pub(crate) fn value<'t>(reader: &'t impl Reader, payload: Payload<'t>) -> Result<&'t [u8]> {
+    match payload {
+        Payload::Inline(bytes) => Ok(bytes),
+        Payload::Run { first, length } => {
+            let length = usize::try_from(length).map_err(|_| reader.corrupt(first, "its value is too long"))?;
+            let run = reader.run(first, page::pages_for_run(length))?;
+            run.get(RUN_START..RUN_START + length).ok_or_else(|| reader.corrupt(first, "its value is cut"))
+        }
+    }
+}
+
+/// The keys between which all keys of a page lie: at or above the first, below the second. `None`: no bound.
+fn fences(tx: &WriteTransaction<'_>, path: &Path, depth: usize) -> Result<(Option<Vec<u8>>, Option<Vec<u8>>)> {
+    let (mut lower, mut upper) = (None, None);
+    for (number, position) in &path.steps[..depth] {
+        let page = tx.page_of(*number)?;
+        if *position > 0 {
+            node::key_into(page, position - 1, lower.get_or_insert_with(Vec::new));
+        }
+        if *position < page::count(page) {
+            node::key_into(page, *position, upper.get_or_insert_with(Vec::new));
+        }
+    }
+    Ok((lower, upper))
+}
+
+/// For a new last page of rising keys: what its keys will share, if they go on as those before did. A key that breaks
+/// the guess costs a rewrite of the page.
+fn guessed_prefix(lower: &Option<Vec<u8>>, separator: &[u8]) -> usize {
+    let shared = lower.as_ref().map_or(0, |lower| node::common_length(lower, separator));
+    shared.min(separator.len().saturating_sub(2))
+}
+
+fn remove_child(page: &mut Page, position: usize) {
+    if position == 0 {
+        let next = node::child(page, 1);
+        node::remove(page, 0);
+        node::set_child(page, 0, next);
+    } else {
+        node::remove(page, position - 1);
+    }
+}

@@ -1,0 +1,558 @@
+//! One page of a tree: a slotted page whose insertions change few bytes.
+//!
+//! ```text
+//!  0      32            64                 320                     heap                 8192
+//!  +------+-------------+------------------+----------------+------+--------------------+
+//!  | head | of the node | order: u8 each   | slots, 8 each  | free | records            |
+//!  +------+-------------+------------------+----------------+------+--------------------+
+//!
+//!  of the node:  36 heap u16 | 38 garbage u16 | 40 prefix offset u16 | 42 prefix length u16 | 44 slots u16 | 48 child u64
+//!  slot:         head of the key u32 | record offset u16 (0: free slot) | key length u16
+//!  record:       value length u16 (0xFFFF: a run, page u64 and length u64 follow) | key | value
+//! ```
+//!
+//! * `order` has the slot numbers in key order, so an insertion shifts single bytes and the journal's diff stays small.
+//! * All keys of the page start with the prefix, which is cut from slots and records. A slot holds the first 4 bytes of
+//!   the rest as a number: most compares end there, within a few neighbouring lines.
+//! * A branch has one child more than keys: `child` is left of all keys; the value of each key is the child at and
+//!   right of it.
+//!
+//! Invariants: keys rise strictly; records lie between `heap` and the end and do not overlap; `garbage` is what lies
+//! there and belongs to nothing.
+
+use crate::ids::PageNumber;
+use crate::limits::{KEY_SIZE_MAX, PAGE_SIZE};
+use crate::page::{self, Kind, count, set_count, set_u16, set_u64, u16_at, u32_at, u64_at};
+use crate::pager::Page;
+use std::cmp::Ordering;
+
+const HEAP: usize = 36;
+const GARBAGE: usize = 38;
+const PREFIX_OFFSET: usize = 40;
+const PREFIX_LENGTH: usize = 42;
+const SLOTS: usize = 44;
+const CHILD: usize = 48;
+
+const ORDER: usize = 64;
+const ENTRIES_MAX: usize = 255;
+const SLOT_TABLE: usize = ORDER + 256;
+const SLOT_SIZE: usize = 8;
+const RUN_MARK: u16 = u16::MAX;
+/// Bytes that entries and the prefix can take in an empty page.
+pub(crate) const CAPACITY: usize = PAGE_SIZE - SLOT_TABLE;
+
+/// A value as a record holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Payload<'a> {
+    Inline(&'a [u8]),
+    Run { first: PageNumber, length: u64 },
+}
+
+impl Payload<'_> {
+    fn size(&self) -> usize {
+        match self {
+            Payload::Inline(bytes) => bytes.len(),
+            Payload::Run { .. } => 16,
+        }
+    }
+}
+
+/// The first 4 bytes of a key after the prefix, as a number that orders like them.
+#[inline]
+fn head_of(rest: &[u8]) -> u32 {
+    match rest.first_chunk::<4>() {
+        Some(bytes) => u32::from_be_bytes(*bytes),
+        None => {
+            let mut bytes = [0; 4];
+            bytes[..rest.len()].copy_from_slice(rest);
+            u32::from_be_bytes(bytes)
+        }
+    }
+}
+
+/// Bytes in order, short keys as big-endian words; an empty slice never reaches `memcmp` (80 ns here).
+#[inline]
+pub(crate) fn compare(a: &[u8], b: &[u8]) -> Ordering {
+    let (mut x, mut y) = (a, b);
+    while let (Some((p, x_rest)), Some((q, y_rest))) = (x.split_first_chunk::<8>(), y.split_first_chunk::<8>()) {
+        if x.len() > 32 && y.len() > 32 {
+            return x.cmp(y);
+        }
+        let (p, q) = (u64::from_be_bytes(*p), u64::from_be_bytes(*q));
+        if p != q {
+            return p.cmp(&q);
+        }
+        (x, y) = (x_rest, y_rest);
+    }
+    let common = x.len().min(y.len());
+    for i in 0..common {
+        if x[i] != y[i] {
+            return x[i].cmp(&y[i]);
+        }
+    }
+    a.len().cmp(&b.len())
+}
+
+/// How many leading bytes two keys share.
+pub(crate) fn common_length(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(x, y)| x == y).count()
+}
+
+/// Makes an empty node of a page.
+pub(crate) fn initialize(page: &mut Page, level: u8) {
+    page[DIFFABLE..].fill(0);
+    page::set_kind(page, Kind::Tree, level);
+    set_u16(page, HEAP, PAGE_SIZE as u16);
+}
+const DIFFABLE: usize = page::DIFF_START;
+
+#[inline]
+fn slot_count(page: &Page) -> usize {
+    usize::from(u16_at(page, SLOTS))
+}
+#[inline]
+fn slot_at(page: &Page, index: usize) -> usize {
+    SLOT_TABLE + usize::from(page[ORDER + index]) * SLOT_SIZE
+}
+#[inline]
+fn record_at(page: &Page, slot: usize) -> (usize, usize) {
+    (usize::from(u16_at(page, slot + 4)), usize::from(u16_at(page, slot + 6)))
+}
+#[inline]
+pub(crate) fn prefix(page: &Page) -> &[u8] {
+    let length = usize::from(u16_at(page, PREFIX_LENGTH));
+    let offset = usize::from(u16_at(page, PREFIX_OFFSET));
+    &page[offset..offset + length]
+}
+/// The key at a position, without the prefix.
+#[inline]
+pub(crate) fn rest(page: &Page, index: usize) -> &[u8] {
+    let (offset, length) = record_at(page, slot_at(page, index));
+    &page[offset + 2..offset + 2 + length]
+}
+/// The whole key at a position, into a buffer.
+pub(crate) fn key_into(page: &Page, index: usize, buffer: &mut Vec<u8>) {
+    buffer.clear();
+    buffer.extend_from_slice(prefix(page));
+    buffer.extend_from_slice(rest(page, index));
+}
+/// The value at a position.
+#[inline]
+pub(crate) fn payload(page: &Page, index: usize) -> Payload<'_> {
+    let (offset, key_length) = record_at(page, slot_at(page, index));
+    let length = u16_at(page, offset);
+    let value = offset + 2 + key_length;
+    if length == RUN_MARK {
+        return Payload::Run { first: PageNumber(u64_at(page, value)), length: u64_at(page, value + 8) };
+    }
+    Payload::Inline(&page[value..value + usize::from(length)])
+}
+fn record_size(page: &Page, slot: usize) -> usize {
+    let (offset, key_length) = record_at(page, slot);
+    let length = u16_at(page, offset);
+    2 + key_length + if length == RUN_MARK { 16 } else { usize::from(length) }
+}
+
+/// The child at a position of a branch: 0 is left of all keys.
+#[inline]
+pub(crate) fn child(page: &Page, position: usize) -> PageNumber {
+    if position == 0 {
+        return PageNumber(u64_at(page, CHILD));
+    }
+    let (offset, key_length) = record_at(page, slot_at(page, position - 1));
+    PageNumber(u64_at(page, offset + 2 + key_length))
+}
+/// Sets the child at a position of a branch.
+pub(crate) fn set_child(page: &mut Page, position: usize, child: PageNumber) {
+    if position == 0 {
+        return set_u64(page, CHILD, child.0);
+    }
+    let (offset, key_length) = record_at(page, slot_at(page, position - 1));
+    set_u64(page, offset + 2 + key_length, child.0);
+}
+
+/// Where a key is, or where it would go: the number of keys below it, and whether it is there.
+#[inline]
+pub(crate) fn search(page: &Page, key: &[u8]) -> (usize, bool) {
+    let count = count(page);
+    let prefix = prefix(page);
+    let rest_of_key = if prefix.is_empty() {
+        key
+    } else if let Some(rest_of_key) = key.strip_prefix(prefix) {
+        rest_of_key
+    } else {
+        return (if compare(key, prefix) == Ordering::Less { 0 } else { count }, false);
+    };
+    let head = head_of(rest_of_key);
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = (low + high) / 2;
+        let slot = slot_at(page, middle);
+        let there = u32_at(page, slot);
+        let order = if there != head {
+            there.cmp(&head)
+        } else {
+            let (offset, length) = record_at(page, slot);
+            compare(&page[offset + 2..offset + 2 + length], rest_of_key)
+        };
+        match order {
+            Ordering::Less => low = middle + 1,
+            Ordering::Greater => high = middle,
+            Ordering::Equal => return (middle, true),
+        }
+    }
+    (low, false)
+}
+
+/// The position of the child that covers a key.
+#[inline]
+pub(crate) fn child_position(page: &Page, key: &[u8]) -> usize {
+    let (position, found) = search(page, key);
+    position + usize::from(found)
+}
+
+/// Bytes that entries and the prefix use.
+pub(crate) fn used(page: &Page) -> usize {
+    let heap = PAGE_SIZE - usize::from(u16_at(page, HEAP)) - usize::from(u16_at(page, GARBAGE));
+    heap + count(page) * SLOT_SIZE
+}
+
+/// Whether a branch can take one more child, at and right of a key.
+pub(crate) fn has_room_for_child(page: &Page, key: &[u8]) -> bool {
+    let shared = common_length(prefix(page), key);
+    let shortened = (prefix(page).len() - shared) * count(page);
+    let entry = key.len() - shared + 2 + size_of::<u64>() + SLOT_SIZE;
+    count(page) < ENTRIES_MAX && used(page) + shortened + entry <= CAPACITY
+}
+
+/// Why an entry could not be inserted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Full;
+
+/// Inserts an entry at the position that [`search`] gave.
+///
+/// # Errors
+///
+/// [`Full`] if the page must be split; then it is unchanged, but possibly rearranged.
+pub(crate) fn insert(page: &mut Page, position: usize, key: &[u8], value: Payload<'_>) -> Result<(), Full> {
+    if count(page) >= ENTRIES_MAX {
+        return Err(Full);
+    }
+    let shared = common_length(prefix(page), key);
+    if shared < prefix(page).len() {
+        shorten_prefix(page, shared)?;
+    }
+    let rest_of_key = &key[prefix(page).len()..];
+    let size = 2 + rest_of_key.len() + value.size();
+    let slot_index = free_slot(page);
+    let slot_growth = if slot_index == slot_count(page) { SLOT_SIZE } else { 0 };
+    let offset = room(page, size, slot_growth)?;
+    // `room` may have rearranged the page, slots included.
+    let slot_index = free_slot(page);
+    if slot_index == slot_count(page) {
+        set_u16(page, SLOTS, (slot_index + 1) as u16);
+    }
+    let slot = SLOT_TABLE + slot_index * SLOT_SIZE;
+    page[slot..slot + 4].copy_from_slice(&head_of(rest_of_key).to_le_bytes());
+    set_u16(page, slot + 4, offset as u16);
+    set_u16(page, slot + 6, rest_of_key.len() as u16);
+    write_record(page, offset, rest_of_key, value);
+    let count = count(page);
+    page.copy_within(ORDER + position..ORDER + count, ORDER + position + 1);
+    page[ORDER + position] = slot_index as u8;
+    set_count(page, count + 1);
+    Ok(())
+}
+
+fn write_record(page: &mut Page, offset: usize, rest_of_key: &[u8], value: Payload<'_>) {
+    let at = offset + 2;
+    page[at..at + rest_of_key.len()].copy_from_slice(rest_of_key);
+    let at = at + rest_of_key.len();
+    match value {
+        Payload::Inline(bytes) => {
+            set_u16(page, offset, bytes.len() as u16);
+            page[at..at + bytes.len()].copy_from_slice(bytes);
+        }
+        Payload::Run { first, length } => {
+            set_u16(page, offset, RUN_MARK);
+            set_u64(page, at, first.0);
+            set_u64(page, at + 8, length);
+        }
+    }
+}
+
+/// Replaces the value at a position; in place where the length stays.
+///
+/// # Errors
+///
+/// [`Full`] if the page must be split; then the entry is gone and has to be inserted again.
+pub(crate) fn replace(page: &mut Page, position: usize, key: &[u8], value: Payload<'_>) -> Result<(), Full> {
+    let slot = slot_at(page, position);
+    let (offset, key_length) = record_at(page, slot);
+    if record_size(page, slot) == 2 + key_length + value.size() {
+        let at = offset + 2 + key_length;
+        match value {
+            Payload::Inline(bytes) => {
+                set_u16(page, offset, bytes.len() as u16);
+                page[at..at + bytes.len()].copy_from_slice(bytes);
+            }
+            Payload::Run { first, length } => {
+                set_u16(page, offset, RUN_MARK);
+                set_u64(page, at, first.0);
+                set_u64(page, at + 8, length);
+            }
+        }
+        return Ok(());
+    }
+    remove(page, position);
+    insert(page, position, key, value)
+}
+
+/// Removes the entry at a position. Its record becomes garbage, its slot free.
+pub(crate) fn remove(page: &mut Page, position: usize) {
+    let slot = slot_at(page, position);
+    let garbage = usize::from(u16_at(page, GARBAGE)) + record_size(page, slot);
+    set_u16(page, GARBAGE, garbage as u16);
+    page[slot..slot + SLOT_SIZE].fill(0);
+    let count = count(page);
+    page.copy_within(ORDER + position + 1..ORDER + count, ORDER + position);
+    page[ORDER + count - 1] = 0;
+    set_count(page, count - 1);
+}
+
+/// The first free slot, or one past the last.
+fn free_slot(page: &Page) -> usize {
+    let slots = slot_count(page);
+    if slots == count(page) {
+        return slots;
+    }
+    (0..slots).find(|index| u16_at(page, SLOT_TABLE + index * SLOT_SIZE + 4) == 0).unwrap_or(slots)
+}
+
+/// Finds room for a record: before the heap, in a hole, or by rearranging the page.
+fn room(page: &mut Page, size: usize, slot_growth: usize) -> Result<usize, Full> {
+    let slots_end = SLOT_TABLE + slot_count(page) * SLOT_SIZE + slot_growth;
+    let heap = usize::from(u16_at(page, HEAP));
+    if heap >= slots_end + size {
+        set_u16(page, HEAP, (heap - size) as u16);
+        return Ok(heap - size);
+    }
+    let garbage = usize::from(u16_at(page, GARBAGE));
+    if heap >= slots_end && garbage >= size {
+        if let Some(offset) = hole(page, size) {
+            set_u16(page, GARBAGE, (garbage - size) as u16);
+            return Ok(offset);
+        }
+    }
+    if SLOT_TABLE + (count(page) + 1) * SLOT_SIZE + size + (PAGE_SIZE - heap - garbage) > PAGE_SIZE {
+        return Err(Full);
+    }
+    rearrange(page);
+    let heap = usize::from(u16_at(page, HEAP));
+    set_u16(page, HEAP, (heap - size) as u16);
+    Ok(heap - size)
+}
+
+/// A hole between records, the first that is large enough.
+fn hole(page: &Page, size: usize) -> Option<usize> {
+    let mut used = [(0u16, 0u16); ENTRIES_MAX + 1];
+    let mut length = 0;
+    for index in 0..count(page) {
+        let slot = slot_at(page, index);
+        let (offset, _) = record_at(page, slot);
+        used[length] = (offset as u16, (offset + record_size(page, slot)).min(PAGE_SIZE) as u16);
+        length += 1;
+    }
+    let prefix_length = u16_at(page, PREFIX_LENGTH);
+    if prefix_length > 0 {
+        let offset = u16_at(page, PREFIX_OFFSET);
+        used[length] = (offset, offset + prefix_length);
+        length += 1;
+    }
+    let used = &mut used[..length];
+    used.sort_unstable();
+    let mut at = usize::from(u16_at(page, HEAP));
+    for (start, end) in used.iter() {
+        if usize::from(*start) >= at + size {
+            return Some(at);
+        }
+        at = usize::from(*end);
+    }
+    (PAGE_SIZE >= at + size).then_some(at)
+}
+
+/// Writes the entries anew, without garbage.
+fn rearrange(page: &mut Page) {
+    let old = *page;
+    let prefix = prefix(&old).to_vec();
+    rewrite(page, &old, &prefix, 0..count(&old));
+}
+
+/// Makes the page hold a range of the entries of `old`, with another prefix that all of them start with.
+fn rewrite(page: &mut Page, old: &Page, new_prefix: &[u8], range: std::ops::Range<usize>) {
+    let leftmost = u64_at(old, CHILD);
+    let level = page::level(old);
+    initialize(page, level);
+    set_u64(page, CHILD, leftmost);
+    set_prefix(page, new_prefix);
+    let old_prefix = prefix(old);
+    let mut key = Vec::new();
+    for index in range {
+        key.clear();
+        key.extend_from_slice(old_prefix);
+        key.extend_from_slice(rest(old, index));
+        let position = count(page);
+        let fits = insert(page, position, &key, payload(old, index));
+        assert!(fits.is_ok(), "entries of one page fit into an empty one");
+    }
+}
+
+/// Sets the prefix of an empty page.
+pub(crate) fn set_prefix(page: &mut Page, prefix: &[u8]) {
+    let heap = PAGE_SIZE - prefix.len();
+    page[heap..].copy_from_slice(prefix);
+    set_u16(page, HEAP, heap as u16);
+    set_u16(page, PREFIX_OFFSET, heap as u16);
+    set_u16(page, PREFIX_LENGTH, prefix.len() as u16);
+}
+
+fn shorten_prefix(page: &mut Page, length: usize) -> Result<(), Full> {
+    let longer = prefix(page).len() - length;
+    if used(page) + longer * count(page) + SLOT_SIZE > CAPACITY {
+        return Err(Full);
+    }
+    let old = *page;
+    rewrite(page, &old, &prefix(&old)[..length], 0..count(&old));
+    Ok(())
+}
+
+/// Where to split: the first position of the right half, by bytes.
+pub(crate) fn middle(page: &Page) -> usize {
+    let count = count(page);
+    let half = (used(page)) / 2;
+    let mut sum = 0;
+    for index in 0..count {
+        sum += record_size(page, slot_at(page, index)) + SLOT_SIZE;
+        if sum >= half {
+            return (index + 1).clamp(1, count - 1);
+        }
+    }
+    count / 2
+}
+
+/// Moves the entries from `from` on into an empty page, with a prefix that all keys it will ever get start with.
+///
+/// A leaf hands over `from..`; a branch hands over its child at `from` as the leftmost, and the keys after it.
+pub(crate) fn move_upper(page: &mut Page, right: &mut Page, from: usize, right_prefix: &[u8]) {
+    let count = count(page);
+    let branch = page::level(page) > 0;
+    let first = from + usize::from(branch);
+    rewrite(right, page, right_prefix, first..count);
+    if branch {
+        set_u64(right, CHILD, child(page, from + 1).0);
+    }
+    for index in (from..count).rev() {
+        remove(page, index);
+    }
+}
+
+/// Appends the entries of the right neighbour to a page. `separator`: the key between them, which a branch takes in.
+///
+/// # Errors
+///
+/// [`Full`] if they do not fit; then nothing was changed.
+pub(crate) fn merge(page: &mut Page, right: &Page, separator: &[u8]) -> Result<(), Full> {
+    let old = *page;
+    let mut first = Vec::new();
+    let mut last = Vec::new();
+    let branch = page::level(page) > 0;
+    if count(&old) > 0 {
+        key_into(&old, 0, &mut first);
+    } else if branch {
+        first.extend_from_slice(separator);
+    } else if count(right) > 0 {
+        key_into(right, 0, &mut first);
+    }
+    if count(right) > 0 {
+        key_into(right, count(right) - 1, &mut last);
+    } else {
+        last.extend_from_slice(separator);
+    }
+    let shared = common_length(&first, &last).min(prefix(&old).len()).min(prefix(right).len());
+    let longer = (prefix(&old).len() - shared) * count(&old) + (prefix(right).len() - shared) * count(right);
+    let extra = if branch { separator.len() + 2 + 8 + SLOT_SIZE } else { 0 };
+    let entries = count(&old) + count(right) + usize::from(branch);
+    if used(&old) + used(right) + longer + extra > CAPACITY || entries > ENTRIES_MAX {
+        return Err(Full);
+    }
+    rewrite(page, &old, &first[..shared], 0..count(&old));
+    let mut key = Vec::new();
+    if branch {
+        let leftmost = child(right, 0).0.to_le_bytes();
+        let position = count(page);
+        insert(page, position, separator, Payload::Inline(&leftmost))?;
+    }
+    for index in 0..count(right) {
+        key_into(right, index, &mut key);
+        let position = count(page);
+        insert(page, position, &key, payload(right, index))?;
+    }
+    Ok(())
+}
+
+/// Whether the structure of a page holds together, so that nothing here can leave its bounds.
+///
+/// # Errors
+///
+/// The rule that does not hold.
+pub(crate) fn check(page: &Page) -> Result<(), &'static str> {
+    let (count, slots) = (count(page), slot_count(page));
+    let heap = usize::from(u16_at(page, HEAP));
+    if count > ENTRIES_MAX || slots > ENTRIES_MAX || count > slots {
+        return Err("it has more entries than slots");
+    }
+    if heap < SLOT_TABLE + slots * SLOT_SIZE || heap > PAGE_SIZE {
+        return Err("its records overlap its slots");
+    }
+    let prefix_end = usize::from(u16_at(page, PREFIX_OFFSET)) + usize::from(u16_at(page, PREFIX_LENGTH));
+    if prefix_end > PAGE_SIZE {
+        return Err("its prefix reaches past its end");
+    }
+    let prefix = prefix(page);
+    let branch = page::level(page) > 0;
+    let mut records = prefix.len();
+    let mut before: Option<&[u8]> = None;
+    for index in 0..count {
+        if usize::from(page[ORDER + index]) >= slots {
+            return Err("its order names a slot that is not there");
+        }
+        let slot = slot_at(page, index);
+        let (offset, length) = record_at(page, slot);
+        if offset < heap || offset + 2 + length > PAGE_SIZE || length + prefix.len() > KEY_SIZE_MAX {
+            return Err("a key reaches past its end");
+        }
+        if offset + record_size(page, slot) > PAGE_SIZE {
+            return Err("a value reaches past its end");
+        }
+        if branch && u16_at(page, offset) != 8 {
+            return Err("an entry of a branch is not a page number");
+        }
+        let key = rest(page, index);
+        if u32_at(page, slot) != head_of(key) {
+            return Err("the head of a key differs from the key");
+        }
+        if before.is_some_and(|b| compare(b, key) != Ordering::Less) {
+            return Err("its keys do not rise");
+        }
+        before = Some(key);
+        records += record_size(page, slot);
+    }
+    if records + usize::from(u16_at(page, GARBAGE)) != PAGE_SIZE - heap {
+        return Err("its records and its garbage do not add up");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "node_tests.rs"]
+mod tests;

@@ -1,0 +1,119 @@
+use super::*;
+use std::collections::BTreeMap;
+
+fn empty() -> Page {
+    let mut page = [0; PAGE_SIZE];
+    initialize(&mut page, 0);
+    page
+}
+
+fn put(page: &mut Page, key: &[u8], value: &[u8]) -> Result<(), Full> {
+    match search(page, key) {
+        (position, true) => replace(page, position, key, Payload::Inline(value)),
+        (position, false) => insert(page, position, key, Payload::Inline(value)),
+    }
+}
+
+fn entries(page: &Page) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut key = Vec::new();
+    (0..count(page))
+        .map(|index| {
+            key_into(page, index, &mut key);
+            let Payload::Inline(value) = payload(page, index) else { panic!("no runs here") };
+            (key.clone(), value.to_vec())
+        })
+        .collect()
+}
+
+#[test]
+fn bytes_compare_as_slices_do() {
+    let mut seed = 7u64;
+    let mut next = move || {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 33) as usize
+    };
+    for _ in 0..20_000 {
+        let shared: Vec<u8> = (0..next() % 40).map(|_| (next() % 3) as u8).collect();
+        let tail = |n: usize, f: &mut dyn FnMut() -> usize| (0..n).map(|_| (f() % 3) as u8).collect::<Vec<_>>();
+        let (n, m) = (next() % 12, next() % 12);
+        let a = [shared.clone(), tail(n, &mut next)].concat();
+        let b = [shared, tail(m, &mut next)].concat();
+        assert_eq!(compare(&a, &b), a.cmp(&b), "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn entries_come_back_in_key_order() {
+    let mut page = empty();
+    for key in [&b"users/2"[..], b"users/1", b"orders/7", b"", b"users/10"] {
+        put(&mut page, key, key).unwrap();
+    }
+    let keys: Vec<_> = entries(&page).into_iter().map(|(k, _)| String::from_utf8(k).unwrap()).collect();
+    assert_eq!(keys, ["", "orders/7", "users/1", "users/10", "users/2"]);
+    check(&page).unwrap();
+}
+
+#[test]
+fn a_key_outside_of_the_prefix_shortens_it() {
+    let mut page = empty();
+    set_prefix(&mut page, b"users/");
+    put(&mut page, b"users/1", b"a").unwrap();
+    put(&mut page, b"user", b"b").unwrap();
+    put(&mut page, b"zebra", b"c").unwrap();
+    assert_eq!(prefix(&page), b"");
+    assert_eq!(entries(&page).len(), 3);
+    check(&page).unwrap();
+}
+
+#[test]
+fn random_changes_agree_with_a_map() {
+    let mut seed = 42u64;
+    let mut next = move || {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 33) as usize
+    };
+    for _ in 0..60 {
+        let mut page = empty();
+        let mut model: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+        for _ in 0..400 {
+            let key = format!("{:0width$}", next() % 300, width = 1 + next() % 9).into_bytes();
+            if next() % 4 == 0 {
+                let (position, found) = search(&page, &key);
+                assert_eq!(found, model.remove(&key).is_some());
+                if found {
+                    remove(&mut page, position);
+                }
+            } else {
+                let value = vec![next() as u8; next() % 120];
+                let there = model.contains_key(&key);
+                if put(&mut page, &key, &value).is_ok() {
+                    model.insert(key, value);
+                } else if there {
+                    model.remove(&key);
+                }
+            }
+            check(&page).unwrap();
+        }
+        assert_eq!(entries(&page), model.into_iter().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn the_halves_of_a_split_have_all_entries() {
+    let mut page = empty();
+    let mut number = 0;
+    while put(&mut page, format!("key/{number:05}").as_bytes(), &[1; 100]).is_ok() {
+        number += 1;
+    }
+    let before = entries(&page);
+    let mut right = [0; PAGE_SIZE];
+    let at = middle(&page);
+    move_upper(&mut page, &mut right, at, b"key/");
+    check(&page).unwrap();
+    check(&right).unwrap();
+    assert_eq!([entries(&page), entries(&right)].concat(), before);
+    let right_copy = right;
+    merge(&mut page, &right_copy, b"key/").unwrap();
+    check(&page).unwrap();
+    assert_eq!(entries(&page), before);
+}
