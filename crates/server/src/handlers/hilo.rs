@@ -36,7 +36,7 @@ pub(crate) async fn give_back(exchange: Exchange) -> Result<Reply> {
         number.ok_or_else(|| Error::Argument(format!("Query string value '{name}' must be a number")))
     };
     let (end, last) = (number("end")?, number("last")?);
-    let work = move |writing: &mut Writing<'_>| writing.return_hilo(&tag, end, last);
+    let work = move |writing: &mut Writing<'_, '_>| writing.return_hilo(&tag, end, last);
     bridge::answer(|done| exchange.database().submit_work(64, work, done.into_call_back())).await?;
     Ok(reply::empty(StatusCode::OK))
 }

@@ -13,7 +13,7 @@ use crate::reply::{self, Reply};
 
 pub(crate) async fn next(exchange: Exchange) -> Result<Reply> {
     let name = exchange.required("name")?.into_owned();
-    let work = move |writing: &mut Writing<'_>| writing.next_identity(&name);
+    let work = move |writing: &mut Writing<'_, '_>| writing.next_identity(&name);
     let value = bridge::answer(|done| exchange.database().submit_work(64, work, done.into_call_back())).await?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("NewIdentityValue").signed(value);
@@ -25,7 +25,7 @@ pub(crate) async fn seed(exchange: Exchange) -> Result<Reply> {
     let value = exchange.query().number("value");
     let value = value.ok_or_else(|| Error::Argument("Query string value 'value' must be a number".to_owned()))?;
     let is_forced = exchange.query().is_true("force");
-    let work = move |writing: &mut Writing<'_>| writing.seed_identity(&name, value, is_forced);
+    let work = move |writing: &mut Writing<'_, '_>| writing.seed_identity(&name, value, is_forced);
     let value = bridge::answer(|done| exchange.database().submit_work(64, work, done.into_call_back())).await?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("NewSeedValue").signed(value);
