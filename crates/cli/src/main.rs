@@ -1,2 +1,96 @@
-//! The `rookery` program.
-fn main() {}
+//! The `rookery` program: one binary for the server and the tools around it.
+//!
+//! RavenDB's own flags (`--ServerUrl=..`, `--Setup.Mode=None`) are accepted as they are, with or without the word
+//! `serve`, so that what starts a RavenDB server today can start this one; [`settings`] tells them apart from ours by
+//! their first letter, which RavenDB writes large and we small.
+#![forbid(unsafe_code)]
+
+mod console;
+mod import;
+mod logs;
+mod parent;
+mod serve;
+mod settings;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+// Freed memory goes back to where the next request takes it from without a lock; STACK.md, "allocator".
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+#[derive(Parser)]
+#[command(name = "rookery", version, about = "A transactional document database that RavenDB clients can use")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the database server.
+    Serve(serve::Arguments),
+    /// Load a file of JSON lines or CSV into a database of a running server.
+    Import(import::Arguments),
+}
+
+fn main() -> ExitCode {
+    let (flags, rest) = match settings::take_flags(std::env::args_os().collect()) {
+        Ok(taken) => taken,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    let arguments = Arguments::parse_from(with_subcommand(rest, !flags.is_empty()));
+    let outcome = match arguments.command {
+        Command::Serve(arguments) => serve::run(arguments, flags),
+        Command::Import(arguments) => import::run(arguments),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Puts `serve` in where there are flags and no subcommand.
+fn with_subcommand(mut arguments: Vec<OsString>, has_flags: bool) -> Vec<OsString> {
+    let first = arguments.get(1).and_then(|argument| argument.to_str()).unwrap_or_default();
+    let is_about_us = matches!(first, "-h" | "--help" | "-V" | "--version");
+    if first.starts_with('-') && !is_about_us || arguments.len() == 1 && has_flags {
+        arguments.insert(1, "serve".into());
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(arguments: &[&str], has_flags: bool, expected: &[&str]) {
+        let arguments = arguments.iter().map(OsString::from).collect();
+        assert_eq!(with_subcommand(arguments, has_flags), expected);
+    }
+
+    #[test]
+    fn flags_alone_mean_serve() {
+        check(&["rookery"], true, &["rookery", "serve"]);
+        check(&["rookery", "-n"], false, &["rookery", "serve", "-n"]);
+        check(&["rookery", "--config-path", "x"], true, &["rookery", "serve", "--config-path", "x"]);
+        check(&["rookery"], false, &["rookery"]);
+        check(&["rookery", "--help"], false, &["rookery", "--help"]);
+        check(&["rookery", "import"], false, &["rookery", "import"]);
+    }
+
+    #[test]
+    fn the_commands_are_well_formed() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+}

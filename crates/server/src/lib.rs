@@ -1,1 +1,30 @@
-//! To be filled.
+//! HTTP in front of the databases: what goes over the wire, and nothing of how documents are kept.
+//!
+//! A request passes [`listener`] (connection, limits), [`dispatch`] (route, access, database), a handler, and comes back as an
+//! answer or an [`error`]. Async ends here: below, functions are plain and blocking, and `bridge` is the only crossing.
+#![forbid(unsafe_code)]
+
+mod access;
+mod body;
+mod bridge;
+mod collection_query;
+mod compression;
+mod connection;
+mod date;
+mod dispatch;
+mod error;
+mod exchange;
+mod handlers;
+mod limits;
+mod listener;
+mod metrics;
+mod node;
+mod query_string;
+mod reply;
+mod routes;
+mod server;
+mod sizes;
+
+pub use limits::Limits;
+pub use routes::{Access, ROUTES, Route};
+pub use server::{Options, Server, StartError};

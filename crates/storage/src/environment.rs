@@ -13,7 +13,7 @@ use crate::page::{self, Kind};
 use crate::pager::frames::Pool;
 use crate::pager::readers::Readers;
 use crate::pager::table::{PageTable, Place};
-use crate::space::{self, SpaceHints};
+use crate::space::{self, Room, SpaceHints};
 use crate::transaction::commit::{Job, Queue};
 use crate::transaction::job::StackJob;
 use crate::transaction::publish::Publication;
@@ -103,6 +103,9 @@ pub(crate) struct Writer {
     /// Up to here the journal of lazy commits was synced.
     pub synced: TransactionId,
     pub space: SpaceHints,
+    pub room: Room,
+    /// Pages that were freed since holes were last looked for.
+    pub freed_pages: u64,
     /// `None`: in memory only.
     pub journal: Option<JournalFiles>,
     pub reclaim: Reclaim,
@@ -272,10 +275,9 @@ impl Drop for Environment {
         if Arc::strong_count(&self.inner) == 1
             && self.inner.options.durability == Durability::Lazy
             && !self.inner.has_failed()
+            && let Err(error) = self.inner.flush(false)
         {
-            if let Err(error) = self.inner.flush(false) {
-                tracing::warn!(path = %self.inner.path.display(), %error, "the last flush failed");
-            }
+            tracing::warn!(path = %self.inner.path.display(), %error, "the last flush failed");
         }
     }
 }
@@ -314,6 +316,8 @@ impl Inner {
             last_hash: state.last.hash,
             synced: state.last.transaction,
             space: SpaceHints::default(),
+            room: Room::default(),
+            freed_pages: 0,
             journal,
             reclaim: Reclaim::default(),
             dirty_since_flush: Vec::new(),

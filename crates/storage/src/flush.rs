@@ -15,12 +15,16 @@ use crate::environment::{Durability, Inner, Writer};
 use crate::error::{Error, Result};
 use crate::header::Header;
 use crate::ids::{PageNumber, TransactionId};
-use crate::limits::PAGE_SIZE;
+use crate::limits::{PAGE_SIZE, SPAN_PAGES};
 use crate::page;
 use crate::pager::frames::{Pool, VersionPointer};
+use crate::space;
 use crate::transaction::ReadTransaction;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+
+/// Pages that must have been freed before holes are looked for: 8 MiB.
+const FREED_PAGES_MIN: u64 = 1024;
 
 /// Bytes that are written at once.
 const PIECE: usize = 64 << 10;
@@ -122,6 +126,7 @@ impl Inner {
                 journal.retire_before(header.journal_number);
             }
         }
+        self.punch_holes(target)?;
         tracing::debug!(path = %folder.path.display(), pages = written.len(), transaction = target.0, "flushed");
         self.flush_done.notify_all();
         Ok(())
@@ -168,6 +173,11 @@ impl Inner {
             }
             let Some(version) = version else { continue };
             done.push((*number, version));
+            // What was freed since is not written: nobody will read it, and its place may be a hole by now.
+            let bitmap = self.table.page(space::bitmap_page(number.0 / SPAN_PAGES), target)?;
+            if !space::is_used(bitmap, (number.0 % SPAN_PAGES) as usize) {
+                continue;
+            }
             if number.0 < run_end && version.transaction() < run_transaction {
                 continue;
             }
@@ -229,6 +239,41 @@ impl Inner {
             writer.reclaim.unlinked(unreachable_from, version);
         }
         writer.reclaim.collect(self.readers.oldest());
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// Gives back the room of chunks that are free, both in the state that the header names (a crash goes back to it)
+    /// and now. Only a flush writes the data file, so nothing is written into them meanwhile.
+    fn punch_holes(&self, target: TransactionId) -> Result<()> {
+        let Some(data) = &self.data else { return Ok(()) };
+        let mut writer = self.writer.lock();
+        if writer.freed_pages < FREED_PAGES_MIN || self.readers.oldest().transaction() < target {
+            return Ok(());
+        }
+        writer.freed_pages = 0;
+        for span in 0..self.spans()? {
+            let number = space::bitmap_page(span);
+            let then = self.table.page(number, target)?;
+            let now = self.table.page(number, writer.last_transaction)?;
+            let free_then: Vec<u64> = space::free_chunks(then, span).collect();
+            for chunk in space::free_chunks(now, span).filter(|chunk| free_then.binary_search(chunk).is_ok()) {
+                let start = chunk * space::CHUNK_PAGES;
+                let end = (start + space::CHUNK_PAGES).min(self.table.pages());
+                if start >= end {
+                    break;
+                }
+                let size = PAGE_SIZE as u64;
+                writer.room.given_back(chunk);
+                match data.punch_hole(start * size, (end - start) * size) {
+                    Ok(true) => {}
+                    Ok(false) => return Ok(()),
+                    // The room is not given back; nothing else is wrong.
+                    Err(error) => tracing::warn!(path = %data.path().display(), %error, "punching a hole"),
+                }
+            }
+        }
         Ok(())
     }
 }

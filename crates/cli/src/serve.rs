@@ -1,0 +1,113 @@
+//! `rookery serve`: settings, log, server, and waiting for one of the ways to stop.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use server::Server;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::settings::{self, Given};
+use crate::{console, logs, parent};
+
+/// The flags of ours. RavenDB's are taken out before, see [`settings`].
+#[derive(clap::Args)]
+#[command(
+    after_help = "RavenDB's flags work too: --ServerUrl=http://127.0.0.1:8080 --DataDir=data --RunInMemory=true \
+    --Setup.Mode=None and so on. docs/settings.md lists them all."
+)]
+pub(crate) struct Arguments {
+    /// Where to listen; port 0 picks a free one [default: http://127.0.0.1:8080].
+    #[arg(long)]
+    url: Option<String>,
+    /// The folder of the databases [default: data].
+    #[arg(long)]
+    data: Option<String>,
+    /// Keep everything in memory.
+    #[arg(long)]
+    in_memory: bool,
+    /// The least important messages that are logged: trace, debug, info, warn, error, off.
+    #[arg(long)]
+    log_level: Option<String>,
+    /// How the log looks: text or json.
+    #[arg(long)]
+    log_format: Option<String>,
+    /// Settings as a JSON file [default: settings.json, if it is there].
+    #[arg(long, short = 'c', value_name = "FILE")]
+    config_path: Option<PathBuf>,
+    /// Accepted for those who start RavenDB with it; nothing here asks questions.
+    #[arg(long, short = 'n')]
+    non_interactive: bool,
+}
+
+/// Runs until stopped.
+pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<ExitCode> {
+    let mut given = match &arguments.config_path {
+        Some(path) => settings::from_file(path)?,
+        None => match std::path::Path::new("settings.json") {
+            path if path.is_file() => settings::from_file(path)?,
+            _ => Vec::new(),
+        },
+    };
+    given.extend(settings::from_environment(std::env::vars_os()));
+    given.extend(flags);
+    let own = [
+        ("ServerUrl", arguments.url),
+        ("DataDir", arguments.data),
+        ("RunInMemory", arguments.in_memory.then(|| "true".to_owned())),
+        ("Log.Level", arguments.log_level),
+        ("Log.Format", arguments.log_format),
+    ];
+    for (name, value) in own {
+        given.extend(value.map(|value| Given { name: name.to_owned(), value, source: "the flag".to_owned() }));
+    }
+    let settings = settings::resolve(given)?;
+    logs::start(&settings.log_level, settings.log_is_json);
+    for warning in &settings.warnings {
+        tracing::warn!("{warning}");
+    }
+    for note in &settings.notes {
+        tracing::info!("{note}");
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("network")
+        // The server bounds what runs there itself; this only has to be more.
+        .max_blocking_threads(settings.options.limits.blocking_thread_count + 16)
+        .build()
+        .context("starting the network threads")?;
+    runtime.block_on(async {
+        let server = Server::start(settings.options).await?;
+        for address in server.addresses() {
+            announce(&format!("Server available on: http://{address}"));
+        }
+        tracing::info!(url = server.url(), "the server is ready");
+        let reason = wait(settings.parent_process).await?;
+        tracing::info!(reason, "the server stops");
+        server.stop().await;
+        anyhow::Ok(())
+    })?;
+    // Threads that wait for standard input or for a reader of the log would hold a plain return up.
+    logs::flush();
+    std::process::exit(0)
+}
+
+/// Waits for a reason to stop and names it.
+async fn wait(parent_process: Option<i32>) -> anyhow::Result<&'static str> {
+    let mut terminate = signal(SignalKind::terminate()).context("listening for SIGTERM")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("listening for SIGINT")?;
+    Ok(tokio::select! {
+        _ = terminate.recv() => "SIGTERM",
+        _ = interrupt.recv() => "SIGINT",
+        () = console::shutdown_command() => "the command 'shutdown'",
+        () = parent::gone(parent_process) => "the parent process is gone",
+    })
+}
+
+/// Prints a line at once. Nobody may be there to read it.
+fn announce(line: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{line}");
+    let _ = out.flush();
+}

@@ -1,0 +1,363 @@
+//! What is known about one open connection, and the deadlines that follow from it.
+//!
+//! No timer is set per request. Each connection notes in a few atomic words when something last happened; a sweeper
+//! ([`Connections::sweep`]) looks at all of them four times a second and closes those past a deadline of
+//! [`Limits`]. [`Watched`] is the socket with these notes taken; it also sees whether a head claims both a
+//! `Content-Length` and a `Transfer-Encoding`, which the HTTP library would resolve and we refuse.
+
+use std::collections::HashMap;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+
+use crate::limits::{BODY_RATE_WINDOW, Limits};
+
+/// How often deadlines are looked at.
+pub(crate) const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
+
+/// All open connections of a server and the clock that they share.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    start: Instant,
+    /// Milliseconds since `start`, moved by the sweeper: reading the real clock for each packet is not worth it.
+    now_ms: Arc<AtomicU64>,
+    open: Mutex<HashMap<u64, Arc<Connection>>>,
+    next_number: AtomicU64,
+    pub(crate) open_count: AtomicUsize,
+}
+
+impl Connections {
+    pub(crate) fn new() -> Connections {
+        Connections {
+            start: Instant::now(),
+            // 1, because 0 means "not".
+            now_ms: Arc::new(AtomicU64::new(1)),
+            open: Mutex::new(HashMap::new()),
+            next_number: AtomicU64::new(0),
+            open_count: AtomicUsize::new(0),
+        }
+    }
+
+    /// Counts one more connection; `None` when there are `max` already.
+    pub(crate) fn admit(self: &Arc<Self>, max: usize) -> Option<Admitted> {
+        if self.open_count.fetch_add(1, Relaxed) >= max {
+            self.open_count.fetch_sub(1, Relaxed);
+            return None;
+        }
+        let connection = Arc::new(Connection::new(self.now_ms.clone()));
+        let number = self.next_number.fetch_add(1, Relaxed);
+        self.open.lock().insert(number, connection.clone());
+        Some(Admitted { connections: self.clone(), number, connection })
+    }
+
+    /// Moves the clock and closes what is past a deadline; returns how many were told to close.
+    pub(crate) fn sweep(&self, limits: &Limits) -> usize {
+        let now = 1 + u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX - 1);
+        self.now_ms.store(now, Relaxed);
+        let open = self.open.lock();
+        let expired = open.values().filter(|connection| connection.is_expired(now, limits));
+        expired.map(|connection| connection.close.notify_one()).count()
+    }
+}
+
+/// A place among the open connections; dropping it frees the place.
+#[derive(Debug)]
+pub(crate) struct Admitted {
+    connections: Arc<Connections>,
+    number: u64,
+    pub(crate) connection: Arc<Connection>,
+}
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        self.connections.open.lock().remove(&self.number);
+        self.connections.open_count.fetch_sub(1, Relaxed);
+    }
+}
+
+/// How the body that is being read may behave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyPace {
+    /// At least [`Limits::body_rate`] over [`BODY_RATE_WINDOW`].
+    Rate,
+    /// Something within [`Limits::stream_idle`].
+    Idle,
+}
+
+/// The notes on one connection. All times are milliseconds of the shared clock; 0 is "not".
+#[derive(Debug)]
+pub(crate) struct Connection {
+    clock: Arc<AtomicU64>,
+    /// Requests whose answer is not finished.
+    busy: AtomicU32,
+    last_activity: AtomicU64,
+    head_since: AtomicU64,
+    write_stalled_since: AtomicU64,
+    body_since: AtomicU64,
+    body_bytes: AtomicU64,
+    body_is_stream: AtomicBool,
+    ambiguous_length: AtomicBool,
+    close: Notify,
+}
+
+impl Connection {
+    fn new(clock: Arc<AtomicU64>) -> Connection {
+        let now = clock.load(Relaxed);
+        Connection {
+            clock,
+            busy: AtomicU32::new(0),
+            last_activity: AtomicU64::new(now),
+            head_since: AtomicU64::new(0),
+            write_stalled_since: AtomicU64::new(0),
+            body_since: AtomicU64::new(0),
+            body_bytes: AtomicU64::new(0),
+            body_is_stream: AtomicBool::new(false),
+            ambiguous_length: AtomicBool::new(false),
+            close: Notify::new(),
+        }
+    }
+
+    /// Waits until the sweeper closes this connection.
+    pub(crate) async fn expired(&self) {
+        self.close.notified().await;
+    }
+
+    /// A whole head has arrived; the guard lives as long as the answer is not finished.
+    pub(crate) fn request_begins(self: &Arc<Self>) -> Busy {
+        self.busy.fetch_add(1, Relaxed);
+        self.head_since.store(0, Relaxed);
+        Busy(self.clone())
+    }
+
+    /// True once if the head just read claims both a length and a transfer encoding.
+    pub(crate) fn take_ambiguous_length(&self) -> bool {
+        self.ambiguous_length.load(Relaxed) && self.ambiguous_length.swap(false, Relaxed)
+    }
+
+    /// A body is being waited for from now on.
+    pub(crate) fn body_begins(&self, pace: BodyPace) {
+        self.body_is_stream.store(pace == BodyPace::Idle, Relaxed);
+        self.body_bytes.store(0, Relaxed);
+        self.body_since.store(self.clock.load(Relaxed), Relaxed);
+    }
+
+    /// `size` bytes of the body have arrived.
+    pub(crate) fn body_progress(&self, size: usize) {
+        self.body_bytes.fetch_add(size as u64, Relaxed);
+    }
+
+    /// No body is being waited for any more.
+    pub(crate) fn body_ends(&self) {
+        self.body_since.store(0, Relaxed);
+    }
+
+    fn is_expired(&self, now: u64, limits: &Limits) -> bool {
+        let past = |since: u64, limit: Duration| since != 0 && now.saturating_sub(since) as u128 > limit.as_millis();
+        if past(self.write_stalled_since.load(Relaxed), limits.slow_reader) {
+            return true;
+        }
+        if self.busy.load(Relaxed) == 0 {
+            return past(self.head_since.load(Relaxed), limits.header_deadline)
+                || past(self.last_activity.load(Relaxed), limits.idle);
+        }
+        let body_since = self.body_since.load(Relaxed);
+        if body_since == 0 {
+            return false;
+        }
+        if self.body_is_stream.load(Relaxed) {
+            return past(self.last_activity.load(Relaxed), limits.stream_idle);
+        }
+        if !past(body_since, BODY_RATE_WINDOW) {
+            return false;
+        }
+        let enough = limits.body_rate as u64 * BODY_RATE_WINDOW.as_secs();
+        let is_slow = self.body_bytes.swap(0, Relaxed) < enough;
+        self.body_since.store(now, Relaxed);
+        is_slow
+    }
+}
+
+/// Lives from the end of a head to the end of its answer.
+#[derive(Debug)]
+pub(crate) struct Busy(Arc<Connection>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.last_activity.store(self.0.clock.load(Relaxed), Relaxed);
+        self.0.busy.fetch_sub(1, Relaxed);
+    }
+}
+
+/// A socket that takes notes in its [`Connection`].
+#[derive(Debug)]
+pub(crate) struct Watched {
+    stream: TcpStream,
+    connection: Arc<Connection>,
+    head: HeadWatch,
+}
+
+impl Watched {
+    pub(crate) fn new(stream: TcpStream, connection: Arc<Connection>) -> Watched {
+        Watched { stream, connection, head: HeadWatch::default() }
+    }
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let before = buf.filled().len();
+        let polled = Pin::new(&mut this.stream).poll_read(cx, buf);
+        let read = buf.filled().get(before..).unwrap_or_default();
+        if !read.is_empty() {
+            let now = this.connection.clock.load(Relaxed);
+            this.connection.last_activity.store(now, Relaxed);
+            if this.connection.busy.load(Relaxed) == 0 {
+                if this.connection.head_since.load(Relaxed) == 0 {
+                    this.connection.head_since.store(now, Relaxed);
+                    this.head = HeadWatch::default();
+                }
+                if this.head.read(read) {
+                    this.connection.ambiguous_length.store(true, Relaxed);
+                }
+            }
+        }
+        polled
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let polled = Pin::new(&mut this.stream).poll_write(cx, bytes);
+        this.note_write(polled.is_pending());
+        polled
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let polled = Pin::new(&mut this.stream).poll_write_vectored(cx, parts);
+        this.note_write(polled.is_pending());
+        polled
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
+    }
+}
+
+impl Watched {
+    fn note_write(&self, is_stalled: bool) {
+        let stalled_since = &self.connection.write_stalled_since;
+        if !is_stalled {
+            stalled_since.store(0, Relaxed);
+        } else if stalled_since.load(Relaxed) == 0 {
+            stalled_since.store(self.connection.clock.load(Relaxed), Relaxed);
+        }
+    }
+}
+
+/// Looks at the beginnings of lines of one head, however it is cut into pieces.
+#[derive(Debug, Default)]
+struct HeadWatch {
+    line: [u8; LINE_SIZE],
+    line_size: usize,
+    is_over: bool,
+    has_length: bool,
+    has_encoding: bool,
+}
+
+/// Long enough for the longer of the two names and its colon.
+const LINE_SIZE: usize = 18;
+
+impl HeadWatch {
+    /// Takes the next bytes; true if the head is now known to have both headers.
+    fn read(&mut self, mut bytes: &[u8]) -> bool {
+        while !self.is_over && !bytes.is_empty() {
+            let end = memchr::memchr(b'\n', bytes);
+            let line = &bytes[..end.unwrap_or(bytes.len())];
+            let wanted = line.len().min(LINE_SIZE - self.line_size);
+            self.line[self.line_size..self.line_size + wanted].copy_from_slice(&line[..wanted]);
+            self.line_size += wanted;
+            let Some(end) = end else { break };
+            self.end_line();
+            bytes = &bytes[end + 1..];
+        }
+        self.has_length && self.has_encoding
+    }
+
+    fn end_line(&mut self) {
+        let line = &self.line[..self.line_size];
+        self.is_over = matches!(line, b"" | b"\r");
+        let starts_with = |name: &[u8]| line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+        self.has_length |= starts_with(b"content-length:");
+        self.has_encoding |= starts_with(b"transfer-encoding:");
+        self.line_size = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(head: &str, expected: bool) {
+        for cut in 1..=head.len() {
+            let mut watch = HeadWatch::default();
+            let found = head.as_bytes().chunks(cut).fold(false, |found, part| watch.read(part) || found);
+            assert_eq!(found, expected, "{head:?} in pieces of {cut}");
+        }
+    }
+
+    #[test]
+    fn a_head_with_both_lengths_is_seen_in_any_pieces() {
+        check("POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", true);
+        check("POST / HTTP/1.1\ntransfer-ENCODING:chunked\nX: y\nCONTENT-length:3\n\n", true);
+    }
+
+    #[test]
+    fn a_body_is_not_a_head() {
+        check("POST / HTTP/1.1\r\nContent-Length: 30\r\n\r\nx\r\nTransfer-Encoding: chunked\r\n", false);
+        check("POST / HTTP/1.1\r\nX-Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", false);
+    }
+
+    #[test]
+    fn deadlines_follow_what_the_connection_does() {
+        let limits = Limits::default();
+        let connections = Arc::new(Connections::new());
+        let admitted = connections.admit(1).unwrap();
+        assert!(connections.admit(1).is_none());
+        let connection = &admitted.connection;
+        assert!(!connection.is_expired(120_000, &limits));
+        assert!(connection.is_expired(120_002, &limits));
+        connection.head_since.store(1, Relaxed);
+        assert!(!connection.is_expired(15_001, &limits));
+        assert!(connection.is_expired(15_002, &limits));
+        let _busy = connection.request_begins();
+        assert!(!connection.is_expired(1_000_000, &limits), "a long answer is not idle");
+        connection.body_begins(BodyPace::Rate);
+        connection.body_progress(256 * 30);
+        assert!(!connection.is_expired(30_002, &limits), "just fast enough");
+        connection.body_progress(256 * 30 - 1);
+        assert!(connection.is_expired(60_003, &limits), "too slow");
+    }
+}

@@ -1,0 +1,220 @@
+//! From a parsed head to an answer: limits of the head, route, access, database, handler, headers, compression.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Poll};
+
+use hyper::body::Incoming;
+use hyper::header::{CONNECTION, HeaderName, HeaderValue, SERVER};
+use hyper::{Request, StatusCode};
+
+use crate::access::{self, Identity};
+use crate::body::RequestBody;
+use crate::compression;
+use crate::connection::Connection;
+use crate::error::{Error, Result};
+use crate::exchange::Exchange;
+use crate::handlers::topology;
+use crate::node::Node;
+use crate::query_string::{QueryString, decode_segment};
+use crate::reply::Reply;
+use crate::routes::{self, Handler};
+
+const RAVEN_SERVER_VERSION: HeaderName = HeaderName::from_static("raven-server-version");
+const REFRESH_TOPOLOGY: HeaderName = HeaderName::from_static("refresh-topology");
+const REFRESH_CLIENT_CONFIGURATION: HeaderName = HeaderName::from_static("refresh-client-configuration");
+const TOPOLOGY_ETAG: HeaderName = HeaderName::from_static("topology-etag");
+const CLIENT_CONFIGURATION_ETAG: HeaderName = HeaderName::from_static("client-configuration-etag");
+const DATABASE_CLUSTER_TX_ID: HeaderName = HeaderName::from_static("database-cluster-tx-id");
+
+/// Answers one request of a connection.
+pub(crate) async fn serve(
+    node: Arc<Node>,
+    connection: Arc<Connection>,
+    request: Request<Incoming>,
+) -> std::result::Result<Reply, Infallible> {
+    let busy = connection.request_begins();
+    let is_http1 = request.version() < hyper::Version::HTTP_2;
+    let encoding = compression::asked_for(request.headers());
+    let (head, body) = request.into_parts();
+    let mut reply = if connection.take_ambiguous_length() {
+        let error = Error::Malformed("Content-Length and Transfer-Encoding exclude one another");
+        error.reply(&head.uri.to_string())
+    } else if let Err(error) = check_head(&node, &head) {
+        let mut reply = error.reply(&url_of(&head.uri));
+        if is_http1 {
+            reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        reply
+    } else {
+        let exchange = Exchange {
+            node: node.clone(),
+            method: head.method,
+            uri: head.uri,
+            headers: head.headers,
+            body: RequestBody::Incoming(body, connection.clone()),
+            database: None,
+        };
+        respond(exchange).await
+    };
+    if let Some(encoding) = encoding {
+        compression::apply(&mut reply, encoding);
+    }
+    if !is_http1 {
+        reply.headers_mut().remove(CONNECTION);
+    }
+    node.metrics.answered(reply.status());
+    reply.body_mut().keep_busy(busy);
+    Ok(reply)
+}
+
+/// What an error says as `Url`: path and query. An over-long one is cut.
+fn url_of(uri: &hyper::Uri) -> String {
+    let text = uri.path_and_query().map_or_else(|| uri.to_string(), |path| path.as_str().to_owned());
+    match text.char_indices().nth(2000) {
+        Some((end, _)) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+fn check_head(node: &Node, head: &hyper::http::request::Parts) -> Result<()> {
+    let limits = &node.limits;
+    let limit = |status, name, limit: usize, what| Err(Error::Limit { status, name, limit: limit as u64, what });
+    let target_size = head.uri.path_and_query().map_or(0, |path| path.as_str().len());
+    if target_size > limits.request_line_size {
+        let size = limits.request_line_size >> 10;
+        return limit(StatusCode::URI_TOO_LONG, "Limits.RequestLineInKb", size, "The request target");
+    }
+    if QueryString::new(head.uri.query().unwrap_or_default()).count() > limits.query_parameter_count {
+        let count = limits.query_parameter_count;
+        return limit(StatusCode::URI_TOO_LONG, "Limits.QueryParameterCount", count, "The number of query parameters");
+    }
+    let mut block_size = target_size;
+    for (name, value) in &head.headers {
+        if value.len() > limits.header_line_size {
+            let size = limits.header_line_size >> 10;
+            let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+            return limit(status, "Limits.HeaderLineInKb", size, "A header");
+        }
+        block_size += name.as_str().len() + value.len() + 4;
+    }
+    if block_size > limits.header_block_size {
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return limit(status, "Limits.HeaderBlockInKb", limits.header_block_size >> 10, "The request head");
+    }
+    Ok(())
+}
+
+/// Finds the handler, runs it, and makes an answer of what comes out, whatever that is.
+pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
+    exchange.node.request_count.fetch_add(1, Relaxed);
+    let url = exchange.uri.clone();
+    let mut stale = Stale::default();
+    let outcome = match prepare(&mut exchange) {
+        Err(error) => Err(error),
+        Ok(handler) => {
+            stale = Stale::of(&exchange);
+            match handler {
+                Handler::Now(handler) => {
+                    catch_unwind(AssertUnwindSafe(|| handler(&exchange))).unwrap_or_else(|panic| Err(panicked(&*panic)))
+                }
+                Handler::Maybe(simple, handler) => {
+                    let attempt = catch_unwind(AssertUnwindSafe(|| simple(&exchange)));
+                    match attempt.unwrap_or_else(|panic| Err(panicked(&*panic))).transpose() {
+                        Some(answered) => answered,
+                        None => Contained(handler(exchange)).await,
+                    }
+                }
+                Handler::Later(handler) => Contained(handler(exchange)).await,
+                Handler::Missing => Err(Error::not_supported("this route")),
+            }
+        }
+    };
+    let mut reply = outcome.unwrap_or_else(|error| {
+        if let Error::Panicked(message) = &error {
+            tracing::error!(message, url = url_of(&url), "a request met a bug");
+        }
+        error.reply(&url_of(&url))
+    });
+    let headers = reply.headers_mut();
+    headers.insert(RAVEN_SERVER_VERSION, Node::version_header());
+    headers.insert(SERVER, Node::server_header());
+    if let Some(transaction_id) = stale.transaction_id {
+        headers.insert(DATABASE_CLUSTER_TX_ID, transaction_id);
+    }
+    if stale.is_topology {
+        headers.insert(REFRESH_TOPOLOGY, HeaderValue::from_static("true"));
+    }
+    if stale.is_configuration {
+        headers.insert(REFRESH_CLIENT_CONFIGURATION, HeaderValue::from_static("true"));
+    }
+    reply
+}
+
+/// What the answers of a database carry besides: its transaction id, and what the client should read again.
+#[derive(Default)]
+struct Stale {
+    transaction_id: Option<HeaderValue>,
+    is_topology: bool,
+    is_configuration: bool,
+}
+
+impl Stale {
+    fn of(exchange: &Exchange) -> Stale {
+        let Some(database) = &exchange.database else { return Stale::default() };
+        let databases = &exchange.node.databases;
+        // It may have been deleted since it was found.
+        let Ok(record) = databases.record(database.name()) else { return Stale::default() };
+        // A client that says nothing, or nothing we can read, holds what it holds.
+        let is_older = |name, now: i64| exchange.etag_header(name).is_some_and(|etag| etag < now);
+        Stale {
+            transaction_id: HeaderValue::from_str(record.cluster_transaction_id()).ok(),
+            is_topology: is_older(&TOPOLOGY_ETAG, topology::etag(&record)),
+            is_configuration: exchange.headers.contains_key(&CLIENT_CONFIGURATION_ETAG)
+                && databases.client_configuration_of(database.name()).is_ok_and(|configuration| {
+                    configuration.value.is_some()
+                        && exchange.etag_header(&CLIENT_CONFIGURATION_ETAG).unwrap_or(-2) < configuration.etag
+                }),
+        }
+    }
+}
+
+/// Route, access and database of a request.
+fn prepare(exchange: &mut Exchange) -> Result<&'static Handler> {
+    let path = exchange.uri.path();
+    let Some(found) = routes::find(exchange.method.as_str(), path) else {
+        return Err(Error::RouteNotFound { method: exchange.method.to_string(), path: path.to_owned() });
+    };
+    access::check(found.route.access, Identity::Unsecured)?;
+    if let Some(place) = found.database {
+        let name = decode_segment(&path[place]);
+        exchange.database = Some(exchange.node.databases.find(&name)?);
+    }
+    match found.route.missing {
+        Some(feature) => Err(Error::not_supported(feature)),
+        None => Ok(&found.route.handler),
+    }
+}
+
+fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
+    let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+    Error::Panicked(message.unwrap_or_else(|| "a panic without a message".to_owned()))
+}
+
+/// A handler's future whose panics end the request, not the connection.
+struct Contained(routes::Pending);
+
+impl Future for Contained {
+    type Output = Result<Reply>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let future = &mut self.get_mut().0;
+        catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)))
+            .unwrap_or_else(|panic| Poll::Ready(Err(panicked(&*panic))))
+    }
+}

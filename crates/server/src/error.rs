@@ -1,0 +1,271 @@
+//! What can go wrong with a request, and what the client is told: the one place where errors become HTTP.
+//!
+//! Clients rebuild an exception from `Type` and show `Message` or `Error` (semantics.md §14); statuses are those that
+//! they expect: 404 has no body and means "not there", 503 makes them fail over, so neither is used for bad requests.
+
+use hyper::StatusCode;
+use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER};
+
+use crate::reply::{self, Reply};
+
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+/// Why a request is not answered as it hoped.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// No route has this path and method.
+    #[error("There is no handler for path: {method} {path}")]
+    RouteNotFound { method: String, path: String },
+    /// The route, or what is asked of it, is known and not there yet.
+    #[error("Rookery {version} does not support {feature} yet", version = env!("CARGO_PKG_VERSION"))]
+    NotSupported { feature: String },
+    /// A limit of ours; `name` is that of the setting.
+    #[error("{what} exceeds the limit {name} = {limit}")]
+    Limit { status: StatusCode, name: &'static str, limit: u64, what: &'static str },
+    /// The head or the framing of the request is not acceptable HTTP; the connection ends.
+    #[error("{0}")]
+    Malformed(&'static str),
+    /// The body cannot be decompressed, or has an encoding we do not know.
+    #[error("The request body cannot be decoded: {0}")]
+    Encoding(String),
+    /// The body stopped before its end.
+    #[error("The request body ended before its end: {0}")]
+    BodyCutOff(String),
+    /// Too much is waiting already; try again.
+    #[error("The server is busy: {0}. Try again later")]
+    Busy(&'static str),
+    /// A parameter is missing or has a value that makes no sense.
+    #[error("{0}")]
+    Argument(String),
+    /// The request is well formed and asks for something that cannot be done.
+    #[error("{0}")]
+    InvalidOperation(String),
+    /// The body is not acceptable JSON.
+    #[error("{0}")]
+    Json(#[from] json::Error),
+    /// The body is JSON, but no object.
+    #[error("Expected start of object, but got {found}")]
+    NotAnObject { found: &'static str },
+    /// The text of a query is wrong.
+    #[error("{message}\nQuery: {query}")]
+    Query { message: String, query: String },
+    /// A query on an index by name, which is not there. Answered with 404 and no body.
+    #[error("There is no such index")]
+    NoSuchIndex,
+    /// A query ran longer than allowed.
+    #[error("The query was cancelled after {seconds} s (the limit Limits.QueryRunTimeInSec)")]
+    QueryTimeout { seconds: u64 },
+    /// A bulk insert failed part of the way.
+    #[error("Failed to process bulk insert. Inserted {documents} items in {batches} batches. {cause}")]
+    BulkInsert { documents: u64, batches: u64, cause: Box<Error> },
+    /// The certificate, or the lack of one, does not allow this.
+    #[error("{0}")]
+    Forbidden(String),
+    /// A handler panicked. That is a bug; the request is lost and the server goes on.
+    #[error("The request met a bug in Rookery: {0}")]
+    Panicked(String),
+    /// The databases refused.
+    #[error(transparent)]
+    Database(#[from] database::Error),
+}
+
+/// How an error looks on the wire.
+struct Shape {
+    status: StatusCode,
+    exception: &'static str,
+    /// Further properties of the body, as name and text.
+    extra: Vec<(&'static str, Option<String>)>,
+}
+
+impl Shape {
+    fn new(status: StatusCode, exception: &'static str) -> Shape {
+        Shape { status, exception, extra: Vec::new() }
+    }
+}
+
+const ARGUMENT: &str = "System.ArgumentException";
+const BAD_REQUEST: &str = "Raven.Client.Exceptions.BadRequestException";
+const INVALID_OPERATION: &str = "System.InvalidOperationException";
+const INVALID_DATA: &str = "System.IO.InvalidDataException";
+const END_OF_STREAM: &str = "System.IO.EndOfStreamException";
+const NOT_SUPPORTED: &str = "Raven.Client.Exceptions.RavenException";
+const CONCURRENCY: &str = "Raven.Client.Exceptions.ConcurrencyException";
+
+impl Error {
+    pub(crate) fn not_supported(feature: impl Into<String>) -> Error {
+        Error::NotSupported { feature: feature.into() }
+    }
+
+    /// The .NET name that clients rebuild an exception from.
+    pub(crate) fn exception(&self) -> &'static str {
+        self.shape().exception
+    }
+
+    /// The status it is answered with.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.shape().status
+    }
+
+    fn shape(&self) -> Shape {
+        let internal = StatusCode::INTERNAL_SERVER_ERROR;
+        match self {
+            Error::RouteNotFound { .. } => {
+                Shape::new(StatusCode::BAD_REQUEST, "Raven.Client.Exceptions.Routing.RouteNotFoundException")
+            }
+            Error::NotSupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
+            Error::Limit { status, .. } => Shape::new(*status, BAD_REQUEST),
+            Error::Malformed(_) => Shape::new(StatusCode::BAD_REQUEST, BAD_REQUEST),
+            Error::Encoding(_) => Shape::new(StatusCode::BAD_REQUEST, INVALID_DATA),
+            Error::BodyCutOff(_) => Shape::new(StatusCode::BAD_REQUEST, END_OF_STREAM),
+            Error::Busy(_) => {
+                Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
+            }
+            Error::Argument(_) => Shape::new(internal, ARGUMENT),
+            Error::InvalidOperation(_) => Shape::new(internal, INVALID_OPERATION),
+            Error::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::new(internal, END_OF_STREAM),
+            Error::Json(_) => Shape::new(internal, INVALID_DATA),
+            Error::NotAnObject { .. } => Shape::new(internal, "Sparrow.Exceptions.InvalidStartOfObjectException"),
+            Error::Query { .. } => Shape::new(internal, "Raven.Client.Exceptions.InvalidQueryException"),
+            Error::NoSuchIndex => Shape::new(
+                StatusCode::NOT_FOUND,
+                "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException",
+            ),
+            Error::QueryTimeout { .. } => Shape::new(internal, "System.TimeoutException"),
+            Error::BulkInsert { cause, .. } => Shape {
+                status: match cause.status() {
+                    status @ (StatusCode::NOT_IMPLEMENTED | StatusCode::PAYLOAD_TOO_LARGE) => status,
+                    _ => internal,
+                },
+                ..Shape::new(internal, INVALID_OPERATION)
+            },
+            Error::Forbidden(_) => {
+                Shape::new(StatusCode::FORBIDDEN, "Raven.Client.Exceptions.Security.AuthorizationException")
+            }
+            Error::Panicked(_) => Shape::new(internal, INVALID_OPERATION),
+            Error::Database(error) => database_shape(error),
+        }
+    }
+
+    /// The answer to the request for `url` that failed this way.
+    pub(crate) fn reply(&self, url: &str) -> Reply {
+        let shape = self.shape();
+        let message = self.to_string();
+        let mut reply = reply::object(shape.status, |json| {
+            json.name("Url").string(url);
+            json.name("Type").string(shape.exception);
+            json.name("Message").string(&message);
+            json.name("Error").string(&self.long_text(shape.exception, &message));
+            for (name, text) in &shape.extra {
+                json.name(name).optional_string(text.as_deref());
+            }
+        });
+        if shape.status == StatusCode::SERVICE_UNAVAILABLE {
+            reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        // What is left of the body is not worth reading: it is too long, or its end cannot be found.
+        if matches!(self, Error::Malformed(_) | Error::BodyCutOff(_) | Error::Encoding(_))
+            || shape.status == StatusCode::PAYLOAD_TOO_LARGE
+        {
+            reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        reply
+    }
+
+    /// What goes into `Error`: type and message as .NET writes them, then the sources.
+    fn long_text(&self, exception: &str, message: &str) -> String {
+        let mut text = format!("{exception}: {message}");
+        let mut source = std::error::Error::source(self);
+        while let Some(cause) = source {
+            text.push_str("\n ---> ");
+            text.push_str(&cause.to_string());
+            source = cause.source();
+        }
+        text
+    }
+}
+
+const DOCUMENT_SIZE_LIMIT: StatusCode = StatusCode::PAYLOAD_TOO_LARGE;
+
+/// What the databases' errors become.
+fn database_shape(error: &database::Error) -> Shape {
+    use database::Error as E;
+    let internal = StatusCode::INTERNAL_SERVER_ERROR;
+    match error {
+        E::Missing { .. } => Shape::new(internal, "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException"),
+        E::Disabled { .. } => {
+            Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseDisabledException")
+        }
+        E::AlreadyExists { .. } | E::RecordConflict { .. } => Shape {
+            status: StatusCode::CONFLICT,
+            exception: CONCURRENCY,
+            extra: vec![("Id", None), ("ExpectedChangeVector", None), ("ActualChangeVector", None)],
+        },
+        E::BadName { .. } => Shape::new(StatusCode::BAD_REQUEST, BAD_REQUEST),
+        E::DeletionLocked { .. } => Shape::new(internal, INVALID_OPERATION),
+        E::Busy { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
+        E::UnknownOperation { .. } => Shape::new(internal, ARGUMENT),
+        E::Canceled => Shape::new(internal, "System.OperationCanceledException"),
+        E::NotEmpty { .. } => Shape::new(internal, INVALID_OPERATION),
+        E::BadStream { .. } => Shape::new(internal, INVALID_DATA),
+        E::Io { .. } => Shape::new(internal, "System.IO.IOException"),
+        E::Corrupt { .. } => Shape::new(internal, INVALID_DATA),
+        E::Documents(error) => documents_shape(error),
+        E::Storage(error) => storage_shape(error),
+    }
+}
+
+fn documents_shape(error: &database::documents::Error) -> Shape {
+    use database::documents::Error as E;
+    let internal = StatusCode::INTERNAL_SERVER_ERROR;
+    match error {
+        E::Conflict { id, expected, actual, .. } => Shape {
+            status: StatusCode::CONFLICT,
+            exception: CONCURRENCY,
+            extra: vec![
+                ("Id", Some(id.clone())),
+                ("ExpectedChangeVector", Some(expected.clone())),
+                ("ActualChangeVector", actual.clone()),
+            ],
+        },
+        E::CollectionMismatch { .. } => {
+            Shape::new(internal, "Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException")
+        }
+        E::BadId { .. } => Shape::new(internal, ARGUMENT),
+        E::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::new(internal, END_OF_STREAM),
+        E::Json(_) => Shape::new(internal, INVALID_DATA),
+        E::NotAnObject { .. } => Shape::new(internal, "Sparrow.Exceptions.InvalidStartOfObjectException"),
+        E::TooLarge { .. } => Shape::new(DOCUMENT_SIZE_LIMIT, ARGUMENT),
+        E::BadBatch { .. } => Shape::new(internal, INVALID_DATA),
+        E::UnknownCommand { .. } => Shape::new(internal, "Raven.Server.Exceptions.InvalidCommandTypeException"),
+        E::Unsupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
+        E::BadChangeVector { .. } => Shape::new(internal, ARGUMENT),
+        E::Corrupt { .. } => Shape::new(internal, INVALID_DATA),
+        E::Storage(error) => storage_shape(error),
+    }
+}
+
+fn storage_shape(error: &storage::Error) -> Shape {
+    use storage::Error as E;
+    let internal = StatusCode::INTERNAL_SERVER_ERROR;
+    match error {
+        E::Io { .. } => Shape::new(internal, "System.IO.IOException"),
+        E::DiskFull { .. } => Shape::new(StatusCode::INSUFFICIENT_STORAGE, "Raven.Client.Exceptions.RavenException"),
+        // Another node would do, if there is one: clients may fail over.
+        E::Failed { .. } | E::Closed => {
+            Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseLoadFailureException")
+        }
+        E::Corrupt { .. } | E::CorruptFile { .. } => Shape::new(internal, INVALID_DATA),
+        E::Locked { .. } | E::NewerFormat { .. } => {
+            Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseLoadFailureException")
+        }
+        E::KeyTooLong { .. } | E::ValueTooLong { .. } => Shape::new(internal, ARGUMENT),
+        E::TooLarge { .. } => Shape::new(StatusCode::INSUFFICIENT_STORAGE, "Raven.Client.Exceptions.RavenException"),
+        E::JobPanicked => Shape::new(internal, INVALID_OPERATION),
+    }
+}
+
+impl From<database::documents::Error> for Error {
+    fn from(error: database::documents::Error) -> Error {
+        Error::Database(database::Error::Documents(error))
+    }
+}

@@ -1,0 +1,106 @@
+//! One request on its way through a handler.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use database::Database;
+use hyper::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
+use hyper::{HeaderMap, Method, Uri};
+
+use crate::body::RequestBody;
+use crate::error::{Error, Result};
+use crate::node::Node;
+use crate::query_string::QueryString;
+use crate::reply;
+
+/// The request that a handler answers. Heads are parsed once; the body is read by the handler that wants it.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    pub(crate) node: Arc<Node>,
+    pub(crate) method: Method,
+    pub(crate) uri: Uri,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: RequestBody,
+    /// The database of a route below `/databases/{name}/`.
+    pub(crate) database: Option<Arc<Database>>,
+}
+
+impl Exchange {
+    pub(crate) fn query(&self) -> QueryString<'_> {
+        QueryString::new(self.uri.query().unwrap_or_default())
+    }
+
+    /// The parameter `name`, unescaped.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Argument`] if it is missing or empty.
+    pub(crate) fn required(&self, name: &str) -> Result<Cow<'_, str>> {
+        self.query()
+            .get_nonempty(name)
+            .ok_or_else(|| Error::Argument(format!("Query string value '{name}' must have a non empty value")))
+    }
+
+    /// The database that the path names.
+    pub(crate) fn database(&self) -> &Arc<Database> {
+        self.database.as_ref().expect("the route table resolves the database of every route below /databases/{name}/")
+    }
+
+    /// Takes the body and reads all of it.
+    pub(crate) async fn read_body(&mut self) -> Result<Bytes> {
+        let body = std::mem::replace(&mut self.body, RequestBody::empty());
+        body.read(&self.headers, &self.node.limits).await
+    }
+
+    /// Takes the body and reads it as JSON; it must be an object. An empty body is an empty object.
+    pub(crate) async fn read_object(&mut self) -> Result<json::Value> {
+        let body = self.read_body().await?;
+        parse_object(&body)
+    }
+
+    /// The change vector that `If-Match` asks for, without quotes.
+    pub(crate) fn if_match(&self) -> Option<Cow<'_, str>> {
+        self.headers.get(IF_MATCH).map(|value| String::from_utf8_lossy(reply::unquote(value.as_bytes())))
+    }
+
+    pub(crate) fn if_none_match(&self) -> Option<&HeaderValue> {
+        self.headers.get(IF_NONE_MATCH)
+    }
+
+    /// A header of ours that holds an etag: quoted or bare, rubbish (`"None"`) is `None`.
+    pub(crate) fn etag_header(&self, name: &HeaderName) -> Option<i64> {
+        std::str::from_utf8(reply::unquote(self.headers.get(name)?.as_bytes())).ok()?.parse().ok()
+    }
+
+    /// The address by which the client reached us, for answers that have to name it.
+    pub(crate) fn own_url(&self) -> String {
+        if let Some(url) = &self.node.public_url {
+            return url.clone();
+        }
+        let host = self.headers.get(hyper::header::HOST).and_then(|host| host.to_str().ok());
+        let authority = host.or_else(|| self.uri.authority().map(|authority| authority.as_str()));
+        // A Host header is the client's word: only what looks like one is sent back.
+        let is_plausible = |host: &&str| {
+            !host.is_empty()
+                && host.len() < 256
+                && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte))
+        };
+        match authority.filter(is_plausible) {
+            Some(authority) => format!("http://{authority}"),
+            None => self.node.url.clone(),
+        }
+    }
+}
+
+/// Reads JSON that must be an object.
+pub(crate) fn parse_object(body: &[u8]) -> Result<json::Value> {
+    if body.trim_ascii().is_empty() {
+        return Ok(json::Value::object());
+    }
+    match json::Value::parse(body)? {
+        object @ json::Value::Object(_) => Ok(object),
+        json::Value::Array(_) => Err(Error::NotAnObject { found: "StartArray" }),
+        _ => Err(Error::NotAnObject { found: "a value" }),
+    }
+}

@@ -1,0 +1,175 @@
+//! `POST /databases/{name}/bulk_insert`: documents as one endless JSON array.
+//!
+//! The answer comes when the array closes, not when the request does: one client never ends its request. So the body is
+//! handed on as it arrives, and the database cuts it into commands and applies them in transactions of bounded size:
+//!
+//! ```text
+//! network ──parts──► this task ──up to 1 MiB──► pool: BulkInsert::feed ──batches──► durable, some in flight
+//! ```
+//!
+//! While one part is cut and checked the next arrives. What was applied before an error stays. Parameters: `id` (of the
+//! operation), `skipOverwriteIfUnchanged`. 201 without a body.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use database::BulkInsert;
+use hyper::StatusCode;
+use hyper::header::{CONNECTION, HeaderValue};
+use tokio::sync::mpsc;
+
+use crate::body::{BodyStream, RequestBody};
+use crate::connection::BodyPace;
+use crate::error::{Error, Result};
+use crate::exchange::Exchange;
+use crate::limits::BULK_INSERT_PART_SIZE;
+use crate::node::Node;
+use crate::reply::{self, Reply};
+
+/// How long a client may take to end its request after the array. Then the connection is closed instead of kept.
+const END_GRACE: Duration = Duration::from_millis(20);
+
+pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
+    let query = exchange.query();
+    let id = query.number("id").and_then(|id| u64::try_from(id).ok());
+    let insert = exchange.database().bulk_insert(id, query.is_true("skipOverwriteIfUnchanged"));
+    let body = std::mem::replace(&mut exchange.body, RequestBody::empty());
+    let stream = BodyStream::new(body, &exchange.headers, &exchange.node.limits, BodyPace::Idle, usize::MAX);
+    let mut stream = match stream {
+        Ok(stream) => stream,
+        Err(error) => return Err(fail(insert, error)),
+    };
+    let (sender, receiver) = mpsc::channel(1);
+    let applying = tokio::spawn(apply(exchange.node.clone(), insert, receiver));
+    let mut reply = receive(&mut stream, sender, applying).await?;
+    if !has_ended(&mut stream).await {
+        reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    Ok(reply)
+}
+
+/// Takes parts from the network and hands them on until the other half is done.
+async fn receive(
+    stream: &mut BodyStream,
+    sender: mpsc::Sender<Received>,
+    mut applying: tokio::task::JoinHandle<Result<Reply>>,
+) -> Result<Reply> {
+    let mut sender = Some(sender);
+    let mut waiting = Vec::new();
+    let mut waiting_size = 0;
+    let mut end = None;
+    loop {
+        tokio::select! {
+            biased;
+            part = stream.next(), if end.is_none() && waiting_size < BULK_INSERT_PART_SIZE => match part {
+                Ok(Some(part)) => {
+                    waiting_size += part.len();
+                    waiting.push(part);
+                }
+                Ok(None) => end = Some(Error::BodyCutOff("the array of commands is not closed".to_owned())),
+                Err(error) => end = Some(error),
+            },
+            permit = reserve(sender.clone()), if sender.is_some() && (!waiting.is_empty() || end.is_some()) => {
+                let Some(permit) = permit else {
+                    // The other half needs no more: it tells why in a moment.
+                    sender = None;
+                    continue;
+                };
+                if waiting.is_empty() {
+                    permit.send(Received::End(end.take()));
+                    end = Some(Error::BodyCutOff(String::new()));
+                    sender = None;
+                } else {
+                    permit.send(Received::Parts(std::mem::take(&mut waiting)));
+                    waiting_size = 0;
+                }
+            }
+            outcome = &mut applying => {
+                return outcome.unwrap_or_else(|error| Err(Error::Panicked(error.to_string())));
+            }
+        }
+    }
+}
+
+/// What goes from one half to the other.
+enum Received {
+    Parts(Vec<Bytes>),
+    End(Option<Error>),
+}
+
+async fn reserve(sender: Option<mpsc::Sender<Received>>) -> Option<mpsc::OwnedPermit<Received>> {
+    sender?.reserve_owned().await.ok()
+}
+
+/// Whether the request ends as well, now that the array has.
+async fn has_ended(stream: &mut BodyStream) -> bool {
+    let end = async {
+        loop {
+            match stream.next().await {
+                // What follows the array is not looked at.
+                Ok(Some(_)) => continue,
+                Ok(None) => return true,
+                Err(_) => return false,
+            }
+        }
+    };
+    tokio::time::timeout(END_GRACE, end).await.unwrap_or(false)
+}
+
+/// The applying half: feeds parts on the pool, where waiting for the disk holds nobody up.
+async fn apply(node: Arc<Node>, mut insert: BulkInsert, mut receiver: mpsc::Receiver<Received>) -> Result<Reply> {
+    loop {
+        let parts = match receiver.recv().await {
+            Some(Received::Parts(parts)) => parts,
+            Some(Received::End(Some(error))) => return Err(failed(&node, insert, error).await),
+            // The client is gone, and with it the task of the other half.
+            Some(Received::End(None)) | None => return Err(Error::BodyCutOff("the client went away".to_owned())),
+        };
+        let feeding = node.bridge.run(move || Ok(feed(insert, &parts))).await;
+        match feeding? {
+            (fed, Ok(false)) => insert = fed,
+            (fed, Ok(true)) => {
+                let counts = fed.counts();
+                return match node.bridge.run(move || Ok(fed.finish())).await? {
+                    Ok(done) => {
+                        let documents = done.documents;
+                        node.metrics.documents_bulk_inserted.fetch_add(documents, std::sync::atomic::Ordering::Relaxed);
+                        Ok(reply::empty(StatusCode::CREATED))
+                    }
+                    Err(error) => Err(Error::BulkInsert {
+                        documents: counts.documents,
+                        batches: counts.batches,
+                        cause: Box::new(error.into()),
+                    }),
+                };
+            }
+            (fed, Err(error)) => return Err(failed(&node, fed, error.into()).await),
+        }
+    }
+}
+
+/// Feeds all parts; stops at the end of the array or at an error.
+fn feed(mut insert: BulkInsert, parts: &[Bytes]) -> (BulkInsert, database::Result<bool>) {
+    for part in parts {
+        match insert.feed(part) {
+            Ok(false) => {}
+            ended => return (insert, ended),
+        }
+    }
+    (insert, Ok(false))
+}
+
+/// Ends the operation with an error, on the pool, for what is in flight has to land first.
+async fn failed(node: &Node, insert: BulkInsert, error: Error) -> Error {
+    node.bridge.run(move || Ok(fail(insert, error))).await.unwrap_or_else(|error| error)
+}
+
+fn fail(insert: BulkInsert, error: Error) -> Error {
+    let cause = match &error {
+        Error::Database(error) => error.clone(),
+        other => database::Error::BadStream { rule: other.to_string() },
+    };
+    let counts = insert.fail(cause);
+    Error::BulkInsert { documents: counts.documents, batches: counts.batches, cause: Box::new(error) }
+}

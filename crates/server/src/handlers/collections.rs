@@ -1,0 +1,60 @@
+//! `GET /databases/{name}/collections/stats` and `/detailed`: what each collection holds.
+
+use hyper::StatusCode;
+
+use crate::error::Result;
+use crate::exchange::Exchange;
+use crate::reply::{self, Reply};
+use crate::sizes;
+
+pub(crate) fn basic(exchange: &Exchange) -> Result<Reply> {
+    let snapshot = exchange.database().read();
+    let collections = snapshot.collections()?;
+    Ok(reply::object(StatusCode::OK, |json| {
+        write_counts(json, &collections);
+        json.name("Collections").object(|json| {
+            for collection in &collections {
+                json.name(&collection.name).unsigned(collection.document_count);
+            }
+        });
+    }))
+}
+
+pub(crate) fn detailed(exchange: &Exchange) -> Result<Reply> {
+    let snapshot = exchange.database().read();
+    let collections = snapshot.collections()?;
+    Ok(reply::object(StatusCode::OK, |json| {
+        write_counts(json, &collections);
+        json.name("Collections").object(|json| {
+            for collection in &collections {
+                json.name(&collection.name).object(|json| write_collection(json, collection));
+            }
+        });
+    }))
+}
+
+fn write_collection(json: &mut json::Writer<'_>, collection: &database::documents::CollectionStatistics) {
+    json.name("Name").string(&collection.name).name("CountOfDocuments").unsigned(collection.document_count);
+    sizes::write(json.name("Size"), collection.document_size + collection.tombstone_size);
+    sizes::write(json.name("DocumentsSize"), collection.document_size);
+    json.name("CountOfTombstones").unsigned(collection.tombstone_count);
+    sizes::write(json.name("TombstonesSize"), collection.tombstone_size);
+    for (count, size) in [
+        ("CountOfRevisions", "RevisionsSize"),
+        ("CountOfTimeSeriesDeletedRanges", "TimeSeriesDeletedRangesSize"),
+        ("CountOfCounterEntries", "CounterEntriesSize"),
+        ("CountOfTimeSeriesSegments", "TimeSeriesSegmentsSize"),
+    ] {
+        json.name(count).unsigned(0);
+        sizes::write(json.name(size), 0);
+    }
+}
+
+fn write_counts(json: &mut json::Writer<'_>, collections: &[database::documents::CollectionStatistics]) {
+    json.name("CountOfDocuments").unsigned(collections.iter().map(|collection| collection.document_count).sum());
+    json.name("CountOfDocumentsConflicts").unsigned(0).name("CountOfConflicts").unsigned(0);
+    json.name("CountOfRevisionDocuments").unsigned(0);
+    json.name("CountOfTombstones").unsigned(collections.iter().map(|collection| collection.tombstone_count).sum());
+    json.name("CountOfTimeSeriesDeletedRanges").unsigned(0).name("CountOfAttachments").unsigned(0);
+    json.name("CountOfCounterEntries").unsigned(0).name("CountOfTimeSeriesSegments").unsigned(0);
+}

@@ -1,0 +1,46 @@
+//! What clients are told about how to behave: for the server (`/configuration/client`) and for each database over it.
+
+use hyper::StatusCode;
+
+use crate::error::Result;
+use crate::exchange::Exchange;
+use crate::reply::{self, Reply};
+
+/// GET `/databases/{name}/configuration/client`. `Etag` is -2 while nothing is configured.
+pub(crate) fn client(exchange: &Exchange) -> Result<Reply> {
+    let configuration = exchange.node.databases.client_configuration_of(exchange.database().name())?;
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("Etag").signed(configuration.etag);
+        match &configuration.value {
+            Some(value) => value.write(json.name("Configuration")),
+            None => {
+                json.name("Configuration").null();
+            }
+        }
+    }))
+}
+
+/// GET `/configuration/client`: 404 while nothing is configured.
+pub(crate) fn server_client(exchange: &Exchange) -> Result<Reply> {
+    match exchange.node.databases.client_configuration().value {
+        Some(value) => Ok(reply::ok(value.to_vec())),
+        None => Ok(reply::empty(StatusCode::NOT_FOUND)),
+    }
+}
+
+/// PUT `/databases/{name}/admin/configuration/client`. 204.
+pub(crate) async fn put_client(mut exchange: Exchange) -> Result<Reply> {
+    let value = exchange.read_object().await?;
+    let name = exchange.database().name().to_owned();
+    let databases = exchange.node.databases.clone();
+    exchange.node.bridge.run(move || Ok(databases.put_client_configuration_of(&name, value).map(drop)?)).await?;
+    Ok(reply::empty(StatusCode::NO_CONTENT))
+}
+
+/// PUT `/admin/configuration/client`. 204.
+pub(crate) async fn put_server_client(mut exchange: Exchange) -> Result<Reply> {
+    let value = exchange.read_object().await?;
+    let databases = exchange.node.databases.clone();
+    exchange.node.bridge.run(move || Ok(databases.put_client_configuration(value).map(drop)?)).await?;
+    Ok(reply::empty(StatusCode::NO_CONTENT))
+}

@@ -1,0 +1,308 @@
+//! `/databases` and `/admin/databases`: names, records, creating, deleting, switching on and off.
+
+use std::sync::Arc;
+
+use database::{DatabaseRecord, Databases, LockMode};
+use hyper::StatusCode;
+use hyper::header::{ETAG, HeaderName, HeaderValue};
+use json::{Value, Writer};
+
+use crate::error::{Error, Result};
+use crate::exchange::Exchange;
+use crate::reply::{self, Reply};
+
+const DATABASE_MISSING: HeaderName = HeaderName::from_static("database-missing");
+
+/// The properties of a record that clients expect whether they were ever set or not, in the order of the reference.
+const DEFAULTS: [(&str, &str); 47] = [
+    ("DatabaseName", "null"),
+    ("Disabled", "false"),
+    ("Encrypted", "false"),
+    ("EtagForBackup", "0"),
+    ("DeletionInProgress", "{}"),
+    ("RollingIndexes", "{}"),
+    ("DatabaseState", "\"Normal\""),
+    ("LockMode", "\"Unlock\""),
+    ("Topology", "{}"),
+    ("Sharding", "null"),
+    ("ConflictSolverConfig", "null"),
+    ("DocumentsCompression", "null"),
+    ("Sorters", "{}"),
+    ("Analyzers", "{}"),
+    ("Indexes", "{}"),
+    ("IndexesHistory", "{}"),
+    ("AutoIndexes", "{}"),
+    ("Settings", "{}"),
+    ("Revisions", "null"),
+    ("RevisionsBin", "null"),
+    ("TimeSeries", "null"),
+    ("RevisionsForConflicts", "null"),
+    ("Expiration", "null"),
+    ("Refresh", "null"),
+    ("DataArchival", "null"),
+    ("Integrations", "null"),
+    ("PeriodicBackups", "[]"),
+    ("ExternalReplications", "[]"),
+    ("SinkPullReplications", "[]"),
+    ("HubPullReplications", "[]"),
+    ("RavenConnectionStrings", "{}"),
+    ("SqlConnectionStrings", "{}"),
+    ("OlapConnectionStrings", "{}"),
+    ("ElasticSearchConnectionStrings", "{}"),
+    ("QueueConnectionStrings", "{}"),
+    ("SnowflakeConnectionStrings", "{}"),
+    ("AiConnectionStrings", "{}"),
+    ("AiAgents", "[]"),
+    ("RavenEtls", "[]"),
+    ("SqlEtls", "[]"),
+    ("ElasticSearchEtls", "[]"),
+    ("OlapEtls", "[]"),
+    ("QueueEtls", "[]"),
+    ("Client", "null"),
+    ("Studio", "null"),
+    ("TruncatedClusterTransactionCommandsCount", "0"),
+    ("UnusedDatabaseIds", "[]"),
+];
+
+/// GET `/databases`: `start`, `pageSize`, `namesOnly`.
+pub(crate) fn names(exchange: &Exchange) -> Result<Reply> {
+    let query = exchange.query();
+    let bound = |name, default| {
+        let number = query.number(name).and_then(|number| usize::try_from(number).ok());
+        number.unwrap_or(default)
+    };
+    let databases = &exchange.node.databases;
+    let names = databases.names();
+    let page = names.iter().skip(bound("start", 0)).take(bound("pageSize", usize::MAX));
+    let is_names_only = query.is_true("namesOnly");
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("Databases").array(|json| {
+            for name in page {
+                if is_names_only {
+                    json.string(name);
+                } else if let Ok(record) = databases.record(name) {
+                    json.object(|json| write_info(json, exchange, &record));
+                }
+            }
+        });
+    }))
+}
+
+/// What lists of databases show of one.
+fn write_info(json: &mut Writer<'_>, exchange: &Exchange, record: &DatabaseRecord) {
+    json.name("Name").string(record.name()).name("Disabled").bool(record.is_disabled());
+    json.name("LockMode").string(record.lock_mode().wire_name());
+    json.name("IsAdmin").bool(true).name("IsEncrypted").bool(false).name("IndexesCount").unsigned(0);
+    json.name("NodesTopology").object(|json| {
+        json.name("Members").array(|json| {
+            json.object(|json| {
+                json.name("NodeTag").string(exchange.node.databases.node_tag());
+                json.name("NodeUrl").string(&exchange.own_url()).name("ResponsibleNode").null();
+            });
+        });
+        json.name("Promotables").array(|_| {}).name("Rehabs").array(|_| {});
+    });
+}
+
+/// GET `/admin/databases`: `name`; 404 if there is none.
+pub(crate) fn record(exchange: &Exchange) -> Result<Reply> {
+    let name = exchange.required("name")?;
+    match exchange.node.databases.record(&name) {
+        Ok(record) => Ok(record_reply(&record)),
+        Err(database::Error::Missing { .. }) => Ok(missing(&name, StatusCode::NOT_FOUND)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// GET `/databases/{name}/admin/record`.
+pub(crate) fn own_record(exchange: &Exchange) -> Result<Reply> {
+    Ok(record_reply(&*exchange.node.databases.record(exchange.database().name())?))
+}
+
+fn record_reply(record: &DatabaseRecord) -> Reply {
+    reply::object(StatusCode::OK, |json| {
+        for (name, default) in DEFAULTS {
+            // Some clients send `null` for all that they do not set, and cannot read it back.
+            match record.value.get(name).filter(|value| **value != Value::Null) {
+                Some(value) => value.write(json.name(name)),
+                None => {
+                    json.name(name).raw(default.as_bytes());
+                }
+            }
+        }
+        for (name, value) in record.value.members() {
+            if name != "Etag" && !DEFAULTS.iter().any(|(known, _)| known == name) {
+                value.write(json.name(name));
+            }
+        }
+        json.name("Etag").unsigned(record.etag);
+    })
+}
+
+/// The answers outside of `/databases/{name}/` about a database that is not there.
+pub(crate) fn missing(name: &str, status: StatusCode) -> Reply {
+    let mut reply = reply::object(status, |json| {
+        json.name("Type").string("Error").name("Message").string(&format!("Database {name} wasn't found"));
+    });
+    // A name that cannot stand in a header is no name that anybody created.
+    if let Ok(name) = HeaderValue::from_str(name) {
+        reply.headers_mut().insert(DATABASE_MISSING, name);
+    }
+    reply
+}
+
+/// PUT `/admin/databases`: `name`; the record in the body. With an etag in the header `ETag` it changes an existing one.
+pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
+    let mut record = exchange.read_object().await?;
+    let asked = exchange.query().get_nonempty("name").map(std::borrow::Cow::into_owned);
+    let in_record = record.get("DatabaseName").and_then(Value::as_str).map(str::to_owned);
+    let name = asked.or(in_record).unwrap_or_default();
+    if record.get("Encrypted").and_then(Value::as_bool) == Some(true) {
+        return Err(Error::not_supported("encrypted databases"));
+    }
+    if matches!(record.get("Sharding"), Some(Value::Object(_))) {
+        return Err(Error::not_supported("sharding"));
+    }
+    if exchange.query().number("replicationFactor").is_some_and(|factor| factor > 1) {
+        return Err(Error::InvalidOperation(
+            "Cannot create a database on more nodes than there are in the cluster, which is 1".to_owned(),
+        ));
+    }
+    // A request that names no etag, or rubbish (`"undefined"`), creates.
+    let etag = exchange.etag_header(&ETAG).and_then(|etag| u64::try_from(etag).ok());
+    let request_id = request_id(&exchange);
+    let databases = exchange.node.databases.clone();
+    let record = exchange
+        .node
+        .bridge
+        .run(move || {
+            Ok(match etag {
+                Some(etag) => databases.update(&name, &record, Some(etag))?,
+                None => {
+                    record.remove("Etag");
+                    databases.create(&name, record, request_id.as_deref())?
+                }
+            })
+        })
+        .await?;
+    let url = exchange.own_url();
+    Ok(reply::object(StatusCode::CREATED, |json| {
+        json.name("RaftCommandIndex").unsigned(record.etag).name("Name").string(record.name());
+        match record.value.get("Topology") {
+            Some(topology) => topology.write(json.name("Topology")),
+            None => {
+                json.name("Topology").null();
+            }
+        }
+        json.name("NodesAddedTo")
+            .array(|json| {
+                json.string(&url);
+            })
+            .name("ShardsDefined")
+            .bool(false);
+    }))
+}
+
+pub(crate) fn request_id(exchange: &Exchange) -> Option<String> {
+    exchange.query().get_nonempty("raft-request-id").map(std::borrow::Cow::into_owned)
+}
+
+/// DELETE `/admin/databases`: body `{"DatabaseNames":[],"HardDelete"}`. Names that are not there are passed over.
+pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
+    let body = exchange.read_object().await?;
+    let mut names = database_names(&body);
+    names.extend(exchange.query().all("name").map(std::borrow::Cow::into_owned));
+    let is_hard =
+        body.get("HardDelete").and_then(Value::as_bool) == Some(true) || exchange.query().is_true("hardDelete");
+    let request_id = request_id(&exchange);
+    let databases = exchange.node.databases.clone();
+    let deletion = exchange
+        .node
+        .bridge
+        .run(move || {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            Ok(databases.delete(&names, is_hard, request_id.as_deref())?)
+        })
+        .await?;
+    let index = deletion.raft_index.map_or(-1, u64::cast_signed);
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("RaftCommandIndex").signed(index).name("PendingDeletes").array(|_| {});
+    }))
+}
+
+fn database_names(body: &Value) -> Vec<String> {
+    match body.get("DatabaseNames") {
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// POST `/admin/databases/enable`: body `{"DatabaseNames":[]}`.
+pub(crate) async fn enable(exchange: Exchange) -> Result<Reply> {
+    toggle(exchange, false).await
+}
+
+/// POST `/admin/databases/disable`: body `{"DatabaseNames":[]}`.
+pub(crate) async fn disable(exchange: Exchange) -> Result<Reply> {
+    toggle(exchange, true).await
+}
+
+async fn toggle(mut exchange: Exchange, is_disabled: bool) -> Result<Reply> {
+    let names = database_names(&exchange.read_object().await?);
+    let databases = exchange.node.databases.clone();
+    let outcomes = exchange.node.bridge.run(move || Ok(toggle_all(&databases, names, is_disabled))).await?;
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("Status").array(|json| {
+            for (name, outcome) in &outcomes {
+                json.object(|json| {
+                    json.name("Name").string(name).name("Success").bool(outcome.is_ok());
+                    json.name("Disabled").bool(is_disabled == outcome.is_ok());
+                    json.name("Reason").string(&match outcome {
+                        Ok(_) => format!(
+                            "Database state={} was propagated on the cluster",
+                            if is_disabled { "True" } else { "False" }
+                        ),
+                        Err(database::Error::Missing { .. }) => "database not found".to_owned(),
+                        Err(error) => error.to_string(),
+                    });
+                });
+            }
+        });
+    }))
+}
+
+fn toggle_all(
+    databases: &Arc<Databases>,
+    names: Vec<String>,
+    is_disabled: bool,
+) -> Vec<(String, database::Result<bool>)> {
+    let toggle = |name: String| {
+        let outcome = databases.set_disabled(&name, is_disabled);
+        (name, outcome)
+    };
+    names.into_iter().map(toggle).collect()
+}
+
+/// POST `/admin/databases/set-lock`: body `{"DatabaseNames":[],"Mode"}`. 204.
+pub(crate) async fn set_lock(mut exchange: Exchange) -> Result<Reply> {
+    let body = exchange.read_object().await?;
+    let mode = body.get("Mode").and_then(Value::as_str).and_then(LockMode::from_wire);
+    let mode = mode.ok_or_else(|| Error::Argument("The body must have a lock mode in 'Mode'".to_owned()))?;
+    let names = database_names(&body);
+    let databases = exchange.node.databases.clone();
+    exchange
+        .node
+        .bridge
+        .run(move || names.iter().try_for_each(|name| Ok(databases.set_lock_mode(name, mode)?)))
+        .await?;
+    Ok(reply::empty(StatusCode::NO_CONTENT))
+}
+
+/// PUT `/databases/{name}/admin/configuration/settings`: the settings as one object. 204; they count from the next opening.
+pub(crate) async fn put_settings(mut exchange: Exchange) -> Result<Reply> {
+    let settings = exchange.read_object().await?;
+    let name = exchange.database().name().to_owned();
+    let databases = exchange.node.databases.clone();
+    exchange.node.bridge.run(move || Ok(databases.put_settings(&name, settings).map(drop)?)).await?;
+    Ok(reply::empty(StatusCode::NO_CONTENT))
+}

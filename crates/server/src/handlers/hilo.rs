@@ -1,0 +1,42 @@
+//! `/databases/{name}/hilo`: ranges of numbers from which clients make ids.
+//!
+//! GET `next`: `tag`, `lastBatchSize`, `lastRangeAt`, `identityPartsSeparator`, `lastMax`; 201. PUT `return`: `tag`, `end`,
+//! `last`; 200 without a body.
+
+use database::documents::{Date, HiLoRequest, Writing};
+use hyper::StatusCode;
+
+use crate::bridge;
+use crate::error::{Error, Result};
+use crate::exchange::Exchange;
+use crate::reply::{self, Reply};
+
+pub(crate) async fn next(exchange: Exchange) -> Result<Reply> {
+    let query = exchange.query();
+    let number = |name| query.number(name).and_then(|number| u64::try_from(number).ok()).unwrap_or(0);
+    let request = HiLoRequest {
+        tag: exchange.required("tag")?.into_owned(),
+        last_batch_size: number("lastBatchSize"),
+        last_range_at: query.get_nonempty("lastRangeAt").and_then(|text| Date::parse(&text)),
+        separator: query.get_nonempty("identityPartsSeparator").and_then(|text| text.chars().next()),
+        last_max: number("lastMax"),
+    };
+    let range = bridge::answer(|done| exchange.database().submit_hilo(request, done.into_call_back())).await?;
+    Ok(reply::object(StatusCode::CREATED, |json| {
+        json.name("Prefix").string(&range.prefix).name("Low").unsigned(range.low).name("High").unsigned(range.high);
+        json.name("LastSize").unsigned(range.last_size).name("ServerTag").string(&range.server_tag);
+        json.name("LastRangeAt").string(&range.last_range_at.to_string());
+    }))
+}
+
+pub(crate) async fn give_back(exchange: Exchange) -> Result<Reply> {
+    let tag = exchange.required("tag")?.into_owned();
+    let number = |name: &str| {
+        let number = exchange.query().number(name).and_then(|number| u64::try_from(number).ok());
+        number.ok_or_else(|| Error::Argument(format!("Query string value '{name}' must be a number")))
+    };
+    let (end, last) = (number("end")?, number("last")?);
+    let work = move |writing: &mut Writing<'_, '_>| writing.return_hilo(&tag, end, last);
+    bridge::answer(|done| exchange.database().submit_work(64, work, done.into_call_back())).await?;
+    Ok(reply::empty(StatusCode::OK))
+}

@@ -1,0 +1,108 @@
+//! `/databases/{name}/operations`: what goes on in the background, by number.
+//!
+//! GET `next-operation-id`; GET `state`: `id`, 404 if unknown; POST `kill`: `id`, 204. The same for the server itself at
+//! `/operations`.
+
+use database::{Operation, OperationStatus, Operations};
+use hyper::StatusCode;
+
+use crate::error::{Error, Result};
+use crate::exchange::Exchange;
+use crate::reply::{self, Reply};
+
+pub(crate) fn next_id(exchange: &Exchange) -> Result<Reply> {
+    Ok(id_reply(exchange, exchange.database().operations()))
+}
+
+pub(crate) fn server_next_id(exchange: &Exchange) -> Result<Reply> {
+    Ok(id_reply(exchange, exchange.node.databases.operations()))
+}
+
+fn id_reply(exchange: &Exchange, operations: &Operations) -> Reply {
+    reply::object(StatusCode::OK, |json| {
+        json.name("Id").unsigned(operations.next_id()).name("NodeTag").string(exchange.node.databases.node_tag());
+    })
+}
+
+pub(crate) fn state(exchange: &Exchange) -> Result<Reply> {
+    Ok(state_reply(exchange.database().operations(), number(exchange)?))
+}
+
+pub(crate) fn server_state(exchange: &Exchange) -> Result<Reply> {
+    Ok(state_reply(exchange.node.databases.operations(), number(exchange)?))
+}
+
+fn state_reply(operations: &Operations, id: u64) -> Reply {
+    match operations.get(id) {
+        Some(operation) => reply::object(StatusCode::OK, |json| write(json, &operation)),
+        None => reply::empty(StatusCode::NOT_FOUND),
+    }
+}
+
+/// Writes a state in the words of clients; the `$type` texts are those that .NET clients send on.
+fn write(json: &mut json::Writer<'_>, operation: &Operation) {
+    json.name("$type").string("Raven.Client.Documents.Operations.OperationState, Raven.Client");
+    match operation.progress() {
+        Some(progress) if matches!(operation.status(), OperationStatus::InProgress) => {
+            json.name("Progress").object(|json| {
+                json.name("$type").string("Raven.Client.Documents.Operations.BulkInsertProgress, Raven.Client");
+                json.name("Processed").unsigned(progress.processed).name("Total").unsigned(progress.total);
+                json.name("BatchCount").unsigned(progress.batch_count);
+                json.name("LastProcessedId").optional_string(progress.last_processed_id.as_deref());
+                json.name("DocumentsProcessed").unsigned(progress.documents_processed);
+                json.name("AttachmentsProcessed").unsigned(0).name("CountersProcessed").unsigned(0);
+                json.name("TimeSeriesProcessed").unsigned(0);
+            });
+        }
+        _ => {
+            json.name("Progress").null();
+        }
+    }
+    let status = match operation.status() {
+        OperationStatus::InProgress => {
+            json.name("Result").null();
+            "InProgress"
+        }
+        OperationStatus::Completed(result) => {
+            json.name("Result").object(|json| {
+                json.name("$type").string("Raven.Client.Documents.Operations.BulkOperationResult, Raven.Client");
+                json.name("Total").unsigned(result.total).name("Message").string(&result.message);
+                json.name("Details").array(|_| {}).name("Query").null();
+                json.name("DocumentsProcessed").unsigned(result.documents_processed);
+                json.name("AttachmentsProcessed").unsigned(0).name("CountersProcessed").unsigned(0);
+                json.name("TimeSeriesProcessed").unsigned(0);
+            });
+            "Completed"
+        }
+        OperationStatus::Faulted(error) => {
+            let error = Error::Database((*error).clone());
+            let message = error.to_string();
+            json.name("Result").object(|json| {
+                json.name("$type").string("Raven.Client.Documents.Operations.OperationExceptionResult, Raven.Client");
+                json.name("Type").string(error.exception()).name("Message").string(&message);
+                json.name("Error").string(&format!("{}: {message}", error.exception()));
+                json.name("StatusCode").unsigned(error.status().as_u16().into());
+            });
+            "Faulted"
+        }
+        OperationStatus::Canceled => {
+            json.name("Result").null();
+            "Canceled"
+        }
+    };
+    json.name("Status").string(status);
+}
+
+pub(crate) fn kill(exchange: &Exchange) -> Result<Reply> {
+    let id = number(exchange)?;
+    match exchange.database().operations().get(id) {
+        Some(operation) => operation.kill(),
+        None => return Err(Error::Argument(format!("Operation {id} was not registered"))),
+    }
+    Ok(reply::empty(StatusCode::NO_CONTENT))
+}
+
+fn number(exchange: &Exchange) -> Result<u64> {
+    let id = exchange.required("id")?;
+    id.parse().map_err(|_| Error::Argument(format!("Could not parse query string 'id' as a number: {id}")))
+}

@@ -1,0 +1,54 @@
+//! What all requests of one server share.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Instant, SystemTime};
+
+use hyper::header::HeaderValue;
+
+use crate::bridge::Bridge;
+use crate::connection::Connections;
+use crate::limits::Limits;
+use crate::metrics::Metrics;
+
+/// The version that clients are told. They parse `major.minor` and switch features by it: 5.2 atomic guards, 6.1
+/// heartbeats in bulk inserts (endpoints.md §0.4). It says which protocol we speak, not who we are: that is `Server`.
+pub(crate) const PROTOCOL_VERSION: &str = "7.1.5.71028";
+
+/// The build number inside of [`PROTOCOL_VERSION`].
+pub(crate) const PROTOCOL_BUILD: i64 = 71028;
+
+/// What `Server` says.
+pub(crate) const SERVER_NAME: &str = concat!("Rookery/", env!("CARGO_PKG_VERSION"));
+
+/// The server as its handlers see it.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) databases: Arc<database::Databases>,
+    pub(crate) limits: Limits,
+    pub(crate) bridge: Bridge,
+    pub(crate) connections: Arc<Connections>,
+    pub(crate) metrics: Metrics,
+    /// Where we listen, as a URL.
+    pub(crate) url: String,
+    /// Where clients should find us, if they cannot know it from their own request.
+    pub(crate) public_url: Option<String>,
+    pub(crate) started: Instant,
+    pub(crate) started_at: SystemTime,
+    pub(crate) request_count: AtomicU64,
+}
+
+impl Node {
+    pub(crate) fn uptime_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The header by which clients choose their protocol.
+    pub(crate) const fn version_header() -> HeaderValue {
+        HeaderValue::from_static(PROTOCOL_VERSION)
+    }
+
+    pub(crate) const fn server_header() -> HeaderValue {
+        HeaderValue::from_static(SERVER_NAME)
+    }
+}

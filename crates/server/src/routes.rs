@@ -1,0 +1,457 @@
+//! The table of routes, and finding one.
+//!
+//! A line has method, path, the access it needs and the handler. `*` stands for the name of a database and is the only
+//! capture. A path is found in one pass over its bytes, folded to lower case and hashed on the way; nothing is
+//! allocated. What a handler may rely on: its method and path matched, access was checked, its database exists.
+
+use std::future::Future;
+use std::ops::Range;
+use std::pin::Pin;
+use std::sync::OnceLock;
+
+use crate::error::Result;
+use crate::exchange::Exchange;
+use crate::handlers::{
+    bulk_docs, bulk_insert, collections, configuration, databases, docs, health, hilo, identities, indexes, multi_get,
+    node_info, operations, pages, queries, sample_data, statistics, streams, topology,
+};
+use crate::reply::Reply;
+
+/// Who may call a route. Checked before the handler, in one place ([`crate::access`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anyone who reaches the port.
+    Anyone,
+    /// Any registered certificate.
+    ValidUser,
+    /// Reading the database of the path.
+    Read,
+    /// Writing to the database of the path.
+    ReadWrite,
+    /// Administering the database of the path.
+    Admin,
+    /// Operating the server.
+    Operator,
+}
+
+/// One line of the table.
+#[derive(Debug)]
+pub struct Route {
+    /// In upper case; compared without regard to case, since one client sends `Put`.
+    pub method: &'static str,
+    /// `*` stands for one segment: the name of a database.
+    pub path: &'static str,
+    /// Who may call it.
+    pub access: Access,
+    /// `Some` if it is answered with 501 for now: the name of the missing feature.
+    pub missing: Option<&'static str>,
+    pub(crate) handler: Handler,
+}
+
+/// What answers.
+pub(crate) enum Handler {
+    /// Short work without waiting, right on the network thread.
+    Now(fn(&Exchange) -> Result<Reply>),
+    /// Short work in most cases; `None` hands over to the second, which waits.
+    Maybe(fn(&Exchange) -> Result<Option<Reply>>, fn(Exchange) -> Pending),
+    /// Work that waits: for its body, for a write, for a pool.
+    Later(fn(Exchange) -> Pending),
+    /// Known to clients, not there yet: 501.
+    Missing,
+}
+
+impl std::fmt::Debug for Handler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Handler::Now(_) => "Now",
+            Handler::Maybe(..) => "Maybe",
+            Handler::Later(_) => "Later",
+            Handler::Missing => "Missing",
+        })
+    }
+}
+
+pub(crate) type Pending = Pin<Box<dyn Future<Output = Result<Reply>> + Send>>;
+
+/// A handler that does not wait.
+const fn now(
+    method: &'static str,
+    path: &'static str,
+    access: Access,
+    handler: fn(&Exchange) -> Result<Reply>,
+) -> Route {
+    Route { method, path, access, missing: None, handler: Handler::Now(handler) }
+}
+
+/// A handler that waits.
+const fn later(method: &'static str, path: &'static str, access: Access, handler: fn(Exchange) -> Pending) -> Route {
+    Route { method, path, access, missing: None, handler: Handler::Later(handler) }
+}
+
+/// A handler that does not wait if the request is simple.
+const fn maybe(
+    method: &'static str,
+    path: &'static str,
+    access: Access,
+    simple: fn(&Exchange) -> Result<Option<Reply>>,
+    handler: fn(Exchange) -> Pending,
+) -> Route {
+    Route { method, path, access, missing: None, handler: Handler::Maybe(simple, handler) }
+}
+
+/// A route of clients that is refused by the name of its feature.
+const fn missing(method: &'static str, path: &'static str, access: Access, feature: &'static str) -> Route {
+    Route { method, path, access, missing: Some(feature), handler: Handler::Missing }
+}
+
+/// Makes an `async fn` fit into the table.
+macro_rules! pending {
+    ($handler:path) => {
+        |exchange| Box::pin($handler(exchange))
+    };
+}
+
+use Access::{Admin, Anyone, Operator, Read, ReadWrite, ValidUser};
+
+/// All routes. Order plays no part.
+pub static ROUTES: &[Route] = &[
+    // Pages and the node itself.
+    now("GET", "/", Anyone, pages::home),
+    now("GET", "/studio/index.html", Anyone, pages::home),
+    now("GET", "/favicon.ico", Anyone, pages::icon),
+    now("GET", "/metrics", Operator, pages::metrics),
+    now("GET", "/build/version", Anyone, node_info::build_version),
+    now("GET", "/cluster/topology", ValidUser, topology::cluster),
+    now("GET", "/cluster/node-info", ValidUser, node_info::node_info),
+    now("GET", "/topology", ValidUser, topology::database),
+    now("GET", "/license/status", ValidUser, node_info::license),
+    now("GET", "/rachis/waitfor", ValidUser, node_info::wait_for_index),
+    now("GET", "/configuration/client", ValidUser, configuration::server_client),
+    later("PUT", "/admin/configuration/client", Operator, pending!(configuration::put_server_client)),
+    now("GET", "/operations/state", ValidUser, operations::server_state),
+    now("GET", "/operations/next-operation-id", ValidUser, operations::server_next_id),
+    // Databases.
+    now("GET", "/databases", ValidUser, databases::names),
+    now("GET", "/admin/databases", Operator, databases::record),
+    later("PUT", "/admin/databases", Operator, pending!(databases::put)),
+    later("DELETE", "/admin/databases", Operator, pending!(databases::delete)),
+    later("POST", "/admin/databases/enable", Operator, pending!(databases::enable)),
+    later("POST", "/admin/databases/disable", Operator, pending!(databases::disable)),
+    later("POST", "/admin/databases/set-lock", Operator, pending!(databases::set_lock)),
+    now("GET", "/databases/*/admin/record", Admin, databases::own_record),
+    later("PUT", "/databases/*/admin/configuration/settings", Admin, pending!(databases::put_settings)),
+    later("PUT", "/databases/*/admin/configuration/client", Admin, pending!(configuration::put_client)),
+    now("GET", "/databases/*/configuration/client", Read, configuration::client),
+    // Documents.
+    maybe("GET", "/databases/*/docs", Read, docs::get_one, pending!(docs::get)),
+    later("POST", "/databases/*/docs", Read, pending!(docs::post)),
+    now("HEAD", "/databases/*/docs", Read, docs::head),
+    later("PUT", "/databases/*/docs", ReadWrite, pending!(docs::put)),
+    later("DELETE", "/databases/*/docs", ReadWrite, pending!(docs::delete)),
+    now("GET", "/databases/*/docs/size", Read, docs::size),
+    later("POST", "/databases/*/bulk_docs", ReadWrite, pending!(bulk_docs::post)),
+    later("POST", "/databases/*/bulk_insert", ReadWrite, pending!(bulk_insert::post)),
+    later("POST", "/databases/*/multi_get", Read, pending!(multi_get::post)),
+    later("GET", "/databases/*/streams/docs", Read, pending!(streams::docs)),
+    later("POST", "/databases/*/streams/queries", Read, pending!(streams::queries)),
+    later("GET", "/databases/*/streams/queries", Read, pending!(streams::queries)),
+    later("POST", "/databases/*/queries", Read, pending!(queries::post)),
+    later("GET", "/databases/*/queries", Read, pending!(queries::get)),
+    later("DELETE", "/databases/*/queries", ReadWrite, pending!(queries::delete)),
+    // Ids.
+    later("GET", "/databases/*/hilo/next", ReadWrite, pending!(hilo::next)),
+    later("PUT", "/databases/*/hilo/return", ReadWrite, pending!(hilo::give_back)),
+    later("POST", "/databases/*/identity/next", ReadWrite, pending!(identities::next)),
+    later("POST", "/databases/*/identity/seed", ReadWrite, pending!(identities::seed)),
+    now("GET", "/databases/*/debug/identities", Read, identities::all),
+    // Statistics and the like.
+    now("GET", "/databases/*/stats", Read, statistics::basic),
+    now("GET", "/databases/*/stats/detailed", Read, statistics::detailed),
+    now("GET", "/databases/*/stats/essential", Read, statistics::essential),
+    now("GET", "/databases/*/collections/stats", Read, collections::basic),
+    now("GET", "/databases/*/collections/stats/detailed", Read, collections::detailed),
+    now("GET", "/databases/*/healthcheck", Read, health::check),
+    later("POST", "/databases/*/studio/sample-data", Admin, pending!(sample_data::create)),
+    now("GET", "/databases/*/operations/next-operation-id", Read, operations::next_id),
+    now("GET", "/databases/*/operations/state", Read, operations::state),
+    now("POST", "/databases/*/operations/kill", ReadWrite, operations::kill),
+    // Indexes: there are none yet, and these say so.
+    now("GET", "/databases/*/indexes", Read, indexes::list),
+    now("GET", "/databases/*/indexes/stats", Read, indexes::list),
+    now("GET", "/databases/*/indexes/errors", Read, indexes::list),
+    now("GET", "/databases/*/indexes/status", Read, indexes::status),
+    now("GET", "/databases/*/indexes/staleness", Read, indexes::one),
+    now("GET", "/databases/*/indexes/terms", Read, indexes::terms),
+    now("DELETE", "/databases/*/indexes", ReadWrite, indexes::delete),
+    // Known to clients, and not there yet.
+    missing("GET", "/info/tcp", ValidUser, TCP),
+    missing("GET", "/databases/*/info/tcp", Read, TCP),
+    missing("GET", "/info/remote-task/tcp", ValidUser, TCP),
+    missing("PUT", "/admin/cluster/node", Operator, CLUSTER),
+    missing("DELETE", "/admin/cluster/node", Operator, CLUSTER),
+    missing("PUT", "/admin/databases/node", Operator, CLUSTER),
+    missing("POST", "/admin/databases/promote", Operator, CLUSTER),
+    missing("POST", "/admin/databases/reorder", Operator, CLUSTER),
+    missing("POST", "/admin/databases/dynamic-node-distribution", Operator, CLUSTER),
+    missing("POST", "/admin/databases/topology/modify", Operator, CLUSTER),
+    missing("POST", "/admin/databases/unused-ids", Operator, CLUSTER),
+    missing("PUT", "/admin/databases/orchestrator", Operator, "sharding"),
+    missing("DELETE", "/admin/databases/orchestrator", Operator, "sharding"),
+    missing("PUT", "/admin/databases/shard", Operator, "sharding"),
+    missing("POST", "/admin/compact", Operator, "compaction of an open database"),
+    missing("POST", "/admin/operations/kill", Operator, "server-wide operations"),
+    missing("GET", "/admin/logs/configuration", Operator, "log configuration over HTTP"),
+    missing("POST", "/admin/logs/configuration", Operator, "log configuration over HTTP"),
+    missing("GET", "/admin/traffic-watch/configuration", Operator, "traffic watch"),
+    missing("POST", "/admin/traffic-watch/configuration", Operator, "traffic watch"),
+    missing("POST", "/admin/console", Operator, "the admin console"),
+    missing("GET", "/admin/test/delay", Operator, "the test endpoints"),
+    missing("POST", "/admin/test-connection", Operator, REPLICATION),
+    missing("POST", "/databases/*/admin/documents-compression/config", Admin, "document compression settings"),
+    missing("POST", "/databases/*/admin/transactions/start-recording", Admin, "transaction recording"),
+    missing("POST", "/databases/*/admin/transactions/stop-recording", Admin, "transaction recording"),
+    missing("PATCH", "/databases/*/docs", ReadWrite, PATCHES),
+    missing("PATCH", "/databases/*/json-patch", ReadWrite, PATCHES),
+    missing("PATCH", "/databases/*/queries", ReadWrite, "patch by query"),
+    missing("GET", "/databases/*/streams/timeseries", Read, TIME_SERIES),
+    missing("PUT", "/databases/*/admin/indexes", Admin, INDEXES),
+    missing("PUT", "/databases/*/indexes", ReadWrite, INDEXES),
+    missing("RESET", "/databases/*/indexes", ReadWrite, INDEXES),
+    missing("POST", "/databases/*/indexes/set-lock", ReadWrite, INDEXES),
+    missing("POST", "/databases/*/indexes/set-priority", ReadWrite, INDEXES),
+    missing("POST", "/databases/*/admin/indexes/start", Admin, INDEXES),
+    missing("POST", "/databases/*/admin/indexes/stop", Admin, INDEXES),
+    missing("POST", "/databases/*/admin/indexes/enable", Admin, INDEXES),
+    missing("POST", "/databases/*/admin/indexes/disable", Admin, INDEXES),
+    missing("DELETE", "/databases/*/indexes/errors", ReadWrite, INDEXES),
+    missing("POST", "/databases/*/indexes/has-changed", Read, INDEXES),
+    missing("POST", "/databases/*/indexes/replace", ReadWrite, INDEXES),
+    missing("PUT", "/databases/*/admin/sorters", Admin, "custom sorters"),
+    missing("DELETE", "/databases/*/admin/sorters", Admin, "custom sorters"),
+    missing("PUT", "/admin/sorters", Operator, "custom sorters"),
+    missing("DELETE", "/admin/sorters", Operator, "custom sorters"),
+    missing("PUT", "/databases/*/admin/analyzers", Admin, "custom analyzers"),
+    missing("DELETE", "/databases/*/admin/analyzers", Admin, "custom analyzers"),
+    missing("PUT", "/admin/analyzers", Operator, "custom analyzers"),
+    missing("DELETE", "/admin/analyzers", Operator, "custom analyzers"),
+    missing("GET", "/databases/*/attachments", Read, ATTACHMENTS),
+    missing("POST", "/databases/*/attachments", Read, ATTACHMENTS),
+    missing("HEAD", "/databases/*/attachments", Read, ATTACHMENTS),
+    missing("PUT", "/databases/*/attachments", ReadWrite, ATTACHMENTS),
+    missing("DELETE", "/databases/*/attachments", ReadWrite, ATTACHMENTS),
+    missing("POST", "/databases/*/attachments/bulk", Read, ATTACHMENTS),
+    missing("DELETE", "/databases/*/attachments/bulk", ReadWrite, ATTACHMENTS),
+    missing("GET", "/databases/*/admin/attachments/remote/config", Admin, ATTACHMENTS),
+    missing("PUT", "/databases/*/admin/attachments/remote/config", Admin, ATTACHMENTS),
+    missing("GET", "/databases/*/counters", Read, COUNTERS),
+    missing("POST", "/databases/*/counters", ReadWrite, COUNTERS),
+    missing("GET", "/databases/*/timeseries", Read, TIME_SERIES),
+    missing("POST", "/databases/*/timeseries", ReadWrite, TIME_SERIES),
+    missing("GET", "/databases/*/timeseries/ranges", Read, TIME_SERIES),
+    missing("GET", "/databases/*/timeseries/stats", Read, TIME_SERIES),
+    missing("POST", "/databases/*/admin/timeseries/config", Admin, TIME_SERIES),
+    missing("PUT", "/databases/*/admin/timeseries/policy", Admin, TIME_SERIES),
+    missing("DELETE", "/databases/*/admin/timeseries/policy", Admin, TIME_SERIES),
+    missing("POST", "/databases/*/timeseries/names/config", Admin, TIME_SERIES),
+    missing("GET", "/databases/*/revisions", Read, REVISIONS),
+    missing("GET", "/databases/*/revisions/count", Read, REVISIONS),
+    missing("GET", "/databases/*/revisions/bin", Read, REVISIONS),
+    missing("POST", "/databases/*/admin/revisions/config", Admin, REVISIONS),
+    missing("POST", "/databases/*/admin/revisions/config/enforce", Admin, REVISIONS),
+    missing("POST", "/databases/*/admin/revisions/conflicts/config", Admin, REVISIONS),
+    missing("DELETE", "/databases/*/admin/revisions", Admin, REVISIONS),
+    missing("POST", "/databases/*/admin/revisions/orphaned/adopt", Admin, REVISIONS),
+    missing("POST", "/databases/*/revisions/revert/docs", ReadWrite, REVISIONS),
+    missing("POST", "/databases/*/admin/revisions/bin-cleaner/config", Admin, REVISIONS),
+    missing("GET", "/databases/*/cmpxchg", Read, COMPARE_EXCHANGE),
+    missing("PUT", "/databases/*/cmpxchg", ReadWrite, COMPARE_EXCHANGE),
+    missing("DELETE", "/databases/*/cmpxchg", ReadWrite, COMPARE_EXCHANGE),
+    missing("PUT", "/databases/*/subscriptions", ReadWrite, SUBSCRIPTIONS),
+    missing("GET", "/databases/*/subscriptions", Read, SUBSCRIPTIONS),
+    missing("DELETE", "/databases/*/subscriptions", ReadWrite, SUBSCRIPTIONS),
+    missing("POST", "/databases/*/subscriptions/update", ReadWrite, SUBSCRIPTIONS),
+    missing("POST", "/databases/*/subscriptions/enable", ReadWrite, SUBSCRIPTIONS),
+    missing("POST", "/databases/*/subscriptions/disable", ReadWrite, SUBSCRIPTIONS),
+    missing("GET", "/databases/*/subscriptions/state", Read, SUBSCRIPTIONS),
+    missing("POST", "/databases/*/subscriptions/drop", ReadWrite, SUBSCRIPTIONS),
+    missing("GET", "/databases/*/subscriptions/try", Read, SUBSCRIPTIONS),
+    missing("POST", "/databases/*/subscriptions/try", Read, SUBSCRIPTIONS),
+    missing("GET", "/databases/*/changes", Read, "change notifications over WebSocket"),
+    missing("POST", "/databases/*/smuggler/export", Read, EXPORT),
+    missing("POST", "/databases/*/smuggler/import", ReadWrite, EXPORT),
+    missing("POST", "/databases/*/admin/expiration/config", Admin, "expiration of documents"),
+    missing("POST", "/databases/*/admin/refresh/config", Admin, "refresh of documents"),
+    missing("POST", "/databases/*/admin/data-archival/config", Admin, "archival of documents"),
+    missing("GET", "/databases/*/schema-validation/config", Read, "schema validation"),
+    missing("POST", "/databases/*/admin/schema-validation/config", Admin, "schema validation"),
+    missing("POST", "/databases/*/schema-validation/validate", Read, "schema validation"),
+    missing("POST", "/databases/*/admin/periodic-backup", Admin, BACKUP),
+    missing("POST", "/databases/*/admin/backup/database", Admin, BACKUP),
+    missing("POST", "/databases/*/admin/backup", Admin, BACKUP),
+    missing("POST", "/admin/backup-task/delay", Operator, BACKUP),
+    missing("GET", "/periodic-backup/status", ValidUser, BACKUP),
+    missing("POST", "/admin/restore/database", Operator, BACKUP),
+    missing("PUT", "/databases/*/admin/connection-strings", Admin, ETL),
+    missing("GET", "/databases/*/admin/connection-strings", Admin, ETL),
+    missing("DELETE", "/databases/*/admin/connection-strings", Admin, ETL),
+    missing("PUT", "/databases/*/admin/etl", Admin, ETL),
+    missing("RESET", "/databases/*/admin/etl", Admin, ETL),
+    missing("PUT", "/databases/*/admin/queue-sink", Admin, ETL),
+    missing("PUT", "/databases/*/admin/cdc-sink", Admin, ETL),
+    missing("POST", "/databases/*/admin/cdc-sink/schema", Admin, ETL),
+    missing("POST", "/databases/*/admin/cdc-sink/test", Admin, ETL),
+    missing("GET", "/databases/*/task", Read, TASKS),
+    missing("POST", "/databases/*/admin/tasks/state", Admin, TASKS),
+    missing("DELETE", "/databases/*/admin/tasks", Admin, TASKS),
+    missing("POST", "/databases/*/admin/tasks/external-replication", Admin, REPLICATION),
+    missing("PUT", "/databases/*/admin/tasks/pull-replication/hub", Admin, REPLICATION),
+    missing("PUT", "/databases/*/admin/tasks/pull-replication/hub/access", Admin, REPLICATION),
+    missing("GET", "/databases/*/admin/tasks/pull-replication/hub/access", Admin, REPLICATION),
+    missing("DELETE", "/databases/*/admin/tasks/pull-replication/hub/access", Admin, REPLICATION),
+    missing("POST", "/databases/*/admin/tasks/sink-pull-replication", Admin, REPLICATION),
+    missing("GET", "/databases/*/tasks/pull-replication/hub", Read, REPLICATION),
+    missing("GET", "/databases/*/replication/conflicts", Read, REPLICATION),
+    missing("POST", "/admin/replication/conflicts/solver", Operator, REPLICATION),
+    missing("GET", "/admin/certificates", Operator, CERTIFICATES),
+    missing("POST", "/admin/certificates", Operator, CERTIFICATES),
+    missing("PUT", "/admin/certificates", Operator, CERTIFICATES),
+    missing("DELETE", "/admin/certificates", Operator, CERTIFICATES),
+    missing("POST", "/admin/certificates/edit", Operator, CERTIFICATES),
+    missing("POST", "/admin/certificates/replace-cluster-cert", Operator, CERTIFICATES),
+    missing("PUT", "/admin/configuration/server-wide/backup", Operator, BACKUP),
+    missing("GET", "/admin/configuration/server-wide/tasks", Operator, TASKS),
+    missing("PUT", "/admin/configuration/server-wide/external-replication", Operator, REPLICATION),
+    missing("DELETE", "/admin/configuration/server-wide/task", Operator, TASKS),
+    missing("POST", "/admin/configuration/server-wide/state", Operator, TASKS),
+    missing("GET", "/admin/configuration/server-wide/connection-strings", Operator, ETL),
+    missing("PUT", "/admin/configuration/server-wide/connection-strings", Operator, ETL),
+    missing("DELETE", "/admin/configuration/server-wide/connection-strings", Operator, ETL),
+    missing("PUT", "/databases/*/admin/ai/agent", Admin, AI),
+    missing("GET", "/databases/*/admin/ai/agent", Admin, AI),
+    missing("DELETE", "/databases/*/admin/ai/agent", Admin, AI),
+    missing("POST", "/databases/*/ai/agent", ReadWrite, AI),
+    missing("GET", "/databases/*/ai/agent/conversation/messages", Read, AI),
+];
+
+const TCP: &str = "TCP connections (subscriptions, replication)";
+const CLUSTER: &str = "clusters of several nodes";
+const REPLICATION: &str = "replication";
+const INDEXES: &str = "indexes";
+const PATCHES: &str = "patches";
+const ATTACHMENTS: &str = "attachments";
+const COUNTERS: &str = "counters";
+const TIME_SERIES: &str = "time series";
+const REVISIONS: &str = "revisions";
+const COMPARE_EXCHANGE: &str = "compare exchange";
+const SUBSCRIPTIONS: &str = "subscriptions";
+const EXPORT: &str = "export and import";
+const BACKUP: &str = "backup and restore";
+const ETL: &str = "ETL and connection strings";
+const TASKS: &str = "ongoing tasks";
+const CERTIFICATES: &str = "certificates";
+const AI: &str = "AI agents";
+
+/// A route that matched.
+#[derive(Debug)]
+pub(crate) struct Match {
+    pub(crate) route: &'static Route,
+    /// Where the path names a database, still escaped.
+    pub(crate) database: Option<Range<usize>>,
+}
+
+/// Finds the route for a request, or says that there is none.
+pub(crate) fn find(method: &str, path: &str) -> Option<Match> {
+    let (database, rest) = split(path);
+    let mut slot = hash(method, database.is_some(), rest);
+    let table = table();
+    loop {
+        let route = table[slot % TABLE_SIZE]?;
+        let (route_database, route_rest) = split(route.path);
+        if route_database.is_some() == database.is_some()
+            && route.method.eq_ignore_ascii_case(method)
+            && route_rest.eq_ignore_ascii_case(rest)
+        {
+            return Some(Match { route, database });
+        }
+        slot += 1;
+    }
+}
+
+/// Slots of the table, at least twice as many as routes so that it always has free ones.
+const TABLE_SIZE: usize = 1024;
+const _: () = assert!(ROUTE_COUNT_MAX * 2 <= TABLE_SIZE);
+const ROUTE_COUNT_MAX: usize = 512;
+
+fn table() -> &'static [Option<&'static Route>; TABLE_SIZE] {
+    static TABLE: OnceLock<Box<[Option<&'static Route>; TABLE_SIZE]>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        assert!(ROUTES.len() <= ROUTE_COUNT_MAX, "the table of routes needs more slots");
+        let mut table = Box::new([None; TABLE_SIZE]);
+        for route in ROUTES {
+            let (database, rest) = split(route.path);
+            let mut slot = hash(route.method, database.is_some(), rest) % TABLE_SIZE;
+            while table[slot].is_some() {
+                slot = (slot + 1) % TABLE_SIZE;
+            }
+            table[slot] = Some(route);
+        }
+        table
+    })
+}
+
+/// Cuts `/databases/{name}/rest` into the place of the name and `/rest`.
+fn split(path: &str) -> (Option<Range<usize>>, &str) {
+    const PREFIX: &str = "/databases/";
+    let has_prefix =
+        path.as_bytes().get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX.as_bytes()));
+    if !has_prefix {
+        return (None, path);
+    }
+    let name = &path.as_bytes()[PREFIX.len()..];
+    match memchr::memchr(b'/', name) {
+        Some(size) if size > 0 => (Some(PREFIX.len()..PREFIX.len() + size), &path[PREFIX.len() + size..]),
+        _ => (None, path),
+    }
+}
+
+/// FNV-1a over the lower-cased bytes.
+fn hash(method: &str, has_database: bool, rest: &str) -> usize {
+    let mut state = 0xcbf2_9ce4_8422_2325u64 ^ u64::from(has_database);
+    for byte in method.bytes().chain(rest.bytes()) {
+        state = (state ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3);
+    }
+    (state ^ (state >> 32)) as usize % TABLE_SIZE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(method: &str, path: &str, expected: Option<(&str, Option<&str>)>) {
+        let found = find(method, path);
+        let found = found.map(|found| (found.route.path, found.database.map(|range| &path[range])));
+        assert_eq!(found, expected, "{method} {path}");
+    }
+
+    #[test]
+    fn every_route_is_found_in_any_case() {
+        for route in ROUTES {
+            let path = route.path.replace('*', "northwind").to_ascii_uppercase();
+            let found = find(&route.method.to_ascii_lowercase(), &path).unwrap();
+            assert!(std::ptr::eq(found.route, route), "{} {} is there twice", route.method, route.path);
+        }
+    }
+
+    #[test]
+    fn the_database_is_captured_and_other_paths_are_none() {
+        check("Get", "/Databases/My%20Db/DOCS", Some(("/databases/*/docs", Some("My%20Db"))));
+        check("GET", "/databases", Some(("/databases", None)));
+        check("GET", "/databases/", None);
+        check("GET", "/databases//docs", None);
+        check("GET", "/databases/x", None);
+        check("POST", "/build/version", None);
+        check("GET", "/databases/x/docs/", None);
+        check("GET", "", None);
+    }
+}

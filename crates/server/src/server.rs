@@ -1,0 +1,166 @@
+//! A running server: what it needs, how it starts, how it stops.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant, SystemTime};
+
+use database::{Databases, DatabasesOptions};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::bridge::Bridge;
+use crate::connection::Connections;
+use crate::limits::Limits;
+use crate::listener;
+use crate::metrics::Metrics;
+use crate::node::Node;
+
+/// What a server is started with.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where to listen; port 0 picks a free one. Not empty.
+    pub addresses: Vec<SocketAddr>,
+    /// The URL under which clients find this server, where it cannot be told from their requests.
+    pub public_url: Option<String>,
+    /// The folder of the databases; ignored when they are in memory.
+    pub data_directory: PathBuf,
+    /// Keep everything in memory and lose it at the end.
+    pub in_memory: bool,
+    /// Allow addresses that other machines reach, although nobody has to show a certificate.
+    pub unsecured_access: bool,
+    /// The bounds.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            addresses: vec![SocketAddr::from(([127, 0, 0, 1], 8080))],
+            public_url: None,
+            data_directory: PathBuf::from("data"),
+            in_memory: false,
+            unsecured_access: false,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Without certificates only this machine may reach the server. Allow it explicitly, or listen on loopback.
+    #[error(
+        "{0} can be reached from other machines, and without a certificate anyone could use the server. \
+         Listen on a loopback address, or allow it with --Security.UnsecuredAccessAllowed=PublicNetwork"
+    )]
+    NotLoopback(SocketAddr),
+    /// Somebody else has the port, or it is not ours to have.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// What was asked for.
+        address: SocketAddr,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The databases' folder cannot be used; in use by another instance, for example.
+    #[error("cannot open the data directory {}", directory.display())]
+    Databases {
+        /// The folder.
+        directory: PathBuf,
+        /// Why.
+        source: Box<database::Error>,
+    },
+}
+
+/// How long requests that run may go on when the server stops.
+const STOP_GRACE: Duration = Duration::from_millis(700);
+
+/// A server that answers. Stop it with [`Server::stop`]; dropping it cuts everything off.
+#[derive(Debug)]
+pub struct Server {
+    node: Arc<Node>,
+    addresses: Vec<SocketAddr>,
+    stop: watch::Sender<bool>,
+    tasks: JoinSet<()>,
+}
+
+impl Server {
+    /// Opens the databases and the ports. Must be called inside of a tokio runtime; from then on requests are answered.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`], and nothing is left running.
+    pub async fn start(options: Options) -> Result<Server, StartError> {
+        let reachable = options.addresses.iter().find(|address| !address.ip().is_loopback());
+        if let Some(address) = reachable {
+            if !options.unsecured_access {
+                return Err(StartError::NotLoopback(*address));
+            }
+            tracing::warn!(%address, "UNSECURED: anyone who reaches this address can read and change everything");
+        }
+        let mut listeners = Vec::new();
+        let mut addresses = Vec::new();
+        for &address in &options.addresses {
+            let listen = |source| StartError::Listen { address, source };
+            let listener = listener::bind(address).map_err(listen)?;
+            addresses.push(listener.local_addr().map_err(listen)?);
+            listeners.push(listener);
+        }
+        let folder = (!options.in_memory).then(|| options.data_directory.clone());
+        let databases = open_databases(folder).map_err(|source| StartError::Databases {
+            directory: options.data_directory.clone(),
+            source: Box::new(source),
+        })?;
+        let url = addresses.first().map_or_else(String::new, |address| format!("http://{address}"));
+        let node = Arc::new(Node {
+            databases,
+            bridge: Bridge::new(&options.limits),
+            connections: Arc::new(Connections::new()),
+            metrics: Metrics::default(),
+            url,
+            public_url: options.public_url,
+            started: Instant::now(),
+            started_at: SystemTime::now(),
+            request_count: AtomicU64::new(0),
+            limits: options.limits,
+        });
+        let (stop, stopped) = watch::channel(false);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(listener::sweep(node.clone(), stopped.clone()));
+        for listener in listeners {
+            tasks.spawn(listener::accept(listener, node.clone(), stopped.clone()));
+        }
+        Ok(Server { node, addresses, stop, tasks })
+    }
+
+    /// The first address as a URL, `http://127.0.0.1:8080`.
+    pub fn url(&self) -> &str {
+        &self.node.url
+    }
+
+    /// Where the server listens, with the ports that were picked.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Takes no more requests, lets those that run end for a moment, and closes the databases.
+    pub async fn stop(mut self) {
+        let _ = self.stop.send(true);
+        let deadline = Instant::now() + STOP_GRACE;
+        while self.tasks.join_next().await.is_some() {}
+        while self.node.connections.open_count.load(std::sync::atomic::Ordering::Relaxed) > 0
+            && Instant::now() < deadline
+        {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+fn open_databases(folder: Option<PathBuf>) -> database::Result<Arc<Databases>> {
+    Databases::open(match folder {
+        Some(folder) => DatabasesOptions::folder(folder),
+        None => DatabasesOptions::in_memory(),
+    })
+}
