@@ -65,12 +65,6 @@ def reduced(text, value):
     return metadata["@collection"], metadata["@id"], line
 
 
-def order(document):
-    """By collection, then by the number in the id: orders/2-A before orders/10-A."""
-    collection, id, _ = document
-    return collection, [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", id)]
-
-
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
@@ -84,7 +78,9 @@ def main():
     finally:
         request("DELETE", f"{server}/admin/databases", {"DatabaseNames": [name], "HardDelete": True})
 
-    documents = sorted((reduced(*result) for result in results(text)), key=order)
+    # `streams/docs` gives the last written first. The order of writing is kept, since it is the one in which a query
+    # of a collection gives its documents.
+    documents = [reduced(*result) for result in results(text)][::-1]
     counts = {}
     for collection, _, _ in documents:
         counts[collection] = counts.get(collection, 0) + 1

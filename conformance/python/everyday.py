@@ -517,7 +517,7 @@ def round_trip():
     """unicode, escapes and numbers come back as they went"""
     value = {
         "languages": ["Grüße", "Καλημέρα", "Привет", "你好", "こんにちは", "안녕", "שלום", "नमस्ते"],
-        "escapes": "quote \" backslash \\ slash / tab \t line \n return \r null \0 bell \a del \x7f",
+        "escapes": 'quote " backslash \\ slash / tab \t line \n return \r null \0 bell \a del \x7f',
         "separators": "\u2028 \u2029 \ufeff",
         'key with " and \t': True,
         "numbers": [0, -1, 0.1, 1e-7, 1.5e300, -2.2250738585072014e-308, 5e-324, 123456789012.345678],

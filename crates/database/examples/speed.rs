@@ -96,7 +96,7 @@ fn main() -> Result<(), Error> {
         }
         Ok(())
     })?;
-    let singles = 5_000;
+    let singles = if folder.is_some() { 5_000 } else { 300_000 };
     report("put, one per transaction, one thread", singles, || {
         for _ in 0..singles {
             let n = next() % count;

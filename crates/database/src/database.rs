@@ -61,6 +61,12 @@ impl Database {
         self.queue.count()
     }
 
+    /// Bytes of the files of this database now; 0 in memory.
+    pub fn size_on_disk(&self) -> u64 {
+        let files = std::fs::read_dir(self.store.environment().path()).into_iter().flatten();
+        files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len())).sum()
+    }
+
     /// Has a listener told of every commit from now on.
     pub fn add_listener(&self, listener: Arc<dyn ChangeListener>) {
         self.listeners.add(listener);

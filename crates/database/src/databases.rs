@@ -234,7 +234,12 @@ impl Databases {
     ///
     /// As [`find`](Self::find) and [`create`](Self::create).
     pub fn find_or_create(&self, name: &str) -> Result<Arc<Database>> {
+        match self.find(name) {
+            Err(Error::Missing { .. }) => {}
+            found => return found,
+        }
         match self.create(name, Value::object(), None) {
+            // Somebody else was quicker, perhaps.
             Ok(_) | Err(Error::AlreadyExists { .. }) => self.find(name),
             Err(error) => Err(error),
         }

@@ -243,7 +243,37 @@ fn lines_are_imported_and_bad_ones_reported() {
     assert_eq!(snapshot.get("countries/no").unwrap().unwrap().collection().as_deref(), Some("Countries"));
     assert!(snapshot.get("countries/7").unwrap().is_some());
     assert_eq!(snapshot.collection("own").unwrap().unwrap().document_count, 1);
-    assert!(matches!(database.load_sample_data(b"{}"), Err(Error::NotEmpty { count: 3, .. })));
+}
+
+#[test]
+fn sample_data_go_into_an_empty_database_once() {
+    let database = Databases::open(DatabasesOptions::in_memory()).unwrap().find_or_create("x").unwrap();
+    let northwind = &include_bytes!("../../../data-sets/northwind.jsonl.zst")[..];
+    let lines = zstd::decode_all(northwind).unwrap();
+    assert_eq!(database.load_sample_data(&lines).unwrap().document_count, 1059);
+    let snapshot = database.read();
+    let order = snapshot.get("orders/1-A").unwrap().unwrap();
+    assert_eq!(order.collection().as_deref(), Some("Orders"));
+    let counts: Vec<_> = snapshot.collections().unwrap().iter().map(|c| (c.name.clone(), c.document_count)).collect();
+    let expected = [
+        ("Categories", 8),
+        ("Companies", 91),
+        ("Employees", 9),
+        ("Orders", 830),
+        ("Products", 77),
+        ("Regions", 4),
+        ("Shippers", 3),
+        ("Suppliers", 29),
+    ];
+    assert_eq!(
+        counts
+            .iter()
+            .map(|(name, count)| (name.as_str(), *count))
+            .filter(|(name, _)| !name.starts_with('@'))
+            .collect::<Vec<_>>(),
+        expected
+    );
+    assert!(matches!(database.load_sample_data(&lines), Err(Error::NotEmpty { count: 1059, .. })));
 }
 
 #[test]

@@ -188,7 +188,7 @@ impl FixedTree {
         Ok(FixedTree { root })
     }
 
-    fn node<'t>(reader: &'t impl Reader, number: PageNumber) -> Result<&'t Page> {
+    fn node(reader: &impl Reader, number: PageNumber) -> Result<&Page> {
         let page = reader.page(number)?;
         if Kind::of(page) != Some(Kind::FixedTree) {
             return Err(reader.corrupt(number, "a fixed tree leads to a page of another kind"));

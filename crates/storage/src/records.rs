@@ -194,7 +194,7 @@ impl Records {
         Ok(Records { root })
     }
 
-    fn section<'t>(reader: &'t impl Reader, number: PageNumber) -> Result<&'t Page> {
+    fn section(reader: &impl Reader, number: PageNumber) -> Result<&Page> {
         let page = reader.page(number)?;
         if Kind::of(page) != Some(Kind::Section) {
             return Err(reader.corrupt(number, "a location leads to a page of another kind"));

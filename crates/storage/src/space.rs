@@ -51,6 +51,46 @@ fn word(page: &Page, index: usize) -> u64 {
     u64_at(page, BITS + index * 8)
 }
 
+/// Pages in a piece of the data file whose room on the device is given back, or taken again, at once: 1 MiB.
+pub(crate) const CHUNK_PAGES: u64 = 128;
+
+/// Which pieces of the data file are known to have room on the device. After opening none is: free ones may be holes.
+#[derive(Default)]
+pub(crate) struct Room {
+    chunks: Vec<u64>,
+}
+
+impl Room {
+    fn has(&self, chunk: u64) -> bool {
+        self.chunks.get((chunk / 64) as usize).is_some_and(|word| word >> (chunk % 64) & 1 == 1)
+    }
+
+    /// The whole chunks of a range of pages now have room.
+    pub fn taken(&mut self, pages: std::ops::Range<u64>) {
+        for chunk in pages.start.div_ceil(CHUNK_PAGES)..pages.end / CHUNK_PAGES {
+            let word = (chunk / 64) as usize;
+            if self.chunks.len() <= word {
+                self.chunks.resize(word + 1, 0);
+            }
+            self.chunks[word] |= 1 << (chunk % 64);
+        }
+    }
+
+    /// A chunk was made a hole. False: it was one.
+    pub fn given_back(&mut self, chunk: u64) {
+        if let Some(word) = self.chunks.get_mut((chunk / 64) as usize) {
+            *word &= !(1 << (chunk % 64));
+        }
+    }
+}
+
+/// The chunks of a span whose pages are all free.
+pub(crate) fn free_chunks(bitmap: &Page, span: u64) -> impl Iterator<Item = u64> + '_ {
+    let words = (CHUNK_PAGES / 64) as usize;
+    let free = move |chunk: &u64| (0..words).all(|index| word(bitmap, *chunk as usize * words + index) == 0);
+    (0..SPAN_PAGES / CHUNK_PAGES).filter(free).map(move |chunk| span * (SPAN_PAGES / CHUNK_PAGES) + chunk)
+}
+
 /// Whether a page is marked as used.
 pub(crate) fn is_used(bitmap: &Page, bit: usize) -> bool {
     word(bitmap, bit / 64) >> (bit % 64) & 1 == 1
@@ -73,7 +113,7 @@ fn find(bitmap: &Page, from: usize, count: usize) -> Option<usize> {
     let mut bit = from;
     while bit < SPAN_PAGES as usize {
         let word = word(bitmap, bit / 64);
-        if bit % 64 == 0 && word == u64::MAX {
+        if bit.is_multiple_of(64) && word == u64::MAX {
             bit += 64;
             (start, length) = (bit, 0);
             continue;
@@ -119,6 +159,7 @@ impl WriteTransaction<'_> {
             if let Some(bit) = found {
                 let first = PageNumber(span * SPAN_PAGES + bit as u64);
                 self.ensure_room(first.0 + u64::from(count))?;
+                self.fill_holes(first, count)?;
                 set_bits(self.page_mut(bitmap)?, bit, count as usize, true);
                 if count == 1 {
                     self.set_space_hint(span, bit as u32 + 1);
@@ -132,6 +173,23 @@ impl WriteTransaction<'_> {
         }
     }
 
+    /// Takes room on the device for the chunks of a range of pages that may have none.
+    fn fill_holes(&mut self, first: PageNumber, count: u32) -> Result<()> {
+        let Some(data) = &self.inner.data else { return Ok(()) };
+        for chunk in first.0 / CHUNK_PAGES..=(first.0 + u64::from(count) - 1) / CHUNK_PAGES {
+            if self.writer.room.has(chunk) {
+                continue;
+            }
+            let size = PAGE_SIZE as u64;
+            let start = chunk * CHUNK_PAGES;
+            let end = (start + CHUNK_PAGES).min(self.inner.table.pages());
+            let taken = data.allocate(start * size, (end - start) * size);
+            taken.map_err(|e| crate::Error::io("make room in", data.path(), (end - start) * size, e))?;
+            self.writer.room.taken(start..start + CHUNK_PAGES);
+        }
+        Ok(())
+    }
+
     /// Marks pages as free. Their content stays for the snapshots that see it.
     pub(crate) fn free_pages(&mut self, first: PageNumber, count: u32) -> Result<()> {
         let span = first.0 / SPAN_PAGES;
@@ -142,7 +200,7 @@ impl WriteTransaction<'_> {
             "page {first} is freed once, and was in use until then"
         );
         set_bits(bitmap, bit, count as usize, false);
-        self.note_freed();
+        self.note_freed(count);
         self.space_hints().freed(span as usize, bit as u32);
         Ok(())
     }

@@ -8,8 +8,8 @@ use crate::limits::SPAN_PAGES;
 use crate::page::{self, Kind, u64_at};
 use crate::records;
 use crate::space;
+use crate::transaction::ReadTransaction;
 use crate::transaction::sealed::Pages;
-use crate::transaction::{ReadTransaction, Reader};
 use crate::tree::node::{self, Payload};
 use crate::tree::{Tree, catalog};
 use std::collections::BTreeMap;
@@ -19,10 +19,33 @@ use std::collections::BTreeMap;
 pub struct Report {
     /// Pages in use, by kind.
     pub pages: BTreeMap<&'static str, u64>,
-    /// Keys and records, by the name of their structure.
-    pub entries: BTreeMap<String, u64>,
+    /// What each named structure holds.
+    pub structures: BTreeMap<String, Shape>,
     /// What does not hold, each a sentence. Empty: all is well.
     pub problems: Vec<String>,
+}
+
+/// The shape of one structure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Keys; of a heap of records, what its sections note.
+    pub entries: u64,
+    /// Pages of the structure itself, values with pages of their own included.
+    pub pages: u64,
+    /// Levels from the root to the leaves.
+    pub depth: u32,
+    /// Bytes that keys and values take in the leaves.
+    pub leaf_bytes: u64,
+    /// Leaves.
+    pub leaves: u64,
+}
+
+impl Shape {
+    /// How full the leaves are, in percent.
+    pub fn fill_percent(&self) -> u64 {
+        let room = self.leaves * crate::limits::PAGE_SIZE as u64;
+        (self.leaf_bytes * 100).checked_div(room).unwrap_or(0)
+    }
 }
 
 impl Report {
@@ -132,9 +155,9 @@ impl<'t> Walk<'t> {
         match kind {
             k if k == Kind::Tree as u8 => self.tree(&name, Tree::at(root)),
             k if k == Kind::FixedTree as u8 => {
-                let mut locations = Vec::new();
-                let entries = self.fixed(root, 0, None, &mut locations);
-                self.report.entries.insert(name, entries);
+                let mut shape = Shape::default();
+                self.fixed(root, 1, None, &mut Vec::new(), &mut shape);
+                self.report.structures.insert(name, shape);
             }
             k if k == Kind::State as u8 => self.records(&name, root),
             _ => self.problem(format!("'{name}' in the catalog has the unknown kind {kind}")),
@@ -142,20 +165,29 @@ impl<'t> Walk<'t> {
     }
 
     fn tree(&mut self, name: &str, tree: Tree) {
-        let entries = self.tree_below(tree.root(), None, None, None);
-        self.report.entries.insert(name.to_string(), entries);
+        let mut shape = Shape::default();
+        self.tree_below(tree.root(), None, None, None, &mut shape);
+        self.report.structures.insert(name.to_string(), shape);
     }
 
-    fn tree_below(&mut self, number: PageNumber, level: Option<u8>, lower: Option<&[u8]>, upper: Option<&[u8]>) -> u64 {
+    fn tree_below(
+        &mut self,
+        number: PageNumber,
+        level: Option<u8>,
+        lower: Option<&[u8]>,
+        upper: Option<&[u8]>,
+        shape: &mut Shape,
+    ) {
         let branch_name = if level == Some(0) { "tree leaf" } else { "tree branch" };
         if !self.reach(number, 1, branch_name) {
-            return 0;
+            return;
         }
-        let Some(page) = self.page(number, Kind::Tree) else { return 0 };
+        let Some(page) = self.page(number, Kind::Tree) else { return };
         if level.is_some_and(|level| level != page::level(page)) {
-            self.problem(format!("page {number} is at level {}, its parent says otherwise", page::level(page)));
-            return 0;
+            return self.problem(format!("page {number} is at level {}, its parent says otherwise", page::level(page)));
         }
+        shape.pages += 1;
+        shape.depth = shape.depth.max(u32::from(page::level(page)) + 1);
         let count = page::count(page);
         let mut keys = Vec::with_capacity(count);
         for index in 0..count {
@@ -167,55 +199,70 @@ impl<'t> Walk<'t> {
             keys.push(key);
         }
         if page::level(page) == 0 {
+            shape.entries += count as u64;
+            shape.leaves += 1;
+            shape.leaf_bytes += node::used(page) as u64;
             for index in 0..count {
                 if let Payload::Run { first, length } = node::payload(page, index) {
-                    self.run(first, length);
+                    shape.pages += self.run(first, length);
                 }
             }
-            return count as u64;
+            return;
         }
-        let mut entries = 0;
         for position in 0..=count {
             let lower = if position == 0 { lower } else { keys.get(position - 1).map(Vec::as_slice) };
             let upper = keys.get(position).map(Vec::as_slice).or(upper);
-            let child = node::child(page, position);
-            entries += self.tree_below(child, Some(page::level(page) - 1), lower, upper);
+            self.tree_below(node::child(page, position), Some(page::level(page) - 1), lower, upper, shape);
         }
-        entries
     }
 
-    fn run(&mut self, first: PageNumber, length: u64) {
+    /// Checks the run of a value and returns its pages.
+    fn run(&mut self, first: PageNumber, length: u64) -> u64 {
         let pages = page::pages_for_run(usize::try_from(length).unwrap_or(usize::MAX / 2));
         if !self.reach(first, pages, "value") {
-            return;
+            return 0;
         }
         match self.tx.run(first, pages) {
             Err(error) => self.problem(error.to_string()),
             Ok(bytes) => {
-                let Some(page) = bytes.first_chunk() else { return };
-                if Kind::of(page) != Some(Kind::Run) || page::run_length(page) != length {
+                let right = bytes
+                    .first_chunk()
+                    .is_some_and(|page| Kind::of(page) == Some(Kind::Run) && page::run_length(page) == length);
+                if !right {
                     self.problem(format!("page {first} does not begin a value of {length} bytes"));
                 }
             }
         }
+        u64::from(pages)
     }
 
-    fn fixed(&mut self, number: PageNumber, depth: usize, level: Option<u8>, entries: &mut Vec<(u64, u64)>) -> u64 {
-        if depth > crate::limits::TREE_DEPTH_MAX || !self.reach(number, 1, "fixed tree") {
-            return 0;
+    fn fixed(
+        &mut self,
+        number: PageNumber,
+        depth: u32,
+        level: Option<u8>,
+        entries: &mut Vec<(u64, u64)>,
+        shape: &mut Shape,
+    ) {
+        if depth as usize > crate::limits::TREE_DEPTH_MAX || !self.reach(number, 1, "fixed tree") {
+            return;
         }
-        let Some(page) = self.page(number, Kind::FixedTree) else { return 0 };
+        let Some(page) = self.page(number, Kind::FixedTree) else { return };
         if level.is_some_and(|level| level != page::level(page)) {
-            self.problem(format!("page {number} is at level {}, its parent says otherwise", page::level(page)));
-            return 0;
+            return self.problem(format!("page {number} is at level {}, its parent says otherwise", page::level(page)));
         }
+        shape.pages += 1;
+        shape.depth = shape.depth.max(depth);
         if page::level(page) == 0 {
             let living = fixed_tree::living(page);
-            entries.extend(&living);
-            return living.len() as u64;
+            shape.entries += living.len() as u64;
+            shape.leaves += 1;
+            shape.leaf_bytes += living.len() as u64 * 16;
+            return entries.extend(&living);
         }
-        let children = fixed_tree::children(page);
-        children.into_iter().map(|child| self.fixed(child, depth + 1, Some(page::level(page) - 1), entries)).sum()
+        for child in fixed_tree::children(page) {
+            self.fixed(child, depth + 1, Some(page::level(page) - 1), entries, shape);
+        }
     }
 
     /// The sections of a heap are known only to who has the locations; those noted as having room are checked here, and
@@ -224,11 +271,12 @@ impl<'t> Walk<'t> {
         self.reach(root, 1, "state");
         let Some(page) = self.page(root, Kind::State) else { return };
         let mut noted = Vec::new();
-        self.fixed(PageNumber(u64_at(page, records::SPARE_ROOT)), 0, None, &mut noted);
+        let mut shape = Shape::default();
+        self.fixed(PageNumber(u64_at(page, records::SPARE_ROOT)), 1, None, &mut noted, &mut shape);
         for (section, _) in noted {
             self.page(PageNumber(section), Kind::Section);
         }
-        self.report.entries.insert(name.to_string(), 0);
+        self.report.structures.insert(name.to_string(), Shape { pages: shape.pages + 1, ..Shape::default() });
     }
 
     fn compare_with_bitmaps(&mut self, spans: u64) {
@@ -267,10 +315,7 @@ impl<'t> Walk<'t> {
                 1
             }
             Some(Kind::Run) => match self.tx.page(number).map(page::run_length) {
-                Ok(length) => {
-                    self.run(number, length);
-                    u64::from(page::pages_for_run(length as usize))
-                }
+                Ok(length) => self.run(number, length).max(1),
                 Err(_) => 1,
             },
             kind => {

@@ -39,10 +39,8 @@ fn history(io: &SimulatedIo, seed: u64, transactions: u64) -> Outcome {
     let Ok(mut structures) = make_structures(&environment) else { return outcome };
     for _ in 0..transactions {
         match random.below(6) {
-            0 => {
-                if environment.flush().is_err() {
-                    return outcome;
-                }
+            0 if environment.flush().is_err() => {
+                return outcome;
             }
             1 if random.chance(2) => {
                 if random.chance(2) && environment.close().is_err() {

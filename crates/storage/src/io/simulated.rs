@@ -109,10 +109,10 @@ impl Write {
             (Write::Length(length), _) => content.resize(*length as usize, 0),
             (Write::Bytes { position, bytes }, fate) => {
                 for (index, sector) in bytes.chunks(SECTOR).enumerate() {
-                    if let Fate::Torn(mask) = fate {
-                        if mask >> (index % 64) & 1 == 0 {
-                            continue;
-                        }
+                    if let Fate::Torn(mask) = fate
+                        && mask >> (index % 64) & 1 == 0
+                    {
+                        continue;
                     }
                     let start = *position as usize + index * SECTOR;
                     if content.len() < start + sector.len() {
@@ -399,10 +399,8 @@ impl File for SimulatedFile {
         let failed = disk.operation(Operation::Sync, &self.path);
         let state = &mut disk.files[self.file];
         let unsynced = std::mem::take(&mut state.unsynced);
-        if failed.is_err() {
-            // The dirty pages are marked clean; a later sync says that all is well, and it is not.
-            return failed;
-        }
+        // If it failed, the dirty pages are marked clean; a later sync says that all is well, and it is not.
+        failed?;
         for write in unsynced {
             write.apply(&mut state.durable, Fate::Kept);
         }

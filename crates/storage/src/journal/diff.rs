@@ -70,7 +70,7 @@ fn next_difference(base: &Page, page: &Page, at: usize) -> Option<usize> {
     const LINE: usize = 64;
     let mut at = at;
     while at < PAGE_SIZE {
-        if at % LINE == 0 {
+        if at.is_multiple_of(LINE) {
             // Whole lines first: the compiler makes vector code of this.
             let (a, b) = (&base[at..at + LINE], &page[at..at + LINE]);
             if a == b {

@@ -71,13 +71,13 @@ impl JournalFiles {
     ///
     /// [`Error::DiskFull`] or [`Error::Io`] if a new file cannot be made; nothing was promised then.
     pub fn reserve(&mut self, length: u64) -> Result<(Arc<JournalFile>, u64)> {
-        assert!(length % ALIGNMENT as u64 == 0, "records are padded");
-        if let Some(current) = &self.current {
-            if self.position + length <= current.size {
-                let position = self.position;
-                self.position += length;
-                return Ok((current.clone(), position));
-            }
+        assert!(length.is_multiple_of(ALIGNMENT as u64), "records are padded");
+        if let Some(current) = &self.current
+            && self.position + length <= current.size
+        {
+            let position = self.position;
+            self.position += length;
+            return Ok((current.clone(), position));
         }
         let fresh = Arc::new(self.create(length)?);
         self.next_number += 1;

@@ -161,12 +161,12 @@ impl Builder {
         let mut flags = 0;
         if compress {
             self.scratch.resize(lz4_flex::block::get_maximum_output_size(raw_bytes), 0);
-            if let Ok(length) = lz4_flex::block::compress_into(&self.bytes[HEADER_SIZE..], &mut self.scratch) {
-                if length < raw_bytes - raw_bytes / 8 {
-                    self.bytes.truncate(HEADER_SIZE);
-                    self.bytes.extend_from_slice(&self.scratch[..length]);
-                    flags = COMPRESSED;
-                }
+            if let Ok(length) = lz4_flex::block::compress_into(&self.bytes[HEADER_SIZE..], &mut self.scratch)
+                && length < raw_bytes - raw_bytes / 8
+            {
+                self.bytes.truncate(HEADER_SIZE);
+                self.bytes.extend_from_slice(&self.scratch[..length]);
+                flags = COMPRESSED;
             }
         }
         let stored_bytes = self.bytes.len() - HEADER_SIZE;

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 const HEAD_SIZE: usize = 64;
 const FRAME_SIZE: usize = HEAD_SIZE + PAGE_SIZE + 64;
-const _: () = assert!(FRAME_SIZE % 128 == 0, "head and first line share a pair of cache lines");
+const _: () = assert!(FRAME_SIZE.is_multiple_of(128), "head and first line share a pair of cache lines");
 const CHUNK_SIZE: usize = 4 << 20;
 
 /// The head of one version of a page, or of a run of pages; the bytes follow it.

@@ -220,10 +220,10 @@ fn seal(mut tx: WriteTransaction<'_>) -> Result<Batch> {
     let dirty = tx.take_dirty();
     let writer = &mut *tx.writer;
     for number in &dirty {
-        if let Some(version) = inner.table.newest(*number)? {
-            if let Some(previous) = version.previous() {
-                writer.reclaim.replaced(SnapshotWord::of(id), previous, version);
-            }
+        if let Some(version) = inner.table.newest(*number)?
+            && let Some(previous) = version.previous()
+        {
+            writer.reclaim.replaced(SnapshotWord::of(id), previous, version);
         }
     }
     writer.last_transaction = id;
@@ -278,11 +278,11 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Arc<JournalFile>, u6
     Ok((file, position, record))
 }
 
-fn base_of<'a>(
-    inner: &'a Inner,
+fn base_of(
+    inner: &Inner,
     number: PageNumber,
     previous: Option<crate::pager::frames::VersionPointer>,
-) -> Result<&'a crate::pager::Page> {
+) -> Result<&crate::pager::Page> {
     match previous {
         Some(previous) => Ok(previous.page()),
         None => inner.table.file_page_unverified(number),

@@ -112,8 +112,9 @@ impl<'env> WriteTransaction<'env> {
     }
 
     /// Notes that pages were freed.
-    pub(crate) fn note_freed(&mut self) {
+    pub(crate) fn note_freed(&mut self, count: u32) {
         self.freed = true;
+        self.writer.freed_pages += u64::from(count);
     }
 
     /// Forgets changes of pages that the transaction freed in the end, or that lie inside of a run it allocated: neither
@@ -150,10 +151,11 @@ impl<'env> WriteTransaction<'env> {
     /// A page, to be changed.
     pub(crate) fn page_mut(&mut self, number: PageNumber) -> Result<&mut Page> {
         let place = self.inner.table.place(number)?;
-        if let Place::Memory(mut version) = place {
-            if version.transaction() == self.id && version.job() == self.job {
-                return Ok(version.page_mut());
-            }
+        if let Place::Memory(mut version) = place
+            && version.transaction() == self.id
+            && version.job() == self.job
+        {
+            return Ok(version.page_mut());
         }
         self.copy_page(number, place)
     }

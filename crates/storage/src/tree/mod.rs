@@ -71,6 +71,19 @@ impl Tree {
         Ok(Tree { root })
     }
 
+    /// Removes the tree with a name and all that is in it. False: there was none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::delete`].
+    pub fn remove(tx: &mut WriteTransaction<'_>, name: &[u8]) -> Result<bool> {
+        let Some(tree) = Self::open(tx, name)? else { return Ok(false) };
+        tree.free_below(tx, tree.root)?;
+        tx.free_pages(tree.root, 1)?;
+        catalog::remove(tx, name)?;
+        Ok(true)
+    }
+
     /// The value of a key.
     ///
     /// # Errors
@@ -394,8 +407,11 @@ pub(crate) fn value<'t>(reader: &'t impl Reader, payload: Payload<'t>) -> Result
     }
 }
 
+/// A lower and an upper bound of keys.
+type Fences = (Option<Vec<u8>>, Option<Vec<u8>>);
+
 /// The keys between which all keys of a page lie: at or above the first, below the second. `None`: no bound.
-fn fences(tx: &WriteTransaction<'_>, path: &Path, depth: usize) -> Result<(Option<Vec<u8>>, Option<Vec<u8>>)> {
+fn fences(tx: &WriteTransaction<'_>, path: &Path, depth: usize) -> Result<Fences> {
     let (mut lower, mut upper) = (None, None);
     for (number, position) in &path.steps[..depth] {
         let page = tx.page_of(*number)?;

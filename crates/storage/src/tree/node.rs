@@ -338,11 +338,12 @@ fn room(page: &mut Page, size: usize, slot_growth: usize) -> Result<usize, Full>
         return Ok(heap - size);
     }
     let garbage = usize::from(u16_at(page, GARBAGE));
-    if heap >= slots_end && garbage >= size {
-        if let Some(offset) = hole(page, size) {
-            set_u16(page, GARBAGE, (garbage - size) as u16);
-            return Ok(offset);
-        }
+    if heap >= slots_end
+        && garbage >= size
+        && let Some(offset) = hole(page, size)
+    {
+        set_u16(page, GARBAGE, (garbage - size) as u16);
+        return Ok(offset);
     }
     if SLOT_TABLE + (count(page) + 1) * SLOT_SIZE + size + (PAGE_SIZE - heap - garbage) > PAGE_SIZE {
         return Err(Full);

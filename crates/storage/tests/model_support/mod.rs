@@ -123,7 +123,7 @@ pub fn read_all(tx: &ReadTransaction<'_>, structures: &Structures) -> Model {
     let mut cursor = structures.tree.cursor(tx);
     let mut before: Option<Vec<u8>> = None;
     while let Some((key, _)) = cursor.previous().unwrap() {
-        assert!(before.as_ref().is_none_or(|before| &key[..] < &before[..]), "keys fall when going back");
+        assert!(before.as_ref().is_none_or(|before| key < &before[..]), "keys fall when going back");
         before = Some(key.to_vec());
         backwards += 1;
     }

@@ -1,0 +1,787 @@
+//! kv limits [--dir D] [--scale S]          what the machine can do
+//! kv child --engine E --group G --dir D    one group of workloads in this process
+//! kv all --dir D --out F [--engines a,b] [--groups tx,load,seq,val,space] [--reps 3] [--scale 1]
+//! kv duel --dir D [--scale S]             (a) and (b), durable, engines interleaved commit by commit
+//! kv report --out F                        medians, spreads and ratios as markdown
+mod engines;
+mod limits;
+mod util;
+use engines::*;
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
+use std::sync::{Condvar, Mutex};
+use std::time::{Duration, Instant};
+use util::*;
+
+const VAL: usize = 128;
+
+fn emit(name: &str, v: f64, unit: &str) {
+    println!("{name}\t{v}\t{unit}");
+}
+
+struct Ctx {
+    dir: PathBuf,
+    scale: f64,
+    rep: u64,
+    noise: Noise,
+}
+impl Ctx {
+    fn n(&self, base: u64) -> u64 {
+        ((base as f64 * self.scale) as u64).max(1)
+    }
+    fn fresh(&self, sub: &str) -> PathBuf {
+        let d = self.dir.join(sub);
+        let _ = std::fs::remove_dir_all(&d);
+        std::fs::create_dir_all(&d).unwrap();
+        d
+    }
+}
+
+fn fill<E: Engine>(e: &E, h: &mut E::Handle<'_>, c: &Ctx, o: Order, from: u64, to: u64, per: u64, vlen: usize, salt: u64) {
+    let mut i = from;
+    while i < to {
+        let end = (i + per).min(to);
+        e.write(h, |w| {
+            for k in i..end {
+                w.put(&key(o, k), c.noise.value(k ^ salt, vlen));
+            }
+        });
+        i = end;
+    }
+}
+
+/// (a) and (b)
+fn group_tx<E: Engine>(c: &Ctx) {
+    for durable in [true, false] {
+        let tag = if durable { "durable" } else { "nosync" };
+        let txs = c.n(if durable { 300 } else { 2000 });
+        for (on, o) in [("seq", Order::Seq), ("rand", Order::Rand)] {
+            let d = c.fresh("a");
+            let e = E::open(&d, Opts { durable });
+            let mut h = e.handle(false);
+            // a small warm start: a tree of 20k items, so that random keys have somewhere to go
+            fill(&e, &mut h, c, o, 0, 20_000, 5_000, VAL, 0);
+            let io = proc_io();
+            let dk = disk_written();
+            let t = Instant::now();
+            let cp = cpu();
+            fill(&e, &mut h, c, o, 20_000, 20_000 + txs * 100, 100, VAL, 1);
+            let s = secs(t);
+            emit(&format!("a {on} 100/tx {tag}"), (txs * 100) as f64 / s, "items/s");
+            emit(&format!("a {on} 100/tx {tag} cpu per item"), (cpu() - cp) * 1e9 / (txs * 100) as f64, "ns");
+            let io2 = proc_io();
+            emit(&format!("a {on} 100/tx {tag} bytes dirtied per user byte"), (io2.0 - io.0) as f64 / (txs * 100 * 144) as f64, "x");
+            emit(&format!("a {on} 100/tx {tag} disk bytes per user byte"), (disk_written() - dk) as f64 / (txs * 100 * 144) as f64, "x");
+            drop(h);
+        }
+        // (b) one thread
+        let d = c.fresh("b");
+        let e = E::open(&d, Opts { durable });
+        let mut h = e.handle(false);
+        fill(&e, &mut h, c, Order::Rand, 0, 20_000, 5_000, VAL, 0);
+        let n = c.n(if durable { 400 } else { 20_000 });
+        let mut lat = Vec::with_capacity(n as usize);
+        let io = proc_io();
+        let cp = cpu();
+        let t = Instant::now();
+        for i in 0..n {
+            let t1 = Instant::now();
+            fill(&e, &mut h, c, Order::Rand, 20_000 + i, 20_001 + i, 1, VAL, 1);
+            lat.push(secs(t1) * 1e6);
+        }
+        emit(&format!("b 1/tx 1 thread {tag}"), n as f64 / secs(t), "tx/s");
+        emit(&format!("b 1/tx 1 thread {tag} cpu per tx"), (cpu() - cp) * 1e6 / n as f64, "us");
+        emit(&format!("b 1/tx 1 thread {tag} p50"), percentile(&mut lat, 0.5), "us");
+        emit(&format!("b 1/tx 1 thread {tag} p99"), percentile(&mut lat, 0.99), "us");
+        emit(&format!("b 1/tx 1 thread {tag} KiB dirtied per tx"), (proc_io().0 - io.0) as f64 / n as f64 / 1024.0, "KiB");
+        drop(h);
+        // 16 threads straight at the engine
+        let per = if durable { c.n(60) } else { c.n(2000) };
+        let stop = AtomicBool::new(false);
+        let done = AtomicU64::new(0);
+        let t = Instant::now();
+        std::thread::scope(|s| {
+            for th in 0..16u64 {
+                let (e, stop, done) = (&e, &stop, &done);
+                s.spawn(move || {
+                    let mut h = e.handle(false);
+                    for i in 0..per {
+                        if stop.load(Relaxed) {
+                            break;
+                        }
+                        let at = 1_000_000 + th * 100_000 + i;
+                        fill(e, &mut h, c, Order::Rand, at, at + 1, 1, VAL, 1);
+                        done.fetch_add(1, Relaxed);
+                        if t.elapsed() > Duration::from_secs(15) {
+                            stop.store(true, Relaxed);
+                        }
+                    }
+                });
+            }
+        });
+        emit(&format!("b 1/tx 16 threads direct {tag}"), done.load(Relaxed) as f64 / secs(t), "tx/s");
+        // 16 threads through a transaction merger of ours: one writer commits whatever is queued
+        let per = if durable { c.n(400) } else { c.n(2000) };
+        emit(&format!("b 1/tx 16 threads merged {tag}"), merged(&e, c, 16, per), "tx/s");
+        if durable {
+            emit("b 1/tx 64 threads merged durable", merged(&e, c, 64, per / 2), "tx/s");
+        }
+    }
+}
+
+struct Req {
+    at: u64,
+    done: *const AtomicBool,
+    who: std::thread::Thread,
+}
+unsafe impl Send for Req {}
+fn merged<E: Engine>(e: &E, c: &Ctx, threads: u64, per: u64) -> f64 {
+    let q: Mutex<(Vec<Req>, bool)> = Mutex::new((vec![], false));
+    let cv = Condvar::new();
+    let t = Instant::now();
+    std::thread::scope(|s| {
+        let w = s.spawn(|| {
+            let mut h = e.handle(false);
+            let mut batch: Vec<Req> = vec![];
+            loop {
+                {
+                    let mut g = q.lock().unwrap();
+                    while g.0.is_empty() {
+                        if g.1 {
+                            return;
+                        }
+                        g = cv.wait(g).unwrap();
+                    }
+                    std::mem::swap(&mut g.0, &mut batch);
+                }
+                e.write(&mut h, |w| {
+                    for r in &batch {
+                        w.put(&rand_key(r.at), c.noise.value(r.at, VAL));
+                    }
+                });
+                for r in batch.drain(..) {
+                    unsafe { (*r.done).store(true, Release) };
+                    r.who.unpark();
+                }
+            }
+        });
+        let cl: Vec<_> = (0..threads)
+            .map(|th| {
+                let (q, cv) = (&q, &cv);
+                s.spawn(move || {
+                    let done = AtomicBool::new(false);
+                    for i in 0..per {
+                        done.store(false, Relaxed);
+                        {
+                            let mut g = q.lock().unwrap();
+                            g.0.push(Req { at: 5_000_000 + th * 100_000 + i, done: &done, who: std::thread::current() });
+                            if g.0.len() == 1 {
+                                cv.notify_one();
+                            }
+                        }
+                        while !done.load(Acquire) {
+                            std::thread::park();
+                        }
+                    }
+                })
+            })
+            .collect();
+        for x in cl {
+            x.join().unwrap();
+        }
+        q.lock().unwrap().1 = true;
+        cv.notify_one();
+        w.join().unwrap();
+    });
+    (threads * per) as f64 / secs(t)
+}
+
+fn queries(n: u64, count: u64, seed: u64) -> Vec<Key> {
+    let mut r = Rng(seed.wrapping_mul(0x1234567));
+    (0..count).map(|_| rand_key(r.below(n))).collect()
+}
+
+/// Runs f on `threads` threads, each with its own handle; ops/s over all, and CPU ns per op.
+fn parallel<E: Engine>(e: &E, threads: u64, renew: bool, total: u64, f: impl Fn(&E, &mut E::Handle<'_>, u64, u64) + Sync) -> (f64, f64) {
+    let bar = std::sync::Barrier::new(threads as usize);
+    let c0 = cpu();
+    // from the first start to the last end, as the threads saw them
+    let spans: Vec<(Instant, Instant)> = std::thread::scope(|s| {
+        let hs: Vec<_> = (0..threads)
+            .map(|i| {
+                let (bar, f) = (&bar, &f);
+                s.spawn(move || {
+                    let mut h = e.handle(renew);
+                    bar.wait();
+                    let t = Instant::now();
+                    f(e, &mut h, i, total / threads);
+                    (t, Instant::now())
+                })
+            })
+            .collect();
+        hs.into_iter().map(|h| h.join().unwrap()).collect()
+    });
+    let el = (spans.iter().map(|x| x.1).max().unwrap() - spans.iter().map(|x| x.0).min().unwrap()).as_secs_f64();
+    let cp = cpu() - c0;
+    let n = (total / threads * threads) as f64;
+    (n / el, cp * 1e9 / n)
+}
+fn emit2(name: &str, r: (f64, f64)) {
+    emit(name, r.0, "ops/s");
+    emit(&format!("{name}, cpu per op"), r.1, "ns");
+}
+
+fn reads<E: Engine>(c: &Ctx, e: &E, n: u64) {
+    let qs: Vec<Vec<Key>> = (0..8).map(|i| queries(n, c.n(250_000), i + 1)).collect();
+    // warm every page once
+    {
+        let mut h = e.handle(false);
+        e.read(&mut h, |r| {
+            let mut s = 0u64;
+            let m = r.scan(&[0u8], usize::MAX >> 1, |k, v| s += k[0] as u64 + v[0] as u64);
+            black_box(s);
+            assert_eq!(m as u64, n, "items in the database");
+        });
+    }
+    for _round in 0..3 {
+        for threads in [1u64, 2, 8] {
+            for renew in [false, true] {
+                if renew && !E::RENEW {
+                    continue;
+                }
+                let tag = if renew { " renewed" } else { "" };
+                let ops = parallel(e, threads, renew, c.n(400_000), |e, h, _, n| {
+                    for _ in 0..n {
+                        e.read_nothing(h);
+                    }
+                });
+                emit2(&format!("e open+close read tx{tag}, {threads} threads"), ops);
+                let ops = parallel(e, threads, renew, c.n(200_000), |e, h, i, n| {
+                    let q = &qs[i as usize];
+                    let mut s = 0u64;
+                    for j in 0..n {
+                        let k = &q[j as usize % q.len()];
+                        let ok = e.read(h, |r| r.get(k, |v| s = s.wrapping_add(v[0] as u64 + v[v.len() - 1] as u64)));
+                        assert!(ok);
+                    }
+                    black_box(s);
+                });
+                emit2(&format!("d get, one per read tx{tag}, {threads} threads"), ops);
+            }
+            if E::BARE {
+                let ops = parallel(e, threads, false, c.n(200_000), |e, h, i, n| {
+                    let q = &qs[i as usize];
+                    let mut s = 0u64;
+                    for j in 0..n {
+                        let k = &q[j as usize % q.len()];
+                        assert!(e.bare_get(h, k, |v| s = s.wrapping_add(v[0] as u64 + v[v.len() - 1] as u64)));
+                    }
+                    black_box(s);
+                });
+                emit2(&format!("d get, bare (no explicit tx), {threads} threads"), ops);
+            }
+            let ops = parallel(e, threads, false, c.n(300_000), |e, h, i, n| {
+                let q = &qs[i as usize];
+                let mut s = 0u64;
+                e.read(h, |r| {
+                    for j in 0..n {
+                        let k = &q[j as usize % q.len()];
+                        assert!(r.get(k, |v| s = s.wrapping_add(v[0] as u64 + v[v.len() - 1] as u64)));
+                    }
+                });
+                black_box(s);
+            });
+            emit2(&format!("d get, long read tx, {threads} threads"), ops);
+        }
+        scans(c, e, n, "random-loaded");
+    }
+}
+
+fn scans<E: Engine>(c: &Ctx, e: &E, n: u64, what: &str) {
+    let mut h = e.handle(false);
+    let t = Instant::now();
+    let cp = cpu();
+    let m = e.read(&mut h, |r| {
+        let mut s = 0u64;
+        let m = r.scan(&[0u8], usize::MAX >> 1, |k, v| s += k[15] as u64 + v[0] as u64);
+        black_box(s);
+        m
+    });
+    emit(&format!("f full scan, {what}"), m as f64 / secs(t), "items/s");
+    emit(&format!("f full scan, {what}, cpu per item"), (cpu() - cp) * 1e9 / m as f64, "ns");
+    let q = queries(n, c.n(10_000), 77);
+    let t = Instant::now();
+    let mut m = 0;
+    let cp = cpu();
+    e.read(&mut h, |r| {
+        let mut s = 0u64;
+        for k in &q {
+            m += r.scan(k, 100, |k, v| s += k[15] as u64 + v[0] as u64);
+        }
+        black_box(s);
+    });
+    emit(&format!("f 100-item ranges, {what}"), m as f64 / secs(t), "items/s");
+    emit(&format!("f 100-item ranges, {what}, cpu per item"), (cpu() - cp) * 1e9 / m as f64, "ns");
+}
+
+/// every item once, in another random order than it came in: stride by a number coprime to n
+fn update_all<E: Engine>(c: &Ctx, e: &E, h: &mut E::Handle<'_>, n: u64, count: u64) {
+    let stride = {
+        let mut s = (n as f64 * 0.618) as u64 | 1;
+        while gcd(s, n) != 1 {
+            s += 2;
+        }
+        s
+    };
+    let mut at = c.rep;
+    let mut i = 0u64;
+    while i < count {
+        let end = (i + 10_000).min(count);
+        e.write(h, |w| {
+            for k in i..end {
+                at = (at + stride) % n;
+                w.put(&rand_key(at), c.noise.value(at ^ k, VAL));
+            }
+        });
+        i = end;
+    }
+}
+
+/// (c random, nosync), (d), (e), (f), a quarter updated, (i)
+fn group_load<E: Engine>(c: &Ctx) {
+    let n = c.n(2_000_000);
+    let d = c.fresh("load");
+    {
+        let e = E::open(&d, Opts { durable: false });
+        let mut h = e.handle(false);
+        let t = Instant::now();
+        let cp = cpu();
+        fill(&e, &mut h, c, Order::Rand, 0, n, 10_000, VAL, 0);
+        emit("c load random 10k/tx nosync", n as f64 / secs(t), "items/s");
+        emit("c load random 10k/tx nosync cpu per item", (cpu() - cp) * 1e9 / n as f64, "ns");
+        let t = Instant::now();
+        e.settle();
+        emit("c settle after random load", secs(t), "s");
+    }
+    let e = E::open(&d, Opts { durable: true });
+    let mut h = e.handle(false);
+    let note = e.note();
+    if !note.is_empty() {
+        println!("# {} after random load: {note}", E::NAME);
+    }
+    reads(c, &e, n);
+    let t = Instant::now();
+    update_all(c, &e, &mut h, n, n / 8);
+    emit("h update of 1/8 random 10k/tx durable", (n / 8) as f64 / secs(t), "items/s");
+    // (i): more durable work, then die inside a transaction
+    for k in 0..c.n(20) {
+        e.write(&mut h, |w| {
+            for j in 0..1000 {
+                w.put(&rand_key(mix(k * 1000 + j) % n), c.noise.value(k + j, VAL));
+            }
+        });
+    }
+    std::io::stdout().flush().unwrap();
+    e.write(&mut h, |w| {
+        for j in 0..500 {
+            w.put(&rand_key(j), c.noise.value(j, VAL));
+        }
+        unsafe { libc::raise(libc::SIGKILL) };
+    });
+}
+
+/// (c random, durable) and (h)
+fn group_space<E: Engine>(c: &Ctx) {
+    let n = c.n(1_000_000);
+    let user = (n * 144) as f64;
+    let d = c.fresh("space");
+    let e = E::open(&d, Opts { durable: true });
+    let mut h = e.handle(false);
+    for (what, load) in [("random load", true), ("update of all", false)] {
+        let dk = disk_written();
+        let t = Instant::now();
+        let cp = cpu();
+        if load {
+            fill(&e, &mut h, c, Order::Rand, 0, n, 10_000, VAL, 0);
+        } else {
+            update_all(c, &e, &mut h, n, n);
+        }
+        emit(&format!("h {what} 10k/tx durable"), n as f64 / secs(t), "items/s");
+        emit(&format!("h {what} 10k/tx durable cpu per item"), (cpu() - cp) * 1e9 / n as f64, "ns");
+        emit(&format!("h size after {what}"), dir_size(&d) as f64 / user, "x");
+        e.settle();
+        emit(&format!("h size after {what}, settled"), dir_size(&d) as f64 / user, "x");
+        emit(&format!("h {what} disk bytes per user byte"), (disk_written() - dk) as f64 / user, "x");
+    }
+    drop(h);
+    drop(e);
+    let _ = std::fs::remove_dir_all(&d);
+}
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn group_reopen<E: Engine>(c: &Ctx) {
+    let d = c.dir.join("load");
+    for what in ["killed", "clean"] {
+        let t = Instant::now();
+        let e = E::open(&d, Opts { durable: true });
+        let mut h = e.handle(false);
+        let ok = e.read(&mut h, |r| r.get(&rand_key(5), |v| assert_eq!(v.len(), VAL)));
+        assert!(ok);
+        emit(&format!("i open and first read, {what}"), secs(t) * 1e3, "ms");
+        let t = Instant::now();
+        e.write(&mut h, |w| w.put(&rand_key(5), c.noise.value(1, VAL)));
+        emit(&format!("i first durable write after open, {what}"), secs(t) * 1e3, "ms");
+        drop(h);
+        drop(e);
+    }
+    let _ = std::fs::remove_dir_all(&d);
+}
+
+fn group_seq<E: Engine>(c: &Ctx) {
+    let n = c.n(2_000_000);
+    let user = (n * 144) as f64;
+    for durable in [true, false] {
+        let tag = if durable { "durable" } else { "nosync" };
+        let d = c.fresh("seq");
+        let e = E::open(&d, Opts { durable });
+        let mut h = e.handle(false);
+        let io = proc_io();
+        let t = Instant::now();
+        let cp = cpu();
+        fill(&e, &mut h, c, Order::Seq, 0, n, 10_000, VAL, 0);
+        emit(&format!("c load sorted 10k/tx {tag}"), n as f64 / secs(t), "items/s");
+        emit(&format!("c load sorted 10k/tx {tag} cpu per item"), (cpu() - cp) * 1e9 / n as f64, "ns");
+        if durable {
+            emit("h size after sorted load", dir_size(&d) as f64 / user, "x");
+            emit("h sorted load bytes dirtied per user byte", (proc_io().0 - io.0) as f64 / user, "x");
+            e.settle();
+            let t = Instant::now();
+            let m = e.read(&mut h, |r| {
+                let mut s = 0u64;
+                let m = r.scan(&[0u8], usize::MAX >> 1, |k, v| s += k[15] as u64 + v[0] as u64);
+                black_box(s);
+                m
+            });
+            emit("f full scan, sorted-loaded", m as f64 / secs(t), "items/s");
+        }
+    }
+}
+
+fn group_val<E: Engine>(c: &Ctx) {
+    for (name, vlen, n) in [("1 KiB", 1024usize, c.n(100_000)), ("16 KiB", 16384, c.n(10_000))] {
+        let d = c.fresh("val");
+        let e = E::open(&d, Opts { durable: true });
+        let mut h = e.handle(E::RENEW);
+        let user = (n * (vlen as u64 + 16)) as f64;
+        let io = proc_io();
+        let t = Instant::now();
+        let cp = cpu();
+        fill(&e, &mut h, c, Order::Rand, 0, n, 100, vlen, 0);
+        emit(&format!("g {name} write random 100/tx durable"), n as f64 / secs(t), "items/s");
+        emit(&format!("g {name} write random 100/tx durable cpu per item"), (cpu() - cp) * 1e6 / n as f64, "us");
+        emit(&format!("g {name} bytes dirtied per user byte"), (proc_io().0 - io.0) as f64 / user, "x");
+        emit(&format!("g {name} size"), dir_size(&d) as f64 / user, "x");
+        e.settle();
+        let q = queries(n, c.n(100_000), 5);
+        for round in 0..2 {
+            let t = Instant::now();
+            let cp = cpu();
+            let mut s = 0u64;
+            for k in &q {
+                let ok = e.read(&mut h, |r| {
+                    r.get(k, |v| {
+                        assert_eq!(v.len(), vlen);
+                        // touch every cache line, as a consumer would
+                        let mut i = 0;
+                        while i < v.len() {
+                            s = s.wrapping_add(v[i] as u64);
+                            i += 64;
+                        }
+                    })
+                });
+                assert!(ok);
+            }
+            black_box(s);
+            if round == 1 {
+                emit(&format!("g {name} read random, one per tx"), q.len() as f64 / secs(t), "ops/s");
+                emit(&format!("g {name} read random, one per tx, cpu per op"), (cpu() - cp) * 1e9 / q.len() as f64, "ns");
+            }
+        }
+        let t = Instant::now();
+        let m = n / 2;
+        let mut i = 0;
+        while i < m {
+            let end = (i + 100).min(m);
+            e.write(&mut h, |w| {
+                for k in i..end {
+                    w.put(&rand_key(mix(k + c.rep) % n), c.noise.value(k, vlen));
+                }
+            });
+            i = end;
+        }
+        emit(&format!("g {name} overwrite random 100/tx durable"), m as f64 / secs(t), "items/s");
+        drop(h);
+        drop(e);
+        let _ = std::fs::remove_dir_all(&d);
+    }
+}
+
+fn child<E: Engine>(group: &str, c: &Ctx) {
+    match group {
+        "tx" => group_tx::<E>(c),
+        "load" => group_load::<E>(c),
+        "reopen" => group_reopen::<E>(c),
+        "seq" => group_seq::<E>(c),
+        "space" => group_space::<E>(c),
+        "val" => group_val::<E>(c),
+        g => panic!("no group {g}"),
+    }
+}
+
+fn dispatch(name: &str, group: &str, c: &Ctx) {
+    match name {
+        #[cfg(feature = "rookery")]
+        "rookery" => child::<rookery::Rookery>(group, c),
+        #[cfg(feature = "lmdb")]
+        "lmdb" => child::<lmdb::Lmdb<false>>(group, c),
+        #[cfg(feature = "lmdb")]
+        "lmdb-writemap" => child::<lmdb::Lmdb<true>>(group, c),
+        #[cfg(feature = "mdbx")]
+        "mdbx" => child::<mdbx::Mdbx<false>>(group, c),
+        #[cfg(feature = "mdbx")]
+        "mdbx-writemap" => child::<mdbx::Mdbx<true>>(group, c),
+        #[cfg(feature = "redb")]
+        "redb" => child::<redb::Redb>(group, c),
+        #[cfg(feature = "rocksdb")]
+        "rocksdb" => child::<rocksdb::Rocks>(group, c),
+        #[cfg(feature = "fjall")]
+        "fjall" => child::<fjall::Fjall>(group, c),
+        #[cfg(feature = "sqlite")]
+        "sqlite" => child::<sqlite::Sqlite>(group, c),
+        "floor" => child::<floor::Floor>(group, c),
+        n => panic!("no engine {n} in this build"),
+    }
+}
+
+fn all(dir: &Path, out: &Path, engines: &[String], groups: &[String], reps: u64, scale: f64, limit: u64) {
+    let mut f = std::fs::OpenOptions::new().create(true).append(true).open(out).unwrap();
+    let me = std::env::current_exe().unwrap();
+    for rep in 0..reps {
+        for g in groups {
+            // rotate the order, so that no engine always follows the same one
+            for i in 0..engines.len() {
+                let e = &engines[(i + rep as usize) % engines.len()];
+                let steps: &[&str] = if g == "load" { &["load", "reopen"] } else { &[g.as_str()] };
+                for step in steps {
+                    unsafe { libc::sync() };
+                    let load = loadavg();
+                    let t = Instant::now();
+                    let log = dir.join(format!("{e}-{step}.err"));
+                    std::fs::create_dir_all(dir).unwrap();
+                    let mut ch = std::process::Command::new(&me)
+                        .args(["child", "--engine", e, "--group", step, "--rep", &rep.to_string(), "--scale", &scale.to_string()])
+                        .arg("--dir")
+                        .arg(dir.join(e))
+                        .stdout(std::process::Stdio::piped())
+                        .stderr(std::fs::File::create(&log).unwrap())
+                        .spawn()
+                        .unwrap();
+                    let so = ch.stdout.take().unwrap();
+                    let rd = std::thread::spawn(move || std::io::read_to_string(so).unwrap_or_default());
+                    let st = loop {
+                        if let Some(s) = ch.try_wait().unwrap() {
+                            break Some(s);
+                        }
+                        if t.elapsed() > Duration::from_secs(limit) {
+                            ch.kill().unwrap();
+                            ch.wait().unwrap();
+                            break None;
+                        }
+                        std::thread::sleep(Duration::from_millis(20));
+                    };
+                    let text = rd.join().unwrap();
+                    for l in text.lines() {
+                        let p: Vec<&str> = l.split('\t').collect();
+                        if p.len() == 3 {
+                            writeln!(f, "{e}\t{rep}\t{}\t{}\t{}\t{load:.2}", p[0], p[1], p[2]).unwrap();
+                        } else {
+                            writeln!(f, "#{e}\t{rep}\t{l}").unwrap();
+                        }
+                    }
+                    f.flush().unwrap();
+                    eprintln!("{e:14} {step:7} rep {rep} {:6.1} s load {load:.2} -> {:.2} {st:?}", secs(t), loadavg());
+                }
+                let _ = std::fs::remove_dir_all(dir.join(e));
+            }
+        }
+    }
+}
+
+type Step = Box<dyn FnMut(Order, u64, u64)>;
+fn stepper<E: Engine + 'static>(c: &'static Ctx) -> Step {
+    let d = c.fresh(E::NAME);
+    let e: &'static E = Box::leak(Box::new(E::open(&d, Opts { durable: true })));
+    let mut h = e.handle(false);
+    fill(e, &mut h, c, Order::Rand, 0, 20_000, 5_000, VAL, 0);
+    Box::new(move |o, from, to| fill(e, &mut h, c, o, from, to, to - from, VAL, 1))
+}
+/// (a) and (b) with the engines interleaved commit by commit in one process, so that a busy machine hurts all alike.
+/// p10 is close to what an idle machine gives.
+fn duel(c: &'static Ctx, n: u64) {
+    let mut v: Vec<(&str, Step)> = vec![];
+    v.push(("floor", stepper::<floor::Floor>(c)));
+    #[cfg(feature = "rookery")]
+    v.push(("rookery", stepper::<rookery::Rookery>(c)));
+    #[cfg(feature = "lmdb")]
+    v.push(("lmdb", stepper::<lmdb::Lmdb<false>>(c)));
+    #[cfg(feature = "lmdb")]
+    v.push(("lmdb-writemap", stepper::<lmdb::Lmdb<true>>(c)));
+    #[cfg(feature = "mdbx")]
+    v.push(("mdbx", stepper::<mdbx::Mdbx<false>>(c)));
+    #[cfg(feature = "redb")]
+    v.push(("redb", stepper::<redb::Redb>(c)));
+    #[cfg(feature = "rocksdb")]
+    v.push(("rocksdb", stepper::<rocksdb::Rocks>(c)));
+    #[cfg(feature = "fjall")]
+    v.push(("fjall", stepper::<fjall::Fjall>(c)));
+    #[cfg(feature = "sqlite")]
+    v.push(("sqlite", stepper::<sqlite::Sqlite>(c)));
+    for (what, o, per) in [("a seq 100/tx", Order::Seq, 100u64), ("a rand 100/tx", Order::Rand, 100), ("b rand 1/tx", Order::Rand, 1)] {
+        let mut lat: Vec<Vec<f64>> = vec![vec![]; v.len()];
+        let mut cp: Vec<Vec<f64>> = vec![vec![]; v.len()];
+        let base = 1_000_000 * (1 + per) + if o == Order::Seq { 0 } else { 500_000 };
+        for i in 0..n {
+            for j in 0..v.len() {
+                let j = (j + i as usize) % v.len();
+                let c0 = cpu();
+                let t = Instant::now();
+                (v[j].1)(o, base + i * per, base + (i + 1) * per);
+                lat[j].push(secs(t) * 1e6);
+                cp[j].push((cpu() - c0) * 1e6);
+            }
+        }
+        for j in 0..v.len() {
+            let l = &mut lat[j];
+            println!(
+                "{what}\t{}\tp10 {:.0}\tp50 {:.0}\tp90 {:.0}\tmean {:.0} us\tcpu p50 {:.0} us",
+                v[j].0,
+                percentile(l, 0.1),
+                percentile(l, 0.5),
+                percentile(l, 0.9),
+                l.iter().sum::<f64>() / n as f64,
+                percentile(&mut cp[j], 0.5)
+            );
+        }
+    }
+}
+
+fn report(out: &Path) {
+    let text = std::fs::read_to_string(out).unwrap();
+    let mut order: Vec<(String, String)> = vec![];
+    let mut engines: Vec<String> = vec![];
+    let mut m: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
+    let mut loads = vec![];
+    for l in text.lines().filter(|l| !l.starts_with('#')) {
+        let p: Vec<&str> = l.split('\t').collect();
+        if p.len() < 6 {
+            continue;
+        }
+        if !order.iter().any(|x| x.0 == p[2]) {
+            order.push((p[2].into(), p[4].into()));
+        }
+        if !engines.iter().any(|x| x == p[0]) {
+            engines.push(p[0].into());
+        }
+        loads.push(p[5].parse().unwrap_or(f64::NAN));
+        m.entry((p[2].into(), p[0].into())).or_default().push(p[3].parse().unwrap());
+    }
+    let want = ["rookery", "lmdb", "lmdb-writemap", "mdbx", "mdbx-writemap", "redb", "rocksdb", "fjall", "sqlite", "floor"];
+    let cols: Vec<&str> = want.iter().copied().filter(|w| engines.iter().any(|e| e == w)).collect();
+    println!("load average while measuring: median {:.2}, p90 {:.2}\n", percentile(&mut loads.clone(), 0.5), percentile(&mut loads.clone(), 0.9));
+    println!("| workload | unit | {} |", cols.join(" | "));
+    println!("|---|---|{}", "---|".repeat(cols.len()));
+    order.sort_by(|a, b| a.0[..1].cmp(&b.0[..1]));
+    for (w, unit) in &order {
+        let base = m.get(&(w.clone(), "lmdb".into())).map(|v| percentile(&mut v.clone(), 0.5));
+        let cells: Vec<String> = cols
+            .iter()
+            .map(|e| match m.get(&(w.clone(), e.to_string())) {
+                None => "-".into(),
+                Some(v) => {
+                    let mut v = v.clone();
+                    let med = percentile(&mut v, 0.5);
+                    let (lo, hi) = (v[0], v[v.len() - 1]);
+                    let spread = if med > 0.0 { (hi - lo) / med * 100.0 } else { 0.0 };
+                    let r = match base {
+                        Some(b) if b > 0.0 && unit.ends_with("/s") => format!(" ({:.2}x)", med / b),
+                        _ => String::new(),
+                    };
+                    format!("{}{r} ±{spread:.0}%", human(med))
+                }
+            })
+            .collect();
+        println!("| {w} | {unit} | {} |", cells.join(" | "));
+    }
+}
+fn human(v: f64) -> String {
+    if v >= 1e6 {
+        format!("{:.2}M", v / 1e6)
+    } else if v >= 1e4 {
+        format!("{:.1}k", v / 1e3)
+    } else if v >= 100.0 {
+        format!("{v:.0}")
+    } else {
+        format!("{v:.2}")
+    }
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    if !args.iter().any(|a| a == "--plain-slice") && !short_slice() {
+        eprintln!("no short scheduling slice: timings of durable commits suffer from neighbours");
+    }
+    let opt = |n: &str, d: &str| -> String {
+        args.iter().position(|a| a == n).and_then(|i| args.get(i + 1)).cloned().unwrap_or(d.into())
+    };
+    let scale: f64 = opt("--scale", "1").parse().unwrap();
+    let dir = PathBuf::from(opt("--dir", "kv-data"));
+    let list = |s: String| s.split(',').map(|x| x.to_string()).collect::<Vec<_>>();
+    match args.get(1).map(|s| s.as_str()) {
+        Some("limits") => {
+            println!("# load average {:.2}", loadavg());
+            if opt("--what", "disk,cpu").contains("disk") {
+                limits::disk(&dir, scale);
+            }
+            if opt("--what", "disk,cpu").contains("cpu") {
+                limits::cpu(scale);
+            }
+            println!("# load average {:.2}", loadavg());
+        }
+        Some("child") => {
+            let c = Ctx { dir, scale, rep: opt("--rep", "0").parse().unwrap(), noise: Noise::new() };
+            dispatch(&opt("--engine", ""), &opt("--group", ""), &c);
+        }
+        Some("all") => all(
+            &dir,
+            Path::new(&opt("--out", "results.tsv")),
+            &list(opt("--engines", "lmdb,mdbx,redb,rocksdb,fjall,sqlite")),
+            &list(opt("--groups", "tx,load,seq,val")),
+            opt("--reps", "3").parse().unwrap(),
+            scale,
+            opt("--limit", "240").parse().unwrap(),
+        ),
+        Some("duel") => {
+            println!("# load average {:.2}", loadavg());
+            let c: &'static Ctx = Box::leak(Box::new(Ctx { dir, scale, rep: 0, noise: Noise::new() }));
+            duel(c, c.n(300));
+            println!("# load average {:.2}", loadavg());
+        }
+        Some("report") => report(Path::new(&opt("--out", "results.tsv"))),
+        _ => eprintln!("usage: kv limits | all | report | child (see the head of main.rs)"),
+    }
+}

@@ -1,0 +1,74 @@
+//! What an environment is doing, as numbers. Cheap: nothing is walked but the allocation bitmaps.
+
+use crate::environment::Environment;
+use crate::error::Result;
+use crate::ids::TransactionId;
+use crate::limits::PAGE_SIZE;
+use crate::pager::frames::Pool;
+use crate::space;
+
+/// Numbers of one environment at one moment. Sizes are in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Bytes of the data file that have room on the device or are a hole in it.
+    pub data_file_size: u64,
+    /// Pages in use.
+    pub used_pages: u64,
+    /// Pages in the data file that are free.
+    pub free_pages: u64,
+    /// Bytes of all journal files, those kept for use again included.
+    pub journal_size: u64,
+    /// Bytes of journal written since the last flush began: what a crash now would have to replay, about.
+    pub journal_since_flush: u64,
+    /// The last transaction that is durable and visible.
+    pub last_transaction: TransactionId,
+    /// The last transaction that the data file has.
+    pub flushed_transaction: TransactionId,
+    /// Snapshots that are open.
+    pub open_readers: usize,
+    /// The transaction of the oldest open snapshot; the last one if none is open. How far it lies behind
+    /// `last_transaction` is what keeps versions in memory and the journal from being used again.
+    pub oldest_reader: TransactionId,
+    /// Page versions that wait until no snapshot can see them.
+    pub versions_waiting: usize,
+    /// Jobs in the queue of the writer.
+    pub queue_length: usize,
+    /// Bytes of page versions in memory, of all environments of the process together.
+    pub version_bytes_in_process: usize,
+}
+
+impl Environment {
+    /// Counts.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Corrupt`] if an allocation bitmap is damaged.
+    pub fn statistics(&self) -> Result<Statistics> {
+        let inner = &self.inner;
+        let tx = self.read();
+        let mut used_pages = 0;
+        for span in 0..inner.spans()? {
+            // A span that was made after the snapshot has no bitmap in it yet.
+            if let Ok(bitmap) = inner.table.page(space::bitmap_page(span), tx.id()) {
+                used_pages += space::used_count(bitmap);
+            }
+        }
+        let pages = inner.table.pages();
+        let flushed = inner.flushed.lock().map_or(TransactionId(0), |header| header.transaction);
+        let writer = inner.writer.lock();
+        Ok(Statistics {
+            data_file_size: if inner.data.is_some() { pages * PAGE_SIZE as u64 } else { 0 },
+            used_pages,
+            free_pages: pages.saturating_sub(used_pages),
+            journal_size: writer.journal.as_ref().map_or(0, |journal| journal.size_bytes()),
+            journal_since_flush: writer.journal_bytes,
+            last_transaction: tx.id(),
+            flushed_transaction: flushed,
+            open_readers: inner.readers.open_count().saturating_sub(1),
+            oldest_reader: inner.readers.oldest().transaction(),
+            versions_waiting: writer.reclaim.len(),
+            queue_length: inner.queue.len(),
+            version_bytes_in_process: Pool::shared().used_bytes(),
+        })
+    }
+}
