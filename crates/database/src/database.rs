@@ -1,7 +1,7 @@
 //! One open database: its documents, the way writes go in, its operations.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use documents::{Batch, Date, DocumentStore, HiLoRange, HiLoRequest, Outcome, Snapshot, StoreOptions, Writing};
 use storage::{Environment, Job, TransactionId, WriteTransaction};
@@ -13,6 +13,7 @@ use crate::{ChangeListener, Error, Limits, Operations, Result};
 /// One open database. Held as `Arc`; whoever holds it can go on reading, even while it is deleted.
 pub struct Database {
     name: String,
+    is_in_memory: bool,
     store: DocumentStore,
     limits: Limits,
     queue: Queue,
@@ -20,25 +21,40 @@ pub struct Database {
     operations: Operations,
     /// Set when it is disabled or deleted: nothing is written any more.
     is_closed: AtomicBool,
+    /// The separator in ids that the server completes, as a character's number.
+    identity_separator: AtomicU32,
 }
 
 impl Database {
-    pub(crate) fn open(name: &str, environment: Environment, node_tag: &str, limits: &Limits) -> Result<Database> {
+    pub(crate) fn open(
+        name: &str,
+        environment: Environment,
+        is_in_memory: bool,
+        node_tag: &str,
+        limits: &Limits,
+    ) -> Result<Database> {
         let options = StoreOptions { node_tag: node_tag.to_owned() };
         Ok(Database {
             name: name.to_owned(),
+            is_in_memory,
             store: DocumentStore::open(environment, options)?,
             limits: limits.clone(),
             queue: Queue::default(),
             listeners: Listeners::default(),
             operations: Operations::new(limits.ended_operations_count_max),
             is_closed: AtomicBool::new(false),
+            identity_separator: AtomicU32::new(u32::from('/')),
         })
     }
 
     /// The name as it was first spelled.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether it is gone with the process.
+    pub fn is_in_memory(&self) -> bool {
+        self.is_in_memory
     }
 
     /// The documents, for what is not offered here.
@@ -63,6 +79,9 @@ impl Database {
 
     /// Bytes of the files of this database now; 0 in memory.
     pub fn size_on_disk(&self) -> u64 {
+        if self.is_in_memory {
+            return 0;
+        }
         let files = std::fs::read_dir(self.store.environment().path()).into_iter().flatten();
         files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len())).sum()
     }
@@ -83,16 +102,30 @@ impl Database {
         self.operations.all().iter().for_each(|operation| operation.kill());
     }
 
+    /// Takes writes again.
+    pub(crate) fn open_again(&self) {
+        self.is_closed.store(false, Relaxed);
+    }
+
+    pub(crate) fn set_identity_separator(&self, separator: Option<char>) {
+        self.identity_separator.store(u32::from(separator.unwrap_or('/')), Relaxed);
+    }
+
+    /// The separator in ids that the server completes, from the client configuration; `/` otherwise.
+    pub fn identity_separator(&self) -> char {
+        char::from_u32(self.identity_separator.load(Relaxed)).unwrap_or('/')
+    }
+
     /// Applies a batch and calls `done` once when it is durable, or refused; on this thread if it is refused at once. No
     /// thread waits meanwhile.
     pub fn submit(self: &Arc<Self>, batch: Batch, done: impl FnOnce(Result<Outcome>) + Send + 'static) {
-        let size = batch.size();
+        let (size, batch) = (batch.size(), batch.separator(self.identity_separator()));
         self.submit_work(size, move |writing| writing.run(&batch), done);
     }
 
     /// The same, with no result for each command.
     pub(crate) fn submit_silently(self: &Arc<Self>, batch: Batch, done: impl FnOnce(Result<Outcome>) + Send + 'static) {
-        let size = batch.size();
+        let (size, batch) = (batch.size(), batch.separator(self.identity_separator()));
         self.submit_work(size, move |writing| writing.run_silently(&batch), done);
     }
 
@@ -125,6 +158,7 @@ impl Database {
     ///
     /// The batch is refused, or storage fails.
     pub fn execute(&self, batch: Batch) -> Result<Outcome> {
+        let batch = batch.separator(self.identity_separator());
         self.write(batch.size(), |writing| writing.run(&batch))
     }
 
@@ -139,12 +173,13 @@ impl Database {
         work: impl FnOnce(&mut Writing<'_, '_>) -> documents::Result<T> + Send,
     ) -> Result<T> {
         self.enter(size)?;
+        let place = Place { queue: &self.queue, size };
         let answer = self.store.write(Date::now(), |writing| {
             let before = writing.last_etag();
             let answer = work(writing)?;
             Ok((answer, writing.last_etag(), before))
         });
-        self.queue.leave(size);
+        drop(place);
         let (answer, last_etag, before) = answer?;
         if last_etag != before {
             self.listeners.tell(last_etag);
@@ -163,6 +198,18 @@ impl Database {
 impl std::fmt::Debug for Database {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Database").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// A place in the queue, given back even if the work panics.
+struct Place<'a> {
+    queue: &'a Queue,
+    size: usize,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.queue.leave(self.size);
     }
 }
 

@@ -3,13 +3,19 @@
 //! ```text
 //! <folder>/system/                 the node's own environment
 //! <folder>/databases/<name>/       one environment per database, the name lower-cased
+//! <folder>/databases/<name>~<n>/   the same, when the plain name was still in use
 //! ```
 //!
 //! A database is opened when it is first asked for. Creating makes the folder before the record refers to it. Deleting
 //! removes the record and notes the folder in one transaction, then the files; a start after a crash in between ends it.
+//!
+//! A deleted or disabled database can still be held by those who read it. Its environment knows its folder by name, so that
+//! folder must not become another database's meanwhile (hence `~<n>`), and must not be opened twice (hence
+//! [`Entry::previous`]).
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use arc_swap::ArcSwapOption;
 use documents::Date;
@@ -18,6 +24,7 @@ use parking_lot::{Mutex, RwLock};
 use storage::Environment;
 
 use crate::client_configuration::ClientConfiguration;
+use crate::limits::{LOCKED_FOLDER_WAIT, LOCKED_FOLDER_WAITS_MAX};
 use crate::names::Names;
 use crate::request_ids::RequestIds;
 use crate::system::System;
@@ -56,14 +63,40 @@ pub struct Databases {
     client_configuration: RwLock<ClientConfiguration>,
     /// Held by everything that changes which databases there are, and their records.
     changing: Mutex<()>,
+    /// Databases that were deleted, by folder: some may still be held.
+    deleted: Mutex<HashMap<String, Weak<Database>>>,
 }
 
 /// One database, open or not.
 struct Entry {
     record: RwLock<Arc<DatabaseRecord>>,
+    /// The name of its folder.
+    folder: String,
     open: ArcSwapOption<Database>,
-    opening: Mutex<()>,
+    /// Held while it is opened or closed.
+    previous: Mutex<Previous>,
     client_configuration: RwLock<ClientConfiguration>,
+}
+
+/// What was open before, and is opened again if somebody still holds it: a folder cannot be opened twice.
+#[derive(Default)]
+enum Previous {
+    #[default]
+    None,
+    /// Gone when nobody holds it.
+    OnDisk(Weak<Database>),
+    /// Only here while it is disabled.
+    InMemory(Arc<Database>),
+}
+
+impl Previous {
+    fn take(&mut self) -> Option<Arc<Database>> {
+        match std::mem::take(self) {
+            Previous::None => None,
+            Previous::OnDisk(database) => database.upgrade(),
+            Previous::InMemory(database) => Some(database),
+        }
+    }
 }
 
 /// What a deletion came to.
@@ -76,12 +109,13 @@ pub struct Deletion {
 }
 
 impl Entry {
-    fn new(record: DatabaseRecord) -> Entry {
+    fn new(record: DatabaseRecord, folder: String) -> Entry {
         let configuration = configuration_of(&record);
         Entry {
             record: RwLock::new(Arc::new(record)),
+            folder,
             open: ArcSwapOption::empty(),
-            opening: Mutex::default(),
+            previous: Mutex::default(),
             client_configuration: RwLock::new(configuration),
         }
     }
@@ -90,11 +124,16 @@ impl Entry {
         self.record.read().clone()
     }
 
-    fn close(&self) {
-        let _opening = self.opening.lock();
-        if let Some(database) = self.open.swap(None) {
-            database.close();
-        }
+    /// Refuses writes from now on; gives what was open.
+    fn close(&self) -> Option<Arc<Database>> {
+        let mut previous = self.previous.lock();
+        let database = self.open.swap(None).or_else(|| previous.take())?;
+        database.close();
+        *previous = match database.is_in_memory() {
+            true => Previous::InMemory(database.clone()),
+            false => Previous::OnDisk(Arc::downgrade(&database)),
+        };
+        Some(database)
     }
 }
 
@@ -120,7 +159,7 @@ impl Databases {
             Some(folder) => {
                 let databases = folder.join("databases");
                 make_folder(&databases)?;
-                Environment::open(&folder.join("system"), storage::Options::default())?
+                Environment::open(folder.join("system"), storage::Options::default())?
             }
         };
         let system = System::open(environment)?;
@@ -130,15 +169,16 @@ impl Databases {
             names: Names::default(),
             requests: RequestIds::default(),
             changing: Mutex::default(),
+            deleted: Mutex::default(),
             system,
             options,
         };
         for folder in databases.system.deleting()? {
             databases.remove_folder(&folder)?;
         }
-        for record in databases.system.records()? {
+        for (record, folder) in databases.system.records()? {
             let name = record.name().to_owned();
-            databases.names.insert(&name, Arc::new(Entry::new(record)));
+            databases.names.insert(&name, Arc::new(Entry::new(record, folder)));
         }
         Ok(Arc::new(databases))
     }
@@ -200,7 +240,7 @@ impl Databases {
     }
 
     fn open_entry(&self, entry: &Entry) -> Result<Arc<Database>> {
-        let _opening = entry.opening.lock();
+        let mut previous = entry.previous.lock();
         if let Some(database) = entry.open.load_full() {
             return Ok(database);
         }
@@ -208,24 +248,60 @@ impl Databases {
         if record.is_disabled() {
             return Err(Error::Disabled { name: record.name().to_owned() });
         }
-        let environment = self.environment(&record)?;
-        let database = Database::open(record.name(), environment, &self.options.node_tag, &self.options.limits)?;
-        let database = Arc::new(database);
+        let was_open = !matches!(*previous, Previous::None);
+        let database = match previous.take() {
+            Some(database) => {
+                database.open_again();
+                database
+            }
+            None => Arc::new(self.open_database(&record, &entry.folder, was_open)?),
+        };
+        database.set_identity_separator(self.merged_configuration(entry).identity_separator());
         entry.open.store(Some(database.clone()));
         Ok(database)
     }
 
-    fn environment(&self, record: &DatabaseRecord) -> Result<Environment> {
+    /// * `was_open`: somebody may just be letting go of it, so that the folder is still locked for a moment.
+    fn open_database(&self, record: &DatabaseRecord, folder: &str, was_open: bool) -> Result<Database> {
         let options = storage::Options::default();
-        Ok(match self.folder_of(record.name()) {
-            Some(folder) if !record.is_in_memory() => Environment::open(&folder, options)?,
-            _ => Environment::in_memory(options)?,
-        })
+        let path = self.path_of(folder).filter(|_| !record.is_in_memory());
+        let environment = match &path {
+            None => Environment::in_memory(options)?,
+            Some(path) => {
+                let mut waits = if was_open { LOCKED_FOLDER_WAITS_MAX } else { 0 };
+                loop {
+                    match Environment::open(path, options.clone()) {
+                        Err(storage::Error::Locked { .. }) if waits > 0 => waits -= 1,
+                        opened => break opened?,
+                    }
+                    std::thread::sleep(LOCKED_FOLDER_WAIT);
+                }
+            }
+        };
+        let DatabasesOptions { node_tag, limits, .. } = &self.options;
+        Database::open(record.name(), environment, path.is_none(), node_tag, limits)
     }
 
-    fn folder_of(&self, name: &str) -> Option<PathBuf> {
-        let folder = self.options.folder.as_ref()?;
-        Some(folder.join("databases").join(name.to_ascii_lowercase()))
+    fn path_of(&self, folder: &str) -> Option<PathBuf> {
+        Some(self.options.folder.as_ref()?.join("databases").join(folder))
+    }
+
+    /// A folder for a new database: that of a deleted one whose files were kept, the plain name, or one with a number.
+    fn choose_folder(&self, name: &str) -> Result<String> {
+        if let Some(kept) = self.system.kept(name)? {
+            return Ok(kept);
+        }
+        let plain = name.to_ascii_lowercase();
+        let mut deleted = self.deleted.lock();
+        deleted.retain(|_, database| database.strong_count() > 0);
+        let is_free =
+            |folder: &String| !deleted.contains_key(folder) && self.path_of(folder).is_none_or(|path| !path.exists());
+        if is_free(&plain) {
+            return Ok(plain);
+        }
+        let first = self.system.raft_index()? + 1;
+        let numbered = (first..u64::MAX).map(|number| format!("{plain}~{number}")).find(is_free);
+        numbered.ok_or(Error::Corrupt { rule: "a number is free" })
     }
 
     /// The database of this name, created with an empty record if there is none.
@@ -262,24 +338,20 @@ impl Databases {
         let node_tag = &self.options.node_tag;
         // The environment is made, durably, before a record refers to it. In memory it is made when it is asked for.
         let draft = DatabaseRecord::new(record.clone(), name, node_tag, 0, Date::now());
-        let made = match self.options.folder {
-            Some(_) if !draft.is_in_memory() => {
-                let environment = self.environment(&draft)?;
-                Some(Database::open(name, environment, node_tag, &self.options.limits)?)
-            }
-            _ => None,
-        };
+        let folder = self.choose_folder(name)?;
+        let previous = self.deleted.lock().remove(&folder).map_or(Previous::None, Previous::OnDisk);
+        let is_held = matches!(&previous, Previous::OnDisk(database) if database.strong_count() > 0);
+        if !draft.is_in_memory() && !is_held && self.options.folder.is_some() {
+            self.open_database(&draft, &folder, true)?;
+        }
         let (record, index) = self.system.change(|system, tx, index| {
             let record = DatabaseRecord::new(record, name, node_tag, index, Date::now());
-            system.put_record(tx, &record)?;
+            system.put_record(tx, &record, &folder)?;
             Ok(record)
         })?;
         self.requests.insert(request_id, index);
-        let is_disabled = record.is_disabled();
-        let entry = Arc::new(Entry::new(record));
-        if !is_disabled {
-            entry.open.store(made.map(Arc::new));
-        }
+        let entry = Arc::new(Entry::new(record, folder));
+        *entry.previous.lock() = previous;
         let record = entry.record();
         self.names.insert(name, entry);
         Ok(record)
@@ -312,7 +384,7 @@ impl Databases {
         change(&mut record.value);
         let (record, _) = self.system.change(|system, tx, index| {
             record.etag = index;
-            system.put_record(tx, &record)?;
+            system.put_record(tx, &record, &entry.folder)?;
             Ok(record)
         })?;
         let record = Arc::new(record);
@@ -321,6 +393,7 @@ impl Databases {
         if record.is_disabled() {
             entry.close();
         }
+        self.tell_configuration(entry);
         Ok(record)
     }
 
@@ -347,18 +420,24 @@ impl Databases {
             if record.lock_mode() == LockMode::PreventDeletesIgnore || self.names.get(record.name()).is_none() {
                 continue;
             }
-            let folder = record.name().to_ascii_lowercase();
-            let has_files = is_hard && self.options.folder.is_some() && !record.is_in_memory();
+            let folder = &entry.folder;
+            let has_files = self.options.folder.is_some() && !record.is_in_memory();
             let ((), index) = self.system.change(|system, tx, _| {
                 system.delete_record(tx, record.name())?;
-                if has_files { system.put_deleting(tx, &folder) } else { Ok(()) }
+                match (has_files, is_hard) {
+                    (true, true) => system.put_deleting(tx, folder),
+                    (true, false) => system.put_kept(tx, record.name(), folder),
+                    (false, _) => Ok(()),
+                }
             })?;
             self.names.remove(record.name());
-            entry.close();
+            if let Some(database) = entry.close() {
+                self.deleted.lock().insert(folder.clone(), Arc::downgrade(&database));
+            }
             deletion.raft_index = Some(index);
             deletion.deleted.push(record.name().to_owned());
-            if has_files {
-                self.remove_folder(&folder)?;
+            if has_files && is_hard {
+                self.remove_folder(folder)?;
             }
         }
         if let Some(index) = deletion.raft_index {
@@ -367,15 +446,20 @@ impl Databases {
         Ok(deletion)
     }
 
-    /// Removes the files of a database whose record is gone. It is moved aside first, so that its name is free at once
-    /// even while someone still reads it.
-    fn remove_folder(&self, name: &str) -> Result<()> {
-        if let Some(folder) = self.folder_of(name).filter(|folder| folder.exists()) {
-            let aside = folder.with_file_name(format!(".deleted-{}", documents::id::random_guid()));
-            std::fs::rename(&folder, &aside).map_err(|error| Error::io("rename", &folder, error))?;
-            std::fs::remove_dir_all(&aside).map_err(|error| Error::io("remove", &aside, error))?;
+    /// Removes the files of a database whose record is gone. Who still holds it may be making files, so it is tried again.
+    fn remove_folder(&self, folder: &str) -> Result<()> {
+        const ATTEMPTS: u32 = 10;
+        if let Some(path) = self.path_of(folder) {
+            for attempt in 1.. {
+                match std::fs::remove_dir_all(&path) {
+                    Ok(()) => break,
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => break,
+                    Err(error) if attempt == ATTEMPTS => return Err(Error::io("remove", &path, error)),
+                    Err(_) => {}
+                }
+            }
         }
-        self.system.forget_deleting(name)
+        self.system.forget_deleting(folder)
     }
 
     /// Disables or enables a database; false if it was so already.
@@ -442,9 +526,18 @@ impl Databases {
     ///
     /// [`Error::Missing`]
     pub fn client_configuration_of(&self, name: &str) -> Result<ClientConfiguration> {
-        let entry = self.entry(name)?;
-        let configuration = entry.client_configuration.read();
-        Ok(ClientConfiguration::merged(&self.client_configuration.read(), &configuration))
+        Ok(self.merged_configuration(&*self.entry(name)?))
+    }
+
+    fn merged_configuration(&self, entry: &Entry) -> ClientConfiguration {
+        ClientConfiguration::merged(&self.client_configuration.read(), &entry.client_configuration.read())
+    }
+
+    /// Has an open database complete ids as it is configured now.
+    fn tell_configuration(&self, entry: &Entry) {
+        if let Some(database) = entry.open.load_full() {
+            database.set_identity_separator(self.merged_configuration(entry).identity_separator());
+        }
     }
 
     /// Sets the client configuration of the node; gives its raft index, which becomes its etag.
@@ -461,6 +554,7 @@ impl Databases {
             Ok(configuration)
         })?;
         *self.client_configuration.write() = configuration;
+        self.names.all().iter().for_each(|entry| self.tell_configuration(entry));
         Ok(index)
     }
 

@@ -46,3 +46,8 @@ pub(crate) const BULK_ELEMENT_SIZE_MAX: usize = documents::limits::DOCUMENT_SIZE
 
 /// Bad lines of an import whose reasons are kept.
 pub(crate) const IMPORT_ERRORS_KEPT_MAX: usize = 100;
+
+/// How often, and how long each time, a folder is waited for that somebody in this process is letting go of.
+pub(crate) const LOCKED_FOLDER_WAITS_MAX: u32 = 200;
+/// See [`LOCKED_FOLDER_WAITS_MAX`].
+pub(crate) const LOCKED_FOLDER_WAIT: std::time::Duration = std::time::Duration::from_millis(10);

@@ -151,10 +151,8 @@ impl Operations {
         });
         let mut known = self.known.lock();
         self.clean(&mut known, now);
-        if let Some(other) = known.get(&id) {
-            if matches!(other.status(), OperationStatus::InProgress) {
-                return other.clone();
-            }
+        if let Some(other) = known.get(&id).filter(|other| matches!(other.status(), OperationStatus::InProgress)) {
+            return other.clone();
         }
         known.insert(id, operation.clone());
         operation

@@ -73,11 +73,49 @@ fn everything_is_there_after_a_restart() {
 #[test]
 fn disabled_databases_refuse_until_enabled() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
-    databases.create("x", Value::object(), None).unwrap();
+    databases.find_or_create("x").unwrap().execute(batch(&["users/1"])).unwrap();
     assert!(databases.set_disabled("x", true).unwrap() && !databases.set_disabled("x", true).unwrap());
     assert!(matches!(databases.find("X"), Err(Error::Disabled { .. })));
     assert!(databases.record("x").unwrap().is_disabled());
-    assert!(databases.set_disabled("x", false).unwrap() && databases.find("X").is_ok());
+    assert!(databases.set_disabled("x", false).unwrap());
+    // What is only in memory is kept meanwhile.
+    assert_eq!(count(&databases.find("X").unwrap()), 1);
+}
+
+#[test]
+fn a_database_that_is_still_held_is_neither_opened_twice_nor_mixed_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let databases = Databases::open(DatabasesOptions::folder(folder.path())).unwrap();
+    let held = databases.find_or_create("x").unwrap();
+    held.execute(batch(&["users/1"])).unwrap();
+    databases.set_disabled("x", true).unwrap();
+    assert!(matches!(held.execute(batch(&["users/2"])), Err(Error::Disabled { .. })));
+    databases.set_disabled("x", false).unwrap();
+    databases.find("x").unwrap().execute(batch(&["users/2"])).unwrap();
+    databases.delete(&["x"], false, None).unwrap();
+    databases.find_or_create("x").unwrap().execute(batch(&["users/3"])).unwrap();
+    assert_eq!(count(&held), 3);
+    databases.delete(&["x"], true, None).unwrap();
+    let new = databases.find_or_create("x").unwrap();
+    new.execute(batch(&["users/4"])).unwrap();
+    assert_eq!((count(&held), count(&new)), (3, 1));
+    drop((held, new, databases));
+    let databases = Databases::open(DatabasesOptions::folder(folder.path())).unwrap();
+    assert_eq!(count(&databases.find("x").unwrap()), 1);
+    assert_eq!(std::fs::read_dir(folder.path().join("databases")).unwrap().count(), 1);
+}
+
+#[test]
+fn ids_are_completed_with_the_configured_separator() {
+    let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
+    let database = databases.find_or_create("x").unwrap();
+    let id = |given: &str| match database.execute(batch(&[given])).unwrap().results.remove(0) {
+        documents::CommandResult::Put { id, .. } => id,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(id("users|"), "users/1");
+    databases.put_client_configuration(Value::parse(br#"{"IdentityPartsSeparator":"-"}"#).unwrap()).unwrap();
+    assert_eq!((id("users|"), id("users-")), ("users-2".to_owned(), "users-0000000000000000003-A".to_owned()));
 }
 
 #[test]

@@ -27,10 +27,9 @@ impl IncludePath {
             return plain(path, prefix, "");
         }
         // `Lines[].Product` has brackets too, but never with `{0}` in them.
-        if let Some((path, template)) = text.strip_suffix(']').and_then(|text| text.rsplit_once('[')) {
-            if let Some((before, after)) = template.split_once("{0}") {
-                return plain(path, before, after);
-            }
+        let template = text.strip_suffix(']').and_then(|text| text.rsplit_once('['));
+        if let Some((path, (before, after))) = template.and_then(|(path, text)| Some((path, text.split_once("{0}")?))) {
+            return plain(path, before, after);
         }
         plain(text, "", "")
     }

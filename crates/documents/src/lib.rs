@@ -30,6 +30,7 @@ mod schema;
 mod snapshot;
 mod store;
 mod tombstone;
+mod verify;
 mod wildcard;
 mod writing;
 
@@ -48,6 +49,7 @@ pub use results_hash::ResultsHash;
 pub use snapshot::{ByEtag, ByPrefix, PrefixQuery, Snapshot, Statistics, TombstonesByEtag};
 pub use store::{DocumentStore, StoreOptions};
 pub use tombstone::Tombstone;
+pub use verify::Verification;
 pub use wildcard::Wildcards;
 pub use writing::Writing;
 

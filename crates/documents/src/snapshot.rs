@@ -54,6 +54,10 @@ impl<'s> Snapshot<'s> {
         Snapshot { store, tx }
     }
 
+    pub(crate) fn parts(&self) -> (&crate::schema::Schema, &ReadTransaction<'s>) {
+        (&self.store.schema, &self.tx)
+    }
+
     /// The document with this id, in any case.
     ///
     /// # Errors

@@ -205,6 +205,9 @@ fn run(seed: u64, steps: u32) {
         assert_eq!(found, model.documents.get(&key(&id)).map(|stored| stored.etag));
     }
     compare(&store, &model);
+    let found = store.read().verify().unwrap();
+    assert_eq!((found.problems, found.document_count), (Vec::new(), model.documents.len() as u64));
+    store.environment().verify().unwrap();
 }
 
 #[test]

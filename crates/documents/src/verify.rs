@@ -1,0 +1,221 @@
+//! Checks every rule of the document format over one snapshot: all ways to a document agree, and all counts are right.
+
+use std::collections::HashMap;
+
+use json::Minifier;
+use storage::{Location, ReadTransaction};
+
+use crate::collections::Collection;
+use crate::put::location_from;
+use crate::record::{self, Head, Kind};
+use crate::schema::Schema;
+use crate::{Etag, Result, Snapshot, id};
+
+/// Problems that are told in words; more are only counted.
+const PROBLEMS_TOLD_MAX: usize = 100;
+
+/// What a check found.
+#[derive(Clone, Debug, Default)]
+pub struct Verification {
+    /// Documents that were read.
+    pub document_count: u64,
+    /// Tombstones that were read.
+    pub tombstone_count: u64,
+    /// Rules that do not hold.
+    pub problem_count: u64,
+    /// The first of them.
+    pub problems: Vec<String>,
+}
+
+/// Counts and sizes of one collection as they are found.
+#[derive(Default)]
+struct Tally {
+    documents: (u64, u64),
+    tombstones: (u64, u64),
+}
+
+struct Check<'s> {
+    schema: &'s Schema,
+    tx: &'s ReadTransaction<'s>,
+    collections: HashMap<u32, Collection>,
+    tallies: HashMap<u32, Tally>,
+    minifier: Minifier,
+    found: Verification,
+}
+
+impl Snapshot<'_> {
+    /// Reads everything and checks every rule.
+    ///
+    /// # Errors
+    ///
+    /// A page is damaged, so that the check cannot go on. Broken rules of documents are in the answer.
+    pub fn verify(&self) -> Result<Verification> {
+        let (schema, tx) = self.parts();
+        let collections = Collection::all(schema, tx)?.into_iter().map(|row| (row.number, row)).collect();
+        let mut check = Check {
+            schema,
+            tx,
+            collections,
+            tallies: HashMap::new(),
+            minifier: Minifier::new(),
+            found: Verification::default(),
+        };
+        check.by_etag(Kind::Document, schema.last_etag(tx)?)?;
+        check.by_etag(Kind::Tombstone, schema.last_etag(tx)?)?;
+        check.by_id()?;
+        check.collections()?;
+        Ok(check.found)
+    }
+}
+
+impl Check<'_> {
+    fn problem(&mut self, text: String) {
+        self.found.problem_count += 1;
+        if self.found.problems.len() < PROBLEMS_TOLD_MAX {
+            self.found.problems.push(text);
+        }
+    }
+
+    fn by_etag(&mut self, kind: Kind, last_etag: Etag) -> Result<()> {
+        let tree = if kind == Kind::Document { self.schema.by_etag } else { self.schema.tombstones_by_etag };
+        let mut cursor = tree.cursor(self.tx);
+        while let Some((etag, location)) = cursor.next()? {
+            match kind {
+                Kind::Document => self.found.document_count += 1,
+                Kind::Tombstone => self.found.tombstone_count += 1,
+            }
+            if etag > last_etag {
+                self.problem(format!("etag {etag} is above the last etag {last_etag}"));
+            }
+            if let Err(problem) = self.record(kind, etag, location)? {
+                self.problem(format!("etag {etag}: {problem}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Outer error: storage. Inner error: a broken rule.
+    fn record(&mut self, kind: Kind, etag: Etag, location: u64) -> Result<Result<(), String>> {
+        let record = self.schema.records.get(self.tx, Location(location))?;
+        let head = match Head::decode(record) {
+            Ok(head) => head,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        if head.kind != kind || head.etag != etag {
+            return Ok(Err(format!("leads to a {:?} with etag {}", head.kind, head.etag)));
+        }
+        let tally = self.tallies.entry(head.collection).or_default();
+        let (count, size) = if kind == Kind::Document { &mut tally.documents } else { &mut tally.tombstones };
+        *count += 1;
+        *size += record.len() as u64;
+        let Some(collection) = self.collections.get(&head.collection) else {
+            return Ok(Err(format!("is in collection {}, which does not exist", head.collection)));
+        };
+        let tree = match kind {
+            Kind::Document => collection.documents(self.tx)?,
+            Kind::Tombstone => collection.tombstones(self.tx)?,
+        };
+        if tree.get(self.tx, etag)? != Some(location) {
+            return Ok(Err(format!("collection '{}' does not have it", collection.name)));
+        }
+        let id = match record::id(&head, record) {
+            Ok(id) => id,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        if kind == Kind::Tombstone {
+            return Ok(Ok(()));
+        }
+        let found = self.schema.by_id.get(self.tx, &id::lower(id))?;
+        if found.map(location_from).transpose()? != Some(Location(location)) {
+            return Ok(Err(format!("the id '{id}' does not lead to it")));
+        }
+        let body = record.get(head.body_at()..).unwrap_or_default();
+        let metadata = record.get(head.metadata_at()..head.body_at()).unwrap_or_default();
+        for (name, text) in [("body", body.to_vec()), ("metadata", [b"{", metadata, b"}"].concat())] {
+            match self.minifier.minify(&text) {
+                Ok(stored) if stored.bytes() == text => {}
+                Ok(_) => return Ok(Err(format!("the {name} of '{id}' is not in stored form"))),
+                Err(error) => return Ok(Err(format!("the {name} of '{id}': {error}"))),
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Each document was found by its etag and led back from its id, so it is enough to count.
+    fn by_id(&mut self) -> Result<()> {
+        let mut cursor = self.schema.by_id.cursor(self.tx);
+        let mut count = 0;
+        while cursor.next()?.is_some() {
+            count += 1;
+        }
+        if count != self.found.document_count {
+            self.problem(format!("{count} ids lead to {} documents", self.found.document_count));
+        }
+        Ok(())
+    }
+
+    fn collections(&mut self) -> Result<()> {
+        let collections = std::mem::take(&mut self.collections);
+        for collection in collections.values() {
+            let tally = self.tallies.remove(&collection.number).unwrap_or_default();
+            let kept = (
+                (collection.document_count, collection.document_size),
+                (collection.tombstone_count, collection.tombstone_size),
+            );
+            if kept != (tally.documents, tally.tombstones) {
+                let found = (tally.documents, tally.tombstones);
+                self.problem(format!("collection '{}' counts {kept:?}, but has {found:?}", collection.name));
+            }
+            let trees = [collection.documents(self.tx)?, collection.tombstones(self.tx)?];
+            for (tree, expected) in trees.into_iter().zip([tally.documents.0, tally.tombstones.0]) {
+                let mut cursor = tree.cursor(self.tx);
+                let mut count = 0;
+                while cursor.next()?.is_some() {
+                    count += 1;
+                }
+                if count != expected {
+                    self.problem(format!(
+                        "a tree of collection '{}' has {count} in place of {expected}",
+                        collection.name
+                    ));
+                }
+            }
+            let named = self.schema.collection_names.get(self.tx, &id::lower(&collection.name))?;
+            if named != Some(&collection.number.to_be_bytes()[..]) {
+                self.problem(format!("the name '{}' does not lead to its collection", collection.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::*;
+    use storage::{Environment, Options};
+
+    #[test]
+    fn planted_damage_is_found() {
+        let environment = Environment::in_memory(Options::default()).unwrap();
+        let store = DocumentStore::open(environment, StoreOptions::default()).unwrap();
+        let mut batch = Batch::new();
+        for id in ["users/1", "users/2", "users/3"] {
+            batch.put(id, br#"{"N":1,"@metadata":{"@collection":"Users"}}"#, Expected::Any).unwrap();
+        }
+        batch.delete("users/3", Expected::Any).unwrap();
+        store.write(Date::now(), |writing| writing.run(&batch)).unwrap();
+        assert_eq!(store.read().verify().unwrap().problems, Vec::<String>::new());
+        let schema = store.schema;
+        let problems = |damage: &(dyn Fn(&mut storage::WriteTransaction<'_>) -> storage::Result<()> + Sync)| {
+            store.environment().write(|tx| damage(tx)).unwrap();
+            store.read().verify().unwrap().problems
+        };
+        let found = problems(&|tx| schema.by_id.delete(tx, b"users/1").map(drop));
+        assert_eq!(found, ["etag 1: the id 'users/1' does not lead to it", "1 ids lead to 2 documents"]);
+        let found = problems(&|tx| schema.by_etag.delete(tx, 1).map(drop));
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].contains("counts") && found[1].contains("a tree"), "{found:?}");
+        let found = problems(&|tx| schema.state.put(tx, crate::schema::LAST_ETAG, &1u64.to_be_bytes()));
+        assert!(found.iter().any(|problem| problem == "etag 2 is above the last etag 1"), "{found:?}");
+    }
+}
