@@ -3,14 +3,13 @@
 use crate::error::{Error, Result};
 use crate::header::{FORMAT_VERSION, Header};
 use crate::ids::{PageNumber, SnapshotWord, TransactionId};
+use crate::intent::IntentFile;
 use crate::io::real::RealIo;
 use crate::io::{File, Folder, Io, OpenMode};
 use crate::journal::files::{self, JournalFile, JournalFiles};
-use crate::journal::record::Change;
-use crate::journal::{diff, replay};
+use crate::journal::replay;
 use crate::limits::{DATA_FILE_STEP_MAX, PAGE_SIZE, SPAN_PAGES};
 use crate::page::{self, Kind};
-use crate::pager::frames::Pool;
 use crate::pager::readers::Readers;
 use crate::pager::table::{PageTable, Place};
 use crate::space::{self, Room, SpaceHints};
@@ -78,6 +77,7 @@ pub(crate) struct Inner {
     pub options: Options,
     pub folder: Option<Folder>,
     pub data: Option<Arc<dyn File>>,
+    pub intents: Option<IntentFile>,
     pub table: PageTable,
     pub readers: Arc<Readers>,
     pub writer: Mutex<Writer>,
@@ -309,6 +309,7 @@ impl Inner {
     ) -> Result<Inner> {
         let table = PageTable::new(data.clone(), path.join(DATA_FILE), id, page::verify);
         let durable = options.durability == Durability::Durable;
+        let intents = folder.clone().map(IntentFile::new);
         let journal =
             folder.clone().map(|folder| JournalFiles::new(folder, durable, state.existing_journals, state.last.number));
         let writer = Writer {
@@ -332,6 +333,7 @@ impl Inner {
             options,
             folder,
             data,
+            intents,
             table,
             readers: Readers::new(SnapshotWord::of(state.last.transaction)),
             writer: Mutex::new(writer),
@@ -553,92 +555,4 @@ fn open_journals(folder: &Folder) -> Result<Vec<Arc<JournalFile>>> {
         Ok(Arc::new(JournalFile { number, file, size }))
     };
     numbers.into_iter().map(open).collect()
-}
-
-impl Inner {
-    /// Applies the journal to page versions in memory; the next flush brings them into the data file.
-    fn recover(&mut self, journals: &[Arc<JournalFile>], from: replay::State) -> Result<()> {
-        let mut replayed = Vec::new();
-        let table = &self.table;
-        let this = &*self;
-        let last = replay::replay(journals, self.id, from, |transaction, number, change| {
-            let pages = match change {
-                Change::Run { pages, .. } => u64::from(pages),
-                _ => 1,
-            };
-            let end =
-                number.0.checked_add(pages).ok_or_else(|| table.corrupt(number, "it lies outside of the file"))?;
-            this.grow(end)?;
-            replayed.push(number);
-            this.apply(transaction, number, change)
-        })?;
-        for journal in journals {
-            // What was read may be in the page cache only (a killed process, not a lost device); later records rely on it.
-            journal.file.sync().map_err(|e| Error::io("sync", journal.file.path(), 0, e))?;
-        }
-        if last.transaction > from.transaction {
-            tracing::info!(path = %self.path.display(), from = from.transaction.0, to = last.transaction.0, "recovered");
-        }
-        let writer = self.writer.get_mut();
-        writer.last_transaction = last.transaction;
-        writer.last_hash = last.hash;
-        writer.synced = last.transaction;
-        writer.dirty_since_flush = replayed;
-        if last.transaction > from.transaction {
-            writer.positions.push_back(last);
-        }
-        self.readers.publish(SnapshotWord::of(last.transaction));
-        Ok(())
-    }
-
-    /// Applies one change of the journal. Nobody reads yet, so versions are changed in place.
-    fn apply(&self, transaction: TransactionId, number: PageNumber, change: Change<'_>) -> Result<()> {
-        let no_memory = |e| Error::io("get memory for a page of", &self.path, 0, e);
-        let broken = || self.table.corrupt(number, "the journal has a broken diff for it");
-        let newest = self.table.newest(number)?;
-        if let Change::Run { pages, bytes } = change {
-            let mut run = match pages {
-                1 => Pool::shared().take().map_err(no_memory)?,
-                _ => Pool::shared().take_run(pages).map_err(no_memory)?,
-            };
-            run.start(transaction, 0, None);
-            let target = run.bytes_mut();
-            target[..bytes.len()].copy_from_slice(bytes);
-            target[bytes.len()..].fill(0);
-            page::set_identity(run.page_mut(), number, transaction);
-            self.table.set(number, Some(run))?;
-            Pool::shared().give_back(newest);
-            return Ok(());
-        }
-        let mut version = match newest {
-            Some(version) if version.pages() == 1 => version,
-            other => {
-                let mut version = Pool::shared().take().map_err(no_memory)?;
-                match (&other, &change) {
-                    (None, Change::Diff(_)) => {
-                        version.page_mut().copy_from_slice(self.table.file_page_unverified(number)?);
-                    }
-                    // A run that was freed, and whose first page lives on as a page of its own.
-                    _ => version.page_mut().fill(0),
-                }
-                self.table.set(number, Some(version))?;
-                Pool::shared().give_back(other);
-                version
-            }
-        };
-        version.start(transaction, 0, None);
-        let (diff, fresh) = match change {
-            Change::Fresh(diff) => (diff, true),
-            Change::Diff(diff) => (diff, false),
-            Change::Run { .. } => return Err(broken()),
-        };
-        if fresh {
-            version.page_mut().fill(0);
-        }
-        if !diff::apply(diff, version.page_mut()) {
-            return Err(broken());
-        }
-        page::set_identity(version.page_mut(), number, transaction);
-        Ok(())
-    }
 }

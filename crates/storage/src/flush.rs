@@ -2,8 +2,9 @@
 //!
 //! 1. Announce a snapshot; its transaction, or an older one if an older snapshot is open, is the *target*: all open
 //!    snapshots see it or something newer, so the file may have it.
-//! 2. Write the newest version up to the target of each dirty page: sorted, in small pieces (large buffered writes make
-//!    large page-cache folios, after which each small write costs ten times as much).
+//! 2. Note in a file what will be written (`intent`), then write the newest version up to the target of each dirty page:
+//!    sorted, in small pieces (large buffered writes make large page-cache folios, after which each small write costs ten
+//!    times as much).
 //! 3. Sync the data file, then write and sync the header that names the target and where its journal continues.
 //! 4. Take the written versions out of the page table; journals before the target can be used again.
 //!
@@ -15,6 +16,7 @@ use crate::environment::{Durability, Inner, Writer};
 use crate::error::{Error, Result};
 use crate::header::Header;
 use crate::ids::{PageNumber, TransactionId};
+use crate::intent::Entry;
 use crate::limits::{PAGE_SIZE, SPAN_PAGES};
 use crate::page;
 use crate::pager::frames::{Pool, VersionPointer};
@@ -25,6 +27,12 @@ use std::sync::atomic::Ordering;
 
 /// Pages that must have been freed before holes are looked for: 8 MiB.
 const FREED_PAGES_MIN: u64 = 1024;
+
+/// A page of a flush, and the version that it writes.
+struct Planned {
+    entry: Entry,
+    version: VersionPointer,
+}
 
 /// Bytes that are written at once.
 const PIECE: usize = 64 << 10;
@@ -82,19 +90,20 @@ impl Inner {
         let target = target_state.map_or(header.transaction, |state| state.transaction);
         pages.sort_unstable();
         pages.dedup();
-        let written = self.sync_lazy_journal().and_then(|()| self.write_pages(&pages, target)).and_then(|written| {
-            if !written.is_empty() {
-                data.sync().map_err(|e| Error::io("sync", data.path(), 0, e))?;
+        let plan = self.plan(&pages, target)?;
+        if let Err(error) = self.note_intent(&plan, target) {
+            self.writer.lock().dirty_since_flush.extend(pages);
+            if matches!(error, Error::DiskFull { .. }) {
+                // Nothing was written, and nothing is lost: the journal has it. The next flush tries again.
+                return Err(error);
             }
-            Ok(written)
-        });
-        let written = match written {
-            Ok(written) => written,
-            Err(error) => {
-                self.fail(error);
-                return Err(self.refusal());
-            }
-        };
+            self.fail(error);
+            return Err(self.refusal());
+        }
+        if let Err(error) = self.sync_lazy_journal().and_then(|()| self.write_pages(&plan)) {
+            self.fail(error);
+            return Err(self.refusal());
+        }
         let clean = clean && all;
         if target > header.transaction || clean {
             let (number, offset) = match target_state {
@@ -118,7 +127,7 @@ impl Inner {
             }
             *last_header = Some(next);
         }
-        self.after_flush(pages, &written, target)?;
+        self.after_flush(pages, &plan, target)?;
         if let (Some(header), Some(journal)) = (*last_header, &mut self.writer.lock().journal) {
             if clean {
                 journal.remove_all();
@@ -127,7 +136,7 @@ impl Inner {
             }
         }
         self.punch_holes(target)?;
-        tracing::debug!(path = %folder.path.display(), pages = written.len(), transaction = target.0, "flushed");
+        tracing::debug!(path = %folder.path.display(), pages = plan.len(), transaction = target.0, "flushed");
         self.flush_done.notify_all();
         Ok(())
     }
@@ -153,50 +162,61 @@ impl Inner {
         Ok(())
     }
 
-    /// Writes the newest version up to `target` of each page. Returns what was written, and what was found to be covered.
-    fn write_pages(&self, pages: &[PageNumber], target: TransactionId) -> Result<Vec<(PageNumber, VersionPointer)>> {
-        let Some(data) = &self.data else { return Ok(Vec::new()) };
-        let mut done = Vec::with_capacity(pages.len());
-        let mut piece = Vec::with_capacity(PIECE);
-        let mut piece_start = 0;
-        // The run that was written last: pages inside of it with older versions belonged to something that was freed.
+    /// The newest version up to `target` of each page that has one, and what is to be written of it.
+    fn plan(&self, pages: &[PageNumber], target: TransactionId) -> Result<Vec<Planned>> {
+        let mut plan = Vec::with_capacity(pages.len());
+        // The run that came last: pages inside of it with older versions belonged to something that was freed.
         let mut run_end = 0;
         let mut run_transaction = TransactionId(0);
-        let write = |bytes: &[u8], at: u64| {
-            data.write_at(bytes, at * PAGE_SIZE as u64)
-                .map_err(|e| Error::io("write", data.path(), bytes.len() as u64, e))
-        };
         for number in pages {
             let mut version = self.table.newest(*number)?;
             while let Some(newer) = version.filter(|v| v.transaction() > target) {
                 version = newer.previous();
             }
             let Some(version) = version else { continue };
-            done.push((*number, version));
-            // What was freed since is not written: nobody will read it, and its place may be a hole by now.
             let bitmap = self.table.page(space::bitmap_page(number.0 / SPAN_PAGES), target)?;
-            if !space::is_used(bitmap, (number.0 % SPAN_PAGES) as usize) {
-                continue;
+            let used = space::is_used(bitmap, (number.0 % SPAN_PAGES) as usize);
+            let covered = number.0 < run_end && version.transaction() < run_transaction;
+            // What was freed since is not written: nobody will read it, and its place may be a hole by now.
+            let checksum = if used && !covered { page::checksum(version.bytes(), self.id) } else { 0 };
+            if checksum != 0 && version.pages() > 1 {
+                run_end = number.0 + u64::from(version.pages());
+                run_transaction = version.transaction();
             }
-            if number.0 < run_end && version.transaction() < run_transaction {
-                continue;
-            }
+            plan.push(Planned { entry: Entry { number: *number, pages: version.pages(), checksum }, version });
+        }
+        Ok(plan)
+    }
+
+    /// Makes durable what will be written.
+    fn note_intent(&self, plan: &[Planned], target: TransactionId) -> Result<()> {
+        let Some(intents) = self.intents.as_ref().filter(|_| !plan.is_empty()) else { return Ok(()) };
+        let entries: Vec<Entry> = plan.iter().map(|planned| planned.entry).collect();
+        intents.write(self.id, target, &entries)
+    }
+
+    fn write_pages(&self, plan: &[Planned]) -> Result<()> {
+        let Some(data) = self.data.as_ref().filter(|_| !plan.is_empty()) else { return Ok(()) };
+        let write = |bytes: &[u8], at: u64| {
+            data.write_at(bytes, at * PAGE_SIZE as u64)
+                .map_err(|e| Error::io("write", data.path(), bytes.len() as u64, e))
+        };
+        let mut piece = Vec::with_capacity(PIECE);
+        let mut piece_start = 0;
+        for Planned { entry, version } in plan.iter().filter(|planned| planned.entry.checksum != 0) {
             let bytes = version.bytes();
-            let follows = piece_start + (piece.len() / PAGE_SIZE) as u64 == number.0;
+            let follows = piece_start + (piece.len() / PAGE_SIZE) as u64 == entry.number.0;
             if !piece.is_empty() && (!follows || piece.len() + bytes.len() > PIECE) {
                 write(&piece, piece_start)?;
                 piece.clear();
             }
             if piece.is_empty() {
-                piece_start = number.0;
+                piece_start = entry.number.0;
             }
             let start = piece.len();
             piece.extend_from_slice(bytes);
-            let checksum = page::checksum(bytes, self.id);
-            page::store_checksum(&mut piece[start..], checksum);
-            if version.pages() > 1 {
-                run_end = number.0 + u64::from(version.pages());
-                run_transaction = version.transaction();
+            page::store_checksum(&mut piece[start..], entry.checksum);
+            if piece.len() > PIECE {
                 for (index, part) in piece.chunks(PIECE).enumerate() {
                     write(part, piece_start + (index * PIECE / PAGE_SIZE) as u64)?;
                 }
@@ -206,21 +226,16 @@ impl Inner {
         if !piece.is_empty() {
             write(&piece, piece_start)?;
         }
-        Ok(done)
+        data.sync().map_err(|e| Error::io("sync", data.path(), 0, e))
     }
 
     /// Takes the flushed versions out of the page table, and remembers what is still to be flushed.
-    fn after_flush(
-        &self,
-        pages: Vec<PageNumber>,
-        written: &[(PageNumber, VersionPointer)],
-        target: TransactionId,
-    ) -> Result<()> {
+    fn after_flush(&self, pages: Vec<PageNumber>, plan: &[Planned], target: TransactionId) -> Result<()> {
         let mut writer = self.writer.lock();
         let mut unlinked = Vec::new();
-        let mut next_written = written.iter().peekable();
+        let mut next_planned = plan.iter().peekable();
         for number in pages {
-            let version = next_written.next_if(|(n, _)| *n == number).map(|(_, version)| *version);
+            let version = next_planned.next_if(|p| p.entry.number == number).map(|p| p.version);
             match (self.table.newest(number)?, version) {
                 (Some(newest), Some(version)) if newest == version => {
                     self.table.set(number, None)?;

@@ -178,7 +178,7 @@ pub(crate) fn execute<'s>(
         Source::Collection(name) => snapshot.is_in_collection(document, name),
     };
     let mut offer = |document: Document<'s>| -> Result<bool> {
-        if passed % DEADLINE_EVERY == 0 {
+        if passed.is_multiple_of(DEADLINE_EVERY) {
             deadline.check()?;
         }
         passed += 1;
@@ -201,7 +201,7 @@ pub(crate) fn execute<'s>(
             documents.skip_documents(query.skip.min(count))?;
             let wanted = usize::try_from(take).unwrap_or(usize::MAX);
             for (place, document) in documents.take(wanted).enumerate() {
-                if place as u64 % DEADLINE_EVERY == 0 {
+                if (place as u64).is_multiple_of(DEADLINE_EVERY) {
                     deadline.check()?;
                 }
                 found(document?)?;
@@ -232,7 +232,7 @@ pub(crate) fn execute<'s>(
             let mut documents = Vec::new();
             for document in snapshot.by_prefix(prefix_of(query))? {
                 let document = document?;
-                if documents.len() as u64 % DEADLINE_EVERY == 0 {
+                if (documents.len() as u64).is_multiple_of(DEADLINE_EVERY) {
                     deadline.check()?;
                 }
                 if in_source(&document)? {

@@ -1,0 +1,66 @@
+//! `POST /databases/{name}/bulk_docs`
+
+use super::support::Wire;
+
+#[test]
+fn commands_are_answered_in_order() {
+    let wire = Wire::with_database();
+    wire.put("users/2", "{}");
+    let commands = r#"{"Commands":[
+        {"Type":"PUT","Id":"users/1","ChangeVector":null,"Document":{"Name":"Kim","@metadata":{"@collection":"Users"}}},
+        {"Document":{"N":1},"Id":"users/","Type":"PUT"},
+        {"Type":"DELETE","Id":"Users/2","ChangeVector":null},
+        {"Type":"DELETE","Id":"users/none"}]}"#;
+    let expected = concat!(
+        r#"{"Results":[{"Type":"PUT","@id":"users/1","@collection":"Users","@change-vector":"A:2-ID","@last-modified":"DATE"},"#,
+        r#"{"Type":"PUT","@id":"users/0000000000000000003-A","@collection":"@empty","@change-vector":"A:3-ID","@last-modified":"DATE"},"#,
+        r#"{"Id":"Users/2","Type":"DELETE","Deleted":true,"ChangeVector":null},"#,
+        r#"{"Id":"users/none","Type":"DELETE","Deleted":false}]}"#
+    );
+    wire.check("POST /databases/db/bulk_docs", commands, 201, expected);
+    wire.check("POST /databases/db/bulk_docs", r#"{"Commands":[]}"#, 201, r#"{"Results":[]}"#);
+}
+
+#[test]
+fn a_batch_is_applied_whole_or_not_at_all() {
+    let wire = Wire::with_database();
+    wire.put("users/1", "{}");
+    let conflict = r#"{"Commands":[{"Type":"PUT","Id":"users/77","Document":{}},{"Type":"PUT","Id":"users/1","ChangeVector":"","Document":{}}]}"#;
+    wire.check_error(
+        "POST /databases/db/bulk_docs",
+        conflict,
+        409,
+        ".ConcurrencyException",
+        "Document users/1 has change vector",
+    );
+    wire.check("GET /databases/db/docs?id=users/77", "", 404, "");
+}
+
+#[test]
+fn other_commands_are_refused_by_name() {
+    let wire = Wire::with_database();
+    let batch = |command: &str| format!("{{\"Commands\":[{command}]}}");
+    for kind in ["PATCH", "BatchPATCH", "AttachmentDELETE", "Counters", "TimeSeries", "CompareExchangePUT"] {
+        let body = batch(&format!("{{\"Type\":\"{kind}\",\"Id\":\"a\"}}"));
+        wire.check_error(
+            "POST /databases/db/bulk_docs",
+            &body,
+            501,
+            "RavenException",
+            &format!("'{kind}' is not supported"),
+        );
+    }
+    let unknown = batch(r#"{"Type":"FLY","Id":"a"}"#);
+    wire.check_error(
+        "POST /databases/db/bulk_docs",
+        &unknown,
+        500,
+        "InvalidCommandTypeException",
+        "Invalid command type: FLY",
+    );
+    let cluster = r#"{"Commands":[],"TransactionMode":"ClusterWide"}"#;
+    wire.check_error("POST /databases/db/bulk_docs", cluster, 501, "RavenException", "'TransactionMode: ClusterWide'");
+    let multipart =
+        wire.call_with("POST /databases/db/bulk_docs", &["Content-Type: multipart/form-data; boundary=x"], b"--x");
+    multipart.check_error(501, "RavenException", "Rookery");
+}

@@ -1,0 +1,135 @@
+//! `POST /databases/{name}/bulk_insert`
+
+use std::io::{BufReader, Write};
+
+use super::support::{Wire, read_answer};
+
+fn command(id: &str) -> String {
+    format!(r#"{{"Id":"{id}","Type":"PUT","Document":{{"A":1,"@metadata":{{"@collection":"Bs"}}}}}}"#)
+}
+
+fn count(wire: &Wire) -> i64 {
+    wire.call("GET /databases/db/stats", "").json().get("CountOfDocuments").unwrap().as_i64().unwrap()
+}
+
+#[test]
+fn an_array_is_stored_and_the_operation_says_so() {
+    let wire = Wire::with_database();
+    wire.check("GET /databases/db/operations/next-operation-id", "", 200, r#"{"Id":1,"NodeTag":"A"}"#);
+    let body = format!("[{},{{\"Type\":\"HeartBeat\"}} ,\n{}]", command("b/1"), command("b/"));
+    wire.check("POST /databases/db/bulk_insert?id=1", &body, 201, "");
+    assert_eq!(count(&wire), 2);
+    let state = wire.call("GET /databases/db/operations/state?id=1", "").text();
+    assert!(
+        state.contains(r#""Total":2,"Message":"Processed 2 items.""#) && state.ends_with(r#""Status":"Completed"}"#),
+        "{state}"
+    );
+}
+
+#[test]
+fn the_answer_comes_when_the_array_closes_and_the_request_stays_open() {
+    let wire = Wire::with_database();
+    let mut stream = wire.connect();
+    stream
+        .write_all(b"POST /databases/db/bulk_insert?id=1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        .unwrap();
+    let first = format!("[{}", command("b/1"));
+    let second = format!(",{}]", command("b/2"));
+    stream.write_all(format!("{:x}\r\n{first}", first.len()).as_bytes()).unwrap();
+    stream.flush().unwrap();
+    // Neither the line end of this chunk nor the last chunk is ever sent.
+    stream.write_all(format!("\r\n{:x}\r\n{second}", second.len()).as_bytes()).unwrap();
+    stream.flush().unwrap();
+    let answer = read_answer(&mut BufReader::new(stream), false).unwrap();
+    assert_eq!((answer.status, answer.header("content-length"), answer.body.len()), (201, Some("0"), 0));
+    assert_eq!(answer.header("connection"), Some("close"));
+    assert_eq!(count(&wire), 2);
+}
+
+#[test]
+fn a_connection_whose_request_ended_is_kept() {
+    let wire = Wire::with_database();
+    let body = format!("[{}]", command("b/1"));
+    let mut stream = wire.connect();
+    let request =
+        format!("POST /databases/db/bulk_insert HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    for _ in 0..2 {
+        stream.write_all(request.as_bytes()).unwrap();
+        assert_eq!(read_answer(&mut reader, false).unwrap().status, 201);
+    }
+}
+
+#[test]
+fn compressed_streams_are_taken() {
+    use flate2::write::GzEncoder;
+    let wire = Wire::with_database();
+    let commands: Vec<String> = (0..500).map(|number| command(&format!("b/{number}"))).collect();
+    let body = format!("[{}]", commands.join(","));
+    let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(body.as_bytes()).unwrap();
+    let answer = wire.call_with("POST /databases/db/bulk_insert", &["Content-Encoding: gzip"], &gzip.finish().unwrap());
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    assert_eq!(count(&wire), 500);
+    let zstd = zstd::encode_all(body.replace("b/", "c/").as_bytes(), 1).unwrap();
+    let answer = wire.call_with("POST /databases/db/bulk_insert", &["Content-Encoding: zstd"], &zstd);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    assert_eq!(count(&wire), 1000);
+}
+
+#[test]
+fn unchanged_documents_are_not_written_again_when_asked() {
+    let wire = Wire::with_database();
+    let body = format!("[{}]", command("b/1"));
+    let vector = || wire.call("GET /databases/db/docs?id=b/1", "").header("etag").unwrap().to_owned();
+    wire.check("POST /databases/db/bulk_insert", &body, 201, "");
+    let first = vector();
+    wire.check("POST /databases/db/bulk_insert?skipOverwriteIfUnchanged=true", &body, 201, "");
+    assert_eq!(vector(), first);
+    wire.check("POST /databases/db/bulk_insert?skipOverwriteIfUnchanged=false", &body, 201, "");
+    assert_ne!(vector(), first);
+}
+
+#[test]
+fn a_broken_stream_is_told_to_client_and_operation() {
+    let wire = Wire::with_database();
+    let failed = "Failed to process bulk insert.";
+    for (id, body) in [
+        (1, r#"[{"Id":"b/1","Type":"PUT","Docu"#),
+        (2, r#"{"Id":"b/1"}"#),
+        (3, r#"[{"Id":"b/1","Type":"PUT","Document":{"A":}}]"#),
+        (4, r#"[{"Id":"b/1","Type":"PUT","Document":[]}]"#),
+        (5, ""),
+    ] {
+        wire.check_error(
+            &format!("POST /databases/db/bulk_insert?id={id}"),
+            body,
+            500,
+            "InvalidOperationException",
+            failed,
+        );
+        let state = wire.call(&format!("GET /databases/db/operations/state?id={id}"), "").text();
+        assert!(state.contains(r#""Status":"Faulted""#) && state.contains(r#""Error":""#), "{state}");
+    }
+    let attachment = r#"[{"Id":"b/1","Type":"AttachmentPUT","Name":"x","ContentLength":1}x]"#;
+    wire.check_error("POST /databases/db/bulk_insert?id=6", attachment, 501, "InvalidOperationException", failed);
+    assert_eq!(count(&wire), 0);
+}
+
+#[test]
+fn any_pieces_of_a_stream_give_the_same() {
+    let wire = Wire::with_database();
+    let body = format!("[{},{}]", command("b/1"), command("b/2"));
+    let mut stream = wire.connect();
+    stream
+        .write_all(b"POST /databases/db/bulk_insert HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        .unwrap();
+    for piece in body.as_bytes().chunks(7) {
+        stream.write_all(format!("{:x}\r\n", piece.len()).as_bytes()).unwrap();
+        stream.write_all(piece).unwrap();
+        stream.write_all(b"\r\n").unwrap();
+    }
+    stream.write_all(b"0\r\n\r\n").unwrap();
+    assert_eq!(read_answer(&mut BufReader::new(stream), false).unwrap().status, 201);
+    assert_eq!(count(&wire), 2);
+}

@@ -1,0 +1,60 @@
+//! Compressed bodies, both ways.
+
+use std::io::{Read, Write};
+
+use super::support::Wire;
+
+#[test]
+fn answers_are_compressed_when_asked_for_and_worth_it() {
+    let wire = Wire::with_database();
+    wire.put("small", "{}");
+    wire.put("large", &format!("{{\"Text\":\"{}\"}}", "x".repeat(5000)));
+    let plain = wire.call("GET /databases/db/docs?id=large", "").body;
+    let gzip = wire.call_with("GET /databases/db/docs?id=large", &["Accept-Encoding: gzip, deflate"], b"");
+    assert_eq!((gzip.header("content-encoding"), gzip.header("vary")), (Some("gzip"), Some("Accept-Encoding")));
+    let mut text = Vec::new();
+    flate2::read::GzDecoder::new(gzip.body.as_slice()).read_to_end(&mut text).unwrap();
+    assert_eq!(text, plain);
+    let zstd = wire.call_with("GET /databases/db/docs?id=large", &["Accept-Encoding: zstd, gzip"], b"");
+    assert_eq!(zstd.header("content-encoding"), Some("zstd"));
+    assert_eq!(zstd::decode_all(zstd.body.as_slice()).unwrap(), plain);
+    let small = wire.call_with("GET /databases/db/docs?id=small", &["Accept-Encoding: gzip"], b"");
+    assert_eq!((small.header("content-encoding"), small.header("vary")), (None, Some("Accept-Encoding")));
+    let none = wire.call("GET /databases/db/docs?id=large", "");
+    assert_eq!((none.header("content-encoding"), none.header("vary")), (None, None));
+}
+
+#[test]
+fn streams_are_compressed_part_by_part() {
+    let wire = Wire::with_database();
+    for number in 0..300 {
+        wire.put(&format!("x/{number}"), &format!("{{\"Text\":\"{}\"}}", "x".repeat(1000)));
+    }
+    let plain = wire.call("GET /databases/db/streams/docs", "").body;
+    let gzip = wire.call_with("GET /databases/db/streams/docs", &["Accept-Encoding: gzip"], b"");
+    let mut text = Vec::new();
+    flate2::read::GzDecoder::new(gzip.body.as_slice()).read_to_end(&mut text).unwrap();
+    assert_eq!(text, plain);
+    let zstd = wire.call_with("GET /databases/db/streams/docs", &["Accept-Encoding: zstd"], b"");
+    assert_eq!(zstd::decode_all(zstd.body.as_slice()).unwrap(), plain);
+}
+
+#[test]
+fn request_bodies_may_be_compressed() {
+    let wire = Wire::with_database();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(b"{\"Name\":\"Ann\"}").unwrap();
+    let put = "PUT /databases/db/docs?id=a";
+    assert_eq!(wire.call_with(put, &["Content-Encoding: gzip"], &gzip.finish().unwrap()).status, 201);
+    let zstd = zstd::encode_all(&b"{\"Name\":\"Bob\"}"[..], 1).unwrap();
+    assert_eq!(wire.call_with(put, &["Content-Encoding: zstd"], &zstd).status, 201);
+    assert!(wire.call("GET /databases/db/docs?id=a", "").text().contains("Bob"));
+    let unknown = wire.call_with(put, &["Content-Encoding: br"], b"{}");
+    unknown.check_error(
+        400,
+        "InvalidDataException",
+        "The request body cannot be decoded: unknown Content-Encoding 'br'",
+    );
+    let broken = wire.call_with(put, &["Content-Encoding: gzip"], b"{}");
+    broken.check_error(400, "InvalidDataException", "The request body cannot be decoded");
+}

@@ -1,0 +1,32 @@
+//! Client configuration, of the server and of databases.
+
+use super::support::Wire;
+
+#[test]
+fn nothing_is_configured_at_first() {
+    let wire = Wire::with_database();
+    wire.check("GET /databases/db/configuration/client", "", 200, r#"{"Etag":-2,"Configuration":null}"#);
+    wire.check("GET /configuration/client", "", 404, "");
+}
+
+#[test]
+fn a_new_configuration_is_announced_to_clients_that_hold_an_older_one() {
+    let wire = Wire::with_database();
+    let body = r#"{"MaxNumberOfRequestsPerSession":7,"Disabled":false}"#;
+    wire.check("PUT /databases/db/admin/configuration/client", body, 204, "");
+    let configuration = wire.call("GET /databases/db/configuration/client", "").json();
+    let etag = configuration.get("Etag").and_then(json::Value::as_i64).unwrap();
+    assert!(etag > 0);
+    let announced = |header: &str| {
+        let answer = wire.call_with("GET /databases/db/docs?id=x", &[header], b"");
+        answer.header("refresh-client-configuration") == Some("true")
+    };
+    assert!(announced("Client-Configuration-Etag: 0"));
+    assert!(announced("Client-Configuration-Etag: \"None\""));
+    assert!(!announced(&format!("Client-Configuration-Etag: \"{etag}\"")));
+    assert!(!announced("X: y"));
+    wire.check("PUT /admin/configuration/client", r#"{"ReadBalanceBehavior":"RoundRobin"}"#, 204, "");
+    assert_eq!(wire.call("GET /configuration/client", "").status, 200);
+    let merged = wire.call("GET /databases/db/configuration/client", "").text();
+    assert!(merged.contains("RoundRobin") && merged.contains(":7"), "{merged}");
+}

@@ -1,0 +1,124 @@
+//! `/databases` and `/admin/databases`
+
+use super::support::Wire;
+
+#[test]
+fn databases_are_created_listed_and_deleted() {
+    let wire = Wire::start();
+    wire.check("GET /databases?namesOnly=true", "", 200, r#"{"Databases":[]}"#);
+    let created = wire.call("PUT /admin/databases?name=Shop&replicationFactor=1&?raft-request-id=7", "{}");
+    assert_eq!(created.status, 201);
+    let body = created.json();
+    for key in ["RaftCommandIndex", "Name", "Topology", "NodesAddedTo"] {
+        assert!(body.get(key).is_some(), "{key}");
+    }
+    for key in ["Members", "Promotables", "Rehabs", "DemotionReasons", "PromotablesStatus", "Stamp", "PriorityOrder"] {
+        assert!(body.get("Topology").unwrap().get(key).is_some(), "{key}");
+    }
+    wire.create("archive");
+    wire.check("GET /databases?namesOnly=true", "", 200, r#"{"Databases":["archive","Shop"]}"#);
+    wire.check("GET /databases?namesOnly=true&start=1&pageSize=5", "", 200, r#"{"Databases":["Shop"]}"#);
+    assert!(wire.call("GET /databases", "").text().contains(r#""Name":"Shop","Disabled":false"#));
+    let deleted = wire.call("DELETE /admin/databases", r#"{"DatabaseNames":["shop","none"],"HardDelete":true}"#);
+    assert_eq!(deleted.status, 200);
+    assert!(deleted.text().ends_with(r#","PendingDeletes":[]}"#), "{}", deleted.text());
+    wire.check("GET /databases?namesOnly=true", "", 200, r#"{"Databases":["archive"]}"#);
+    let nothing = r#"{"DatabaseNames":["none"],"HardDelete":true}"#;
+    wire.check("DELETE /admin/databases", nothing, 200, r#"{"RaftCommandIndex":-1,"PendingDeletes":[]}"#);
+}
+
+#[test]
+fn names_are_unique_and_follow_their_rules() {
+    let wire = Wire::with_database();
+    let put = "PUT /admin/databases?name=DB";
+    wire.check_error(put, "{}", 409, ".ConcurrencyException", "Database 'DB' already exists!");
+    for bad in ["a%2Fb", "..", "%20", "a%00b", &"x".repeat(129), "a;b"] {
+        wire.check_error(&format!("PUT /admin/databases?name={bad}"), "{}", 400, ".BadRequestException", "");
+    }
+    wire.check_error("PUT /admin/databases", "{}", 400, ".BadRequestException", "");
+}
+
+#[test]
+fn a_record_has_all_keys_and_keeps_what_was_sent() {
+    let wire = Wire::start();
+    let body =
+        r#"{"DatabaseName":"db","Settings":{"Indexing.Static.SearchEngineType":"Lucene"},"LockMode":null,"Mine":7}"#;
+    assert_eq!(wire.call("PUT /admin/databases?name=db", body).status, 201);
+    let record = wire.call("GET /admin/databases?name=DB", "");
+    assert_eq!(record.status, 200);
+    let record = record.json();
+    for key in ["Indexes", "AutoIndexes", "Sorters", "PeriodicBackups", "Client", "Etag", "Mine"] {
+        assert!(record.get(key).is_some(), "{key}");
+    }
+    assert_eq!(record.get("LockMode").and_then(|mode| mode.as_str()), Some("Unlock"));
+    wire.check("PUT /databases/db/admin/configuration/settings", r#"{"a.b":"c"}"#, 204, "");
+    let settings = wire.call("GET /databases/db/admin/record", "").json();
+    assert_eq!(
+        settings.get("Settings").and_then(|settings| settings.get("a.b")).and_then(|value| value.as_str()),
+        Some("c")
+    );
+    let missing = wire.check(
+        "GET /admin/databases?name=none",
+        "",
+        404,
+        r#"{"Type":"Error","Message":"Database none wasn't found"}"#,
+    );
+    assert_eq!(missing.header("database-missing"), Some("none"));
+}
+
+#[test]
+fn an_update_needs_the_current_etag() {
+    let wire = Wire::with_database();
+    let etag = wire.call("GET /admin/databases?name=db", "").json().get("Etag").unwrap().as_i64().unwrap();
+    let put = "PUT /admin/databases?name=db";
+    let stale = wire.call_with(put, &["ETag: \"999\""], b"{}");
+    stale.check_error(409, ".ConcurrencyException", "");
+    let current = format!("ETag: \"{etag}\"");
+    assert_eq!(wire.call_with(put, &[&current], br#"{"Mine":1}"#).status, 201);
+    let created = wire.call_with("PUT /admin/databases?name=other", &["ETag: \"undefined\""], b"{}");
+    assert_eq!(created.status, 201);
+}
+
+#[test]
+fn a_disabled_database_refuses_until_it_is_enabled() {
+    let wire = Wire::with_database();
+    let names = r#"{"DatabaseNames":["db","none"]}"#;
+    let expected = r#"{"Status":[{"Name":"db","Success":true,"Disabled":true,"Reason":"Database state=True was propagated on the cluster"},{"Name":"none","Success":false,"Disabled":false,"Reason":"database not found"}]}"#;
+    wire.check("POST /admin/databases/disable", names, 200, expected);
+    wire.check_error(
+        "GET /databases/db/stats",
+        "",
+        503,
+        "DatabaseDisabledException",
+        "Database 'db' has been disabled",
+    );
+    let enabled = wire.call("POST /admin/databases/enable", r#"{"DatabaseNames":["db"]}"#);
+    assert!(enabled.text().contains(r#""Success":true,"Disabled":false"#), "{}", enabled.text());
+    assert_eq!(wire.call("GET /databases/db/stats", "").status, 200);
+}
+
+#[test]
+fn a_locked_database_is_not_deleted() {
+    let wire = Wire::with_database();
+    wire.check("POST /admin/databases/set-lock", r#"{"DatabaseNames":["db"],"Mode":"PreventDeletesError"}"#, 204, "");
+    let delete = r#"{"DatabaseNames":["db"],"HardDelete":true}"#;
+    let message = "Database 'db' cannot be deleted because of the set lock mode";
+    wire.check_error("DELETE /admin/databases", delete, 500, "InvalidOperationException", message);
+    wire.check("POST /admin/databases/set-lock", r#"{"DatabaseNames":["db"],"Mode":"Unlock"}"#, 204, "");
+    assert_eq!(wire.call("DELETE /admin/databases", delete).status, 200);
+    wire.check_error(
+        "POST /admin/databases/set-lock",
+        "{}",
+        500,
+        "ArgumentException",
+        "The body must have a lock mode",
+    );
+}
+
+#[test]
+fn the_same_request_is_not_applied_twice() {
+    let wire = Wire::start();
+    let first = wire.call("PUT /admin/databases?name=db&raft-request-id=abc", "{}");
+    let again = wire.call("PUT /admin/databases?name=db&raft-request-id=abc", "{}");
+    assert_eq!((again.status, again.text()), (201, first.text()));
+}

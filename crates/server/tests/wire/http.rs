@@ -1,0 +1,120 @@
+//! What holds for every request: routes, methods, sloppy queries, keep-alive, malformed heads.
+
+use std::io::{BufReader, Read, Write};
+
+use super::support::{Wire, read_answer};
+
+#[test]
+fn unknown_routes_are_400_with_the_text_that_clients_know() {
+    let wire = Wire::with_database();
+    for (line, path) in [
+        ("GET /nosuch", "GET /nosuch"),
+        ("POST /build/version", "POST /build/version"),
+        ("GET /databases/db/nosuch", "GET /databases/db/nosuch"),
+        ("GET /databases/none/nosuch", "GET /databases/none/nosuch"),
+    ] {
+        let message = format!("There is no handler for path: {path}");
+        wire.check_error(line, "", 400, "Routing.RouteNotFoundException", &message);
+    }
+}
+
+#[test]
+fn every_answer_says_who_answers() {
+    let wire = Wire::start();
+    for line in ["GET /build/version", "GET /nosuch", "GET /databases/none/stats"] {
+        let answer = wire.call(line, "");
+        assert_eq!(answer.header("raven-server-version"), Some("7.1.5.71028"), "{line}");
+        assert!(answer.header("server").is_some_and(|server| server.starts_with("Rookery/")), "{line}");
+    }
+}
+
+#[test]
+fn paths_names_and_methods_have_no_case_and_queries_may_be_sloppy() {
+    let wire = Wire::with_database();
+    wire.check("Put /DATABASES/Db/Docs?&?id=a&&", "{}", 201, r#"{"Id":"a","ChangeVector":"A:1-ID"}"#);
+    assert_eq!(wire.call("get /databases/DB/docs?&ID=A&x=&", "").status, 200);
+}
+
+#[test]
+fn one_connection_takes_many_requests_also_pipelined() {
+    let wire = Wire::with_database();
+    wire.put("a", "{}");
+    let mut stream = wire.connect();
+    let request = "GET /databases/db/docs?id=a HTTP/1.1\r\nHost: x\r\n\r\n";
+    stream.write_all(request.repeat(3).as_bytes()).unwrap();
+    let mut reader = BufReader::new(stream);
+    for _ in 0..3 {
+        assert_eq!(read_answer(&mut reader, false).unwrap().status, 200);
+    }
+}
+
+#[test]
+fn no_content_type_is_demanded() {
+    let wire = Wire::with_database();
+    let answer = wire.call_with("POST /databases/db/bulk_docs", &["Content-Type: text/plain"], br#"{"Commands":[]}"#);
+    assert_eq!(answer.status, 201);
+}
+
+/// Sends bytes as they are; what comes back, as far as it does.
+fn raw(wire: &Wire, request: &[u8]) -> String {
+    let mut stream = wire.connect();
+    stream.write_all(request).unwrap();
+    let _ = stream.shutdown(std::net::Shutdown::Write);
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn ambiguous_and_malformed_heads_are_refused() {
+    let wire = Wire::with_database();
+    let put = "PUT /databases/db/docs?id=a HTTP/1.1\r\nHost: x\r\n";
+    for headers in [
+        "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n",
+        "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+        "Transfer-Encoding: gzip\r\n\r\n{}",
+        "Content-Length: x\r\n\r\n{}",
+        "Content-Length : 2\r\n\r\n{}",
+        "X: a\r\n b\r\nContent-Length: 2\r\n\r\n{}",
+        "X: a\rb\r\nContent-Length: 2\r\n\r\n{}",
+        "X: a\0b\r\nContent-Length: 2\r\n\r\n{}",
+    ] {
+        let answer = raw(&wire, format!("{put}{headers}").as_bytes());
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{headers:?}: {answer}");
+        assert!(answer.to_ascii_lowercase().contains("connection: close"), "{headers:?}: {answer}");
+    }
+    assert_eq!(wire.call("GET /databases/db/docs?id=a", "").status, 404, "nothing was stored");
+}
+
+#[test]
+fn a_body_that_stops_early_stores_nothing() {
+    let wire = Wire::with_database();
+    let answer = raw(&wire, b"PUT /databases/db/docs?id=a HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{}");
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400 "), "{answer}");
+    assert_eq!(wire.call("GET /databases/db/docs?id=a", "").status, 404);
+}
+
+#[test]
+fn http_2_works_with_prior_knowledge() {
+    let wire = Wire::start();
+    // The preface and an empty SETTINGS frame; the server answers with its own SETTINGS (type 4).
+    let mut stream = wire.connect();
+    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").unwrap();
+    let mut frame = [0; 9];
+    stream.read_exact(&mut frame).unwrap();
+    assert_eq!(frame[3], 4);
+}
+
+#[test]
+fn hostile_names_come_back_harmless() {
+    let wire = Wire::start();
+    for name in ["%0d%0aX-Evil:%201", "%00", "%ff%fe", "..%2f..%2fetc", "%E2%80%AE"] {
+        for line in [format!("GET /databases/{name}/stats"), format!("GET /topology?name={name}")] {
+            let answer = wire.call(&line, "");
+            assert!(matches!(answer.status, 500 | 503 | 400), "{line}: {}", answer.status);
+            assert!(answer.header("x-evil").is_none(), "{line}");
+            answer.json();
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The limits, from both sides: at the limit it works, above it the documented refusal comes.
+
+use std::io::{BufReader, Read, Write};
+use std::time::{Duration, Instant};
+
+use rookery_server::Limits;
+
+use super::support::{Answer, Wire, read_answer};
+
+fn with_limits(change: impl FnOnce(&mut Limits)) -> Wire {
+    let wire = Wire::start_with(|options| change(&mut options.limits));
+    wire.create("db");
+    wire
+}
+
+#[track_caller]
+fn check_limit(answer: &Answer, status: u16, name: &str) {
+    assert_eq!(answer.status, status, "{}", answer.text());
+    assert!(answer.text().contains(name), "{}", answer.text());
+}
+
+#[test]
+fn header_count() {
+    let wire = Wire::start();
+    let headers: Vec<String> = (0..126).map(|number| format!("X-{number}: y")).collect();
+    let mut headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+    // Host and Connection come on top.
+    assert_eq!(wire.call_with("GET /build/version", &headers, b"").status, 200);
+    headers.push("One-More: y");
+    assert_eq!(wire.call_with("GET /build/version", &headers, b"").status, 431);
+}
+
+#[test]
+fn header_line_and_block() {
+    let wire = Wire::start();
+    let header = |size: usize| format!("X: {}", "y".repeat(size));
+    assert_eq!(wire.call_with("GET /build/version", &[&header(32 << 10)], b"").status, 200);
+    check_limit(
+        &wire.call_with("GET /build/version", &[&header((32 << 10) + 1)], b""),
+        431,
+        "Limits.HeaderLineInKb = 32",
+    );
+    let half = header(31 << 10);
+    assert_eq!(wire.call_with("GET /build/version", &[&half, &half], b"").status, 200);
+    assert_eq!(wire.call_with("GET /build/version", &[&half, &half, &half], b"").status, 431);
+}
+
+#[test]
+fn request_line_and_parameters() {
+    let wire = Wire::start();
+    let target = |size: usize| format!("GET /build/version?{}", "x".repeat(size - "/build/version?".len()));
+    assert_eq!(wire.call(&target(32 << 10), "").status, 200);
+    check_limit(&wire.call(&target((32 << 10) + 1), ""), 414, "Limits.RequestLineInKb = 32");
+    let parameters = |count: usize| format!("GET /build/version?{}", vec!["a"; count].join("&"));
+    assert_eq!(wire.call(&parameters(10_000), "").status, 200);
+    check_limit(&wire.call(&parameters(10_001), ""), 414, "Limits.QueryParameterCount = 10000");
+}
+
+#[test]
+fn request_body() {
+    let wire = with_limits(|limits| limits.request_body_size = 1 << 20);
+    let document = |size: usize| format!("{{\"a\":\"{}\"}}", "x".repeat(size - 8));
+    assert_eq!(wire.call("PUT /databases/db/docs?id=a", &document(1 << 20)).status, 201);
+    let name = "Limits.RequestBodyInMb = 1";
+    check_limit(&wire.call("PUT /databases/db/docs?id=a", &document((1 << 20) + 1)), 413, name);
+    // Without a length in the head it is counted as it comes.
+    let mut stream = wire.connect();
+    stream.write_all(b"PUT /databases/db/docs?id=a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
+    for _ in 0..17 {
+        let _ = stream.write_all(format!("10000\r\n{}\r\n", "x".repeat(0x10000)).as_bytes());
+    }
+    let _ = stream.write_all(b"0\r\n\r\n");
+    check_limit(&read_answer(&mut BufReader::new(stream), false).unwrap(), 413, name);
+    let bomb = zstd::encode_all(document(2 << 20).as_bytes(), 1).unwrap();
+    check_limit(&wire.call_with("PUT /databases/db/docs?id=a", &["Content-Encoding: zstd"], &bomb), 413, name);
+}
+
+#[test]
+fn decompression_ratio() {
+    let wire = Wire::with_database();
+    let document = format!("{{\"a\":\"{}\"}}", "x".repeat(4 << 20));
+    let bomb = zstd::encode_all(document.as_bytes(), 1).unwrap();
+    let answer = wire.call_with("PUT /databases/db/docs?id=a", &["Content-Encoding: zstd"], &bomb);
+    check_limit(&answer, 413, "Limits.DecompressionRatio = 1000");
+    let wire = with_limits(|limits| limits.decompression_ratio = 1_000_000);
+    assert_eq!(wire.call_with("PUT /databases/db/docs?id=a", &["Content-Encoding: zstd"], &bomb).status, 201);
+}
+
+#[test]
+fn connections() {
+    let wire = with_limits(|limits| limits.connection_count = 2);
+    // The connection that made the database may not be gone yet.
+    let open = |wire: &Wire| {
+        let mut stream = wire.connect();
+        stream.write_all(b"GET /build/version HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        let answer = read_answer(&mut BufReader::new(stream.try_clone().unwrap()), false);
+        (stream, answer.map(|answer| answer.status))
+    };
+    let start = Instant::now();
+    let mut held = Vec::new();
+    while held.len() < 2 {
+        let (stream, status) = open(&wire);
+        if status == Some(200) {
+            held.push(stream);
+        }
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+    let mut refused = wire.connect();
+    let mut text = String::new();
+    let _ = refused.read_to_string(&mut text);
+    assert!(text.starts_with("HTTP/1.1 503 ") && text.contains("Limits.Connections"), "{text}");
+    drop(held);
+    while open(&wire).1 != Some(200) {
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+}
+
+/// Waits until the server closes; how long that took.
+fn closed_after(stream: &mut impl Read) -> Duration {
+    let start = Instant::now();
+    let _ = stream.read_to_end(&mut Vec::new());
+    start.elapsed()
+}
+
+#[test]
+fn header_deadline() {
+    let wire = with_limits(|limits| limits.header_deadline = Duration::from_millis(600));
+    let mut slow = wire.connect();
+    slow.write_all(b"GET /build/version HTTP/1.1\r\nHost:").unwrap();
+    let elapsed = closed_after(&mut slow);
+    assert!(elapsed > Duration::from_millis(300) && elapsed < Duration::from_secs(10), "{elapsed:?}");
+    // A connection without a request is idle, which is another limit.
+    let mut idle = wire.connect();
+    std::thread::sleep(Duration::from_millis(1500));
+    idle.write_all(b"GET /build/version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    assert_eq!(read_answer(&mut BufReader::new(idle), false).unwrap().status, 200);
+}
+
+#[test]
+fn idle_connections() {
+    let wire = with_limits(|limits| limits.idle = Duration::from_millis(600));
+    let mut stream = wire.connect();
+    stream.write_all(b"GET /build/version HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    let elapsed = closed_after(&mut stream);
+    assert!(elapsed > Duration::from_millis(300) && elapsed < Duration::from_secs(10), "{elapsed:?}");
+}
+
+#[test]
+fn streams_of_which_nothing_arrives() {
+    let wire = with_limits(|limits| limits.stream_idle = Duration::from_millis(600));
+    let mut stream = wire.connect();
+    let head =
+        b"POST /databases/db/bulk_insert?id=1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[\r\n";
+    stream.write_all(head).unwrap();
+    let elapsed = closed_after(&mut stream);
+    assert!(elapsed > Duration::from_millis(300) && elapsed < Duration::from_secs(10), "{elapsed:?}");
+    // The operation does not stay open for ever.
+    let start = Instant::now();
+    while !wire.call("GET /databases/db/operations/state?id=1", "").text().contains("Faulted") {
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+}
+
+#[test]
+fn query_text() {
+    let wire = with_limits(|limits| limits.query_text_size = 1024);
+    let query = |size: usize| format!("{{\"Query\":\"from Users {}\"}}", "/".repeat(size - 11));
+    assert_eq!(wire.call("POST /databases/db/queries", &query(1024)).status, 200);
+    check_limit(&wire.call("POST /databases/db/queries", &query(1025)), 413, "Limits.QueryTextInKb = 1");
+}
+
+#[test]
+fn requests_in_one_multi_get() {
+    let wire = with_limits(|limits| limits.multi_get_count = 2);
+    let request = r#"{"Url":"/databases/db/docs","Query":"?id=a"}"#;
+    let requests = |count: usize| format!("{{\"Requests\":[{}]}}", vec![request; count].join(","));
+    assert_eq!(wire.call("POST /databases/db/multi_get", &requests(2)).status, 200);
+    check_limit(&wire.call("POST /databases/db/multi_get", &requests(3)), 413, "Limits.MultiGetCount = 2");
+}
+
+#[test]
+fn only_loopback_without_certificates() {
+    let open = |unsecured_access| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let addresses = vec![([0, 0, 0, 0], 0).into()];
+        let options = rookery_server::Options {
+            addresses,
+            in_memory: true,
+            unsecured_access,
+            ..rookery_server::Options::default()
+        };
+        runtime.block_on(async { rookery_server::Server::start(options).await.map(drop) })
+    };
+    let refused = open(false).unwrap_err().to_string();
+    assert!(refused.contains("0.0.0.0:0") && refused.contains("UnsecuredAccessAllowed"), "{refused}");
+    open(true).unwrap();
+}

@@ -1,0 +1,50 @@
+//! Pages, metrics, and what the node says about itself.
+
+use super::support::Wire;
+
+#[test]
+fn the_first_page_says_what_this_is() {
+    let wire = Wire::start();
+    for line in ["GET /", "GET /studio/index.html"] {
+        let page = wire.call(line, "");
+        assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+        assert!(page.text().contains("<h1>Rookery</h1>") && page.text().contains(&wire.address.to_string()));
+    }
+    assert_eq!(wire.call("GET /favicon.ico", "").status, 204);
+}
+
+#[test]
+fn a_host_header_is_not_put_on_a_page_as_it_is() {
+    let wire = Wire::start();
+    let mut stream = wire.connect();
+    std::io::Write::write_all(&mut stream, b"GET / HTTP/1.1\r\nHost: <script>\r\nConnection: close\r\n\r\n").unwrap();
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut stream, &mut text).unwrap();
+    assert!(!text.contains("<script>"), "{text}");
+}
+
+#[test]
+fn metrics_are_in_the_form_of_prometheus() {
+    let wire = Wire::with_database();
+    let metrics = wire.call("GET /metrics", "").text();
+    for line in metrics.lines().filter(|line| !line.starts_with("# TYPE ")) {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        assert!(name.starts_with("rookery_") || name.starts_with("process_"), "{line}");
+        value.parse::<f64>().unwrap();
+    }
+    assert!(metrics.contains("rookery_databases 1\n"), "{metrics}");
+}
+
+#[test]
+fn the_node_tells_its_version_and_role() {
+    let wire = Wire::start();
+    let version = r#"{"BuildVersion":71028,"ProductVersion":"7.1","CommitHash":"rookery","FullVersion":"7.1.5"}"#;
+    wire.check("GET /build/version", "", 200, version);
+    let info = wire.call("GET /cluster/node-info", "").json();
+    for key in ["NodeTag", "TopologyId", "BuildInfo", "ServerRole", "NumberOfCores"] {
+        assert!(info.get(key).is_some(), "{key}");
+    }
+    assert!(wire.call("GET /license/status", "").text().contains(r#""Expired":false"#));
+    wire.check("GET /rachis/waitfor?index=7", "", 200, "");
+    wire.check_error("GET /info/tcp?tcp=x", "", 501, "RavenException", "Rookery");
+}

@@ -1,0 +1,162 @@
+//! `/databases/{name}/queries`: collections and ids.
+
+use super::support::Wire;
+
+fn with_users() -> Wire {
+    let wire = Wire::with_database();
+    for (id, friend) in [("users/1", "pets/1"), ("users/2", "users/1"), ("users/3", "none")] {
+        wire.put(id, &format!(r#"{{"F":"{friend}","@metadata":{{"@collection":"Users"}}}}"#));
+    }
+    wire.put("pets/1", r#"{"@metadata":{"@collection":"Pets"}}"#);
+    wire
+}
+
+fn query(wire: &Wire, text: &str) -> json::Value {
+    let answer = wire.call("POST /databases/db/queries", &format!("{{\"Query\":\"{text}\"}}"));
+    assert_eq!(answer.status, 200, "{text}: {}", answer.text());
+    answer.json()
+}
+
+/// Ids in order, `TotalResults`, `CappedMaxResults`.
+#[track_caller]
+fn check(wire: &Wire, text: &str, ids: &[&str], total: i64, capped: Option<i64>) {
+    let answer = query(wire, text);
+    let Some(json::Value::Array(results)) = answer.get("Results") else { panic!("{answer:?}") };
+    let id = |document: &json::Value| document.get("@metadata")?.get("@id")?.as_str().map(str::to_owned);
+    let found: Vec<String> = results.iter().map(|document| id(document).unwrap()).collect();
+    assert_eq!(found, ids, "{text}");
+    let number = |name: &str| answer.get(name).and_then(json::Value::as_i64);
+    assert_eq!((number("TotalResults"), number("CappedMaxResults")), (Some(total), capped), "{text}");
+}
+
+#[test]
+fn the_answer_has_the_shape_and_order_that_clients_know() {
+    let wire = with_users();
+    let answer = wire.call("POST /databases/db/queries", r#"{"Query":"from users as u include u.F limit 1"}"#);
+    let text = answer.masked();
+    let etag = answer.header("etag").unwrap().to_owned();
+    let expected = format!(
+        concat!(
+            r#"{{"TotalResults":3,"CappedMaxResults":1,"ScannedResults":0,"SkippedResults":0,"DurationInMs":0,"IncludedPaths":["F"],"IndexName":"collection/users","#,
+            r#""Results":[{{"F":"pets/1","@metadata":{{"@collection":"Users","@change-vector":"A:1-ID","@id":"users/1","@last-modified":"DATE"}}}}],"#,
+            r#""Includes":{{"pets/1":{{"@metadata":{{"@collection":"Pets","@change-vector":"A:4-ID","@id":"pets/1","@last-modified":"DATE"}}}}}},"#,
+            r#""IndexTimestamp":"0001-01-01T00:00:00.0000000","LastQueryTime":"0001-01-01T00:00:00.0000000","IsStale":false,"ResultEtag":{},"NodeTag":"A"}}"#
+        ),
+        etag
+    );
+    assert_eq!(text, expected);
+    assert!(answer.header("request-time").is_some());
+    let header = format!("If-None-Match: \"{etag}\"");
+    let again =
+        wire.call_with("POST /databases/db/queries", &[&header], br#"{"Query":"from users as u include u.F limit 1"}"#);
+    assert_eq!((again.status, again.body.len()), (304, 0));
+    wire.put("pets/1", r#"{"New":1,"@metadata":{"@collection":"Pets"}}"#);
+    let changed =
+        wire.call_with("POST /databases/db/queries", &[&header], br#"{"Query":"from users as u include u.F limit 1"}"#);
+    assert_eq!(changed.status, 200, "what is included changed");
+}
+
+#[test]
+fn collections_and_ids_are_found_as_the_reference_finds_them() {
+    let wire = with_users();
+    check(&wire, "from Users", &["users/1", "users/2", "users/3"], 3, None);
+    check(&wire, "from @all_docs", &["users/1", "users/2", "users/3", "pets/1"], 4, None);
+    check(&wire, "from Users limit 10", &["users/1", "users/2", "users/3"], 3, Some(3));
+    check(&wire, "from Users limit 1, 1", &["users/2"], 3, Some(1));
+    check(&wire, "from Users offset 1", &["users/2", "users/3"], 3, Some(2));
+    check(&wire, "from Users limit 0", &[], 3, Some(0));
+    check(&wire, "from Nope", &[], 0, None);
+    check(&wire, "from Users where id() in ('users/3', 'users/1', 'nope', 'pets/1')", &["users/1", "users/3"], 2, None);
+    check(&wire, "from @all_docs where id() = 'PETS/1'", &["pets/1"], 1, None);
+    check(&wire, "from Users where startsWith(id(), 'u')", &["users/1", "users/2", "users/3"], 3, None);
+    check(&wire, "from Users where startsWith(id(), 'u') limit 1", &["users/1"], -1, Some(1));
+    check(&wire, "from Users order by id() desc", &["users/3", "users/2", "users/1"], 3, None);
+    check(&wire, "from @all_docs order by id()", &["pets/1", "users/1", "users/2", "users/3"], 4, None);
+    check(&wire, "from @all_docs order by id() limit 1", &["pets/1"], 4, Some(1));
+}
+
+#[test]
+fn results_follow_the_order_of_writing() {
+    let wire = with_users();
+    wire.put("users/1", r#"{"New":1,"@metadata":{"@collection":"Users"}}"#);
+    check(&wire, "from Users", &["users/2", "users/3", "users/1"], 3, None);
+}
+
+#[test]
+fn parameters_and_pages_of_the_request_count() {
+    let wire = with_users();
+    let body = r#"{"Query":"from Users where id() in ($ids) limit $skip, $take","QueryParameters":{"ids":["users/1","users/2"],"skip":null,"take":1}}"#;
+    assert!(wire.call("POST /databases/db/queries", body).text().contains("users/1"));
+    let page = wire.call("GET /databases/db/queries?query=from%20Users&start=1&pageSize=1", "").text();
+    assert!(page.contains("users/2") && !page.contains("users/3"), "{page}");
+    let page = wire.call("POST /databases/db/queries", r#"{"Query":"from Users","Start":0,"PageSize":1}"#).text();
+    assert!(page.contains("users/1") && !page.contains("users/2"), "{page}");
+    let metadata = wire.call("POST /databases/db/queries?metadataOnly=true", r#"{"Query":"from Users"}"#).text();
+    assert!(!metadata.contains("\"F\""), "{metadata}");
+}
+
+#[test]
+fn the_etag_follows_writes_to_the_collection() {
+    let wire = with_users();
+    let etag =
+        || wire.call("POST /databases/db/queries", r#"{"Query":"from Users"}"#).header("etag").unwrap().to_owned();
+    let first = etag();
+    wire.put("pets/2", r#"{"@metadata":{"@collection":"Pets"}}"#);
+    assert_eq!(etag(), first, "another collection");
+    wire.call("DELETE /databases/db/docs?id=users/1", "");
+    assert_ne!(etag(), first);
+}
+
+#[test]
+fn what_needs_an_index_is_told_from_what_is_wrong() {
+    let wire = with_users();
+    let post = "POST /databases/db/queries";
+    let version = env!("CARGO_PKG_VERSION");
+    let needs = format!("Rookery {version} does not support queries that need an index");
+    for text in
+        ["from Users where Name = 'x'", "from Users order by Name", "from Users select Name", "from Users group by N"]
+    {
+        wire.check_error(post, &format!("{{\"Query\":\"{text}\"}}"), 501, "RavenException", &needs);
+    }
+    wire.check(post, r#"{"Query":"from index 'Users/ByName'"}"#, 404, "");
+    wire.check_error(
+        post,
+        r#"{"Query":"from Users where"}"#,
+        500,
+        "InvalidQueryException",
+        "1:17 Unable to parse WHERE clause",
+    );
+    wire.check_error(
+        post,
+        r#"{"Query":"from Users where id() = $p"}"#,
+        500,
+        "InvalidQueryException",
+        "The query is parametrized",
+    );
+    for body in ["{}", "", r#"{"Query":""}"#] {
+        wire.check_error(post, body, 500, "InvalidOperationException", "Index query does not contain 'Query' field.");
+    }
+    wire.check_error(&format!("{post}?debug=explain"), r#"{"Query":"from Users"}"#, 501, "RavenException", "Rookery");
+}
+
+#[test]
+fn a_query_deletes_what_it_finds_in_the_background() {
+    let wire = with_users();
+    wire.check(
+        "DELETE /databases/db/queries",
+        r#"{"Query":"from Users"}"#,
+        200,
+        r#"{"OperationId":1,"OperationNodeTag":"A"}"#,
+    );
+    let start = std::time::Instant::now();
+    loop {
+        let state = wire.call("GET /databases/db/operations/state?id=1", "").text();
+        if state.contains("Completed") {
+            assert!(state.contains(r#""Total":3,"Message":"Processed 3 items.""#), "{state}");
+            break;
+        }
+        assert!(start.elapsed().as_secs() < 10, "{state}");
+    }
+    check(&wire, "from @all_docs", &["pets/1"], 1, None);
+    wire.check_error("PATCH /databases/db/queries", "{}", 501, "RavenException", "Rookery");
+}

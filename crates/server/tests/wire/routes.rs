@@ -1,0 +1,54 @@
+//! The table of routes and its documentation.
+
+use rookery_server::ROUTES;
+
+use super::support::Wire;
+
+const DOCUMENTATION: &str = include_str!("../../../../docs/http.md");
+
+#[test]
+fn every_route_has_a_row_in_the_documentation_and_every_row_a_route() {
+    let row = |method: &str, path: &str| format!("| `{method} {}` |", path.replace('*', "{name}"));
+    for route in ROUTES {
+        let row = row(route.method, route.path);
+        assert!(DOCUMENTATION.contains(&row), "docs/http.md has no row for {row}");
+    }
+    let rows = DOCUMENTATION.lines().filter(|line| line.starts_with("| `")).count();
+    assert_eq!(rows, ROUTES.len(), "docs/http.md has rows for routes that are not there");
+}
+
+#[test]
+fn routes_that_are_not_there_yet_are_refused_by_the_name_of_their_feature() {
+    let wire = Wire::with_database();
+    for route in ROUTES {
+        let Some(feature) = route.missing else { continue };
+        let line = format!("{} {}", route.method, route.path.replace('*', "db"));
+        let answer = wire.call(&line, "");
+        assert_eq!(answer.status, 501, "{line}");
+        if route.method != "HEAD" {
+            assert!(answer.text().contains(feature), "{line}: {}", answer.text());
+        }
+    }
+}
+
+#[test]
+fn no_route_fails_with_a_bug_on_an_empty_request() {
+    let wire = Wire::with_database();
+    for route in ROUTES {
+        let line = format!("{} {}", route.method, route.path.replace('*', "db"));
+        for body in
+            ["", "{}", "[]", "nonsense", "{\"Requests\":[null],\"Ids\":[null],\"DatabaseNames\":7,\"Commands\":{}}"]
+        {
+            let answer = wire.call(&line, body);
+            assert!(!answer.text().contains("bug in Rookery"), "{line} {body}: {}", answer.text());
+        }
+    }
+}
+
+#[test]
+fn every_limit_is_documented() {
+    let documentation = include_str!("../../../../docs/settings.md");
+    for name in rookery_server::Limits::NAMES {
+        assert!(documentation.contains(&format!("| `{name}` |")), "{name}");
+    }
+}

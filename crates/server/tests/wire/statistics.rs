@@ -1,0 +1,35 @@
+//! `/databases/{name}/stats` and the health check.
+
+use super::support::Wire;
+
+#[test]
+fn statistics_count_and_have_the_keys_that_clients_need() {
+    let wire = Wire::with_database();
+    wire.put("users/1", "{}");
+    wire.put("users/2", "{}");
+    wire.call("DELETE /databases/db/docs?id=users/2", "");
+    let basic = wire.call("GET /databases/db/stats", "").json();
+    let detailed = wire.call("GET /databases/db/stats/detailed", "").json();
+    let essential = wire.call("GET /databases/db/stats/essential", "").json();
+    for statistics in [&basic, &detailed, &essential] {
+        let number = |name: &str| statistics.get(name).and_then(json::Value::as_i64);
+        assert_eq!((number("CountOfDocuments"), number("CountOfTombstones")), (Some(1), Some(1)));
+        assert_eq!(statistics.get("Indexes"), Some(&json::Value::Array(Vec::new())));
+    }
+    for key in
+        ["DatabaseChangeVector", "DatabaseId", "LastDocEtag", "LastDatabaseEtag", "SizeOnDisk", "Pager", "Is64Bit"]
+    {
+        assert!(basic.get(key).is_some() && detailed.get(key).is_some(), "{key}");
+    }
+    for key in ["CountOfIdentities", "CountOfCompareExchange", "CountOfCompareExchangeTombstones"] {
+        assert!(detailed.get(key).is_some(), "{key}");
+    }
+    assert_eq!(basic.get("LastDatabaseEtag").and_then(json::Value::as_i64), Some(3));
+}
+
+#[test]
+fn a_health_check_is_empty() {
+    let wire = Wire::with_database();
+    wire.check("GET /databases/db/healthcheck", "", 200, "");
+    wire.check_error("GET /databases/none/healthcheck", "", 500, "DatabaseDoesNotExistException", "Database 'none'");
+}
