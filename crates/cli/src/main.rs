@@ -5,12 +5,16 @@
 //! their first letter, which RavenDB writes large and we small.
 #![forbid(unsafe_code)]
 
+mod check;
 mod console;
+mod dump;
+mod folders;
 mod import;
 mod logs;
 mod parent;
 mod serve;
 mod settings;
+mod stats;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -32,6 +36,12 @@ struct Arguments {
 enum Command {
     /// Run the database server.
     Serve(serve::Arguments),
+    /// Read every page of the databases in a folder and check everything that the format promises.
+    Check(check::Arguments),
+    /// Print how the storage of the databases in a folder is used.
+    Stats(stats::Arguments),
+    /// Print headers, journal records and pages of one database's storage.
+    Dump(dump::Arguments),
     /// Load a file of JSON lines or CSV into a database of a running server.
     Import(import::Arguments),
 }
@@ -47,6 +57,9 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse_from(with_subcommand(rest, !flags.is_empty()));
     let outcome = match arguments.command {
         Command::Serve(arguments) => serve::run(arguments, flags),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
+        Command::Dump(arguments) => dump::run(&arguments),
         Command::Import(arguments) => import::run(arguments),
     };
     match outcome {

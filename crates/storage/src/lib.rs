@@ -26,6 +26,7 @@ mod fixed_tree;
 mod flush;
 mod header;
 mod ids;
+pub mod inspect;
 mod intent;
 pub mod io;
 mod journal;

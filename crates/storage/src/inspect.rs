@@ -1,0 +1,163 @@
+//! The files of an environment as text, for `rookery dump`: what is there, not what it means to the layers above.
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::fixed_tree;
+use crate::header::Header;
+use crate::ids::PageNumber;
+use crate::io::{File, Folder, OpenMode};
+use crate::journal::files;
+use crate::journal::record::{self, ALIGNMENT, Change};
+use crate::limits::PAGE_SIZE;
+use crate::page::{self, Kind};
+use crate::pager::Page;
+use crate::transaction::sealed::Pages;
+use crate::tree::node::{self, Payload};
+use std::fmt::Write;
+
+/// Bytes of a key or value that are printed.
+const SHOWN_MAX: usize = 80;
+
+/// Bytes as text where they are printable ASCII, else as hexadecimal digits; cut when they are long.
+fn shown(bytes: &[u8]) -> String {
+    let cut = &bytes[..bytes.len().min(SHOWN_MAX)];
+    let dots = if cut.len() < bytes.len() { ".." } else { "" };
+    if cut.iter().all(|byte| (0x20..0x7f).contains(byte)) {
+        return format!("'{}'{dots}", String::from_utf8_lossy(cut));
+    }
+    cut.iter().fold(String::from("0x"), |text, byte| text + &format!("{byte:02x}")) + dots
+}
+
+/// The header's copies and the records of the journals of a closed environment, as text.
+///
+/// # Errors
+///
+/// Those of the operating system. Damage is part of the text.
+pub fn files(folder: &Folder) -> Result<String> {
+    let mut text = String::new();
+    let path = folder.file("data");
+    let open =
+        |path: &std::path::Path| folder.io.open(path, OpenMode::Existing).map_err(|e| Error::io("open", path, 0, e));
+    let data = open(&path)?;
+    let mut bytes = vec![0; PAGE_SIZE];
+    for copy in 0..2 {
+        data.read_at(&mut bytes, copy * PAGE_SIZE as u64).map_err(|e| Error::io("read", &path, 0, e))?;
+        let described = Header::decode(&bytes).map_or("damaged".to_string(), |header| format!("{header:?}"));
+        line(&mut text, format_args!("header {copy}: {described}"));
+    }
+    let names = folder.io.list(&folder.path).map_err(|e| Error::io("list", &folder.path, 0, e))?;
+    let mut journals: Vec<String> = names.into_iter().filter(|name| files::number_of(name).is_some()).collect();
+    journals.sort();
+    for name in journals {
+        let file = open(&folder.file(&name))?;
+        line(&mut text, format_args!("{name}:"));
+        records(&*file, &mut text)?;
+    }
+    Ok(text)
+}
+
+fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    // Writing to a String does not fail.
+    let _ = text.write_fmt(arguments);
+    text.push('\n');
+}
+
+fn records(file: &dyn File, text: &mut String) -> Result<()> {
+    let failed = |e| Error::io("read", file.path(), 0, e);
+    let size = file.len().map_err(failed)?;
+    let mut offset = 0;
+    let mut buffer = Vec::new();
+    while offset + record::HEADER_SIZE as u64 <= size {
+        buffer.resize(record::HEADER_SIZE, 0);
+        file.read_at(&mut buffer, offset).map_err(failed)?;
+        let Some(header) = record::Header::decode(&buffer).filter(|h| offset.saturating_add(h.padded_size()) <= size)
+        else {
+            offset += ALIGNMENT as u64;
+            continue;
+        };
+        buffer.resize(record::HEADER_SIZE + header.stored_bytes as usize, 0);
+        file.read_at(&mut buffer, offset).map_err(failed)?;
+        if !header.matches(&buffer) {
+            line(
+                text,
+                format_args!("  at {offset}: a record of transaction {} whose hash does not fit", header.transaction),
+            );
+            offset += ALIGNMENT as u64;
+            continue;
+        }
+        let packed = if header.compressed { ", compressed" } else { "" };
+        let (transaction, durable, stored) = (header.transaction, header.durable, header.stored_bytes);
+        line(
+            text,
+            format_args!("  at {offset}: transaction {transaction}, {stored} bytes{packed}, durable then: {durable}"),
+        );
+        if let Ok(raw) = record::raw_pages(&header, &buffer) {
+            let mut rest = &raw[..];
+            while let Some((number, change)) = record::next_change(&mut rest) {
+                let what = match change {
+                    Change::Diff(diff) => format!("{} bytes of differences", diff.len()),
+                    Change::Fresh(diff) => format!("new, {} bytes", diff.len()),
+                    Change::Run { pages, bytes } => format!("a value over {pages} pages, {} bytes", bytes.len()),
+                };
+                line(text, format_args!("    page {number}: {what}"));
+            }
+        }
+        offset += header.padded_size();
+    }
+    Ok(())
+}
+
+impl Environment {
+    /// One page as text, as the last durable state has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if it is damaged or not there.
+    pub fn describe_page(&self, number: PageNumber) -> Result<String> {
+        let tx = self.read();
+        let page = tx.page(number)?;
+        let mut text = String::new();
+        let kind = Kind::of(page);
+        let (transaction, level, count) = (page::transaction(page), page::level(page), page::count(page));
+        line(
+            &mut text,
+            format_args!("page {number}: {kind:?}, transaction {transaction}, level {level}, {count} entries"),
+        );
+        match kind {
+            Some(Kind::Tree) => tree_page(page, &mut text),
+            Some(Kind::FixedTree) => {
+                for (key, value) in fixed_tree::living(page) {
+                    line(&mut text, format_args!("  {key} -> {value}"));
+                }
+                for child in fixed_tree::children(page) {
+                    line(&mut text, format_args!("  child {child}"));
+                }
+            }
+            Some(Kind::Run) => {
+                line(
+                    &mut text,
+                    format_args!("  a value of {} bytes over {} pages", page::run_length(page), page::run_pages(page)),
+                );
+            }
+            _ => {}
+        }
+        Ok(text)
+    }
+}
+
+fn tree_page(page: &Page, text: &mut String) {
+    line(text, format_args!("  prefix {}, {} bytes used", shown(node::prefix(page)), node::used(page)));
+    if page::level(page) > 0 {
+        line(text, format_args!("  (all below) -> page {}", node::child(page, 0)));
+    }
+    let mut key = Vec::new();
+    for index in 0..page::count(page) {
+        node::key_into(page, index, &mut key);
+        let value = match node::payload(page, index) {
+            _ if page::level(page) > 0 => format!("page {}", node::child(page, index + 1)),
+            Payload::Inline(bytes) => shown(bytes),
+            Payload::Run { first, length } => format!("{length} bytes at page {first}"),
+        };
+        line(text, format_args!("  {} -> {value}", shown(&key)));
+    }
+}
