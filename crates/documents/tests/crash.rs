@@ -77,6 +77,7 @@ fn check(image: &SimulatedIo, history: &History) {
     }
     let found = store.read().verify().unwrap();
     assert_eq!(found.problems, Vec::<String>::new());
+    assert!(store.environment().verify().unwrap().problems.is_empty());
     if history.answered.last_etag > 0 {
         assert_eq!(Some(store.database_id()), history.database_id.as_deref());
     }
