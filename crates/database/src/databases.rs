@@ -518,6 +518,19 @@ impl Databases {
         names
     }
 
+    /// Does what is due now and then for all open databases: removes tombstones that nobody needs; gives how many. To be
+    /// called every few minutes, on a thread that may wait. A database that fails is passed over with a warning.
+    pub fn maintain(&self) -> u64 {
+        let mut cleaned = 0;
+        for database in self.names.all().iter().filter_map(|entry| entry.open.load_full()) {
+            match database.clean_unneeded_tombstones() {
+                Ok(count) => cleaned += count,
+                Err(error) => tracing::warn!(database = database.name(), %error, "tombstones were not cleaned"),
+            }
+        }
+        cleaned
+    }
+
     /// The client configuration of the node.
     pub fn client_configuration(&self) -> ClientConfiguration {
         self.client_configuration.read().clone()
