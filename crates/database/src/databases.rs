@@ -341,9 +341,8 @@ impl Databases {
         let folder = self.choose_folder(name)?;
         let previous = self.deleted.lock().remove(&folder).map_or(Previous::None, Previous::OnDisk);
         let is_held = matches!(&previous, Previous::OnDisk(database) if database.strong_count() > 0);
-        if !draft.is_in_memory() && !is_held && self.options.folder.is_some() {
-            self.open_database(&draft, &folder, true)?;
-        }
+        let is_made_now = !draft.is_in_memory() && !is_held && self.options.folder.is_some();
+        let made = if is_made_now { Some(Arc::new(self.open_database(&draft, &folder, true)?)) } else { None };
         let (record, index) = self.system.change(|system, tx, index| {
             let record = DatabaseRecord::new(record, name, node_tag, index, Date::now());
             system.put_record(tx, &record, &folder)?;
@@ -352,6 +351,10 @@ impl Databases {
         self.requests.insert(request_id, index);
         let entry = Arc::new(Entry::new(record, folder));
         *entry.previous.lock() = previous;
+        if !entry.record().is_disabled() {
+            entry.open.store(made);
+            self.tell_configuration(&entry);
+        }
         let record = entry.record();
         self.names.insert(name, entry);
         Ok(record)
