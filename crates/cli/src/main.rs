@@ -5,12 +5,16 @@
 //! their first letter, which RavenDB writes large and we small.
 #![forbid(unsafe_code)]
 
+mod check;
 mod console;
+mod dump;
+mod folders;
 mod import;
 mod logs;
 mod parent;
 mod serve;
 mod settings;
+mod stats;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -34,6 +38,12 @@ enum Command {
     Serve(serve::Arguments),
     /// Load a file of JSON lines or CSV into a database of a running server.
     Import(import::Arguments),
+    /// Check every page and document of a folder that no server has open.
+    Check(check::Arguments),
+    /// Print the documents of one database's folder as JSON lines.
+    Dump(dump::Arguments),
+    /// Show sizes, pages, depth and fill of a folder.
+    Stats(stats::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -48,6 +58,9 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Serve(arguments) => serve::run(arguments, flags),
         Command::Import(arguments) => import::run(arguments),
+        Command::Check(arguments) => check::run(arguments),
+        Command::Dump(arguments) => dump::run(arguments),
+        Command::Stats(arguments) => stats::run(arguments),
     };
     match outcome {
         Ok(code) => code,

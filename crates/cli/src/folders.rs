@@ -1,0 +1,48 @@
+//! The environments below a folder, for the tools that work without a server.
+//!
+//! A folder is either a server's data directory (`system` and `databases` in it) or one environment. It must not be in use:
+//! opening recovers what a crash left behind, and locks.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use storage::Environment;
+
+/// What an environment holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// What the node keeps about itself.
+    Node,
+    /// The documents of one database.
+    Documents,
+}
+
+/// The environments of `folder`, by name.
+pub(crate) fn environments(folder: &Path) -> anyhow::Result<Vec<(PathBuf, Holds)>> {
+    ensure!(folder.is_dir(), "{} is not a folder", folder.display());
+    let system = folder.join("system");
+    if !system.is_dir() {
+        let is_empty = std::fs::read_dir(folder)?.next().is_none();
+        ensure!(!is_empty, "{} is empty", folder.display());
+        return Ok(vec![(folder.to_owned(), Holds::Documents)]);
+    }
+    let mut databases = Vec::new();
+    for entry in std::fs::read_dir(folder.join("databases")).context("listing the databases")? {
+        let path = entry?.path();
+        // What is being deleted, and what was deleted softly, bears a dot.
+        let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if path.is_dir() && !is_hidden {
+            databases.push((path, Holds::Documents));
+        }
+    }
+    databases.sort_by(|left, right| left.0.cmp(&right.0));
+    databases.insert(0, (system, Holds::Node));
+    Ok(databases)
+}
+
+/// Opens an environment that is there; a folder that is none is refused rather than made into one.
+pub(crate) fn open(path: &Path) -> anyhow::Result<Environment> {
+    let has_files = std::fs::read_dir(path)?.next().is_some();
+    ensure!(has_files, "{} is empty", path.display());
+    Environment::open(path, storage::Options::default()).with_context(|| format!("opening {}", path.display()))
+}
