@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use storage::Environment;
 
+/// The file that every environment has (docs/format.md).
+const DATA_FILE: &str = "data";
+
 /// What an environment holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holds {
@@ -22,8 +25,6 @@ pub(crate) fn environments(folder: &Path) -> anyhow::Result<Vec<(PathBuf, Holds)
     ensure!(folder.is_dir(), "{} is not a folder", folder.display());
     let system = folder.join("system");
     if !system.is_dir() {
-        let is_empty = std::fs::read_dir(folder)?.next().is_none();
-        ensure!(!is_empty, "{} is empty", folder.display());
         return Ok(vec![(folder.to_owned(), Holds::Documents)]);
     }
     let mut databases = Vec::new();
@@ -42,7 +43,6 @@ pub(crate) fn environments(folder: &Path) -> anyhow::Result<Vec<(PathBuf, Holds)
 
 /// Opens an environment that is there; a folder that is none is refused rather than made into one.
 pub(crate) fn open(path: &Path) -> anyhow::Result<Environment> {
-    let has_files = std::fs::read_dir(path)?.next().is_some();
-    ensure!(has_files, "{} is empty", path.display());
+    ensure!(path.join(DATA_FILE).is_file(), "{} is no database: it has no file '{DATA_FILE}'", path.display());
     Environment::open(path, storage::Options::default()).with_context(|| format!("opening {}", path.display()))
 }

@@ -183,5 +183,8 @@ fn data_outlive_the_server_and_one_server_at_a_time_has_them() {
     assert_eq!(String::from_utf8_lossy(&dump.stdout).lines().count(), 3);
     let stats = rookery(&["stats", text(&data)]).output().unwrap();
     assert!(stats.status.success() && String::from_utf8_lossy(&stats.stdout).contains("depth"));
-    assert!(!rookery(&["check", text(folder.path())]).output().unwrap().status.success(), "no environment");
+    let nothing = tempfile::tempdir().unwrap();
+    std::fs::write(nothing.path().join("x.txt"), "x").unwrap();
+    assert!(!rookery(&["check", text(nothing.path())]).output().unwrap().status.success(), "no environment");
+    assert_eq!(std::fs::read_dir(nothing.path()).unwrap().count(), 1, "and none was made");
 }
