@@ -58,13 +58,30 @@ impl Inner {
                 }
             });
         }
-        if self.options.background && self.journal_bytes.load(Ordering::Relaxed) >= 2 * self.options.flush_after_bytes {
+        let much_journal = self.journal_bytes.load(Ordering::Relaxed) >= 2 * self.options.flush_after_bytes;
+        let many_versions = Pool::shared().used_bytes() > self.options.version_bytes_max.saturating_mul(2);
+        if self.options.background && (much_journal || many_versions) {
             // The running flush ends, or this one makes the room. An old snapshot can keep both from it; then the journal
             // grows further, which the statistics report.
             if let Err(error) = self.flush(false) {
                 tracing::error!(path = %self.path.display(), %error, "flush");
             }
         }
+    }
+
+    /// Versions that an old snapshot keeps from being flushed are bounded: past twice the measure writes are refused, until
+    /// it closes. Other environments of the process, whose snapshots are young, go on.
+    pub fn refuse_beside_long_reader(&self) -> Result<()> {
+        let version_bytes = Pool::shared().used_bytes();
+        let max_bytes = self.options.version_bytes_max.saturating_mul(2);
+        if version_bytes <= max_bytes || self.data.is_none() {
+            return Ok(());
+        }
+        let oldest = self.readers.oldest().transaction();
+        if oldest == self.readers.published().transaction() {
+            return Ok(());
+        }
+        Err(Error::LongReader { oldest, version_bytes, max_bytes })
     }
 
     /// Flushes. `clean`: nothing else happens to this environment, so the header may say that nothing is to be replayed.
