@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod compact;
 mod console;
 mod dump;
 mod folders;
@@ -41,6 +42,8 @@ enum Command {
     Import(import::Arguments),
     /// Check every page and document of a folder that no server has open.
     Check(check::Arguments),
+    /// Write the databases of a folder anew, so that they take as little room as they can.
+    Compact(compact::Arguments),
     /// Print the documents of one database's folder as JSON lines.
     Dump(dump::Arguments),
     /// Print headers, journal records and pages of one folder's storage.
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(arguments, flags),
         Command::Import(arguments) => import::run(arguments),
         Command::Check(arguments) => check::run(arguments),
+        Command::Compact(arguments) => compact::run(arguments),
         Command::Dump(arguments) => dump::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Stats(arguments) => stats::run(arguments),

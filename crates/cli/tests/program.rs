@@ -183,6 +183,9 @@ fn data_outlive_the_server_and_one_server_at_a_time_has_them() {
     assert_eq!(String::from_utf8_lossy(&dump.stdout).lines().count(), 3);
     let stats = rookery(&["stats", text(&data)]).output().unwrap();
     assert!(stats.status.success() && String::from_utf8_lossy(&stats.stdout).contains("depth"));
+    let compact = rookery(&["compact", text(&data)]).output().unwrap();
+    assert!(compact.status.success(), "{}", String::from_utf8_lossy(&compact.stderr));
+    assert!(rookery(&["check", text(&data)]).output().unwrap().status.success(), "compacted data are whole");
     let nothing = tempfile::tempdir().unwrap();
     std::fs::write(nothing.path().join("x.txt"), "x").unwrap();
     assert!(!rookery(&["check", text(nothing.path())]).output().unwrap().status.success(), "no environment");

@@ -48,15 +48,20 @@ impl Inner {
         }
     }
 
+    /// Starts a flush on a thread of the pool.
+    pub fn flush_in_background(self: &Arc<Inner>) {
+        let inner = self.clone();
+        background::spawn(move || {
+            if let Err(error) = inner.flush(false) {
+                tracing::error!(path = %inner.path.display(), %error, "flush");
+            }
+        });
+    }
+
     /// Before a batch: starts the flush that is due, and waits for it if the journal has grown to twice its measure.
     pub fn wait_for_room(self: &Arc<Inner>) {
         if self.flush_wanted.swap(false, Ordering::Relaxed) {
-            let inner = self.clone();
-            background::spawn(move || {
-                if let Err(error) = inner.flush(false) {
-                    tracing::error!(path = %inner.path.display(), %error, "flush");
-                }
-            });
+            self.flush_in_background();
         }
         let much_journal = self.journal_bytes.load(Ordering::Relaxed) >= 2 * self.options.flush_after_bytes;
         let many_versions = Pool::shared().used_bytes() > self.options.version_bytes_max.saturating_mul(2);
@@ -122,7 +127,8 @@ impl Inner {
             return Err(self.refusal());
         }
         let clean = clean && all;
-        if target > header.transaction || clean {
+        let already_clean = header.clean && target == header.transaction;
+        if target > header.transaction || (clean && !already_clean) {
             let (number, offset) = match target_state {
                 // The journals will be removed; the next one begins anew.
                 _ if clean => (self.next_journal_number(), 0),
