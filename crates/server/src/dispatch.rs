@@ -116,26 +116,24 @@ fn check_head(node: &Node, head: &hyper::http::request::Parts) -> Result<()> {
 pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
     exchange.node.request_count.fetch_add(1, Relaxed);
     let url = exchange.uri.clone();
-    let mut stale = Stale::default();
-    let outcome = match prepare(&mut exchange) {
+    let prepared = prepare(&mut exchange);
+    let stale = Stale::of(&exchange);
+    let outcome = match prepared {
         Err(error) => Err(error),
-        Ok(handler) => {
-            stale = Stale::of(&exchange);
-            match handler {
-                Handler::Now(handler) => {
-                    catch_unwind(AssertUnwindSafe(|| handler(&exchange))).unwrap_or_else(|panic| Err(panicked(&*panic)))
-                }
-                Handler::Maybe(simple, handler) => {
-                    let attempt = catch_unwind(AssertUnwindSafe(|| simple(&exchange)));
-                    match attempt.unwrap_or_else(|panic| Err(panicked(&*panic))).transpose() {
-                        Some(answered) => answered,
-                        None => Contained(handler(exchange)).await,
-                    }
-                }
-                Handler::Later(handler) => Contained(handler(exchange)).await,
-                Handler::Missing => Err(Error::not_supported("this route")),
+        Ok(handler) => match handler {
+            Handler::Now(handler) => {
+                catch_unwind(AssertUnwindSafe(|| handler(&exchange))).unwrap_or_else(|panic| Err(panicked(&*panic)))
             }
-        }
+            Handler::Maybe(simple, handler) => {
+                let attempt = catch_unwind(AssertUnwindSafe(|| simple(&exchange)));
+                match attempt.unwrap_or_else(|panic| Err(panicked(&*panic))).transpose() {
+                    Some(answered) => answered,
+                    None => Contained(handler(exchange)).await,
+                }
+            }
+            Handler::Later(handler) => Contained(handler(exchange)).await,
+            Handler::Missing => Err(Error::not_supported("this route")),
+        },
     };
     let mut reply = outcome.unwrap_or_else(|error| {
         if let Error::Panicked(message) = &error {
