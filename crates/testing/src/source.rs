@@ -93,8 +93,8 @@ pub fn has_word(text: &str, word: &str) -> bool {
     let bytes = text.as_bytes();
     text.match_indices(word).any(|(at, _)| {
         let before = at.checked_sub(1).map(|at| bytes[at]);
-        let after = bytes.get(at + word.len()).copied();
-        !before.is_some_and(is_word) && !(word.ends_with(|c: char| c.is_alphanumeric()) && after.is_some_and(is_word))
+        let after = bytes.get(at + word.len()).copied().filter(|_| word.ends_with(|c: char| c.is_alphanumeric()));
+        !before.is_some_and(is_word) && !after.is_some_and(is_word)
     })
 }
 
