@@ -201,6 +201,26 @@ fn nothing_is_left_over_from_work_in_progress() {
 }
 
 #[test]
+fn no_crate_turns_planted_bugs_on() {
+    let mut findings = Findings::default();
+    for file in tree::files().iter().filter(|file| file.name() == "Cargo.toml") {
+        let lines = lines_where(&file.text, |line| line.contains("planted-bugs"));
+        let allowed = if file.path == "crates/storage/Cargo.toml" {
+            ["planted-bugs = []", "required-features = [\"planted-bugs\"]"].as_slice()
+        } else {
+            &[]
+        };
+        for line in lines {
+            let text = file.text.lines().nth(line - 1).unwrap_or_default().trim();
+            if !allowed.contains(&text) {
+                findings.add(&file.path, line, "bugs are planted by scripts/test alone, never by a manifest");
+            }
+        }
+    }
+    findings.none();
+}
+
+#[test]
 fn files_have_one_notion_and_its_name() {
     let mut findings = Findings::default();
     for file in tree::files().iter().filter(|file| is_code(file)) {
