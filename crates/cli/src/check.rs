@@ -1,38 +1,44 @@
-//! `rookery check DIR`: everything that the format promises, of every database below a folder. Exit code 1 if something
-//! does not hold. The databases must not be open elsewhere.
+//! `rookery check DIR`: reads every page and every document and checks every rule of the format.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
-use storage::{Environment, Options};
+use database::documents::{DocumentStore, StoreOptions};
 
-use crate::folders;
+use crate::folders::{self, Holds};
 
+/// The flags.
 #[derive(clap::Args)]
-pub struct Arguments {
-    /// A server's data folder, or that of one database.
+pub(crate) struct Arguments {
+    /// A server's data directory, or the folder of one database. No server may have it open.
     folder: PathBuf,
 }
 
-pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let mut damaged = false;
-    for folder in folders::environments(&arguments.folder)? {
-        let found = Environment::open(&folder, Options::default()).and_then(|environment| environment.verify());
-        match found {
-            Ok(report) if report.problems.is_empty() => {
-                println!("{}: all is well, {} pages checked", folder.display(), report.pages_total());
-            }
-            Ok(report) => {
-                damaged = true;
-                println!("{}: {} problems", folder.display(), report.problems.len());
-                report.problems.iter().for_each(|problem| println!("  {problem}"));
-            }
-            Err(error) => {
-                damaged = true;
-                println!("{}: {error}", folder.display());
-            }
+/// Checks all; damage makes the exit code 1.
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    let mut problem_count = 0;
+    for (path, holds) in folders::environments(&arguments.folder)? {
+        let environment = folders::open(&path)?;
+        let report = environment.verify()?;
+        println!("{}: {} pages", path.display(), report.pages_total());
+        let mut problems = report.problems.clone();
+        problem_count += report.problems.len() as u64;
+        // Documents on damaged pages would only say the same again.
+        if holds == Holds::Documents && report.problems.is_empty() {
+            let store = DocumentStore::open(environment, StoreOptions::default())?;
+            let found = store.read().verify()?;
+            println!("  {} documents, {} tombstones", found.document_count, found.tombstone_count);
+            problem_count += found.problem_count;
+            problems.extend(found.problems);
+        }
+        for problem in &problems {
+            println!("  PROBLEM: {problem}");
         }
     }
-    Ok(if damaged { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    if problem_count > 0 {
+        println!("{problem_count} problems");
+        return Ok(ExitCode::FAILURE);
+    }
+    println!("no problems");
+    Ok(ExitCode::SUCCESS)
 }

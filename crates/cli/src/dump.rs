@@ -1,27 +1,49 @@
-//! `rookery dump DIR`: headers and journal records of one database's storage as text, or one of its pages.
+//! `rookery dump DIR`: the documents of one database as JSON lines, in the order of writing.
+//!
+//! Each line is what a client would get, so that `rookery import` takes it back. One snapshot, straight from the files.
 
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use anyhow::Result;
-use storage::io::{Folder, real::RealIo};
-use storage::{Environment, Options, PageNumber};
+use database::documents::{DocumentStore, StoreOptions};
 
+use crate::folders;
+
+/// The flags.
 #[derive(clap::Args)]
-pub struct Arguments {
-    /// The folder of one database: the one with the file `data`.
+pub(crate) struct Arguments {
+    /// The folder of one database, `data/databases/shop` for example. No server may have it open.
     folder: PathBuf,
-    /// Print this page instead.
+    /// Only this collection.
     #[arg(long)]
-    page: Option<u64>,
+    collection: Option<String>,
 }
 
-pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let text = match arguments.page {
-        Some(number) => Environment::open(&arguments.folder, Options::default())?.describe_page(PageNumber(number))?,
-        None => storage::inspect::files(&Folder { io: Arc::new(RealIo), path: arguments.folder.clone() })?,
+/// Writes to standard output; a reader that has enough ends it.
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    anyhow::ensure!(
+        !arguments.folder.join("system").is_dir(),
+        "{} is the data directory of a server; name the folder of one database below it",
+        arguments.folder.display()
+    );
+    let store = DocumentStore::open(folders::open(&arguments.folder)?, StoreOptions::default())?;
+    let snapshot = store.read();
+    let documents = match &arguments.collection {
+        Some(collection) => snapshot.collection_after(collection, 0)?,
+        None => snapshot.after(0),
     };
-    print!("{text}");
+    let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
+    let mut line = Vec::new();
+    for document in documents {
+        line.clear();
+        document?.write_to(&mut line);
+        line.push(b'\n');
+        match out.write_all(&line) {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
+            written => written?,
+        }
+    }
+    out.flush()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,37 +1,48 @@
-//! The storage environments below a folder: that of one database, or all of a server's data.
+//! The environments below a folder, for the tools that work without a server.
+//!
+//! A folder is either a server's data directory (`system` and `databases` in it) or one environment. It must not be in use:
+//! opening recovers what a crash left behind, and locks.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, ensure};
+use storage::Environment;
 
-/// Levels of folders that are looked through.
-const DEPTH_MAX: usize = 6;
+/// The file that every environment has (docs/format.md).
+const DATA_FILE: &str = "data";
 
-/// The environments in `folder` and below it, by path.
-///
-/// # Errors
-///
-/// If the folder cannot be read, or has none.
-pub fn environments(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    collect(folder, 0, &mut found)?;
-    if found.is_empty() {
-        bail!("there is no database in '{}'", folder.display());
-    }
-    found.sort();
-    Ok(found)
+/// What an environment holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// What the node keeps about itself.
+    Node,
+    /// The documents of one database.
+    Documents,
 }
 
-fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
-    if folder.join("data").is_file() {
-        found.push(folder.to_path_buf());
+/// The environments of `folder`, by name.
+pub(crate) fn environments(folder: &Path) -> anyhow::Result<Vec<(PathBuf, Holds)>> {
+    ensure!(folder.is_dir(), "{} is not a folder", folder.display());
+    let system = folder.join("system");
+    if !system.is_dir() {
+        return Ok(vec![(folder.to_owned(), Holds::Documents)]);
     }
-    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read '{}'", folder.display()))?;
-    for entry in entries {
+    let mut databases = Vec::new();
+    for entry in std::fs::read_dir(folder.join("databases")).context("listing the databases")? {
         let path = entry?.path();
-        if path.is_dir() && depth < DEPTH_MAX {
-            collect(&path, depth + 1, found)?;
+        // What is being deleted, and what was deleted softly, bears a dot.
+        let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if path.is_dir() && !is_hidden {
+            databases.push((path, Holds::Documents));
         }
     }
-    Ok(())
+    databases.sort_by(|left, right| left.0.cmp(&right.0));
+    databases.insert(0, (system, Holds::Node));
+    Ok(databases)
+}
+
+/// Opens an environment that is there; a folder that is none is refused rather than made into one.
+pub(crate) fn open(path: &Path) -> anyhow::Result<Environment> {
+    ensure!(path.join(DATA_FILE).is_file(), "{} is no database: it has no file '{DATA_FILE}'", path.display());
+    Environment::open(path, storage::Options::default()).with_context(|| format!("opening {}", path.display()))
 }

@@ -6,10 +6,12 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod compact;
 mod console;
 mod dump;
 mod folders;
 mod import;
+mod inspect;
 mod logs;
 mod parent;
 mod serve;
@@ -36,14 +38,18 @@ struct Arguments {
 enum Command {
     /// Run the database server.
     Serve(serve::Arguments),
-    /// Read every page of the databases in a folder and check everything that the format promises.
-    Check(check::Arguments),
-    /// Print how the storage of the databases in a folder is used.
-    Stats(stats::Arguments),
-    /// Print headers, journal records and pages of one database's storage.
-    Dump(dump::Arguments),
     /// Load a file of JSON lines or CSV into a database of a running server.
     Import(import::Arguments),
+    /// Check every page and document of a folder that no server has open.
+    Check(check::Arguments),
+    /// Write the databases of a folder anew, so that they take as little room as they can.
+    Compact(compact::Arguments),
+    /// Print the documents of one database's folder as JSON lines.
+    Dump(dump::Arguments),
+    /// Print headers, journal records and pages of one folder's storage.
+    Inspect(inspect::Arguments),
+    /// Show sizes, pages, depth and fill of a folder.
+    Stats(stats::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -57,10 +63,12 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse_from(with_subcommand(rest, !flags.is_empty()));
     let outcome = match arguments.command {
         Command::Serve(arguments) => serve::run(arguments, flags),
-        Command::Check(arguments) => check::run(&arguments),
-        Command::Stats(arguments) => stats::run(&arguments),
-        Command::Dump(arguments) => dump::run(&arguments),
         Command::Import(arguments) => import::run(arguments),
+        Command::Check(arguments) => check::run(arguments),
+        Command::Compact(arguments) => compact::run(arguments),
+        Command::Dump(arguments) => dump::run(arguments),
+        Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Stats(arguments) => stats::run(arguments),
     };
     match outcome {
         Ok(code) => code,

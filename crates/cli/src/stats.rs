@@ -1,39 +1,37 @@
-//! `rookery stats DIR`: how the storage of every database below a folder is used.
+//! `rookery stats DIR`: sizes, pages, depth and fill of what is in a folder.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
-use storage::{Environment, Options};
-
 use crate::folders;
 
+/// The flags.
 #[derive(clap::Args)]
-pub struct Arguments {
-    /// A server's data folder, or that of one database.
+pub(crate) struct Arguments {
+    /// A server's data directory, or the folder of one database. No server may have it open.
     folder: PathBuf,
 }
 
-pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    for folder in folders::environments(&arguments.folder)? {
-        let opened = Environment::open(&folder, Options::default());
-        let environment = opened.with_context(|| format!("cannot open '{}'", folder.display()))?;
-        let statistics = environment.statistics()?;
+/// Prints a table per environment.
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    for (path, _) in folders::environments(&arguments.folder)? {
+        let environment = folders::open(&path)?;
+        let numbers = environment.statistics()?;
+        println!("{}", path.display());
+        println!("  data file          {:>12} bytes", numbers.data_file_size);
+        println!("  journals           {:>12} bytes", numbers.journal_size);
+        println!("  pages used, free   {:>12} {:>8}", numbers.used_pages, numbers.free_pages);
+        println!("  last transaction   {:>12}", numbers.last_transaction.0);
         let report = environment.verify()?;
-        println!("{}", folder.display());
-        println!("  data file      {:>14} bytes", statistics.data_file_size);
-        println!("  journals       {:>14} bytes", statistics.journal_size);
-        println!("  pages in use   {:>14}", statistics.used_pages);
-        println!("  pages free     {:>14}", statistics.free_pages);
-        println!("  transaction    {:>14}", statistics.last_transaction);
-        for (kind, pages) in &report.pages {
-            println!("  {kind:<14} {pages:>14} pages");
+        for (what, pages) in &report.pages {
+            println!("  pages: {what:<24} {pages:>10}");
         }
-        println!("  {:<32} {:>12} {:>10} {:>6} {:>6}", "structure", "entries", "pages", "depth", "full");
+        println!("  {:<40} {:>10} {:>8} {:>6} {:>6}", "structure", "entries", "pages", "depth", "fill");
         for (name, shape) in &report.structures {
-            let fill = format!("{}%", shape.fill_percent());
-            println!("  {name:<32} {:>12} {:>10} {:>6} {fill:>6}", shape.entries, shape.pages, shape.depth);
+            let (entries, pages, fill) = (shape.entries, shape.pages, shape.fill_percent());
+            println!("  {name:<40} {entries:>10} {pages:>8} {:>6} {fill:>5}%", shape.depth);
         }
+        println!();
     }
     Ok(ExitCode::SUCCESS)
 }

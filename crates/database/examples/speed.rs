@@ -51,6 +51,19 @@ fn main() -> Result<(), Error> {
     let database = databases.find_or_create("speed")?;
     println!("{count} documents of {} bytes, {}", document(1).len(), folder.as_deref().unwrap_or("in memory"));
 
+    for threads in [1, 8] {
+        let finds = 4_000_000;
+        report(&format!("find a database by name, {threads} threads"), finds, || {
+            std::thread::scope(|scope| {
+                for _ in 0..threads {
+                    scope.spawn(|| {
+                        (0..finds / threads).for_each(|_| drop(black_box(databases.find(black_box("SPEED")))))
+                    });
+                }
+            });
+            Ok(())
+        })?;
+    }
     let mut stream = b"[".to_vec();
     for n in 0..count {
         stream.extend_from_slice(

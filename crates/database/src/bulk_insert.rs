@@ -92,7 +92,7 @@ impl BulkInsert {
             let mut buffer = std::mem::take(&mut self.buffer);
             buffer.extend_from_slice(bytes);
             let consumed = self.scan(&buffer)?;
-            buffer.drain(..consumed);
+            buffer.drain(..consumed.min(buffer.len()));
             self.buffer = buffer;
         }
         if self.buffer.len() > BULK_ELEMENT_SIZE_MAX {

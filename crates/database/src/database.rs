@@ -8,6 +8,7 @@ use storage::{Environment, Job, TransactionId, WriteTransaction};
 
 use crate::changes::Listeners;
 use crate::queue::Queue;
+use crate::tombstones::TombstoneCleaning;
 use crate::{ChangeListener, Error, Limits, Operations, Result};
 
 /// One open database. Held as `Arc`; whoever holds it can go on reading, even while it is deleted.
@@ -18,6 +19,7 @@ pub struct Database {
     limits: Limits,
     queue: Queue,
     listeners: Listeners,
+    tombstone_cleaning: TombstoneCleaning,
     operations: Operations,
     /// Set when it is disabled or deleted: nothing is written any more.
     is_closed: AtomicBool,
@@ -41,6 +43,7 @@ impl Database {
             limits: limits.clone(),
             queue: Queue::default(),
             listeners: Listeners::default(),
+            tombstone_cleaning: TombstoneCleaning::default(),
             operations: Operations::new(limits.ended_operations_count_max),
             is_closed: AtomicBool::new(false),
             identity_separator: AtomicU32::new(u32::from('/')),
@@ -94,6 +97,10 @@ impl Database {
     /// Ends that.
     pub fn remove_listener(&self, listener: &Arc<dyn ChangeListener>) {
         self.listeners.remove(listener);
+    }
+
+    pub(crate) fn tombstone_cleaning(&self) -> &TombstoneCleaning {
+        &self.tombstone_cleaning
     }
 
     /// Refuses writes from now on.

@@ -341,9 +341,8 @@ impl Databases {
         let folder = self.choose_folder(name)?;
         let previous = self.deleted.lock().remove(&folder).map_or(Previous::None, Previous::OnDisk);
         let is_held = matches!(&previous, Previous::OnDisk(database) if database.strong_count() > 0);
-        if !draft.is_in_memory() && !is_held && self.options.folder.is_some() {
-            self.open_database(&draft, &folder, true)?;
-        }
+        let is_made_now = !draft.is_in_memory() && !is_held && self.options.folder.is_some();
+        let made = if is_made_now { Some(Arc::new(self.open_database(&draft, &folder, true)?)) } else { None };
         let (record, index) = self.system.change(|system, tx, index| {
             let record = DatabaseRecord::new(record, name, node_tag, index, Date::now());
             system.put_record(tx, &record, &folder)?;
@@ -352,6 +351,10 @@ impl Databases {
         self.requests.insert(request_id, index);
         let entry = Arc::new(Entry::new(record, folder));
         *entry.previous.lock() = previous;
+        if !entry.record().is_disabled() {
+            entry.open.store(made);
+            self.tell_configuration(&entry);
+        }
         let record = entry.record();
         self.names.insert(name, entry);
         Ok(record)
@@ -513,6 +516,19 @@ impl Databases {
         let mut names: Vec<String> = self.names.all().iter().map(|entry| entry.record().name().to_owned()).collect();
         names.sort_by_cached_key(|name| name.to_ascii_lowercase());
         names
+    }
+
+    /// Does what is due now and then for all open databases: removes tombstones that nobody needs; gives how many. To be
+    /// called every few minutes, on a thread that may wait. A database that fails is passed over with a warning.
+    pub fn maintain(&self) -> u64 {
+        let mut cleaned = 0;
+        for database in self.names.all().iter().filter_map(|entry| entry.open.load_full()) {
+            match database.clean_unneeded_tombstones() {
+                Ok(count) => cleaned += count,
+                Err(error) => tracing::warn!(database = database.name(), %error, "tombstones were not cleaned"),
+            }
+        }
+        cleaned
     }
 
     /// The client configuration of the node.

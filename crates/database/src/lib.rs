@@ -41,5 +41,6 @@ pub use import::{ImportOptions, ImportReport, LineError};
 pub use limits::Limits;
 pub use operations::{Operation, OperationId, OperationResult, OperationStatus, Operations, Progress};
 pub use record::{DatabaseRecord, LockMode};
+pub use tombstones::TombstoneHolder;
 
 pub use documents;

@@ -10,6 +10,9 @@ use parking_lot::Mutex;
 
 use crate::limits::ENDED_OPERATION_KEPT_SECONDS;
 
+/// Numbers that clients bring along count up to here: JavaScript reads integers up to 2^53.
+const GIVEN_ID_MAX: OperationId = 1 << 52;
+
 /// The number of an operation in its database.
 pub type OperationId = u64;
 
@@ -140,7 +143,10 @@ impl Operations {
 
     /// Starts an operation under a reserved number. A number that is in use is that of its operation.
     pub fn start(&self, id: OperationId, description: impl Into<String>) -> Arc<Operation> {
-        self.last_id.fetch_max(id.min(i64::MAX as u64), Relaxed);
+        // A number that a client made up must not use up those that all clients can read.
+        if id < GIVEN_ID_MAX {
+            self.last_id.fetch_max(id, Relaxed);
+        }
         let now = Date::now();
         let operation = Arc::new(Operation {
             id,

@@ -1,11 +1,59 @@
 //! Cleaning of tombstones, and deletion of whole collections, in transactions of bounded size.
+//!
+//! A tombstone is needed until everyone who pulls changes has seen it. Those register as [`TombstoneHolder`]. Besides, one
+//! cleaning removes only what was there at the one before, so that a tombstone can be looked at for a while.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use documents::Etag;
 use documents::limits::{DELETE_BY_COLLECTION_COUNT_MAX, TOMBSTONE_CLEANING_COUNT_MAX};
+use parking_lot::RwLock;
 
 use crate::{Database, Error, Operation, Progress, Result};
 
+/// Somebody who pulls changes: an index, a subscription, a replica.
+pub trait TombstoneHolder: Send + Sync {
+    /// The etag up to which it has seen everything, durably.
+    fn seen_etag(&self) -> Etag;
+}
+
+/// Who needs tombstones, and what the next cleaning may remove.
+#[derive(Default)]
+pub(crate) struct TombstoneCleaning {
+    holders: RwLock<Vec<Arc<dyn TombstoneHolder>>>,
+    /// The last etag at the time of the last cleaning.
+    last_etag: AtomicU64,
+}
+
 impl Database {
+    /// Keeps tombstones until `holder` has seen them.
+    pub fn add_tombstone_holder(&self, holder: Arc<dyn TombstoneHolder>) {
+        self.tombstone_cleaning().holders.write().push(holder);
+    }
+
+    /// Ends that.
+    pub fn remove_tombstone_holder(&self, holder: &Arc<dyn TombstoneHolder>) {
+        self.tombstone_cleaning().holders.write().retain(|other| !Arc::ptr_eq(other, holder));
+    }
+
+    /// Removes the tombstones that nobody needs; gives how many. To be called every few minutes.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn clean_unneeded_tombstones(&self) -> Result<u64> {
+        let cleaning = self.tombstone_cleaning();
+        let (last_etag, tombstone_count) = {
+            let statistics = self.read().statistics()?;
+            (statistics.last_etag, statistics.tombstone_count)
+        };
+        let before = cleaning.last_etag.swap(last_etag, Relaxed);
+        let seen = cleaning.holders.read().iter().map(|holder| holder.seen_etag()).min();
+        let etag = seen.map_or(before, |seen| seen.min(before));
+        if etag == 0 || tombstone_count == 0 { Ok(0) } else { self.clean_tombstones(etag) }
+    }
+
     /// Removes tombstones up to `etag`, which everyone who pulls changes has seen; gives how many.
     ///
     /// # Errors

@@ -328,3 +328,26 @@ fn collections_and_tombstones_go_in_bounded_transactions() {
     assert_eq!(database.clean_tombstones(6000).unwrap(), 3000);
     assert_eq!(database.read().statistics().unwrap().tombstone_count, 0);
 }
+
+#[test]
+fn tombstones_go_when_everyone_has_seen_them_and_a_while_passed() {
+    struct Seen(AtomicU64);
+    impl TombstoneHolder for Seen {
+        fn seen_etag(&self) -> u64 {
+            self.0.load(Relaxed)
+        }
+    }
+    let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
+    let database = databases.find_or_create("x").unwrap();
+    database.execute(batch(&["users/1", "users/2"])).unwrap();
+    let mut deletions = Batch::new();
+    ["users/1", "users/2"].iter().for_each(|id| deletions.delete(id, Expected::Any).unwrap());
+    database.execute(deletions).unwrap();
+    let seen = Arc::new(Seen(AtomicU64::new(3)));
+    let holder: Arc<dyn TombstoneHolder> = seen.clone();
+    database.add_tombstone_holder(holder.clone());
+    assert_eq!((databases.maintain(), databases.maintain(), databases.maintain()), (0, 1, 0));
+    seen.0.store(100, Relaxed);
+    assert_eq!(databases.maintain(), 1);
+    database.remove_tombstone_holder(&holder);
+}

@@ -171,14 +171,15 @@ impl Batch {
                 _ => {}
             }
         }
-        let kind = kind.ok_or_else(|| Error::BadBatch { rule: "a command has a 'Type'".to_owned() })?;
+        let kind =
+            kind.ok_or_else(|| Error::BadBatch { rule: "Command must have a valid 'Type' property".to_owned() })?;
         let kind =
             CommandKind::from_wire(&kind).ok_or_else(|| Error::UnknownCommand { kind: kind.clone().into_owned() })?;
         let expected = Expected::from_wire(vector.as_deref());
         let id = id.as_deref().unwrap_or_default();
         match kind {
             CommandKind::Put => {
-                let missing = || Error::BadBatch { rule: format!("the PUT command for '{id}' has no 'Document'") };
+                let missing = || Error::BadBatch { rule: "PUT command must have a 'Document' property".to_owned() };
                 self.push_put(id, document.ok_or_else(missing)?, expected)?;
             }
             CommandKind::Delete if is_prefixed => self.delete_prefixed(id)?,

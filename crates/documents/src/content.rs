@@ -1,7 +1,8 @@
 //! Takes a document as a client sends it apart: the body without `@metadata`, and those of its properties that are stored.
 //!
-//! Stored are `@collection`, first, and everything that the server does not compute itself. The parts are appended to a
-//! buffer one after the other, as they stand in a record.
+//! Stored are `@collection`, first, and everything that the server does not compute itself, by name: the reference server
+//! sorts the properties of `@metadata` too, but not those of the body. The parts are appended to a buffer one after the other, as
+//! they stand in a record.
 
 use json::{Kind, Raw};
 
@@ -121,12 +122,15 @@ fn append_metadata(buffer: &mut Vec<u8>, metadata: Raw<'_>) -> Result<Option<Str
         append(buffer, b"@collection", value);
         collection = value.as_str().map(|name| name.into_owned()).filter(|name| !name.is_empty());
     }
+    let mut others: Vec<(&[u8], Raw<'_>)> = Vec::new();
     for (name, value) in metadata.members() {
         let decoded = name.decode();
         if decoded != "@collection" && !(decoded.starts_with('@') && is_server_owned(&decoded)) {
-            append(buffer, name.escaped(), value);
+            others.push((name.escaped(), value));
         }
     }
+    others.sort_unstable_by_key(|(name, _)| *name);
+    others.into_iter().for_each(|(name, value)| append(buffer, name, value));
     match &collection {
         Some(name) if name.len() > COLLECTION_NAME_SIZE_MAX => {
             Err(Error::TooLarge { what: "a collection's name", size: name.len(), max: COLLECTION_NAME_SIZE_MAX })
@@ -174,7 +178,7 @@ mod tests {
     fn server_owned_properties_are_dropped_and_the_collection_comes_first() {
         check(
             r#"{"@metadata":{"X":{"y":1},"@id":"u/1","@flags":"x","@collection":"Users","@expires":"2030","@foo":3,"@last-modified":"z"}}"#,
-            r#""@collection":"Users","X":{"y":1},"@expires":"2030","@foo":3"#,
+            r#""@collection":"Users","@expires":"2030","@foo":3,"X":{"y":1}"#,
             "{}",
             Some("Users"),
         );

@@ -11,6 +11,7 @@ mod batch;
 mod change_vector;
 mod collections;
 mod command;
+mod compact;
 mod content;
 mod date;
 mod delete;

@@ -63,8 +63,8 @@ impl CommandResult {
                     json.name("ChangeVector").null();
                 }
             }
-            CommandResult::DeletePrefixed { prefix, .. } => {
-                json.name("Id").string(prefix).name("Type").string("DELETE").name("Deleted").bool(true);
+            CommandResult::DeletePrefixed { prefix, count } => {
+                json.name("Id").string(prefix).name("Type").string("DELETE").name("Deleted").bool(*count > 0);
             }
             CommandResult::TrackChanges => {
                 json.name("Type").string("BatchTrackChanges");

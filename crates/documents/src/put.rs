@@ -186,7 +186,7 @@ impl Writing<'_, '_> {
                 }
                 None => collection.document_count += 1,
             }
-            collection.document_size += size;
+            collection.document_size = collection.document_size.saturating_add(size);
         });
         let location = match &put.existing {
             Some(existing) => {

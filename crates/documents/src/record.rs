@@ -84,7 +84,8 @@ impl Head {
             body_size: u32_at(32),
             kind,
         };
-        let size = HEAD_SIZE + decoded.body_at() - HEAD_SIZE + decoded.body_size as usize;
+        // Far from overflowing: two sizes of 16 bits, two of 32.
+        let size = decoded.body_at() + decoded.body_size as usize;
         if size != record.len() {
             return Err(corrupt("the sizes in a document record add up"));
         }

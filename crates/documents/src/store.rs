@@ -50,6 +50,11 @@ impl DocumentStore {
         Ok(DocumentStore { environment, schema, names: Names { database_id, node_tag: options.node_tag } })
     }
 
+    /// The environment below, and nothing else any more.
+    pub fn into_environment(self) -> Environment {
+        self.environment
+    }
+
     /// The environment below.
     pub fn environment(&self) -> &Environment {
         &self.environment

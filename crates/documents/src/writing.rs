@@ -80,11 +80,6 @@ impl<'a, 'e> Writing<'a, 'e> {
             let place = self.collections.iter().position(|cached| cached.collection.number == collection.number);
             return place.map_or_else(|| self.keep(collection, false), Ok);
         }
-        let key = id::lower(name);
-        let cached = self.collections.iter().position(|cached| id::lower(&cached.collection.name) == key);
-        if let Some(place) = cached {
-            return Ok(place);
-        }
         let number = {
             let mut cursor = schema.collections.cursor(&*self.tx);
             let last = cursor.last()?.and_then(|(key, _)| <[u8; 4]>::try_from(key).ok());
@@ -99,8 +94,8 @@ impl<'a, 'e> Writing<'a, 'e> {
             tombstone_size: 0,
         };
         collection.create_trees(self.tx)?;
-        schema.collection_names.put(self.tx, &key, &number.to_be_bytes())?;
-        // The row is written at once, for its number is the way to the next one.
+        schema.collection_names.put(self.tx, &id::lower(name), &number.to_be_bytes())?;
+        // Name and row are written at once: other spellings are looked up there, and its number is the way to the next.
         schema.collections.put(self.tx, &number.to_be_bytes(), &collection.encode())?;
         self.keep(collection, true)
     }

@@ -404,3 +404,32 @@ fn a_reopened_store_is_the_same() {
     put(&second, "users/2", USER).unwrap();
     assert_eq!(second.read().get("users/2").unwrap().unwrap().etag(), 3);
 }
+
+#[test]
+fn a_compacted_copy_is_the_same_store() {
+    let store = store();
+    for number in 0..300 {
+        put(&store, &format!("Users/{number}"), &format!(r#"{{"N":{number},"@metadata":{{"@collection":"Users"}}}}"#))
+            .unwrap();
+    }
+    for number in 0..200 {
+        delete(&store, &format!("users/{number}"), None).unwrap();
+    }
+    put(&store, "other/1", r#"{"A":1}"#).unwrap();
+    let target = Environment::in_memory(Options::default()).unwrap();
+    let mut progress = 0;
+    store.copy_into(&target, |copied| progress = copied).unwrap();
+    let copy = DocumentStore::open(target, StoreOptions::default()).unwrap();
+    assert_eq!(progress, 101 + 200);
+    assert_eq!(copy.database_id(), store.database_id());
+    let all = |store: &DocumentStore| {
+        let snapshot = store.read();
+        let mut wire = Vec::new();
+        snapshot.after(0).for_each(|document| document.unwrap().write_to(&mut wire));
+        (wire, snapshot.statistics().unwrap(), snapshot.tombstones_after(0).count())
+    };
+    assert_eq!(all(&copy), all(&store));
+    assert_eq!(copy.read().verify().unwrap().problems, Vec::<String>::new());
+    assert_eq!(copy.environment().verify().unwrap().problems, Vec::<String>::new());
+    put(&copy, "users/1", r#"{"N":1,"@metadata":{"@collection":"Users"}}"#).unwrap();
+}

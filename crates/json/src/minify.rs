@@ -13,6 +13,7 @@
 //! Positions in the output are `out.len() + (at - run)`, flushed or not.
 
 use crate::escape::{plain_run, push_escaped, unicode_escape};
+use crate::limits::KEPT_BUFFER_SIZE_MAX;
 use crate::property_set::{Entry, PropertySet, fingerprint};
 use crate::{DEPTH_MAX, Error, INPUT_SIZE_MAX, PROPERTY_NAME_SIZE_MAX, Raw, Reason, number};
 
@@ -47,6 +48,9 @@ impl Minifier {
     ///
     /// [`Error`] with line and column: not UTF-8, not JSON, too deep, a property twice, a number out of range.
     pub fn minify<'a>(&'a mut self, input: &'a [u8]) -> Result<Raw<'a>, Error> {
+        if self.out.capacity() > KEPT_BUFFER_SIZE_MAX {
+            self.out = Vec::new();
+        }
         self.out.clear();
         self.frames.clear();
         self.properties.clear();

@@ -3,6 +3,8 @@
 //! Each open object has a run of entries at the end of one vector. Few properties are compared with each other when
 //! they come; from [`SCAN_COUNT_MAX`] on an object is sorted once when it closes, so that no input makes it quadratic.
 
+use crate::limits::KEPT_BUFFER_SIZE_MAX;
+
 /// Entries compared one by one; beyond, sorting is cheaper.
 const SCAN_COUNT_MAX: usize = 32;
 
@@ -24,6 +26,9 @@ pub(crate) struct PropertySet {
 
 impl PropertySet {
     pub(crate) fn clear(&mut self) {
+        if self.entries.capacity() > KEPT_BUFFER_SIZE_MAX / size_of::<Entry>() {
+            self.entries = Vec::new();
+        }
         self.entries.clear();
     }
 

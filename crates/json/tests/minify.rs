@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use proptest::prelude::*;
-use rookery_json::{DEPTH_MAX, Minifier, Raw, Reason, Value};
+use rookery_json::{DEPTH_MAX, Element, ElementScanner, Minifier, Path, Raw, Reason, Value};
 
 #[track_caller]
 fn check(input: &str, expected: &str) {
@@ -178,5 +178,36 @@ proptest! {
             (Err(_), Err(_)) => {}
             (mine, oracle) => return Err(TestCaseError::fail(format!("{mine:?} {oracle:?}"))),
         }
+    }
+
+    #[test]
+    fn noise_never_panics(noise in prop::collection::vec(any::<u8>(), 0..200), json in "[\\[\\]{}\",:0-9a-z\\\\ .eu-]{0,60}") {
+        for text in [&noise[..], json.as_bytes()] {
+            let _ = Minifier::new().minify(text);
+            let raw = Raw::new(text);
+            raw.members().for_each(|(name, value)| drop((name.decode(), value.as_str(), value.as_f64())));
+            raw.elements().for_each(|value| drop(value.as_str()));
+            Path::new("a[].b.$Keys").texts(raw);
+            let mut scanner = ElementScanner::new();
+            while let Ok(Element::Complete(_)) = scanner.next(text) {}
+        }
+    }
+
+    #[test]
+    fn elements_are_cut_out_of_any_pieces(values in prop::collection::vec(value(), 0..6), pretty in any::<bool>(), size in 1usize..40) {
+        let array = serde_json::Value::Array(values.clone());
+        let text = if pretty { serde_json::to_vec_pretty(&array).unwrap() } else { serde_json::to_vec(&array).unwrap() };
+        let (mut scanner, mut buffer, mut found) = (ElementScanner::new(), Vec::new(), Vec::new());
+        for piece in text.chunks(size) {
+            buffer.extend_from_slice(piece);
+            while let Element::Complete(range) = scanner.next(&buffer).unwrap() {
+                found.push(serde_json::from_slice::<serde_json::Value>(&buffer[range]).unwrap());
+            }
+            let done = scanner.consumed();
+            buffer.drain(..done);
+            scanner.discard(done);
+        }
+        prop_assert!(scanner.is_closed());
+        prop_assert_eq!(found, values);
     }
 }

@@ -166,9 +166,14 @@ impl Environment {
         if !names.iter().any(|name| name == DATA_FILE) {
             create(&folder, &names)?;
         }
-        let inner = open_existing(folder, options, lock)?;
+        let mut inner = open_existing(folder, options, lock)?;
+        let recovered = !inner.writer.get_mut().dirty_since_flush.is_empty();
         let environment = Environment { inner: Arc::new(inner) };
         environment.make_first_pages()?;
+        if recovered && environment.inner.options.background {
+            // Or the next start, and each after it, would replay the same again.
+            environment.inner.flush_in_background();
+        }
         Ok(environment)
     }
 
@@ -258,6 +263,22 @@ impl Environment {
         self.inner.flush(false)
     }
 
+    /// Puts the closed environment in `compacted`, a folder inside of this one's, in the place of this one: one renaming, so a
+    /// crash leaves the one or the other. Both have to be closed cleanly, which leaves all of them in their data files.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::close`], for this one; those of the operating system.
+    pub fn replace_by(self, compacted: &Path) -> Result<()> {
+        let Some(folder) = self.inner.folder.clone() else { return Ok(()) };
+        self.inner.flush(true)?;
+        let from = compacted.join(DATA_FILE);
+        let failed = |operation| move |e| Error::io(operation, compacted, 0, e);
+        folder.io.sync_dir(compacted).map_err(failed("sync the folder"))?;
+        folder.io.rename(&from, &folder.file(DATA_FILE)).map_err(failed("put in place"))?;
+        folder.io.sync_dir(&folder.path).map_err(|e| Error::io("sync the folder", &folder.path, 0, e))
+    }
+
     /// Flushes, notes that nothing has to be replayed, and closes.
     ///
     /// # Errors
@@ -269,14 +290,12 @@ impl Environment {
 }
 
 impl Drop for Environment {
+    /// Closes. A failure costs nothing but a replay at the next opening, unless commits are lazy.
     fn drop(&mut self) {
-        // Without `close` the journal keeps what the data file lacks; opening replays it. Lazy commits are not durable
-        // before a flush, so they are given one here.
-        if Arc::strong_count(&self.inner) == 1
-            && self.inner.options.durability == Durability::Lazy
-            && !self.inner.has_failed()
-            && let Err(error) = self.inner.flush(false)
-        {
+        if Arc::strong_count(&self.inner) > 1 || self.inner.has_failed() || !self.inner.options.background {
+            return;
+        }
+        if let Err(error) = self.inner.flush(true) {
             tracing::warn!(path = %self.inner.path.display(), %error, "the last flush failed");
         }
     }

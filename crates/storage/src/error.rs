@@ -70,6 +70,19 @@ pub enum Error {
         /// The newest version known.
         known: u32,
     },
+    /// A snapshot has been open for so long that the versions kept for it fill the memory given to them. Nothing was
+    /// changed; writes go on when it is closed.
+    #[error(
+        "a snapshot of transaction {oldest} is still open; {version_bytes} bytes of page versions are kept for it, the limit is {max_bytes}"
+    )]
+    LongReader {
+        /// What the oldest open snapshot shows.
+        oldest: crate::ids::TransactionId,
+        /// Bytes of page versions in the process.
+        version_bytes: usize,
+        /// Bytes allowed.
+        max_bytes: usize,
+    },
     /// A key is longer than [`crate::limits::KEY_SIZE_MAX`].
     #[error("a key of {size} bytes is over the limit KEY_SIZE_MAX of {max} bytes")]
     KeyTooLong {

@@ -48,23 +48,45 @@ impl Inner {
         }
     }
 
+    /// Starts a flush on a thread of the pool.
+    pub fn flush_in_background(self: &Arc<Inner>) {
+        let inner = self.clone();
+        background::spawn(move || {
+            if let Err(error) = inner.flush(false) {
+                tracing::error!(path = %inner.path.display(), %error, "flush");
+            }
+        });
+    }
+
     /// Before a batch: starts the flush that is due, and waits for it if the journal has grown to twice its measure.
     pub fn wait_for_room(self: &Arc<Inner>) {
         if self.flush_wanted.swap(false, Ordering::Relaxed) {
-            let inner = self.clone();
-            background::spawn(move || {
-                if let Err(error) = inner.flush(false) {
-                    tracing::error!(path = %inner.path.display(), %error, "flush");
-                }
-            });
+            self.flush_in_background();
         }
-        if self.options.background && self.journal_bytes.load(Ordering::Relaxed) >= 2 * self.options.flush_after_bytes {
+        let much_journal = self.journal_bytes.load(Ordering::Relaxed) >= 2 * self.options.flush_after_bytes;
+        let many_versions = Pool::shared().used_bytes() > self.options.version_bytes_max.saturating_mul(2);
+        if self.options.background && (much_journal || many_versions) {
             // The running flush ends, or this one makes the room. An old snapshot can keep both from it; then the journal
             // grows further, which the statistics report.
             if let Err(error) = self.flush(false) {
                 tracing::error!(path = %self.path.display(), %error, "flush");
             }
         }
+    }
+
+    /// Versions that an old snapshot keeps from being flushed are bounded: past twice the measure writes are refused, until
+    /// it closes. Other environments of the process, whose snapshots are young, go on.
+    pub fn refuse_beside_long_reader(&self) -> Result<()> {
+        let version_bytes = Pool::shared().used_bytes();
+        let max_bytes = self.options.version_bytes_max.saturating_mul(2);
+        if version_bytes <= max_bytes || self.data.is_none() {
+            return Ok(());
+        }
+        let oldest = self.readers.oldest().transaction();
+        if oldest == self.readers.published().transaction() {
+            return Ok(());
+        }
+        Err(Error::LongReader { oldest, version_bytes, max_bytes })
     }
 
     /// Flushes. `clean`: nothing else happens to this environment, so the header may say that nothing is to be replayed.
@@ -105,7 +127,8 @@ impl Inner {
             return Err(self.refusal());
         }
         let clean = clean && all;
-        if target > header.transaction || clean {
+        let already_clean = header.clean && target == header.transaction;
+        if target > header.transaction || (clean && !already_clean) {
             let (number, offset) = match target_state {
                 // The journals will be removed; the next one begins anew.
                 _ if clean => (self.next_journal_number(), 0),

@@ -70,6 +70,6 @@ fn write_rest(json: &mut json::Writer<'_>, exchange: &Exchange, statistics: &Sta
     json.name("LastDocEtag").unsigned(statistics.last_document_etag);
     json.name("LastDatabaseEtag").unsigned(statistics.last_etag);
     json.name("LastIndexingTime").null();
-    sizes::write(json.name("SizeOnDisk"), 0);
+    sizes::write(json.name("SizeOnDisk"), database.size_on_disk());
     sizes::write(json.name("TempBuffersSizeOnDisk"), 0);
 }

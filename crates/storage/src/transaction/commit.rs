@@ -184,6 +184,7 @@ fn run_batch(inner: &Arc<Inner>, writer: MutexGuard<'_, Writer>, batch: &mut Vec
     if inner.has_failed() {
         return Err(inner.refusal());
     }
+    inner.refuse_beside_long_reader()?;
     let mut tx = WriteTransaction::begin(inner, writer);
     let mut panicked = Vec::new();
     for (index, entry) in batch.iter_mut().enumerate() {

@@ -1,0 +1,27 @@
+//! `rookery inspect DIR`: headers and journal records of one database's storage as text, or one of its pages.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Result;
+use storage::io::{Folder, real::RealIo};
+use storage::{Environment, Options, PageNumber};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The folder of one database: the one with the file `data`.
+    folder: PathBuf,
+    /// Print this page instead.
+    #[arg(long)]
+    page: Option<u64>,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let text = match arguments.page {
+        Some(number) => Environment::open(&arguments.folder, Options::default())?.describe_page(PageNumber(number))?,
+        None => storage::inspect::files(&Folder { io: Arc::new(RealIo), path: arguments.folder.clone() })?,
+    };
+    print!("{text}");
+    Ok(ExitCode::SUCCESS)
+}

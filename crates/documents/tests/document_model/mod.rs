@@ -1,0 +1,151 @@
+//! The model that the document store is compared with: maps, random commands, and a reading of everything.
+#![allow(dead_code)]
+
+use std::collections::BTreeMap;
+
+use rookery_documents::*;
+
+/// SplitMix64 (Steele, Lea, Flood, 2014).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    pub id: String,
+    pub collection: &'static str,
+    pub body: String,
+    pub etag: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    pub documents: BTreeMap<String, Stored>,
+    /// Etag to id and collection.
+    pub tombstones: BTreeMap<u64, (String, &'static str)>,
+    pub last_etag: u64,
+}
+
+pub const COLLECTIONS: [&str; 4] = ["Users", "Dogs", "@empty", "Ünïcode"];
+
+pub fn collection_of(key: &str) -> &'static str {
+    COLLECTIONS[key.bytes().map(usize::from).sum::<usize>() % COLLECTIONS.len()]
+}
+
+pub fn random_id(random: &mut Random) -> String {
+    let letters = ["a", "B", "ä", "Users/", "x/"];
+    let mut id = letters[random.below(5) as usize].to_owned();
+    id.push_str(&random.below(60).to_string());
+    if random.below(2) == 0 { id.to_uppercase() } else { id }
+}
+
+pub fn key(id: &str) -> String {
+    String::from_utf8(id::lower(id)).unwrap()
+}
+
+/// One command on both sides. `Err` if the model says that it must be refused.
+pub fn command(random: &mut Random, batch: &mut Batch, model: &mut Model, database_id: &str) -> Result<(), ()> {
+    let id = random_id(random);
+    let key = key(&id);
+    let current = model.documents.get(&key).map(|stored| format!("A:{}-{database_id}", stored.etag));
+    let (expected, holds) = match random.below(8) {
+        0 => (Expected::Missing, current.is_none()),
+        1 => (Expected::Vector("A:999999-x".to_owned()), false),
+        2 | 3 if current.is_some() => (Expected::Vector(current.clone().unwrap()), true),
+        _ => (Expected::Any, true),
+    };
+    match random.below(10) {
+        0..=6 => {
+            let collection = collection_of(&key);
+            let size = [10, 300, 3000, 30_000][random.below(4) as usize] as usize;
+            let body =
+                format!("{{\"N\":{},\"S\":\"{}\"}}", random.next(), "s".repeat(random.below(size as u64) as usize));
+            let metadata = match collection {
+                "@empty" => String::new(),
+                name => format!(",\"@metadata\":{{\"@collection\":\"{name}\"}}"),
+            };
+            batch.put(&id, format!("{}{metadata}}}", &body[..body.len() - 1]).as_bytes(), expected).unwrap();
+            if !holds {
+                return Err(());
+            }
+            model.last_etag += 1;
+            model.documents.insert(key, Stored { id, collection, body, etag: model.last_etag });
+        }
+        7 | 8 => {
+            batch.delete(&id, expected).unwrap();
+            if !holds {
+                return Err(());
+            }
+            if let Some(stored) = model.documents.remove(&key) {
+                model.last_etag += 1;
+                model.tombstones.insert(model.last_etag, (stored.id, stored.collection));
+            }
+        }
+        _ => {
+            let prefix = &id[..id.len() - 1];
+            batch.delete_prefixed(prefix).unwrap();
+            let prefix = self::key(prefix);
+            let keys: Vec<String> = model.documents.keys().filter(|key| key.starts_with(&prefix)).cloned().collect();
+            for key in keys {
+                let stored = model.documents.remove(&key).unwrap();
+                model.last_etag += 1;
+                model.tombstones.insert(model.last_etag, (stored.id, stored.collection));
+            }
+        }
+    }
+    Ok(())
+}
+
+pub fn compare(store: &DocumentStore, model: &Model) {
+    let snapshot = store.read();
+    let stored = |document: &Document<'_>| Stored {
+        id: document.id().to_owned(),
+        collection: COLLECTIONS
+            .into_iter()
+            .find(|name| *name == document.collection().as_deref().unwrap_or("@empty"))
+            .unwrap(),
+        body: String::from_utf8(document.body().bytes().to_vec()).unwrap(),
+        etag: document.etag(),
+    };
+    let everything = PrefixQuery { count_max: u64::MAX, ..PrefixQuery::default() };
+    let by_id: Vec<Stored> = snapshot.by_prefix(everything).unwrap().map(|d| stored(&d.unwrap())).collect();
+    assert_eq!(by_id, model.documents.values().cloned().collect::<Vec<_>>());
+
+    let mut by_etag: Vec<Stored> = model.documents.values().cloned().collect();
+    by_etag.sort_by_key(|stored| stored.etag);
+    assert_eq!(snapshot.after(0).map(|d| stored(&d.unwrap())).collect::<Vec<_>>(), by_etag);
+    let middle = model.last_etag / 2;
+    let late: Vec<u64> = by_etag.iter().map(|stored| stored.etag).filter(|etag| *etag > middle).collect();
+    assert_eq!(snapshot.after(middle).map(|d| d.unwrap().etag()).collect::<Vec<_>>(), late);
+    by_etag.reverse();
+    assert_eq!(snapshot.latest().map(|d| stored(&d.unwrap())).collect::<Vec<_>>(), by_etag);
+    by_etag.reverse();
+
+    let tombstones: Vec<_> =
+        snapshot.tombstones_after(0).map(|t| t.map(|t| (t.etag(), t.id().to_owned())).unwrap()).collect();
+    assert_eq!(tombstones, model.tombstones.iter().map(|(etag, (id, _))| (*etag, id.clone())).collect::<Vec<_>>());
+    for name in COLLECTIONS {
+        let expected: Vec<Stored> = by_etag.iter().filter(|stored| stored.collection == name).cloned().collect();
+        let found: Vec<_> = snapshot.collection_after(name, 0).unwrap().map(|d| d.unwrap()).collect();
+        assert_eq!(found.iter().map(&stored).collect::<Vec<_>>(), expected);
+        let dead = model.tombstones.values().filter(|(_, collection)| *collection == name).count();
+        assert_eq!(snapshot.collection_tombstones_after(name, 0).unwrap().count(), dead);
+        if let Some(collection) = snapshot.collection(name).unwrap() {
+            assert_eq!((collection.document_count, collection.tombstone_count), (expected.len() as u64, dead as u64));
+            assert_eq!(collection.document_size, found.iter().map(|d| d.size() as u64).sum::<u64>());
+        }
+    }
+    assert_eq!(snapshot.last_etag().unwrap(), model.last_etag);
+}
