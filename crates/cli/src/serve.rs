@@ -88,6 +88,8 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
         server.stop().await;
         anyhow::Ok(())
     })?;
+    // What connections still hold goes with their tasks, so that the databases are closed.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(200));
     // Threads that wait for standard input or for a reader of the log would hold a plain return up.
     logs::flush();
     std::process::exit(0)

@@ -15,9 +15,9 @@ use hyper::{Request, StatusCode};
 use crate::access::{self, Identity};
 use crate::body::RequestBody;
 use crate::compression;
-use crate::connection::Connection;
+use crate::connection::Admitted;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, Upgrade};
 use crate::handlers::topology;
 use crate::node::Node;
 use crate::query_string::{QueryString, decode_segment};
@@ -34,13 +34,14 @@ const DATABASE_CLUSTER_TX_ID: HeaderName = HeaderName::from_static("database-clu
 /// Answers one request of a connection.
 pub(crate) async fn serve(
     node: Arc<Node>,
-    connection: Arc<Connection>,
+    place: Arc<Admitted>,
     request: Request<Incoming>,
 ) -> std::result::Result<Reply, Infallible> {
+    let connection = &place.connection;
     let busy = connection.request_begins();
     let is_http1 = request.version() < hyper::Version::HTTP_2;
     let encoding = compression::asked_for(request.headers());
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let mut reply = if connection.take_ambiguous_length() {
         let error = Error::Malformed("Content-Length and Transfer-Encoding exclude one another");
         error.reply(&head.uri.to_string())
@@ -51,7 +52,9 @@ pub(crate) async fn serve(
         }
         reply
     } else {
+        let on_upgrade = head.extensions.remove::<hyper::upgrade::OnUpgrade>();
         let exchange = Exchange {
+            upgrade: on_upgrade.map(|on_upgrade| Upgrade { on_upgrade, place: place.clone() }),
             node: node.clone(),
             method: head.method,
             uri: head.uri,
@@ -113,26 +116,24 @@ fn check_head(node: &Node, head: &hyper::http::request::Parts) -> Result<()> {
 pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
     exchange.node.request_count.fetch_add(1, Relaxed);
     let url = exchange.uri.clone();
-    let mut stale = Stale::default();
-    let outcome = match prepare(&mut exchange) {
+    let prepared = prepare(&mut exchange);
+    let stale = Stale::of(&exchange);
+    let outcome = match prepared {
         Err(error) => Err(error),
-        Ok(handler) => {
-            stale = Stale::of(&exchange);
-            match handler {
-                Handler::Now(handler) => {
-                    catch_unwind(AssertUnwindSafe(|| handler(&exchange))).unwrap_or_else(|panic| Err(panicked(&*panic)))
-                }
-                Handler::Maybe(simple, handler) => {
-                    let attempt = catch_unwind(AssertUnwindSafe(|| simple(&exchange)));
-                    match attempt.unwrap_or_else(|panic| Err(panicked(&*panic))).transpose() {
-                        Some(answered) => answered,
-                        None => Contained(handler(exchange)).await,
-                    }
-                }
-                Handler::Later(handler) => Contained(handler(exchange)).await,
-                Handler::Missing => Err(Error::not_supported("this route")),
+        Ok(handler) => match handler {
+            Handler::Now(handler) => {
+                catch_unwind(AssertUnwindSafe(|| handler(&exchange))).unwrap_or_else(|panic| Err(panicked(&*panic)))
             }
-        }
+            Handler::Maybe(simple, handler) => {
+                let attempt = catch_unwind(AssertUnwindSafe(|| simple(&exchange)));
+                match attempt.unwrap_or_else(|panic| Err(panicked(&*panic))).transpose() {
+                    Some(answered) => answered,
+                    None => Contained(handler(exchange)).await,
+                }
+            }
+            Handler::Later(handler) => Contained(handler(exchange)).await,
+            Handler::Missing => Err(Error::not_supported("this route")),
+        },
     };
     let mut reply = outcome.unwrap_or_else(|error| {
         if let Error::Panicked(message) = &error {

@@ -9,6 +9,7 @@ use hyper::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 use hyper::{HeaderMap, Method, Uri};
 
 use crate::body::RequestBody;
+use crate::connection::Admitted;
 use crate::error::{Error, Result};
 use crate::node::Node;
 use crate::query_string::QueryString;
@@ -22,8 +23,18 @@ pub(crate) struct Exchange {
     pub(crate) uri: Uri,
     pub(crate) headers: HeaderMap,
     pub(crate) body: RequestBody,
+    /// The way to another protocol, and the connection's place among all, if the client may ask for one.
+    pub(crate) upgrade: Option<Upgrade>,
     /// The database of a route below `/databases/{name}/`.
     pub(crate) database: Option<Arc<Database>>,
+}
+
+/// What a WebSocket needs of its connection.
+#[derive(Debug)]
+pub(crate) struct Upgrade {
+    pub(crate) on_upgrade: hyper::upgrade::OnUpgrade,
+    /// Held for as long as the socket is open, so that it counts as a connection.
+    pub(crate) place: Arc<Admitted>,
 }
 
 impl Exchange {
@@ -57,6 +68,13 @@ impl Exchange {
     pub(crate) async fn read_object(&mut self) -> Result<json::Value> {
         let body = self.read_body().await?;
         parse_object(&body)
+    }
+
+    /// What stands between the parts of ids that this database completes, if it is configured.
+    pub(crate) fn identity_separator(&self) -> Option<char> {
+        let name = self.database.as_ref()?.name();
+        // The database may have been deleted since it was found.
+        self.node.databases.client_configuration_of(name).ok()?.identity_separator()
     }
 
     /// The change vector that `If-Match` asks for, without quotes.

@@ -93,14 +93,14 @@ async fn run(
     mut stop: watch::Receiver<bool>,
 ) {
     let _ = stream.set_nodelay(true);
-    let connection = admitted.connection.clone();
-    let service = service_fn(|request| dispatch::serve(node.clone(), connection.clone(), request));
-    let watched = TokioIo::new(Watched::new(stream, connection.clone()));
-    let mut serving = std::pin::pin!(builder.serve_connection(watched, service));
+    let place = Arc::new(admitted);
+    let service = service_fn(|request| dispatch::serve(node.clone(), place.clone(), request));
+    let watched = TokioIo::new(Watched::new(stream, place.connection.clone()));
+    let mut serving = std::pin::pin!(builder.serve_connection_with_upgrades(watched, service));
     tokio::select! {
         biased;
         ended = serving.as_mut() => return log_end(ended),
-        () = connection.expired() => {
+        () = place.connection.expired() => {
             node.metrics.connections_expired.fetch_add(1, Relaxed);
             return;
         }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Instant, SystemTime};
 
 use hyper::header::HeaderValue;
+use tokio::sync::watch;
 
 use crate::bridge::Bridge;
 use crate::connection::Connections;
@@ -36,6 +37,8 @@ pub(crate) struct Node {
     pub(crate) started: Instant,
     pub(crate) started_at: SystemTime,
     pub(crate) request_count: AtomicU64,
+    /// Becomes true when the server stops, for what outlives its request.
+    pub(crate) stopped: watch::Receiver<bool>,
 }
 
 impl Node {

@@ -12,8 +12,8 @@ use std::sync::OnceLock;
 use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::handlers::{
-    bulk_docs, bulk_insert, collections, configuration, databases, docs, health, hilo, identities, indexes, multi_get,
-    node_info, operations, pages, queries, sample_data, statistics, streams, topology,
+    bulk_docs, bulk_insert, changes, collections, configuration, databases, docs, health, hilo, identities, indexes,
+    multi_get, node_info, operations, pages, queries, sample_data, statistics, streams, topology,
 };
 use crate::reply::Reply;
 
@@ -158,6 +158,7 @@ pub static ROUTES: &[Route] = &[
     later("POST", "/databases/*/queries", Read, pending!(queries::post)),
     later("GET", "/databases/*/queries", Read, pending!(queries::get)),
     later("DELETE", "/databases/*/queries", ReadWrite, pending!(queries::delete)),
+    later("GET", "/databases/*/changes", Read, pending!(changes::get)),
     // Ids.
     later("GET", "/databases/*/hilo/next", ReadWrite, pending!(hilo::next)),
     later("PUT", "/databases/*/hilo/return", ReadWrite, pending!(hilo::give_back)),
@@ -276,7 +277,6 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/subscriptions/drop", ReadWrite, SUBSCRIPTIONS),
     missing("GET", "/databases/*/subscriptions/try", Read, SUBSCRIPTIONS),
     missing("POST", "/databases/*/subscriptions/try", Read, SUBSCRIPTIONS),
-    missing("GET", "/databases/*/changes", Read, "change notifications over WebSocket"),
     missing("POST", "/databases/*/smuggler/export", Read, EXPORT),
     missing("POST", "/databases/*/smuggler/import", ReadWrite, EXPORT),
     missing("POST", "/databases/*/admin/expiration/config", Admin, "expiration of documents"),

@@ -114,7 +114,9 @@ impl Server {
             source: Box::new(source),
         })?;
         let url = addresses.first().map_or_else(String::new, |address| format!("http://{address}"));
+        let (stop, stopped) = watch::channel(false);
         let node = Arc::new(Node {
+            stopped: stopped.clone(),
             databases,
             bridge: Bridge::new(&options.limits),
             connections: Arc::new(Connections::new()),
@@ -126,7 +128,6 @@ impl Server {
             request_count: AtomicU64::new(0),
             limits: options.limits,
         });
-        let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
         tasks.spawn(listener::sweep(node.clone(), stopped.clone()));
         for listener in listeners {

@@ -210,7 +210,7 @@ pub(crate) fn request_id(exchange: &Exchange) -> Option<String> {
 /// DELETE `/admin/databases`: body `{"DatabaseNames":[],"HardDelete"}`. Names that are not there are passed over.
 pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_object().await?;
-    let mut names = database_names(&body);
+    let mut names = database_names(&body)?;
     names.extend(exchange.query().all("name").map(std::borrow::Cow::into_owned));
     let is_hard =
         body.get("HardDelete").and_then(Value::as_bool) == Some(true) || exchange.query().is_true("hardDelete");
@@ -230,11 +230,12 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     }))
 }
 
-fn database_names(body: &Value) -> Vec<String> {
-    match body.get("DatabaseNames") {
-        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        _ => Vec::new(),
-    }
+/// The names in a body; no array is none, an element that is no text is refused.
+fn database_names(body: &Value) -> Result<Vec<String>> {
+    let Some(Value::Array(names)) = body.get("DatabaseNames") else { return Ok(Vec::new()) };
+    let name = |name: &Value| name.as_str().map(str::to_owned);
+    let names: Option<Vec<String>> = names.iter().map(name).collect();
+    names.ok_or_else(|| Error::Argument("'DatabaseNames' must be an array of names".to_owned()))
 }
 
 /// POST `/admin/databases/enable`: body `{"DatabaseNames":[]}`.
@@ -248,7 +249,7 @@ pub(crate) async fn disable(exchange: Exchange) -> Result<Reply> {
 }
 
 async fn toggle(mut exchange: Exchange, is_disabled: bool) -> Result<Reply> {
-    let names = database_names(&exchange.read_object().await?);
+    let names = database_names(&exchange.read_object().await?)?;
     let databases = exchange.node.databases.clone();
     let outcomes = exchange.node.bridge.run(move || Ok(toggle_all(&databases, names, is_disabled))).await?;
     Ok(reply::object(StatusCode::OK, |json| {
@@ -288,12 +289,16 @@ pub(crate) async fn set_lock(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_object().await?;
     let mode = body.get("Mode").and_then(Value::as_str).and_then(LockMode::from_wire);
     let mode = mode.ok_or_else(|| Error::Argument("The body must have a lock mode in 'Mode'".to_owned()))?;
-    let names = database_names(&body);
+    let names = database_names(&body)?;
     let databases = exchange.node.databases.clone();
     exchange
         .node
         .bridge
-        .run(move || names.iter().try_for_each(|name| Ok(databases.set_lock_mode(name, mode)?)))
+        .run(move || {
+            // All of them or none: one that is missing refuses the request before anything is locked.
+            names.iter().try_for_each(|name| databases.record(name).map(drop))?;
+            names.iter().try_for_each(|name| Ok(databases.set_lock_mode(name, mode)?))
+        })
         .await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }

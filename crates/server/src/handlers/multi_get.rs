@@ -101,6 +101,7 @@ fn inner(exchange: &Exchange, request: &json::Value) -> Result<Exchange> {
         uri,
         headers,
         body: RequestBody::Whole(Bytes::from(content)),
+        upgrade: None,
         database: None,
     })
 }

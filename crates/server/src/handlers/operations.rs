@@ -40,7 +40,7 @@ fn state_reply(operations: &Operations, id: u64) -> Reply {
 }
 
 /// Writes a state in the words of clients; the `$type` texts are those that .NET clients send on.
-fn write(json: &mut json::Writer<'_>, operation: &Operation) {
+pub(crate) fn write(json: &mut json::Writer<'_>, operation: &Operation) {
     json.name("$type").string("Raven.Client.Documents.Operations.OperationState, Raven.Client");
     match operation.progress() {
         Some(progress) if matches!(operation.status(), OperationStatus::InProgress) => {

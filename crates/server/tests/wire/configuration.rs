@@ -30,3 +30,14 @@ fn a_new_configuration_is_announced_to_clients_that_hold_an_older_one() {
     let merged = wire.call("GET /databases/db/configuration/client", "").text();
     assert!(merged.contains("RoundRobin") && merged.contains(":7"), "{merged}");
 }
+
+#[test]
+fn ids_are_completed_with_the_configured_separator() {
+    let wire = Wire::with_database();
+    wire.check("PUT /databases/db/admin/configuration/client", r#"{"IdentityPartsSeparator":"-"}"#, 204, "");
+    let put = wire.call("PUT /databases/db/docs?id=users%7C", "{}").text();
+    assert!(put.starts_with(r#"{"Id":"users-1","#), "{put}");
+    let batch = r#"{"Commands":[{"Type":"PUT","Id":"users|","Document":{}}]}"#;
+    let put = wire.call("POST /databases/db/bulk_docs", batch).text();
+    assert!(put.contains(r#""@id":"users-2""#), "{put}");
+}

@@ -170,6 +170,35 @@ fn query_text() {
 }
 
 #[test]
+fn query_run_time() {
+    let wire = with_limits(|limits| limits.query_run_time = Duration::ZERO);
+    assert_eq!(wire.call("PUT /databases/db/docs?id=a", "{}").status, 201);
+    let answer = wire.call("POST /databases/db/queries", r#"{"Query":"from @all_docs"}"#);
+    answer.check_error(500, "System.TimeoutException", "The query was cancelled");
+}
+
+#[test]
+fn long_reads_that_wait() {
+    let wire = with_limits(|limits| (limits.blocking_thread_count, limits.blocking_queue_count) = (1, 0));
+    let document = format!("{{\"Text\":\"{}\"}}", "x".repeat(1 << 20));
+    for number in 0..32 {
+        assert_eq!(wire.call(&format!("PUT /databases/db/docs?id={number}"), &document).status, 201);
+    }
+    // A stream that nobody reads holds the only thread.
+    let mut held = wire.connect();
+    held.write_all(b"GET /databases/db/streams/docs HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    held.read_exact(&mut [0; 100]).unwrap();
+    let refused = wire.call("GET /databases/db/streams/docs", "");
+    check_limit(&refused, 503, "Limits.BlockingQueue");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    drop(held);
+    let start = Instant::now();
+    while wire.call("GET /databases/db/docs?startsWith=x", "").status != 200 {
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+}
+
+#[test]
 fn requests_in_one_multi_get() {
     let wire = with_limits(|limits| limits.multi_get_count = 2);
     let request = r#"{"Url":"/databases/db/docs","Query":"?id=a"}"#;

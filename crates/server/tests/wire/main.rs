@@ -2,6 +2,7 @@
 
 mod bulk_docs;
 mod bulk_insert;
+mod changes;
 mod collections;
 mod compression;
 mod configuration;
