@@ -9,7 +9,7 @@ use crate::io::{File, Folder, Io, OpenMode};
 use crate::journal::files::{self, JournalFile, JournalFiles};
 use crate::journal::replay;
 use crate::limits::{DATA_FILE_STEP_MAX, PAGE_SIZE, SPAN_PAGES};
-use crate::page::{self, Kind};
+use crate::page;
 use crate::pager::readers::Readers;
 use crate::pager::table::{PageTable, Place};
 use crate::space::{self, Room, SpaceHints};
@@ -433,7 +433,10 @@ impl Inner {
         Ok(match self.table.place(number)? {
             Place::Memory(_) => true,
             Place::File { .. } if self.data.is_none() => false,
-            Place::File { .. } => Kind::of(self.table.file_page_unverified(number)?) == Some(Kind::Bitmap),
+            // Not by its kind, which damage changes: what is in use would be handed out again, and an environment with a
+            // damaged first bitmap would be made anew. Who reads the page verifies it.
+            Place::File { .. } if span == 0 => self.readers.published().transaction() > TransactionId(0),
+            Place::File { .. } => self.table.file_page_unverified(number)?.iter().any(|byte| *byte != 0),
         })
     }
 

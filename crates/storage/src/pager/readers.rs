@@ -7,6 +7,7 @@
 
 use crate::ids::SnapshotWord;
 use crate::limits::{READER_BLOCKS_MAX, READER_SLOTS_PER_BLOCK};
+use crate::planted::{Bug, is_planted};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -138,6 +139,9 @@ impl Readers {
         // Before the slots: a snapshot that is announced after its slot was looked at takes at least this word.
         let published = self.published.0.load(Ordering::SeqCst);
         let mut oldest = published;
+        if is_planted(Bug::ReadersIgnored) {
+            return SnapshotWord(published);
+        }
         for block in self.blocks.iter().map_while(OnceLock::get) {
             for slot in block {
                 let word = slot.0.load(Ordering::SeqCst);
