@@ -160,6 +160,13 @@ fn new_block() -> Block {
     (0..READER_SLOTS_PER_BLOCK).map(|_| Slot(AtomicU64::new(FREE))).collect()
 }
 
+impl Announced<'_> {
+    /// Announces an older word instead, which is still announced by another.
+    pub fn hold_back_to(&self, word: SnapshotWord) {
+        self.slot.0.store(word.0 + OFFSET, Ordering::SeqCst);
+    }
+}
+
 impl Drop for Announced<'_> {
     #[inline]
     fn drop(&mut self) {
