@@ -130,3 +130,34 @@ fn a_flush_for_an_old_snapshot_survives_that_the_snapshot_closes_meanwhile() {
         assert_eq!(structures.tree.get(&tx, &[key]).unwrap(), Some(&[3; 1000][..]), "key {key}");
     }
 }
+
+#[test]
+fn a_snapshot_inside_of_another_environments_costs_no_slot() {
+    let first = Environment::in_memory(Options::default()).unwrap();
+    let second = Environment::in_memory(Options::default()).unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        // More often than there are slots.
+        for _ in 0..5_000 {
+            let outer = first.read();
+            let inner = second.read();
+            drop((outer, inner));
+        }
+        sender.send(()).unwrap();
+    });
+    let waited = receiver.recv_timeout(std::time::Duration::from_secs(20));
+    assert!(waited.is_ok(), "all slots are taken, and no snapshot is open");
+}
+
+#[test]
+fn a_snapshot_that_outlives_its_thread_costs_no_slot() {
+    let environment: &'static Environment = Box::leak(Box::new(Environment::in_memory(Options::default()).unwrap()));
+    for _ in 0..4_200 {
+        let sent = std::thread::spawn(|| environment.read()).join().unwrap();
+        drop(sent);
+    }
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(environment.read().id()).unwrap());
+    let waited = receiver.recv_timeout(std::time::Duration::from_secs(20));
+    assert!(waited.is_ok(), "all slots are taken, and no snapshot is open");
+}
