@@ -295,7 +295,7 @@ impl Inner {
             return Ok(());
         }
         writer.freed_pages = 0;
-        for span in 0..self.spans()? {
+        for span in 0..self.spans(target)? {
             let number = space::bitmap_page(span);
             let then = self.table.page(number, target)?;
             let now = self.table.page(number, writer.last_transaction)?;

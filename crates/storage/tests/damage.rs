@@ -120,3 +120,53 @@ fn a_damaged_page_is_not_mended_by_the_replay() {
         });
     }
 }
+
+#[test]
+fn a_damaged_bitmap_is_not_taken_for_a_missing_one() {
+    let (io, models) = build(1, true);
+    let image = io.crash(|| Fate::Kept);
+    // The kind of page 2, the first bitmap.
+    image.damage(&Path::new(FOLDER).join("data"), |bytes| bytes[2 * 8192 + 32] ^= 1);
+    if let Ok(environment) = Environment::open(Path::new(FOLDER), options(&image)) {
+        assert!(environment.write(|tx| Tree::open_or_create(tx, b"new")).is_err(), "pages in use are allocated again");
+        let seen = read(&environment).unwrap();
+        assert!(seen.tree == models[0].tree && seen.records == models[0].records);
+    }
+}
+
+#[test]
+fn a_page_that_an_old_snapshot_sees_below_a_new_one_is_verified_too() {
+    let io = SimulatedIo::new();
+    let environment = Environment::open(Path::new(FOLDER), options(&io)).unwrap();
+    let structures = model_support::make_structures(&environment).unwrap();
+    environment.write(|tx| structures.tree.put(tx, b"key", &[0xAB; 20_000])).unwrap();
+    environment.close().unwrap();
+    image_with_damaged_run(&io);
+    let environment = Environment::open(Path::new(FOLDER), options(&io)).unwrap();
+    let old = environment.read();
+    // Frees the value and uses its pages again, without ever reading them.
+    environment.write(|tx| structures.tree.delete(tx, b"key")).unwrap();
+    environment.write(|tx| structures.tree.put(tx, b"key", &[0xCD; 20_000])).unwrap();
+    let seen = structures.tree.get(&old, b"key");
+    assert!(matches!(seen, Err(Error::Corrupt { .. })), "a damaged value is served");
+}
+
+fn image_with_damaged_run(io: &SimulatedIo) {
+    io.damage(&Path::new(FOLDER).join("data"), |bytes| {
+        let at = bytes.windows(100).position(|window| window == [0xAB; 100]).expect("the value is in the file");
+        bytes[at + 10_000] ^= 1;
+    });
+}
+
+#[test]
+fn a_journal_or_data_file_that_is_gone_is_damage() {
+    let (io, _) = build(2, false);
+    let names = io.contents(Path::new(FOLDER)).into_keys();
+    for name in names.filter(|name| name == "data" || name.starts_with("journal")) {
+        use storage::io::Io;
+        let image = io.crash(|| Fate::Kept);
+        image.remove(&Path::new(FOLDER).join(&name)).unwrap();
+        let opened = Environment::open(Path::new(FOLDER), options(&image));
+        assert!(matches!(opened, Err(Error::CorruptFile { .. })), "{name} is gone, and nobody says so");
+    }
+}

@@ -211,9 +211,15 @@ impl<'env> WriteTransaction<'env> {
     }
 
     fn install_fresh(&mut self, number: PageNumber, mut version: VersionPointer) -> Result<&mut Page> {
-        let previous = self.inner.table.newest(number)?;
+        let place = self.inner.table.place(number)?;
+        let previous = match place {
+            Place::Memory(previous) => Some(previous),
+            Place::File { .. } => None,
+        };
         version.start(self.id, self.job, previous);
-        version.head_mut().fresh = true;
+        let head = version.head_mut();
+        head.fresh = true;
+        head.base_unverified |= matches!(place, Place::File { verified: false });
         if version.pages() == 1 {
             version.page_mut().fill(0);
         }
@@ -278,7 +284,7 @@ impl<'env> WriteTransaction<'env> {
     }
 
     pub(crate) fn bitmap_exists(&self, span: u64) -> Result<bool> {
-        self.inner.bitmap_exists(span)
+        Ok(span < self.inner.spans(self.id)?)
     }
 
     pub(crate) fn space_hints(&mut self) -> &mut SpaceHints {
