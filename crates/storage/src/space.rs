@@ -146,6 +146,11 @@ impl WriteTransaction<'_> {
     ///
     /// [`crate::Error::DiskFull`], [`crate::Error::TooLarge`], or what reading a bitmap gives.
     pub(crate) fn allocate_pages(&mut self, count: u32) -> Result<PageNumber> {
+        let found = self.find_and_mark(count);
+        self.noted(found)
+    }
+
+    fn find_and_mark(&mut self, count: u32) -> Result<PageNumber> {
         let mut span = 0u64;
         loop {
             let hint = self.space_hint(span);

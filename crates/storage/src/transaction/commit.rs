@@ -186,22 +186,28 @@ fn run_batch(inner: &Arc<Inner>, writer: MutexGuard<'_, Writer>, batch: &mut Vec
     }
     inner.refuse_beside_long_reader()?;
     let mut tx = WriteTransaction::begin(inner, writer);
-    let mut panicked = Vec::new();
+    let mut refused = Vec::new();
     for (index, entry) in batch.iter_mut().enumerate() {
         tx.start_job();
         // A panic in a job is a fault of ours; it costs that job, not the others.
         let ran = catch_unwind(AssertUnwindSafe(|| entry.run(&mut tx)));
-        if matches!(ran, Ok(true)) {
-            tx.keep_job();
-        } else {
-            tx.undo_job()?;
-        }
-        if ran.is_err() {
-            panicked.push(index);
+        let broken = tx.take_broken();
+        match (ran, broken) {
+            (Ok(true), None) => tx.keep_job(),
+            (Ok(true), Some(error)) => {
+                // A change stopped half-way, for want of room or at a damaged page, and the job went on all the same.
+                tx.undo_job()?;
+                refused.push((index, error));
+            }
+            (Ok(false), _) => tx.undo_job()?,
+            (Err(_), _) => {
+                tx.undo_job()?;
+                refused.push((index, Error::JobPanicked));
+            }
         }
     }
-    for index in panicked.into_iter().rev() {
-        batch.remove(index).done(Err(Error::JobPanicked));
+    for (index, error) in refused.into_iter().rev() {
+        batch.remove(index).done(Err(error));
     }
     seal(tx)
 }
