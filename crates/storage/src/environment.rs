@@ -117,6 +117,8 @@ pub(crate) struct Writer {
     pub journal_bytes: u64,
     pub compression: Compression,
     pub dirty_buffer: Vec<PageNumber>,
+    /// The environment is being closed.
+    pub closed: bool,
 }
 
 /// Whether compressing records pays. It is tried on large ones, and less often while it did not.
@@ -326,6 +328,7 @@ impl Inner {
             journal_bytes: 0,
             compression: Compression::default(),
             dirty_buffer: Vec::new(),
+            closed: false,
         };
         Ok(Inner {
             id,

@@ -96,6 +96,8 @@ impl Inner {
         let snapshot = ReadTransaction::open(self);
         let (mut pages, target_state, all) = {
             let mut writer = self.writer.lock();
+            // Jobs that are still in the queue are refused from here on, or their records would be removed below.
+            writer.closed |= clean;
             let oldest = self.readers.oldest();
             // An older snapshot that set the target may close before the flush ends; what it sees must stay.
             snapshot.hold_back_to(oldest);

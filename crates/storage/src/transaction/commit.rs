@@ -184,6 +184,9 @@ fn run_batch(inner: &Arc<Inner>, writer: MutexGuard<'_, Writer>, batch: &mut Vec
     if inner.has_failed() {
         return Err(inner.refusal());
     }
+    if writer.closed {
+        return Err(Error::Closed);
+    }
     inner.refuse_beside_long_reader()?;
     let mut tx = WriteTransaction::begin(inner, writer);
     let mut refused = Vec::new();
