@@ -210,3 +210,29 @@ fn a_job_that_is_answered_while_the_environment_closes_is_not_lost() {
     let seen = find_structures(&reopened).unwrap().tree.get(&reopened.read(), b"late").unwrap().is_some();
     assert_eq!(seen, was_done, "what was answered with success is there");
 }
+
+struct PanicsWhenDone(std::sync::mpsc::Sender<()>);
+
+impl storage::Job for PanicsWhenDone {
+    fn run(&mut self, _: &mut storage::WriteTransaction<'_>) -> bool {
+        true
+    }
+    fn done(self: Box<Self>, _: storage::Result<storage::TransactionId>) {
+        self.0.send(()).unwrap();
+        panic!("a fault of the caller");
+    }
+}
+
+#[test]
+fn a_panic_while_an_answer_is_taken_costs_no_leader() {
+    let environment: &'static Environment = Box::leak(Box::new(Environment::in_memory(Options::default()).unwrap()));
+    let structures = make_structures(environment).unwrap();
+    for _ in 0..20 {
+        let (entered, wait) = std::sync::mpsc::channel();
+        environment.submit(Box::new(PanicsWhenDone(entered)));
+        assert!(wait.recv_timeout(std::time::Duration::from_secs(10)).is_ok(), "nobody leads the queue");
+    }
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(environment.write(|tx| structures.tree.put(tx, b"k", b"v")).is_ok()));
+    assert_eq!(receiver.recv_timeout(std::time::Duration::from_secs(10)), Ok(true));
+}

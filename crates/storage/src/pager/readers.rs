@@ -171,7 +171,9 @@ impl Readers {
 }
 
 fn new_block() -> Block {
-    (0..READER_SLOTS_PER_BLOCK).map(|_| Slot { word: AtomicU64::new(FREE), abandoned: AtomicBool::new(false) }).collect()
+    (0..READER_SLOTS_PER_BLOCK)
+        .map(|_| Slot { word: AtomicU64::new(FREE), abandoned: AtomicBool::new(false) })
+        .collect()
 }
 
 impl Announced<'_> {

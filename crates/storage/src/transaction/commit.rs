@@ -45,7 +45,13 @@ impl Entry {
 
     pub fn done(self, outcome: Result<TransactionId>) {
         match self {
-            Entry::Owned(job) => job.done(outcome),
+            // A panic in there is a fault of the caller; it must not cost the other jobs their answers, nor the queue its
+            // leader.
+            Entry::Owned(job) => {
+                if catch_unwind(AssertUnwindSafe(|| job.done(outcome))).is_err() {
+                    tracing::error!("a job panicked when it was given its outcome");
+                }
+            }
             Entry::Waiting(job) => job.done(outcome),
         }
     }
@@ -83,12 +89,22 @@ impl Queue {
 
     /// Runs a job and waits until it is durable.
     pub fn run(&self, inner: &Arc<Inner>, job: StackJob<'_>) -> Result<TransactionId> {
+        // Others hold pointers to the job until it is done. If leading panics (an invariant of ours is broken), unwinding
+        // would free it under their hands.
+        struct AbortOnUnwind;
+        impl Drop for AbortOnUnwind {
+            fn drop(&mut self) {
+                std::process::abort();
+            }
+        }
+        let guard = AbortOnUnwind;
         if self.push(Entry::Waiting(job.pointer())) {
             self.lead(inner, false);
         }
         while job.wait() == Wake::Lead {
             self.lead(inner, false);
         }
+        std::mem::forget(guard);
         job.into_outcome().unwrap_or(Err(Error::Closed))
     }
 
