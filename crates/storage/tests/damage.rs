@@ -9,7 +9,7 @@ mod model_support;
 use crash_support::damage::{build, served_right};
 use model_support::{FOLDER, Random, named, options, seeds};
 use std::path::Path;
-use storage::io::simulated::Fate;
+use storage::io::simulated::{Fate, SimulatedIo};
 use storage::{Environment, Error};
 
 #[test]
@@ -72,11 +72,49 @@ fn a_damaged_bitmap_does_not_make_an_environment_look_new() {
         let image = io.crash(|| Fate::Kept);
         image.damage(&Path::new(FOLDER).join("data"), |bytes| damage(bytes));
         let before = image.contents(Path::new(FOLDER));
-        let environment = Environment::open(Path::new(FOLDER), options(&image)).unwrap();
+        // Refused at once, or at the first write.
+        let Ok(environment) = Environment::open(Path::new(FOLDER), options(&image)) else { continue };
         let written = environment.write(|tx| storage::Tree::open_or_create(tx, b"more"));
         assert!(matches!(written, Err(Error::Corrupt { .. })), "{written:?}");
         drop(environment);
         assert!(image.contents(Path::new(FOLDER)) == before, "a damaged environment was written to");
         served_right(&image, &models[..1]);
+    }
+}
+
+#[test]
+fn a_page_that_an_old_snapshot_sees_below_a_new_one_is_verified_too() {
+    let io = SimulatedIo::new();
+    let environment = Environment::open(Path::new(FOLDER), options(&io)).unwrap();
+    let structures = model_support::make_structures(&environment).unwrap();
+    environment.write(|tx| structures.tree.put(tx, b"key", &[0xAB; 20_000])).unwrap();
+    environment.close().unwrap();
+    image_with_damaged_run(&io);
+    let environment = Environment::open(Path::new(FOLDER), options(&io)).unwrap();
+    let old = environment.read();
+    // Frees the value and uses its pages again, without ever reading them.
+    environment.write(|tx| structures.tree.delete(tx, b"key")).unwrap();
+    environment.write(|tx| structures.tree.put(tx, b"key", &[0xCD; 20_000])).unwrap();
+    let seen = structures.tree.get(&old, b"key");
+    assert!(matches!(seen, Err(Error::Corrupt { .. })), "a damaged value is served");
+}
+
+fn image_with_damaged_run(io: &SimulatedIo) {
+    io.damage(&Path::new(FOLDER).join("data"), |bytes| {
+        let at = bytes.windows(100).position(|window| window == [0xAB; 100]).expect("the value is in the file");
+        bytes[at + 10_000] ^= 1;
+    });
+}
+
+#[test]
+fn a_journal_or_data_file_that_is_gone_is_damage() {
+    let (io, _) = build(2, false);
+    let names = io.contents(Path::new(FOLDER)).into_keys();
+    for name in names.filter(|name| name == "data" || name.starts_with("journal")) {
+        use storage::io::Io;
+        let image = io.crash(|| Fate::Kept);
+        image.remove(&Path::new(FOLDER).join(&name)).unwrap();
+        let opened = Environment::open(Path::new(FOLDER), options(&image));
+        assert!(matches!(opened, Err(Error::CorruptFile { .. })), "{name} is gone, and nobody says so");
     }
 }
