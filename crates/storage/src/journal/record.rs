@@ -22,7 +22,7 @@
 
 use super::diff::{read_varint, write_varint};
 use crate::ids::{PageNumber, TransactionId};
-use crate::limits::{PAGE_SIZE, VALUE_SIZE_MAX};
+use crate::limits::PAGE_SIZE;
 use crate::planted::{Bug, is_planted};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -34,6 +34,9 @@ const MAGIC: u64 = u64::from_le_bytes(*b"ROOKJRN1");
 const COMPRESSED: u32 = 1;
 
 const _: () = assert!(HEADER_SIZE == 8 + 16 + 8 + 8 + 16 + 8 + 8 + 4 + 4 + 32 + 16);
+
+/// Raw bytes of the largest record that is compressed; a larger one is not decompressed either.
+const COMPRESSED_RAW_MAX: usize = 1 << 30;
 
 /// What a header says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -161,7 +164,7 @@ impl Builder {
     ) -> (Vec<u8>, u128) {
         let raw_bytes = self.raw_bytes();
         let mut flags = 0;
-        if compress {
+        if compress && raw_bytes <= COMPRESSED_RAW_MAX {
             self.scratch.resize(lz4_flex::block::get_maximum_output_size(raw_bytes), 0);
             if let Ok(length) = lz4_flex::block::compress_into(&self.bytes[HEADER_SIZE..], &mut self.scratch)
                 && length < raw_bytes - raw_bytes / 8
@@ -200,8 +203,7 @@ pub(crate) fn raw_pages(header: &Header, record: &[u8]) -> Result<Vec<u8>, &'sta
     if !header.compressed {
         return Ok(stored.to_vec());
     }
-    if header.raw_bytes > 64 * (stored.len() as u64 * 255 + (16 << 20)) || header.raw_bytes > 16 * VALUE_SIZE_MAX as u64
-    {
+    if header.raw_bytes > COMPRESSED_RAW_MAX as u64 {
         return Err("a record says that it is larger than it can be");
     }
     let mut raw = vec![0; header.raw_bytes as usize];

@@ -136,6 +136,7 @@ impl Queue {
 
     /// Runs batches. `stay`: until the queue is empty; else one, and then the next in the queue is made to lead.
     fn lead(&self, inner: &Arc<Inner>, stay: bool) {
+        let _gone = FailIfPanicking { inner };
         loop {
             inner.wait_for_room();
             let writer = inner.writer.lock();
@@ -145,11 +146,14 @@ impl Queue {
                 state.entries.drain(..count).collect()
             };
             let sealed = run_batch(inner, writer, &mut batch);
-            {
+            let lead_in_background = {
                 let mut state = self.state.lock();
                 state.leading = false;
                 state.in_flight += 1;
-                self.promote(inner, &mut state);
+                self.promote(&mut state)
+            };
+            if lead_in_background {
+                Self::lead_in_background(inner);
             }
             match sealed {
                 Ok(Batch::Sealed { id, write }) => {
@@ -174,24 +178,55 @@ impl Queue {
                 return;
             }
             if !stay {
-                self.promote(inner, &mut state);
+                let lead_in_background = self.promote(&mut state);
+                drop(state);
+                if lead_in_background {
+                    Self::lead_in_background(inner);
+                }
                 return;
             }
             state.leading = true;
         }
     }
 
-    /// Makes the first in the queue lead, if there is one and the device can take another write.
-    fn promote(&self, inner: &Arc<Inner>, state: &mut MutexGuard<'_, State>) {
+    /// Makes the first in the queue lead, if there is one and the device can take another write. True: nobody waits for that
+    /// one, and the caller has to start a thread that leads, after it has let go of the lock.
+    #[must_use]
+    fn promote(&self, state: &mut MutexGuard<'_, State>) -> bool {
         if state.leading || state.in_flight >= JOURNAL_WRITES_IN_FLIGHT_MAX {
+            return false;
+        }
+        let in_background = match state.entries.front() {
+            None => return false,
+            Some(Entry::Waiting(job)) => {
+                job.lead();
+                false
+            }
+            Some(Entry::Owned(_)) => true,
+        };
+        state.leading = true;
+        in_background
+    }
+}
+
+/// A panic of the engine itself between the queue and the journal: what was sealed may never be written, so nothing may be
+/// committed on top of it. Jobs that were taken are answered when they are dropped; those in the queue, here.
+struct FailIfPanicking<'a> {
+    inner: &'a Arc<Inner>,
+}
+
+impl Drop for FailIfPanicking<'_> {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
             return;
         }
-        match state.entries.front() {
-            None => return,
-            Some(Entry::Waiting(job)) => job.lead(),
-            Some(Entry::Owned(_)) => Self::lead_in_background(inner),
-        }
-        state.leading = true;
+        self.inner.fail(Error::JobPanicked);
+        let waiting = {
+            let mut state = self.inner.queue.state.lock();
+            state.leading = false;
+            std::mem::take(&mut state.entries)
+        };
+        waiting.into_iter().for_each(|entry| entry.done(Err(self.inner.refusal())));
     }
 }
 
@@ -246,7 +281,8 @@ fn seal(mut tx: WriteTransaction<'_>) -> Result<Batch> {
     let dirty = tx.take_dirty();
     let writer = &mut *tx.writer;
     for number in &dirty {
-        if let Some(version) = inner.table.newest(*number)?
+        // The record is made and has its place, so nothing may fail any more; and nothing can: these pages have versions.
+        if let Ok(Some(version)) = inner.table.newest(*number)
             && let Some(previous) = version.previous()
         {
             writer.reclaim.replaced(SnapshotWord::of(id), previous, version);
@@ -292,7 +328,12 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Arc<JournalFile>, u6
     }
     let Some(journal) = &mut writer.journal else { return Err(Error::Closed) };
     let length = record.len() as u64;
-    let (file, position) = journal.reserve(length)?;
+    let (file, position) = journal.reserve(length).inspect_err(|error| {
+        // No room is not a failure: nothing was promised. But a sync that failed is not tried again.
+        if !matches!(error, Error::DiskFull { .. }) {
+            inner.fail(error.clone());
+        }
+    })?;
     writer.last_hash = hash;
     writer.journal_bytes += length;
     writer.positions.push_back(crate::journal::replay::State {

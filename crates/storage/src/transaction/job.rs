@@ -4,7 +4,7 @@
 //! not leave [`StackJob::wait`] before the state is `DONE`, and who sets `DONE` does not touch the job afterwards.
 
 use super::WriteTransaction;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::TransactionId;
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
@@ -36,7 +36,7 @@ pub(crate) enum Wake {
 }
 
 /// The queue's pointer to a [`StackJob`].
-pub(crate) struct JobPointer(NonNull<StackJob<'static>>);
+pub(crate) struct JobPointer(Option<NonNull<StackJob<'static>>>);
 
 // SAFETY: what it points to is reached by one thread at a time: the one that took it out of the queue. The closure and
 // the outcome are `Send`.
@@ -54,7 +54,7 @@ impl<'f> StackJob<'f> {
 
     /// The pointer for the queue. Afterwards the owner has to call [`Self::wait`] until it says `Done`.
     pub fn pointer(&self) -> JobPointer {
-        JobPointer(NonNull::from(self).cast())
+        JobPointer(Some(NonNull::from(self).cast()))
     }
 
     /// Waits for the next wake-up.
@@ -78,32 +78,49 @@ impl<'f> StackJob<'f> {
 }
 
 impl JobPointer {
+    fn job(&self) -> &StackJob<'static> {
+        let pointer = self.0.expect("a job that was answered is out of the queue");
+        // SAFETY: the owner waits until the job is answered, which takes the pointer away.
+        unsafe { pointer.as_ref() }
+    }
+
     /// Runs the job's closure.
     pub fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
-        // SAFETY: the owner waits, so the job is alive; only who took the pointer out of the queue calls this.
-        let run = unsafe { &mut *self.0.as_ref().run.get() };
+        // SAFETY: only who took the pointer out of the queue calls this, so nobody else uses the closure.
+        let run = unsafe { &mut *self.job().run.get() };
         run(tx)
     }
 
-    /// Makes the owner lead the queue.
+    /// Makes the owner lead the queue. Called under the queue's lock while the pointer is in the queue, so that the owner
+    /// cannot be done before this returns.
     pub fn lead(&self) {
-        // SAFETY: the owner waits. The pointer stays in the queue, under whose lock this is called, so that the owner
-        // cannot be done before this returns.
-        let job = unsafe { self.0.as_ref() };
+        let job = self.job();
         job.state.store(LEAD, Ordering::Release);
         job.thread.unpark();
     }
 
-    /// Hands the outcome over and wakes the owner. The job must not be touched afterwards.
-    pub fn done(self, outcome: Result<TransactionId>) {
+    /// Hands the outcome over and wakes the owner.
+    pub fn done(mut self, outcome: Result<TransactionId>) {
+        self.answer(outcome);
+    }
+
+    fn answer(&mut self, outcome: Result<TransactionId>) {
+        let Some(pointer) = self.0.take() else { return };
         // SAFETY: the owner waits until the state is DONE, set below after the last access; the thread's handle is
         // cloned before that, because the owner may leave at once.
         unsafe {
-            let job = self.0.as_ref();
+            let job = pointer.as_ref();
             *job.outcome.get() = Some(outcome);
             let thread = job.thread.clone();
             job.state.store(DONE, Ordering::Release);
             thread.unpark();
         }
+    }
+}
+
+impl Drop for JobPointer {
+    /// A job that is lost (a panic of the engine) is answered all the same: its owner would wait for ever.
+    fn drop(&mut self) {
+        self.answer(Err(Error::JobPanicked));
     }
 }

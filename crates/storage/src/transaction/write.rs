@@ -109,6 +109,9 @@ impl<'env> WriteTransaction<'env> {
 
     /// Takes everything back. What is dropped without being sealed goes this way too.
     pub(crate) fn roll_back(&mut self) {
+        if self.dirty.is_empty() {
+            return;
+        }
         for number in std::mem::take(&mut self.dirty) {
             // A page in `dirty` has a version of this transaction, and reading the table cannot fail for it.
             while let Ok(Some(newest)) = self.inner.table.newest(number) {
@@ -151,20 +154,25 @@ impl<'env> WriteTransaction<'env> {
             return Ok(());
         }
         self.dirty.sort_unstable();
+        // First find out, then change: a bitmap that cannot be read must leave everything for the roll-back.
         let mut kept = Vec::with_capacity(self.dirty.len());
+        let mut dropped = Vec::new();
         let mut run_end = 0;
-        for number in std::mem::take(&mut self.dirty) {
-            let Some(version) = self.inner.table.newest(number)? else { continue };
+        for number in &self.dirty {
+            let Some(version) = self.inner.table.newest(*number)? else { continue };
             let bitmap = self.page_of(space::bitmap_page(number.0 / SPAN_PAGES))?;
             if number.0 < run_end || !space::is_used(bitmap, (number.0 % SPAN_PAGES) as usize) {
-                self.restore(number, version)?;
-                self.writer.reclaim.unlinked(SnapshotWord::of(self.id), version);
+                dropped.push((*number, version));
                 continue;
             }
             if version.pages() > 1 {
                 run_end = number.0 + u64::from(version.pages());
             }
-            kept.push(number);
+            kept.push(*number);
+        }
+        for (number, version) in dropped {
+            self.restore(number, version)?;
+            self.writer.reclaim.unlinked(SnapshotWord::of(self.id), version);
         }
         self.dirty = kept;
         Ok(())
@@ -335,8 +343,5 @@ impl Pages for WriteTransaction<'_> {
 impl Drop for WriteTransaction<'_> {
     fn drop(&mut self) {
         self.roll_back();
-        let mut buffer = std::mem::take(&mut self.dirty);
-        buffer.clear();
-        self.writer.dirty_buffer = buffer;
     }
 }
