@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use server::Server;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::settings::{self, Given};
 use crate::{console, logs, parent};
@@ -78,12 +78,14 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
         .build()
         .context("starting the network threads")?;
     runtime.block_on(async {
+        // Before anybody is told that it runs: who is told may end it at once.
+        let signals = Signals::listen()?;
         let server = Server::start(settings.options).await?;
         for address in server.addresses() {
             announce(&format!("Server available on: http://{address}"));
         }
         tracing::info!(url = server.url(), "the server is ready");
-        let reason = wait(settings.parent_process).await?;
+        let reason = wait(signals, settings.parent_process).await;
         tracing::info!(reason, "the server stops");
         server.stop().await;
         anyhow::Ok(())
@@ -95,16 +97,28 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
     std::process::exit(0)
 }
 
+/// The signals that end the program.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> anyhow::Result<Signals> {
+        let terminate = signal(SignalKind::terminate()).context("listening for SIGTERM")?;
+        let interrupt = signal(SignalKind::interrupt()).context("listening for SIGINT")?;
+        Ok(Signals { terminate, interrupt })
+    }
+}
+
 /// Waits for a reason to stop and names it.
-async fn wait(parent_process: Option<i32>) -> anyhow::Result<&'static str> {
-    let mut terminate = signal(SignalKind::terminate()).context("listening for SIGTERM")?;
-    let mut interrupt = signal(SignalKind::interrupt()).context("listening for SIGINT")?;
-    Ok(tokio::select! {
-        _ = terminate.recv() => "SIGTERM",
-        _ = interrupt.recv() => "SIGINT",
+async fn wait(mut signals: Signals, parent_process: Option<i32>) -> &'static str {
+    tokio::select! {
+        _ = signals.terminate.recv() => "SIGTERM",
+        _ = signals.interrupt.recv() => "SIGINT",
         () = console::shutdown_command() => "the command 'shutdown'",
         () = parent::gone(parent_process) => "the parent process is gone",
-    })
+    }
 }
 
 /// Prints a line at once. Nobody may be there to read it.

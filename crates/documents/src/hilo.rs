@@ -5,7 +5,7 @@ use std::time::Duration;
 use json::Raw;
 
 use crate::limits::{HILO_CAPACITY_MAX, HILO_CAPACITY_MIN};
-use crate::{Date, Error, HILO_COLLECTION, Result, Writing};
+use crate::{Batch, Date, Error, Expected, HILO_COLLECTION, Result, Writing};
 
 /// Asked sooner than this after the last range: the next one is twice as large.
 const GROW_WITHIN: Duration = Duration::from_secs(30);
@@ -64,7 +64,7 @@ impl Writing<'_, '_> {
         let high = max.checked_add(capacity).filter(|high| *high <= i64::MAX as u64);
         let high =
             high.ok_or_else(|| Error::BadBatch { rule: format!("the hi-lo of '{}' is used up", request.tag) })?;
-        self.put_own(&id, HILO_COLLECTION, format!("{{\"Max\":{high}}}").as_bytes())?;
+        self.put_hilo(&id, high)?;
         Ok(HiLoRange {
             prefix: format!("{}{}", request.tag, request.separator.unwrap_or('/')),
             low: max + 1,
@@ -83,9 +83,34 @@ impl Writing<'_, '_> {
     pub fn return_hilo(&mut self, tag: &str, end: u64, last: u64) -> Result<()> {
         let id = document_id(tag);
         if last < end && self.hilo_max(&id)? == end {
-            self.put_own(&id, HILO_COLLECTION, format!("{{\"Max\":{last}}}").as_bytes())?;
+            self.put_hilo(&id, last)?;
         }
         Ok(())
+    }
+
+    /// Sets `Max`. What else the document has, its collection too, stays as somebody put it there.
+    fn put_hilo(&mut self, id: &str, max: u64) -> Result<()> {
+        let mut document = vec![b'{'];
+        let mut metadata = format!("\"@collection\":\"{HILO_COLLECTION}\"").into_bytes();
+        if let Some(existing) = self.find(id)? {
+            let record = self.store.schema.records.get(&*self.tx, existing.location)?;
+            let (metadata_at, body_at) = (existing.head.metadata_at(), existing.head.body_at());
+            metadata = record.get(metadata_at..body_at).unwrap_or_default().to_vec();
+            let body = Raw::new(record.get(body_at..).unwrap_or_default());
+            for (name, value) in body.members().filter(|(name, _)| !name.is("Max")) {
+                document.push(b'"');
+                document.extend_from_slice(name.escaped());
+                document.extend_from_slice(b"\":");
+                document.extend_from_slice(value.bytes());
+                document.push(b',');
+            }
+        }
+        document.extend_from_slice(format!("\"Max\":{max},\"@metadata\":{{").as_bytes());
+        document.extend_from_slice(&metadata);
+        document.extend_from_slice(b"}}");
+        let mut batch = Batch::new();
+        batch.put(id, &document, Expected::Any)?;
+        self.run_silently(&batch).map(drop)
     }
 
     fn hilo_max(&mut self, id: &str) -> Result<u64> {

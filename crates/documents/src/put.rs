@@ -68,15 +68,6 @@ impl Writing<'_, '_> {
         existing.vector.clone().unwrap_or_else(|| self.store.names.vector(existing.head.etag))
     }
 
-    /// Stores one document that is made here, such as that of a hi-lo.
-    pub(crate) fn put_own(&mut self, id: &str, collection: &str, body: &[u8]) -> Result<()> {
-        let mut batch = Batch::new();
-        let document =
-            [&body[..body.len() - 1], br#","@metadata":{"@collection":""#, collection.as_bytes(), b"\"}}"].concat();
-        batch.put(id, &document, Expected::Any)?;
-        self.run_silently(&batch).map(drop)
-    }
-
     /// Completes the id, checks the condition, and says what is to be written. Leaves the key in `self.key`.
     pub(crate) fn decide_put<'b>(
         &mut self,

@@ -433,3 +433,18 @@ fn a_compacted_copy_is_the_same_store() {
     assert_eq!(copy.environment().verify().unwrap().problems, Vec::<String>::new());
     put(&copy, "users/1", r#"{"N":1,"@metadata":{"@collection":"Users"}}"#).unwrap();
 }
+
+#[test]
+fn a_hilo_changes_nothing_but_the_maximum() {
+    let store = store();
+    let own = r#"{"Max":64,"extra":1,"@metadata":{"@collection":"HiLoDocuments","own":5}}"#;
+    put(&store, "Raven/Hilo/users", own).unwrap();
+    let request = HiLoRequest { tag: "users".into(), ..HiLoRequest::default() };
+    let range = store.write(now(), |writing| writing.next_hilo(&request)).unwrap();
+    assert_eq!((range.low, range.high), (65, 96));
+    let snapshot = store.read();
+    let mut wire = Vec::new();
+    snapshot.get("raven/hilo/USERS").unwrap().unwrap().write_to(&mut wire);
+    let wire = String::from_utf8(wire).unwrap();
+    assert!(wire.starts_with(r#"{"extra":1,"Max":96,"@metadata":{"@collection":"HiLoDocuments","own":5,"#), "{wire}");
+}

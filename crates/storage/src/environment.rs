@@ -8,8 +8,8 @@ use crate::io::real::RealIo;
 use crate::io::{File, Folder, Io, OpenMode};
 use crate::journal::files::{self, JournalFile, JournalFiles};
 use crate::journal::replay;
-use crate::limits::{DATA_FILE_STEP_MAX, PAGE_SIZE, SPAN_PAGES};
-use crate::page::{self, Kind};
+use crate::limits::{DATA_FILE_STEP_MAX, PAGE_SIZE};
+use crate::page;
 use crate::pager::readers::Readers;
 use crate::pager::table::{PageTable, Place};
 use crate::space::{self, Room, SpaceHints};
@@ -117,6 +117,8 @@ pub(crate) struct Writer {
     pub journal_bytes: u64,
     pub compression: Compression,
     pub dirty_buffer: Vec<PageNumber>,
+    /// The environment is being closed.
+    pub closed: bool,
 }
 
 /// Whether compressing records pays. It is tried on large ones, and less often while it did not.
@@ -193,7 +195,7 @@ impl Environment {
 
     /// The bitmap and the root of the catalog, in a new environment.
     fn make_first_pages(&self) -> Result<()> {
-        if self.inner.bitmap_exists(0)? {
+        if self.inner.spans(self.inner.readers.published().transaction())? > 0 {
             return Ok(());
         }
         self.write(|tx| {
@@ -345,6 +347,7 @@ impl Inner {
             journal_bytes: 0,
             compression: Compression::default(),
             dirty_buffer: Vec::new(),
+            closed: false,
         };
         Ok(Inner {
             id,
@@ -424,26 +427,20 @@ impl Inner {
         self.table.extend(target)
     }
 
-    /// Whether the bitmap of a span was made.
-    pub fn bitmap_exists(&self, span: u64) -> Result<bool> {
-        let number = space::bitmap_page(span);
-        if number.0 >= self.table.pages() {
-            return Ok(false);
+    /// Spans whose bitmap was made, as the snapshot of `transaction` sees it. The first bitmap counts them; whether that one
+    /// was made is told by the header and the journal alone. What a damaged page looks like must not matter here: a bitmap
+    /// that is taken for missing is made anew, and pages in use are allocated again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if the first bitmap is damaged.
+    pub fn spans(&self, transaction: TransactionId) -> Result<u64> {
+        let first = space::bitmap_page(0);
+        let new = self.readers.published() == SnapshotWord::of(TransactionId(0));
+        if new && (first.0 >= self.table.pages() || !matches!(self.table.place(first)?, Place::Memory(_))) {
+            return Ok(0);
         }
-        Ok(match self.table.place(number)? {
-            Place::Memory(_) => true,
-            Place::File { .. } if self.data.is_none() => false,
-            Place::File { .. } => Kind::of(self.table.file_page_unverified(number)?) == Some(Kind::Bitmap),
-        })
-    }
-
-    /// Spans whose bitmap was made.
-    pub fn spans(&self) -> Result<u64> {
-        let mut span = 0;
-        while span * SPAN_PAGES < self.table.pages() && self.bitmap_exists(span)? {
-            span += 1;
-        }
-        Ok(span)
+        Ok(page::count(self.table.page(first, transaction)?) as u64)
     }
 }
 
@@ -484,11 +481,14 @@ fn create(folder: &Folder, names: &[String]) -> Result<()> {
         move |e| Error::io(operation, &path, 2 * PAGE_SIZE as u64, e)
     };
     let sync_dir = || folder.io.sync_dir(&folder.path).map_err(|e| Error::io("sync the folder", &folder.path, 0, e));
-    for name in names {
-        // Journals without a data file are left over from a creation that did not end.
-        if files::number_of(name).is_some() || name == NEW_DATA_FILE {
-            folder.io.remove(&folder.file(name)).map_err(failed("remove"))?;
-        }
+    if names.iter().any(|name| files::number_of(name).is_some()) {
+        // The data file is there, durably, before the first journal is made.
+        let rule = "it is gone, but its journals are there".to_string();
+        return Err(Error::CorruptFile { path: folder.file(DATA_FILE), rule });
+    }
+    if names.iter().any(|name| name == NEW_DATA_FILE) {
+        // Left over from a creation that did not end.
+        folder.io.remove(&path).map_err(failed("remove"))?;
     }
     // Names are made durable before anything is built on them: a crash may keep the renaming and lose what came before.
     sync_dir()?;
@@ -521,6 +521,12 @@ fn open_existing(folder: Folder, options: Options, lock: Box<dyn Send + Sync>) -
     let data = folder.io.open(&data_path, OpenMode::Existing).map_err(failed("open"))?;
     let header = read_header(&*data)?;
     let journals = open_journals(&folder)?;
+    if header.journal_offset > 0
+        && !journals.iter().any(|file| file.number == header.journal_number && file.size >= header.journal_offset)
+    {
+        let rule = "it is gone or cut, but the data file's header says that the journal goes on in it".to_string();
+        return Err(Error::CorruptFile { path: folder.file(&files::name(header.journal_number)), rule });
+    }
     let last = replay::State {
         transaction: header.transaction,
         hash: header.journal_hash,

@@ -98,10 +98,15 @@ impl Inner {
             return Err(self.refusal());
         }
         // Keeps the versions that are being written from going back to the pool.
-        let _snapshot = ReadTransaction::open(self);
+        let snapshot = ReadTransaction::open(self);
         let (mut pages, target_state, all) = {
             let mut writer = self.writer.lock();
-            let target = self.readers.oldest().transaction();
+            // Jobs that are still in the queue are refused from here on, or their records would be removed below.
+            writer.closed |= clean;
+            let oldest = self.readers.oldest();
+            // An older snapshot that set the target may close before the flush ends; what it sees must stay.
+            snapshot.hold_back_to(oldest);
+            let target = oldest.transaction();
             writer.journal_bytes = 0;
             self.journal_bytes.store(0, Ordering::Relaxed);
             let position = writer.positions.partition_point(|state| state.transaction <= target);
@@ -112,7 +117,14 @@ impl Inner {
         let target = target_state.map_or(header.transaction, |state| state.transaction);
         pages.sort_unstable();
         pages.dedup();
-        let plan = self.plan(&pages, target)?;
+        let plan = match self.plan(&pages, target) {
+            Ok(plan) => plan,
+            Err(error) => {
+                // The next flush must not move the checkpoint past pages that this one did not write.
+                self.writer.lock().dirty_since_flush.extend(pages);
+                return Err(error);
+            }
+        };
         if let Err(error) = self.note_intent(&plan, target) {
             self.writer.lock().dirty_since_flush.extend(pages);
             if matches!(error, Error::DiskFull { .. }) {
@@ -291,7 +303,7 @@ impl Inner {
             return Ok(());
         }
         writer.freed_pages = 0;
-        for span in 0..self.spans()? {
+        for span in 0..self.spans(target)? {
             let number = space::bitmap_page(span);
             let then = self.table.page(number, target)?;
             let now = self.table.page(number, writer.last_transaction)?;

@@ -33,6 +33,10 @@ mod journal;
 pub mod limits;
 mod page;
 mod pager;
+#[cfg(feature = "planted-bugs")]
+pub mod planted;
+#[cfg(not(feature = "planted-bugs"))]
+mod planted;
 mod records;
 mod recovery;
 mod space;

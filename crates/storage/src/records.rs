@@ -16,10 +16,10 @@
 //! Records are appended to the current section. A section that becomes half empty by deletions is noted in a fixed tree, and
 //! becomes current again when there is need; one that becomes empty is freed.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fixed_tree::FixedTree;
 use crate::ids::PageNumber;
-use crate::limits::PAGE_SIZE;
+use crate::limits::{PAGE_SIZE, VALUE_SIZE_MAX};
 use crate::page::{self, HEAD_SIZE, Kind, RUN_START, count, set_count, set_u16, set_u64, u16_at, u64_at};
 use crate::pager::Page;
 use crate::transaction::{Reader, WriteTransaction};
@@ -284,6 +284,10 @@ impl Records {
     /// As [`Self::insert`].
     pub fn update(&self, tx: &mut WriteTransaction<'_>, location: Location, parts: &[&[u8]]) -> Result<Location> {
         let length: usize = parts.iter().map(|part| part.len()).sum();
+        // Before the old record is freed.
+        if length > VALUE_SIZE_MAX {
+            return Err(Error::ValueTooLong { size: length, max: VALUE_SIZE_MAX });
+        }
         let old_length = self.get(tx, location)?.len();
         let run = location.slot() as u64 == RUN_SLOT;
         if run || length > SECTION_RECORD_MAX {

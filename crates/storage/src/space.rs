@@ -7,6 +7,8 @@
 //!  +------+---------------------+---------+
 //! ```
 //!
+//! `count` in the head of the first bitmap is the number of bitmaps that were made.
+//!
 //! The bitmap of span 0 is page 2 (0 and 1 are the headers, 3 the root of the catalog); that of span `n` is its first
 //! page. Bitmaps are pages like others: versioned, journaled, flushed. A page that was freed is used again at once: old
 //! snapshots see its old version.
@@ -144,6 +146,11 @@ impl WriteTransaction<'_> {
     ///
     /// [`crate::Error::DiskFull`], [`crate::Error::TooLarge`], or what reading a bitmap gives.
     pub(crate) fn allocate_pages(&mut self, count: u32) -> Result<PageNumber> {
+        let found = self.find_and_mark(count);
+        self.noted(found)
+    }
+
+    fn find_and_mark(&mut self, count: u32) -> Result<PageNumber> {
         let mut span = 0u64;
         loop {
             let hint = self.space_hint(span);
@@ -154,6 +161,7 @@ impl WriteTransaction<'_> {
                 page::set_kind(page, Kind::Bitmap, 0);
                 let fixed = if span == 0 { CATALOG_ROOT.0 as usize + 1 } else { 1 };
                 set_bits(page, 0, fixed, true);
+                page::set_count(self.page_mut(bitmap_page(0))?, span as usize + 1);
             }
             let found = find(self.page_of(bitmap)?, hint as usize, count as usize);
             if let Some(bit) = found {

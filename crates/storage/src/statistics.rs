@@ -47,7 +47,7 @@ impl Environment {
         let inner = &self.inner;
         let tx = self.read();
         let mut used_pages = 0;
-        for span in 0..inner.spans()? {
+        for span in 0..inner.spans(tx.id())? {
             // A span that was made after the snapshot has no bitmap in it yet.
             if let Ok(bitmap) = inner.table.page(space::bitmap_page(span), tx.id()) {
                 used_pages += space::used_count(bitmap);

@@ -75,13 +75,13 @@ impl Environment {
         }
         let tx = self.read();
         let mut walk = Walk { tx: &tx, reached: BTreeMap::new(), report: Report::default() };
-        walk.fixed_pages(self.inner.spans()?);
+        walk.fixed_pages(self.inner.spans(tx.id())?);
         walk.tree("(catalog)", Tree::at(space::CATALOG_ROOT));
         match catalog::all(&tx) {
             Ok(structures) => structures.into_iter().for_each(|(name, kind, root)| walk.structure(&name, kind, root)),
             Err(error) => walk.problem(error.to_string()),
         }
-        walk.compare_with_bitmaps(self.inner.spans()?);
+        walk.compare_with_bitmaps(self.inner.spans(tx.id())?);
         Ok(walk.report)
     }
 }

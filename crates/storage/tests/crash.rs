@@ -1,136 +1,18 @@
 //! Crashes at every operation of scripted and random histories, on the simulated disk.
 //!
-//! The oracle: after a crash and reopening, the environment shows the state after the last transaction that was answered,
-//! or after the one that was in flight; its structure is whole; it takes one more write, and shows that after another
-//! opening. A failing seed is printed; `SEED=n` runs it alone, `SLOW=1` the nightly sizes.
+//! The histories and the oracle are in `crash_support`; `planted.rs` proves that they catch what they are for. A failing
+//! seed is printed; `SEED=n` runs it alone, `SLOW=1` the nightly sizes.
 
+mod crash_support;
 mod model_support;
 
+use crash_support::{Outcome, check, history, image_count, images, open, random_fate, same};
 use model_support::{
-    FOLDER, Model, Random, Structures, apply, apply_to_model, find_structures, make_structures, named, options,
-    random_change, read_all, seeds, verify,
+    Model, Random, apply, apply_to_model, make_structures, named, random_change, read_all, seeds, verify,
 };
 use std::io::ErrorKind;
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use storage::Error;
 use storage::io::simulated::{Fate, Fault, SimulatedIo};
-use storage::{Environment, Error};
-
-/// Crash images that were opened, for the report.
-static IMAGES: AtomicU64 = AtomicU64::new(0);
-
-/// What a history did before the disk failed.
-struct Outcome {
-    /// The state after the last transaction that was answered with success.
-    answered: Model,
-    /// The state after the one that was not answered, if there was one.
-    in_flight: Option<Model>,
-}
-
-fn open(io: &SimulatedIo) -> Result<Environment, Error> {
-    Environment::open(Path::new(FOLDER), options(io))
-}
-
-/// Runs a seeded history until its end, or until the disk fails.
-fn history(io: &SimulatedIo, seed: u64, transactions: u64) -> Outcome {
-    let mut random = Random::new(seed);
-    let mut outcome = Outcome { answered: Model::default(), in_flight: None };
-    let Ok(mut environment) = open(io) else { return outcome };
-    let Ok(mut structures) = make_structures(&environment) else { return outcome };
-    for _ in 0..transactions {
-        match random.below(6) {
-            0 if environment.flush().is_err() => {
-                return outcome;
-            }
-            1 if random.chance(2) => {
-                if random.chance(2) && environment.close().is_err() {
-                    return outcome;
-                }
-                match open(io) {
-                    Ok(reopened) => environment = reopened,
-                    Err(_) => return outcome,
-                }
-                structures = find_structures(&environment).expect("they were made durably");
-            }
-            _ => {}
-        }
-        let mut next = outcome.answered.clone();
-        let count_max = if random.chance(4) { 60 } else { 6 };
-        let count = 1 + random.below(count_max);
-        let written = environment.write(|tx| {
-            for _ in 0..count {
-                let change = random_change(&mut random, &next);
-                apply(&structures, tx, &next, &change)?;
-                apply_to_model(&mut next, &change);
-            }
-            Ok::<_, Error>(())
-        });
-        match written {
-            Ok(()) => outcome.answered = next,
-            Err(_) => {
-                outcome.in_flight = Some(next);
-                return outcome;
-            }
-        }
-    }
-    outcome
-}
-
-fn same(seen: &Model, expected: &Model) -> bool {
-    seen.tree == expected.tree && seen.records == expected.records
-}
-
-/// Opens an image and checks it against the oracle. Returns the environment's disk afterwards.
-fn check(image: &SimulatedIo, outcome: &Outcome) {
-    IMAGES.fetch_add(1, Ordering::Relaxed);
-    let environment = match open(image) {
-        Ok(environment) => environment,
-        Err(error) => panic!("an image of a crash does not open: {error}"),
-    };
-    let Some(structures) = find_structures(&environment) else {
-        assert!(outcome.answered == Model::default(), "what was answered is gone");
-        return;
-    };
-    let seen = read_all(&environment.read(), &structures);
-    let allowed = same(&seen, &outcome.answered) || outcome.in_flight.as_ref().is_some_and(|model| same(&seen, model));
-    assert!(allowed, "found {seen:?}; answered {:?}, in flight {:?}", outcome.answered, outcome.in_flight);
-    verify(&environment);
-    one_more_write(image, environment, structures);
-}
-
-fn one_more_write(image: &SimulatedIo, environment: Environment, structures: Structures) {
-    environment.write(|tx| structures.tree.put(tx, b"one more", b"write")).unwrap();
-    environment.flush().unwrap();
-    drop(environment);
-    let environment = open(image).unwrap();
-    assert_eq!(structures.tree.get(&environment.read(), b"one more").unwrap(), Some(&b"write"[..]));
-    verify(&environment);
-}
-
-fn random_fate(random: &mut Random) -> Fate {
-    match random.below(3) {
-        0 => Fate::Lost,
-        1 => Fate::Kept,
-        _ => Fate::Torn(random.next()),
-    }
-}
-
-/// Images of the disk as it is now: all subsets of few unsynced operations, else a sample.
-fn images(io: &SimulatedIo, random: &mut Random, sampled: u64, mut each: impl FnMut(SimulatedIo)) {
-    let unsynced = io.unsynced_count();
-    if unsynced <= 4 {
-        for subset in 0..1u64 << unsynced {
-            let mut bit = 0;
-            each(io.crash(|| {
-                bit += 1;
-                if subset >> (bit - 1) & 1 == 1 { Fate::Kept } else { Fate::Lost }
-            }));
-        }
-    }
-    for _ in 0..sampled {
-        each(io.crash(|| random_fate(random)));
-    }
-}
 
 #[test]
 fn a_crash_at_any_operation_loses_nothing_that_was_answered() {
@@ -148,7 +30,7 @@ fn a_crash_at_any_operation_loses_nothing_that_was_answered() {
             }
         });
     }
-    println!("{} crash images", IMAGES.load(Ordering::Relaxed));
+    println!("{} crash images", image_count());
 }
 
 #[test]

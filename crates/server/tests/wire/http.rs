@@ -69,16 +69,17 @@ fn raw(wire: &Wire, request: &[u8]) -> String {
 fn ambiguous_and_malformed_heads_are_refused() {
     let wire = Wire::with_database();
     let put = "PUT /databases/db/docs?id=a HTTP/1.1\r\nHost: x\r\n";
+    // Heads alone: a body that nobody reads makes the kernel reset the connection, perhaps before the answer is read.
     for headers in [
-        "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n",
-        "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
-        "Transfer-Encoding: gzip\r\n\r\n{}",
-        "Content-Length: x\r\n\r\n{}",
-        "Content-Length : 2\r\n\r\n{}",
-        "X: a\r\n b\r\nContent-Length: 2\r\n\r\n{}",
-        "X: a\rb\r\nContent-Length: 2\r\n\r\n{}",
-        "X: a\0b\r\nContent-Length: 2\r\n\r\n{}",
+        "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n",
+        "Content-Length: 2\r\nContent-Length: 3\r\n\r\n",
+        "Transfer-Encoding: gzip\r\n\r\n",
+        "Content-Length: x\r\n\r\n",
+        "Content-Length : 2\r\n\r\n",
+        "X: a\r\n b\r\nContent-Length: 2\r\n\r\n",
+        "X: a\rb\r\nContent-Length: 2\r\n\r\n",
+        "X: a\0b\r\nContent-Length: 2\r\n\r\n",
     ] {
         let answer = raw(&wire, format!("{put}{headers}").as_bytes());
         assert!(answer.starts_with("HTTP/1.1 400 "), "{headers:?}: {answer}");

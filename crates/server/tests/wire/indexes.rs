@@ -5,10 +5,10 @@ use super::support::Wire;
 #[test]
 fn there_are_no_indexes() {
     let wire = Wire::with_database();
-    for path in ["indexes", "indexes/stats", "indexes/errors"] {
-        let answer = wire.call(&format!("GET /databases/db/{path}"), "");
+    for line in ["GET /databases/db/indexes", "GET /databases/db/indexes/stats", "GET /databases/db/indexes/errors"] {
+        let answer = wire.call(line, "");
         assert!(answer.text().ends_with(r#""Results":[]}"#), "{}", answer.text());
-        wire.check(&format!("GET /databases/db/{path}?name=x"), "", 404, "");
+        wire.check(&format!("{line}?name=x"), "", 404, "");
     }
     wire.check("GET /databases/db/indexes/status", "", 200, r#"{"Status":"Running","Indexes":[]}"#);
     wire.check("GET /databases/db/indexes/staleness?name=x", "", 404, "");

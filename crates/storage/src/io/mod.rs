@@ -6,7 +6,7 @@
 pub mod real;
 pub mod simulated;
 
-use crate::pager::map::Mapping;
+pub use crate::pager::map::Mapping;
 use std::io::Result;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -39,6 +39,8 @@ pub(crate) struct Head {
     pub job: u32,
     /// The journal must describe it from zeros: the page was allocated by this transaction.
     pub fresh: bool,
+    /// The file's page below the oldest version was not verified: the page was allocated again without being read.
+    pub base_unverified: bool,
 }
 
 /// A pointer to a version. Dereferenced only under the rules of `table`.
@@ -82,6 +84,9 @@ impl VersionPointer {
     pub fn fresh(&self) -> bool {
         self.head().fresh
     }
+    pub fn base_unverified(&self) -> bool {
+        self.head().base_unverified
+    }
     /// Starts a version: its place in the chain is set before anyone can see it.
     pub fn start(&mut self, transaction: TransactionId, job: u32, previous: Option<VersionPointer>) {
         self.set_previous(previous);
@@ -89,6 +94,7 @@ impl VersionPointer {
         *head.transaction.get_mut() = transaction.0;
         head.job = job;
         head.fresh = false;
+        head.base_unverified = previous.is_some_and(|previous| previous.base_unverified());
     }
     /// The first page of the version.
     pub fn page<'a>(&self) -> &'a Page {
@@ -219,6 +225,7 @@ impl Head {
             pages,
             job: 0,
             fresh: false,
+            base_unverified: false,
         }
     }
 }

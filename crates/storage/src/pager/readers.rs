@@ -7,8 +7,9 @@
 
 use crate::ids::SnapshotWord;
 use crate::limits::{READER_BLOCKS_MAX, READER_SLOTS_PER_BLOCK};
+use crate::planted::{Bug, is_planted};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 const FREE: u64 = 0;
@@ -17,7 +18,12 @@ const IDLE: u64 = 1;
 const OFFSET: u64 = 2;
 
 #[repr(align(128))]
-struct Slot(AtomicU64);
+struct Slot {
+    /// `FREE`, `IDLE`, or what is announced.
+    word: AtomicU64,
+    /// The thread that kept it went on without it while a snapshot was open in it: once `IDLE`, anyone may take it.
+    abandoned: AtomicBool,
+}
 
 type Block = Box<[Slot]>;
 
@@ -47,10 +53,12 @@ struct Kept {
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        // A transaction that was sent to another thread may still be open in it; then the slot is lost to others, which
-        // costs one of 4,096 and happens only when a thread ends in between.
+        // A snapshot may still be open in it: the thread goes on with another environment, or the transaction was sent to
+        // another thread. Whoever looks for a slot later takes it over.
         let slot = self.readers.slot(self.index);
-        slot.0.compare_exchange(IDLE, FREE, Ordering::Release, Ordering::Relaxed).ok();
+        if slot.word.compare_exchange(IDLE, FREE, Ordering::Release, Ordering::Relaxed).is_err() {
+            slot.abandoned.store(true, Ordering::Release);
+        }
     }
 }
 
@@ -91,7 +99,7 @@ impl Readers {
         }
         KEPT.set(Some(kept));
         let slot = self.slot(index);
-        if slot.0.load(Ordering::Relaxed) == IDLE {
+        if slot.word.load(Ordering::Relaxed) == IDLE {
             return self.announce_in(slot, true);
         }
         // The thread has a snapshot open in its slot already.
@@ -109,7 +117,7 @@ impl Readers {
     fn announce_in<'a>(&'a self, slot: &'a Slot, kept: bool) -> Announced<'a> {
         let mut word = self.published.0.load(Ordering::Acquire);
         loop {
-            slot.0.store(word + OFFSET, Ordering::SeqCst);
+            slot.word.store(word + OFFSET, Ordering::SeqCst);
             let now = self.published.0.load(Ordering::SeqCst);
             if now == word {
                 return Announced { slot, kept, word: SnapshotWord(word) };
@@ -124,8 +132,15 @@ impl Readers {
         loop {
             for index in 0..(READER_BLOCKS_MAX * READER_SLOTS_PER_BLOCK) as u32 {
                 let slot = self.slot(index);
-                if slot.0.compare_exchange(FREE, IDLE, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                if slot.word.compare_exchange(FREE, IDLE, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
                     return index;
+                }
+                // An abandoned slot has no owner who could open a snapshot in it; of many who look, one takes it.
+                if slot.abandoned.load(Ordering::Relaxed) && slot.abandoned.swap(false, Ordering::AcqRel) {
+                    if slot.word.load(Ordering::Acquire) == IDLE {
+                        return index;
+                    }
+                    slot.abandoned.store(true, Ordering::Release);
                 }
             }
             // 4,096 snapshots are open in this environment; wait for one to close.
@@ -138,9 +153,12 @@ impl Readers {
         // Before the slots: a snapshot that is announced after its slot was looked at takes at least this word.
         let published = self.published.0.load(Ordering::SeqCst);
         let mut oldest = published;
+        if is_planted(Bug::ReadersIgnored) {
+            return SnapshotWord(published);
+        }
         for block in self.blocks.iter().map_while(OnceLock::get) {
             for slot in block {
-                let word = slot.0.load(Ordering::SeqCst);
+                let word = slot.word.load(Ordering::SeqCst);
                 if word >= OFFSET {
                     oldest = oldest.min(word - OFFSET);
                 }
@@ -152,17 +170,26 @@ impl Readers {
     /// Snapshots that are open now.
     pub fn open_count(&self) -> usize {
         let slots = self.blocks.iter().map_while(OnceLock::get).flat_map(|b| b.iter());
-        slots.filter(|slot| slot.0.load(Ordering::Relaxed) >= OFFSET).count()
+        slots.filter(|slot| slot.word.load(Ordering::Relaxed) >= OFFSET).count()
     }
 }
 
 fn new_block() -> Block {
-    (0..READER_SLOTS_PER_BLOCK).map(|_| Slot(AtomicU64::new(FREE))).collect()
+    (0..READER_SLOTS_PER_BLOCK)
+        .map(|_| Slot { word: AtomicU64::new(FREE), abandoned: AtomicBool::new(false) })
+        .collect()
+}
+
+impl Announced<'_> {
+    /// Announces an older word instead, which is still announced by another.
+    pub fn hold_back_to(&self, word: SnapshotWord) {
+        self.slot.word.store(word.0 + OFFSET, Ordering::SeqCst);
+    }
 }
 
 impl Drop for Announced<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.slot.0.store(if self.kept { IDLE } else { FREE }, Ordering::Release);
+        self.slot.word.store(if self.kept { IDLE } else { FREE }, Ordering::Release);
     }
 }

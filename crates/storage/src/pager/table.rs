@@ -171,11 +171,16 @@ impl PageTable {
         let word = self.word(number)?.load(Ordering::Acquire);
         if word > IN_FILE_VERIFIED {
             let mut version = VersionPointer::from_raw(word as *mut Head);
+            let mut base_unverified = false;
             while let Some(v) = version {
                 if v.transaction() <= transaction {
                     return Ok(v.page());
                 }
+                base_unverified = v.base_unverified();
                 version = v.previous();
+            }
+            if base_unverified {
+                self.verify_now(number)?;
             }
             return self.file_page_unverified(number);
         }
@@ -188,6 +193,7 @@ impl PageTable {
     /// The bytes of a run of pages as the snapshot of `transaction` sees them; conditions as for [`Self::page`].
     pub fn run(&self, first: PageNumber, pages: u32, transaction: TransactionId) -> Result<&[u8]> {
         let mut version = self.newest(first)?;
+        let mut base_unverified = false;
         while let Some(v) = version {
             if v.transaction() <= transaction {
                 if v.pages() != pages {
@@ -195,9 +201,10 @@ impl PageTable {
                 }
                 return Ok(v.bytes());
             }
+            base_unverified = v.base_unverified();
             version = v.previous();
         }
-        if let Place::File { verified: false } = self.place(first)? {
+        if base_unverified || matches!(self.place(first)?, Place::File { verified: false }) {
             self.verify_now(first)?;
         }
         self.file_bytes(first, u64::from(pages))

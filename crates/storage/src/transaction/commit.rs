@@ -45,7 +45,13 @@ impl Entry {
 
     pub fn done(self, outcome: Result<TransactionId>) {
         match self {
-            Entry::Owned(job) => job.done(outcome),
+            // A panic in there is a fault of the caller; it must not cost the other jobs their answers, nor the queue its
+            // leader.
+            Entry::Owned(job) => {
+                if catch_unwind(AssertUnwindSafe(|| job.done(outcome))).is_err() {
+                    tracing::error!("a job panicked when it was given its outcome");
+                }
+            }
             Entry::Waiting(job) => job.done(outcome),
         }
     }
@@ -83,12 +89,22 @@ impl Queue {
 
     /// Runs a job and waits until it is durable.
     pub fn run(&self, inner: &Arc<Inner>, job: StackJob<'_>) -> Result<TransactionId> {
+        // Others hold pointers to the job until it is done. If leading panics (an invariant of ours is broken), unwinding
+        // would free it under their hands.
+        struct AbortOnUnwind;
+        impl Drop for AbortOnUnwind {
+            fn drop(&mut self) {
+                std::process::abort();
+            }
+        }
+        let guard = AbortOnUnwind;
         if self.push(Entry::Waiting(job.pointer())) {
             self.lead(inner, false);
         }
         while job.wait() == Wake::Lead {
             self.lead(inner, false);
         }
+        std::mem::forget(guard);
         job.into_outcome().unwrap_or(Err(Error::Closed))
     }
 
@@ -184,24 +200,33 @@ fn run_batch(inner: &Arc<Inner>, writer: MutexGuard<'_, Writer>, batch: &mut Vec
     if inner.has_failed() {
         return Err(inner.refusal());
     }
+    if writer.closed {
+        return Err(Error::Closed);
+    }
     inner.refuse_beside_long_reader()?;
     let mut tx = WriteTransaction::begin(inner, writer);
-    let mut panicked = Vec::new();
+    let mut refused = Vec::new();
     for (index, entry) in batch.iter_mut().enumerate() {
         tx.start_job();
         // A panic in a job is a fault of ours; it costs that job, not the others.
         let ran = catch_unwind(AssertUnwindSafe(|| entry.run(&mut tx)));
-        if matches!(ran, Ok(true)) {
-            tx.keep_job();
-        } else {
-            tx.undo_job()?;
-        }
-        if ran.is_err() {
-            panicked.push(index);
+        let broken = tx.take_broken();
+        match (ran, broken) {
+            (Ok(true), None) => tx.keep_job(),
+            (Ok(true), Some(error)) => {
+                // A change stopped half-way, for want of room or at a damaged page, and the job went on all the same.
+                tx.undo_job()?;
+                refused.push((index, error));
+            }
+            (Ok(false), _) => tx.undo_job()?,
+            (Err(_), _) => {
+                tx.undo_job()?;
+                refused.push((index, Error::JobPanicked));
+            }
         }
     }
-    for index in panicked.into_iter().rev() {
-        batch.remove(index).done(Err(Error::JobPanicked));
+    for (index, error) in refused.into_iter().rev() {
+        batch.remove(index).done(Err(error));
     }
     seal(tx)
 }

@@ -3,7 +3,7 @@
 use super::sealed::Pages;
 use crate::environment::Inner;
 use crate::error::{Error, Result};
-use crate::ids::{PageNumber, TransactionId};
+use crate::ids::{PageNumber, SnapshotWord, TransactionId};
 use crate::pager::Page;
 use crate::pager::readers::Announced;
 
@@ -12,14 +12,20 @@ use crate::pager::readers::Announced;
 pub struct ReadTransaction<'env> {
     inner: &'env Inner,
     transaction: TransactionId,
-    _announced: Announced<'env>,
+    announced: Announced<'env>,
 }
 
 impl<'env> ReadTransaction<'env> {
     #[inline]
     pub(crate) fn open(inner: &'env Inner) -> Self {
         let announced = inner.readers.announce();
-        ReadTransaction { inner, transaction: announced.word.transaction(), _announced: announced }
+        ReadTransaction { inner, transaction: announced.word.transaction(), announced }
+    }
+
+    /// Keeps what an older snapshot sees as well, even when that closes. For the flush, under the writer's lock: versions
+    /// are given back under that lock only, so that none goes between finding `word` the oldest and announcing it here.
+    pub(crate) fn hold_back_to(&self, word: SnapshotWord) {
+        self.announced.hold_back_to(word);
     }
 
     /// The last transaction whose changes the snapshot shows.

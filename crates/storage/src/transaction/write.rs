@@ -17,6 +17,7 @@ use crate::pager::frames::{Pool, VersionPointer};
 use crate::pager::table::Place;
 use crate::space::{self, SpaceHints};
 use parking_lot::MutexGuard;
+use std::sync::OnceLock;
 
 /// The one writer's transaction. It sees its own changes; nobody else does before it is committed.
 pub struct WriteTransaction<'env> {
@@ -29,6 +30,8 @@ pub struct WriteTransaction<'env> {
     /// What the running job changed: the page, and the version of an earlier job in this transaction, if any.
     undo: Vec<(PageNumber, Option<VersionPointer>)>,
     dirty_before_job: usize,
+    /// Why a change of the running job stopped half-way. Such a job is taken back, whatever it says.
+    broken: OnceLock<Error>,
     /// Whether pages were freed, so that some of `dirty` may not matter any more.
     freed: bool,
 }
@@ -37,7 +40,17 @@ impl<'env> WriteTransaction<'env> {
     pub(crate) fn begin(inner: &'env Inner, mut writer: MutexGuard<'env, Writer>) -> Self {
         let id = TransactionId(writer.last_transaction.0 + 1);
         let dirty = std::mem::take(&mut writer.dirty_buffer);
-        WriteTransaction { inner, writer, id, dirty, job: 0, undo: Vec::new(), dirty_before_job: 0, freed: false }
+        WriteTransaction {
+            inner,
+            writer,
+            id,
+            dirty,
+            job: 0,
+            undo: Vec::new(),
+            dirty_before_job: 0,
+            broken: OnceLock::new(),
+            freed: false,
+        }
     }
 
     /// The id that this transaction will have if it changes anything.
@@ -54,6 +67,20 @@ impl<'env> WriteTransaction<'env> {
         self.job += 1;
         self.undo.clear();
         self.dirty_before_job = self.dirty.len();
+        self.broken.take();
+    }
+
+    /// Why the running job cannot be kept, if a change of it stopped half-way.
+    pub(crate) fn take_broken(&mut self) -> Option<Error> {
+        self.broken.take()
+    }
+
+    /// Passes a result on; an error in the middle of a change breaks the job.
+    pub(crate) fn noted<T>(&self, result: Result<T>) -> Result<T> {
+        if let Err(error) = &result {
+            self.broken.set(error.clone()).ok();
+        }
+        result
     }
 
     /// Keeps what the job changed; versions of earlier jobs that it copied are not needed any more.
@@ -173,7 +200,7 @@ impl<'env> WriteTransaction<'env> {
                     Ok(source) => source,
                     Err(error) => {
                         Pool::shared().give_back([copy]);
-                        return Err(error);
+                        return self.noted(Err(error));
                     }
                 };
                 copy.page_mut().copy_from_slice(source);
@@ -201,7 +228,7 @@ impl<'env> WriteTransaction<'env> {
     }
 
     fn take_frame(&self) -> Result<VersionPointer> {
-        Pool::shared().take().map_err(|e| Error::io("get memory for a page of", &self.inner.path, 0, e))
+        self.noted(Pool::shared().take().map_err(|e| Error::io("get memory for a page of", &self.inner.path, 0, e)))
     }
 
     /// A page of zeros (but for its head), allocated by this transaction.
@@ -211,9 +238,15 @@ impl<'env> WriteTransaction<'env> {
     }
 
     fn install_fresh(&mut self, number: PageNumber, mut version: VersionPointer) -> Result<&mut Page> {
-        let previous = self.inner.table.newest(number)?;
+        let place = self.inner.table.place(number)?;
+        let previous = match place {
+            Place::Memory(previous) => Some(previous),
+            Place::File { .. } => None,
+        };
         version.start(self.id, self.job, previous);
-        version.head_mut().fresh = true;
+        let head = version.head_mut();
+        head.fresh = true;
+        head.base_unverified |= matches!(place, Place::File { verified: false });
         if version.pages() == 1 {
             version.page_mut().fill(0);
         }
@@ -250,7 +283,7 @@ impl<'env> WriteTransaction<'env> {
             self.take_frame()?
         } else {
             let run = Pool::shared().take_run(pages);
-            run.map_err(|e| Error::io("get memory for a value in", &self.inner.path, length as u64, e))?
+            self.noted(run.map_err(|e| Error::io("get memory for a value in", &self.inner.path, length as u64, e)))?
         };
         self.install_fresh(number, version)?;
         let bytes = version.bytes_mut();
@@ -274,11 +307,11 @@ impl<'env> WriteTransaction<'env> {
     }
 
     pub(crate) fn page_of(&self, number: PageNumber) -> Result<&Page> {
-        self.inner.table.page(number, self.id)
+        self.noted(self.inner.table.page(number, self.id))
     }
 
     pub(crate) fn bitmap_exists(&self, span: u64) -> Result<bool> {
-        self.inner.bitmap_exists(span)
+        Ok(span < self.inner.spans(self.id)?)
     }
 
     pub(crate) fn space_hints(&mut self) -> &mut SpaceHints {

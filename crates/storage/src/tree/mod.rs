@@ -14,7 +14,7 @@ pub use cursor::Cursor;
 
 use crate::error::{Error, Result};
 use crate::ids::PageNumber;
-use crate::limits::{INLINE_SIZE_MAX, KEY_SIZE_MAX, PAGE_SIZE, TREE_DEPTH_MAX};
+use crate::limits::{INLINE_SIZE_MAX, KEY_SIZE_MAX, PAGE_SIZE, TREE_DEPTH_MAX, VALUE_SIZE_MAX};
 use crate::page::{self, Kind, RUN_START};
 use crate::pager::Page;
 use crate::transaction::{Reader, WriteTransaction};
@@ -167,6 +167,10 @@ impl Tree {
     fn put_if(&self, tx: &mut WriteTransaction<'_>, key: &[u8], value: &[u8], replace: bool) -> Result<bool> {
         if key.len() > KEY_SIZE_MAX {
             return Err(Error::KeyTooLong { size: key.len(), max: KEY_SIZE_MAX });
+        }
+        // Before the old value is freed.
+        if value.len() > VALUE_SIZE_MAX {
+            return Err(Error::ValueTooLong { size: value.len(), max: VALUE_SIZE_MAX });
         }
         let mut path = self.path(tx, key)?;
         let (mut position, mut found) = node::search(tx.page_of(path.leaf())?, key);

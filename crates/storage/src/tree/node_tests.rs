@@ -1,3 +1,5 @@
+//! Random entries in one node of a tree, against a map of them.
+
 use super::*;
 use std::collections::BTreeMap;
 

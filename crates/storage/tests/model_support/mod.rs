@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use storage::io::Io;
 use storage::io::simulated::SimulatedIo;
 use storage::{Environment, Error, FixedTree, Location, Options, ReadTransaction, Records, Tree};
 
@@ -88,7 +89,7 @@ pub struct Scenario {
     pub model: Model,
 }
 
-pub fn options(io: &SimulatedIo) -> Options {
+pub fn options(io: &(impl Io + Clone + 'static)) -> Options {
     Options { io: Arc::new(io.clone()), background: false, ..Options::default() }
 }
 

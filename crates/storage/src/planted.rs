@@ -1,0 +1,43 @@
+//! Bugs that are planted on purpose: the proof that the tests would see them (RELIABILITY.md, "Self-check").
+//!
+//! Only with the feature `planted-bugs`, which no crate turns on: without it [`is_planted`] is `false` and the compiler
+//! drops what asks. A bug is planted in the calling thread alone, so tests beside each other do not disturb one another;
+//! that reaches all of the engine when nothing runs in the background. Bugs that a disk can plant (no sync, wrong order)
+//! are not here: a wrapper around the simulated disk has them (`tests/planted.rs`).
+
+/// What the engine can be made to do wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bug {
+    /// The hash of a page is not compared.
+    PageHashUnchecked,
+    /// The hash of a journal record is not compared.
+    RecordHashUnchecked,
+    /// Nothing ties a page's hash to its place.
+    PlaceUnchecked,
+    /// Open snapshots do not keep what they see from being overwritten or used again.
+    ReadersIgnored,
+}
+
+#[cfg(feature = "planted-bugs")]
+thread_local! {
+    static PLANTED: std::cell::Cell<Option<Bug>> = const { std::cell::Cell::new(None) };
+}
+
+/// Plants a bug in the calling thread, or takes it out.
+#[cfg(feature = "planted-bugs")]
+pub fn plant(bug: Option<Bug>) {
+    PLANTED.set(bug);
+}
+
+/// Whether the calling thread has this bug.
+#[cfg(feature = "planted-bugs")]
+pub(crate) fn is_planted(bug: Bug) -> bool {
+    PLANTED.get() == Some(bug)
+}
+
+/// Never.
+#[cfg(not(feature = "planted-bugs"))]
+#[inline(always)]
+pub(crate) fn is_planted(_: Bug) -> bool {
+    false
+}
