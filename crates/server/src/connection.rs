@@ -6,6 +6,7 @@
 //! `Content-Length` and a `Transfer-Encoding`, which the HTTP library would resolve and we refuse.
 
 use std::collections::HashMap;
+use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -105,6 +106,8 @@ pub(crate) struct Connection {
     body_bytes: AtomicU64,
     body_is_stream: AtomicBool,
     ambiguous_length: AtomicBool,
+    /// A request was refused whose body may still be on its way.
+    is_refused: AtomicBool,
     close: Notify,
 }
 
@@ -121,6 +124,7 @@ impl Connection {
             body_bytes: AtomicU64::new(0),
             body_is_stream: AtomicBool::new(false),
             ambiguous_length: AtomicBool::new(false),
+            is_refused: AtomicBool::new(false),
             close: Notify::new(),
         }
     }
@@ -140,6 +144,17 @@ impl Connection {
     /// True once if the head just read claims both a length and a transfer encoding.
     pub(crate) fn take_ambiguous_length(&self) -> bool {
         self.ambiguous_length.load(Relaxed) && self.ambiguous_length.swap(false, Relaxed)
+    }
+
+    /// The answer closes the connection before the request was read to its end.
+    pub(crate) fn refused(&self) {
+        self.is_refused.store(true, Relaxed);
+    }
+
+    /// Whether something may still arrive that the answer did not wait for: a refused body, or a head that was refused
+    /// before it became a request.
+    fn has_more_to_come(&self) -> bool {
+        self.is_refused.load(Relaxed) || self.head_since.load(Relaxed) != 0
     }
 
     /// A body is being waited for from now on.
@@ -202,11 +217,24 @@ pub(crate) struct Watched {
     stream: TcpStream,
     connection: Arc<Connection>,
     head: HeadWatch,
+    lingering: Option<Lingering>,
 }
+
+/// What happens between the end of the last answer and the closing of the socket.
+#[derive(Debug)]
+struct Lingering {
+    end: Pin<Box<tokio::time::Sleep>>,
+    drained: usize,
+}
+
+/// How long, and for how many bytes, a refused request is read on. A socket that is closed with unread bytes takes the answer
+/// away from a client that is still sending, who then never learns why.
+const LINGER: Duration = Duration::from_secs(1);
+const LINGER_SIZE_MAX: usize = 4 << 20;
 
 impl Watched {
     pub(crate) fn new(stream: TcpStream, connection: Arc<Connection>) -> Watched {
-        Watched { stream, connection, head: HeadWatch::default() }
+        Watched { stream, connection, head: HeadWatch::default(), lingering: None }
     }
 }
 
@@ -261,7 +289,27 @@ impl AsyncWrite for Watched {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
+        let this = self.get_mut();
+        let lingering = match &mut this.lingering {
+            Some(lingering) => lingering,
+            None => {
+                let ended = Pin::new(&mut this.stream).poll_shutdown(cx);
+                if !matches!(ended, Poll::Ready(Ok(()))) || !this.connection.has_more_to_come() {
+                    return ended;
+                }
+                this.lingering.insert(Lingering { end: Box::pin(tokio::time::sleep(LINGER)), drained: 0 })
+            }
+        };
+        let mut bytes = [0; 4096];
+        while lingering.drained < LINGER_SIZE_MAX {
+            let mut read = ReadBuf::new(&mut bytes);
+            match Pin::new(&mut this.stream).poll_read(cx, &mut read) {
+                Poll::Ready(Ok(())) if !read.filled().is_empty() => lingering.drained += read.filled().len(),
+                Poll::Ready(_) => break,
+                Poll::Pending => return lingering.end.as_mut().poll(cx).map(Ok),
+            }
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -70,6 +70,10 @@ pub(crate) async fn serve(
     if !is_http1 {
         reply.headers_mut().remove(CONNECTION);
     }
+    let is_error = reply.status().is_client_error() || reply.status().is_server_error();
+    if is_error && reply.headers().contains_key(CONNECTION) {
+        connection.refused();
+    }
     node.metrics.answered(reply.status());
     reply.body_mut().keep_busy(busy);
     Ok(reply)

@@ -77,7 +77,8 @@ fn http(node: &Node) -> auto::Builder<TokioExecutor> {
         .http1()
         .max_headers(node.limits.header_count)
         .max_buf_size(node.limits.header_block_size.max(64 << 10))
-        .half_close(false);
+        // A client may end its half of the connection once it has sent its request; it gets its answer all the same.
+        .half_close(true);
     builder
         .http2()
         .max_header_list_size(u32::try_from(node.limits.header_block_size).unwrap_or(u32::MAX))

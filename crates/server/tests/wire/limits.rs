@@ -76,6 +76,18 @@ fn request_body() {
 }
 
 #[test]
+fn a_client_that_is_still_sending_learns_why_it_is_refused() {
+    let wire = with_limits(|limits| limits.request_body_size = 1 << 20);
+    for _ in 0..20 {
+        let mut stream = wire.connect();
+        let head = b"PUT /databases/db/docs?id=a HTTP/1.1\r\nHost: x\r\nContent-Length: 3145728\r\n\r\n";
+        stream.write_all(head).unwrap();
+        stream.write_all(&vec![b'x'; 3 << 20]).unwrap();
+        check_limit(&read_answer(&mut BufReader::new(stream), false).unwrap(), 413, "Limits.RequestBodyInMb = 1");
+    }
+}
+
+#[test]
 fn decompression_ratio() {
     let wire = Wire::with_database();
     let document = format!("{{\"a\":\"{}\"}}", "x".repeat(4 << 20));
