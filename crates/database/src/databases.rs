@@ -596,7 +596,12 @@ impl std::fmt::Debug for Databases {
 }
 
 fn make_folder(folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    // Nobody else on this machine is to look into the data.
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|error| Error::io("create", folder, error))
 }
 
 #[cfg(test)]

@@ -77,6 +77,9 @@ pub enum StartError {
 /// How long requests that run may go on when the server stops.
 const STOP_GRACE: Duration = Duration::from_millis(700);
 
+/// Between two rounds of what is due now and then.
+const MAINTAIN_EVERY: Duration = Duration::from_secs(60);
+
 /// A server that answers. Stop it with [`Server::stop`]; dropping it cuts everything off.
 #[derive(Debug)]
 pub struct Server {
@@ -130,6 +133,7 @@ impl Server {
         });
         let mut tasks = JoinSet::new();
         tasks.spawn(listener::sweep(node.clone(), stopped.clone()));
+        tasks.spawn(maintain(node.clone(), stopped.clone()));
         for listener in listeners {
             tasks.spawn(listener::accept(listener, node.clone(), stopped.clone()));
         }
@@ -155,6 +159,17 @@ impl Server {
             && Instant::now() < deadline
         {
             tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// What is due now and then in the databases, until the server stops.
+async fn maintain(node: Arc<Node>, mut stopped: watch::Receiver<bool>) {
+    while tokio::time::timeout(MAINTAIN_EVERY, stopped.changed()).await.is_err() {
+        let databases = node.databases.clone();
+        let work = move || Ok(databases.maintain());
+        if let Ok(cleaned @ 1..) = node.bridge.run(work).await {
+            tracing::info!(cleaned, "tombstones that nobody needs were removed");
         }
     }
 }
