@@ -1,7 +1,7 @@
 //! Transactions: snapshots to read, one writer, and the way from a finished change to a durable one.
 //!
 //! * [`read`]: an announced snapshot.
-//! * [`write`]: the private state of the one writer.
+//! * [`mod@write`]: the private state of the one writer.
 //! * [`commit`]: the queue in front of the writer; several jobs share one transaction and one write.
 //! * [`publish`]: which transactions are durable; answers are given in order.
 //! * [`reclaim`]: when old versions can go.
