@@ -36,7 +36,7 @@ lint: ## Check format and lints only
 
 bench: ## Run the benchmarks
 	@scripts/need cc cargo
-	@if [ -x bench/run ]; then bench/run; else cargo bench --workspace --locked; fi
+	@bench/run
 
 torture: ## Run the long harnesses: crash, model, fault and load tests at full size
 	@scripts/need cc cargo
