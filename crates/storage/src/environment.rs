@@ -13,6 +13,7 @@ use crate::page;
 use crate::pager::readers::Readers;
 use crate::pager::table::{PageTable, Place};
 use crate::space::{self, Room, SpaceHints};
+use crate::tasks::Tasks;
 use crate::transaction::commit::{Job, Queue};
 use crate::transaction::job::StackJob;
 use crate::transaction::publish::Publication;
@@ -92,7 +93,9 @@ pub(crate) struct Inner {
     failure: OnceLock<Error>,
     buffers: Mutex<Vec<Vec<u8>>>,
     growth: Mutex<()>,
-    _lock: Option<Box<dyn Send + Sync>>,
+    pub tasks: Tasks,
+    /// Given back when the environment is closed, whoever else still holds this.
+    lock: Mutex<Option<Box<dyn Send + Sync>>>,
 }
 
 /// The writer's own state.
@@ -273,6 +276,7 @@ impl Environment {
     /// As [`Self::close`], for this one; those of the operating system.
     pub fn replace_by(self, compacted: &Path) -> Result<()> {
         let Some(folder) = self.inner.folder.clone() else { return Ok(()) };
+        self.inner.wait_for_tasks();
         self.inner.flush(true)?;
         let from = compacted.join(DATA_FILE);
         let failed = |operation| move |e| Error::io(operation, compacted, 0, e);
@@ -287,6 +291,7 @@ impl Environment {
     ///
     /// As [`Self::flush`]. What was committed is durable in any case.
     pub fn close(self) -> Result<()> {
+        self.inner.wait_for_tasks();
         self.inner.flush(true)
     }
 }
@@ -294,12 +299,12 @@ impl Environment {
 impl Drop for Environment {
     /// Closes. A failure costs nothing but a replay at the next opening, unless commits are lazy.
     fn drop(&mut self) {
-        if Arc::strong_count(&self.inner) > 1 || self.inner.has_failed() || !self.inner.options.background {
-            return;
-        }
-        if let Err(error) = self.inner.flush(true) {
+        self.inner.wait_for_tasks();
+        let flushes = self.inner.options.background && !self.inner.has_failed();
+        if let Err(error) = if flushes { self.inner.flush(true) } else { Ok(()) } {
             tracing::warn!(path = %self.inner.path.display(), %error, "the last flush failed");
         }
+        self.inner.lock.lock().take();
     }
 }
 
@@ -368,7 +373,8 @@ impl Inner {
             failure: OnceLock::new(),
             buffers: Mutex::new(Vec::new()),
             growth: Mutex::new(()),
-            _lock: lock,
+            tasks: Tasks::default(),
+            lock: Mutex::new(lock),
         })
     }
 

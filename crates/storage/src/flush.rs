@@ -11,7 +11,6 @@
 //! A crash before step 3 leaves the old header, whose journal is still there, and pages that are old, new or torn: the
 //! replay writes all bytes that differ.
 
-use crate::background;
 use crate::environment::{Durability, Inner, Writer};
 use crate::error::{Error, Result};
 use crate::header::Header;
@@ -50,8 +49,7 @@ impl Inner {
 
     /// Starts a flush on a thread of the pool.
     pub fn flush_in_background(self: &Arc<Inner>) {
-        let inner = self.clone();
-        background::spawn(move || {
+        self.in_background(|inner| {
             if let Err(error) = inner.flush(false) {
                 tracing::error!(path = %inner.path.display(), %error, "flush");
             }

@@ -42,6 +42,7 @@ mod recovery;
 mod space;
 mod statistics;
 mod streams;
+mod tasks;
 mod transaction;
 mod tree;
 mod verify;

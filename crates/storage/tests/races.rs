@@ -162,53 +162,38 @@ fn a_snapshot_that_outlives_its_thread_costs_no_slot() {
     assert!(waited.is_ok(), "all slots are taken, and no snapshot is open");
 }
 
-/// A job without a thread that waits. It puts a key, or changes nothing; and it may be slow to take its answer.
-struct Slow {
-    put: Option<storage::Tree>,
+/// A job without a thread that waits.
+struct Late {
+    tree: storage::Tree,
     answered: std::sync::mpsc::Sender<bool>,
-    go_on: Option<Arc<std::sync::Barrier>>,
 }
 
-impl storage::Job for Slow {
+impl storage::Job for Late {
     fn run(&mut self, tx: &mut storage::WriteTransaction<'_>) -> bool {
-        self.put.is_none_or(|tree| tree.put(tx, b"late", b"job").is_ok())
+        self.tree.put(tx, b"late", b"job").is_ok()
     }
     fn done(self: Box<Self>, outcome: storage::Result<storage::TransactionId>) {
         self.answered.send(outcome.is_ok()).ok();
-        if let Some(go_on) = self.go_on {
-            go_on.wait();
-        }
     }
 }
 
 #[test]
-fn a_job_that_is_answered_while_the_environment_closes_is_not_lost() {
-    let io = Hooked { disk: SimulatedIo::new(), before_write: Hook::default() };
-    let with_io = Options { io: Arc::new(io.clone()), ..options(&io.disk) };
-    let environment = Environment::open(Path::new(FOLDER), with_io).unwrap();
+fn closing_waits_for_the_jobs_that_were_handed_over() {
+    let disk = SimulatedIo::new();
+    let environment = Environment::open(Path::new(FOLDER), options(&disk)).unwrap();
     let structures = make_structures(&environment).unwrap();
-    environment.flush().unwrap();
-    // As many leaders as there can be are busy with answers, so that the last job stays in the queue.
-    let gate = Arc::new(std::sync::Barrier::new(storage::limits::JOURNAL_WRITES_IN_FLIGHT_MAX + 1));
-    for _ in 0..storage::limits::JOURNAL_WRITES_IN_FLIGHT_MAX {
-        let (answered, entered) = std::sync::mpsc::channel();
-        environment.submit(Box::new(Slow { put: None, answered, go_on: Some(gate.clone()) }));
-        assert!(entered.recv().unwrap());
+    let (answered, answers) = std::sync::mpsc::channel();
+    for _ in 0..200 {
+        environment.submit(Box::new(Late { tree: structures.tree, answered: answered.clone() }));
     }
-    let (answered, late) = std::sync::mpsc::channel();
-    environment.submit(Box::new(Slow { put: Some(structures.tree), answered, go_on: None }));
-    let (report, outcome) = std::sync::mpsc::channel();
-    // When `close` comes to write the header, the last job gets its turn.
-    *io.before_write.lock() = Some(Box::new(move || {
-        gate.wait();
-        report.send(late.recv().unwrap()).unwrap();
-    }));
     environment.close().unwrap();
-    let was_done = outcome.recv().unwrap();
-    let image = io.disk.crash(|| Fate::Lost);
+    drop(answered);
+    let outcomes: Vec<bool> = answers.try_iter().collect();
+    assert_eq!(outcomes, vec![true; 200], "each was answered before the environment was closed");
+    let image = disk.crash(|| Fate::Lost);
     let reopened = Environment::open(Path::new(FOLDER), options(&image)).unwrap();
-    let seen = find_structures(&reopened).unwrap().tree.get(&reopened.read(), b"late").unwrap().is_some();
-    assert_eq!(seen, was_done, "what was answered with success is there");
+    let tree = find_structures(&reopened).unwrap().tree;
+    assert!(tree.get(&reopened.read(), b"late").unwrap().is_some(), "what was answered with success is there");
 }
 
 struct PanicsWhenDone(std::sync::mpsc::Sender<()>);
@@ -235,4 +220,26 @@ fn a_panic_while_an_answer_is_taken_costs_no_leader() {
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || sender.send(environment.write(|tx| structures.tree.put(tx, b"k", b"v")).is_ok()));
     assert_eq!(receiver.recv_timeout(std::time::Duration::from_secs(10)), Ok(true));
+}
+
+#[test]
+fn a_folder_can_be_opened_again_as_soon_as_it_is_closed() {
+    let folder = std::env::temp_dir().join(format!("rookery-reopen-{}", std::process::id()));
+    for close in [true, false].repeat(10) {
+        let options = storage::Options { flush_after_bytes: 1, ..storage::Options::default() };
+        let environment = Environment::open(&folder, options).unwrap();
+        for number in 0..20u64 {
+            let written = environment.write(|tx| {
+                let tree = storage::Tree::open_or_create(tx, b"tree")?;
+                tree.put(tx, &number.to_be_bytes(), &[7; 900])
+            });
+            written.unwrap();
+        }
+        if close {
+            environment.close().unwrap();
+        } else {
+            drop(environment);
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }

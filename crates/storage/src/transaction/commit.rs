@@ -7,7 +7,6 @@
 
 use super::WriteTransaction;
 use super::job::{JobPointer, StackJob, Wake};
-use crate::background;
 use crate::environment::{Durability, Inner, Writer};
 use crate::error::{Error, Result};
 use crate::ids::{PageNumber, SnapshotWord, TransactionId};
@@ -116,8 +115,7 @@ impl Queue {
     }
 
     fn lead_in_background(inner: &Arc<Inner>) {
-        let inner = inner.clone();
-        background::spawn(move || inner.queue.lead(&inner, true));
+        inner.in_background(|inner| inner.queue.lead(inner, true));
     }
 
     /// Adds an entry. True: the caller has to see that the queue is led.
