@@ -19,7 +19,7 @@ use crate::transaction::job::StackJob;
 use crate::transaction::publish::Publication;
 use crate::transaction::reclaim::Reclaim;
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -86,8 +86,6 @@ pub(crate) struct Inner {
     pub publication: Publication,
     /// One flush at a time; the header it wrote last.
     pub flushed: Mutex<Option<Header>>,
-    /// Told after each flush, to writers that wait for room.
-    pub flush_done: Condvar,
     pub flush_wanted: AtomicBool,
     pub journal_bytes: AtomicU64,
     failure: OnceLock<Error>,
@@ -301,7 +299,7 @@ impl Drop for Environment {
     fn drop(&mut self) {
         self.inner.wait_for_tasks();
         let flushes = self.inner.options.background && !self.inner.has_failed();
-        if let Err(error) = if flushes { self.inner.flush(true) } else { Ok(()) } {
+        if flushes && let Err(error) = self.inner.flush(true) {
             tracing::warn!(path = %self.inner.path.display(), %error, "the last flush failed");
         }
         self.inner.lock.lock().take();
@@ -367,7 +365,6 @@ impl Inner {
             queue: Queue::new(),
             publication: Publication::new(),
             flushed: Mutex::new(header),
-            flush_done: Condvar::new(),
             flush_wanted: AtomicBool::new(false),
             journal_bytes: AtomicU64::new(0),
             failure: OnceLock::new(),
@@ -382,6 +379,12 @@ impl Inner {
     pub fn fail(&self, error: Error) {
         tracing::error!(path = %self.path.display(), %error, "a write failed; the environment refuses writes until it is opened again");
         self.failure.set(error).ok();
+    }
+
+    /// Notes a failure and gives what its caller is answered with.
+    pub fn failed(&self, error: Error) -> Error {
+        self.fail(error);
+        self.refusal()
     }
 
     pub fn has_failed(&self) -> bool {

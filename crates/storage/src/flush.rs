@@ -37,7 +37,7 @@ struct Planned {
 const PIECE: usize = 64 << 10;
 
 impl Inner {
-    /// Called by the writer after each commit: starts a flush when enough has gathered.
+    /// Called by the writer after each commit: when enough has gathered, the next batch starts a flush.
     pub fn wake_flush_if_due(&self, writer: &Writer) {
         self.journal_bytes.store(writer.journal_bytes, Ordering::Relaxed);
         let due = writer.journal_bytes >= self.options.flush_after_bytes
@@ -129,12 +129,10 @@ impl Inner {
                 // Nothing was written, and nothing is lost: the journal has it. The next flush tries again.
                 return Err(error);
             }
-            self.fail(error);
-            return Err(self.refusal());
+            return Err(self.failed(error));
         }
         if let Err(error) = self.sync_lazy_journal().and_then(|()| self.write_pages(&plan)) {
-            self.fail(error);
-            return Err(self.refusal());
+            return Err(self.failed(error));
         }
         let clean = clean && all;
         let already_clean = header.clean && target == header.transaction;
@@ -155,8 +153,7 @@ impl Inner {
                 ..header
             };
             if let Err(error) = write_header(&**data, &next) {
-                self.fail(error);
-                return Err(self.refusal());
+                return Err(self.failed(error));
             }
             *last_header = Some(next);
         }
@@ -170,7 +167,6 @@ impl Inner {
         }
         self.punch_holes(target)?;
         tracing::debug!(path = %folder.path.display(), pages = plan.len(), transaction = target.0, "flushed");
-        self.flush_done.notify_all();
         Ok(())
     }
 
@@ -289,9 +285,7 @@ impl Inner {
         writer.reclaim.collect(self.readers.oldest());
         Ok(())
     }
-}
 
-impl Inner {
     /// Gives back the room of chunks that are free, both in the state that the header names (a crash goes back to it)
     /// and now. Only a flush writes the data file, so nothing is written into them meanwhile.
     fn punch_holes(&self, target: TransactionId) -> Result<()> {
@@ -327,9 +321,8 @@ impl Inner {
 }
 
 fn write_header(data: &dyn crate::io::File, header: &Header) -> Result<()> {
-    let position = header.sequence % 2 * PAGE_SIZE as u64;
     // Two copies in turn: sequence 1 went to page 0 when the file was made, so odd ones go there.
-    let position = PAGE_SIZE as u64 - position;
+    let position = if header.sequence % 2 == 1 { 0 } else { PAGE_SIZE as u64 };
     data.write_at(&header.encode(), position).map_err(|e| Error::io("write", data.path(), PAGE_SIZE as u64, e))?;
     data.sync().map_err(|e| Error::io("sync", data.path(), 0, e))
 }

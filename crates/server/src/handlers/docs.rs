@@ -99,11 +99,8 @@ pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
         .run(move || {
             let load = Load::parse(exchange.query())?;
             let snapshot = exchange.database().read();
-            if load.is_by_prefix && load.ids.is_empty() {
-                return by_prefix(&snapshot, &load, exchange.query(), exchange.if_none_match());
-            }
             if load.ids.is_empty() {
-                return all(&snapshot, &load, exchange.query(), exchange.if_none_match());
+                return page(&snapshot, &load, exchange.query(), exchange.if_none_match());
             }
             answer_load(&snapshot, &load, exchange.if_none_match())
         })
@@ -241,7 +238,8 @@ pub(crate) fn prefix_query(query: QueryString<'_>) -> PrefixQuery {
     }
 }
 
-fn by_prefix(
+/// A page of the documents whose ids have a prefix, or of all, the latest first.
+fn page(
     snapshot: &Snapshot<'_>,
     load: &Load<'_>,
     query: QueryString<'_>,
@@ -251,19 +249,9 @@ fn by_prefix(
     if !etag.is_empty() && reply::is_match(if_none_match, etag.as_bytes()) {
         return Ok(not_modified());
     }
-    let documents = snapshot.by_prefix(prefix_query(query))?;
-    list(documents, load.is_metadata_only, &etag)
-}
-
-fn all(
-    snapshot: &Snapshot<'_>,
-    load: &Load<'_>,
-    query: QueryString<'_>,
-    if_none_match: Option<&HeaderValue>,
-) -> Result<Reply> {
-    let etag = snapshot.change_vector()?;
-    if !etag.is_empty() && reply::is_match(if_none_match, etag.as_bytes()) {
-        return Ok(not_modified());
+    if load.is_by_prefix {
+        let documents = snapshot.by_prefix(prefix_query(query))?;
+        return list(documents, load.is_metadata_only, &etag);
     }
     let mut documents = snapshot.latest();
     documents.skip_documents(page_start(query))?;

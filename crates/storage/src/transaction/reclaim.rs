@@ -37,8 +37,7 @@ impl Reclaim {
         }
         let gone = self.waiting.drain(..ready).map(|waiting| {
             if let Some(successor) = waiting.successor {
-                // The successor is replaced later, so it waits further back and is still alive. If the flush has cut its
-                // way already, cutting again changes nothing.
+                // The successor is replaced later, so it waits further back and is still alive.
                 successor.set_previous(None);
             }
             waiting.version

@@ -267,7 +267,11 @@ pub(crate) fn insert(page: &mut Page, position: usize, key: &[u8], value: Payloa
 fn write_record(page: &mut Page, offset: usize, rest_of_key: &[u8], value: Payload<'_>) {
     let at = offset + 2;
     page[at..at + rest_of_key.len()].copy_from_slice(rest_of_key);
-    let at = at + rest_of_key.len();
+    write_value(page, offset, at + rest_of_key.len(), value);
+}
+
+/// Writes the value of the record at `offset`, whose key ends at `at`.
+fn write_value(page: &mut Page, offset: usize, at: usize, value: Payload<'_>) {
     match value {
         Payload::Inline(bytes) => {
             set_u16(page, offset, bytes.len() as u16);
@@ -290,18 +294,7 @@ pub(crate) fn replace(page: &mut Page, position: usize, key: &[u8], value: Paylo
     let slot = slot_at(page, position);
     let (offset, key_length) = record_at(page, slot);
     if record_size(page, slot) == 2 + key_length + value.size() {
-        let at = offset + 2 + key_length;
-        match value {
-            Payload::Inline(bytes) => {
-                set_u16(page, offset, bytes.len() as u16);
-                page[at..at + bytes.len()].copy_from_slice(bytes);
-            }
-            Payload::Run { first, length } => {
-                set_u16(page, offset, RUN_MARK);
-                set_u64(page, at, first.0);
-                set_u64(page, at + 8, length);
-            }
-        }
+        write_value(page, offset, offset + 2 + key_length, value);
         return Ok(());
     }
     remove(page, position);
