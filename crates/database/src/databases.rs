@@ -518,14 +518,17 @@ impl Databases {
         names
     }
 
-    /// Does what is due now and then for all open databases: removes tombstones that nobody needs; gives how many. To be
-    /// called every few minutes, on a thread that may wait. A database that fails is passed over with a warning.
+    /// Does what is due now and then for all open databases: removes tombstones that nobody needs, and flushes those at
+    /// rest; gives how many tombstones went. To be called every minute or so, on a thread that may wait. A database that fails is passed over with a warning.
     pub fn maintain(&self) -> u64 {
         let mut cleaned = 0;
         for database in self.names.all().iter().filter_map(|entry| entry.open.load_full()) {
             match database.clean_unneeded_tombstones() {
                 Ok(count) => cleaned += count,
                 Err(error) => tracing::warn!(database = database.name(), %error, "tombstones were not cleaned"),
+            }
+            if let Err(error) = database.documents().environment().flush_if_idle() {
+                tracing::warn!(database = database.name(), %error, "it is at rest and was not flushed");
             }
         }
         cleaned

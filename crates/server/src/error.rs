@@ -262,7 +262,7 @@ fn storage_shape(error: &storage::Error) -> Shape {
         E::LongReader { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenException"),
         E::KeyTooLong { .. } | E::ValueTooLong { .. } => Shape::new(internal, ARGUMENT),
         E::TooLarge { .. } => Shape::new(StatusCode::INSUFFICIENT_STORAGE, "Raven.Client.Exceptions.RavenException"),
-        E::JobPanicked => Shape::new(internal, INVALID_OPERATION),
+        E::JobPanicked | E::Nested { .. } => Shape::new(internal, INVALID_OPERATION),
     }
 }
 

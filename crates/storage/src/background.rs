@@ -3,6 +3,7 @@
 //! One small pool for the process, so that a thousand idle environments have no thread. A thread that had nothing to do
 //! for ten seconds ends.
 
+use crate::scheduling::ask_for_short_slices;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -49,6 +50,7 @@ pub(crate) fn spawn(task: impl FnOnce() + Send + 'static) {
 }
 
 fn work() {
+    ask_for_short_slices();
     let mut state = STATE.lock();
     loop {
         if let Some(task) = state.tasks.pop_front() {

@@ -6,9 +6,11 @@ use crate::ids::{PageNumber, SnapshotWord, TransactionId};
 use crate::intent::IntentFile;
 use crate::io::real::RealIo;
 use crate::io::{File, Folder, Io, OpenMode};
+use crate::journal::compression::{Compression, Device};
 use crate::journal::files::{self, JournalFile, JournalFiles};
 use crate::journal::replay;
 use crate::limits::{DATA_FILE_STEP_MAX, PAGE_SIZE};
+use crate::pacing::Pacing;
 use crate::page;
 use crate::pager::readers::Readers;
 use crate::pager::table::{PageTable, Place};
@@ -16,13 +18,14 @@ use crate::space::{self, Room, SpaceHints};
 use crate::tasks::Tasks;
 use crate::transaction::commit::{Job, Queue};
 use crate::transaction::job::StackJob;
+use crate::transaction::nesting::Nesting;
 use crate::transaction::publish::Publication;
 use crate::transaction::reclaim::Reclaim;
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 const DATA_FILE: &str = "data";
@@ -86,8 +89,11 @@ pub(crate) struct Inner {
     pub publication: Publication,
     /// One flush at a time; the header it wrote last.
     pub flushed: Mutex<Option<Header>>,
-    pub flush_wanted: AtomicBool,
-    pub journal_bytes: AtomicU64,
+    /// The transaction that the data file has: that of the header.
+    pub flushed_transaction: AtomicU64,
+    pub pacing: Pacing,
+    /// The one that the journal is on.
+    pub device: Device,
     failure: OnceLock<Error>,
     buffers: Mutex<Vec<Vec<u8>>>,
     growth: Mutex<()>,
@@ -114,42 +120,10 @@ pub(crate) struct Writer {
     pub dirty_since_flush: Vec<PageNumber>,
     /// Where each transaction since the checkpoint ends in the journal.
     pub positions: VecDeque<replay::State>,
-    /// Bytes of journal since the last flush began.
-    pub journal_bytes: u64,
     pub compression: Compression,
     pub dirty_buffer: Vec<PageNumber>,
     /// The environment is being closed.
     pub closed: bool,
-}
-
-/// Whether compressing records pays. It is tried on large ones, and less often while it did not.
-#[derive(Default)]
-pub(crate) struct Compression {
-    skip: u32,
-    backoff: u32,
-}
-
-impl Compression {
-    /// Below this a record takes one or two blocks anyway.
-    const BYTES_MIN: usize = 16 << 10;
-    const BACKOFF_MAX: u32 = 256;
-
-    pub fn worth_trying(&mut self, bytes: usize) -> bool {
-        if bytes < Self::BYTES_MIN {
-            return false;
-        }
-        if self.skip > 0 {
-            self.skip -= 1;
-            return false;
-        }
-        true
-    }
-
-    pub fn tried(&mut self, raw_bytes: usize, stored_bytes: usize) {
-        self.backoff =
-            if stored_bytes < raw_bytes / 4 * 3 { 0 } else { (self.backoff * 2).clamp(1, Self::BACKOFF_MAX) };
-        self.skip = self.backoff;
-    }
 }
 
 impl Environment {
@@ -227,12 +201,13 @@ impl Environment {
     ///
     /// # Errors
     ///
-    /// The error of `change`; or why the transaction could not be made durable: then nothing of it is visible now, and
+    /// [`Error::Nested`] inside of a write to the same environment. The error of `change`; or why the transaction could not be made durable: then nothing of it is visible now, and
     /// after [`Error::Failed`] opening the environment again tells whether it was.
     pub fn write<T: Send, E: From<Error> + Send>(
         &self,
         change: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, E> + Send,
     ) -> Result<T, E> {
+        Nesting::refuse(&self.inner)?;
         let mut change = Some(change);
         let mut answer = None;
         let mut run = |tx: &mut WriteTransaction<'_>| {
@@ -263,7 +238,30 @@ impl Environment {
     ///
     /// [`Error::Failed`] if it cannot; then the environment refuses writes from now on.
     pub fn flush(&self) -> Result<()> {
+        Nesting::refuse(&self.inner)?;
+        let _hurry = self.inner.pacing.hurry();
         self.inner.flush(false)
+    }
+
+    /// Flushes if nothing was committed since the last call of this, and the data file lacks something: to be called now and
+    /// then, so that an environment at rest has nothing to replay and holds no page versions. True: it flushed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::flush`].
+    pub fn flush_if_idle(&self) -> Result<bool> {
+        Nesting::refuse(&self.inner)?;
+        let lacks =
+            || self.inner.flushed_transaction.load(Ordering::Relaxed) < self.inner.readers.published().transaction().0;
+        if self.inner.data.is_none()
+            || !self.inner.is_idle()
+            || !lacks()
+            || self.inner.is_held_back()
+            || self.inner.has_failed()
+        {
+            return Ok(false);
+        }
+        self.inner.flush(false).map(|()| true)
     }
 
     /// Puts the closed environment in `compacted`, a folder inside of this one's, in the place of this one: one renaming, so a
@@ -347,7 +345,6 @@ impl Inner {
             reclaim: Reclaim::default(),
             dirty_since_flush: Vec::new(),
             positions: VecDeque::new(),
-            journal_bytes: 0,
             compression: Compression::default(),
             dirty_buffer: Vec::new(),
             closed: false,
@@ -365,8 +362,9 @@ impl Inner {
             queue: Queue::new(),
             publication: Publication::new(),
             flushed: Mutex::new(header),
-            flush_wanted: AtomicBool::new(false),
-            journal_bytes: AtomicU64::new(0),
+            flushed_transaction: AtomicU64::new(header.map_or(0, |header| header.transaction.0)),
+            pacing: Pacing::default(),
+            device: Device::default(),
             failure: OnceLock::new(),
             buffers: Mutex::new(Vec::new()),
             growth: Mutex::new(()),
@@ -457,7 +455,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         // No transaction is open: each borrows the environment. What waits can go; the page table gives back the rest.
         let everything = SnapshotWord(u64::MAX);
-        self.writer.get_mut().reclaim.collect(everything);
+        self.writer.get_mut().reclaim.collect(everything, &self.table.versions);
     }
 }
 

@@ -108,6 +108,12 @@ pub enum Error {
     /// The code of a job panicked: a fault of ours. Nothing of that job was applied; others are not affected.
     #[error("a change panicked and was taken back")]
     JobPanicked,
+    /// A write or a flush was called inside of a write to the same environment, and would wait for itself.
+    #[error("a write to '{}' is running on this thread; another one, or a flush, would wait for it", path.display())]
+    Nested {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The environment was closed.
     #[error("the environment is closed")]
     Closed,

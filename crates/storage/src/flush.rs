@@ -11,17 +11,17 @@
 //! A crash before step 3 leaves the old header, whose journal is still there, and pages that are old, new or torn: the
 //! replay writes all bytes that differ.
 
-use crate::environment::{Durability, Inner, Writer};
+use crate::environment::{Durability, Inner};
 use crate::error::{Error, Result};
 use crate::header::Header;
 use crate::ids::{PageNumber, TransactionId};
 use crate::intent::Entry;
 use crate::limits::{PAGE_SIZE, SPAN_PAGES};
 use crate::page;
-use crate::pager::frames::{Pool, VersionPointer};
+use crate::pager::frames::VersionPointer;
 use crate::space;
 use crate::transaction::ReadTransaction;
-use std::sync::Arc;
+use parking_lot::MutexGuard;
 use std::sync::atomic::Ordering;
 
 /// Pages that must have been freed before holes are looked for: 8 MiB.
@@ -36,61 +36,24 @@ struct Planned {
 /// Bytes that are written at once.
 const PIECE: usize = 64 << 10;
 
+/// Pages between two syncs of one flush: what a commit's own write may have to wait behind.
+const SYNC_EVERY: usize = (16 << 20) / PAGE_SIZE;
+
 impl Inner {
-    /// Called by the writer after each commit: when enough has gathered, the next batch starts a flush.
-    pub fn wake_flush_if_due(&self, writer: &Writer) {
-        self.journal_bytes.store(writer.journal_bytes, Ordering::Relaxed);
-        let due = writer.journal_bytes >= self.options.flush_after_bytes
-            || (Pool::shared().used_bytes() > self.options.version_bytes_max && !writer.dirty_since_flush.is_empty());
-        if due && self.options.background {
-            self.flush_wanted.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Starts a flush on a thread of the pool.
-    pub fn flush_in_background(self: &Arc<Inner>) {
-        self.in_background(|inner| {
-            if let Err(error) = inner.flush(false) {
-                tracing::error!(path = %inner.path.display(), %error, "flush");
-            }
-        });
-    }
-
-    /// Before a batch: starts the flush that is due, and waits for it if the journal has grown to twice its measure.
-    pub fn wait_for_room(self: &Arc<Inner>) {
-        if self.flush_wanted.swap(false, Ordering::Relaxed) {
-            self.flush_in_background();
-        }
-        let much_journal = self.journal_bytes.load(Ordering::Relaxed) >= 2 * self.options.flush_after_bytes;
-        let many_versions = Pool::shared().used_bytes() > self.options.version_bytes_max.saturating_mul(2);
-        if self.options.background && (much_journal || many_versions) {
-            // The running flush ends, or this one makes the room. An old snapshot can keep both from it; then the journal
-            // grows further, which the statistics report.
-            if let Err(error) = self.flush(false) {
-                tracing::error!(path = %self.path.display(), %error, "flush");
-            }
-        }
-    }
-
-    /// Versions that an old snapshot keeps from being flushed are bounded: past twice the measure writes are refused, until
-    /// it closes. Other environments of the process, whose snapshots are young, go on.
-    pub fn refuse_beside_long_reader(&self) -> Result<()> {
-        let version_bytes = Pool::shared().used_bytes();
-        let max_bytes = self.options.version_bytes_max.saturating_mul(2);
-        if version_bytes <= max_bytes || self.data.is_none() {
-            return Ok(());
-        }
-        let oldest = self.readers.oldest().transaction();
-        if oldest == self.readers.published().transaction() {
-            return Ok(());
-        }
-        Err(Error::LongReader { oldest, version_bytes, max_bytes })
-    }
-
     /// Flushes. `clean`: nothing else happens to this environment, so the header may say that nothing is to be replayed.
     pub fn flush(&self, clean: bool) -> Result<()> {
+        let _hurry = clean.then(|| self.pacing.hurry());
+        self.flush_from(self.flushed.lock(), clean)
+    }
+
+    /// Waits for the flush that runs, and then flushes if that is still wanted.
+    pub fn flush_if(&self, wanted: impl Fn() -> bool) -> Result<()> {
+        let last_header = self.flushed.lock();
+        if wanted() { self.flush_from(last_header, false) } else { Ok(()) }
+    }
+
+    fn flush_from(&self, mut last_header: MutexGuard<'_, Option<Header>>, clean: bool) -> Result<()> {
         let (Some(data), Some(folder)) = (&self.data, &self.folder) else { return Ok(()) };
-        let mut last_header = self.flushed.lock();
         let Some(header) = *last_header else { return Ok(()) };
         if self.has_failed() {
             return Err(self.refusal());
@@ -105,8 +68,7 @@ impl Inner {
             // An older snapshot that set the target may close before the flush ends; what it sees must stay.
             snapshot.hold_back_to(oldest);
             let target = oldest.transaction();
-            writer.journal_bytes = 0;
-            self.journal_bytes.store(0, Ordering::Relaxed);
+            self.pacing.flush_begins();
             let position = writer.positions.partition_point(|state| state.transaction <= target);
             let state = position.checked_sub(1).and_then(|last| writer.positions.get(last)).copied();
             let all = position == writer.positions.len() && writer.last_transaction <= target;
@@ -156,8 +118,10 @@ impl Inner {
                 return Err(self.failed(error));
             }
             *last_header = Some(next);
+            self.flushed_transaction.store(target.0, Ordering::Relaxed);
         }
         self.after_flush(pages, &plan, target)?;
+        self.pacing.note_held_back((plan.is_empty() && !all).then(|| self.readers.oldest()));
         if let (Some(header), Some(journal)) = (*last_header, &mut self.writer.lock().journal) {
             if clean {
                 journal.remove_all();
@@ -230,14 +194,29 @@ impl Inner {
             data.write_at(bytes, at * PAGE_SIZE as u64)
                 .map_err(|e| Error::io("write", data.path(), bytes.len() as u64, e))
         };
+        let sync = || data.sync().map_err(|e| Error::io("sync", data.path(), 0, e));
+        let mut pace = self.pace(plan.len());
         let mut piece = Vec::with_capacity(PIECE);
         let mut piece_start = 0;
-        for Planned { entry, version } in plan.iter().filter(|planned| planned.entry.checksum != 0) {
+        let mut unsynced = 0;
+        for (written, Planned { entry, version }) in plan.iter().enumerate() {
+            if entry.checksum == 0 {
+                continue;
+            }
             let bytes = version.bytes();
             let follows = piece_start + (piece.len() / PAGE_SIZE) as u64 == entry.number.0;
             if !piece.is_empty() && (!follows || piece.len() + bytes.len() > PIECE) {
-                write(&piece, piece_start)?;
+                // A long run is one value; it is cut all the same.
+                for (index, part) in piece.chunks(PIECE).enumerate() {
+                    write(part, piece_start + (index * PIECE / PAGE_SIZE) as u64)?;
+                }
+                unsynced += piece.len() / PAGE_SIZE;
                 piece.clear();
+                if unsynced >= SYNC_EVERY {
+                    sync()?;
+                    unsynced = 0;
+                }
+                pace.written(written);
             }
             if piece.is_empty() {
                 piece_start = entry.number.0;
@@ -245,17 +224,11 @@ impl Inner {
             let start = piece.len();
             piece.extend_from_slice(bytes);
             page::store_checksum(&mut piece[start..], entry.checksum);
-            if piece.len() > PIECE {
-                for (index, part) in piece.chunks(PIECE).enumerate() {
-                    write(part, piece_start + (index * PIECE / PAGE_SIZE) as u64)?;
-                }
-                piece.clear();
-            }
         }
-        if !piece.is_empty() {
-            write(&piece, piece_start)?;
+        for (index, part) in piece.chunks(PIECE).enumerate() {
+            write(part, piece_start + (index * PIECE / PAGE_SIZE) as u64)?;
         }
-        data.sync().map_err(|e| Error::io("sync", data.path(), 0, e))
+        sync()
     }
 
     /// Takes the flushed versions out of the page table, and remembers what is still to be flushed.
@@ -282,7 +255,7 @@ impl Inner {
         for version in unlinked {
             writer.reclaim.unlinked(unreachable_from, version);
         }
-        writer.reclaim.collect(self.readers.oldest());
+        writer.reclaim.collect(self.readers.oldest(), &self.table.versions);
         Ok(())
     }
 

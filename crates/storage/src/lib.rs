@@ -31,6 +31,7 @@ mod intent;
 pub mod io;
 mod journal;
 pub mod limits;
+mod pacing;
 mod page;
 mod pager;
 #[cfg(feature = "planted-bugs")]
@@ -39,6 +40,7 @@ pub mod planted;
 mod planted;
 mod records;
 mod recovery;
+mod scheduling;
 mod space;
 mod statistics;
 mod streams;

@@ -13,7 +13,6 @@ use crate::journal::record::Change;
 use crate::journal::{diff, replay};
 use crate::page;
 use crate::pager::Page;
-use crate::pager::frames::Pool;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -124,8 +123,8 @@ impl Inner {
         let newest = self.table.newest(number)?;
         if let Change::Run { pages, bytes } = change {
             let mut run = match pages {
-                1 => Pool::shared().take().map_err(no_memory)?,
-                _ => Pool::shared().take_run(pages).map_err(no_memory)?,
+                1 => self.table.versions.take().map_err(no_memory)?,
+                _ => self.table.versions.take_run(pages).map_err(no_memory)?,
             };
             run.start(transaction, 0, None);
             let target = run.bytes_mut();
@@ -133,13 +132,13 @@ impl Inner {
             target[bytes.len()..].fill(0);
             page::set_identity(run.page_mut(), number, transaction);
             self.table.set(number, Some(run))?;
-            Pool::shared().give_back(newest);
+            self.table.versions.give_back(newest);
             return Ok(());
         }
         let mut version = match newest {
             Some(version) if version.pages() == 1 => version,
             other => {
-                let mut version = Pool::shared().take().map_err(no_memory)?;
+                let mut version = self.table.versions.take().map_err(no_memory)?;
                 match (&other, &change) {
                     (None, Change::Diff(_)) => {
                         version.page_mut().copy_from_slice(self.base(number, suspects)?);
@@ -148,7 +147,7 @@ impl Inner {
                     _ => version.page_mut().fill(0),
                 }
                 self.table.set(number, Some(version))?;
-                Pool::shared().give_back(other);
+                self.table.versions.give_back(other);
                 version
             }
         };

@@ -6,6 +6,7 @@ use crate::ids::TransactionId;
 use crate::limits::PAGE_SIZE;
 use crate::pager::frames::Pool;
 use crate::space;
+use std::sync::atomic::Ordering;
 
 /// Numbers of one environment at one moment. Sizes are in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct Statistics {
     pub last_transaction: TransactionId,
     /// The last transaction that the data file has.
     pub flushed_transaction: TransactionId,
+    /// Flushes that began since the environment was opened.
+    pub flush_count: u64,
     /// Snapshots that are open.
     pub open_readers: usize,
     /// The transaction of the oldest open snapshot; the last one if none is open. How far it lies behind
@@ -54,21 +57,22 @@ impl Environment {
             }
         }
         let pages = inner.table.pages();
-        let flushed = inner.flushed.lock().map_or(TransactionId(0), |header| header.transaction);
+        let flushed = TransactionId(inner.flushed_transaction.load(Ordering::Relaxed));
         let writer = inner.writer.lock();
         Ok(Statistics {
             data_file_size: if inner.data.is_some() { pages * PAGE_SIZE as u64 } else { 0 },
             used_pages,
             free_pages: pages.saturating_sub(used_pages),
             journal_size: writer.journal.as_ref().map_or(0, |journal| journal.size_bytes()),
-            journal_since_flush: writer.journal_bytes,
+            journal_since_flush: inner.pacing.journal_bytes(),
             last_transaction: tx.id(),
             flushed_transaction: flushed,
+            flush_count: inner.pacing.flush_count(),
             open_readers: inner.readers.open_count().saturating_sub(1),
             oldest_reader: inner.readers.oldest().transaction(),
             versions_waiting: writer.reclaim.len(),
             queue_length: inner.queue.len(),
-            version_bytes_in_process: Pool::shared().used_bytes(),
+            version_bytes_in_process: Pool::used_bytes(),
         })
     }
 }

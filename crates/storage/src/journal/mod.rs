@@ -2,9 +2,11 @@
 //!
 //! * [`diff`]: what changed in a page.
 //! * [`record`]: one transaction.
+//! * [`compression`]: whether a record is compressed.
 //! * [`files`]: the files that records go to, prewritten and recycled.
 //! * [`replay`]: reading them back after a crash.
 
+pub mod compression;
 pub mod diff;
 pub mod files;
 pub mod record;

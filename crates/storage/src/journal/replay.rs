@@ -71,6 +71,7 @@ pub(crate) fn replay(
         }
     }
     refuse_later_durable_records(&files[index..], environment_id, &state, &mut buffer)?;
+    log_torn_record(&files[index], environment_id, &state)?;
     Ok(state)
 }
 
@@ -95,19 +96,34 @@ fn whole_record(
     buffer: &mut Vec<u8>,
     wanted: impl Fn(&Header) -> bool,
 ) -> Result<Option<Header>> {
-    let failed = |e| Error::io("read", file.file.path(), 0, e);
-    if offset + HEADER_SIZE as u64 > file.size {
-        return Ok(None);
-    }
-    buffer.resize(HEADER_SIZE, 0);
-    file.file.read_at(buffer, offset).map_err(failed)?;
-    let Some(header) = Header::decode(buffer) else { return Ok(None) };
-    if !wanted(&header) || offset.saturating_add(header.padded_size()) > file.size {
+    let Some(header) = header_at(file, offset)?.filter(&wanted) else { return Ok(None) };
+    if offset.saturating_add(header.padded_size()) > file.size {
         return Ok(None);
     }
     buffer.resize(HEADER_SIZE + header.stored_bytes as usize, 0);
-    file.file.read_at(&mut buffer[HEADER_SIZE..], offset + HEADER_SIZE as u64).map_err(failed)?;
+    file.file.read_at(buffer, offset).map_err(|e| Error::io("read", file.file.path(), 0, e))?;
     Ok(header.matches(buffer).then_some(header))
+}
+
+/// Says which record the replay ended at, if it is known to have been on its way: its header is there, its hash does not fit.
+fn log_torn_record(file: &JournalFile, environment_id: u128, state: &State) -> Result<()> {
+    let Some(header) = header_at(file, state.offset)? else { return Ok(()) };
+    if header.environment_id == environment_id && header.transaction.0 == state.transaction.0 + 1 {
+        tracing::warn!(
+            path = %file.file.path().display(), offset = state.offset, transaction = header.transaction.0,
+            "the last record of the journal is torn, was not acknowledged, and is left out"
+        );
+    }
+    Ok(())
+}
+
+fn header_at(file: &JournalFile, offset: u64) -> Result<Option<Header>> {
+    if offset + HEADER_SIZE as u64 > file.size {
+        return Ok(None);
+    }
+    let mut bytes = [0; HEADER_SIZE];
+    file.file.read_at(&mut bytes, offset).map_err(|e| Error::io("read", file.file.path(), 0, e))?;
+    Ok(Header::decode(&bytes))
 }
 
 fn refuse_later_durable_records(

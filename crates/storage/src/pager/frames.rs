@@ -128,6 +128,52 @@ impl VersionPointer {
     }
 }
 
+/// The versions of one environment: its account with the pool.
+#[derive(Default)]
+pub(crate) struct Versions {
+    bytes: AtomicUsize,
+}
+
+impl Versions {
+    /// Bytes that the environment's versions take now.
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// A version of one page; its bytes are what they were.
+    ///
+    /// # Errors
+    ///
+    /// Of the operating system, if no memory can be had.
+    pub fn take(&self) -> std::io::Result<VersionPointer> {
+        let version = POOL.take()?;
+        self.bytes.fetch_add(FRAME_SIZE, Ordering::Relaxed);
+        Ok(version)
+    }
+
+    /// A version of `pages` pages, zeroed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::take`].
+    pub fn take_run(&self, pages: u32) -> std::io::Result<VersionPointer> {
+        let run = POOL.take_run(pages)?;
+        self.bytes.fetch_add(size_of_version(pages), Ordering::Relaxed);
+        Ok(run)
+    }
+
+    /// Takes versions back. The caller knows that no snapshot can reach them (`transaction::reclaim`).
+    pub fn give_back(&self, versions: impl IntoIterator<Item = VersionPointer>) {
+        let mut bytes = 0;
+        POOL.give_back(versions.into_iter().inspect(|version| bytes += size_of_version(version.pages())));
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+fn size_of_version(pages: u32) -> usize {
+    if pages == 1 { FRAME_SIZE } else { HEAD_SIZE + pages as usize * PAGE_SIZE }
+}
+
 /// The pool. One for the process.
 pub(crate) struct Pool {
     free: Mutex<Free>,
@@ -148,21 +194,12 @@ static POOL: Pool = Pool {
 };
 
 impl Pool {
-    pub fn shared() -> &'static Pool {
-        &POOL
-    }
-
     /// Bytes that versions take now, in all environments of the process.
-    pub fn used_bytes(&self) -> usize {
-        self.in_use.load(Ordering::Relaxed) * FRAME_SIZE + self.run_bytes.load(Ordering::Relaxed)
+    pub fn used_bytes() -> usize {
+        POOL.in_use.load(Ordering::Relaxed) * FRAME_SIZE + POOL.run_bytes.load(Ordering::Relaxed)
     }
 
-    /// A frame for one page; its bytes are what they were.
-    ///
-    /// # Errors
-    ///
-    /// Of the operating system, if no memory can be had.
-    pub fn take(&self) -> std::io::Result<VersionPointer> {
+    fn take(&self) -> std::io::Result<VersionPointer> {
         let mut free = self.free.lock();
         if free.frames.is_empty() {
             Self::grow(&mut free)?;
@@ -189,8 +226,7 @@ impl Pool {
         Ok(())
     }
 
-    /// A version of `pages` pages, zeroed.
-    pub fn take_run(&self, pages: u32) -> std::io::Result<VersionPointer> {
+    fn take_run(&self, pages: u32) -> std::io::Result<VersionPointer> {
         let layout = run_layout(pages)?;
         // SAFETY: the layout has a size above 0.
         let raw = unsafe { std::alloc::alloc_zeroed(layout) }.cast::<Head>();
@@ -201,8 +237,7 @@ impl Pool {
         Ok(run)
     }
 
-    /// Takes versions back. The caller knows that no snapshot can reach them (`transaction::reclaim`).
-    pub fn give_back(&self, versions: impl IntoIterator<Item = VersionPointer>) {
+    fn give_back(&self, versions: impl IntoIterator<Item = VersionPointer>) {
         let mut free = self.free.lock();
         for version in versions {
             if version.pages() == 1 {

@@ -15,7 +15,7 @@
 //! 4. A page of the file is written only while every announced snapshot sees a version in memory of it.
 
 use super::Page;
-use super::frames::{Head, Pool, VersionPointer};
+use super::frames::{Head, VersionPointer, Versions};
 use super::map::Mapping;
 use crate::error::{Error, Result};
 use crate::ids::{PageNumber, TransactionId};
@@ -52,6 +52,8 @@ pub(crate) struct PageTable {
     /// Checks a page of the file at its first touch.
     verify: fn(&Page, &[u8], PageNumber, u128) -> std::result::Result<(), &'static str>,
     environment_id: u128,
+    /// What the words point to.
+    pub versions: Versions,
 }
 
 #[derive(Default)]
@@ -75,6 +77,7 @@ impl PageTable {
             path,
             verify,
             environment_id,
+            versions: Versions::default(),
         }
     }
 
@@ -271,6 +274,6 @@ impl Drop for PageTable {
                 }
             }
         }
-        Pool::shared().give_back(all);
+        self.versions.give_back(all);
     }
 }

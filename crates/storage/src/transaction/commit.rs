@@ -7,6 +7,7 @@
 
 use super::WriteTransaction;
 use super::job::{JobPointer, StackJob, Wake};
+use super::nesting::Nesting;
 use crate::environment::{Durability, Inner, Writer};
 use crate::error::{Error, Result};
 use crate::ids::{PageNumber, SnapshotWord, TransactionId};
@@ -18,6 +19,7 @@ use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Work for the writer that nobody waits for.
 pub trait Job: Send {
@@ -156,10 +158,7 @@ impl Queue {
             match sealed {
                 Ok(Batch::Sealed { id, write }) => {
                     let written = match &write {
-                        Some((file, position, record)) => file
-                            .file
-                            .write_at(record, *position)
-                            .map_err(|e| Error::io("write", file.file.path(), record.len() as u64, e)),
+                        Some((file, position, record)) => write_record(inner, file, *position, record),
                         None => Ok(()),
                     };
                     if let Some((_, _, buffer)) = write {
@@ -239,6 +238,7 @@ fn run_batch(inner: &Arc<Inner>, writer: MutexGuard<'_, Writer>, batch: &mut Vec
     inner.refuse_beside_long_reader()?;
     let mut tx = WriteTransaction::begin(inner, writer);
     let mut refused = Vec::new();
+    let nesting = Nesting::enter(inner);
     for (index, entry) in batch.iter_mut().enumerate() {
         tx.start_job();
         // A panic in a job is a fault of ours; it costs that job, not the others.
@@ -258,6 +258,7 @@ fn run_batch(inner: &Arc<Inner>, writer: MutexGuard<'_, Writer>, batch: &mut Vec
             }
         }
     }
+    drop(nesting);
     for (index, error) in refused.into_iter().rev() {
         batch.remove(index).done(Err(error));
     }
@@ -290,11 +291,18 @@ fn seal(mut tx: WriteTransaction<'_>) -> Result<Batch> {
     if writer.journal.is_some() {
         writer.dirty_since_flush.extend_from_slice(&dirty);
     }
-    writer.reclaim.collect(inner.readers.oldest());
+    writer.reclaim.collect(inner.readers.oldest(), &inner.table.versions);
     writer.dirty_buffer = dirty;
     writer.dirty_buffer.clear();
-    inner.wake_flush_if_due(writer);
+    inner.note_if_flush_is_due(writer);
     Ok(Batch::Sealed { id, write })
+}
+
+fn write_record(inner: &Inner, file: &JournalFile, position: u64, record: &[u8]) -> Result<()> {
+    let start = Instant::now();
+    file.file.write_at(record, position).map_err(|e| Error::io("write", file.file.path(), record.len() as u64, e))?;
+    inner.device.wrote(record.len(), start.elapsed());
+    Ok(())
 }
 
 fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Arc<JournalFile>, u64, Vec<u8>)> {
@@ -320,9 +328,10 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Arc<JournalFile>, u6
     };
     let compress = writer.compression.worth_trying(builder.raw_bytes());
     let raw_bytes = builder.raw_bytes();
+    let start = Instant::now();
     let (record, hash) = builder.finish(inner.id, id, durable, writer.last_hash, compress);
     if compress {
-        writer.compression.tried(raw_bytes, record.len());
+        writer.compression.tried(raw_bytes, record.len(), start.elapsed(), &inner.device);
     }
     let Some(journal) = &mut writer.journal else { return Err(Error::Closed) };
     let length = record.len() as u64;
@@ -333,7 +342,7 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Arc<JournalFile>, u6
         }
     })?;
     writer.last_hash = hash;
-    writer.journal_bytes += length;
+    inner.pacing.note_record(length);
     writer.positions.push_back(crate::journal::replay::State {
         transaction: id,
         hash,

@@ -1,7 +1,7 @@
 //! When old versions can go: after every snapshot that might hold a pointer to one has closed.
 
 use crate::ids::SnapshotWord;
-use crate::pager::frames::{Pool, VersionPointer};
+use crate::pager::frames::{VersionPointer, Versions};
 use std::collections::VecDeque;
 
 /// Versions that wait to be given back, oldest first. Behind the writer's lock.
@@ -30,7 +30,7 @@ impl Reclaim {
     }
 
     /// Gives back what no snapshot from `oldest` on can reach.
-    pub fn collect(&mut self, oldest: SnapshotWord) {
+    pub fn collect(&mut self, oldest: SnapshotWord, versions: &Versions) {
         let ready = self.waiting.iter().take_while(|w| w.unreachable_from <= oldest).count();
         if ready == 0 {
             return;
@@ -42,7 +42,7 @@ impl Reclaim {
             }
             waiting.version
         });
-        Pool::shared().give_back(gone.collect::<Vec<_>>());
+        versions.give_back(gone);
     }
 
     /// Versions that wait.

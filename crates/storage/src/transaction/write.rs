@@ -13,7 +13,7 @@ use crate::ids::{PageNumber, SnapshotWord, TransactionId};
 use crate::limits::SPAN_PAGES;
 use crate::page;
 use crate::pager::Page;
-use crate::pager::frames::{Pool, VersionPointer};
+use crate::pager::frames::VersionPointer;
 use crate::pager::table::Place;
 use crate::space::{self, SpaceHints};
 use parking_lot::MutexGuard;
@@ -207,7 +207,7 @@ impl<'env> WriteTransaction<'env> {
                 let source = match self.inner.table.page(number, self.id) {
                     Ok(source) => source,
                     Err(error) => {
-                        Pool::shared().give_back([copy]);
+                        self.inner.table.versions.give_back([copy]);
                         return self.noted(Err(error));
                     }
                 };
@@ -236,7 +236,9 @@ impl<'env> WriteTransaction<'env> {
     }
 
     fn take_frame(&self) -> Result<VersionPointer> {
-        self.noted(Pool::shared().take().map_err(|e| Error::io("get memory for a page of", &self.inner.path, 0, e)))
+        self.noted(
+            self.inner.table.versions.take().map_err(|e| Error::io("get memory for a page of", &self.inner.path, 0, e)),
+        )
     }
 
     /// A page of zeros (but for its head), allocated by this transaction.
@@ -290,7 +292,7 @@ impl<'env> WriteTransaction<'env> {
         let mut version = if pages == 1 {
             self.take_frame()?
         } else {
-            let run = Pool::shared().take_run(pages);
+            let run = self.inner.table.versions.take_run(pages);
             self.noted(run.map_err(|e| Error::io("get memory for a value in", &self.inner.path, length as u64, e)))?
         };
         self.install_fresh(number, version)?;

@@ -1,0 +1,190 @@
+//! When a flush begins, how fast it goes, and when writers wait for it or are refused.
+//!
+//! * A flush is *due* when the journal has reached its measure, or the process holds many page versions.
+//! * It writes slowly, in small pieces, as long as that keeps up with the journal: the device then has time for commits.
+//! * Past twice the measure writers wait for it, and it hurries.
+//! * What an old snapshot keeps from being flushed is not tried again before that snapshot closes. Past a bound on page
+//!   versions, writes beside it are refused.
+
+use crate::environment::{Inner, Writer};
+use crate::error::{Error, Result};
+use crate::ids::SnapshotWord;
+use crate::pager::frames::Pool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// A flush that nobody waits for writes so many pages, then pauses: 128 MiB a second, a twentieth of a core.
+const PAGES_AT_ONCE: usize = 16;
+/// See [`PAGES_AT_ONCE`].
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// A flush should end before the journal has grown by one part in this many of its measure.
+const PARTS_OF_MEASURE: u64 = 4;
+
+/// Bytes of page versions that an environment may have whatever others have.
+const OWN_VERSION_BYTES_MIN: usize = 16 << 20;
+
+/// What decides about the flushes of one environment.
+#[derive(Default)]
+pub(crate) struct Pacing {
+    /// Bytes of journal since the last flush began.
+    journal_bytes: AtomicU64,
+    /// A flush is due; the next batch has it started.
+    wanted: AtomicBool,
+    /// A thread is about to flush.
+    scheduled: AtomicBool,
+    /// Writers that wait for the running flush.
+    waiting: AtomicUsize,
+    /// The oldest snapshot when a flush could move nothing for it, plus one; 0: none.
+    held_back_by: AtomicU64,
+    /// Flushes that began.
+    flushes: AtomicU64,
+    /// The last transaction when it was last asked whether the environment is idle.
+    seen: AtomicU64,
+}
+
+impl Pacing {
+    pub fn journal_bytes(&self) -> u64 {
+        self.journal_bytes.load(Ordering::Relaxed)
+    }
+
+    pub fn note_record(&self, bytes: u64) {
+        self.journal_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// A flush begins, with these bytes of journal that it will not cover.
+    pub fn flush_begins(&self) {
+        self.scheduled.store(false, Ordering::Relaxed);
+        self.flushes.fetch_add(1, Ordering::Relaxed);
+        self.journal_bytes.store(0, Ordering::Relaxed);
+    }
+
+    pub fn flush_count(&self) -> u64 {
+        self.flushes.load(Ordering::Relaxed)
+    }
+
+    /// Flushes do not pause while the value lives.
+    pub fn hurry(&self) -> Hurry<'_> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        Hurry(self)
+    }
+
+    /// A flush found nothing that it may write, beside snapshots from `oldest` on; or something.
+    pub fn note_held_back(&self, by: Option<SnapshotWord>) {
+        self.held_back_by.store(by.map_or(0, |oldest| oldest.0 + 1), Ordering::Relaxed);
+    }
+}
+
+impl Inner {
+    /// Called by the writer after each commit: when enough has gathered, the next batch starts a flush.
+    pub fn note_if_flush_is_due(&self, writer: &Writer) {
+        let due = self.pacing.journal_bytes() >= self.options.flush_after_bytes || self.has_many_versions(1);
+        if due && self.options.background && !writer.dirty_since_flush.is_empty() && !self.is_held_back() {
+            self.pacing.wanted.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Starts a flush on a thread of the pool, unless one is about to start.
+    pub fn flush_in_background(self: &Arc<Inner>) {
+        if self.pacing.scheduled.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        self.in_background(|inner| {
+            if let Err(error) = inner.flush(false) {
+                tracing::error!(path = %inner.path.display(), %error, "flush");
+            }
+        });
+    }
+
+    /// Before a batch: starts the flush that is due, and waits for it if the journal has grown to twice its measure.
+    pub fn wait_for_room(self: &Arc<Inner>) {
+        if self.pacing.wanted.load(Ordering::Relaxed) && self.pacing.wanted.swap(false, Ordering::Relaxed) {
+            self.flush_in_background();
+        }
+        if !self.is_crowded() {
+            return;
+        }
+        let _hurry = self.pacing.hurry();
+        if let Err(error) = self.flush_if(|| self.is_crowded()) {
+            tracing::error!(path = %self.path.display(), %error, "flush");
+        }
+    }
+
+    fn is_crowded(&self) -> bool {
+        let much_journal = self.pacing.journal_bytes() >= 2 * self.options.flush_after_bytes;
+        self.options.background && (much_journal || self.has_many_versions(2)) && !self.is_held_back()
+    }
+
+    /// Whether the process holds more than `times` the measure of page versions, and this environment a part that matters.
+    fn has_many_versions(&self, times: usize) -> bool {
+        Pool::used_bytes() > self.options.version_bytes_max.saturating_mul(times)
+            && self.table.versions.bytes() > OWN_VERSION_BYTES_MIN.min(self.options.version_bytes_max)
+    }
+
+    /// Whether a flush would fail to move anything, for a snapshot that was open when one last tried.
+    pub fn is_held_back(&self) -> bool {
+        let by = self.pacing.held_back_by.load(Ordering::Relaxed);
+        by != 0 && self.readers.oldest().0 < by
+    }
+
+    /// Versions that an old snapshot keeps from being flushed are bounded: past twice the measure writes are refused, until
+    /// it closes. Other environments of the process, whose snapshots are young, go on.
+    pub fn refuse_beside_long_reader(&self) -> Result<()> {
+        if self.data.is_none() || !self.has_many_versions(2) {
+            return Ok(());
+        }
+        let oldest = self.readers.oldest().transaction();
+        if oldest == self.readers.published().transaction() {
+            return Ok(());
+        }
+        let max_bytes = self.options.version_bytes_max.saturating_mul(2);
+        Err(Error::LongReader { oldest, version_bytes: Pool::used_bytes(), max_bytes })
+    }
+
+    /// The pace of a flush of `total` pages that begins now.
+    pub fn pace(&self, total: usize) -> Pace<'_> {
+        Pace { inner: self, total, written: 0 }
+    }
+
+    /// Whether nothing was committed since this was last asked.
+    pub fn is_idle(&self) -> bool {
+        let last = self.readers.published().transaction().0;
+        self.pacing.seen.swap(last, Ordering::Relaxed) == last
+    }
+}
+
+/// Somebody waits for a flush.
+pub(crate) struct Hurry<'a>(&'a Pacing);
+
+impl Drop for Hurry<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Keeps a flush from going faster than it must.
+pub(crate) struct Pace<'a> {
+    inner: &'a Inner,
+    total: usize,
+    /// Pages that were written when it last paused.
+    written: usize,
+}
+
+impl Pace<'_> {
+    /// So many pages are written. Waits if there is time.
+    pub fn written(&mut self, written: usize) {
+        let Pacing { waiting, .. } = &self.inner.pacing;
+        let options = &self.inner.options;
+        if written < self.written + PAGES_AT_ONCE || !options.background || waiting.load(Ordering::Relaxed) > 0 {
+            return;
+        }
+        let room = options.flush_after_bytes / PARTS_OF_MEASURE;
+        let journal_bytes = self.inner.pacing.journal_bytes();
+        let is_behind = journal_bytes.saturating_mul(self.total as u64) > room.saturating_mul(written as u64);
+        if !is_behind {
+            self.written = written;
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
