@@ -237,11 +237,16 @@ impl Inner {
         let mut unlinked = Vec::new();
         let mut next_planned = plan.iter().peekable();
         for number in pages {
-            let version = next_planned.next_if(|p| p.entry.number == number).map(|p| p.version);
+            let planned = next_planned.next_if(|p| p.entry.number == number);
+            let version = planned.map(|p| p.version);
+            let is_written = planned.is_some_and(|p| p.entry.checksum != 0);
             match (self.table.newest(number)?, version) {
                 (Some(newest), Some(version)) if newest == version => {
-                    self.table.set(number, None)?;
-                    unlinked.push(version);
+                    let is_live_branch = page::is_branch(version.page()) && is_written;
+                    if !is_live_branch || !self.table.versions.keep(version) {
+                        self.table.set(number, None)?;
+                        unlinked.push(version);
+                    }
                 }
                 // A newer version is on top; it keeps the flushed one behind it until that goes.
                 (Some(_), _) => writer.dirty_since_flush.push(number),

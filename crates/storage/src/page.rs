@@ -108,6 +108,10 @@ pub(crate) fn set_kind(page: &mut Page, kind: Kind, level: u8) {
 pub(crate) fn level(page: &Page) -> u8 {
     page[LEVEL]
 }
+/// Whether it is an inner page of a tree.
+pub(crate) fn is_branch(page: &Page) -> bool {
+    matches!(Kind::of(page), Some(Kind::Tree | Kind::FixedTree)) && level(page) > 0
+}
 #[inline]
 pub(crate) fn count(page: &Page) -> usize {
     usize::from(u16_at(page, COUNT))

@@ -70,11 +70,13 @@ impl Environment {
     ///
     /// Only what keeps it from going on; what it finds is in the report.
     pub fn verify(&self) -> Result<Report> {
-        for number in 0..self.inner.table.pages() {
-            self.inner.table.forget_verified(PageNumber(number))?;
-        }
         let tx = self.read();
         let mut walk = Walk { tx: &tx, reached: BTreeMap::new(), report: Report::default() };
+        for number in 0..self.inner.table.pages() {
+            if let Err(error) = self.inner.table.verify_again(PageNumber(number)) {
+                walk.problem(error.to_string());
+            }
+        }
         walk.fixed_pages(self.inner.spans(tx.id())?);
         walk.tree("(catalog)", Tree::at(space::CATALOG_ROOT));
         match catalog::all(&tx) {

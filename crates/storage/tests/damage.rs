@@ -107,6 +107,42 @@ fn image_with_damaged_run(io: &SimulatedIo) {
 }
 
 #[test]
+fn a_damaged_branch_is_found_online_although_a_copy_of_it_is_in_use() {
+    const LEVEL: usize = 33;
+    let io = SimulatedIo::new();
+    let environment = Environment::open(Path::new(FOLDER), options(&io)).unwrap();
+    let structures = model_support::make_structures(&environment).unwrap();
+    let put_all = |environment: &Environment| {
+        environment
+            .write(|tx| (0..500u64).try_for_each(|key| structures.tree.put(tx, &key.to_be_bytes(), &[1; 200])))
+            .unwrap();
+    };
+    let damage = |bytes: &mut Vec<u8>| {
+        let branch = bytes.chunks_mut(8192).skip(2).find(|page| page[LEVEL] > 0).expect("the tree has a branch");
+        branch[5000] ^= 1;
+    };
+    put_all(&environment);
+    environment.flush().unwrap();
+    assert!(environment.verify().unwrap().problems.is_empty());
+    // Kept by the flush; and, opened again, by the first reader.
+    io.damage(&Path::new(FOLDER).join("data"), damage);
+    let report = environment.verify().unwrap();
+    assert!(report.problems.iter().any(|problem| problem.contains("checksum")), "{:?}", report.problems);
+    io.damage(&Path::new(FOLDER).join("data"), damage);
+    drop(environment);
+    let environment = Environment::open(Path::new(FOLDER), options(&io)).unwrap();
+    assert!(structures.tree.get(&environment.read(), &7u64.to_be_bytes()).unwrap().is_some());
+    assert!(environment.verify().unwrap().problems.is_empty());
+    io.damage(&Path::new(FOLDER).join("data"), damage);
+    let report = environment.verify().unwrap();
+    assert!(report.problems.iter().any(|problem| problem.contains("checksum")), "{:?}", report.problems);
+    // The copy is changed as a page of the file would be.
+    put_all(&environment);
+    environment.flush().unwrap();
+    assert!(structures.tree.get(&environment.read(), &499u64.to_be_bytes()).unwrap().is_some());
+}
+
+#[test]
 fn a_journal_or_data_file_that_is_gone_is_damage() {
     let (io, _) = build(2, false);
     let names = io.contents(Path::new(FOLDER)).into_keys();

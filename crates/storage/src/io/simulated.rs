@@ -195,7 +195,10 @@ impl SimulatedIo {
         let mut disk = self.disk.lock();
         if let Some(file) = disk.names.get(path).copied() {
             let state = &mut disk.files[file];
-            change(&mut state.current);
+            let mut bytes = state.current.clone();
+            change(&mut bytes);
+            state.current.truncate(bytes.len());
+            SimulatedFile::apply(state, &Write::Bytes { position: 0, bytes });
             state.durable = state.current.clone();
             state.unsynced.clear();
         }

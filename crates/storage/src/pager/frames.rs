@@ -19,12 +19,15 @@ use crate::limits::PAGE_SIZE;
 use parking_lot::Mutex;
 use std::alloc::Layout;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 const HEAD_SIZE: usize = 64;
 const FRAME_SIZE: usize = HEAD_SIZE + PAGE_SIZE + 64;
 const _: () = assert!(FRAME_SIZE.is_multiple_of(128), "head and first line share a pair of cache lines");
 const CHUNK_SIZE: usize = 4 << 20;
+
+/// Versions that the process keeps although the file has them: 256 MiB, the branches of some 12 GiB of data.
+const KEPT_FRAMES_MAX: usize = (256 << 20) / FRAME_SIZE;
 
 /// The head of one version of a page, or of a run of pages; the bytes follow it.
 #[repr(C, align(64))]
@@ -41,6 +44,8 @@ pub(crate) struct Head {
     pub fresh: bool,
     /// The file's page below the oldest version was not verified: the page was allocated again without being read.
     pub base_unverified: bool,
+    /// The file has the same bytes; the version stays because huge pages are quicker to reach.
+    kept: AtomicBool,
 }
 
 /// A pointer to a version. Dereferenced only under the rules of `table`.
@@ -86,6 +91,10 @@ impl VersionPointer {
     }
     pub fn base_unverified(&self) -> bool {
         self.head().base_unverified
+    }
+    /// Whether the file has the same bytes.
+    pub fn is_kept(&self) -> bool {
+        self.head().kept.load(Ordering::Relaxed)
     }
     /// Starts a version: its place in the chain is set before anyone can see it.
     pub fn start(&mut self, transaction: TransactionId, job: u32, previous: Option<VersionPointer>) {
@@ -135,9 +144,21 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    /// Bytes that the environment's versions take now.
+    /// Bytes that the environment's versions take now, but for those that are only kept.
     pub fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Keeps a version of one page that the file has as well. False: there are too many; let it go.
+    pub fn keep(&self, version: VersionPointer) -> bool {
+        if version.pages() > 1 || POOL.kept.fetch_add(1, Ordering::Relaxed) >= KEPT_FRAMES_MAX {
+            POOL.kept.fetch_sub(1, Ordering::Relaxed);
+            return false;
+        }
+        POOL.in_use.fetch_sub(1, Ordering::Relaxed);
+        self.bytes.fetch_sub(FRAME_SIZE, Ordering::Relaxed);
+        version.head().kept.store(true, Ordering::Relaxed);
+        true
     }
 
     /// A version of one page; its bytes are what they were.
@@ -165,7 +186,14 @@ impl Versions {
     /// Takes versions back. The caller knows that no snapshot can reach them (`transaction::reclaim`).
     pub fn give_back(&self, versions: impl IntoIterator<Item = VersionPointer>) {
         let mut bytes = 0;
-        POOL.give_back(versions.into_iter().inspect(|version| bytes += size_of_version(version.pages())));
+        POOL.give_back(versions.into_iter().inspect(|version| {
+            if version.head().kept.swap(false, Ordering::Relaxed) {
+                POOL.kept.fetch_sub(1, Ordering::Relaxed);
+                POOL.in_use.fetch_add(1, Ordering::Relaxed);
+            } else {
+                bytes += size_of_version(version.pages());
+            }
+        }));
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
@@ -178,6 +206,7 @@ fn size_of_version(pages: u32) -> usize {
 pub(crate) struct Pool {
     free: Mutex<Free>,
     in_use: AtomicUsize,
+    kept: AtomicUsize,
     run_bytes: AtomicUsize,
 }
 
@@ -190,11 +219,12 @@ struct Free {
 static POOL: Pool = Pool {
     free: Mutex::new(Free { frames: Vec::new(), chunks: Vec::new() }),
     in_use: AtomicUsize::new(0),
+    kept: AtomicUsize::new(0),
     run_bytes: AtomicUsize::new(0),
 };
 
 impl Pool {
-    /// Bytes that versions take now, in all environments of the process.
+    /// Bytes that versions take now, in all environments of the process, but for those that are only kept.
     pub fn used_bytes() -> usize {
         POOL.in_use.load(Ordering::Relaxed) * FRAME_SIZE + POOL.run_bytes.load(Ordering::Relaxed)
     }
@@ -261,6 +291,7 @@ impl Head {
             job: 0,
             fresh: false,
             base_unverified: false,
+            kept: AtomicBool::new(false),
         }
     }
 }

@@ -9,7 +9,8 @@
 //! The rules that make the pointers sound:
 //!
 //! 1. Only the single writer installs versions, and only the flush (which holds the writer's lock for that step) takes
-//!    flushed ones out. A version is filled before its transaction is published; then it never changes.
+//!    flushed ones out. A version is filled before its transaction is published; then it never changes. One exception: a
+//!    reader that verifies a branch page installs a copy of it where no version is, as transaction 0.
 //! 2. A snapshot sees versions with its own or an older transaction. It announces itself (`readers`) before it loads a word.
 //! 3. A version goes back to the pool only when no announced snapshot can hold a pointer to it (`transaction::reclaim`).
 //! 4. A page of the file is written only while every announced snapshot sees a version in memory of it.
@@ -146,7 +147,17 @@ impl PageTable {
         })
     }
 
-    /// Installs a version (rules 1 and 2), or with `None` says that the file has the newest, verified.
+    /// Installs a version on what is newest now. A copy that a reader installed after the writer looked comes behind it.
+    pub fn install(&self, number: PageNumber, version: VersionPointer) -> Result<()> {
+        let before = self.word(number)?.swap(version.0.as_ptr() as usize, Ordering::AcqRel);
+        if before > IN_FILE_VERIFIED && version.previous().is_none() {
+            // Until here an older snapshot goes on to the file, which has the same.
+            version.set_previous(VersionPointer::from_raw(before as *mut Head));
+        }
+        Ok(())
+    }
+
+    /// Sets a version (rules 1 and 2), or with `None` says that the file has the newest, verified.
     pub fn set(&self, number: PageNumber, version: Option<VersionPointer>) -> Result<()> {
         let word = version.map_or(IN_FILE_VERIFIED, |v| v.0.as_ptr() as usize);
         self.word(number)?.store(word, Ordering::Release);
@@ -156,13 +167,6 @@ impl PageTable {
     /// Takes back a version that was installed on nothing: the file has the page, and it is not verified.
     pub fn set_unverified(&self, number: PageNumber) -> Result<()> {
         self.word(number)?.store(IN_FILE_UNVERIFIED, Ordering::Release);
-        Ok(())
-    }
-
-    /// Forgets that a page of the file was verified, so that its next touch checks it again.
-    pub fn forget_verified(&self, number: PageNumber) -> Result<()> {
-        let word = self.word(number)?;
-        word.compare_exchange(IN_FILE_VERIFIED, IN_FILE_UNVERIFIED, Ordering::AcqRel, Ordering::Relaxed).ok();
         Ok(())
     }
 
@@ -222,7 +226,40 @@ impl PageTable {
         (self.verify)(page, bytes, number, self.environment_id).map_err(|rule| self.corrupt(number, rule))?;
         // Another reader may have done the same, or the writer may have installed a version: then the word stays.
         let word = self.word(number)?;
-        word.compare_exchange(IN_FILE_UNVERIFIED, IN_FILE_VERIFIED, Ordering::AcqRel, Ordering::Relaxed).ok();
+        let copy = if crate::page::is_branch(page) { self.kept_copy(page) } else { None };
+        let verified = copy.map_or(IN_FILE_VERIFIED, |copy| copy.0.as_ptr() as usize);
+        if word.compare_exchange(IN_FILE_UNVERIFIED, verified, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            self.versions.give_back(copy);
+        }
+        Ok(())
+    }
+
+    /// A copy of a page of the file, for every snapshot; `None` if there are enough of them or no memory is to be had.
+    fn kept_copy(&self, page: &Page) -> Option<VersionPointer> {
+        let mut copy = self.versions.take().ok()?;
+        copy.start(TransactionId(0), 0, None);
+        copy.page_mut().copy_from_slice(page);
+        if self.versions.keep(copy) {
+            return Some(copy);
+        }
+        self.versions.give_back([copy]);
+        None
+    }
+
+    /// Verifies a page of the file once more: now if a version of it is kept, else at its next touch.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if a kept page is damaged in the file.
+    pub fn verify_again(&self, number: PageNumber) -> Result<()> {
+        if let Place::Memory(version) = self.place(number)?
+            && version.is_kept()
+        {
+            let page = self.file_page_unverified(number)?;
+            return (self.verify)(page, page, number, self.environment_id).map_err(|rule| self.corrupt(number, rule));
+        }
+        let word = self.word(number)?;
+        word.compare_exchange(IN_FILE_VERIFIED, IN_FILE_UNVERIFIED, Ordering::AcqRel, Ordering::Relaxed).ok();
         Ok(())
     }
 

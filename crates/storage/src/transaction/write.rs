@@ -225,7 +225,7 @@ impl<'env> WriteTransaction<'env> {
     }
 
     fn install(&mut self, number: PageNumber, version: VersionPointer, ours: Option<VersionPointer>) -> Result<()> {
-        self.inner.table.set(number, Some(version))?;
+        self.inner.table.install(number, version)?;
         if ours.is_none() {
             self.dirty.push(number);
         }
