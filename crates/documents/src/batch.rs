@@ -122,16 +122,21 @@ impl Batch {
         Ok(batch)
     }
 
-    /// One element of a bulk insert, as cut out of the stream. False: it only kept the connection alive.
+    /// One element of a bulk insert, as cut out of the stream. False: it only kept the connection alive. Its client never
+    /// learns the ids, so that none is made from an identity.
     ///
     /// # Errors
     ///
     /// The element is not acceptable, or a command that is unknown or not supported yet.
     pub fn push_bulk_element(&mut self, element: &[u8]) -> Result<bool> {
-        MINIFIER.with_borrow_mut(|minifier| {
+        let is_command = MINIFIER.with_borrow_mut(|minifier| {
             let element = minifier.minify(element)?;
             self.push_command(element)
-        })
+        })?;
+        if let Some(command) = self.commands.pop_if(|command| is_command && command.id.ends_with('|')) {
+            return Err(Error::BadId { id: command.id, rule: "Document ids cannot end with '|' in a bulk insert" });
+        }
+        Ok(is_command)
     }
 
     fn push_put(&mut self, id: &str, document: Raw<'_>, expected: Expected) -> Result<()> {

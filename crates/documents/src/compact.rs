@@ -7,7 +7,7 @@ use storage::{Environment, FixedTree, Location, ReadTransaction, Tree};
 
 use crate::collections::Collection;
 use crate::record::{self, Head};
-use crate::schema::Schema;
+use crate::schema::{Schema, tombstone_key};
 use crate::{DocumentStore, Result, id};
 
 /// Records that one transaction copies.
@@ -101,6 +101,8 @@ fn copy_records(
                     to.by_id.put(tx, &key, &location.0.to_le_bytes())?;
                 } else {
                     row.tombstones(tx)?.put(tx, *etag, location.0)?;
+                    let key = tombstone_key(head.collection, &id::lower(record::id(&head, bytes)?));
+                    to.tombstones_by_id.put(tx, &key, &location.0.to_le_bytes())?;
                 }
             }
             Ok::<_, crate::Error>(())

@@ -6,6 +6,7 @@ use crate::collections::Collection;
 use crate::id::{lower, lower_into};
 use crate::put::{Existing, location_from};
 use crate::record::{self, Head, Kind};
+use crate::schema::tombstone_key;
 use crate::writing::check_expected;
 use crate::{Expected, Flags, Operation, Result, Writing};
 
@@ -138,6 +139,8 @@ impl Writing<'_, '_> {
         let location = schema.records.insert(self.tx, &parts)?;
         schema.tombstones_by_etag.put(self.tx, etag, location.0)?;
         tombstones.put(self.tx, etag, location.0)?;
+        let key = tombstone_key(existing.head.collection, &self.key);
+        schema.tombstones_by_id.put(self.tx, &key, &location.0.to_le_bytes())?;
         Ok(())
     }
 }

@@ -31,6 +31,7 @@ mod schema;
 mod snapshot;
 mod store;
 mod tombstone;
+mod upgrade;
 mod verify;
 mod wildcard;
 mod writing;

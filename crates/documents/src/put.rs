@@ -39,6 +39,8 @@ pub(crate) struct Put<'a> {
     /// Stored metadata, then body.
     parts: &'a [u8],
     existing: Option<Existing>,
+    /// What an earlier document of this id left in this collection.
+    tombstone: Option<Location>,
 }
 
 /// Finds what is stored under a key.
@@ -96,6 +98,7 @@ impl Writing<'_, '_> {
             content: *content,
             parts,
             existing: None,
+            tombstone: None,
         };
         if let Some(existing) = existing {
             if existing.head.collection != self.collection(place).number {
@@ -112,6 +115,8 @@ impl Writing<'_, '_> {
                 return Ok(put);
             }
             put.existing = Some(existing);
+        } else {
+            put.tombstone = self.find_tombstone(place)?;
         }
         put.etag = self.next_etag();
         if let Some(vector) = put.existing.as_ref().and_then(|existing| existing.vector.as_deref()) {
@@ -169,6 +174,9 @@ impl Writing<'_, '_> {
         let parts = [&encoded[..], put.id.as_bytes(), vector.as_bytes(), put.parts];
         let size = parts.iter().map(|part| part.len() as u64).sum::<u64>();
 
+        if let Some(tombstone) = put.tombstone {
+            self.remove_tombstone(tombstone)?;
+        }
         let documents = self.documents_of(put.collection);
         self.change_collection(put.collection, |collection| {
             match &put.existing {

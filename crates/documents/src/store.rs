@@ -47,7 +47,9 @@ impl DocumentStore {
             let bytes = bytes.ok_or(Error::Corrupt { rule: "the database id is stored" })?;
             base64::encode_unpadded(bytes)
         };
-        Ok(DocumentStore { environment, schema, names: Names { database_id, node_tag: options.node_tag } })
+        let store = DocumentStore { environment, schema, names: Names { database_id, node_tag: options.node_tag } };
+        store.upgrade()?;
+        Ok(store)
     }
 
     /// The environment below, and nothing else any more.

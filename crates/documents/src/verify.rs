@@ -6,9 +6,9 @@ use json::Minifier;
 use storage::{Location, ReadTransaction};
 
 use crate::collections::Collection;
-use crate::put::location_from;
+use crate::put::{find, location_from};
 use crate::record::{self, Head, Kind};
-use crate::schema::Schema;
+use crate::schema::{Schema, tombstone_key};
 use crate::{Etag, Result, Snapshot, id};
 
 /// Problems that are told in words; more are only counted.
@@ -122,10 +122,11 @@ impl Check<'_> {
             Ok(id) => id,
             Err(error) => return Ok(Err(error.to_string())),
         };
+        let key = id::lower(id);
         if kind == Kind::Tombstone {
-            return Ok(Ok(()));
+            return self.tombstone(&head, id, &key, location);
         }
-        let found = self.schema.by_id.get(self.tx, &id::lower(id))?;
+        let found = self.schema.by_id.get(self.tx, &key)?;
         if found.map(location_from).transpose()? != Some(Location(location)) {
             return Ok(Err(format!("the id '{id}' does not lead to it")));
         }
@@ -141,15 +142,34 @@ impl Check<'_> {
         Ok(Ok(()))
     }
 
-    /// Each document was found by its etag and led back from its id, so it is enough to count.
-    fn by_id(&mut self) -> Result<()> {
-        let mut cursor = self.schema.by_id.cursor(self.tx);
-        let mut count = 0;
-        while cursor.next()?.is_some() {
-            count += 1;
+    fn tombstone(&self, head: &Head, id: &str, key: &[u8], location: u64) -> Result<Result<(), String>> {
+        let found = self.schema.tombstones_by_id.get(self.tx, &tombstone_key(head.collection, key))?;
+        if found.map(location_from).transpose()? != Some(Location(location)) {
+            return Ok(Err(format!("the id '{id}' does not lead to its tombstone")));
         }
-        if count != self.found.document_count {
-            self.problem(format!("{count} ids lead to {} documents", self.found.document_count));
+        // A document that is not found as it should be was told already.
+        let document = find(self.schema, self.tx, key)?;
+        if document.is_some_and(|document| document.head.collection == head.collection) {
+            return Ok(Err(format!("'{id}' has a tombstone, and a document in the same collection")));
+        }
+        Ok(Ok(()))
+    }
+
+    /// Each document and tombstone was found by its etag and led back from its id, so it is enough to count.
+    fn by_id(&mut self) -> Result<()> {
+        let ids = [
+            (self.schema.by_id, self.found.document_count, "documents"),
+            (self.schema.tombstones_by_id, self.found.tombstone_count, "tombstones"),
+        ];
+        for (tree, expected, what) in ids {
+            let mut cursor = tree.cursor(self.tx);
+            let mut count = 0;
+            while cursor.next()?.is_some() {
+                count += 1;
+            }
+            if count != expected {
+                self.problem(format!("{count} ids lead to {expected} {what}"));
+            }
         }
         Ok(())
     }
@@ -191,6 +211,7 @@ impl Check<'_> {
 
 #[cfg(test)]
 mod tests {
+    use crate::schema::tombstone_key;
     use crate::*;
     use storage::{Environment, Options};
 
@@ -215,6 +236,12 @@ mod tests {
         let found = problems(&|tx| schema.by_etag.delete(tx, 1).map(drop));
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found[0].contains("counts") && found[1].contains("a tree"), "{found:?}");
+        let found = problems(&|tx| {
+            let key = tombstone_key(1, b"users/3");
+            schema.tombstones_by_id.delete(tx, &key).map(drop)
+        });
+        assert!(found.iter().any(|problem| problem.contains("'users/3' does not lead to its tombstone")), "{found:?}");
+        assert!(found.iter().any(|problem| problem == "0 ids lead to 1 tombstones"), "{found:?}");
         let found = problems(&|tx| schema.state.put(tx, crate::schema::LAST_ETAG, &1u64.to_be_bytes()));
         assert!(found.iter().any(|problem| problem == "etag 2 is above the last etag 1"), "{found:?}");
     }

@@ -300,6 +300,53 @@ fn tombstones_are_cleaned_up_to_an_etag() {
 }
 
 #[test]
+fn a_document_that_comes_back_takes_the_tombstone_of_its_collection_away() {
+    let store = store();
+    let (user, dog) = (USER, r#"{"@metadata":{"@collection":"Dogs"}}"#);
+    // What is done to the document, and then the tombstones: of users, of dogs.
+    let step = |document: Option<&str>, expected: (usize, usize)| {
+        match document {
+            Some(document) => drop(put(&store, "a", document).unwrap()),
+            None => assert!(delete(&store, "A", None).unwrap()),
+        }
+        let snapshot = store.read();
+        let count = |name| snapshot.collection_tombstones_after(name, 0).unwrap().count();
+        assert_eq!((count("Users"), count("Dogs")), expected);
+        assert_eq!(snapshot.tombstones_after(0).count(), expected.0 + expected.1);
+        assert_eq!(snapshot.statistics().unwrap().tombstone_count as usize, expected.0 + expected.1);
+        assert_eq!(snapshot.verify().unwrap().problems, Vec::<String>::new());
+    };
+    step(Some(user), (0, 0));
+    step(None, (1, 0));
+    step(Some(user), (0, 0));
+    step(None, (1, 0));
+    // Who pulls changes of users still has to learn that it is gone from there.
+    step(Some(dog), (1, 0));
+    step(None, (1, 1));
+    step(Some(user), (0, 1));
+    step(None, (1, 1));
+    step(Some(dog), (1, 0));
+    let size = |name| store.read().collection(name).unwrap().unwrap().tombstone_size;
+    assert!(size("Users") > 0 && size("Dogs") == 0);
+    assert_eq!(store.write(now(), |writing| writing.clean_tombstones(Etag::MAX, 100)).unwrap(), 1);
+    put(&store, "b", user).unwrap();
+    assert_eq!(store.read().verify().unwrap().problems, Vec::<String>::new());
+}
+
+#[test]
+fn a_batch_that_deletes_and_stores_again_leaves_no_tombstone() {
+    let store = store();
+    put(&store, "a", USER).unwrap();
+    let mut batch = Batch::new();
+    batch.delete("a", Expected::Any).unwrap();
+    batch.put("a", USER.as_bytes(), Expected::Missing).unwrap();
+    run(&store, batch).unwrap();
+    let snapshot = store.read();
+    assert_eq!((ids(snapshot.after(0)), snapshot.tombstones_after(0).count()), (vec!["a".to_owned()], 0));
+    assert_eq!(snapshot.verify().unwrap().problems, Vec::<String>::new());
+}
+
+#[test]
 fn a_collection_is_deleted_in_steps() {
     let store = store();
     (0..10).for_each(|n| drop(put(&store, &format!("users/{n}"), USER).unwrap()));

@@ -40,8 +40,10 @@ pub struct Model {
 
 pub const COLLECTIONS: [&str; 4] = ["Users", "Dogs", "@empty", "Ünïcode"];
 
-pub fn collection_of(key: &str) -> &'static str {
-    COLLECTIONS[key.bytes().map(usize::from).sum::<usize>() % COLLECTIONS.len()]
+/// Most documents come back in the collection where they were, some in another.
+pub fn collection_of(random: &mut Random, key: &str) -> &'static str {
+    let usual = key.bytes().map(usize::from).sum::<usize>();
+    COLLECTIONS[(usual + usize::from(random.below(4) == 0)) % COLLECTIONS.len()]
 }
 
 pub fn random_id(random: &mut Random) -> String {
@@ -68,7 +70,10 @@ pub fn command(random: &mut Random, batch: &mut Batch, model: &mut Model, databa
     };
     match random.below(10) {
         0..=6 => {
-            let collection = collection_of(&key);
+            let collection = match model.documents.get(&key) {
+                Some(stored) => stored.collection,
+                None => collection_of(random, &key),
+            };
             let size = [10, 300, 3000, 30_000][random.below(4) as usize] as usize;
             let body =
                 format!("{{\"N\":{},\"S\":\"{}\"}}", random.next(), "s".repeat(random.below(size as u64) as usize));
@@ -81,6 +86,7 @@ pub fn command(random: &mut Random, batch: &mut Batch, model: &mut Model, databa
                 return Err(());
             }
             model.last_etag += 1;
+            model.tombstones.retain(|_, (dead, of)| *of != collection || self::key(dead) != key);
             model.documents.insert(key, Stored { id, collection, body, etag: model.last_etag });
         }
         7 | 8 => {
