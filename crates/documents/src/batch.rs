@@ -3,7 +3,9 @@
 //! Everything that needs no look at the database happens here: JSON is checked, documents are taken apart, ids are checked,
 //! GUIDs are made. What is left for the one writer is to look up, decide and put bytes.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::HashMap;
 
 use json::{Kind, Minifier, Raw};
 
@@ -21,10 +23,35 @@ pub struct Batch {
     /// Stored metadata and bodies of all documents.
     pub(crate) text: Vec<u8>,
     pub(crate) commands: Vec<Command>,
-    /// Names of collections, each once.
-    pub(crate) collections: Vec<String>,
+    /// Bytes of the commands, with what they point to.
+    held_bytes: usize,
+    pub(crate) collections: Collections,
     pub(crate) skip_unchanged: bool,
     pub(crate) separator: Option<char>,
+}
+
+/// Names of collections, each once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Collections {
+    names: Vec<String>,
+    places: HashMap<String, usize>,
+}
+
+impl Collections {
+    pub fn name(&self, place: usize) -> Option<&str> {
+        self.names.get(place).map(String::as_str)
+    }
+
+    /// The place of a name. Batches touch few collections, mostly the one of the command before.
+    fn place(&mut self, name: String) -> usize {
+        if self.names.last() == Some(&name) {
+            return self.names.len() - 1;
+        }
+        *self.places.entry(name).or_insert_with_key(|name| {
+            self.names.push(name.clone());
+            self.names.len() - 1
+        })
+    }
 }
 
 impl Batch {
@@ -57,7 +84,7 @@ impl Batch {
 
     /// Bytes that the batch holds in memory, about.
     pub fn size(&self) -> usize {
-        self.text.len() + self.commands.len() * 128
+        self.text.len() + self.held_bytes
     }
 
     /// Adds the storing of one document, given as JSON. An id that ends with `/` or `|` is completed.
@@ -79,7 +106,7 @@ impl Batch {
     /// The id cannot be one.
     pub fn delete(&mut self, id: &str, expected: Expected) -> Result<()> {
         id::check(id)?;
-        self.commands.push(Command { action: Action::Delete, id: id.to_owned(), expected });
+        self.push(Command { action: Action::Delete, id: id.to_owned(), expected });
         Ok(())
     }
 
@@ -90,7 +117,7 @@ impl Batch {
     /// The prefix cannot be the start of an id.
     pub fn delete_prefixed(&mut self, prefix: &str) -> Result<()> {
         id::check(prefix)?;
-        self.commands.push(Command { action: Action::DeletePrefixed, id: prefix.to_owned(), expected: Expected::Any });
+        self.push(Command { action: Action::DeletePrefixed, id: prefix.to_owned(), expected: Expected::Any });
         Ok(())
     }
 
@@ -143,20 +170,14 @@ impl Batch {
         let id = if id.is_empty() { id::random_guid() } else { id.to_owned() };
         id::check(&id)?;
         let (content, collection) = content::split(&mut self.text, document)?;
-        let collection = collection.map(|name| self.collection(name));
-        self.commands.push(Command { action: Action::Put { content, collection }, id, expected });
+        let collection = collection.map(|name| self.collections.place(name));
+        self.push(Command { action: Action::Put { content, collection }, id, expected });
         Ok(())
     }
 
-    /// The place of a name in the list. Batches touch few collections, mostly the one of the command before.
-    fn collection(&mut self, name: String) -> usize {
-        match self.collections.iter().rposition(|known| *known == name) {
-            Some(place) => place,
-            None => {
-                self.collections.push(name);
-                self.collections.len() - 1
-            }
-        }
+    fn push(&mut self, command: Command) {
+        self.held_bytes += size_of::<Command>() + command.id.len() + command.expected.as_wire().len();
+        self.commands.push(command);
     }
 
     fn push_command(&mut self, command: Raw<'_>) -> Result<bool> {
@@ -167,11 +188,12 @@ impl Batch {
         let mut is_prefixed = false;
         for (name, value) in command.members() {
             match name.escaped() {
-                b"Type" => kind = value.as_str(),
-                b"Id" => id = value.as_str(),
-                b"ChangeVector" => vector = value.as_str(),
+                b"Type" => kind = text("Type", value)?,
+                b"Id" => id = text("Id", value)?,
+                // Nothing of another kind may pass for "no condition".
+                b"ChangeVector" => vector = text("ChangeVector", value)?,
                 b"Document" => document = Some(value),
-                b"IdPrefixed" => is_prefixed = value.as_bool() == Some(true),
+                b"IdPrefixed" => is_prefixed = flag("IdPrefixed", value)?,
                 b"TrackedEntities" => tracked = Some(value),
                 _ => {}
             }
@@ -190,13 +212,22 @@ impl Batch {
             CommandKind::Delete if is_prefixed => self.delete_prefixed(id)?,
             CommandKind::Delete => self.delete(id, expected)?,
             CommandKind::BatchTrackChanges => {
-                let tracked = tracked.unwrap_or(Raw::new(b"{}"));
-                let entities = tracked
-                    .members()
-                    .map(|(id, vector)| (id.decode().into_owned(), vector.as_str().unwrap_or_default().into_owned()))
-                    .collect();
-                let action = Action::TrackChanges(entities);
-                self.commands.push(Command { action, id: String::new(), expected: Expected::Any });
+                let tracked =
+                    tracked.filter(|tracked| tracked.kind() == Kind::Object).ok_or_else(|| Error::BadBatch {
+                        rule: "BatchTrackChanges command must have an object 'TrackedEntities'".to_owned(),
+                    })?;
+                let mut entities = Vec::new();
+                for (id, vector) in tracked.members() {
+                    let entity =
+                        (id.decode().into_owned(), text("TrackedEntities", vector)?.unwrap_or_default().into_owned());
+                    self.held_bytes += entity.0.len() + entity.1.len() + size_of_val(&entity);
+                    entities.push(entity);
+                }
+                self.push(Command {
+                    action: Action::TrackChanges(entities),
+                    id: String::new(),
+                    expected: Expected::Any,
+                });
             }
             CommandKind::HeartBeat => return Ok(false),
             CommandKind::Patch
@@ -217,4 +248,27 @@ impl Batch {
         }
         Ok(true)
     }
+}
+
+/// A property of a command that is text, or null.
+fn text<'c>(name: &str, value: Raw<'c>) -> Result<Option<Cow<'c, str>>> {
+    match value.kind() {
+        Kind::Null => Ok(None),
+        Kind::String => Ok(value.as_str()),
+        _ => Err(wrong_kind(name, "text", value)),
+    }
+}
+
+/// A property of a command that is true or false, or null.
+fn flag(name: &str, value: Raw<'_>) -> Result<bool> {
+    match value.kind() {
+        Kind::Null => Ok(false),
+        Kind::Bool => Ok(value.as_bool() == Some(true)),
+        _ => Err(wrong_kind(name, "true or false", value)),
+    }
+}
+
+fn wrong_kind(name: &str, expected: &str, value: Raw<'_>) -> Error {
+    let found: String = String::from_utf8_lossy(value.bytes()).chars().take(80).collect();
+    Error::BadBatch { rule: format!("'{name}' of a command must be {expected}, or null, but is: {found}") }
 }

@@ -53,6 +53,12 @@ fn tombstones_name(number: u32) -> Vec<u8> {
 }
 
 impl Collection {
+    /// One without documents.
+    pub fn new(number: u32, name: &str) -> Collection {
+        let name = name.to_owned();
+        Collection { number, name, document_count: 0, document_size: 0, tombstone_count: 0, tombstone_size: 0 }
+    }
+
     pub fn encode(&self) -> Vec<u8> {
         let fields = [self.document_count, self.document_size, self.tombstone_count, self.tombstone_size];
         let mut row = Vec::with_capacity(FIELDS * 8 + self.name.len());

@@ -3,15 +3,19 @@
 //! Ids, etags, change vectors, dates, counts and the database id stay; only the places of records change. The copy is lazy
 //! while it is made and durable when it is closed, so that nothing of it counts before the caller puts it in place.
 
-use storage::{Environment, FixedTree, Location, ReadTransaction, Tree};
+use std::collections::HashMap;
+
+use storage::{Environment, FixedTree, Location, ReadTransaction, Tree, WriteTransaction};
 
 use crate::collections::Collection;
-use crate::record::{self, Head};
+use crate::record::{self, Head, Kind};
 use crate::schema::{Schema, tombstone_key};
-use crate::{DocumentStore, Result, id};
+use crate::{DocumentStore, Error, Result, id};
 
-/// Records that one transaction copies.
-const RECORDS_AT_ONCE: usize = 2_000;
+/// Entries, and bytes, that one transaction copies: the one more, so that a large record goes alone.
+const ENTRIES_AT_ONCE: usize = 2_000;
+/// See [`ENTRIES_AT_ONCE`].
+const BYTES_AT_ONCE: usize = 8 << 20;
 
 impl DocumentStore {
     /// Copies all that one snapshot shows into `target`, which must be empty. `progress` is told how many documents and
@@ -34,12 +38,13 @@ impl DocumentStore {
             copy_tree(&tx, from, target, to)?;
         }
         let rows = Collection::all(from, &tx)?;
-        target.write(|tx| rows.iter().try_for_each(|row| row.create_trees(tx)))?;
+        let mut copy = Copy { source: &tx, from, target, to, trees: HashMap::new() };
+        for rows in rows.chunks(ENTRIES_AT_ONCE) {
+            copy.trees.extend(target.write(|tx| rows.iter().map(|row| trees_of(tx, row)).collect::<Result<Vec<_>>>())?);
+        }
         let mut copied = 0;
-        let documents = Kinds { by_etag: [from.by_etag, to.by_etag], are_documents: true };
-        let tombstones = Kinds { by_etag: [from.tombstones_by_etag, to.tombstones_by_etag], are_documents: false };
-        for kind in [documents, tombstones] {
-            copy_records(&tx, from, target, &to, &kind, |more| {
+        for by_etag in [from.by_etag, from.tombstones_by_etag] {
+            copy.records(by_etag, |more| {
                 copied += more;
                 progress(copied);
             })?;
@@ -48,11 +53,10 @@ impl DocumentStore {
     }
 }
 
-/// Documents, or tombstones.
-struct Kinds {
-    /// Etag to location: in the source, in the target.
-    by_etag: [FixedTree; 2],
-    are_documents: bool,
+/// Makes the trees of a collection: its number, those of its documents and of its tombstones.
+fn trees_of(tx: &mut WriteTransaction<'_>, row: &Collection) -> Result<(u32, [FixedTree; 2])> {
+    row.create_trees(tx)?;
+    Ok((row.number, [row.documents(tx)?, row.tombstones(tx)?]))
 }
 
 fn copy_tree(tx: &ReadTransaction<'_>, from: Tree, target: &Environment, to: Tree) -> Result<()> {
@@ -60,7 +64,7 @@ fn copy_tree(tx: &ReadTransaction<'_>, from: Tree, target: &Environment, to: Tre
     let mut entries = Vec::new();
     while let Some((key, value)) = cursor.next()? {
         entries.push((key.to_vec(), value.to_vec()));
-        if entries.len() == RECORDS_AT_ONCE {
+        if entries.len() == ENTRIES_AT_ONCE {
             put_entries(target, to, &std::mem::take(&mut entries))?;
         }
     }
@@ -71,42 +75,51 @@ fn put_entries(target: &Environment, to: Tree, entries: &[(Vec<u8>, Vec<u8>)]) -
     target.write(|tx| entries.iter().try_for_each(|(key, value)| Ok(to.put(tx, key, value)?)))
 }
 
-fn copy_records(
-    source: &ReadTransaction<'_>,
-    from: &Schema,
-    target: &Environment,
-    to: &Schema,
-    kind: &Kinds,
-    mut progress: impl FnMut(u64),
-) -> Result<()> {
-    let mut cursor = kind.by_etag[0].cursor(source);
-    loop {
-        let mut batch = Vec::with_capacity(RECORDS_AT_ONCE);
-        while batch.len() < RECORDS_AT_ONCE {
-            let Some((etag, location)) = cursor.next()? else { break };
-            batch.push((etag, from.records.get(source, Location(location))?));
-        }
-        if batch.is_empty() {
-            return Ok(());
-        }
-        target.write(|tx| {
-            for (etag, bytes) in &batch {
-                let head = Head::decode(bytes)?;
-                let location = to.records.insert(tx, &[bytes])?;
-                kind.by_etag[1].put(tx, *etag, location.0)?;
-                let row = Collection::by_number(to, tx, head.collection)?;
-                if kind.are_documents {
-                    row.documents(tx)?.put(tx, *etag, location.0)?;
-                    let key = id::lower(record::id(&head, bytes)?);
-                    to.by_id.put(tx, &key, &location.0.to_le_bytes())?;
-                } else {
-                    row.tombstones(tx)?.put(tx, *etag, location.0)?;
-                    let key = tombstone_key(head.collection, &id::lower(record::id(&head, bytes)?));
-                    to.tombstones_by_id.put(tx, &key, &location.0.to_le_bytes())?;
-                }
+struct Copy<'c> {
+    source: &'c ReadTransaction<'c>,
+    from: &'c Schema,
+    target: &'c Environment,
+    to: Schema,
+    /// In the target, by the collection's number.
+    trees: HashMap<u32, [FixedTree; 2]>,
+}
+
+impl Copy<'_> {
+    fn records(&self, by_etag: FixedTree, mut progress: impl FnMut(u64)) -> Result<()> {
+        let mut cursor = by_etag.cursor(self.source);
+        loop {
+            let mut batch = Vec::with_capacity(ENTRIES_AT_ONCE);
+            let mut bytes = 0;
+            while batch.len() < ENTRIES_AT_ONCE && bytes < BYTES_AT_ONCE {
+                let Some((_, location)) = cursor.next()? else { break };
+                let record = self.from.records.get(self.source, Location(location))?;
+                bytes += record.len();
+                batch.push(record);
             }
-            Ok::<_, crate::Error>(())
-        })?;
-        progress(batch.len() as u64);
+            if batch.is_empty() {
+                return Ok(());
+            }
+            self.target.write(|tx| batch.iter().try_for_each(|record| self.record(tx, record)))?;
+            progress(batch.len() as u64);
+        }
+    }
+
+    fn record(&self, tx: &mut WriteTransaction<'_>, record: &[u8]) -> Result<()> {
+        let head = Head::decode(record)?;
+        let key = id::lower(record::id(&head, record)?);
+        let missing = Error::Corrupt { rule: "the collection of a document exists" };
+        let [documents, tombstones] = self.trees.get(&head.collection).ok_or(missing)?;
+        match head.kind {
+            Kind::Document => {
+                let keys = self.to.document_keys(&key, head.etag, *documents);
+                self.to.records.insert(tx, &keys, &[record])?
+            }
+            Kind::Tombstone => {
+                let key = tombstone_key(head.collection, &key);
+                let keys = self.to.tombstone_keys(&key, head.etag, *tombstones);
+                self.to.records.insert(tx, &keys, &[record])?
+            }
+        };
+        Ok(())
     }
 }

@@ -135,6 +135,10 @@ fn append_metadata(buffer: &mut Vec<u8>, metadata: Raw<'_>) -> Result<Option<Str
         Some(name) if name.len() > COLLECTION_NAME_SIZE_MAX => {
             Err(Error::TooLarge { what: "a collection's name", size: name.len(), max: COLLECTION_NAME_SIZE_MAX })
         }
+        // It means all documents wherever a collection is named, so a collection of that name could not be asked for.
+        Some(name) if name.eq_ignore_ascii_case("@all_docs") => {
+            Err(Error::BadBatch { rule: "'@all_docs' is no name for a collection".to_owned() })
+        }
         _ => Ok(collection),
     }
 }

@@ -1,31 +1,48 @@
 //! Deleting documents: one, by prefix, by collection. Each leaves a tombstone with an etag of its own.
 
-use storage::Location;
+use storage::{FixedTree, Location};
 
 use crate::collections::Collection;
+use crate::found::{Existing, Found};
 use crate::id::{lower, lower_into};
-use crate::put::{Existing, location_from};
 use crate::record::{self, Head, Kind};
 use crate::schema::tombstone_key;
-use crate::writing::check_expected;
-use crate::{Expected, Flags, Operation, Result, Writing};
+use crate::{Date, Error, Etag, Expected, Flags, Operation, Result, Writing};
+
+/// Documents that a deletion by prefix looks up at once.
+const KEYS_AT_ONCE: usize = 1024;
+
+/// A decided deletion of a document that is there: all that its tombstone holds.
+#[derive(Debug)]
+pub(crate) struct Delete {
+    etag: Etag,
+    /// `None`: this database's own entry alone.
+    vector: Option<String>,
+    last_modified: Date,
+}
 
 impl Writing<'_, '_> {
     /// Deletes a document; false if there was none.
     ///
     /// # Errors
     ///
-    /// [`Error::Conflict`](crate::Error::Conflict) if the condition does not hold.
+    /// [`Error::Conflict`] if the condition does not hold.
     pub fn delete(&mut self, id: &str, expected: &Expected) -> Result<bool> {
-        let existing = self.find(id)?;
-        if *expected != Expected::Any {
-            let actual = existing.as_ref().map(|existing| self.vector_of(existing));
-            check_expected(Operation::Delete, id, expected, actual.as_deref())?;
-        }
-        match existing {
-            Some(existing) => self.apply_delete(&existing).map(|()| true),
-            None => Ok(false),
-        }
+        let found = self.find(id)?;
+        self.check_expected(Operation::Delete, id, expected, found.document.as_ref())?;
+        self.delete_found(found)
+    }
+
+    fn delete_found(&mut self, mut found: Found) -> Result<bool> {
+        let Some(document) = found.document.take() else {
+            self.spare_key = found.key;
+            return Ok(false);
+        };
+        let etag = self.next_etag();
+        let delete = Delete { etag, vector: self.vector_over(Some(&document), etag)?, last_modified: self.now };
+        self.apply_delete(&delete, &document, &found.key)?;
+        self.applied(etag, found);
+        Ok(true)
     }
 
     /// Deletes all documents whose id begins with `prefix`; gives how many.
@@ -42,11 +59,11 @@ impl Writing<'_, '_> {
             {
                 let mut cursor = schema.by_id.cursor(&*self.tx);
                 let mut entry = cursor.seek(&prefix)?;
-                while let Some((key, location)) = entry {
-                    if !key.starts_with(&prefix) || keys.len() == 1024 {
+                while let Some((key, value)) = entry {
+                    if !key.starts_with(&prefix) || keys.len() == KEYS_AT_ONCE {
                         break;
                     }
-                    keys.push((key.to_vec(), location_from(location)?));
+                    keys.push((key.to_vec(), storage::Table::location(schema.by_id, &*self.tx, value)?));
                     entry = cursor.next()?;
                 }
             }
@@ -54,9 +71,8 @@ impl Writing<'_, '_> {
                 return Ok(count);
             }
             for (key, location) in keys {
-                let existing = self.existing_at(location)?;
-                self.key = key;
-                self.apply_delete(&existing)?;
+                let document = Some(Existing::at(&schema, &*self.tx, location)?);
+                self.delete_found(Found { key, document })?;
                 count += 1;
             }
         }
@@ -68,79 +84,68 @@ impl Writing<'_, '_> {
     /// # Errors
     ///
     /// Storage fails.
-    pub fn delete_collection(&mut self, name: &str, etag_max: crate::Etag, count_max: usize) -> Result<usize> {
-        let Some(collection) = Collection::by_name(&self.store.schema, &*self.tx, name)? else { return Ok(0) };
-        let documents = collection.documents(&*self.tx)?;
-        let mut locations = Vec::new();
-        {
-            let mut cursor = documents.cursor(&*self.tx);
-            let mut entry = cursor.seek(0)?;
-            while let Some((etag, location)) = entry {
-                if etag > etag_max || locations.len() == count_max {
-                    break;
-                }
-                locations.push(Location(location));
-                entry = cursor.next()?;
-            }
-        }
+    pub fn delete_collection(&mut self, name: &str, etag_max: Etag, count_max: usize) -> Result<usize> {
+        let schema = self.store.schema;
+        let Some(collection) = Collection::by_name(&schema, &*self.tx, name)? else { return Ok(0) };
+        let locations = due(self, collection.documents(&*self.tx)?, etag_max, count_max)?;
         for location in &locations {
-            let existing = self.existing_at(*location)?;
-            let id = {
-                let record = self.store.schema.records.get(&*self.tx, *location)?;
-                record::id(&existing.head, record)?.to_owned()
-            };
-            lower_into(&mut self.key, &id);
-            self.apply_delete(&existing)?;
+            let document = Existing::at(&schema, &*self.tx, *location)?;
+            let mut key = std::mem::take(&mut self.spare_key);
+            lower_into(&mut key, record::id(&document.head, schema.records.get(&*self.tx, *location)?)?);
+            self.delete_found(Found { key, document: Some(document) })?;
         }
         Ok(locations.len())
     }
 
-    fn existing_at(&self, location: Location) -> Result<Existing> {
-        let record = self.store.schema.records.get(&*self.tx, location)?;
-        let head = Head::decode(record)?;
-        let vector = record::vector(&head, record)?.map(str::to_owned);
-        Ok(Existing { location, head, size: record.len(), vector })
-    }
-
-    /// Removes a document, whose key is in `self.key`, and writes its tombstone.
-    pub(crate) fn apply_delete(&mut self, existing: &Existing) -> Result<()> {
+    /// Removes a document and writes its tombstone.
+    fn apply_delete(&mut self, delete: &Delete, document: &Existing, key: &[u8]) -> Result<()> {
         let schema = self.store.schema;
-        let etag = self.next_etag();
-        let id = {
-            let record = schema.records.get(&*self.tx, existing.location)?;
-            record::id(&existing.head, record)?.to_owned()
-        };
-        let vector = existing.vector.as_deref().unwrap_or_default();
+        let id = record::id(&document.head, schema.records.get(&*self.tx, document.location)?)?.to_owned();
+        let vector = delete.vector.as_deref().unwrap_or_default();
+        let too_large = || Error::TooLarge { what: "a change vector", size: vector.len(), max: u16::MAX.into() };
         let head = Head {
-            etag,
-            last_modified: self.now,
+            etag: delete.etag,
+            last_modified: delete.last_modified,
             flags: Flags::NONE,
+            vector_size: u16::try_from(vector.len()).map_err(|_| too_large())?,
             metadata_size: 0,
             body_size: 0,
             kind: Kind::Tombstone,
-            ..existing.head
+            ..document.head
         };
         let encoded = head.encode();
         let parts = [&encoded[..], id.as_bytes(), vector.as_bytes()];
         let size = parts.iter().map(|part| part.len() as u64).sum::<u64>();
-        let place = self.collection_by_number(existing.head.collection)?;
+        let place = self.collection_by_number(document.head.collection)?;
         let documents = self.documents_of(place);
-        let tombstones = self.collection(place).tombstones(&*self.tx)?;
+        let tombstones = self.tombstones_of(place)?;
+        let keys = schema.document_keys(key, document.head.etag, documents);
+        schema.records.delete(self.tx, document.location, &keys)?;
+        let key = tombstone_key(head.collection, key);
+        schema.records.insert(self.tx, &schema.tombstone_keys(&key, delete.etag, tombstones), &parts)?;
         self.change_collection(place, |collection| {
             collection.document_count = collection.document_count.saturating_sub(1);
-            collection.document_size = collection.document_size.saturating_sub(existing.size as u64);
+            collection.document_size = collection.document_size.saturating_sub(document.size as u64);
             collection.tombstone_count += 1;
             collection.tombstone_size += size;
         });
-        schema.by_id.delete(self.tx, &self.key)?;
-        schema.by_etag.delete(self.tx, existing.head.etag)?;
-        documents.delete(self.tx, existing.head.etag)?;
-        schema.records.delete(self.tx, existing.location)?;
-        let location = schema.records.insert(self.tx, &parts)?;
-        schema.tombstones_by_etag.put(self.tx, etag, location.0)?;
-        tombstones.put(self.tx, etag, location.0)?;
-        let key = tombstone_key(existing.head.collection, &self.key);
-        schema.tombstones_by_id.put(self.tx, &key, &location.0.to_le_bytes())?;
         Ok(())
     }
+}
+
+/// The records with etags up to `etag_max`, `count_max` of them at most.
+pub(crate) fn due(
+    writing: &Writing<'_, '_>,
+    by_etag: FixedTree,
+    etag_max: Etag,
+    count_max: usize,
+) -> Result<Vec<Location>> {
+    let mut cursor = by_etag.cursor(&*writing.tx);
+    let mut locations = Vec::new();
+    let mut entry = cursor.seek(0)?;
+    while let Some((_, location)) = entry.filter(|(etag, _)| *etag <= etag_max && locations.len() < count_max) {
+        locations.push(Location(location));
+        entry = cursor.next()?;
+    }
+    Ok(locations)
 }

@@ -18,6 +18,9 @@ use json::Raw;
 pub struct Document<'t> {
     head: Head,
     record: &'t [u8],
+    id: &'t str,
+    /// `None`: this database's own entry alone.
+    vector: Option<&'t str>,
     names: &'t Names,
 }
 
@@ -28,7 +31,7 @@ impl<'t> Document<'t> {
         if head.kind != Kind::Document {
             return Err(Error::Corrupt { rule: "a document's key leads to a document" });
         }
-        Ok(Document { head, record, names })
+        Ok(Document { id: record::id(&head, record)?, vector: record::vector(&head, record)?, head, record, names })
     }
 
     fn part(&self, from: usize, to: usize) -> &'t [u8] {
@@ -37,7 +40,7 @@ impl<'t> Document<'t> {
 
     /// The id as it is spelled.
     pub fn id(&self) -> &'t str {
-        record::id(&self.head, self.record).unwrap_or_default()
+        self.id
     }
 
     /// The number of the write that made this document.
@@ -57,10 +60,7 @@ impl<'t> Document<'t> {
 
     /// The change vector.
     pub fn change_vector(&self) -> String {
-        match record::vector(&self.head, self.record) {
-            Ok(Some(vector)) => vector.to_owned(),
-            _ => self.names.vector(self.head.etag),
-        }
+        self.vector.map_or_else(|| self.names.vector(self.head.etag), str::to_owned)
     }
 
     /// Whether a change vector that a client sent is this document's, without building one where it differs.
@@ -164,9 +164,9 @@ impl<'t> Document<'t> {
     /// Appends the change vector.
     #[inline]
     pub fn write_change_vector(&self, out: &mut Vec<u8>) {
-        match record::vector(&self.head, self.record) {
-            Ok(Some(vector)) => out.extend_from_slice(vector.as_bytes()),
-            _ => self.names.write_vector(out, self.head.etag),
+        match self.vector {
+            Some(vector) => out.extend_from_slice(vector.as_bytes()),
+            None => self.names.write_vector(out, self.head.etag),
         }
     }
 }

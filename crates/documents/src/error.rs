@@ -3,8 +3,8 @@
 /// Why an operation on documents failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// Someone else changed the document first. Load it again, then retry. `actual` is None when there is no document.
-    #[error("{}", conflict(.id, .operation, .expected, .actual.as_deref()))]
+    /// Someone else changed the document first. Load it again, then retry.
+    #[error("{}", conflict(.id, .operation, .expected, .actual))]
     Conflict {
         /// The document.
         id: String,
@@ -12,8 +12,16 @@ pub enum Error {
         operation: Operation,
         /// The change vector given; empty: a new document was expected.
         expected: String,
-        /// The change vector there is.
-        actual: Option<String>,
+        /// What there is.
+        actual: Actual,
+    },
+    /// A collection more than [`limits::COLLECTION_COUNT_MAX`](crate::limits::COLLECTION_COUNT_MAX).
+    #[error("the collection '{}' would be one more than the limit COLLECTION_COUNT_MAX of {max}", .name.escape_debug())]
+    TooManyCollections {
+        /// Its name.
+        name: String,
+        /// How many there may be.
+        max: u32,
     },
     /// A document cannot change its collection. Delete it and store it anew.
     #[error(
@@ -105,10 +113,37 @@ pub enum Operation {
     TrackChanges,
 }
 
+/// What a conflict met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Actual {
+    /// There is no document.
+    Missing,
+    /// It has this change vector.
+    Vector(String),
+    /// An earlier command of the same batch wrote it. That is taken back too, so it has no vector that counts.
+    OfThisBatch,
+}
+
+impl Actual {
+    /// The change vector, if there is one to tell.
+    pub fn vector(&self) -> Option<&str> {
+        match self {
+            Actual::Vector(vector) => Some(vector),
+            Actual::Missing | Actual::OfThisBatch => None,
+        }
+    }
+}
+
 /// The words that clients and their tests know.
-fn conflict(id: &str, operation: &Operation, expected: &str, actual: Option<&str>) -> String {
+fn conflict(id: &str, operation: &Operation, expected: &str, actual: &Actual) -> String {
     const END: &str = "Optimistic concurrency violation, transaction will be aborted.";
-    match (operation, actual, expected) {
+    if *actual == Actual::OfThisBatch {
+        return format!(
+            "Document {id} was written by an earlier command of this batch, so it cannot have the change vector \
+             '{expected}'. {END}"
+        );
+    }
+    match (operation, actual.vector(), expected) {
         (Operation::Put, Some(actual), "") => {
             format!("Document {id} has change vector {actual}, but Put was called with expecting new document. {END}")
         }

@@ -2,7 +2,7 @@
 
 /// Flags of a document. The bits are stored: never reuse one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Flags(pub u32);
+pub struct Flags(pub(crate) u32);
 
 /// Name of each bit, in the order of the wire.
 const NAMES: [&str; 16] = [
@@ -36,8 +36,7 @@ impl Flags {
     /// Appends the names, separated by comma and space.
     pub fn write_to(self, out: &mut Vec<u8>) {
         let mut is_first = true;
-        for (bit, name) in NAMES.iter().enumerate().filter(|(bit, _)| self.0 & 1 << bit != 0) {
-            debug_assert!(bit < 32);
+        for (_, name) in NAMES.iter().enumerate().filter(|(bit, _)| self.0 & 1 << bit != 0) {
             if !is_first {
                 out.extend_from_slice(b", ");
             }

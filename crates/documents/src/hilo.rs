@@ -60,7 +60,7 @@ impl Writing<'_, '_> {
         }
         let capacity = capacity(request, self.now);
         let id = document_id(&request.tag);
-        let max = self.hilo_max(&id)?.max(request.last_max);
+        let max = self.hilo_max(&id)?.unwrap_or(0).max(request.last_max);
         let high = max.checked_add(capacity).filter(|high| *high <= i64::MAX as u64);
         let high =
             high.ok_or_else(|| Error::BadBatch { rule: format!("the hi-lo of '{}' is used up", request.tag) })?;
@@ -82,7 +82,7 @@ impl Writing<'_, '_> {
     /// Storage fails.
     pub fn return_hilo(&mut self, tag: &str, end: u64, last: u64) -> Result<()> {
         let id = document_id(tag);
-        if last < end && self.hilo_max(&id)? == end {
+        if last < end && self.hilo_max(&id)? == Some(end) {
             self.put_hilo(&id, last)?;
         }
         Ok(())
@@ -92,7 +92,7 @@ impl Writing<'_, '_> {
     fn put_hilo(&mut self, id: &str, max: u64) -> Result<()> {
         let mut document = vec![b'{'];
         let mut metadata = format!("\"@collection\":\"{HILO_COLLECTION}\"").into_bytes();
-        if let Some(existing) = self.find(id)? {
+        if let Some(existing) = self.find(id)?.document {
             let record = self.store.schema.records.get(&*self.tx, existing.location)?;
             let (metadata_at, body_at) = (existing.head.metadata_at(), existing.head.body_at());
             metadata = record.get(metadata_at..body_at).unwrap_or_default().to_vec();
@@ -113,12 +113,22 @@ impl Writing<'_, '_> {
         self.run_silently(&batch).map(drop)
     }
 
-    fn hilo_max(&mut self, id: &str) -> Result<u64> {
-        let Some(existing) = self.find(id)? else { return Ok(0) };
+    /// The end of the last range; `None` if none was given.
+    fn hilo_max(&mut self, id: &str) -> Result<Option<u64>> {
+        let Some(existing) = self.find(id)?.document else { return Ok(None) };
         let record = self.store.schema.records.get(&*self.tx, existing.location)?;
         let body = Raw::new(record.get(existing.head.body_at()..).unwrap_or_default());
-        Ok(body.get("Max").and_then(Raw::as_u64).unwrap_or(0))
+        let max = body.get("Max").and_then(|max| max.as_u64().or_else(|| integral(max.as_f64()?)));
+        // To begin at 1 again would hand ids out that documents have.
+        max.map(Some)
+            .ok_or_else(|| Error::BadBatch { rule: format!("'Max' of the document '{id}' is not a whole number") })
     }
+}
+
+/// A number that was written with a point, as clients of dynamic languages do.
+fn integral(number: f64) -> Option<u64> {
+    const EXACT_MAX: f64 = (1u64 << 53) as f64;
+    (number.fract() == 0.0 && (0.0..=EXACT_MAX).contains(&number)).then_some(number as u64)
 }
 
 fn capacity(request: &HiLoRequest, now: Date) -> u64 {

@@ -9,6 +9,9 @@ pub const DOCUMENT_SIZE_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of a collection's name. It is part of a key.
 pub const COLLECTION_NAME_SIZE_MAX: usize = 512;
 
+/// Collections of one database. Each has two trees of its own, and stays when it is empty.
+pub const COLLECTION_COUNT_MAX: u32 = 65_536;
+
 /// Documents removed in one transaction when a whole collection goes, so that other writes get their turn.
 pub const DELETE_BY_COLLECTION_COUNT_MAX: usize = 1024;
 

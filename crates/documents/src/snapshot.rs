@@ -1,11 +1,10 @@
 //! Reading: one consistent state, by id, by prefix, by etag, by collection.
 
-use storage::{Cursor, FixedCursor, Location, ReadTransaction};
+use storage::{Cursor, FixedCursor, Location, ReadTransaction, Table};
 
 use crate::collections::Collection;
 use crate::id::{lower, lower_into};
-use crate::put::location_from;
-use crate::schema::u64_from;
+use crate::identities::value_from;
 use crate::{CollectionStatistics, Document, DocumentStore, Etag, Result, Tombstone, Wildcards};
 
 /// One state of a database, unchanged for as long as it is held. Opening one costs next to nothing and nobody waits for it;
@@ -67,8 +66,8 @@ impl<'s> Snapshot<'s> {
     pub fn get(&self, id: &str) -> Result<Option<Document<'_>>> {
         let mut key = Vec::with_capacity(id.len() + 8);
         lower_into(&mut key, id);
-        let Some(location) = self.store.schema.by_id.get(&self.tx, &key)? else { return Ok(None) };
-        self.document_at(location_from(location)?).map(Some)
+        let Some(location) = self.store.schema.location_of(&self.tx, &key)? else { return Ok(None) };
+        self.document_at(location).map(Some)
     }
 
     #[inline]
@@ -98,9 +97,16 @@ impl<'s> Snapshot<'s> {
             Some(after) if *after >= prefix => [after.as_slice(), &[0]].concat(),
             _ => prefix.clone(),
         };
-        let mut cursor = self.store.schema.by_id.cursor(&self.tx);
-        let next = cursor.seek(&first)?.map(|(key, location)| (key.to_vec(), location_from(location)));
-        Ok(ByPrefix { snapshot: self, cursor, next, prefix, skip: query.start, left: query.count_max, query })
+        let cursor = self.store.schema.by_id.cursor(&self.tx);
+        Ok(ByPrefix {
+            snapshot: self,
+            cursor,
+            first: Some(first),
+            prefix,
+            skip: query.start,
+            left: query.count_max,
+            query,
+        })
     }
 
     /// All documents, the latest first.
@@ -205,7 +211,7 @@ impl<'s> Snapshot<'s> {
             last_document_etag: self.last_document_etag()?,
             document_count: collections.iter().map(|collection| collection.document_count).sum(),
             tombstone_count: collections.iter().map(|collection| collection.tombstone_count).sum(),
-            identity_count: self.identities()?.len() as u64,
+            identity_count: self.store.schema.identity_count(&self.tx)?,
             change_vector: self.change_vector()?,
         })
     }
@@ -243,8 +249,7 @@ impl<'s> Snapshot<'s> {
         let mut entry = cursor.first()?;
         let mut identities = Vec::new();
         while let Some((key, value)) = entry {
-            let value = u64_from(value).unwrap_or_default() as i64;
-            identities.push((String::from_utf8_lossy(key).into_owned(), value));
+            identities.push((String::from_utf8_lossy(key).into_owned(), value_from(value)?));
             entry = cursor.next()?;
         }
         Ok(identities)
@@ -255,7 +260,8 @@ impl<'s> Snapshot<'s> {
 pub struct ByPrefix<'t> {
     snapshot: &'t Snapshot<'t>,
     cursor: Cursor<'t, ReadTransaction<'t>>,
-    next: Option<(Vec<u8>, Result<Location>)>,
+    /// Where to begin; taken by the first step.
+    first: Option<Vec<u8>>,
     prefix: Vec<u8>,
     skip: u64,
     left: u64,
@@ -265,12 +271,19 @@ pub struct ByPrefix<'t> {
 impl<'t> ByPrefix<'t> {
     fn step(&mut self) -> Result<Option<Document<'t>>> {
         while self.left > 0 {
-            let Some((key, location)) = self.next.take() else { return Ok(None) };
+            let entry = match self.first.take() {
+                Some(first) => self.cursor.seek(&first)?,
+                None => self.cursor.next()?,
+            };
+            let Some((key, location)) = entry else { return Ok(None) };
             let Some(rest) = key.strip_prefix(self.prefix.as_slice()) else { return Ok(None) };
-            let rest = String::from_utf8_lossy(rest);
-            let fits = self.query.matches.as_ref().is_none_or(|wildcards| wildcards.fit(&rest))
-                && !self.query.exclude.as_ref().is_some_and(|wildcards| wildcards.fit(&rest));
-            self.next = self.cursor.next()?.map(|(key, location)| (key.to_vec(), location_from(location)));
+            let PrefixQuery { matches, exclude, .. } = &self.query;
+            let fits = (matches.is_none() && exclude.is_none()) || {
+                let rest = String::from_utf8_lossy(rest);
+                matches.as_ref().is_none_or(|wildcards| wildcards.fit(&rest))
+                    && !exclude.as_ref().is_some_and(|wildcards| wildcards.fit(&rest))
+            };
+            let location = Table::location(self.snapshot.store.schema.by_id, &self.snapshot.tx, location)?;
             if !fits {
                 continue;
             }
@@ -279,7 +292,7 @@ impl<'t> ByPrefix<'t> {
                 continue;
             }
             self.left -= 1;
-            return self.snapshot.document_at(location?).map(Some);
+            return self.snapshot.document_at(location).map(Some);
         }
         Ok(None)
     }

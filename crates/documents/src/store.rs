@@ -47,9 +47,7 @@ impl DocumentStore {
             let bytes = bytes.ok_or(Error::Corrupt { rule: "the database id is stored" })?;
             base64::encode_unpadded(bytes)
         };
-        let store = DocumentStore { environment, schema, names: Names { database_id, node_tag: options.node_tag } };
-        store.upgrade()?;
-        Ok(store)
+        Ok(DocumentStore { environment, schema, names: Names { database_id, node_tag: options.node_tag } })
     }
 
     /// The environment below, and nothing else any more.

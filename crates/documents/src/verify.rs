@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 
 use json::Minifier;
-use storage::{Location, ReadTransaction};
+use storage::{Key, Location, ReadTransaction};
 
 use crate::collections::Collection;
-use crate::put::{find, location_from};
 use crate::record::{self, Head, Kind};
 use crate::schema::{Schema, tombstone_key};
 use crate::{Etag, Result, Snapshot, id};
@@ -126,8 +125,7 @@ impl Check<'_> {
         if kind == Kind::Tombstone {
             return self.tombstone(&head, id, &key, location);
         }
-        let found = self.schema.by_id.get(self.tx, &key)?;
-        if found.map(location_from).transpose()? != Some(Location(location)) {
+        if self.schema.location_of(self.tx, &key)? != Some(Location(location)) {
             return Ok(Err(format!("the id '{id}' does not lead to it")));
         }
         let body = record.get(head.body_at()..).unwrap_or_default();
@@ -143,13 +141,17 @@ impl Check<'_> {
     }
 
     fn tombstone(&self, head: &Head, id: &str, key: &[u8], location: u64) -> Result<Result<(), String>> {
-        let found = self.schema.tombstones_by_id.get(self.tx, &tombstone_key(head.collection, key))?;
-        if found.map(location_from).transpose()? != Some(Location(location)) {
+        let tombstone_key = tombstone_key(head.collection, key);
+        let by_id = Key::Bytes(self.schema.tombstones_by_id, &tombstone_key);
+        if self.schema.records.find(self.tx, by_id)?.map(|(at, _)| at) != Some(Location(location)) {
             return Ok(Err(format!("the id '{id}' does not lead to its tombstone")));
         }
         // A document that is not found as it should be was told already.
-        let document = find(self.schema, self.tx, key)?;
-        if document.is_some_and(|document| document.head.collection == head.collection) {
+        let document = match self.schema.location_of(self.tx, key)? {
+            Some(at) => Head::decode(self.schema.records.get(self.tx, at)?).ok(),
+            None => None,
+        };
+        if document.is_some_and(|document| document.collection == head.collection) {
             return Ok(Err(format!("'{id}' has a tombstone, and a document in the same collection")));
         }
         Ok(Ok(()))

@@ -1,6 +1,6 @@
 //! Wildcards as `matches` and `exclude` have them: `*` for any characters, `?` for one, alternatives separated by `|`.
 
-/// Patterns of which one must fit. Compared without regard to ASCII case, as ids are.
+/// Patterns of which one must fit. Compared without regard to case, as ids are.
 #[derive(Clone, Debug)]
 pub struct Wildcards {
     patterns: Vec<Vec<char>>,
@@ -9,7 +9,7 @@ pub struct Wildcards {
 impl Wildcards {
     /// None for empty text, which asks for nothing.
     pub fn new(text: &str) -> Option<Wildcards> {
-        let lower = |part: &str| part.chars().flat_map(char::to_lowercase).collect::<Vec<char>>();
+        let lower = |part: &str| String::from_utf8_lossy(&crate::id::lower(part)).chars().collect();
         let patterns: Vec<_> = text.split('|').filter(|part| !part.is_empty()).map(lower).collect();
         if patterns.is_empty() { None } else { Some(Wildcards { patterns }) }
     }
@@ -66,6 +66,8 @@ mod tests {
             ("*1*2", "0201", false),
             ("AB*", "abc", true),
             ("a**b", "ab", true),
+            ("İ*", "İx", true),
+            ("Ä*", "äx", true),
         ] {
             assert_eq!(Wildcards::new(pattern).unwrap().fit(text), expected, "{pattern} {text}");
         }

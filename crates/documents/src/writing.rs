@@ -1,16 +1,20 @@
 //! Writing documents inside one write transaction.
 //!
 //! "Decide" (`put.rs`, `delete.rs`: does the condition hold, which id, etag, change vector and date) is apart from "apply"
-//! (put these bytes), since a replicated group will propose decided commands. Each command of a batch is decided and
-//! applied before the next, which so sees it.
+//! (put these bytes), since a replicated group will propose decided commands. What deciding found is handed on, so that one
+//! node looks nothing up twice. Each command of a batch is decided and applied before the next, which so sees it.
 //!
 //! The last etag and the rows of collections are read at the start or on first use, kept here, and written once at the end.
+
+use std::collections::HashMap;
 
 use storage::{FixedTree, WriteTransaction};
 
 use crate::collections::Collection;
 use crate::command::{Action, Command, Expected};
-use crate::schema::LAST_ETAG;
+use crate::found::Found;
+use crate::limits::COLLECTION_COUNT_MAX;
+use crate::put::PutDecision;
 use crate::{Batch, CommandResult, Date, DocumentStore, Error, Etag, Operation, Outcome, Result, id};
 
 /// The state of one job in a write transaction.
@@ -21,13 +25,18 @@ pub struct Writing<'a, 'e> {
     last_etag: Etag,
     first_etag: Etag,
     collections: Vec<CachedCollection>,
-    /// The key of the document in work; kept for its memory.
-    pub(crate) key: Vec<u8>,
+    places_by_name: HashMap<String, usize>,
+    places_by_number: HashMap<u32, usize>,
+    /// That of the last name that was looked for.
+    last_place: usize,
+    /// Memory for the next key.
+    pub(crate) spare_key: Vec<u8>,
 }
 
 struct CachedCollection {
     collection: Collection,
     documents: FixedTree,
+    tombstones: Option<FixedTree>,
     is_changed: bool,
 }
 
@@ -38,14 +47,25 @@ impl<'a, 'e> Writing<'a, 'e> {
         now: Date,
     ) -> Result<Writing<'a, 'e>> {
         let last_etag = store.schema.last_etag(&*tx)?;
-        Ok(Writing { store, tx, now, last_etag, first_etag: last_etag, collections: Vec::new(), key: Vec::new() })
+        Ok(Writing {
+            store,
+            tx,
+            now,
+            last_etag,
+            first_etag: last_etag,
+            collections: Vec::new(),
+            places_by_name: HashMap::new(),
+            places_by_number: HashMap::new(),
+            last_place: 0,
+            spare_key: Vec::new(),
+        })
     }
 
     /// Writes what was kept in memory. Without this nothing else may be committed.
     pub(crate) fn finish(self) -> Result<()> {
         let schema = &self.store.schema;
         if self.last_etag != self.first_etag {
-            schema.state.put(self.tx, LAST_ETAG, &self.last_etag.to_be_bytes())?;
+            schema.set_last_etag(self.tx, self.last_etag)?;
         }
         for cached in self.collections.iter().filter(|cached| cached.is_changed) {
             let collection = &cached.collection;
@@ -64,45 +84,69 @@ impl<'a, 'e> Writing<'a, 'e> {
         self.now
     }
 
+    /// The last etag before this job. What is above is not durable, and may be taken back.
+    pub(crate) fn first_etag(&self) -> Etag {
+        self.first_etag
+    }
+
     pub(crate) fn next_etag(&mut self) -> Etag {
         self.last_etag += 1;
         self.last_etag
     }
 
-    /// The place of a collection among those in use here; created if it is new.
-    pub(crate) fn collection_by_name(&mut self, name: &str) -> Result<usize> {
-        if let Some(place) = self.collections.iter().rposition(|cached| cached.collection.name == name) {
+    /// A decided write with this etag was applied.
+    pub(crate) fn applied(&mut self, etag: Etag, found: Found) {
+        self.last_etag = self.last_etag.max(etag);
+        self.spare_key = found.key;
+    }
+
+    /// The place of a collection among those in use here, if there is such a collection.
+    pub(crate) fn find_collection(&mut self, name: &str) -> Result<Option<usize>> {
+        // Mostly that of the command before.
+        if self.collections.get(self.last_place).is_some_and(|last| last.collection.name == name) {
+            return Ok(Some(self.last_place));
+        }
+        if let Some(place) = self.places_by_name.get(name) {
+            self.last_place = *place;
+            return Ok(Some(*place));
+        }
+        let Some(collection) = Collection::by_name(&self.store.schema, &*self.tx, name)? else { return Ok(None) };
+        let place = match self.places_by_number.get(&collection.number) {
+            // Known by another spelling.
+            Some(place) => *place,
+            None => self.keep(collection, false)?,
+        };
+        self.places_by_name.insert(name.to_owned(), place);
+        Ok(Some(place))
+    }
+
+    /// The same; a new collection is created.
+    pub(crate) fn collection_or_new(&mut self, name: &str) -> Result<usize> {
+        if let Some(place) = self.find_collection(name)? {
             return Ok(place);
         }
         let schema = self.store.schema;
-        if let Some(collection) = Collection::by_name(&schema, &*self.tx, name)? {
-            // Known by another spelling, perhaps.
-            let place = self.collections.iter().position(|cached| cached.collection.number == collection.number);
-            return place.map_or_else(|| self.keep(collection, false), Ok);
-        }
         let number = {
             let mut cursor = schema.collections.cursor(&*self.tx);
             let last = cursor.last()?.and_then(|(key, _)| <[u8; 4]>::try_from(key).ok());
             last.map_or(0, u32::from_be_bytes) + 1
         };
-        let collection = Collection {
-            number,
-            name: name.to_owned(),
-            document_count: 0,
-            document_size: 0,
-            tombstone_count: 0,
-            tombstone_size: 0,
-        };
+        if number > COLLECTION_COUNT_MAX {
+            return Err(Error::TooManyCollections { name: name.to_owned(), max: COLLECTION_COUNT_MAX });
+        }
+        let collection = Collection::new(number, name);
         collection.create_trees(self.tx)?;
         schema.collection_names.put(self.tx, &id::lower(name), &number.to_be_bytes())?;
         // Name and row are written at once: other spellings are looked up there, and its number is the way to the next.
         schema.collections.put(self.tx, &number.to_be_bytes(), &collection.encode())?;
-        self.keep(collection, true)
+        let place = self.keep(collection, true)?;
+        self.places_by_name.insert(name.to_owned(), place);
+        Ok(place)
     }
 
     pub(crate) fn collection_by_number(&mut self, number: u32) -> Result<usize> {
-        if let Some(place) = self.collections.iter().rposition(|cached| cached.collection.number == number) {
-            return Ok(place);
+        if let Some(place) = self.places_by_number.get(&number) {
+            return Ok(*place);
         }
         let collection = Collection::by_number(&self.store.schema, &*self.tx, number)?;
         self.keep(collection, false)
@@ -110,8 +154,10 @@ impl<'a, 'e> Writing<'a, 'e> {
 
     fn keep(&mut self, collection: Collection, is_changed: bool) -> Result<usize> {
         let documents = collection.documents(&*self.tx)?;
-        self.collections.push(CachedCollection { collection, documents, is_changed });
-        Ok(self.collections.len() - 1)
+        let place = self.collections.len();
+        self.places_by_number.insert(collection.number, place);
+        self.collections.push(CachedCollection { collection, documents, tombstones: None, is_changed });
+        Ok(place)
     }
 
     pub(crate) fn collection(&self, place: usize) -> &Collection {
@@ -121,6 +167,15 @@ impl<'a, 'e> Writing<'a, 'e> {
     /// The tree of documents of a collection in use here.
     pub(crate) fn documents_of(&self, place: usize) -> FixedTree {
         self.collections[place].documents
+    }
+
+    /// The tree of tombstones of a collection in use here.
+    pub(crate) fn tombstones_of(&mut self, place: usize) -> Result<FixedTree> {
+        let cached = &mut self.collections[place];
+        match cached.tombstones {
+            Some(tree) => Ok(tree),
+            None => Ok(*cached.tombstones.insert(cached.collection.tombstones(&*self.tx)?)),
+        }
     }
 
     pub(crate) fn change_collection(&mut self, place: usize, change: impl FnOnce(&mut Collection)) {
@@ -154,10 +209,13 @@ impl<'a, 'e> Writing<'a, 'e> {
         for command in &batch.commands {
             match &command.action {
                 Action::Put { content, collection } => {
-                    let put = self.decide_put(batch, command, content, *collection)?;
-                    if put.is_changed {
-                        outcome.changed_count += 1;
-                        self.apply_put(&put)?;
+                    let (decision, found) = self.decide_put(batch, command, content, *collection)?;
+                    match decision {
+                        PutDecision::Write(put) => {
+                            outcome.changed_count += 1;
+                            self.apply_put(&put, found)?;
+                        }
+                        PutDecision::Unchanged(..) => self.spare_key = found.key,
                     }
                 }
                 _ => drop(self.run_command(batch, command, &mut outcome)?),
@@ -170,17 +228,20 @@ impl<'a, 'e> Writing<'a, 'e> {
     fn run_command(&mut self, batch: &Batch, command: &Command, outcome: &mut Outcome) -> Result<CommandResult> {
         match &command.action {
             Action::Put { content, collection } => {
-                let put = self.decide_put(batch, command, content, *collection)?;
-                if put.is_changed {
-                    outcome.changed_count += 1;
-                    self.apply_put(&put)?;
-                }
-                Ok(CommandResult::Put {
-                    id: put.id.into_owned(),
-                    collection: collection.and_then(|place| batch.collections.get(place).cloned()),
-                    change_vector: put.vector.unwrap_or_else(|| self.store.names.vector(put.etag)),
-                    last_modified: put.last_modified,
-                })
+                let (decision, found) = self.decide_put(batch, command, content, *collection)?;
+                let collection = collection.and_then(|place| batch.collections.name(place)).map(str::to_owned);
+                let (id, change_vector, last_modified) = match decision {
+                    PutDecision::Write(put) => {
+                        outcome.changed_count += 1;
+                        self.apply_put(&put, found)?;
+                        (put.id, put.vector.unwrap_or_else(|| self.store.names.vector(put.etag)), put.last_modified)
+                    }
+                    PutDecision::Unchanged(id, document) => {
+                        self.spare_key = found.key;
+                        (id, self.vector_of(&document), document.head.last_modified)
+                    }
+                };
+                Ok(CommandResult::Put { id: id.into_owned(), collection, change_vector, last_modified })
             }
             Action::Delete => {
                 let deleted = self.delete(&command.id, &command.expected)?;
@@ -200,27 +261,10 @@ impl<'a, 'e> Writing<'a, 'e> {
     }
 
     fn check_unchanged(&mut self, id: &str, vector: &str) -> Result<()> {
-        let actual = self.find(id)?.map(|existing| self.vector_of(&existing));
+        let found = self.find(id)?;
         let expected = Expected::from_wire(Some(vector));
-        check_expected(Operation::TrackChanges, id, &expected, actual.as_deref())
+        self.check_expected(Operation::TrackChanges, id, &expected, found.document.as_ref())?;
+        self.spare_key = found.key;
+        Ok(())
     }
-}
-
-/// Compares a condition with the change vector that a document has, None if there is none.
-#[inline]
-pub(crate) fn check_expected(operation: Operation, id: &str, expected: &Expected, actual: Option<&str>) -> Result<()> {
-    let holds = match (expected, actual) {
-        (Expected::Any, _) | (Expected::Missing, None) => true,
-        (Expected::Missing, Some(_)) | (Expected::Vector(_), None) => false,
-        (Expected::Vector(vector), Some(actual)) => crate::change_vector::is_same(vector, actual),
-    };
-    if holds {
-        return Ok(());
-    }
-    Err(Error::Conflict {
-        id: id.to_owned(),
-        operation,
-        expected: expected.as_wire().to_owned(),
-        actual: actual.map(str::to_owned),
-    })
 }

@@ -51,7 +51,7 @@ fn history(io: &SimulatedIo, seed: u64) -> History {
         }
         let (mut batch, mut next) = (Batch::new(), history.answered.clone());
         let count = 1 + random.below(6);
-        let holds = (0..count).try_for_each(|_| command(&mut random, &mut batch, &mut next, &database_id));
+        let holds = (0..count).try_for_each(|_| command(&mut random, &mut batch, false, &mut next, &database_id));
         match (store.write(Date::now(), |writing| writing.run(&batch)), holds) {
             (Ok(_), Ok(())) => history.answered = next,
             (Err(Error::Conflict { .. }), Err(())) => {}

@@ -19,10 +19,11 @@ fn run(seed: u64, steps: u32) {
     let (mut store, mut model) = (open(folder.path()), Model::default());
     let database_id = store.database_id().to_owned();
     for step in 0..steps {
-        let mut batch = Batch::new();
+        let skip = random.below(3) == 0;
+        let mut batch = Batch::new().skip_unchanged(skip);
         let mut next = model.clone();
         let count = 1 + random.below(8);
-        let outcome = (0..count).try_for_each(|_| command(&mut random, &mut batch, &mut next, &database_id));
+        let outcome = (0..count).try_for_each(|_| command(&mut random, &mut batch, skip, &mut next, &database_id));
         let result = store.write(Date::now(), |writing| writing.run(&batch));
         match (outcome, result) {
             (Ok(()), Ok(_)) => model = next,
@@ -41,7 +42,7 @@ fn run(seed: u64, steps: u32) {
                 model.tombstones.retain(|at, _| *at > etag);
             }
             2 => {
-                let name = COLLECTIONS[random.below(4) as usize];
+                let name = COLLECTIONS[random.below(5) as usize];
                 let etag = random.below(model.last_etag + 1);
                 store.write(Date::now(), |writing| writing.delete_collection(name, etag, usize::MAX)).unwrap();
                 let mut dead: Vec<Stored> =
@@ -53,7 +54,23 @@ fn run(seed: u64, steps: u32) {
                     model.tombstones.insert(model.last_etag, (stored.id, stored.collection));
                 }
             }
-            3..8 => compare(&store, &model),
+            3 => {
+                let value = store.write(Date::now(), |writing| writing.next_identity("b")).unwrap();
+                assert_eq!(value, model.next_identity("b|"));
+            }
+            4 => {
+                let request = HiLoRequest { tag: "Tags".to_owned(), ..HiLoRequest::default() };
+                model.next_hilo(&store.write(Date::now(), |writing| writing.next_hilo(&request)).unwrap());
+            }
+            5 => {
+                let copy = tempfile::tempdir().unwrap();
+                let target = Environment::open(copy.path(), Options::default()).unwrap();
+                store.copy_into(&target, |_| ()).unwrap();
+                let copied = DocumentStore::open(target, StoreOptions::default()).unwrap();
+                compare(&copied, &model);
+                assert!(copied.read().verify().unwrap().problems.is_empty());
+            }
+            6..10 => compare(&store, &model),
             _ => {}
         }
         let id = random_id(&mut random);

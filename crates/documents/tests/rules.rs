@@ -495,3 +495,108 @@ fn a_hilo_changes_nothing_but_the_maximum() {
     let wire = String::from_utf8(wire).unwrap();
     assert!(wire.starts_with(r#"{"extra":1,"Max":96,"@metadata":{"@collection":"HiLoDocuments","own":5,"#), "{wire}");
 }
+
+#[test]
+fn an_id_that_is_completed_is_a_new_one() {
+    let store = store();
+    // Copied from elsewhere, with the numbers that come next.
+    for number in 11..=20 {
+        put(&store, &format!("orders/{number:019}-A"), "{}").unwrap();
+    }
+    for _ in 0..10 {
+        put(&store, "orders/", r#"{"New":1}"#).unwrap();
+    }
+    let mut batch = Batch::new().skip_unchanged(true);
+    (0..3).for_each(|_| batch.put("orders/", b"{}", Expected::Any).unwrap());
+    run(&store, batch).unwrap();
+    assert_eq!(store.read().statistics().unwrap().document_count, 23);
+    let snapshot = store.read();
+    for document in snapshot.after(10).map(Result::unwrap) {
+        assert!(document.id().contains(&format!("{:019}", document.etag())), "{}", document.id());
+    }
+}
+
+/// Its etag would be given to somebody else's write, and a retry with it would overwrite that unseen.
+#[test]
+fn a_conflict_does_not_tell_a_vector_that_is_taken_back() {
+    let store = store();
+    put(&store, "x/2", "{}").unwrap();
+    let twice = r#"{"Commands":[{"Type":"PUT","Id":"x/1","Document":{}},{"Type":"PUT","Id":"X/1","Document":{},"ChangeVector":""}]}"#;
+    let Err(error @ Error::Conflict { .. }) = bulk(&store, twice) else { panic!("x/1 is there by then") };
+    assert!(!error.to_string().contains("A:2"), "{error}");
+    let Error::Conflict { actual, .. } = error else { unreachable!("matched above") };
+    assert_eq!(actual, Actual::OfThisBatch);
+    let durable =
+        r#"{"Commands":[{"Type":"PUT","Id":"x/1","Document":{}},{"Type":"DELETE","Id":"x/2","ChangeVector":"A:9-x"}]}"#;
+    let Err(Error::Conflict { actual, .. }) = bulk(&store, durable) else { panic!("x/2 has another vector") };
+    assert_eq!(actual.vector(), Some(format!("A:1-{}", store.database_id()).as_str()));
+}
+
+#[test]
+fn a_condition_of_another_kind_is_no_condition_and_refused() {
+    let store = store();
+    put(&store, "x/1", "{}").unwrap();
+    for command in [
+        r#"{"Type":"PUT","Id":"x/1","Document":{"a":1},"ChangeVector":12345}"#,
+        r#"{"Type":"PUT","Id":"x/1","Document":{"a":1},"ChangeVector":["A:1-x"]}"#,
+        r#"{"Type":"DELETE","Id":"x/1","ChangeVector":{}}"#,
+        r#"{"Type":"DELETE","Id":"x/1","IdPrefixed":"true"}"#,
+        r#"{"Type":"PUT","Id":5,"Document":{}}"#,
+        r#"{"Type":5,"Id":"x/1","Document":{}}"#,
+        r#"{"Type":"BatchTrackChanges","TrackedEntities":["x/1"]}"#,
+        r#"{"Type":"BatchTrackChanges","TrackedEntities":{"x/1":7}}"#,
+        r#"{"Type":"BatchTrackChanges"}"#,
+    ] {
+        let body = format!(r#"{{"Commands":[{{"Type":"PUT","Id":"y","Document":{{}}}},{command}]}}"#);
+        let answer = bulk(&store, &body);
+        assert!(matches!(answer, Err(Error::BadBatch { .. })), "{command}: {answer:?}");
+    }
+    assert_eq!(store.read().last_etag().unwrap(), 1);
+}
+
+#[test]
+fn a_hilo_that_cannot_be_read_gives_nothing() {
+    let store = store();
+    let next = |max: &str| {
+        put(&store, "Raven/Hilo/carts", &format!(r#"{{"Max":{max}}}"#)).unwrap();
+        let request = HiLoRequest { tag: "carts".to_owned(), ..HiLoRequest::default() };
+        store.write(now(), |writing| writing.next_hilo(&request)).map(|range| range.low)
+    };
+    assert_eq!(next("1024").unwrap(), 1025);
+    assert_eq!(next("1024.0").unwrap(), 1025);
+    assert_eq!(next("1e3").unwrap(), 1001);
+    for max in ["\"5000\"", "null", "-1", "1.5", "1e30"] {
+        assert!(matches!(next(max), Err(Error::BadBatch { .. })), "{max}");
+    }
+}
+
+#[test]
+fn a_batch_counts_what_it_holds() {
+    let entities: Vec<String> = (0..1000).map(|number| format!("\"{}/{number}\":\"A:1-x\"", "x".repeat(200))).collect();
+    let body =
+        format!(r#"{{"Commands":[{{"Type":"BatchTrackChanges","TrackedEntities":{{{}}}}}]}}"#, entities.join(","));
+    assert!(Batch::from_bulk_docs(body.as_bytes()).unwrap().size() > 200_000);
+    let mut batch = Batch::new();
+    (0..100).for_each(|_| batch.delete(&"y".repeat(500), Expected::Any).unwrap());
+    assert!(batch.size() > 50_000);
+}
+
+#[test]
+fn many_collections_in_one_batch_cost_no_more_than_their_number() {
+    let store = store();
+    let mut batch = Batch::new();
+    for number in 0..5_000 {
+        let document = format!(r#"{{"@metadata":{{"@collection":"C{}"}}}}"#, number % 2_500);
+        batch.put(&format!("d/{number}"), document.as_bytes(), Expected::Any).unwrap();
+    }
+    run(&store, batch).unwrap();
+    let collections = store.read().collections().unwrap();
+    assert_eq!(collections.len(), 2_500);
+    assert!(collections.iter().all(|collection| collection.document_count == 2));
+}
+
+#[test]
+fn the_name_for_all_documents_is_no_collection() {
+    let answer = put(&store(), "x/1", r#"{"@metadata":{"@collection":"@All_Docs"}}"#);
+    assert!(matches!(answer, Err(Error::BadBatch { .. })), "{answer:?}");
+}

@@ -224,7 +224,7 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
             extra: vec![
                 ("Id", Some(id.clone())),
                 ("ExpectedChangeVector", Some(expected.clone())),
-                ("ActualChangeVector", actual.clone()),
+                ("ActualChangeVector", actual.vector().map(str::to_owned)),
             ],
         },
         E::CollectionMismatch { .. } => {
@@ -234,7 +234,7 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
         E::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::new(internal, END_OF_STREAM),
         E::Json(_) => Shape::new(internal, INVALID_DATA),
         E::NotAnObject { .. } => Shape::new(internal, "Sparrow.Exceptions.InvalidStartOfObjectException"),
-        E::TooLarge { .. } => Shape::new(DOCUMENT_SIZE_LIMIT, ARGUMENT),
+        E::TooLarge { .. } | E::TooManyCollections { .. } => Shape::new(DOCUMENT_SIZE_LIMIT, ARGUMENT),
         E::BadBatch { .. } => Shape::new(internal, INVALID_DATA),
         E::UnknownCommand { .. } => Shape::new(internal, "Raven.Server.Exceptions.InvalidCommandTypeException"),
         E::Unsupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),

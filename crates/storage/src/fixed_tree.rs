@@ -248,15 +248,31 @@ impl FixedTree {
     ///
     /// [`crate::Error::DiskFull`], [`crate::Error::Corrupt`].
     pub fn put(&self, tx: &mut WriteTransaction<'_>, key: u64, value: u64) -> Result<()> {
+        self.put_if(tx, key, value, true).map(drop)
+    }
+
+    /// Sets the value of a key that is not there. False: it was, and keeps its value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::put`].
+    pub fn insert(&self, tx: &mut WriteTransaction<'_>, key: u64, value: u64) -> Result<bool> {
+        self.put_if(tx, key, value, false)
+    }
+
+    fn put_if(&self, tx: &mut WriteTransaction<'_>, key: u64, value: u64, replace: bool) -> Result<bool> {
         loop {
             let path = self.path(tx, key)?;
             let page = tx.page_mut(path.steps[path.depth - 1].0)?;
             let position = lower_bound(page, key);
             let entries = count(page);
             if position < entries && key_at(page, position) == key {
+                if !replace && !is_dead(page, position) {
+                    return Ok(false);
+                }
                 set_dead(page, position, false);
                 set_u64(page, VALUES + position * 8, value);
-                return Ok(());
+                return Ok(true);
             }
             if dead_count(page) > 0 && (entries == ENTRIES_MAX || position < entries) {
                 drop_dead(page);
@@ -264,7 +280,7 @@ impl FixedTree {
             }
             if entries < ENTRIES_MAX {
                 insert_at(page, position, key, value);
-                return Ok(());
+                return Ok(true);
             }
             self.split(tx, &path, path.depth - 1, key)?;
         }

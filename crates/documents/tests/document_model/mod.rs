@@ -36,14 +36,60 @@ pub struct Model {
     /// Etag to id and collection.
     pub tombstones: BTreeMap<u64, (String, &'static str)>,
     pub last_etag: u64,
+    /// By lower-cased name with its `|`.
+    pub identities: BTreeMap<String, i64>,
+    /// The end of the last range of the tag `Tags`.
+    pub hilo_max: u64,
 }
 
-pub const COLLECTIONS: [&str; 4] = ["Users", "Dogs", "@empty", "Ünïcode"];
+pub const COLLECTIONS: [&str; 5] = ["Users", "Dogs", "@empty", "Ünïcode", "@hilo"];
 
 /// Most documents come back in the collection where they were, some in another.
 pub fn collection_of(random: &mut Random, key: &str) -> &'static str {
     let usual = key.bytes().map(usize::from).sum::<usize>();
-    COLLECTIONS[(usual + usize::from(random.below(4) == 0)) % COLLECTIONS.len()]
+    COLLECTIONS[(usual + usize::from(random.below(4) == 0)) % (COLLECTIONS.len() - 1)]
+}
+
+impl Model {
+    /// The id that the store makes of one that ends with `/` or `|`: the first that is free.
+    fn complete(&mut self, given: &str) -> (String, u64) {
+        loop {
+            let (id, etag) = if let Some(name) = given.strip_suffix('|') {
+                (format!("{name}/{}", self.next_identity(given)), self.last_etag + 1)
+            } else {
+                self.last_etag += 1;
+                (format!("{given}{:019}-A", self.last_etag), self.last_etag)
+            };
+            if !self.documents.contains_key(&key(&id)) {
+                return (id, etag);
+            }
+        }
+    }
+
+    pub fn next_identity(&mut self, name: &str) -> i64 {
+        let value = self.identities.entry(key(name)).or_default();
+        *value += 1;
+        *value
+    }
+
+    fn put(&mut self, stored: Stored) {
+        let key = key(&stored.id);
+        self.last_etag = stored.etag;
+        self.tombstones.retain(|_, (dead, of)| *of != stored.collection || self::key(dead) != key);
+        self.documents.insert(key, stored);
+    }
+
+    /// What giving a range does to the document that has its end.
+    pub fn next_hilo(&mut self, range: &HiLoRange) {
+        if !self.documents.contains_key("raven/hilo/tags") {
+            self.hilo_max = 0;
+        }
+        assert_eq!(range.low, self.hilo_max + 1, "a range begins where the last one ended");
+        self.hilo_max = range.high;
+        let body = format!("{{\"Max\":{}}}", range.high);
+        let etag = self.last_etag + 1;
+        self.put(Stored { id: "Raven/Hilo/Tags".to_owned(), collection: "@hilo", body, etag });
+    }
 }
 
 pub fn random_id(random: &mut Random) -> String {
@@ -58,7 +104,30 @@ pub fn key(id: &str) -> String {
 }
 
 /// One command on both sides. `Err` if the model says that it must be refused.
-pub fn command(random: &mut Random, batch: &mut Batch, model: &mut Model, database_id: &str) -> Result<(), ()> {
+pub fn command(
+    random: &mut Random,
+    batch: &mut Batch,
+    skip_unchanged: bool,
+    model: &mut Model,
+    database_id: &str,
+) -> Result<(), ()> {
+    if random.below(8) == 0 {
+        let given = ["Users/", "x/", "Users|", "b|"][random.below(4) as usize];
+        // Somebody has stored documents under the numbers that are next.
+        let copied = match given.strip_suffix('|') {
+            Some(name) => format!("{name}/{}", model.identities.get(&key(given)).unwrap_or(&0) + 1),
+            None => format!("{given}{:019}-A", model.last_etag + 2),
+        };
+        if random.below(2) == 0 && !model.documents.contains_key(&key(&copied)) {
+            batch.put(&copied, b"{}", Expected::Any).unwrap();
+            let etag = model.last_etag + 1;
+            model.put(Stored { id: copied, collection: "@empty", body: "{}".to_owned(), etag });
+        }
+        batch.put(given, b"{}", Expected::Any).unwrap();
+        let (id, etag) = model.complete(given);
+        model.put(Stored { id, collection: "@empty", body: "{}".to_owned(), etag });
+        return Ok(());
+    }
     let id = random_id(random);
     let key = key(&id);
     let current = model.documents.get(&key).map(|stored| format!("A:{}-{database_id}", stored.etag));
@@ -75,19 +144,27 @@ pub fn command(random: &mut Random, batch: &mut Batch, model: &mut Model, databa
                 None => collection_of(random, &key),
             };
             let size = [10, 300, 3000, 30_000][random.below(4) as usize] as usize;
-            let body =
-                format!("{{\"N\":{},\"S\":\"{}\"}}", random.next(), "s".repeat(random.below(size as u64) as usize));
+            let same = model.documents.get(&key).filter(|_| random.below(4) == 0);
+            let body = same.map(|stored| stored.body.clone()).unwrap_or_else(|| {
+                format!("{{\"N\":{},\"S\":\"{}\"}}", random.next(), "s".repeat(random.below(size as u64) as usize))
+            });
             let metadata = match collection {
                 "@empty" => String::new(),
                 name => format!(",\"@metadata\":{{\"@collection\":\"{name}\"}}"),
             };
-            batch.put(&id, format!("{}{metadata}}}", &body[..body.len() - 1]).as_bytes(), expected).unwrap();
+            let text = match &body[..body.len() - 1] {
+                "{" if metadata.is_empty() => "{}".to_owned(),
+                "{" => format!("{{{}}}", &metadata[1..]),
+                members => format!("{members}{metadata}}}"),
+            };
+            batch.put(&id, text.as_bytes(), expected).unwrap();
             if !holds {
                 return Err(());
             }
-            model.last_etag += 1;
-            model.tombstones.retain(|_, (dead, of)| *of != collection || self::key(dead) != key);
-            model.documents.insert(key, Stored { id, collection, body, etag: model.last_etag });
+            if !skip_unchanged || model.documents.get(&key).is_none_or(|stored| stored.body != body) {
+                let etag = model.last_etag + 1;
+                model.put(Stored { id, collection, body, etag });
+            }
         }
         7 | 8 => {
             batch.delete(&id, expected).unwrap();
@@ -154,4 +231,6 @@ pub fn compare(store: &DocumentStore, model: &Model) {
         }
     }
     assert_eq!(snapshot.last_etag().unwrap(), model.last_etag);
+    assert_eq!(snapshot.identities().unwrap().into_iter().collect::<BTreeMap<_, _>>(), model.identities);
+    assert_eq!(snapshot.statistics().unwrap().identity_count, model.identities.len() as u64);
 }
