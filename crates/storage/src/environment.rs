@@ -240,7 +240,11 @@ impl Environment {
     pub fn flush(&self) -> Result<()> {
         Nesting::refuse(&self.inner)?;
         let _hurry = self.inner.pacing.hurry();
-        self.inner.flush(false)
+        self.inner.flush(false)?;
+        if let Some(journal) = &mut self.inner.writer.lock().journal {
+            journal.trim();
+        }
+        Ok(())
     }
 
     /// Flushes if nothing was committed since the last call of this, and the data file lacks something: to be called now and
@@ -261,7 +265,7 @@ impl Environment {
         {
             return Ok(false);
         }
-        self.inner.flush(false).map(|()| true)
+        self.flush().map(|()| true)
     }
 
     /// Puts the closed environment in `compacted`, a folder inside of this one's, in the place of this one: one renaming, so a
@@ -421,7 +425,7 @@ impl Inner {
             return self.table.extend(pages.max(now + 1024));
         };
         let size = PAGE_SIZE as u64;
-        let step = (now * size / 4).clamp(256 << 10, DATA_FILE_STEP_MAX) / size;
+        let step = (now * size / 16).clamp(256 << 10, DATA_FILE_STEP_MAX) / size;
         let mut target = pages.max(now + step);
         let allocate = |target: u64| data.allocate(now * size, (target - now) * size);
         let mut allocated = allocate(target);

@@ -2,13 +2,14 @@
 //!
 //! 1. Announce a snapshot; its transaction, or an older one if an older snapshot is open, is the *target*: all open
 //!    snapshots see it or something newer, so the file may have it.
-//! 2. Note in a file what will be written (`intent`), then write the newest version up to the target of each dirty page:
-//!    sorted, in small pieces (large buffered writes make large page-cache folios, after which each small write costs ten
-//!    times as much).
-//! 3. Sync the data file, then write and sync the header that names the target and where its journal continues.
-//! 4. Take the written versions out of the page table; journals before the target can be used again.
+//! 2. Find the newest version up to the target of each dirty page and pin it, so that the snapshot can close: held for as
+//!    long as a flush takes, it would keep every version that is replaced meanwhile.
+//! 3. Note in a file what will be written (`intent`), then write it: sorted, in small pieces (large buffered writes make
+//!    large page-cache folios, after which each small write costs ten times as much).
+//! 4. Sync the data file, then write and sync the header that names the target and where its journal continues.
+//! 5. Take the written versions out of the page table; journals before the target can be used again.
 //!
-//! A crash before step 3 leaves the old header, whose journal is still there, and pages that are old, new or torn: the
+//! A crash before step 4 leaves the old header, whose journal is still there, and pages that are old, new or torn: the
 //! replay writes all bytes that differ.
 
 use crate::environment::{Durability, Inner};
@@ -31,6 +32,27 @@ const FREED_PAGES_MIN: u64 = 1024;
 struct Planned {
     entry: Entry,
     version: VersionPointer,
+}
+
+/// The versions of a flush, which nobody gives back while it lives.
+struct Pins<'a> {
+    inner: &'a Inner,
+    plan: &'a [Planned],
+}
+
+impl<'a> Pins<'a> {
+    fn pin(inner: &'a Inner, plan: &'a [Planned]) -> Pins<'a> {
+        plan.iter().for_each(|planned| planned.version.set_pinned(true));
+        Pins { inner, plan }
+    }
+}
+
+impl Drop for Pins<'_> {
+    fn drop(&mut self) {
+        let mut writer = self.inner.writer.lock();
+        self.plan.iter().for_each(|planned| planned.version.set_pinned(false));
+        writer.reclaim.release_pinned(&self.inner.table.versions);
+    }
 }
 
 /// Bytes that are written at once.
@@ -58,7 +80,7 @@ impl Inner {
         if self.has_failed() {
             return Err(self.refusal());
         }
-        // Keeps the versions that are being written from going back to the pool.
+        // Keeps the versions that will be written from going back to the pool, until they are pinned.
         let snapshot = ReadTransaction::open(self);
         let (mut pages, target_state, all) = {
             let mut writer = self.writer.lock();
@@ -85,6 +107,8 @@ impl Inner {
                 return Err(error);
             }
         };
+        let pins = Pins::pin(self, &plan);
+        drop(snapshot);
         if let Err(error) = self.note_intent(&plan, target) {
             self.writer.lock().dirty_since_flush.extend(pages);
             if matches!(error, Error::DiskFull { .. }) {
@@ -121,6 +145,7 @@ impl Inner {
             self.flushed_transaction.store(target.0, Ordering::Relaxed);
         }
         self.after_flush(pages, &plan, target)?;
+        drop(pins);
         self.pacing.note_held_back((plan.is_empty() && !all).then(|| self.readers.oldest()));
         if let (Some(header), Some(journal)) = (*last_header, &mut self.writer.lock().journal) {
             if clean {

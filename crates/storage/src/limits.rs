@@ -36,10 +36,10 @@ pub const JOURNAL_WRITES_IN_FLIGHT_MAX: usize = 4;
 pub const JOBS_PER_TRANSACTION_MAX: usize = 1024;
 
 /// Bytes of the smallest and of the largest journal file. They double from one to the other, so that an idle
-/// database stays small and a busy one switches seldom.
+/// database stays small and a busy one switches seldom, to files that it has already.
 pub const JOURNAL_FILE_SIZE_MIN: u64 = 256 << 10;
 /// See [`JOURNAL_FILE_SIZE_MIN`].
-pub const JOURNAL_FILE_SIZE_MAX: u64 = 64 << 20;
+pub const JOURNAL_FILE_SIZE_MAX: u64 = 8 << 20;
 
 /// Bytes by which the data file grows at the most in one step.
-pub const DATA_FILE_STEP_MAX: u64 = 64 << 20;
+pub const DATA_FILE_STEP_MAX: u64 = 16 << 20;

@@ -1,6 +1,8 @@
 //! When a flush begins, how fast it goes, and when writers wait for it or are refused.
 //!
-//! * A flush is *due* when the journal has reached its measure, or the process holds many page versions.
+//! * A flush is *due* when the journal has reached its measure, or the process holds many page versions; and long before
+//!   when it is cheap: when there is about as much journal as there are pages to write, as after a load of rising keys. What
+//!   writes to pages here and there waits, so that a page is written once for many changes.
 //! * It writes slowly, in small pieces, as long as that keeps up with the journal: the device then has time for commits.
 //! * Past twice the measure writers wait for it, and it hurries.
 //! * What an old snapshot keeps from being flushed is not tried again before that snapshot closes. Past a bound on page
@@ -21,6 +23,9 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// A flush should end before the journal has grown by one part in this many of its measure.
 const PARTS_OF_MEASURE: u64 = 4;
+
+/// Bytes of journal below which no flush is due for being cheap.
+const CHEAP_FLUSH_BYTES_MIN: u64 = 16 << 20;
 
 /// Bytes of page versions that an environment may have whatever others have.
 const OWN_VERSION_BYTES_MIN: usize = 16 << 20;
@@ -79,7 +84,10 @@ impl Pacing {
 impl Inner {
     /// Called by the writer after each commit: when enough has gathered, the next batch starts a flush.
     pub fn note_if_flush_is_due(&self, writer: &Writer) {
-        let due = self.pacing.journal_bytes() >= self.options.flush_after_bytes || self.has_many_versions(1);
+        let journal_bytes = self.pacing.journal_bytes();
+        let is_cheap =
+            journal_bytes >= CHEAP_FLUSH_BYTES_MIN && 2 * journal_bytes >= self.table.versions.bytes() as u64;
+        let due = journal_bytes >= self.options.flush_after_bytes || is_cheap || self.has_many_versions(1);
         if due && self.options.background && !writer.dirty_since_flush.is_empty() && !self.is_held_back() {
             self.pacing.wanted.store(true, Ordering::Relaxed);
         }

@@ -70,13 +70,14 @@ fn next_difference(base: &Page, page: &Page, at: usize) -> Option<usize> {
     const LINE: usize = 64;
     let mut at = at;
     while at < PAGE_SIZE {
-        if at.is_multiple_of(LINE) {
-            // Whole lines first: the compiler makes vector code of this.
-            let (a, b) = (&base[at..at + LINE], &page[at..at + LINE]);
-            if a == b {
-                at += LINE;
-                continue;
-            }
+        // Whole lines first. Words rather than slices: the compiler makes vector code of this, not a call per line.
+        if at.is_multiple_of(LINE)
+            && (0..LINE / WORD).fold(0, |bits, word_in_line| {
+                bits | (word(base, at + word_in_line * WORD) ^ word(page, at + word_in_line * WORD))
+            }) == 0
+        {
+            at += LINE;
+            continue;
         }
         if word(base, at) != word(page, at) {
             return Some(at);

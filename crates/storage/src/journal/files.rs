@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Finished files that are kept to be used again; more are removed.
-const RECYCLED_MAX: usize = 2;
+const RECYCLED_MAX: usize = 4;
 
 /// One journal file.
 pub(crate) struct JournalFile {
@@ -139,6 +139,13 @@ impl JournalFiles {
         }
     }
 
+    /// Removes the files that are only kept to be used again.
+    pub fn trim(&mut self) {
+        for (number, _) in self.recycled.drain(..) {
+            self.folder.io.remove(&self.folder.file(&name(number))).ok();
+        }
+    }
+
     /// The number of the file after the current one.
     pub fn next_number(&self) -> u64 {
         self.next_number
@@ -157,9 +164,9 @@ impl JournalFiles {
 
     /// Nothing will have to be replayed: a durable header says so.
     pub fn remove_all(&mut self) {
-        let files = self.older.drain(..).chain(self.current.take()).map(|file| file.number);
-        for number in files.chain(self.recycled.drain(..).map(|(number, _)| number)) {
-            self.folder.io.remove(&self.folder.file(&name(number))).ok();
+        for file in self.older.drain(..).chain(self.current.take()) {
+            self.folder.io.remove(&self.folder.file(&name(file.number))).ok();
         }
+        self.trim();
     }
 }

@@ -46,6 +46,8 @@ pub(crate) struct Head {
     pub base_unverified: bool,
     /// The file has the same bytes; the version stays because huge pages are quicker to reach.
     kept: AtomicBool,
+    /// A flush is writing it: it must not go back to the pool, although no snapshot can see it.
+    pinned: AtomicBool,
 }
 
 /// A pointer to a version. Dereferenced only under the rules of `table`.
@@ -95,6 +97,14 @@ impl VersionPointer {
     /// Whether the file has the same bytes.
     pub fn is_kept(&self) -> bool {
         self.head().kept.load(Ordering::Relaxed)
+    }
+    /// Whether a flush is writing it.
+    pub fn is_pinned(&self) -> bool {
+        self.head().pinned.load(Ordering::Relaxed)
+    }
+    /// Holds a version for a flush, which has announced a snapshot that keeps it until then; or lets it go.
+    pub fn set_pinned(&self, pinned: bool) {
+        self.head().pinned.store(pinned, Ordering::Relaxed);
     }
     /// Starts a version: its place in the chain is set before anyone can see it.
     pub fn start(&mut self, transaction: TransactionId, job: u32, previous: Option<VersionPointer>) {
@@ -292,6 +302,7 @@ impl Head {
             fresh: false,
             base_unverified: false,
             kept: AtomicBool::new(false),
+            pinned: AtomicBool::new(false),
         }
     }
 }

@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 #[derive(Default)]
 pub(crate) struct Reclaim {
     waiting: VecDeque<Waiting>,
+    /// What nobody can reach, but a flush is writing.
+    pinned: Vec<VersionPointer>,
 }
 
 struct Waiting {
@@ -42,7 +44,18 @@ impl Reclaim {
             }
             waiting.version
         });
-        versions.give_back(gone);
+        let pinned = &mut self.pinned;
+        versions.give_back(gone.filter(|version| {
+            if version.is_pinned() {
+                pinned.push(*version);
+            }
+            !version.is_pinned()
+        }));
+    }
+
+    /// The flush is over: gives back what it alone held.
+    pub fn release_pinned(&mut self, versions: &Versions) {
+        versions.give_back(self.pinned.drain(..));
     }
 
     /// Versions that wait.

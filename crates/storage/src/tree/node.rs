@@ -347,32 +347,57 @@ fn room(page: &mut Page, size: usize, slot_growth: usize) -> Result<usize, Full>
     Ok(heap - size)
 }
 
-/// A hole between records, the first that is large enough.
+/// A hole between records, the first that is large enough. Found over a map of the page's words, of which one that a record
+/// or the prefix touches counts as used.
 fn hole(page: &Page, size: usize) -> Option<usize> {
-    let mut used = [(0u16, 0u16); ENTRIES_MAX + 1];
-    let mut length = 0;
+    const WORD: usize = 8;
+    const MAP: usize = PAGE_SIZE / WORD / 64;
+    let mut used = [0u64; MAP];
+    let mut mark = |start: usize, end: usize| {
+        let (first, last) = (start / WORD, (end.clamp(start + 1, PAGE_SIZE) - 1) / WORD);
+        for (index, bits) in used.iter_mut().enumerate().take(last / 64 + 1).skip(first / 64) {
+            let from = first.saturating_sub(index * 64).min(63);
+            let to = (last - index * 64).min(63);
+            *bits |= (u64::MAX << from) & (u64::MAX >> (63 - to));
+        }
+    };
+    mark(0, usize::from(u16_at(page, HEAP)).max(1));
     for index in 0..count(page) {
         let slot = slot_at(page, index);
         let (offset, _) = record_at(page, slot);
-        used[length] = (offset as u16, (offset + record_size(page, slot)).min(PAGE_SIZE) as u16);
-        length += 1;
+        mark(offset, offset + record_size(page, slot));
     }
-    let prefix_length = u16_at(page, PREFIX_LENGTH);
+    let prefix_length = usize::from(u16_at(page, PREFIX_LENGTH));
     if prefix_length > 0 {
-        let offset = u16_at(page, PREFIX_OFFSET);
-        used[length] = (offset, offset + prefix_length);
-        length += 1;
+        let offset = usize::from(u16_at(page, PREFIX_OFFSET));
+        mark(offset, offset + prefix_length);
     }
-    let used = &mut used[..length];
-    used.sort_unstable();
-    let mut at = usize::from(u16_at(page, HEAP));
-    for (start, end) in used.iter() {
-        if usize::from(*start) >= at + size {
-            return Some(at);
+    let needed = size.div_ceil(WORD);
+    let mut at = 0;
+    while at + needed <= PAGE_SIZE / WORD {
+        let free_from = next_with(&used, at, false)?;
+        let free_to = next_with(&used, free_from, true).unwrap_or(PAGE_SIZE / WORD);
+        if free_to - free_from >= needed {
+            return Some(free_from * WORD);
         }
-        at = usize::from(*end);
+        at = free_to;
     }
-    (PAGE_SIZE >= at + size).then_some(at)
+    None
+}
+
+/// The first place from `at` on whose bit is `wanted`.
+fn next_with(bits: &[u64], at: usize, wanted: bool) -> Option<usize> {
+    let mut index = at / 64;
+    let mut hidden = (1u64 << (at % 64)) - 1;
+    while index < bits.len() {
+        let found = (if wanted { bits[index] } else { !bits[index] }) & !hidden;
+        if found != 0 {
+            return Some(index * 64 + found.trailing_zeros() as usize);
+        }
+        hidden = 0;
+        index += 1;
+    }
+    None
 }
 
 /// Writes the entries anew, without garbage.
