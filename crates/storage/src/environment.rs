@@ -174,8 +174,7 @@ impl Environment {
             return Ok(());
         }
         self.write(|tx| {
-            let root = tx.first_pages()?;
-            crate::tree::node::initialize(root, 0);
+            crate::tree::node::initialize(&mut tx.first_pages()?, 0);
             Ok(())
         })
     }
@@ -465,7 +464,7 @@ impl Drop for Inner {
 
 impl WriteTransaction<'_> {
     /// The first pages of a new environment; returns the catalog's root, still empty.
-    fn first_pages(&mut self) -> Result<&mut crate::pager::Page> {
+    fn first_pages(&mut self) -> Result<crate::pager::changes::PageMut<'_>> {
         self.ensure_room(space::CATALOG_ROOT.0 + 1)?;
         // Makes the first bitmap, with the fixed pages marked.
         let first = self.allocate_pages(1)?;

@@ -15,9 +15,10 @@
 
 use crate::error::Result;
 use crate::ids::PageNumber;
-use crate::limits::TREE_DEPTH_MAX;
-use crate::page::{self, Kind, count, set_count, set_u16, set_u64, u16_at, u64_at};
+use crate::limits::{PAGE_SIZE, TREE_DEPTH_MAX};
+use crate::page::{self, Kind, count, set_count, u16_at, u64_at};
 use crate::pager::Page;
+use crate::pager::changes::{Lines, PageMut};
 use crate::transaction::{Reader, WriteTransaction};
 use crate::tree::catalog;
 
@@ -26,7 +27,7 @@ const DEAD: usize = 64;
 const KEYS: usize = 128;
 const ENTRIES_MAX: usize = 504;
 const VALUES: usize = KEYS + ENTRIES_MAX * 8;
-const _: () = assert!(VALUES + ENTRIES_MAX * 8 == crate::limits::PAGE_SIZE && ENTRIES_MAX <= 512);
+const _: () = assert!(VALUES + ENTRIES_MAX * 8 == PAGE_SIZE && ENTRIES_MAX <= 512);
 
 /// A tree of 64-bit keys and values. A small handle; keep it, it stays valid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,9 +43,9 @@ fn key_at(page: &Page, index: usize) -> u64 {
 fn value_at(page: &Page, index: usize) -> u64 {
     u64_at(page, VALUES + index * 8)
 }
-fn set_entry(page: &mut Page, index: usize, key: u64, value: u64) {
-    set_u64(page, KEYS + index * 8, key);
-    set_u64(page, VALUES + index * 8, value);
+fn set_entry(page: &mut PageMut<'_>, index: usize, key: u64, value: u64) {
+    page.set_u64(KEYS + index * 8, key);
+    page.set_u64(VALUES + index * 8, value);
 }
 #[inline]
 fn is_dead(page: &Page, index: usize) -> bool {
@@ -53,18 +54,18 @@ fn is_dead(page: &Page, index: usize) -> bool {
 fn dead_count(page: &Page) -> usize {
     usize::from(u16_at(page, DEAD_COUNT))
 }
-fn set_dead(page: &mut Page, index: usize, dead: bool) {
+fn set_dead(page: &mut PageMut<'_>, index: usize, dead: bool) {
     let mask = 1 << (index % 8);
     let before = page[DEAD + index / 8] & mask != 0;
     if before != dead {
-        page[DEAD + index / 8] ^= mask;
+        page.set_u8(DEAD + index / 8, page[DEAD + index / 8] ^ mask);
         let change = if dead { dead_count(page) + 1 } else { dead_count(page) - 1 };
-        set_u16(page, DEAD_COUNT, change as u16);
+        page.set_u16(DEAD_COUNT, change as u16);
     }
 }
 
-fn initialize(page: &mut Page, level: u8) {
-    page[page::DIFF_START..].fill(0);
+fn initialize(page: &mut PageMut<'_>, level: u8) {
+    page.clear(page::DIFF_START..PAGE_SIZE);
     page::set_kind(page, Kind::FixedTree, level);
 }
 
@@ -91,7 +92,7 @@ fn child_position(page: &Page, key: u64) -> usize {
     if position < count(page) && key_at(page, position) == key { position } else { position.saturating_sub(1) }
 }
 
-fn insert_at(page: &mut Page, position: usize, key: u64, value: u64) {
+fn insert_at(page: &mut PageMut<'_>, position: usize, key: u64, value: u64) {
     let count = count(page);
     for array in [KEYS, VALUES] {
         page.copy_within(array + position * 8..array + count * 8, array + (position + 1) * 8);
@@ -100,7 +101,7 @@ fn insert_at(page: &mut Page, position: usize, key: u64, value: u64) {
     set_count(page, count + 1);
 }
 
-fn remove_at(page: &mut Page, position: usize) {
+fn remove_at(page: &mut PageMut<'_>, position: usize) {
     let count = count(page);
     for array in [KEYS, VALUES] {
         page.copy_within(array + (position + 1) * 8..array + count * 8, array + position * 8);
@@ -110,8 +111,8 @@ fn remove_at(page: &mut Page, position: usize) {
 }
 
 /// Drops the dead keys of a leaf.
-fn drop_dead(page: &mut Page) {
-    let old = *page;
+fn drop_dead(page: &mut PageMut<'_>) {
+    let old = **page;
     let mut to = 0;
     for from in (0..count(&old)).filter(|index| !is_dead(&old, *index)) {
         set_entry(page, to, key_at(&old, from), value_at(&old, from));
@@ -120,8 +121,8 @@ fn drop_dead(page: &mut Page) {
     for index in to..count(&old) {
         set_entry(page, index, 0, 0);
     }
-    page[DEAD..KEYS].fill(0);
-    set_u16(page, DEAD_COUNT, 0);
+    page.clear(DEAD..KEYS);
+    page.set_u16(DEAD_COUNT, 0);
     set_count(page, to);
 }
 
@@ -183,7 +184,7 @@ impl FixedTree {
 
     /// A tree without a name, owned by another structure.
     pub(crate) fn create(tx: &mut WriteTransaction<'_>) -> Result<FixedTree> {
-        let (root, page) = tx.new_page()?;
+        let (root, ref mut page) = tx.new_page()?;
         initialize(page, 0);
         Ok(FixedTree { root })
     }
@@ -263,7 +264,7 @@ impl FixedTree {
     fn put_if(&self, tx: &mut WriteTransaction<'_>, key: u64, value: u64, replace: bool) -> Result<bool> {
         loop {
             let path = self.path(tx, key)?;
-            let page = tx.page_mut(path.steps[path.depth - 1].0)?;
+            let page = &mut tx.page_mut(path.steps[path.depth - 1].0)?;
             let position = lower_bound(page, key);
             let entries = count(page);
             if position < entries && key_at(page, position) == key {
@@ -271,7 +272,7 @@ impl FixedTree {
                     return Ok(false);
                 }
                 set_dead(page, position, false);
-                set_u64(page, VALUES + position * 8, value);
+                page.set_u64(VALUES + position * 8, value);
                 return Ok(true);
             }
             if dead_count(page) > 0 && (entries == ENTRIES_MAX || position < entries) {
@@ -289,9 +290,9 @@ impl FixedTree {
     fn split(&self, tx: &mut WriteTransaction<'_>, path: &Path, depth: usize, key: u64) -> Result<()> {
         if depth == 0 {
             let old = *tx.page_of(self.root)?;
-            let (child, page) = tx.new_page()?;
-            page[page::DIFF_START..].copy_from_slice(&old[page::DIFF_START..]);
-            let root = tx.page_mut(self.root)?;
+            let (child, ref mut page) = tx.new_page()?;
+            page.write(page::DIFF_START, &old[page::DIFF_START..]);
+            let root = &mut tx.page_mut(self.root)?;
             initialize(root, page::level(&old) + 1);
             insert_at(root, 0, key_at(&old, 0), child.0);
             return Ok(());
@@ -302,27 +303,29 @@ impl FixedTree {
         }
         let number = path.steps[depth].0;
         let mut left = *tx.page_of(number)?;
-        let entries = count(&left);
-        let appended = key > key_at(&left, entries - 1);
-        let leaf = page::level(&left) == 0;
+        let mut lines = Lines::NONE;
+        let left = &mut PageMut::new(&mut left, &mut lines);
+        let entries = count(left);
+        let appended = key > key_at(left, entries - 1);
+        let leaf = page::level(left) == 0;
         let from = match (appended, leaf) {
             (true, true) => entries,
             (true, false) => entries - 1,
             (false, _) => entries / 2,
         };
-        let separator = if from == entries { key } else { key_at(&left, from) };
-        let (right_number, right) = tx.new_page()?;
-        initialize(right, page::level(&left));
+        let separator = if from == entries { key } else { key_at(left, from) };
+        let (right_number, ref mut right) = tx.new_page()?;
+        initialize(right, page::level(left));
         for index in from..entries {
-            insert_at(right, index - from, key_at(&left, index), value_at(&left, index));
+            insert_at(right, index - from, key_at(left, index), value_at(left, index));
         }
         if from < entries {
             for index in (from..entries).rev() {
-                remove_at(&mut left, index);
+                remove_at(left, index);
             }
-            tx.page_mut(number)?[page::DIFF_START..].copy_from_slice(&left[page::DIFF_START..]);
+            tx.page_mut(number)?.write(page::DIFF_START, &left[page::DIFF_START..]);
         }
-        insert_at(tx.page_mut(parent)?, position + 1, separator, right_number.0);
+        insert_at(&mut tx.page_mut(parent)?, position + 1, separator, right_number.0);
         Ok(())
     }
 
@@ -339,7 +342,7 @@ impl FixedTree {
         if position == count(page) || key_at(page, position) != key || is_dead(page, position) {
             return Ok(false);
         }
-        let page = tx.page_mut(leaf)?;
+        let page = &mut tx.page_mut(leaf)?;
         set_dead(page, position, true);
         if dead_count(page) < count(page) {
             return Ok(true);
@@ -352,7 +355,7 @@ impl FixedTree {
         loop {
             tx.free_pages(path.steps[depth].0, 1)?;
             let (parent, position) = path.steps[depth - 1];
-            let page = tx.page_mut(parent)?;
+            let page = &mut tx.page_mut(parent)?;
             remove_at(page, position);
             if count(page) > 0 {
                 break;
@@ -375,7 +378,7 @@ impl FixedTree {
             }
             let child = PageNumber(value_at(root, 0));
             let content = *Self::node(tx, child)?;
-            tx.page_mut(self.root)?[page::DIFF_START..].copy_from_slice(&content[page::DIFF_START..]);
+            tx.page_mut(self.root)?.write(page::DIFF_START, &content[page::DIFF_START..]);
             tx.free_pages(child, 1)?;
         }
     }

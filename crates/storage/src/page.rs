@@ -17,6 +17,7 @@
 use crate::ids::{PageNumber, TransactionId};
 use crate::limits::PAGE_SIZE;
 use crate::pager::Page;
+use crate::pager::changes::PageMut;
 use crate::planted::{Bug, is_planted};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
@@ -87,22 +88,8 @@ pub(crate) fn u64_at(page: &Page, at: usize) -> u64 {
     bytes.copy_from_slice(&page[at..at + 8]);
     u64::from_le_bytes(bytes)
 }
-#[inline]
-pub(crate) fn set_u16(page: &mut Page, at: usize, value: u16) {
-    page[at..at + 2].copy_from_slice(&value.to_le_bytes());
-}
-#[inline]
-pub(crate) fn set_u32(page: &mut Page, at: usize, value: u32) {
-    page[at..at + 4].copy_from_slice(&value.to_le_bytes());
-}
-#[inline]
-pub(crate) fn set_u64(page: &mut Page, at: usize, value: u64) {
-    page[at..at + 8].copy_from_slice(&value.to_le_bytes());
-}
-
-pub(crate) fn set_kind(page: &mut Page, kind: Kind, level: u8) {
-    page[KIND] = kind as u8;
-    page[LEVEL] = level;
+pub(crate) fn set_kind(page: &mut PageMut<'_>, kind: Kind, level: u8) {
+    page.write(KIND, &[kind as u8, level]);
 }
 #[inline]
 pub(crate) fn level(page: &Page) -> u8 {
@@ -117,8 +104,8 @@ pub(crate) fn count(page: &Page) -> usize {
     usize::from(u16_at(page, COUNT))
 }
 #[inline]
-pub(crate) fn set_count(page: &mut Page, count: usize) {
-    set_u16(page, COUNT, count as u16);
+pub(crate) fn set_count(page: &mut PageMut<'_>, count: usize) {
+    page.set_u16(COUNT, count as u16);
 }
 pub(crate) fn number(page: &Page) -> PageNumber {
     PageNumber(u64_at(page, NUMBER))
@@ -126,9 +113,9 @@ pub(crate) fn number(page: &Page) -> PageNumber {
 pub(crate) fn transaction(page: &Page) -> TransactionId {
     TransactionId(u64_at(page, TRANSACTION))
 }
-pub(crate) fn set_identity(page: &mut Page, number: PageNumber, transaction: TransactionId) {
-    set_u64(page, NUMBER, number.0);
-    set_u64(page, TRANSACTION, transaction.0);
+pub(crate) fn set_identity(page: &mut PageMut<'_>, number: PageNumber, transaction: TransactionId) {
+    page.set_u64(NUMBER, number.0);
+    page.set_u64(TRANSACTION, transaction.0);
 }
 
 /// Pages of a run, from its first page; 0 for other kinds.
@@ -139,10 +126,10 @@ pub(crate) fn run_pages(page: &Page) -> u32 {
 pub(crate) fn run_length(page: &Page) -> u64 {
     u64_at(page, RUN_LENGTH)
 }
-pub(crate) fn set_run(page: &mut Page, pages: u32, length: u64) {
+pub(crate) fn set_run(page: &mut PageMut<'_>, pages: u32, length: u64) {
     set_kind(page, Kind::Run, 0);
-    set_u32(page, RUN_PAGES, pages);
-    set_u64(page, RUN_LENGTH, length);
+    page.set_u32(RUN_PAGES, pages);
+    page.set_u64(RUN_LENGTH, length);
 }
 /// Pages that a run for a value of `length` bytes takes.
 pub(crate) fn pages_for_run(length: usize) -> u32 {

@@ -20,8 +20,9 @@ use crate::error::{Error, Result};
 use crate::fixed_tree::FixedTree;
 use crate::ids::PageNumber;
 use crate::limits::{PAGE_SIZE, VALUE_SIZE_MAX};
-use crate::page::{self, HEAD_SIZE, Kind, RUN_START, count, set_count, set_u16, set_u64, u16_at, u64_at};
+use crate::page::{self, HEAD_SIZE, Kind, RUN_START, count, set_count, u16_at, u64_at};
 use crate::pager::Page;
+use crate::pager::changes::PageMut;
 use crate::transaction::{Reader, WriteTransaction};
 use crate::tree::catalog;
 
@@ -67,10 +68,10 @@ fn record_at(page: &Page, index: usize) -> (usize, usize) {
     let slot = slot_at(index);
     (usize::from(u16_at(page, slot)), usize::from(u16_at(page, slot + 2)))
 }
-fn set_record(page: &mut Page, index: usize, offset: usize, length: usize) {
+fn set_record(page: &mut PageMut<'_>, index: usize, offset: usize, length: usize) {
     let slot = slot_at(index);
-    set_u16(page, slot, offset as u16);
-    set_u16(page, slot + 2, length as u16);
+    page.set_u16(slot, offset as u16);
+    page.set_u16(slot + 2, length as u16);
 }
 fn heap(page: &Page) -> usize {
     usize::from(u16_at(page, HEAP))
@@ -85,10 +86,10 @@ fn free_bytes(page: &Page) -> usize {
     heap(page) - slot_at(count(page)) + garbage(page)
 }
 
-fn initialize(page: &mut Page) {
-    page[page::DIFF_START..].fill(0);
+fn initialize(page: &mut PageMut<'_>) {
+    page.clear(page::DIFF_START..PAGE_SIZE);
     page::set_kind(page, Kind::Section, 0);
-    set_u16(page, HEAP, PAGE_SIZE as u16);
+    page.set_u16(HEAP, PAGE_SIZE as u16);
 }
 
 /// Whether the structure of a section holds together.
@@ -121,8 +122,8 @@ pub(crate) fn check(page: &Page) -> Result<(), &'static str> {
 }
 
 /// Removes the garbage; slots keep their numbers.
-fn rearrange(page: &mut Page) {
-    let old = *page;
+fn rearrange(page: &mut PageMut<'_>) {
+    let old = **page;
     let mut at = PAGE_SIZE;
     for index in 0..count(&old) {
         let (offset, length) = record_at(&old, index);
@@ -130,15 +131,15 @@ fn rearrange(page: &mut Page) {
             continue;
         }
         at -= length;
-        page[at..at + length].copy_from_slice(&old[offset..offset + length]);
+        page.write(at, &old[offset..offset + length]);
         set_record(page, index, at, length);
     }
-    set_u16(page, HEAP, at as u16);
-    set_u16(page, GARBAGE, 0);
+    page.set_u16(HEAP, at as u16);
+    page.set_u16(GARBAGE, 0);
 }
 
 /// Writes parts into a slot of a page that has room for them.
-fn write_into(page: &mut Page, index: usize, parts: &[&[u8]], length: usize) {
+fn write_into(page: &mut PageMut<'_>, index: usize, parts: &[&[u8]], length: usize) {
     let slots_end = slot_at(count(page).max(index + 1));
     if heap(page) < slots_end + length {
         rearrange(page);
@@ -146,10 +147,10 @@ fn write_into(page: &mut Page, index: usize, parts: &[&[u8]], length: usize) {
     let offset = heap(page) - length;
     let mut at = offset;
     for part in parts {
-        page[at..at + part.len()].copy_from_slice(part);
+        page.write(at, part);
         at += part.len();
     }
-    set_u16(page, HEAP, offset as u16);
+    page.set_u16(HEAP, offset as u16);
     set_record(page, index, offset, length);
 }
 
@@ -187,9 +188,9 @@ impl Records {
             return Ok(records);
         }
         let spare = FixedTree::create(tx)?;
-        let (root, page) = tx.new_page()?;
+        let (root, ref mut page) = tx.new_page()?;
         page::set_kind(page, Kind::State, 0);
-        set_u64(page, SPARE_ROOT, spare.root().0);
+        page.set_u64(SPARE_ROOT, spare.root().0);
         catalog::add(tx, name, Kind::State, root)?;
         Ok(Records { root })
     }
@@ -245,13 +246,13 @@ impl Records {
             return Ok(Location::of(first, RUN_SLOT));
         }
         let number = self.section_with_room(tx, length)?;
-        let page = tx.page_mut(number)?;
+        let page = &mut tx.page_mut(number)?;
         let index = free_slot(page);
         write_into(page, index, parts, length);
         let slots = count(page).max(index + 1);
         set_count(page, slots);
         let records = living(page) + 1;
-        set_u16(page, LIVING, records as u16);
+        page.set_u16(LIVING, records as u16);
         Ok(Location::of(number, index as u64))
     }
 
@@ -268,12 +269,12 @@ impl Records {
                 PageNumber(number)
             }
             _ => {
-                let (number, page) = tx.new_page()?;
+                let (number, ref mut page) = tx.new_page()?;
                 initialize(page);
                 number
             }
         };
-        set_u64(tx.page_mut(self.root)?, CURRENT, number.0);
+        tx.page_mut(self.root)?.set_u64(CURRENT, number.0);
         Ok(number)
     }
 
@@ -300,18 +301,18 @@ impl Records {
             self.delete(tx, location)?;
             return self.insert(tx, parts);
         }
-        let page = tx.page_mut(number)?;
+        let page = &mut tx.page_mut(number)?;
         let (offset, _) = record_at(page, location.slot());
         if length == old_length {
             let mut at = offset;
             for part in parts {
-                page[at..at + part.len()].copy_from_slice(part);
+                page.write(at, part);
                 at += part.len();
             }
             return Ok(location);
         }
         let more = garbage(page) + old_length;
-        set_u16(page, GARBAGE, more as u16);
+        page.set_u16(GARBAGE, more as u16);
         set_record(page, location.slot(), 0, 0);
         write_into(page, location.slot(), parts, length);
         Ok(location)
@@ -330,13 +331,13 @@ impl Records {
         }
         let current = u64_at(tx.page_of(self.root)?, CURRENT) == number.0;
         let spare = self.spare(tx)?;
-        let page = tx.page_mut(number)?;
+        let page = &mut tx.page_mut(number)?;
         let before = free_bytes(page);
         set_record(page, location.slot(), 0, 0);
         let more = garbage(page) + length;
-        set_u16(page, GARBAGE, more as u16);
+        page.set_u16(GARBAGE, more as u16);
         let records = living(page) - 1;
-        set_u16(page, LIVING, records as u16);
+        page.set_u16(LIVING, records as u16);
         let after = free_bytes(page);
         if current {
             return Ok(());

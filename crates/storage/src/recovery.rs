@@ -130,7 +130,7 @@ impl Inner {
             let target = run.bytes_mut();
             target[..bytes.len()].copy_from_slice(bytes);
             target[bytes.len()..].fill(0);
-            page::set_identity(run.page_mut(), number, transaction);
+            page::set_identity(&mut run.changes(), number, transaction);
             self.table.set(number, Some(run))?;
             self.table.versions.give_back(newest);
             return Ok(());
@@ -163,7 +163,7 @@ impl Inner {
         if !diff::apply(diff, version.page_mut()) {
             return Err(broken());
         }
-        page::set_identity(version.page_mut(), number, transaction);
+        page::set_identity(&mut version.changes(), number, transaction);
         Ok(())
     }
 }

@@ -18,6 +18,7 @@ use crate::ids::PageNumber;
 use crate::limits::{PAGE_SIZE, SPAN_PAGES};
 use crate::page::{self, Kind, u64_at};
 use crate::pager::Page;
+use crate::pager::changes::PageMut;
 use crate::transaction::WriteTransaction;
 
 /// The root of the catalog, the first page that is not fixed.
@@ -98,14 +99,11 @@ pub(crate) fn is_used(bitmap: &Page, bit: usize) -> bool {
     word(bitmap, bit / 64) >> (bit % 64) & 1 == 1
 }
 
-fn set_bits(bitmap: &mut Page, first: usize, count: usize, used: bool) {
+fn set_bits(bitmap: &mut PageMut<'_>, first: usize, count: usize, used: bool) {
     for bit in first..first + count {
         let at = BITS + bit / 8;
-        if used {
-            bitmap[at] |= 1 << (bit % 8);
-        } else {
-            bitmap[at] &= !(1 << (bit % 8));
-        }
+        let mask = 1 << (bit % 8);
+        bitmap.set_u8(at, if used { bitmap[at] | mask } else { bitmap[at] & !mask });
     }
 }
 
@@ -157,18 +155,18 @@ impl WriteTransaction<'_> {
             let bitmap = bitmap_page(span);
             if !self.bitmap_exists(span)? {
                 self.ensure_room(bitmap.0 + 1)?;
-                let page = self.fresh_page(bitmap)?;
+                let page = &mut self.fresh_page(bitmap)?;
                 page::set_kind(page, Kind::Bitmap, 0);
                 let fixed = if span == 0 { CATALOG_ROOT.0 as usize + 1 } else { 1 };
                 set_bits(page, 0, fixed, true);
-                page::set_count(self.page_mut(bitmap_page(0))?, span as usize + 1);
+                page::set_count(&mut self.page_mut(bitmap_page(0))?, span as usize + 1);
             }
             let found = find(self.page_of(bitmap)?, hint as usize, count as usize);
             if let Some(bit) = found {
                 let first = PageNumber(span * SPAN_PAGES + bit as u64);
                 self.ensure_room(first.0 + u64::from(count))?;
                 self.fill_holes(first, count)?;
-                set_bits(self.page_mut(bitmap)?, bit, count as usize, true);
+                set_bits(&mut self.page_mut(bitmap)?, bit, count as usize, true);
                 if count == 1 {
                     self.set_space_hint(span, bit as u32 + 1);
                 }
@@ -202,7 +200,7 @@ impl WriteTransaction<'_> {
     pub(crate) fn free_pages(&mut self, first: PageNumber, count: u32) -> Result<()> {
         let span = first.0 / SPAN_PAGES;
         let bit = (first.0 % SPAN_PAGES) as usize;
-        let bitmap = self.page_mut(bitmap_page(span))?;
+        let bitmap = &mut self.page_mut(bitmap_page(span))?;
         assert!(
             (bit..bit + count as usize).all(|bit| is_used(bitmap, bit)),
             "page {first} is freed once, and was in use until then"
@@ -232,7 +230,8 @@ mod tests {
 
     #[test]
     fn runs_are_found_between_used_pages() {
-        let mut bitmap = [0; PAGE_SIZE];
+        let (mut bytes, mut lines) = ([0; PAGE_SIZE], crate::pager::changes::Lines::NONE);
+        let mut bitmap = PageMut::new(&mut bytes, &mut lines);
         set_bits(&mut bitmap, 0, 130, true);
         set_bits(&mut bitmap, 133, 1, true);
         assert_eq!(find(&bitmap, 0, 1), Some(130));

@@ -6,6 +6,7 @@
 use crate::limits::PAGE_SIZE;
 use crate::page::DIFF_START;
 use crate::pager::Page;
+use crate::pager::changes::{LINE, Lines};
 
 const WORD: usize = 8;
 
@@ -32,13 +33,13 @@ pub(crate) fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Appends the difference from `base` to `page`. `None` as base: from zeros.
-pub(crate) fn write(out: &mut Vec<u8>, base: Option<&Page>, page: &Page) {
+/// Appends the difference from `base` to `page`, which is in `lines` only. `None` as base: from zeros.
+pub(crate) fn write(out: &mut Vec<u8>, base: Option<&Page>, page: &Page, lines: Lines) {
     const ZEROS: Page = [0; PAGE_SIZE];
     let base = base.unwrap_or(&ZEROS);
     let mut written = DIFF_START;
     let mut at = DIFF_START;
-    while let Some(start) = next_difference(base, page, at) {
+    while let Some(start) = next_difference(base, page, at, lines) {
         let mut end = start + WORD;
         while end < PAGE_SIZE && word(base, end) != word(page, end) {
             end += WORD;
@@ -65,11 +66,15 @@ fn word(page: &Page, at: usize) -> u64 {
     u64::from_ne_bytes(bytes)
 }
 
-/// The first word from `at` on (a multiple of 8) that differs.
-fn next_difference(base: &Page, page: &Page, at: usize) -> Option<usize> {
-    const LINE: usize = 64;
+/// The first word from `at` on (a multiple of 8) that differs, in `lines`.
+fn next_difference(base: &Page, page: &Page, at: usize, lines: Lines) -> Option<usize> {
     let mut at = at;
     while at < PAGE_SIZE {
+        if !lines.contains(at) {
+            debug_assert_eq!(base[at], page[at], "a line that was changed is among those noted");
+            at += if cfg!(debug_assertions) { 1 } else { LINE - at % LINE };
+            continue;
+        }
         // Whole lines first. Words rather than slices: the compiler makes vector code of this, not a call per line.
         if at.is_multiple_of(LINE)
             && (0..LINE / WORD).fold(0, |bits, word_in_line| {
@@ -129,7 +134,7 @@ mod tests {
                 page[at..end].iter_mut().for_each(|b| *b = b.wrapping_add(1));
             }
             let mut diff = Vec::new();
-            write(&mut diff, Some(&base), &page);
+            write(&mut diff, Some(&base), &page, Lines::ALL);
             let mut torn = base;
             let cut = (seed as usize * 512) % PAGE_SIZE;
             torn[cut..].copy_from_slice(&page[cut..]);

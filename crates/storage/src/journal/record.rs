@@ -23,6 +23,8 @@
 use super::diff::{read_varint, write_varint};
 use crate::ids::{PageNumber, TransactionId};
 use crate::limits::PAGE_SIZE;
+use crate::pager::Page;
+use crate::pager::changes::Lines;
 use crate::planted::{Bug, is_planted};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -124,10 +126,10 @@ impl Builder {
         Builder { bytes, scratch: Vec::new(), pages: 0 }
     }
 
-    /// Adds the difference from `base` (`None`: from zeros) to `page`.
-    pub fn page(&mut self, number: PageNumber, base: Option<&[u8; PAGE_SIZE]>, page: &[u8; PAGE_SIZE]) {
+    /// Adds the difference from `base` (`None`: from zeros) to `page`, which is in `lines` only.
+    pub fn page(&mut self, number: PageNumber, base: Option<&Page>, page: &Page, lines: Lines) {
         self.scratch.clear();
-        super::diff::write(&mut self.scratch, base, page);
+        super::diff::write(&mut self.scratch, base, page, lines);
         if self.scratch.is_empty() && base.is_some() {
             return;
         }
@@ -240,7 +242,7 @@ mod tests {
     fn example(compress: bool) -> (Vec<u8>, u128) {
         let mut builder = Builder::new(Vec::new());
         let page = [7; PAGE_SIZE];
-        builder.page(PageNumber(9), None, &page);
+        builder.page(PageNumber(9), None, &page, Lines::ALL);
         builder.run(PageNumber(300), 2, &[1; 2 * PAGE_SIZE], PAGE_SIZE + 10);
         builder.finish(5, TransactionId(12), TransactionId(11), 99, compress)
     }

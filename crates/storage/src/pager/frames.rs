@@ -13,6 +13,7 @@
 //! Versions of runs of pages (values over a page) are allocated one by one and freed for good.
 
 use super::Page;
+use super::changes::{Lines, PageMut};
 use super::map::Mapping;
 use crate::ids::TransactionId;
 use crate::limits::PAGE_SIZE;
@@ -40,6 +41,8 @@ pub(crate) struct Head {
     pages: u32,
     /// The job of the transaction that made it (see `transaction::write`).
     pub job: u32,
+    /// What was changed since the previous version. Of no meaning for fresh pages and runs.
+    pub lines: Lines,
     /// The journal must describe it from zeros: the page was allocated by this transaction.
     pub fresh: bool,
     /// The file's page below the oldest version was not verified: the page was allocated again without being read.
@@ -88,6 +91,9 @@ impl VersionPointer {
     pub fn job(&self) -> u32 {
         self.head().job
     }
+    pub fn lines(&self) -> Lines {
+        self.head().lines
+    }
     pub fn fresh(&self) -> bool {
         self.head().fresh
     }
@@ -112,6 +118,7 @@ impl VersionPointer {
         let head = self.head_mut();
         *head.transaction.get_mut() = transaction.0;
         head.job = job;
+        head.lines = Lines::NONE;
         head.fresh = false;
         head.base_unverified = previous.is_some_and(|previous| previous.base_unverified());
     }
@@ -140,7 +147,12 @@ impl VersionPointer {
             std::slice::from_raw_parts_mut(start, self.pages() as usize * PAGE_SIZE)
         }
     }
-    /// The first page, under the conditions of [`Self::bytes_mut`].
+    /// The first page with the notes of its changes, under the conditions of [`Self::bytes_mut`].
+    pub fn changes<'a>(&mut self) -> PageMut<'a> {
+        // SAFETY: as in `bytes_mut`, and the notes are the writer's alone.
+        unsafe { PageMut::new(self.page_mut(), &mut (*self.0.as_ptr()).lines) }
+    }
+    /// The first page without them, under the same conditions: for a version that is being filled.
     pub fn page_mut<'a>(&mut self) -> &'a mut Page {
         // SAFETY: as in `bytes_mut`.
         unsafe { &mut *self.0.as_ptr().cast::<u8>().add(HEAD_SIZE).cast::<Page>() }
@@ -299,6 +311,7 @@ impl Head {
             transaction: AtomicU64::new(0),
             pages,
             job: 0,
+            lines: Lines::NONE,
             fresh: false,
             base_unverified: false,
             kept: AtomicBool::new(false),

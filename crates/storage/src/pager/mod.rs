@@ -5,6 +5,7 @@
 //! * [`table`]: page number to newest version, and from there to the version a snapshot sees.
 //! * [`readers`]: the announced snapshots, which bound what may be overwritten or reused.
 
+pub mod changes;
 pub mod frames;
 pub mod map;
 pub mod readers;

@@ -15,6 +15,7 @@ use crate::journal::files::JournalFile;
 use crate::journal::record;
 use crate::limits::{JOBS_PER_TRANSACTION_MAX, JOURNAL_WRITES_IN_FLIGHT_MAX};
 use crate::page;
+use crate::pager::changes::Lines;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -315,9 +316,10 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Arc<JournalFile>, u6
             let used = page::RUN_START + page::run_length(version.page()) as usize;
             builder.run(*number, version.pages(), version.bytes(), used);
         } else if version.fresh() {
-            builder.page(*number, None, version.page());
+            builder.page(*number, None, version.page(), Lines::ALL);
         } else {
-            builder.page(*number, Some(base_of(inner, *number, version.previous())?), version.page());
+            let base = base_of(inner, *number, version.previous())?;
+            builder.page(*number, Some(base), version.page(), version.lines());
         }
     }
     let id = tx.id();

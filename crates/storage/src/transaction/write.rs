@@ -13,6 +13,7 @@ use crate::ids::{PageNumber, SnapshotWord, TransactionId};
 use crate::limits::SPAN_PAGES;
 use crate::page;
 use crate::pager::Page;
+use crate::pager::changes::PageMut;
 use crate::pager::frames::VersionPointer;
 use crate::pager::table::Place;
 use crate::space::{self, SpaceHints};
@@ -184,18 +185,18 @@ impl<'env> WriteTransaction<'env> {
     }
 
     /// A page, to be changed.
-    pub(crate) fn page_mut(&mut self, number: PageNumber) -> Result<&mut Page> {
+    pub(crate) fn page_mut(&mut self, number: PageNumber) -> Result<PageMut<'_>> {
         let place = self.inner.table.place(number)?;
         if let Place::Memory(mut version) = place
             && version.transaction() == self.id
             && version.job() == self.job
         {
-            return Ok(version.page_mut());
+            return Ok(version.changes());
         }
         self.copy_page(number, place)
     }
 
-    fn copy_page(&mut self, number: PageNumber, place: Place) -> Result<&mut Page> {
+    fn copy_page(&mut self, number: PageNumber, place: Place) -> Result<PageMut<'_>> {
         let mut copy = self.take_frame()?;
         let ours = match place {
             Place::Memory(version) => {
@@ -216,12 +217,14 @@ impl<'env> WriteTransaction<'env> {
                 None
             }
         };
-        if ours.is_some_and(|version| version.fresh()) {
-            copy.head_mut().fresh = true;
+        if let Some(ours) = ours {
+            // An earlier job's version goes when this one is kept, and its changes count from what is below it.
+            let head = copy.head_mut();
+            (head.fresh, head.lines) = (ours.fresh(), ours.lines());
         }
-        page::set_identity(copy.page_mut(), number, self.id);
+        page::set_identity(&mut copy.changes(), number, self.id);
         self.install(number, copy, ours)?;
-        Ok(copy.page_mut())
+        Ok(copy.changes())
     }
 
     fn install(&mut self, number: PageNumber, version: VersionPointer, ours: Option<VersionPointer>) -> Result<()> {
@@ -242,12 +245,12 @@ impl<'env> WriteTransaction<'env> {
     }
 
     /// A page of zeros (but for its head), allocated by this transaction.
-    pub(crate) fn fresh_page(&mut self, number: PageNumber) -> Result<&mut Page> {
+    pub(crate) fn fresh_page(&mut self, number: PageNumber) -> Result<PageMut<'_>> {
         let version = self.take_frame()?;
         self.install_fresh(number, version)
     }
 
-    fn install_fresh(&mut self, number: PageNumber, mut version: VersionPointer) -> Result<&mut Page> {
+    fn install_fresh(&mut self, number: PageNumber, mut version: VersionPointer) -> Result<PageMut<'_>> {
         let place = self.inner.table.place(number)?;
         let previous = match place {
             Place::Memory(previous) => Some(previous),
@@ -260,7 +263,7 @@ impl<'env> WriteTransaction<'env> {
         if version.pages() == 1 {
             version.page_mut().fill(0);
         }
-        page::set_identity(version.page_mut(), number, self.id);
+        page::set_identity(&mut version.changes(), number, self.id);
         let ours = previous.filter(|p| p.transaction() == self.id);
         // A page that was freed and allocated again by one job: the earlier version goes as if another job had made it.
         if let Some(earlier) = ours.filter(|p| p.job() == self.job) {
@@ -269,14 +272,14 @@ impl<'env> WriteTransaction<'env> {
             self.inner.table.set(number, Some(version))?;
             self.writer.reclaim.unlinked(SnapshotWord::of(self.id), earlier);
             debug_assert!(before.is_none() || self.job > 0, "only jobs leave two versions");
-            return Ok(version.page_mut());
+            return Ok(version.changes());
         }
         self.install(number, version, ours)?;
-        Ok(version.page_mut())
+        Ok(version.changes())
     }
 
     /// Allocates a page.
-    pub(crate) fn new_page(&mut self) -> Result<(PageNumber, &mut Page)> {
+    pub(crate) fn new_page(&mut self) -> Result<(PageNumber, PageMut<'_>)> {
         let number = self.allocate_pages(1)?;
         Ok((number, self.fresh_page(number)?))
     }
@@ -302,7 +305,7 @@ impl<'env> WriteTransaction<'env> {
             bytes[at..at + part.len()].copy_from_slice(part);
             at += part.len();
         }
-        page::set_run(version.page_mut(), pages, length as u64);
+        page::set_run(&mut version.changes(), pages, length as u64);
         Ok((number, length as u64))
     }
 

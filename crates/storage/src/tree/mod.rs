@@ -17,6 +17,7 @@ use crate::ids::PageNumber;
 use crate::limits::{INLINE_SIZE_MAX, KEY_SIZE_MAX, PAGE_SIZE, TREE_DEPTH_MAX, VALUE_SIZE_MAX};
 use crate::page::{self, Kind, RUN_START};
 use crate::pager::Page;
+use crate::pager::changes::{Lines, PageMut};
 use crate::transaction::{Reader, WriteTransaction};
 use node::Payload;
 
@@ -65,7 +66,7 @@ impl Tree {
         if let Some(tree) = Self::open(tx, name)? {
             return Ok(tree);
         }
-        let (root, page) = tx.new_page()?;
+        let (root, ref mut page) = tx.new_page()?;
         node::initialize(page, 0);
         catalog::add(tx, name, Kind::Tree, root)?;
         Ok(Tree { root })
@@ -189,7 +190,7 @@ impl Tree {
             Payload::Run { first, length }
         };
         loop {
-            let page = tx.page_mut(path.leaf())?;
+            let page = &mut tx.page_mut(path.leaf())?;
             let done = match found {
                 true => node::replace(page, position, key, payload),
                 false => node::insert(page, position, key, payload),
@@ -251,20 +252,22 @@ impl Tree {
             None => 0,
         };
         let prefix = separator[..shared].to_vec();
-        let mut left_copy = *page;
-        let mut right = [0; PAGE_SIZE];
-        node::initialize(&mut right, level);
+        let (mut left_copy, mut left_lines) = (*page, Lines::NONE);
+        let left_copy = &mut PageMut::new(&mut left_copy, &mut left_lines);
+        let (mut right, mut right_lines) = ([0; PAGE_SIZE], Lines::NONE);
+        let right = &mut PageMut::new(&mut right, &mut right_lines);
+        node::initialize(right, level);
         if from < count {
-            node::move_upper(&mut left_copy, &mut right, from, &prefix);
-            let left = tx.page_mut(number)?;
-            left[page::DIFF_START..].copy_from_slice(&left_copy[page::DIFF_START..]);
+            node::move_upper(left_copy, right, from, &prefix);
+            let left = &mut tx.page_mut(number)?;
+            left.write(page::DIFF_START, &left_copy[page::DIFF_START..]);
         } else {
-            node::set_prefix(&mut right, &prefix);
+            node::set_prefix(right, &prefix);
         }
-        let (right_number, right_page) = tx.new_page()?;
-        right_page[page::DIFF_START..].copy_from_slice(&right[page::DIFF_START..]);
+        let (right_number, ref mut right_page) = tx.new_page()?;
+        right_page.write(page::DIFF_START, &right[page::DIFF_START..]);
         let child = right_number.0.to_le_bytes();
-        let inserted = node::insert(tx.page_mut(parent)?, position, &separator, Payload::Inline(&child));
+        let inserted = node::insert(&mut tx.page_mut(parent)?, position, &separator, Payload::Inline(&child));
         assert!(inserted.is_ok(), "the parent of a page that is split has room");
         Ok(())
     }
@@ -272,9 +275,9 @@ impl Tree {
     /// Makes the root a branch with one child, which has what the root had.
     fn push_root_down(&self, tx: &mut WriteTransaction<'_>) -> Result<()> {
         let old = *tx.page_of(self.root)?;
-        let (child, page) = tx.new_page()?;
-        page[page::DIFF_START..].copy_from_slice(&old[page::DIFF_START..]);
-        let root = tx.page_mut(self.root)?;
+        let (child, ref mut page) = tx.new_page()?;
+        page.write(page::DIFF_START, &old[page::DIFF_START..]);
+        let root = &mut tx.page_mut(self.root)?;
         node::initialize(root, page::level(&old) + 1);
         node::set_child(root, 0, child);
         Ok(())
@@ -293,7 +296,7 @@ impl Tree {
         if let Payload::Run { first, length } = node::payload(page, position) {
             tx.free_run(first, length)?;
         }
-        let page = tx.page_mut(leaf)?;
+        let page = &mut tx.page_mut(leaf)?;
         node::remove(page, position);
         if path.depth > 1 && node::used(page) < node::CAPACITY / 4 {
             self.shrink(tx, &path)?;
@@ -308,7 +311,7 @@ impl Tree {
             loop {
                 let (parent, position) = path.steps[depth - 1];
                 tx.free_pages(path.steps[depth].0, 1)?;
-                let page = tx.page_mut(parent)?;
+                let page = &mut tx.page_mut(parent)?;
                 if page::count(page) > 0 {
                     remove_child(page, position);
                     break;
@@ -340,18 +343,19 @@ impl Tree {
         let mut separator = Vec::new();
         node::key_into(parent_page, left_position, &mut separator);
         let right_page = *self.node(tx, right)?;
-        let mut joined = *self.node(tx, left)?;
+        let (mut joined, mut lines) = (*self.node(tx, left)?, Lines::NONE);
+        let joined = &mut PageMut::new(&mut joined, &mut lines);
         // Full to three quarters at most, or the next insertion would split it again.
-        if node::used(&joined) + node::used(&right_page) > node::CAPACITY / 4 * 3 {
+        if node::used(joined) + node::used(&right_page) > node::CAPACITY / 4 * 3 {
             return Ok(());
         }
-        if node::merge(&mut joined, &right_page, &separator).is_err() {
+        if node::merge(joined, &right_page, &separator).is_err() {
             return Ok(());
         }
-        let left_page = tx.page_mut(left)?;
-        left_page[page::DIFF_START..].copy_from_slice(&joined[page::DIFF_START..]);
+        let left_page = &mut tx.page_mut(left)?;
+        left_page.write(page::DIFF_START, &joined[page::DIFF_START..]);
         tx.free_pages(right, 1)?;
-        node::remove(tx.page_mut(parent)?, left_position);
+        node::remove(&mut tx.page_mut(parent)?, left_position);
         Ok(())
     }
 
@@ -364,7 +368,7 @@ impl Tree {
             }
             let child = node::child(root, 0);
             let content = *self.node(tx, child)?;
-            tx.page_mut(self.root)?[page::DIFF_START..].copy_from_slice(&content[page::DIFF_START..]);
+            tx.page_mut(self.root)?.write(page::DIFF_START, &content[page::DIFF_START..]);
             tx.free_pages(child, 1)?;
         }
     }
@@ -376,7 +380,7 @@ impl Tree {
     /// As [`Self::delete`].
     pub fn clear(&self, tx: &mut WriteTransaction<'_>) -> Result<()> {
         self.free_below(tx, self.root)?;
-        node::initialize(tx.page_mut(self.root)?, 0);
+        node::initialize(&mut tx.page_mut(self.root)?, 0);
         Ok(())
     }
 
@@ -436,7 +440,7 @@ fn guessed_prefix(lower: &Option<Vec<u8>>, separator: &[u8]) -> usize {
     shared.min(separator.len().saturating_sub(2))
 }
 
-fn remove_child(page: &mut Page, position: usize) {
+fn remove_child(page: &mut PageMut<'_>, position: usize) {
     if position == 0 {
         let next = node::child(page, 1);
         node::remove(page, 0);

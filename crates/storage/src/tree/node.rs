@@ -22,8 +22,9 @@
 
 use crate::ids::PageNumber;
 use crate::limits::{KEY_SIZE_MAX, PAGE_SIZE};
-use crate::page::{self, Kind, count, set_count, set_u16, set_u64, u16_at, u32_at, u64_at};
+use crate::page::{self, Kind, count, set_count, u16_at, u32_at, u64_at};
 use crate::pager::Page;
+use crate::pager::changes::PageMut;
 use std::cmp::Ordering;
 
 const HEAP: usize = 36;
@@ -99,10 +100,10 @@ pub(crate) fn common_length(a: &[u8], b: &[u8]) -> usize {
 }
 
 /// Makes an empty node of a page.
-pub(crate) fn initialize(page: &mut Page, level: u8) {
-    page[DIFFABLE..].fill(0);
+pub(crate) fn initialize(page: &mut PageMut<'_>, level: u8) {
+    page.clear(DIFFABLE..PAGE_SIZE);
     page::set_kind(page, Kind::Tree, level);
-    set_u16(page, HEAP, PAGE_SIZE as u16);
+    page.set_u16(HEAP, PAGE_SIZE as u16);
 }
 const DIFFABLE: usize = page::DIFF_START;
 
@@ -163,12 +164,12 @@ pub(crate) fn child(page: &Page, position: usize) -> PageNumber {
     PageNumber(u64_at(page, offset + 2 + key_length))
 }
 /// Sets the child at a position of a branch.
-pub(crate) fn set_child(page: &mut Page, position: usize, child: PageNumber) {
+pub(crate) fn set_child(page: &mut PageMut<'_>, position: usize, child: PageNumber) {
     if position == 0 {
-        return set_u64(page, CHILD, child.0);
+        return page.set_u64(CHILD, child.0);
     }
     let (offset, key_length) = record_at(page, slot_at(page, position - 1));
-    set_u64(page, offset + 2 + key_length, child.0);
+    page.set_u64(offset + 2 + key_length, child.0);
 }
 
 /// Where a key is, or where it would go: the number of keys below it, and whether it is there.
@@ -234,7 +235,7 @@ pub(crate) struct Full;
 /// # Errors
 ///
 /// [`Full`] if the page must be split; then it is unchanged, but possibly rearranged.
-pub(crate) fn insert(page: &mut Page, position: usize, key: &[u8], value: Payload<'_>) -> Result<(), Full> {
+pub(crate) fn insert(page: &mut PageMut<'_>, position: usize, key: &[u8], value: Payload<'_>) -> Result<(), Full> {
     if count(page) >= ENTRIES_MAX {
         return Err(Full);
     }
@@ -250,37 +251,37 @@ pub(crate) fn insert(page: &mut Page, position: usize, key: &[u8], value: Payloa
     // `room` may have rearranged the page, slots included.
     let slot_index = free_slot(page);
     if slot_index == slot_count(page) {
-        set_u16(page, SLOTS, (slot_index + 1) as u16);
+        page.set_u16(SLOTS, (slot_index + 1) as u16);
     }
     let slot = SLOT_TABLE + slot_index * SLOT_SIZE;
-    page[slot..slot + 4].copy_from_slice(&head_of(rest_of_key).to_le_bytes());
-    set_u16(page, slot + 4, offset as u16);
-    set_u16(page, slot + 6, rest_of_key.len() as u16);
+    page.set_u32(slot, head_of(rest_of_key));
+    page.set_u16(slot + 4, offset as u16);
+    page.set_u16(slot + 6, rest_of_key.len() as u16);
     write_record(page, offset, rest_of_key, value);
     let count = count(page);
     page.copy_within(ORDER + position..ORDER + count, ORDER + position + 1);
-    page[ORDER + position] = slot_index as u8;
+    page.set_u8(ORDER + position, slot_index as u8);
     set_count(page, count + 1);
     Ok(())
 }
 
-fn write_record(page: &mut Page, offset: usize, rest_of_key: &[u8], value: Payload<'_>) {
+fn write_record(page: &mut PageMut<'_>, offset: usize, rest_of_key: &[u8], value: Payload<'_>) {
     let at = offset + 2;
-    page[at..at + rest_of_key.len()].copy_from_slice(rest_of_key);
+    page.write(at, rest_of_key);
     write_value(page, offset, at + rest_of_key.len(), value);
 }
 
 /// Writes the value of the record at `offset`, whose key ends at `at`.
-fn write_value(page: &mut Page, offset: usize, at: usize, value: Payload<'_>) {
+fn write_value(page: &mut PageMut<'_>, offset: usize, at: usize, value: Payload<'_>) {
     match value {
         Payload::Inline(bytes) => {
-            set_u16(page, offset, bytes.len() as u16);
-            page[at..at + bytes.len()].copy_from_slice(bytes);
+            page.set_u16(offset, bytes.len() as u16);
+            page.write(at, bytes);
         }
         Payload::Run { first, length } => {
-            set_u16(page, offset, RUN_MARK);
-            set_u64(page, at, first.0);
-            set_u64(page, at + 8, length);
+            page.set_u16(offset, RUN_MARK);
+            page.set_u64(at, first.0);
+            page.set_u64(at + 8, length);
         }
     }
 }
@@ -290,7 +291,7 @@ fn write_value(page: &mut Page, offset: usize, at: usize, value: Payload<'_>) {
 /// # Errors
 ///
 /// [`Full`] if the page must be split; then the entry is gone and has to be inserted again.
-pub(crate) fn replace(page: &mut Page, position: usize, key: &[u8], value: Payload<'_>) -> Result<(), Full> {
+pub(crate) fn replace(page: &mut PageMut<'_>, position: usize, key: &[u8], value: Payload<'_>) -> Result<(), Full> {
     let slot = slot_at(page, position);
     let (offset, key_length) = record_at(page, slot);
     if record_size(page, slot) == 2 + key_length + value.size() {
@@ -302,14 +303,14 @@ pub(crate) fn replace(page: &mut Page, position: usize, key: &[u8], value: Paylo
 }
 
 /// Removes the entry at a position. Its record becomes garbage, its slot free.
-pub(crate) fn remove(page: &mut Page, position: usize) {
+pub(crate) fn remove(page: &mut PageMut<'_>, position: usize) {
     let slot = slot_at(page, position);
     let garbage = usize::from(u16_at(page, GARBAGE)) + record_size(page, slot);
-    set_u16(page, GARBAGE, garbage as u16);
-    page[slot..slot + SLOT_SIZE].fill(0);
+    page.set_u16(GARBAGE, garbage as u16);
+    page.clear(slot..slot + SLOT_SIZE);
     let count = count(page);
     page.copy_within(ORDER + position + 1..ORDER + count, ORDER + position);
-    page[ORDER + count - 1] = 0;
+    page.set_u8(ORDER + count - 1, 0);
     set_count(page, count - 1);
 }
 
@@ -323,11 +324,11 @@ fn free_slot(page: &Page) -> usize {
 }
 
 /// Finds room for a record: before the heap, in a hole, or by rearranging the page.
-fn room(page: &mut Page, size: usize, slot_growth: usize) -> Result<usize, Full> {
+fn room(page: &mut PageMut<'_>, size: usize, slot_growth: usize) -> Result<usize, Full> {
     let slots_end = SLOT_TABLE + slot_count(page) * SLOT_SIZE + slot_growth;
     let heap = usize::from(u16_at(page, HEAP));
     if heap >= slots_end + size {
-        set_u16(page, HEAP, (heap - size) as u16);
+        page.set_u16(HEAP, (heap - size) as u16);
         return Ok(heap - size);
     }
     let garbage = usize::from(u16_at(page, GARBAGE));
@@ -335,7 +336,7 @@ fn room(page: &mut Page, size: usize, slot_growth: usize) -> Result<usize, Full>
         && garbage >= size
         && let Some(offset) = hole(page, size)
     {
-        set_u16(page, GARBAGE, (garbage - size) as u16);
+        page.set_u16(GARBAGE, (garbage - size) as u16);
         return Ok(offset);
     }
     if SLOT_TABLE + (count(page) + 1) * SLOT_SIZE + size + (PAGE_SIZE - heap - garbage) > PAGE_SIZE {
@@ -343,7 +344,7 @@ fn room(page: &mut Page, size: usize, slot_growth: usize) -> Result<usize, Full>
     }
     rearrange(page);
     let heap = usize::from(u16_at(page, HEAP));
-    set_u16(page, HEAP, (heap - size) as u16);
+    page.set_u16(HEAP, (heap - size) as u16);
     Ok(heap - size)
 }
 
@@ -401,18 +402,18 @@ fn next_with(bits: &[u64], at: usize, wanted: bool) -> Option<usize> {
 }
 
 /// Writes the entries anew, without garbage.
-fn rearrange(page: &mut Page) {
-    let old = *page;
+fn rearrange(page: &mut PageMut<'_>) {
+    let old = **page;
     let prefix = prefix(&old).to_vec();
     rewrite(page, &old, &prefix, 0..count(&old));
 }
 
 /// Makes the page hold a range of the entries of `old`, with another prefix that all of them start with.
-fn rewrite(page: &mut Page, old: &Page, new_prefix: &[u8], range: std::ops::Range<usize>) {
+fn rewrite(page: &mut PageMut<'_>, old: &Page, new_prefix: &[u8], range: std::ops::Range<usize>) {
     let leftmost = u64_at(old, CHILD);
     let level = page::level(old);
     initialize(page, level);
-    set_u64(page, CHILD, leftmost);
+    page.set_u64(CHILD, leftmost);
     set_prefix(page, new_prefix);
     let old_prefix = prefix(old);
     let mut key = Vec::new();
@@ -427,20 +428,20 @@ fn rewrite(page: &mut Page, old: &Page, new_prefix: &[u8], range: std::ops::Rang
 }
 
 /// Sets the prefix of an empty page.
-pub(crate) fn set_prefix(page: &mut Page, prefix: &[u8]) {
+pub(crate) fn set_prefix(page: &mut PageMut<'_>, prefix: &[u8]) {
     let heap = PAGE_SIZE - prefix.len();
-    page[heap..].copy_from_slice(prefix);
-    set_u16(page, HEAP, heap as u16);
-    set_u16(page, PREFIX_OFFSET, heap as u16);
-    set_u16(page, PREFIX_LENGTH, prefix.len() as u16);
+    page.write(heap, prefix);
+    page.set_u16(HEAP, heap as u16);
+    page.set_u16(PREFIX_OFFSET, heap as u16);
+    page.set_u16(PREFIX_LENGTH, prefix.len() as u16);
 }
 
-fn shorten_prefix(page: &mut Page, length: usize) -> Result<(), Full> {
+fn shorten_prefix(page: &mut PageMut<'_>, length: usize) -> Result<(), Full> {
     let longer = prefix(page).len() - length;
     if used(page) + longer * count(page) + SLOT_SIZE > CAPACITY {
         return Err(Full);
     }
-    let old = *page;
+    let old = **page;
     rewrite(page, &old, &prefix(&old)[..length], 0..count(&old));
     Ok(())
 }
@@ -462,13 +463,13 @@ pub(crate) fn middle(page: &Page) -> usize {
 /// Moves the entries from `from` on into an empty page, with a prefix that all keys it will ever get start with.
 ///
 /// A leaf hands over `from..`; a branch hands over its child at `from` as the leftmost, and the keys after it.
-pub(crate) fn move_upper(page: &mut Page, right: &mut Page, from: usize, right_prefix: &[u8]) {
+pub(crate) fn move_upper(page: &mut PageMut<'_>, right: &mut PageMut<'_>, from: usize, right_prefix: &[u8]) {
     let count = count(page);
     let branch = page::level(page) > 0;
     let first = from + usize::from(branch);
     rewrite(right, page, right_prefix, first..count);
     if branch {
-        set_u64(right, CHILD, child(page, from + 1).0);
+        right.set_u64(CHILD, child(page, from + 1).0);
     }
     for index in (from..count).rev() {
         remove(page, index);
@@ -480,8 +481,8 @@ pub(crate) fn move_upper(page: &mut Page, right: &mut Page, from: usize, right_p
 /// # Errors
 ///
 /// [`Full`] if they do not fit; then nothing was changed.
-pub(crate) fn merge(page: &mut Page, right: &Page, separator: &[u8]) -> Result<(), Full> {
-    let old = *page;
+pub(crate) fn merge(page: &mut PageMut<'_>, right: &Page, separator: &[u8]) -> Result<(), Full> {
+    let old = **page;
     let mut first = Vec::new();
     let mut last = Vec::new();
     let branch = page::level(page) > 0;

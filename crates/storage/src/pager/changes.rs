@@ -1,0 +1,116 @@
+//! A page that is being changed, and which of its lines were.
+//!
+//! Commits are found by comparing a page with its previous version. Most change a few lines of it, so every way to change
+//! one goes through [`PageMut`], which notes the lines; the journal compares only those. In debug builds it compares all,
+//! and a line that changed without a note is a panic.
+
+use super::Page;
+use crate::limits::PAGE_SIZE;
+use std::ops::{Deref, Range};
+
+/// Bytes that one bit stands for.
+pub(crate) const LINE: usize = PAGE_SIZE / u64::BITS as usize;
+
+/// Lines of a page, a bit for each, the first in the lowest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Lines(u64);
+
+impl Lines {
+    pub const NONE: Lines = Lines(0);
+    pub const ALL: Lines = Lines(u64::MAX);
+
+    #[inline]
+    fn note(&mut self, range: &Range<usize>) {
+        if range.start < range.end {
+            let (first, last) = (range.start / LINE, (range.end - 1) / LINE);
+            self.0 |= (u64::MAX << first) & (u64::MAX >> (63 - last));
+        }
+    }
+
+    /// Whether the line that begins at or holds a byte is among them.
+    #[inline]
+    pub fn contains(self, at: usize) -> bool {
+        self.0 >> (at / LINE) & 1 == 1
+    }
+}
+
+/// A page, to be changed. Reads as the page.
+pub(crate) struct PageMut<'p> {
+    page: &'p mut Page,
+    lines: &'p mut Lines,
+}
+
+impl<'p> PageMut<'p> {
+    #[inline]
+    pub fn new(page: &'p mut Page, lines: &'p mut Lines) -> Self {
+        PageMut { page, lines }
+    }
+
+    /// Writes bytes at a place.
+    #[inline]
+    pub fn write(&mut self, at: usize, bytes: &[u8]) {
+        self.lines.note(&(at..at + bytes.len()));
+        self.page[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    #[inline]
+    pub fn set_u8(&mut self, at: usize, value: u8) {
+        self.write(at, &[value]);
+    }
+
+    #[inline]
+    pub fn set_u16(&mut self, at: usize, value: u16) {
+        self.write(at, &value.to_le_bytes());
+    }
+
+    #[inline]
+    pub fn set_u32(&mut self, at: usize, value: u32) {
+        self.write(at, &value.to_le_bytes());
+    }
+
+    #[inline]
+    pub fn set_u64(&mut self, at: usize, value: u64) {
+        self.write(at, &value.to_le_bytes());
+    }
+
+    /// Sets a range to zeros.
+    pub fn clear(&mut self, range: Range<usize>) {
+        self.lines.note(&range);
+        self.page[range].fill(0);
+    }
+
+    /// Moves bytes within the page.
+    #[inline]
+    pub fn copy_within(&mut self, from: Range<usize>, to: usize) {
+        self.lines.note(&(to..to + from.len()));
+        self.page.copy_within(from, to);
+    }
+}
+
+impl Deref for PageMut<'_> {
+    type Target = Page;
+
+    #[inline]
+    fn deref(&self) -> &Page {
+        self.page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_change_notes_its_lines_and_no_others() {
+        let (mut bytes, mut lines) = ([0; PAGE_SIZE], Lines::NONE);
+        let mut page = PageMut::new(&mut bytes, &mut lines);
+        page.set_u64(0, 1);
+        page.write(2 * LINE - 1, &[1, 2]);
+        page.clear(5 * LINE..6 * LINE);
+        page.copy_within(0..8, PAGE_SIZE - 8);
+        page.clear(9 * LINE..9 * LINE);
+        let noted: Vec<usize> = (0..64).filter(|line| lines.contains(line * LINE)).collect();
+        assert_eq!(noted, [0, 1, 2, 5, 63]);
+        assert_eq!((bytes[2 * LINE - 1], bytes[2 * LINE], bytes[PAGE_SIZE - 8]), (1, 2, 1));
+    }
+}
