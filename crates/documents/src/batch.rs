@@ -195,6 +195,9 @@ impl Batch {
                 b"Document" => document = Some(value),
                 b"IdPrefixed" => is_prefixed = flag("IdPrefixed", value)?,
                 b"TrackedEntities" => tracked = Some(value),
+                b"ForceRevisionCreationStrategy" if value.text().is_some_and(|strategy| !strategy.is("None")) => {
+                    return Err(Error::Unsupported { feature: "ForceRevisionCreationStrategy" });
+                }
                 _ => {}
             }
         }

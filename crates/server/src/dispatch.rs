@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
 
 use hyper::body::Incoming;
-use hyper::header::{CONNECTION, HeaderName, HeaderValue, SERVER};
-use hyper::{Request, StatusCode};
+use hyper::header::{CONNECTION, HOST, HeaderName, HeaderValue, SERVER};
+use hyper::{Request, StatusCode, Version};
 
 use crate::access::{self, Identity};
 use crate::body::RequestBody;
@@ -39,7 +39,7 @@ pub(crate) async fn serve(
 ) -> std::result::Result<Reply, Infallible> {
     let connection = &place.connection;
     let busy = connection.request_begins();
-    let is_http1 = request.version() < hyper::Version::HTTP_2;
+    let is_http1 = request.version() < Version::HTTP_2;
     let encoding = compression::asked_for(request.headers());
     let (mut head, body) = request.into_parts();
     let mut reply = if connection.take_ambiguous_length() {
@@ -89,6 +89,10 @@ fn url_of(uri: &hyper::Uri) -> String {
 }
 
 fn check_head(node: &Node, head: &hyper::http::request::Parts) -> Result<()> {
+    let host_count = head.headers.get_all(HOST).iter().count();
+    if host_count > 1 || (host_count == 0 && head.version == Version::HTTP_11) {
+        return Err(Error::Malformed("A request has one Host header (RFC 9112, 3.2)"));
+    }
     let limits = &node.limits;
     let limit = |status, name, limit: usize, what| Err(Error::Limit { status, name, limit: limit as u64, what });
     let target_size = head.uri.path_and_query().map_or(0, |path| path.as_str().len());
@@ -195,6 +199,7 @@ fn prepare(exchange: &mut Exchange) -> Result<&'static Handler> {
         return Err(Error::RouteNotFound { method: exchange.method.to_string(), path: path.to_owned() });
     };
     access::check(found.route.access, Identity::Unsecured)?;
+    exchange.query().check_text()?;
     if let Some(place) = found.database {
         let name = decode_segment(&path[place]);
         exchange.database = Some(exchange.node.databases.find(&name)?);

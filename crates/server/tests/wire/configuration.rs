@@ -40,4 +40,9 @@ fn ids_are_completed_with_the_configured_separator() {
     let batch = r#"{"Commands":[{"Type":"PUT","Id":"users|","Document":{}}]}"#;
     let put = wire.call("POST /databases/db/bulk_docs", batch).text();
     assert!(put.contains(r#""@id":"users-2""#), "{put}");
+    let bulk = r#"[{"Type":"PUT","Id":"bulk-","Document":{}},{"Type":"PUT","Id":"bulk/","Document":{}}]"#;
+    wire.check("POST /databases/db/bulk_insert", bulk, 201, "");
+    let stored = wire.call("GET /databases/db/docs?startsWith=bulk&metadataOnly=true", "").text();
+    assert!(stored.contains(r#""@id":"bulk-0000000000000000003-A""#), "{stored}");
+    assert!(stored.contains(r#""@id":"bulk/0000000000000000004-A""#), "{stored}");
 }

@@ -160,3 +160,33 @@ fn a_query_deletes_what_it_finds_in_the_background() {
     check(&wire, "from @all_docs", &["pets/1"], 1, None);
     wire.check_error("PATCH /databases/db/queries", "{}", 501, "RavenException", "Rookery");
 }
+
+#[test]
+fn what_a_query_asks_for_works_or_is_refused() {
+    let wire = with_users();
+    let version = env!("CARGO_PKG_VERSION");
+    for (line, feature) in [
+        ("POST /databases/db/queries?debug=entries", "the query form debug=entries"),
+        ("POST /databases/db/queries?includeServerSideQuery=true", "the query option 'includeServerSideQuery'"),
+        ("DELETE /databases/db/queries?maxOpsPerSec=5", "the deletion option 'maxOpsPerSec'"),
+        ("DELETE /databases/db/queries?details=true", "the deletion option 'details'"),
+    ] {
+        let message = format!("Rookery {version} does not support {feature} yet");
+        wire.check_error(line, r#"{"Query":"from Users"}"#, 501, "RavenException", &message);
+    }
+    for (body, message) in [
+        (r#"{"Query":"from Users","PageSize":"x"}"#, "'PageSize' must be a whole number from 0 on"),
+        (r#"{"Query":"from Users","Start":-1}"#, "'Start' must be a whole number from 0 on"),
+        (r#"{"Query":"from Users","QueryParameters":5}"#, "'QueryParameters' must be an object"),
+    ] {
+        for line in ["POST /databases/db/queries", "POST /databases/db/streams/queries", "DELETE /databases/db/queries"]
+        {
+            wire.check_error(line, body, 500, "ArgumentException", message);
+        }
+    }
+    check(&wire, "from Users", &["users/1", "users/2", "users/3"], 3, None);
+    assert_eq!(
+        wire.call("POST /databases/db/queries?includeServerSideQuery=false", r#"{"Query":"from Users"}"#).status,
+        200
+    );
+}
