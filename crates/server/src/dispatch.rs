@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
 
 use hyper::body::Incoming;
-use hyper::header::{CONNECTION, HOST, HeaderName, HeaderValue, SERVER};
+use hyper::header::{ACCEPT_ENCODING, CONNECTION, HOST, HeaderName, HeaderValue, SERVER};
 use hyper::{Request, StatusCode, Version};
 
 use crate::access::{self, Identity};
@@ -41,6 +41,7 @@ pub(crate) async fn serve(
     let busy = connection.request_begins();
     let is_http1 = request.version() < Version::HTTP_2;
     let encoding = compression::asked_for(request.headers());
+    let has_wish = request.headers().contains_key(ACCEPT_ENCODING);
     let (mut head, body) = request.into_parts();
     let mut reply = if connection.take_ambiguous_length() {
         let error = Error::Malformed("Content-Length and Transfer-Encoding exclude one another");
@@ -64,7 +65,7 @@ pub(crate) async fn serve(
         };
         respond(exchange).await
     };
-    if let Some(encoding) = encoding {
+    if has_wish {
         compression::apply(&mut reply, encoding);
     }
     if !is_http1 {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::lexer::{Placed, Token, syntax, words};
 use super::{CollectionQuery, Filter, Order, Refused, Source};
+use crate::limits::QUERY_DEPTH_MAX;
 
 /// Words that begin a clause, so that they are no alias.
 const CLAUSES: [&str; 15] = [
@@ -130,6 +131,9 @@ impl Parser<'_> {
         }
         let mut open = 0;
         while self.is_sign("(") {
+            if open == QUERY_DEPTH_MAX {
+                return Err(self.error(&format!("Conditions nest deeper than {QUERY_DEPTH_MAX} levels at")));
+            }
             self.at += 1;
             open += 1;
         }

@@ -190,3 +190,13 @@ fn what_a_query_asks_for_works_or_is_refused() {
         200
     );
 }
+
+#[test]
+fn conditions_nest_256_levels_deep() {
+    let wire = with_users();
+    let nested = |depth: usize| format!("from Users where {}id() = 'users/1'{}", "(".repeat(depth), ")".repeat(depth));
+    check(&wire, &nested(256), &["users/1"], 1, None);
+    let body = format!("{{\"Query\":\"{}\"}}", nested(257));
+    let message = "1:274 Conditions nest deeper than 256 levels at '('";
+    wire.check_error("POST /databases/db/queries", &body, 500, "InvalidQueryException", message);
+}
