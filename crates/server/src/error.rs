@@ -248,7 +248,7 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
         E::Json(_) => Shape::new(internal, INVALID_DATA),
         E::NotAnObject { .. } => Shape::new(internal, "Sparrow.Exceptions.InvalidStartOfObjectException"),
         E::TooLarge { .. } | E::TooManyCollections { .. } => Shape::new(DOCUMENT_SIZE_LIMIT, ARGUMENT),
-        E::BadBatch { .. } => Shape::new(internal, INVALID_DATA),
+        E::BadBatch { .. } => Shape::new(internal, INVALID_OPERATION),
         E::UnknownCommand { .. } => Shape::new(internal, "Raven.Server.Exceptions.InvalidCommandTypeException"),
         E::Unsupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
         E::BadChangeVector { .. } => Shape::new(internal, ARGUMENT),

@@ -76,6 +76,7 @@ impl Parser<'_> {
             includes: Vec::new(),
             skip: 0,
             take: None,
+            is_limited: false,
         };
         if self.is_keyword("group") {
             return Err(needs("'group by'"));
@@ -102,6 +103,7 @@ impl Parser<'_> {
         if self.take_keyword("include") {
             query.includes = self.includes()?;
         }
+        query.is_limited = self.is_keyword("limit") || self.is_keyword("offset");
         if self.take_keyword("limit") {
             let first = self.count()?;
             if self.take_sign(",") {
@@ -433,6 +435,7 @@ mod tests {
             includes: Vec::new(),
             skip: 0,
             take: None,
+            is_limited: text.contains("limit") || text.contains("offset"),
         };
         change(&mut expected);
         let parameters = r#"{"p0":"users/1","p1":["users/2","USERS/2"],"p2":3,"nothing":null}"#;

@@ -14,7 +14,7 @@ use crate::reply::{self, Reply};
 const DATABASE_MISSING: HeaderName = HeaderName::from_static("database-missing");
 
 /// The properties of a record that clients expect whether they were ever set or not, in the order of the reference.
-const DEFAULTS: [(&str, &str); 47] = [
+const DEFAULTS: [(&str, &str); 52] = [
     ("DatabaseName", "null"),
     ("Disabled", "false"),
     ("Encrypted", "false"),
@@ -58,10 +58,15 @@ const DEFAULTS: [(&str, &str); 47] = [
     ("ElasticSearchEtls", "[]"),
     ("OlapEtls", "[]"),
     ("QueueEtls", "[]"),
+    ("QueueSinks", "[]"),
+    ("SnowflakeEtls", "[]"),
+    ("EmbeddingsGenerations", "[]"),
+    ("GenAis", "[]"),
     ("Client", "null"),
     ("Studio", "null"),
     ("TruncatedClusterTransactionCommandsCount", "0"),
     ("UnusedDatabaseIds", "[]"),
+    ("SupportedFeatures", "[]"),
 ];
 
 /// GET `/databases`: `start`, `pageSize`, `namesOnly`.
@@ -156,6 +161,11 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let in_record = record.get("DatabaseName").and_then(Value::as_str).map(str::to_owned);
     let name = asked.or(in_record).unwrap_or_default();
     refuse_missing(&record)?;
+    let members = record.get("Topology").map_or(Ok(Vec::new()), |topology| strings(topology, "Members"))?;
+    let own_tag = exchange.node.databases.node_tag();
+    if let Some(node) = members.into_iter().find(|node| node != own_tag) {
+        return Err(Error::InvalidOperation(format!("There is no node '{node}' in the cluster, only '{own_tag}'")));
+    }
     let replication_factor = exchange.query().number("replicationFactor")?.unwrap_or(1);
     if replication_factor == 0 {
         return Err(Error::Argument("Replication factor must be greater than 0.".to_owned()));
@@ -201,7 +211,7 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
 }
 
 /// What a record may set up that is not there yet.
-const MISSING: [(&str, &str); 32] = [
+const MISSING: [(&str, &str); 37] = [
     ("Encrypted", "encrypted databases"),
     ("Sharding", "sharding"),
     ("DocumentsCompression", "document compression settings"),
@@ -227,11 +237,16 @@ const MISSING: [(&str, &str); 32] = [
     ("OlapConnectionStrings", "ETL and connection strings"),
     ("ElasticSearchConnectionStrings", "ETL and connection strings"),
     ("QueueConnectionStrings", "ETL and connection strings"),
+    ("SnowflakeConnectionStrings", "ETL and connection strings"),
     ("RavenEtls", "ETL and connection strings"),
     ("SqlEtls", "ETL and connection strings"),
     ("OlapEtls", "ETL and connection strings"),
     ("ElasticSearchEtls", "ETL and connection strings"),
     ("QueueEtls", "ETL and connection strings"),
+    ("QueueSinks", "ETL and connection strings"),
+    ("SnowflakeEtls", "ETL and connection strings"),
+    ("EmbeddingsGenerations", "AI agents"),
+    ("GenAis", "AI agents"),
     ("AiConnectionStrings", "AI agents"),
     ("AiAgents", "AI agents"),
 ];

@@ -34,13 +34,7 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
 
 pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
     refuse_missing(&exchange)?;
-    run(exchange, Instant::now(), |exchange| {
-        let query = exchange.query();
-        let mut parsed = parse(&exchange.node, &query.get("query").unwrap_or_default(), None)?;
-        page(&mut parsed, query.page_start()?, query.number("pageSize")?);
-        Ok(parsed)
-    })
-    .await
+    run(exchange, Instant::now(), parse_address).await
 }
 
 /// What a query may ask for in its address and is not there yet.
@@ -97,6 +91,14 @@ fn elapsed_ms(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Reads `query`, `start` and `pageSize` of a query string.
+pub(crate) fn parse_address(exchange: &Exchange) -> Result<CollectionQuery> {
+    let query = exchange.query();
+    let mut parsed = parse(&exchange.node, &query.get("query").unwrap_or_default(), None)?;
+    page(&mut parsed, query.page_start()?, query.number("pageSize")?);
+    Ok(parsed)
+}
+
 /// Reads `{"Query":..,"QueryParameters":..}` and what old clients add.
 pub(crate) fn parse_body(node: &Node, body: &[u8]) -> Result<CollectionQuery> {
     let body = parse_object(body)?;
@@ -117,11 +119,10 @@ pub(crate) fn parse_body(node: &Node, body: &[u8]) -> Result<CollectionQuery> {
     Ok(query)
 }
 
-/// Applies the page of the request where the text has none of its own.
+/// Applies the page of the request beside that of the text: the later start and the smaller count hold.
 fn page(query: &mut CollectionQuery, skip: u64, take: Option<u64>) {
-    if query.skip == 0 && query.take.is_none() {
-        (query.skip, query.take) = (skip, take);
-    }
+    query.skip = query.skip.max(skip);
+    query.take = [query.take, take].into_iter().flatten().min();
 }
 
 fn parse(node: &Node, text: &str, parameters: Option<&json::Value>) -> Result<CollectionQuery> {
@@ -332,7 +333,7 @@ impl Answer {
         let mut body = Vec::with_capacity(self.results.len() + self.includes.len() + 512);
         json::Writer::new(&mut body).object(|json| {
             json.name("TotalResults").signed(total);
-            if query.take.is_some() || query.skip > 0 {
+            if query.is_limited {
                 json.name("CappedMaxResults").unsigned(self.count);
             }
             json.name("ScannedResults").unsigned(0).name("SkippedResults").unsigned(0);

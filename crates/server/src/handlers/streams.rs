@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use database::Database;
 use database::documents::Document;
-use hyper::StatusCode;
+use hyper::{Method, StatusCode};
 
 use super::docs::prefix_query;
-use super::queries::{Deadline, execute, parse_body, result_etag};
+use super::queries::{Deadline, execute, parse_address, parse_body, result_etag};
 use crate::bridge::PartWriter;
 use crate::collection_query::{CollectionQuery, Filter, Order, Source};
 use crate::date::NEVER;
@@ -75,17 +75,13 @@ pub(crate) async fn docs(exchange: Exchange) -> Result<Reply> {
 
 pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
     let format = Format::of(&exchange)?;
-    let body = match exchange.query().get("query") {
-        Some(query) if exchange.method == hyper::Method::GET => {
-            let mut body = Vec::new();
-            json::Writer::new(&mut body).object(|json| {
-                json.name("Query").string(&query);
-            });
-            body.into()
-        }
-        _ => exchange.read_body().await?,
+    let parsed = if exchange.method == Method::GET {
+        parse_address(&exchange)
+    } else {
+        let body = exchange.read_body().await?;
+        parse_body(&exchange.node, &body)
     };
-    let query = match parse_body(&exchange.node, &body) {
+    let query = match parsed {
         Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
         parsed => parsed?,
     };

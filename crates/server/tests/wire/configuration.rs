@@ -35,6 +35,12 @@ fn a_new_configuration_is_announced_to_clients_that_hold_an_older_one() {
 fn ids_are_completed_with_the_configured_separator() {
     let wire = Wire::with_database();
     wire.check("PUT /databases/db/admin/configuration/client", r#"{"IdentityPartsSeparator":"-"}"#, 204, "");
+    for separator in [r#""|""#, r#""""#, r#""ab""#, "1"] {
+        let body = format!(r#"{{"IdentityPartsSeparator":{separator}}}"#);
+        for line in ["PUT /databases/db/admin/configuration/client", "PUT /admin/configuration/client"] {
+            wire.check_error(line, &body, 500, "ArgumentException", "'IdentityPartsSeparator' must be one character");
+        }
+    }
     let put = wire.call("PUT /databases/db/docs?id=users%7C", "{}").text();
     assert!(put.starts_with(r#"{"Id":"users-1","#), "{put}");
     let batch = r#"{"Commands":[{"Type":"PUT","Id":"users|","Document":{}}]}"#;

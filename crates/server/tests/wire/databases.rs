@@ -137,6 +137,9 @@ fn what_a_record_cannot_set_up_yet_is_refused_by_name() {
         update.check_error(501, "RavenException", &message);
     }
     wire.check("GET /databases?namesOnly=true", "", 200, r#"{"Databases":["db"]}"#);
+    let elsewhere = r#"{"Topology":{"Members":["A","B"]}}"#;
+    let message = "There is no node 'B' in the cluster, only 'A'";
+    wire.check_error("PUT /admin/databases?name=other", elsewhere, 500, "InvalidOperationException", message);
     // A record as it was read can be sent back.
     let record = wire.call("GET /admin/databases?name=db", "").body;
     let update = wire.call_with("PUT /admin/databases?name=db", &[&current], &record);

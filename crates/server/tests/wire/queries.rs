@@ -91,6 +91,17 @@ fn parameters_and_pages_of_the_request_count() {
     assert!(page.contains("users/2") && !page.contains("users/3"), "{page}");
     let page = wire.call("POST /databases/db/queries", r#"{"Query":"from Users","Start":0,"PageSize":1}"#).text();
     assert!(page.contains("users/1") && !page.contains("users/2"), "{page}");
+    assert!(!page.contains("CappedMaxResults"), "only a limit in the text says so: {page}");
+    for (limit, page, expected) in [
+        ("limit 1, 2", r#""Start":0,"PageSize":1"#, "users/2"),
+        ("limit 2", r#""Start":2,"PageSize":9"#, "users/3"),
+        ("offset 1", r#""Start":1,"PageSize":1"#, "users/2"),
+    ] {
+        let body = format!(r#"{{"Query":"from Users {limit}",{page}}}"#);
+        let answer = wire.call("POST /databases/db/queries", &body).text();
+        let found = ["users/1", "users/2", "users/3"].map(|id| answer.contains(&format!(r#""@id":"{id}""#)));
+        assert_eq!(found, ["users/1", "users/2", "users/3"].map(|id| id == expected), "{body}: {answer}");
+    }
     let metadata = wire.call("POST /databases/db/queries?metadataOnly=true", r#"{"Query":"from Users"}"#).text();
     assert!(!metadata.contains("\"F\""), "{metadata}");
 }

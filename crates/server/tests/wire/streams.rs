@@ -46,7 +46,10 @@ fn query_streams_begin_with_their_statistics() {
     wire.check(post, r#"{"Query":"from Users"}"#, 200, &format!(r#"{{{statistics},"Results":[{ONE}]}}"#));
     let lines = format!("{{\"Stats\":{{{statistics}}}}}\r\n{{\"Item\":{ONE}}}\r\n");
     wire.check(&format!("{post}?format=jsonl"), r#"{"Query":"from Users"}"#, 200, &lines);
-    assert_eq!(wire.call("GET /databases/db/streams/queries?query=from%20Users", "").status, 200);
+    wire.put("users/2", r#"{"@metadata":{"@collection":"Users"}}"#);
+    let page = wire.call("GET /databases/db/streams/queries?query=from%20Users&start=1&pageSize=1", "").text();
+    assert!(page.contains(r#""@id":"users/2""#) && !page.contains(r#""@id":"users/1""#), "{page}");
+    wire.check_error("GET /databases/db/streams/queries", "", 500, "InvalidOperationException", "Index query");
     wire.check(post, r#"{"Query":"from index 'x'"}"#, 404, "");
     wire.check_error(
         post,
