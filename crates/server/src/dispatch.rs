@@ -200,7 +200,7 @@ fn prepare(exchange: &mut Exchange) -> Result<&'static Handler> {
         return Err(Error::RouteNotFound { method: exchange.method.to_string(), path: path.to_owned() });
     };
     access::check(found.route.access, Identity::Unsecured)?;
-    exchange.query().check_text()?;
+    exchange.query().check_ids()?;
     if let Some(place) = found.database {
         let name = decode_segment(&path[place]);
         exchange.database = Some(exchange.node.databases.find(&name)?);

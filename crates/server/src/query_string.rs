@@ -1,13 +1,16 @@
 //! The query string of a request, read the way clients write it.
 //!
 //! Clients are sloppy (endpoints.md §0.1): leading `?&`, doubled separators, empty values, a key that begins with
-//! `?`, ids that are escaped or not: an empty pair is skipped, a broken escape stands for itself. What is refused, with
-//! the parameter and its value: text that is not UTF-8, numbers and switches that are none. An empty value is no value.
+//! `?`, values that are escaped or not: an empty pair is skipped, a broken escape stands for itself. What is refused, with
+//! the parameter and its value: ids that are not UTF-8, numbers and switches that are none. An empty value is no value.
 //! Values borrow from the request unless an escape has to be resolved.
 
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
+
+/// The keys of values that are ids, or what they begin with.
+const ID_KEYS: [&str; 3] = ["id", "startsWith", "startAfter"];
 
 /// The part of a request target after its first `?`; pairs are found again at each call, which for the one to ten
 /// parameters of a request is cheaper than a map.
@@ -96,16 +99,17 @@ impl<'a> QueryString<'a> {
         Ok(self.signed("pageSize")?.map_or(u64::MAX, |size| u64::try_from(size).unwrap_or(0)))
     }
 
-    /// Checks that all values are UTF-8 once their escapes are resolved, which the other functions then rely on.
+    /// Checks that ids, and what they begin with, are UTF-8 once their escapes are resolved.
     ///
     /// # Errors
     ///
     /// [`Error::Parameter`] for the first that is not.
-    pub(crate) fn check_text(self) -> Result<()> {
+    pub(crate) fn check_ids(self) -> Result<()> {
         for (key, value) in self.pairs() {
             // Only an escape of 0x80 or above can end in something else, and few values have one.
             let is_suspect = value.as_bytes().windows(2).any(|pair| pair[0] == b'%' && pair[1] >= b'8');
-            if is_suspect && std::str::from_utf8(&decode_bytes(value)).is_err() {
+            let is_id = || ID_KEYS.iter().any(|name| name.eq_ignore_ascii_case(key));
+            if is_suspect && is_id() && std::str::from_utf8(&decode_bytes(value)).is_err() {
                 return Err(Error::parameter(key, value, "text in UTF-8"));
             }
         }
@@ -133,16 +137,13 @@ pub(crate) fn parse_bool(key: &str, value: &str) -> Result<bool> {
     }
 }
 
-/// Resolves `%XX` and `+`. Bytes that are not UTF-8 afterwards become the replacement character: a query that has some is
-/// refused before ([`QueryString::check_text`]), and no database has a name with it.
+/// Resolves `%XX` and `+`. Text that would not be UTF-8 afterwards was not escaped by its client, and stands for itself: one
+/// published client sends the names of collections to hi-lo as they are, `%Cars` for example.
 pub(crate) fn decode(text: &str) -> Cow<'_, str> {
     if memchr::memchr2(b'%', b'+', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }
-    match String::from_utf8(decode_bytes(text)) {
-        Ok(text) => Cow::Owned(text),
-        Err(error) => Cow::Owned(String::from_utf8_lossy(error.as_bytes()).into_owned()),
-    }
+    String::from_utf8(decode_bytes(text)).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 fn decode_bytes(text: &str) -> Vec<u8> {
@@ -246,12 +247,13 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_utf_8_is_refused() {
-        for text in ["id=a%ff", "x=1&id=%C3", "id=%ED%A0%80"] {
-            assert!(QueryString::new(text).check_text().is_err(), "{text}");
+    fn ids_that_are_not_utf_8_are_refused_and_other_text_stands_for_itself() {
+        for text in ["id=a%ff", "x=1&ID=%C3", "startsWith=%ED%A0%80"] {
+            assert!(QueryString::new(text).check_ids().is_err(), "{text}");
         }
-        for text in ["id=%C3%A9", "id=100%", "id=%zz", "id=%", ""] {
-            assert!(QueryString::new(text).check_text().is_ok(), "{text}");
+        for text in ["id=%C3%A9", "id=100%", "id=%zz", "id=%", "", "tag=%Cars"] {
+            assert!(QueryString::new(text).check_ids().is_ok(), "{text}");
         }
+        check("tag=My+%Cars", "tag", Some("My+%Cars"));
     }
 }
