@@ -105,6 +105,10 @@ fn check_head(node: &Node, head: &hyper::http::request::Parts) -> Result<()> {
         let count = limits.query_parameter_count;
         return limit(StatusCode::URI_TOO_LONG, "Limits.QueryParameterCount", count, "The number of query parameters");
     }
+    if head.headers.len() > limits.header_count {
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return limit(status, "Limits.HeaderCount", limits.header_count, "The number of headers");
+    }
     let mut block_size = target_size;
     for (name, value) in &head.headers {
         if value.len() > limits.header_line_size {
