@@ -61,6 +61,9 @@ fn other_commands_are_refused_by_name() {
     let revision = batch(r#"{"Type":"PUT","Id":"a","Document":{},"ForceRevisionCreationStrategy":"Before"}"#);
     let message = "'ForceRevisionCreationStrategy' is not supported";
     wire.check_error("POST /databases/db/bulk_docs", &revision, 501, "RavenException", message);
+    let number = revision.replace("\"Before\"", "5");
+    let message = "'ForceRevisionCreationStrategy' of a command must be text";
+    wire.check_error("POST /databases/db/bulk_docs", &number, 500, "InvalidOperationException", message);
     let plain = batch(r#"{"Type":"PUT","Id":"a","Document":{},"ForceRevisionCreationStrategy":"None"}"#);
     assert_eq!(wire.call("POST /databases/db/bulk_docs", &plain).status, 201);
     let cluster = r#"{"Commands":[],"TransactionMode":"ClusterWide"}"#;
