@@ -70,7 +70,7 @@ pub enum Error {
     #[error("the operation was cancelled")]
     Canceled,
     /// Sample data go only into a database without documents.
-    #[error("sample data can only be created in a database without documents, but '{name}' has {count}")]
+    #[error("You cannot create sample data in a database that already contains documents ('{name}' has {count})")]
     NotEmpty {
         /// The database.
         name: String,

@@ -195,6 +195,12 @@ impl Batch {
                 b"Document" => document = Some(value),
                 b"IdPrefixed" => is_prefixed = flag("IdPrefixed", value)?,
                 b"TrackedEntities" => tracked = Some(value),
+                b"ForceRevisionCreationStrategy" => {
+                    let strategy = text("ForceRevisionCreationStrategy", value)?;
+                    if strategy.is_some_and(|strategy| strategy != "None") {
+                        return Err(Error::Unsupported { feature: "ForceRevisionCreationStrategy" });
+                    }
+                }
                 _ => {}
             }
         }

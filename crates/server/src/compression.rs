@@ -11,8 +11,8 @@ use std::io::Write;
 
 use bytes::Bytes;
 use flate2::{Compress, Compression, FlushCompress, Status};
-use hyper::HeaderMap;
 use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HeaderValue, VARY};
+use hyper::{HeaderMap, StatusCode};
 use tokio::sync::mpsc;
 
 use crate::reply::{Reply, ReplyBody, StreamFailed};
@@ -57,19 +57,18 @@ pub(crate) fn asked_for(headers: &HeaderMap) -> Option<Encoding> {
     has_gzip.then_some(Encoding::Gzip)
 }
 
-/// Compresses `reply` if that gains something; says `Vary` whenever the client's wish was looked at.
-pub(crate) fn apply(reply: &mut Reply, encoding: Encoding) {
-    if reply.headers().contains_key(CONTENT_ENCODING) {
+/// Compresses `reply` to a client that says which encodings it takes, if we have one of them and it gains something. `Vary`
+/// tells caches that the client's wish was looked at, also in the 304 that stands for such an answer.
+pub(crate) fn apply(reply: &mut Reply, encoding: Option<Encoding>) {
+    let is_empty = reply.body().as_whole().is_some_and(Bytes::is_empty);
+    if is_empty && reply.status() != StatusCode::NOT_MODIFIED {
         return;
     }
+    reply.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    let Some(encoding) = encoding.filter(|_| !is_empty) else { return };
     if let Some(parts) = reply.body_mut().take_parts() {
         *reply.body_mut() = ReplyBody::parts(compress_parts(parts, encoding));
     } else {
-        let Some(body) = reply.body().as_whole() else { return };
-        if body.is_empty() {
-            return;
-        }
-        reply.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
         let Some(body) = reply.body().as_whole().filter(|body| body.len() > WORTHWHILE_SIZE) else { return };
         let Some(compressed) = compress(body, encoding).filter(|compressed| compressed.len() < body.len()) else {
             return;
@@ -78,7 +77,6 @@ pub(crate) fn apply(reply: &mut Reply, encoding: Encoding) {
     }
     let headers = reply.headers_mut();
     headers.remove(CONTENT_LENGTH);
-    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
     headers.insert(CONTENT_ENCODING, encoding.name());
 }
 

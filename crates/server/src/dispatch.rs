@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
 
 use hyper::body::Incoming;
-use hyper::header::{CONNECTION, HeaderName, HeaderValue, SERVER};
-use hyper::{Request, StatusCode};
+use hyper::header::{ACCEPT_ENCODING, CONNECTION, HOST, HeaderName, HeaderValue, SERVER};
+use hyper::{Request, StatusCode, Version};
 
 use crate::access::{self, Identity};
 use crate::body::RequestBody;
@@ -39,8 +39,9 @@ pub(crate) async fn serve(
 ) -> std::result::Result<Reply, Infallible> {
     let connection = &place.connection;
     let busy = connection.request_begins();
-    let is_http1 = request.version() < hyper::Version::HTTP_2;
+    let is_http1 = request.version() < Version::HTTP_2;
     let encoding = compression::asked_for(request.headers());
+    let has_wish = request.headers().contains_key(ACCEPT_ENCODING);
     let (mut head, body) = request.into_parts();
     let mut reply = if connection.take_ambiguous_length() {
         let error = Error::Malformed("Content-Length and Transfer-Encoding exclude one another");
@@ -64,7 +65,7 @@ pub(crate) async fn serve(
         };
         respond(exchange).await
     };
-    if let Some(encoding) = encoding {
+    if has_wish {
         compression::apply(&mut reply, encoding);
     }
     if !is_http1 {
@@ -89,6 +90,10 @@ fn url_of(uri: &hyper::Uri) -> String {
 }
 
 fn check_head(node: &Node, head: &hyper::http::request::Parts) -> Result<()> {
+    let host_count = head.headers.get_all(HOST).iter().count();
+    if host_count > 1 || (host_count == 0 && head.version == Version::HTTP_11) {
+        return Err(Error::Malformed("A request has one Host header (RFC 9112, 3.2)"));
+    }
     let limits = &node.limits;
     let limit = |status, name, limit: usize, what| Err(Error::Limit { status, name, limit: limit as u64, what });
     let target_size = head.uri.path_and_query().map_or(0, |path| path.as_str().len());
@@ -99,6 +104,10 @@ fn check_head(node: &Node, head: &hyper::http::request::Parts) -> Result<()> {
     if QueryString::new(head.uri.query().unwrap_or_default()).count() > limits.query_parameter_count {
         let count = limits.query_parameter_count;
         return limit(StatusCode::URI_TOO_LONG, "Limits.QueryParameterCount", count, "The number of query parameters");
+    }
+    if head.headers.len() > limits.header_count {
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return limit(status, "Limits.HeaderCount", limits.header_count, "The number of headers");
     }
     let mut block_size = target_size;
     for (name, value) in &head.headers {
@@ -195,6 +204,7 @@ fn prepare(exchange: &mut Exchange) -> Result<&'static Handler> {
         return Err(Error::RouteNotFound { method: exchange.method.to_string(), path: path.to_owned() });
     };
     access::check(found.route.access, Identity::Unsecured)?;
+    exchange.query().check_ids()?;
     if let Some(place) = found.database {
         let name = decode_segment(&path[place]);
         exchange.database = Some(exchange.node.databases.find(&name)?);

@@ -37,6 +37,9 @@ pub(crate) enum Error {
     /// A parameter is missing or has a value that makes no sense.
     #[error("{0}")]
     Argument(String),
+    /// A parameter of the query string is not of its kind.
+    #[error("Query string value '{name}' must be {kind}, but is '{value}'")]
+    Parameter { name: String, value: String, kind: &'static str },
     /// The request is well formed and asks for something that cannot be done.
     #[error("{0}")]
     InvalidOperation(String),
@@ -91,9 +94,18 @@ const END_OF_STREAM: &str = "System.IO.EndOfStreamException";
 const NOT_SUPPORTED: &str = "Raven.Client.Exceptions.RavenException";
 const CONCURRENCY: &str = "Raven.Client.Exceptions.ConcurrencyException";
 
+/// Characters of a parameter that an error repeats.
+const PARAMETER_LENGTH_TOLD: usize = 200;
+
 impl Error {
     pub(crate) fn not_supported(feature: impl Into<String>) -> Error {
         Error::NotSupported { feature: feature.into() }
+    }
+
+    /// * `kind`: what it must be.
+    pub(crate) fn parameter(name: &str, value: &str, kind: &'static str) -> Error {
+        let shortened = |text: &str| text.chars().take(PARAMETER_LENGTH_TOLD).collect();
+        Error::Parameter { name: shortened(name), value: shortened(value), kind }
     }
 
     /// The .NET name that clients rebuild an exception from.
@@ -121,6 +133,7 @@ impl Error {
                 Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
             }
             Error::Argument(_) => Shape::new(internal, ARGUMENT),
+            Error::Parameter { .. } => Shape::new(StatusCode::BAD_REQUEST, ARGUMENT),
             Error::InvalidOperation(_) => Shape::new(internal, INVALID_OPERATION),
             Error::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::new(internal, END_OF_STREAM),
             Error::Json(_) => Shape::new(internal, INVALID_DATA),
@@ -235,7 +248,7 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
         E::Json(_) => Shape::new(internal, INVALID_DATA),
         E::NotAnObject { .. } => Shape::new(internal, "Sparrow.Exceptions.InvalidStartOfObjectException"),
         E::TooLarge { .. } | E::TooManyCollections { .. } => Shape::new(DOCUMENT_SIZE_LIMIT, ARGUMENT),
-        E::BadBatch { .. } => Shape::new(internal, INVALID_DATA),
+        E::BadBatch { .. } => Shape::new(internal, INVALID_OPERATION),
         E::UnknownCommand { .. } => Shape::new(internal, "Raven.Server.Exceptions.InvalidCommandTypeException"),
         E::Unsupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
         E::BadChangeVector { .. } => Shape::new(internal, ARGUMENT),

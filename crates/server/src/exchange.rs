@@ -53,6 +53,16 @@ impl Exchange {
             .ok_or_else(|| Error::Argument(format!("Query string value '{name}' must have a non empty value")))
     }
 
+    /// The parameter `name` as a whole number from 0 on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Argument`] if it is missing or empty, [`Error::Parameter`] if it is no such number.
+    pub(crate) fn required_number(&self, name: &str) -> Result<u64> {
+        self.required(name)?;
+        Ok(self.query().number(name)?.unwrap_or_default())
+    }
+
     /// The database that the path names.
     pub(crate) fn database(&self) -> &Arc<Database> {
         self.database.as_ref().expect("the route table resolves the database of every route below /databases/{name}/")
@@ -68,13 +78,6 @@ impl Exchange {
     pub(crate) async fn read_object(&mut self) -> Result<json::Value> {
         let body = self.read_body().await?;
         parse_object(&body)
-    }
-
-    /// What stands between the parts of ids that this database completes, if it is configured.
-    pub(crate) fn identity_separator(&self) -> Option<char> {
-        let name = self.database.as_ref()?.name();
-        // The database may have been deleted since it was found.
-        self.node.databases.client_configuration_of(name).ok()?.identity_separator()
     }
 
     /// The change vector that `If-Match` asks for, without quotes.

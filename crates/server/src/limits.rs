@@ -58,6 +58,9 @@ pub(crate) const BODY_RATE_WINDOW: Duration = Duration::from_secs(30);
 /// to the network thread costs nothing per document, small enough that 8 of them per stream do not matter.
 pub(crate) const STREAM_PART_SIZE: usize = 64 << 10;
 
+/// How deep the conditions of a query may be in parentheses. The recursion of whatever reads them is bounded by it.
+pub(crate) const QUERY_DEPTH_MAX: usize = 256;
+
 /// How many parts of a streamed answer may wait for the network. A reader that does not read stops its producer.
 pub(crate) const STREAM_PARTS_MAX: usize = 4;
 

@@ -20,6 +20,11 @@ use crate::node::Node;
 /// How many connections the kernel holds for us while we are busy.
 const BACKLOG: u32 = 1024;
 
+/// How far a head may exceed our limit and still be read, so that its refusal says which limit that was: what the HTTP library
+/// refuses itself gets a status and no words. In headers, and in bytes.
+const HEAD_GRACE_COUNT: usize = 32;
+const HEAD_GRACE_SIZE: usize = 32 << 10;
+
 /// What a connection over the limit is told.
 const TOO_MANY: &str = "{\"Url\":null,\"Type\":\"Raven.Client.Exceptions.RavenTimeoutException\",\
     \"Message\":\"There are more connections than the limit Limits.Connections allows\",\
@@ -75,8 +80,8 @@ fn http(node: &Node) -> auto::Builder<TokioExecutor> {
     // No timer: deadlines are those of the sweeper, see `connection`.
     builder
         .http1()
-        .max_headers(node.limits.header_count)
-        .max_buf_size(node.limits.header_block_size.max(64 << 10))
+        .max_headers(node.limits.header_count + HEAD_GRACE_COUNT)
+        .max_buf_size(node.limits.header_block_size.max(64 << 10) + HEAD_GRACE_SIZE)
         // A client may end its half of the connection once it has sent its request; it gets its answer all the same.
         .half_close(true);
     builder

@@ -1,10 +1,16 @@
 //! The query string of a request, read the way clients write it.
 //!
 //! Clients are sloppy (endpoints.md §0.1): leading `?&`, doubled separators, empty values, a key that begins with
-//! `?`, ids that are escaped or not. Nothing here fails: an empty pair is skipped, a broken escape stands for itself.
+//! `?`, values that are escaped or not: an empty pair is skipped, a broken escape stands for itself. What is refused, with
+//! the parameter and its value: ids that are not UTF-8, numbers and switches that are none. An empty value is no value.
 //! Values borrow from the request unless an escape has to be resolved.
 
 use std::borrow::Cow;
+
+use crate::error::{Error, Result};
+
+/// The keys of values that are ids, or what they begin with.
+const ID_KEYS: [&str; 3] = ["id", "startsWith", "startAfter"];
 
 /// The part of a request target after its first `?`; pairs are found again at each call, which for the one to ten
 /// parameters of a request is cheaper than a map.
@@ -44,14 +50,70 @@ impl<'a> QueryString<'a> {
         self.pairs().filter(move |(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| decode(value))
     }
 
-    /// True if the key is there with a value that means yes.
-    pub(crate) fn is_true(self, key: &str) -> bool {
-        self.raw(key).is_some_and(|value| value.eq_ignore_ascii_case("true"))
+    /// True if `key` is `true`; absent or `false` it is not.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if it is neither.
+    pub(crate) fn is_true(self, key: &str) -> Result<bool> {
+        self.raw(key).map_or(Ok(false), |value| parse_bool(key, value))
     }
 
-    /// The value of `key` as a whole number; absent, empty or rubbish (clients send `pageSize=null`) is `None`.
-    pub(crate) fn number(self, key: &str) -> Option<i64> {
-        self.get(key)?.trim().parse().ok()
+    /// The value of `key` as a whole number, negative or not.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if it is none.
+    pub(crate) fn signed(self, key: &str) -> Result<Option<i64>> {
+        let Some(value) = self.get_nonempty(key) else { return Ok(None) };
+        let number = value.trim().parse();
+        number.map(Some).map_err(|_| Error::parameter(key, &value, "a whole number"))
+    }
+
+    /// The value of `key` as a whole number from 0 on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if it is none.
+    pub(crate) fn number(self, key: &str) -> Result<Option<u64>> {
+        let Some(value) = self.get_nonempty(key) else { return Ok(None) };
+        let number = value.trim().parse();
+        number.map(Some).map_err(|_| Error::parameter(key, &value, "a whole number from 0 on"))
+    }
+
+    /// `start`: how many results are passed over.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if it is no number from 0 on.
+    pub(crate) fn page_start(self) -> Result<u64> {
+        Ok(self.number("start")?.unwrap_or(0))
+    }
+
+    /// `pageSize`: how many results there are at most; absent means all. A negative page is an empty one, as clients know it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if it is no number.
+    pub(crate) fn page_size(self) -> Result<u64> {
+        Ok(self.signed("pageSize")?.map_or(u64::MAX, |size| u64::try_from(size).unwrap_or(0)))
+    }
+
+    /// Checks that ids, and what they begin with, are UTF-8 once their escapes are resolved.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] for the first that is not.
+    pub(crate) fn check_ids(self) -> Result<()> {
+        for (key, value) in self.pairs() {
+            // Only an escape of 0x80 or above can end in something else, and few values have one.
+            let is_suspect = value.as_bytes().windows(2).any(|pair| pair[0] == b'%' && pair[1] >= b'8');
+            let is_id = || ID_KEYS.iter().any(|name| name.eq_ignore_ascii_case(key));
+            if is_suspect && is_id() && std::str::from_utf8(&decode_bytes(value)).is_err() {
+                return Err(Error::parameter(key, value, "text in UTF-8"));
+            }
+        }
+        Ok(())
     }
 
     fn raw(self, key: &str) -> Option<&'a str> {
@@ -64,12 +126,27 @@ impl<'a> QueryString<'a> {
     }
 }
 
-/// Resolves `%XX` and `+`. Bytes that are not UTF-8 afterwards become the replacement character, which no stored id
-/// contains by accident: such a request finds nothing rather than something else.
+/// `true` or `false`, in any case; empty is `false`.
+pub(crate) fn parse_bool(key: &str, value: &str) -> Result<bool> {
+    if value.eq_ignore_ascii_case("true") {
+        Ok(true)
+    } else if value.is_empty() || value.eq_ignore_ascii_case("false") {
+        Ok(false)
+    } else {
+        Err(Error::parameter(key, &decode(value), "true or false"))
+    }
+}
+
+/// Resolves `%XX` and `+`. Text that would not be UTF-8 afterwards was not escaped by its client, and stands for itself: one
+/// published client sends the names of collections to hi-lo as they are, `%Cars` for example.
 pub(crate) fn decode(text: &str) -> Cow<'_, str> {
     if memchr::memchr2(b'%', b'+', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }
+    String::from_utf8(decode_bytes(text)).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+fn decode_bytes(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -91,10 +168,7 @@ pub(crate) fn decode(text: &str) -> Cow<'_, str> {
             }
         }
     }
-    match String::from_utf8(decoded) {
-        Ok(text) => Cow::Owned(text),
-        Err(error) => Cow::Owned(String::from_utf8_lossy(error.as_bytes()).into_owned()),
-    }
+    decoded
 }
 
 /// As [`decode`] for a path segment, where `+` stands for itself.
@@ -147,13 +221,39 @@ mod tests {
         check("id=%zz%4", "id", Some("%zz%4"));
         check("id=a+b%2Bc", "id", Some("a b+c"));
         check("id=%C3%A9", "id", Some("é"));
-        check("id=%ff", "id", Some("\u{fffd}"));
     }
 
     #[test]
-    fn numbers_that_are_none_are_absent() {
-        let query = QueryString::new("start=3&pageSize=null&x=");
-        assert_eq!((query.number("start"), query.number("pageSize"), query.number("x")), (Some(3), None, None));
-        assert!(QueryString::new("metadataOnly=True").is_true("metadataonly"));
+    fn numbers_and_switches_that_are_none_are_refused_by_name() {
+        let query = QueryString::new("start=+3&pageSize=-1&x=&y=1.5&metadataOnly=True&force=yes&z=%2D2");
+        assert_eq!((query.page_start().unwrap(), query.page_size().unwrap()), (3, 0));
+        assert_eq!((query.number("x").unwrap(), query.number("absent").unwrap()), (None, None));
+        assert_eq!(query.signed("z").unwrap(), Some(-2));
+        assert!(query.is_true("metadataonly").unwrap());
+        assert!(!query.is_true("x").unwrap());
+        let message = |error: Error| error.to_string();
+        assert_eq!(
+            message(query.number("y").unwrap_err()),
+            "Query string value 'y' must be a whole number from 0 on, but is '1.5'"
+        );
+        assert_eq!(
+            message(query.number("z").unwrap_err()),
+            "Query string value 'z' must be a whole number from 0 on, but is '-2'"
+        );
+        assert_eq!(
+            message(query.is_true("force").unwrap_err()),
+            "Query string value 'force' must be true or false, but is 'yes'"
+        );
+    }
+
+    #[test]
+    fn ids_that_are_not_utf_8_are_refused_and_other_text_stands_for_itself() {
+        for text in ["id=a%ff", "x=1&ID=%C3", "startsWith=%ED%A0%80"] {
+            assert!(QueryString::new(text).check_ids().is_err(), "{text}");
+        }
+        for text in ["id=%C3%A9", "id=100%", "id=%zz", "id=%", "", "tag=%Cars"] {
+            assert!(QueryString::new(text).check_ids().is_ok(), "{text}");
+        }
+        check("tag=My+%Cars", "tag", Some("My+%Cars"));
     }
 }

@@ -28,6 +28,8 @@ pub(crate) struct CollectionQuery {
     pub(crate) includes: Vec<String>,
     pub(crate) skip: u64,
     pub(crate) take: Option<u64>,
+    /// The text itself has a `limit` or `offset`.
+    pub(crate) is_limited: bool,
 }
 
 /// Where documents come from.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::lexer::{Placed, Token, syntax, words};
 use super::{CollectionQuery, Filter, Order, Refused, Source};
+use crate::limits::QUERY_DEPTH_MAX;
 
 /// Words that begin a clause, so that they are no alias.
 const CLAUSES: [&str; 15] = [
@@ -75,6 +76,7 @@ impl Parser<'_> {
             includes: Vec::new(),
             skip: 0,
             take: None,
+            is_limited: false,
         };
         if self.is_keyword("group") {
             return Err(needs("'group by'"));
@@ -101,6 +103,7 @@ impl Parser<'_> {
         if self.take_keyword("include") {
             query.includes = self.includes()?;
         }
+        query.is_limited = self.is_keyword("limit") || self.is_keyword("offset");
         if self.take_keyword("limit") {
             let first = self.count()?;
             if self.take_sign(",") {
@@ -130,6 +133,9 @@ impl Parser<'_> {
         }
         let mut open = 0;
         while self.is_sign("(") {
+            if open == QUERY_DEPTH_MAX {
+                return Err(self.error(&format!("Conditions nest deeper than {QUERY_DEPTH_MAX} levels at")));
+            }
             self.at += 1;
             open += 1;
         }
@@ -429,6 +435,7 @@ mod tests {
             includes: Vec::new(),
             skip: 0,
             take: None,
+            is_limited: text.contains("limit") || text.contains("offset"),
         };
         change(&mut expected);
         let parameters = r#"{"p0":"users/1","p1":["users/2","USERS/2"],"p2":3,"nothing":null}"#;

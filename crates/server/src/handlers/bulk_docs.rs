@@ -1,7 +1,8 @@
 //! `POST /databases/{name}/bulk_docs`: several commands in one transaction.
 //!
 //! 201 `{Results: [one per command]}`; nothing is applied when one fails (409 for a change vector that does not fit).
-//! Only the JSON form: `multipart` bodies carry attachments, which are not there yet.
+//! Only the JSON form: `multipart` bodies carry attachments, which are not there yet. `waitForIndexesTimeout` and what goes
+//! with it waits for nothing while there are no indexes.
 
 use database::documents::Batch;
 use hyper::StatusCode;
@@ -10,7 +11,17 @@ use hyper::header::CONTENT_TYPE;
 use super::docs::submit;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
+use crate::query_string::QueryString;
 use crate::reply::{self, Reply};
+
+/// Of one node the majority is itself, so that this waits for nobody.
+fn waits_for_replicas(query: QueryString<'_>) -> Result<bool> {
+    const COUNT: &str = "numberOfReplicasToWaitFor";
+    if query.get(COUNT).is_some_and(|count| count.eq_ignore_ascii_case("majority")) {
+        return Ok(false);
+    }
+    Ok(query.number(COUNT)?.is_some_and(|count| count > 0))
+}
 
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let content_type = exchange.headers.get(CONTENT_TYPE).map(|value| value.as_bytes());
@@ -19,15 +30,11 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     if is_multipart {
         return Err(Error::not_supported("attachments (multipart batches)"));
     }
-    let replicas = exchange.query().get_nonempty("numberOfReplicasToWaitFor");
-    if replicas.is_some_and(|count| count != "0") {
+    if waits_for_replicas(exchange.query())? {
         return Err(Error::not_supported("waiting for replication"));
     }
     let body = exchange.read_body().await?;
-    let mut batch = Batch::from_bulk_docs(&body)?;
-    if let Some(separator) = exchange.identity_separator() {
-        batch = batch.separator(separator);
-    }
+    let batch = Batch::from_bulk_docs(&body)?;
     drop(body);
     if batch.is_empty() {
         return Ok(reply::json(StatusCode::CREATED, &b"{\"Results\":[]}"[..]));

@@ -1,8 +1,9 @@
 //! What clients are told about how to behave: for the server (`/configuration/client`) and for each database over it.
 
 use hyper::StatusCode;
+use json::Value;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
 
@@ -28,9 +29,20 @@ pub(crate) fn server_client(exchange: &Exchange) -> Result<Reply> {
     }
 }
 
+/// Reads a configuration, of which the server obeys one property itself.
+async fn read(exchange: &mut Exchange) -> Result<Value> {
+    let value = exchange.read_object().await?;
+    let is_separator = |text: &str| text.chars().count() == 1 && text != "|";
+    match value.get("IdentityPartsSeparator") {
+        None | Some(Value::Null) => Ok(value),
+        Some(Value::String(text)) if is_separator(text) => Ok(value),
+        Some(_) => Err(Error::Argument("'IdentityPartsSeparator' must be one character other than '|'".to_owned())),
+    }
+}
+
 /// PUT `/databases/{name}/admin/configuration/client`. 204.
 pub(crate) async fn put_client(mut exchange: Exchange) -> Result<Reply> {
-    let value = exchange.read_object().await?;
+    let value = read(&mut exchange).await?;
     let name = exchange.database().name().to_owned();
     let databases = exchange.node.databases.clone();
     exchange.node.bridge.run(move || Ok(databases.put_client_configuration_of(&name, value).map(drop)?)).await?;
@@ -39,7 +51,7 @@ pub(crate) async fn put_client(mut exchange: Exchange) -> Result<Reply> {
 
 /// PUT `/admin/configuration/client`. 204.
 pub(crate) async fn put_server_client(mut exchange: Exchange) -> Result<Reply> {
-    let value = exchange.read_object().await?;
+    let value = read(&mut exchange).await?;
     let databases = exchange.node.databases.clone();
     exchange.node.bridge.run(move || Ok(databases.put_client_configuration(value).map(drop)?)).await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))

@@ -14,7 +14,7 @@ use crate::reply::{self, Reply};
 const DATABASE_MISSING: HeaderName = HeaderName::from_static("database-missing");
 
 /// The properties of a record that clients expect whether they were ever set or not, in the order of the reference.
-const DEFAULTS: [(&str, &str); 47] = [
+const DEFAULTS: [(&str, &str); 52] = [
     ("DatabaseName", "null"),
     ("Disabled", "false"),
     ("Encrypted", "false"),
@@ -58,23 +58,26 @@ const DEFAULTS: [(&str, &str); 47] = [
     ("ElasticSearchEtls", "[]"),
     ("OlapEtls", "[]"),
     ("QueueEtls", "[]"),
+    ("QueueSinks", "[]"),
+    ("SnowflakeEtls", "[]"),
+    ("EmbeddingsGenerations", "[]"),
+    ("GenAis", "[]"),
     ("Client", "null"),
     ("Studio", "null"),
     ("TruncatedClusterTransactionCommandsCount", "0"),
     ("UnusedDatabaseIds", "[]"),
+    ("SupportedFeatures", "[]"),
 ];
 
 /// GET `/databases`: `start`, `pageSize`, `namesOnly`.
 pub(crate) fn names(exchange: &Exchange) -> Result<Reply> {
     let query = exchange.query();
-    let bound = |name, default| {
-        let number = query.number(name).and_then(|number| usize::try_from(number).ok());
-        number.unwrap_or(default)
-    };
+    let bound = |number| usize::try_from(number).unwrap_or(usize::MAX);
+    let (start, count) = (bound(query.page_start()?), bound(query.page_size()?));
     let databases = &exchange.node.databases;
     let names = databases.names();
-    let page = names.iter().skip(bound("start", 0)).take(bound("pageSize", usize::MAX));
-    let is_names_only = query.is_true("namesOnly");
+    let page = names.iter().skip(start).take(count);
+    let is_names_only = query.is_true("namesOnly")?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("Databases").array(|json| {
             for name in page {
@@ -157,13 +160,17 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let asked = exchange.query().get_nonempty("name").map(std::borrow::Cow::into_owned);
     let in_record = record.get("DatabaseName").and_then(Value::as_str).map(str::to_owned);
     let name = asked.or(in_record).unwrap_or_default();
-    if record.get("Encrypted").and_then(Value::as_bool) == Some(true) {
-        return Err(Error::not_supported("encrypted databases"));
+    refuse_missing(&record)?;
+    let members = record.get("Topology").map_or(Ok(Vec::new()), |topology| strings(topology, "Members"))?;
+    let own_tag = exchange.node.databases.node_tag();
+    if let Some(node) = members.into_iter().find(|node| node != own_tag) {
+        return Err(Error::InvalidOperation(format!("There is no node '{node}' in the cluster, only '{own_tag}'")));
     }
-    if matches!(record.get("Sharding"), Some(Value::Object(_))) {
-        return Err(Error::not_supported("sharding"));
+    let replication_factor = exchange.query().number("replicationFactor")?.unwrap_or(1);
+    if replication_factor == 0 {
+        return Err(Error::Argument("Replication factor must be greater than 0.".to_owned()));
     }
-    if exchange.query().number("replicationFactor").is_some_and(|factor| factor > 1) {
+    if replication_factor > 1 {
         return Err(Error::InvalidOperation(
             "Cannot create a database on more nodes than there are in the cluster, which is 1".to_owned(),
         ));
@@ -203,17 +210,78 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     }))
 }
 
+/// What a record may set up that is not there yet.
+const MISSING: [(&str, &str); 37] = [
+    ("Encrypted", "encrypted databases"),
+    ("Sharding", "sharding"),
+    ("DocumentsCompression", "document compression settings"),
+    ("Sorters", "custom sorters"),
+    ("Analyzers", "custom analyzers"),
+    ("Indexes", "indexes"),
+    ("AutoIndexes", "indexes"),
+    ("Revisions", "revisions"),
+    ("RevisionsBin", "revisions"),
+    ("RevisionsForConflicts", "revisions"),
+    ("TimeSeries", "time series"),
+    ("Expiration", "expiration of documents"),
+    ("Refresh", "refresh of documents"),
+    ("DataArchival", "archival of documents"),
+    ("SchemaValidation", "schema validation"),
+    ("Integrations", "integrations"),
+    ("PeriodicBackups", "backup and restore"),
+    ("ExternalReplications", "replication"),
+    ("SinkPullReplications", "replication"),
+    ("HubPullReplications", "replication"),
+    ("RavenConnectionStrings", "ETL and connection strings"),
+    ("SqlConnectionStrings", "ETL and connection strings"),
+    ("OlapConnectionStrings", "ETL and connection strings"),
+    ("ElasticSearchConnectionStrings", "ETL and connection strings"),
+    ("QueueConnectionStrings", "ETL and connection strings"),
+    ("SnowflakeConnectionStrings", "ETL and connection strings"),
+    ("RavenEtls", "ETL and connection strings"),
+    ("SqlEtls", "ETL and connection strings"),
+    ("OlapEtls", "ETL and connection strings"),
+    ("ElasticSearchEtls", "ETL and connection strings"),
+    ("QueueEtls", "ETL and connection strings"),
+    ("QueueSinks", "ETL and connection strings"),
+    ("SnowflakeEtls", "ETL and connection strings"),
+    ("EmbeddingsGenerations", "AI agents"),
+    ("GenAis", "AI agents"),
+    ("AiConnectionStrings", "AI agents"),
+    ("AiAgents", "AI agents"),
+];
+
+/// Refuses a record that sets up what is not there; clients send empty ones of all kinds.
+fn refuse_missing(record: &Value) -> Result<()> {
+    let is_empty = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Object(_) => value.members().is_empty(),
+        Value::Array(elements) => elements.is_empty(),
+        _ => false,
+    };
+    let missing = MISSING.iter().find(|(name, _)| record.get(name).is_some_and(|value| !is_empty(value)));
+    missing.map_or(Ok(()), |(_, feature)| Err(Error::not_supported(*feature)))
+}
+
 pub(crate) fn request_id(exchange: &Exchange) -> Option<String> {
     exchange.query().get_nonempty("raft-request-id").map(std::borrow::Cow::into_owned)
 }
 
-/// DELETE `/admin/databases`: body `{"DatabaseNames":[],"HardDelete"}`. Names that are not there are passed over.
+/// DELETE `/admin/databases`: body `{"DatabaseNames":[],"HardDelete","FromNodes":[]}`. Names that are not there are passed
+/// over. `TimeToWaitForConfirmation` is never used up: a deletion is done when it is answered.
 pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_object().await?;
-    let mut names = database_names(&body)?;
+    let mut names = strings(&body, "DatabaseNames")?;
+    if !matches!(body.get("ShardNumber"), None | Some(Value::Null)) {
+        return Err(Error::not_supported("sharding"));
+    }
+    let own_tag = exchange.node.databases.node_tag();
+    if let Some(node) = strings(&body, "FromNodes")?.into_iter().find(|node| node != own_tag) {
+        return Err(Error::InvalidOperation(format!("The databases are not on node '{node}', only on '{own_tag}'")));
+    }
     names.extend(exchange.query().all("name").map(std::borrow::Cow::into_owned));
     let is_hard =
-        body.get("HardDelete").and_then(Value::as_bool) == Some(true) || exchange.query().is_true("hardDelete");
+        body.get("HardDelete").and_then(Value::as_bool) == Some(true) || exchange.query().is_true("hardDelete")?;
     let request_id = request_id(&exchange);
     let databases = exchange.node.databases.clone();
     let deletion = exchange
@@ -230,12 +298,14 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     }))
 }
 
-/// The names in a body; no array is none, an element that is no text is refused.
-fn database_names(body: &Value) -> Result<Vec<String>> {
-    let Some(Value::Array(names)) = body.get("DatabaseNames") else { return Ok(Vec::new()) };
-    let name = |name: &Value| name.as_str().map(str::to_owned);
-    let names: Option<Vec<String>> = names.iter().map(name).collect();
-    names.ok_or_else(|| Error::Argument("'DatabaseNames' must be an array of names".to_owned()))
+/// The strings of the array `name` in a body, where it may be absent; anything else in its place or in it is refused.
+fn strings(body: &Value, name: &str) -> Result<Vec<String>> {
+    let strings = match body.get(name) {
+        None | Some(Value::Null) => Some(Vec::new()),
+        Some(Value::Array(elements)) => elements.iter().map(|element| element.as_str().map(str::to_owned)).collect(),
+        Some(_) => None,
+    };
+    strings.ok_or_else(|| Error::Argument(format!("'{name}' must be an array of strings")))
 }
 
 /// POST `/admin/databases/enable`: body `{"DatabaseNames":[]}`.
@@ -249,7 +319,7 @@ pub(crate) async fn disable(exchange: Exchange) -> Result<Reply> {
 }
 
 async fn toggle(mut exchange: Exchange, is_disabled: bool) -> Result<Reply> {
-    let names = database_names(&exchange.read_object().await?)?;
+    let names = strings(&exchange.read_object().await?, "DatabaseNames")?;
     let databases = exchange.node.databases.clone();
     let outcomes = exchange.node.bridge.run(move || Ok(toggle_all(&databases, names, is_disabled))).await?;
     Ok(reply::object(StatusCode::OK, |json| {
@@ -257,7 +327,9 @@ async fn toggle(mut exchange: Exchange, is_disabled: bool) -> Result<Reply> {
             for (name, outcome) in &outcomes {
                 json.object(|json| {
                     json.name("Name").string(name).name("Success").bool(outcome.is_ok());
-                    json.name("Disabled").bool(is_disabled == outcome.is_ok());
+                    if !matches!(outcome, Err(database::Error::Missing { .. })) {
+                        json.name("Disabled").bool(is_disabled == outcome.is_ok());
+                    }
                     json.name("Reason").string(&match outcome {
                         Ok(_) => format!(
                             "Database state={} was propagated on the cluster",
@@ -289,7 +361,7 @@ pub(crate) async fn set_lock(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_object().await?;
     let mode = body.get("Mode").and_then(Value::as_str).and_then(LockMode::from_wire);
     let mode = mode.ok_or_else(|| Error::Argument("The body must have a lock mode in 'Mode'".to_owned()))?;
-    let names = database_names(&body)?;
+    let names = strings(&body, "DatabaseNames")?;
     let databases = exchange.node.databases.clone();
     exchange
         .node

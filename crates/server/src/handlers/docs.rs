@@ -5,6 +5,7 @@
 //! | GET | `id`*, `include`*, `metadataOnly` | 200; one id that is not there: 404; not changed: 304 |
 //! | GET | `startsWith`, `matches`, `exclude`, `startAfter`, `start`, `pageSize`, `metadataOnly` | 200 in id order |
 //! | GET | `start`, `pageSize`, `metadataOnly` | 200, the latest first |
+//! | GET | `etag`, `start`, `pageSize`, `metadataOnly` | 200, from that etag on in rising order |
 //! | POST | as the first, ids in the body `{"Ids":[]}` | 200 |
 //! | HEAD | `id` | 200, 304, 404 |
 //! | PUT | `id`; `If-Match` | 201 `{Id, ChangeVector}`, 409 |
@@ -25,7 +26,7 @@ use hyper::header::HeaderValue;
 use crate::bridge;
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, parse_object};
-use crate::query_string::{QueryString, decode};
+use crate::query_string::{QueryString, decode, parse_bool};
 use crate::reply::{self, Reply};
 use crate::sizes::humane;
 
@@ -65,7 +66,7 @@ impl<'a> Load<'a> {
                     load.includes.push(IncludePath::new(&decode(value)));
                 }
             } else if key.eq_ignore_ascii_case("metadataOnly") {
-                load.is_metadata_only = value.eq_ignore_ascii_case("true");
+                load.is_metadata_only = parse_bool(key, value)?;
             } else if key.eq_ignore_ascii_case("startsWith") {
                 load.is_by_prefix = true;
             } else if key.eq_ignore_ascii_case("txMode") {
@@ -115,16 +116,25 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
         .run(move || {
             let mut load = Load::parse(exchange.query())?;
             let body = parse_object(&body)?;
-            match body.get("Ids") {
-                Some(json::Value::Array(ids)) => {
-                    load.ids = ids.iter().map(|id| Cow::Owned(id.as_str().unwrap_or_default().to_owned())).collect();
-                }
-                _ => return Err(Error::Argument("The body must have an array 'Ids'".to_owned())),
-            }
+            load.ids = ids_of(&body)?.into_iter().map(Cow::Owned).collect();
             let snapshot = exchange.database().read();
             answer_load(&snapshot, &load, exchange.if_none_match())
         })
         .await
+}
+
+/// The ids in a body; `null` is the id of no document.
+fn ids_of(body: &json::Value) -> Result<Vec<String>> {
+    let Some(json::Value::Array(ids)) = body.get("Ids") else {
+        return Err(Error::Argument("The body must have an array 'Ids'".to_owned()));
+    };
+    let id = |id: &json::Value| match id {
+        json::Value::String(id) => Some(id.clone()),
+        json::Value::Null => Some(String::new()),
+        _ => None,
+    };
+    let ids: Option<Vec<String>> = ids.iter().map(id).collect();
+    ids.ok_or_else(|| Error::Argument("'Ids' must be an array of ids".to_owned()))
 }
 
 fn answer_load(snapshot: &Snapshot<'_>, load: &Load<'_>, if_none_match: Option<&HeaderValue>) -> Result<Reply> {
@@ -133,7 +143,7 @@ fn answer_load(snapshot: &Snapshot<'_>, load: &Load<'_>, if_none_match: Option<&
     }
     let documents = snapshot.get_many(load.ids.iter().map(|id| id.as_ref()))?;
     if let [None] = documents.as_slice() {
-        return Ok(reply::empty(StatusCode::NOT_FOUND));
+        return Ok(not_found(if_none_match));
     }
     let found: Vec<&Document<'_>> = documents.iter().flatten().collect();
     let included = snapshot.includes(&found, &load.includes)?;
@@ -186,7 +196,7 @@ fn answer_one(
 ) -> Result<Reply> {
     const BEFORE: &[u8] = b"{\"Results\":[";
     const AFTER: &[u8] = b"],\"Includes\":{}}";
-    let Some(document) = snapshot.get(id)? else { return Ok(reply::empty(StatusCode::NOT_FOUND)) };
+    let Some(document) = snapshot.get(id)? else { return Ok(not_found(if_none_match)) };
     if is_current(&document, if_none_match) {
         return Ok(not_modified());
     }
@@ -216,46 +226,48 @@ fn not_modified() -> Reply {
     reply::empty(StatusCode::NOT_MODIFIED)
 }
 
-/// How many documents at most: absent, negative or rubbish means all.
-pub(crate) fn page_size(query: QueryString<'_>) -> u64 {
-    query.number("pageSize").and_then(|size| u64::try_from(size).ok()).unwrap_or(u64::MAX)
-}
-
-pub(crate) fn page_start(query: QueryString<'_>) -> u64 {
-    query.number("start").and_then(|start| u64::try_from(start).ok()).unwrap_or(0)
+/// The answer about one document that is not there. A client that knows so already gets 304: what it keeps as the etag
+/// is the text `404 Response`.
+fn not_found(if_none_match: Option<&HeaderValue>) -> Reply {
+    if reply::is_match(if_none_match, b"404 Response") { not_modified() } else { reply::empty(StatusCode::NOT_FOUND) }
 }
 
 /// What a load or stream by prefix asks for.
-pub(crate) fn prefix_query(query: QueryString<'_>) -> PrefixQuery {
+pub(crate) fn prefix_query(query: QueryString<'_>) -> Result<PrefixQuery> {
     let wildcards = |name| query.get_nonempty(name).and_then(|text| Wildcards::new(&text));
-    PrefixQuery {
+    Ok(PrefixQuery {
         prefix: query.get("startsWith").unwrap_or_default().into_owned(),
         matches: wildcards("matches"),
         exclude: wildcards("exclude"),
         start_after: query.get_nonempty("startAfter").map(Cow::into_owned),
-        start: page_start(query),
-        count_max: page_size(query),
-    }
+        start: query.page_start()?,
+        count_max: query.page_size()?,
+    })
 }
 
-/// A page of the documents whose ids have a prefix, or of all, the latest first.
+/// A page of all documents from an etag on, of those whose ids have a prefix, or of all, the latest first.
 fn page(
     snapshot: &Snapshot<'_>,
     load: &Load<'_>,
     query: QueryString<'_>,
     if_none_match: Option<&HeaderValue>,
 ) -> Result<Reply> {
+    let first_etag = query.signed("etag")?;
     let etag = snapshot.change_vector()?;
     if !etag.is_empty() && reply::is_match(if_none_match, etag.as_bytes()) {
         return Ok(not_modified());
     }
-    if load.is_by_prefix {
-        let documents = snapshot.by_prefix(prefix_query(query))?;
+    // As in the reference, an etag counts and a prefix beside it does not.
+    if load.is_by_prefix && first_etag.is_none() {
+        let documents = snapshot.by_prefix(prefix_query(query)?)?;
         return list(documents, load.is_metadata_only, &etag);
     }
-    let mut documents = snapshot.latest();
-    documents.skip_documents(page_start(query))?;
-    let count = usize::try_from(page_size(query)).unwrap_or(usize::MAX);
+    let mut documents = match first_etag {
+        Some(first) => snapshot.after(u64::try_from(first).unwrap_or(0).saturating_sub(1)),
+        None => snapshot.latest(),
+    };
+    documents.skip_documents(query.page_start()?)?;
+    let count = usize::try_from(query.page_size()?).unwrap_or(usize::MAX);
     list(documents.take(count), load.is_metadata_only, &etag)
 }
 
@@ -298,7 +310,7 @@ pub(crate) fn size(exchange: &Exchange) -> Result<Reply> {
 
 pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_body().await?;
-    let mut batch = new_batch(&exchange);
+    let mut batch = Batch::new();
     let expected = Expected::from_wire(exchange.if_match().as_deref());
     batch.put(&exchange.required("id")?, &body, expected)?;
     let outcome = submit(exchange.database(), batch).await?;
@@ -308,14 +320,6 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     Ok(reply::object(StatusCode::CREATED, |json| {
         json.name("Id").string(id).name("ChangeVector").string(change_vector);
     }))
-}
-
-/// A batch that completes ids as the client configuration says.
-fn new_batch(exchange: &Exchange) -> Batch {
-    match exchange.identity_separator() {
-        Some(separator) => Batch::new().separator(separator),
-        None => Batch::new(),
-    }
 }
 
 pub(crate) async fn delete(exchange: Exchange) -> Result<Reply> {

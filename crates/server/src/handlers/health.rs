@@ -1,4 +1,4 @@
-//! `GET /databases/{name}/healthcheck`: 200 without a body while the database is there. Clients poll it.
+//! `GET /databases/{name}/healthcheck`: 204 while the database is there. Clients poll it.
 
 use hyper::StatusCode;
 
@@ -7,5 +7,5 @@ use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
 
 pub(crate) fn check(_: &Exchange) -> Result<Reply> {
-    Ok(reply::empty(StatusCode::OK))
+    Ok(reply::empty(StatusCode::NO_CONTENT))
 }

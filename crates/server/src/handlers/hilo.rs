@@ -7,19 +7,18 @@ use database::documents::{Date, HiLoRequest, Writing};
 use hyper::StatusCode;
 
 use crate::bridge;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
 
 pub(crate) async fn next(exchange: Exchange) -> Result<Reply> {
     let query = exchange.query();
-    let number = |name| query.number(name).and_then(|number| u64::try_from(number).ok()).unwrap_or(0);
     let request = HiLoRequest {
         tag: exchange.required("tag")?.into_owned(),
-        last_batch_size: number("lastBatchSize"),
+        last_batch_size: query.number("lastBatchSize")?.unwrap_or(0),
         last_range_at: query.get_nonempty("lastRangeAt").and_then(|text| Date::parse(&text)),
         separator: query.get_nonempty("identityPartsSeparator").and_then(|text| text.chars().next()),
-        last_max: number("lastMax"),
+        last_max: query.number("lastMax")?.unwrap_or(0),
     };
     let range = bridge::answer(|done| exchange.database().submit_hilo(request, done.into_call_back())).await?;
     Ok(reply::object(StatusCode::CREATED, |json| {
@@ -31,11 +30,7 @@ pub(crate) async fn next(exchange: Exchange) -> Result<Reply> {
 
 pub(crate) async fn give_back(exchange: Exchange) -> Result<Reply> {
     let tag = exchange.required("tag")?.into_owned();
-    let number = |name: &str| {
-        let number = exchange.query().number(name).and_then(|number| u64::try_from(number).ok());
-        number.ok_or_else(|| Error::Argument(format!("Query string value '{name}' must be a number")))
-    };
-    let (end, last) = (number("end")?, number("last")?);
+    let (end, last) = (exchange.required_number("end")?, exchange.required_number("last")?);
     let work = move |writing: &mut Writing<'_, '_>| writing.return_hilo(&tag, end, last);
     bridge::answer(|done| exchange.database().submit_work(64, work, done.into_call_back())).await?;
     Ok(reply::empty(StatusCode::OK))

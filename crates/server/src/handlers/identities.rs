@@ -7,7 +7,7 @@ use database::documents::Writing;
 use hyper::StatusCode;
 
 use crate::bridge;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
 
@@ -22,9 +22,9 @@ pub(crate) async fn next(exchange: Exchange) -> Result<Reply> {
 
 pub(crate) async fn seed(exchange: Exchange) -> Result<Reply> {
     let name = exchange.required("name")?.into_owned();
-    let value = exchange.query().number("value");
-    let value = value.ok_or_else(|| Error::Argument("Query string value 'value' must be a number".to_owned()))?;
-    let is_forced = exchange.query().is_true("force");
+    exchange.required("value")?;
+    let value = exchange.query().signed("value")?.unwrap_or_default();
+    let is_forced = exchange.query().is_true("force")?;
     let work = move |writing: &mut Writing<'_, '_>| writing.seed_identity(&name, value, is_forced);
     let value = bridge::answer(|done| exchange.database().submit_work(64, work, done.into_call_back())).await?;
     Ok(reply::object(StatusCode::OK, |json| {

@@ -9,7 +9,9 @@ use crate::reply::{self, Reply};
 
 /// All: none. One by name: not found.
 pub(crate) fn list(exchange: &Exchange) -> Result<Reply> {
-    if exchange.query().get_nonempty("name").is_some() {
+    let query = exchange.query();
+    query.page_start().and(query.page_size())?;
+    if query.get_nonempty("name").is_some() {
         return Ok(reply::empty(StatusCode::NOT_FOUND));
     }
     Ok(reply::object(StatusCode::OK, |json| {
@@ -30,6 +32,7 @@ pub(crate) fn one(_: &Exchange) -> Result<Reply> {
 }
 
 pub(crate) fn terms(exchange: &Exchange) -> Result<Reply> {
+    exchange.query().page_size()?;
     one(exchange)
 }
 

@@ -85,6 +85,7 @@ pub(crate) fn license(exchange: &Exchange) -> Result<Reply> {
 }
 
 /// GET `/rachis/waitfor`: `index`. With one node every change is applied when it is answered, so there is nothing to wait for.
-pub(crate) fn wait_for_index(_: &Exchange) -> Result<Reply> {
+pub(crate) fn wait_for_index(exchange: &Exchange) -> Result<Reply> {
+    exchange.query().number("index")?;
     Ok(reply::empty(StatusCode::OK))
 }

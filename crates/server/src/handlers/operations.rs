@@ -25,11 +25,11 @@ fn id_reply(exchange: &Exchange, operations: &Operations) -> Reply {
 }
 
 pub(crate) fn state(exchange: &Exchange) -> Result<Reply> {
-    Ok(state_reply(exchange.database().operations(), number(exchange)?))
+    Ok(state_reply(exchange.database().operations(), exchange.required_number("id")?))
 }
 
 pub(crate) fn server_state(exchange: &Exchange) -> Result<Reply> {
-    Ok(state_reply(exchange.node.databases.operations(), number(exchange)?))
+    Ok(state_reply(exchange.node.databases.operations(), exchange.required_number("id")?))
 }
 
 fn state_reply(operations: &Operations, id: u64) -> Reply {
@@ -94,15 +94,10 @@ pub(crate) fn write(json: &mut json::Writer<'_>, operation: &Operation) {
 }
 
 pub(crate) fn kill(exchange: &Exchange) -> Result<Reply> {
-    let id = number(exchange)?;
+    let id = exchange.required_number("id")?;
     match exchange.database().operations().get(id) {
         Some(operation) => operation.kill(),
         None => return Err(Error::Argument(format!("Operation {id} was not registered"))),
     }
     Ok(reply::empty(StatusCode::NO_CONTENT))
-}
-
-fn number(exchange: &Exchange) -> Result<u64> {
-    let id = exchange.required("id")?;
-    id.parse().map_err(|_| Error::Argument(format!("Could not parse query string 'id' as a number: {id}")))
 }

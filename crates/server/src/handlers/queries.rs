@@ -12,7 +12,7 @@ use database::{Database, Operation, OperationResult, OperationStatus, Progress};
 use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 
-use super::docs::{page_size, page_start, write_includes};
+use super::docs::write_includes;
 use crate::collection_query::{self, CollectionQuery, Filter, Order, Refused, Source};
 use crate::date::NEVER;
 use crate::error::{Error, Result};
@@ -27,27 +27,26 @@ const DELETE_COUNT: usize = 1024;
 
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let start = Instant::now();
-    refuse_debug(&exchange)?;
+    refuse_missing(&exchange)?;
     let body = exchange.read_body().await?;
     run(exchange, start, move |exchange| parse_body(&exchange.node, &body)).await
 }
 
 pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
-    refuse_debug(&exchange)?;
-    run(exchange, Instant::now(), |exchange| {
-        let query = exchange.query();
-        let mut parsed = parse(&exchange.node, &query.get("query").unwrap_or_default(), None)?;
-        page(&mut parsed, page_start(query), query.number("pageSize").map(|_| page_size(query)));
-        Ok(parsed)
-    })
-    .await
+    refuse_missing(&exchange)?;
+    run(exchange, Instant::now(), parse_address).await
 }
 
-fn refuse_debug(exchange: &Exchange) -> Result<()> {
-    match exchange.query().get_nonempty("debug") {
-        Some(form) => Err(Error::not_supported(format!("the query form debug={form}"))),
-        None => Ok(()),
+/// What a query may ask for in its address and is not there yet.
+fn refuse_missing(exchange: &Exchange) -> Result<()> {
+    let query = exchange.query();
+    if let Some(form) = query.get_nonempty("debug") {
+        return Err(Error::not_supported(format!("the query form debug={form}")));
     }
+    if query.is_true("includeServerSideQuery")? {
+        return Err(Error::not_supported("the query option 'includeServerSideQuery'"));
+    }
+    Ok(())
 }
 
 /// Parses and executes on the pool: a query may touch a whole collection.
@@ -70,7 +69,7 @@ async fn run(
             if reply::is_match(exchange.if_none_match(), etag_text.as_bytes()) {
                 return Ok(reply::empty(StatusCode::NOT_MODIFIED));
             }
-            let is_metadata_only = exchange.query().is_true("metadataOnly");
+            let is_metadata_only = exchange.query().is_true("metadataOnly")?;
             let deadline = Deadline::new(exchange.node.limits.query_run_time);
             let mut answer = Answer::default();
             let total = answer.fill(&snapshot, &query, is_metadata_only, &deadline)?;
@@ -92,21 +91,38 @@ fn elapsed_ms(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Reads `query`, `start` and `pageSize` of a query string.
+pub(crate) fn parse_address(exchange: &Exchange) -> Result<CollectionQuery> {
+    let query = exchange.query();
+    let mut parsed = parse(&exchange.node, &query.get("query").unwrap_or_default(), None)?;
+    page(&mut parsed, query.page_start()?, query.number("pageSize")?);
+    Ok(parsed)
+}
+
 /// Reads `{"Query":..,"QueryParameters":..}` and what old clients add.
 pub(crate) fn parse_body(node: &Node, body: &[u8]) -> Result<CollectionQuery> {
     let body = parse_object(body)?;
     let text = body.get("Query").and_then(json::Value::as_str).unwrap_or_default();
-    let mut query = parse(node, text, body.get("QueryParameters"))?;
-    let number = |name| body.get(name).and_then(json::Value::as_i64).and_then(|number| u64::try_from(number).ok());
-    page(&mut query, number("Start").unwrap_or(0), number("PageSize").filter(|size| *size < i32::MAX as u64));
+    let parameters = body.get("QueryParameters");
+    if !matches!(parameters, None | Some(json::Value::Null | json::Value::Object(_))) {
+        return Err(Error::Argument("'QueryParameters' must be an object".to_owned()));
+    }
+    let mut query = parse(node, text, parameters)?;
+    let number = |name| match body.get(name) {
+        None | Some(json::Value::Null) => Ok(None),
+        Some(value) => match value.as_i64().and_then(|number| u64::try_from(number).ok()) {
+            Some(number) => Ok(Some(number)),
+            None => Err(Error::Argument(format!("'{name}' must be a whole number from 0 on"))),
+        },
+    };
+    page(&mut query, number("Start")?.unwrap_or(0), number("PageSize")?.filter(|size| *size < i32::MAX as u64));
     Ok(query)
 }
 
-/// Applies the page of the request where the text has none of its own.
+/// Applies the page of the request beside that of the text: the later start and the smaller count hold.
 fn page(query: &mut CollectionQuery, skip: u64, take: Option<u64>) {
-    if query.skip == 0 && query.take.is_none() {
-        (query.skip, query.take) = (skip, take);
-    }
+    query.skip = query.skip.max(skip);
+    query.take = [query.take, take].into_iter().flatten().min();
 }
 
 fn parse(node: &Node, text: &str, parameters: Option<&json::Value>) -> Result<CollectionQuery> {
@@ -317,7 +333,7 @@ impl Answer {
         let mut body = Vec::with_capacity(self.results.len() + self.includes.len() + 512);
         json::Writer::new(&mut body).object(|json| {
             json.name("TotalResults").signed(total);
-            if query.take.is_some() || query.skip > 0 {
+            if query.is_limited {
                 json.name("CappedMaxResults").unsigned(self.count);
             }
             json.name("ScannedResults").unsigned(0).name("SkippedResults").unsigned(0);
@@ -345,7 +361,14 @@ impl Answer {
     }
 }
 
+/// `allowStale` and `staleTimeout` change nothing: what reads collections is never stale.
 pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
+    if exchange.query().get_nonempty("maxOpsPerSec").is_some() {
+        return Err(Error::not_supported("the deletion option 'maxOpsPerSec'"));
+    }
+    if exchange.query().is_true("details")? {
+        return Err(Error::not_supported("the deletion option 'details'"));
+    }
     let body = exchange.read_body().await?;
     let query = match parse_body(&exchange.node, &body) {
         Ok(query) => query,

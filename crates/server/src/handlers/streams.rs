@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use database::Database;
 use database::documents::Document;
-use hyper::StatusCode;
+use hyper::{Method, StatusCode};
 
-use super::docs::{page_size, page_start, prefix_query};
-use super::queries::{Deadline, execute, parse_body, result_etag};
+use super::docs::prefix_query;
+use super::queries::{Deadline, execute, parse_address, parse_body, result_etag};
 use crate::bridge::PartWriter;
 use crate::collection_query::{CollectionQuery, Filter, Order, Source};
 use crate::date::NEVER;
@@ -20,8 +20,8 @@ use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
 
+/// The media type of both forms: who asked for lines knows that they are.
 const JSON: &str = "application/json; charset=utf-8";
-const LINES: &str = "application/jsonl; charset=utf-8";
 
 /// How a stream looks.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,27 +31,21 @@ enum Format {
 }
 
 impl Format {
-    fn of(exchange: &Exchange) -> Format {
-        match exchange.query().get("format") {
-            Some(format) if format.eq_ignore_ascii_case("jsonl") => Format::Lines,
-            _ => Format::Object,
-        }
-    }
-
-    fn content_type(self) -> &'static str {
-        match self {
-            Format::Lines => LINES,
-            Format::Object => JSON,
+    fn of(exchange: &Exchange) -> Result<Format> {
+        match exchange.query().get_nonempty("format") {
+            None => Ok(Format::Object),
+            Some(format) if format.eq_ignore_ascii_case("jsonl") => Ok(Format::Lines),
+            Some(format) => Err(Error::not_supported(format!("the stream format '{format}'"))),
         }
     }
 }
 
 pub(crate) async fn docs(exchange: Exchange) -> Result<Reply> {
-    let format = Format::of(&exchange);
+    let format = Format::of(&exchange)?;
     let database = exchange.database().clone();
     let query = exchange.query();
-    let prefix = query.get("startsWith").is_some().then(|| prefix_query(query));
-    let (start, count) = (page_start(query), usize::try_from(page_size(query)).unwrap_or(usize::MAX));
+    let prefix = query.get("startsWith").is_some().then(|| prefix_query(query)).transpose()?;
+    let (start, count) = (query.page_start()?, usize::try_from(query.page_size()?).unwrap_or(usize::MAX));
     let parts = exchange
         .node
         .bridge
@@ -76,22 +70,18 @@ pub(crate) async fn docs(exchange: Exchange) -> Result<Reply> {
             Ok(())
         })
         .await?;
-    Ok(reply::streamed(parts, format.content_type()))
+    Ok(reply::streamed(parts, JSON))
 }
 
 pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
-    let format = Format::of(&exchange);
-    let body = match exchange.query().get("query") {
-        Some(query) if exchange.method == hyper::Method::GET => {
-            let mut body = Vec::new();
-            json::Writer::new(&mut body).object(|json| {
-                json.name("Query").string(&query);
-            });
-            body.into()
-        }
-        _ => exchange.read_body().await?,
+    let format = Format::of(&exchange)?;
+    let parsed = if exchange.method == Method::GET {
+        parse_address(&exchange)
+    } else {
+        let body = exchange.read_body().await?;
+        parse_body(&exchange.node, &body)
     };
-    let query = match parse_body(&exchange.node, &body) {
+    let query = match parsed {
         Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
         parsed => parsed?,
     };
@@ -100,7 +90,7 @@ pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
     }
     let database = exchange.database().clone();
     let parts = exchange.node.bridge.stream(move |out| stream_query(out, &database, &query, format)).await?;
-    Ok(reply::streamed(parts, format.content_type()))
+    Ok(reply::streamed(parts, JSON))
 }
 
 fn stream_query(out: &mut PartWriter, database: &Arc<Database>, query: &CollectionQuery, format: Format) -> Result<()> {
@@ -116,7 +106,7 @@ fn stream_query(out: &mut PartWriter, database: &Arc<Database>, query: &Collecti
         json.name("TotalResults").signed(total).name("IndexTimestamp").string(&format!("{NEVER}Z"));
     });
     let before = match format {
-        Format::Lines => [b"{\"Stats\":".as_slice(), &head, b"}\n"].concat(),
+        Format::Lines => [b"{\"Stats\":".as_slice(), &head, b"}\r\n"].concat(),
         Format::Object => [head.strip_suffix(b"}").unwrap_or(&head), b",\"Results\":["].concat(),
     };
     let mut documents = Documents::begin(out, Format::Object, &before);
@@ -178,8 +168,8 @@ impl Documents {
         document.write_to(buffer);
         match self.form {
             Form::Elements => {}
-            Form::Items => buffer.extend_from_slice(b"}\n"),
-            Form::Lines => buffer.push(b'\n'),
+            Form::Items => buffer.extend_from_slice(b"}\r\n"),
+            Form::Lines => buffer.extend_from_slice(b"\r\n"),
         }
         out.part_done()
     }

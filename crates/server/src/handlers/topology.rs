@@ -1,5 +1,7 @@
 //! `/topology` and `/cluster/topology`: where clients find a database. With one node that is here.
 
+use std::borrow::Cow;
+
 use hyper::StatusCode;
 use json::Value;
 
@@ -18,10 +20,12 @@ pub(crate) fn database(exchange: &Exchange) -> Result<Reply> {
         Err(database::Error::Missing { .. }) => return Ok(missing(&name, StatusCode::SERVICE_UNAVAILABLE)),
         record => record?,
     };
+    // A client that knows by which address it reaches us says so.
+    let url = exchange.query().get_nonempty("localUrl").map_or_else(|| exchange.own_url(), Cow::into_owned);
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("Promotables").array(|_| {}).name("Nodes").array(|json| {
             json.object(|json| {
-                json.name("Url").string(&exchange.own_url());
+                json.name("Url").string(&url);
                 json.name("ClusterTag").string(exchange.node.databases.node_tag());
                 json.name("ServerRole").string("Member").name("Database").string(record.name());
                 json.name("ServerVersion").string(PROTOCOL_VERSION);

@@ -58,9 +58,45 @@ fn other_commands_are_refused_by_name() {
         "InvalidCommandTypeException",
         "Invalid command type: FLY",
     );
+    let revision = batch(r#"{"Type":"PUT","Id":"a","Document":{},"ForceRevisionCreationStrategy":"Before"}"#);
+    let message = "'ForceRevisionCreationStrategy' is not supported";
+    wire.check_error("POST /databases/db/bulk_docs", &revision, 501, "RavenException", message);
+    let number = revision.replace("\"Before\"", "5");
+    let message = "'ForceRevisionCreationStrategy' of a command must be text";
+    wire.check_error("POST /databases/db/bulk_docs", &number, 500, "InvalidOperationException", message);
+    let plain = batch(r#"{"Type":"PUT","Id":"a","Document":{},"ForceRevisionCreationStrategy":"None"}"#);
+    assert_eq!(wire.call("POST /databases/db/bulk_docs", &plain).status, 201);
     let cluster = r#"{"Commands":[],"TransactionMode":"ClusterWide"}"#;
     wire.check_error("POST /databases/db/bulk_docs", cluster, 501, "RavenException", "'TransactionMode: ClusterWide'");
     let multipart =
         wire.call_with("POST /databases/db/bulk_docs", &["Content-Type: multipart/form-data; boundary=x"], b"--x");
     multipart.check_error(501, "RavenException", "Rookery");
+}
+
+#[test]
+fn waiting_is_refused_where_there_would_be_something_to_wait_for() {
+    let wire = Wire::with_database();
+    let body = r#"{"Commands":[{"Type":"PUT","Id":"a","Document":{}}]}"#;
+    let replicas = |count: &str| format!("POST /databases/db/bulk_docs?numberOfReplicasToWaitFor={count}");
+    wire.check_error(&replicas("1"), body, 501, "RavenException", "Rookery");
+    wire.check("GET /databases/db/docs?id=a", "", 404, "");
+    for line in [
+        &replicas("0"),
+        &replicas("majority"),
+        &replicas(""),
+        "POST /databases/db/bulk_docs?waitForIndexesTimeout=00:00:15&waitForIndexThrow=true&waitForSpecificIndex=x",
+    ] {
+        assert_eq!(wire.call(line, body).status, 201, "{line}");
+    }
+}
+
+#[test]
+fn a_deletion_by_prefix_says_whether_there_was_anything() {
+    let wire = Wire::with_database();
+    wire.put("a/1", "{}");
+    let body =
+        r#"{"Commands":[{"Type":"DELETE","Id":"a/","IdPrefixed":true},{"Type":"DELETE","Id":"a/","IdPrefixed":true}]}"#;
+    let expected =
+        r#"{"Results":[{"Id":"a/","Type":"DELETE","Deleted":true},{"Id":"a/","Type":"DELETE","Deleted":false}]}"#;
+    wire.check("POST /databases/db/bulk_docs", body, 201, expected);
 }

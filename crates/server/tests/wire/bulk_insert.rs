@@ -100,6 +100,7 @@ fn a_broken_stream_is_told_to_client_and_operation() {
         (3, r#"[{"Id":"b/1","Type":"PUT","Document":{"A":}}]"#),
         (4, r#"[{"Id":"b/1","Type":"PUT","Document":[]}]"#),
         (5, ""),
+        (7, r#"[{"Id":"b|","Type":"PUT","Document":{}}]"#),
     ] {
         wire.check_error(
             &format!("POST /databases/db/bulk_insert?id={id}"),
@@ -114,6 +115,8 @@ fn a_broken_stream_is_told_to_client_and_operation() {
     let attachment = r#"[{"Id":"b/1","Type":"AttachmentPUT","Name":"x","ContentLength":1}x]"#;
     wire.check_error("POST /databases/db/bulk_insert?id=6", attachment, 501, "InvalidOperationException", failed);
     assert_eq!(count(&wire), 0);
+    let state = wire.call("GET /databases/db/operations/state?id=7", "").text();
+    assert!(state.contains("Document ids cannot end with '|' in a bulk insert"), "{state}");
 }
 
 #[test]

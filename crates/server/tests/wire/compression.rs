@@ -20,6 +20,14 @@ fn answers_are_compressed_when_asked_for_and_worth_it() {
     assert_eq!(zstd::decode_all(zstd.body.as_slice()).unwrap(), plain);
     let small = wire.call_with("GET /databases/db/docs?id=small", &["Accept-Encoding: gzip"], b"");
     assert_eq!((small.header("content-encoding"), small.header("vary")), (None, Some("Accept-Encoding")));
+    for wish in ["br", "identity", "zstd;q=0"] {
+        let plain = wire.call_with("GET /databases/db/docs?id=large", &[&format!("Accept-Encoding: {wish}")], b"");
+        let headers = (plain.header("content-encoding"), plain.header("vary"));
+        assert_eq!(headers, (None, Some("Accept-Encoding")), "{wish}");
+    }
+    let etag = format!("If-None-Match: {}", gzip.header("etag").unwrap());
+    let same = wire.call_with("GET /databases/db/docs?id=large", &["Accept-Encoding: gzip", &etag], b"");
+    assert_eq!((same.status, same.header("vary")), (304, Some("Accept-Encoding")));
     let none = wire.call("GET /databases/db/docs?id=large", "");
     assert_eq!((none.header("content-encoding"), none.header("vary")), (None, None));
 }

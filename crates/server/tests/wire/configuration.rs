@@ -35,9 +35,20 @@ fn a_new_configuration_is_announced_to_clients_that_hold_an_older_one() {
 fn ids_are_completed_with_the_configured_separator() {
     let wire = Wire::with_database();
     wire.check("PUT /databases/db/admin/configuration/client", r#"{"IdentityPartsSeparator":"-"}"#, 204, "");
+    for separator in [r#""|""#, r#""""#, r#""ab""#, "1"] {
+        let body = format!(r#"{{"IdentityPartsSeparator":{separator}}}"#);
+        for line in ["PUT /databases/db/admin/configuration/client", "PUT /admin/configuration/client"] {
+            wire.check_error(line, &body, 500, "ArgumentException", "'IdentityPartsSeparator' must be one character");
+        }
+    }
     let put = wire.call("PUT /databases/db/docs?id=users%7C", "{}").text();
     assert!(put.starts_with(r#"{"Id":"users-1","#), "{put}");
     let batch = r#"{"Commands":[{"Type":"PUT","Id":"users|","Document":{}}]}"#;
     let put = wire.call("POST /databases/db/bulk_docs", batch).text();
     assert!(put.contains(r#""@id":"users-2""#), "{put}");
+    let bulk = r#"[{"Type":"PUT","Id":"bulk-","Document":{}},{"Type":"PUT","Id":"bulk/","Document":{}}]"#;
+    wire.check("POST /databases/db/bulk_insert", bulk, 201, "");
+    let stored = wire.call("GET /databases/db/docs?startsWith=bulk&metadataOnly=true", "").text();
+    assert!(stored.contains(r#""@id":"bulk-0000000000000000003-A""#), "{stored}");
+    assert!(stored.contains(r#""@id":"bulk/0000000000000000004-A""#), "{stored}");
 }

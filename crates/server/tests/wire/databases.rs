@@ -83,7 +83,7 @@ fn an_update_needs_the_current_etag() {
 fn a_disabled_database_refuses_until_it_is_enabled() {
     let wire = Wire::with_database();
     let names = r#"{"DatabaseNames":["db","none"]}"#;
-    let expected = r#"{"Status":[{"Name":"db","Success":true,"Disabled":true,"Reason":"Database state=True was propagated on the cluster"},{"Name":"none","Success":false,"Disabled":false,"Reason":"database not found"}]}"#;
+    let expected = r#"{"Status":[{"Name":"db","Success":true,"Disabled":true,"Reason":"Database state=True was propagated on the cluster"},{"Name":"none","Success":false,"Reason":"database not found"}]}"#;
     wire.check("POST /admin/databases/disable", names, 200, expected);
     wire.check_error(
         "GET /databases/db/stats",
@@ -95,6 +95,72 @@ fn a_disabled_database_refuses_until_it_is_enabled() {
     let enabled = wire.call("POST /admin/databases/enable", r#"{"DatabaseNames":["db"]}"#);
     assert!(enabled.text().contains(r#""Success":true,"Disabled":false"#), "{}", enabled.text());
     assert_eq!(wire.call("GET /databases/db/stats", "").status, 200);
+}
+
+#[test]
+fn lists_of_names_hold_names() {
+    let wire = Wire::with_database();
+    for names in [r#"[["db"]]"#, "[1]", "[null]", r#"["db",{}]"#, r#""db""#] {
+        for line in [
+            "POST /admin/databases/set-lock",
+            "POST /admin/databases/disable",
+            "POST /admin/databases/enable",
+            "DELETE /admin/databases",
+        ] {
+            let body = format!(r#"{{"DatabaseNames":{names},"Mode":"PreventDeletesError"}}"#);
+            let message = "'DatabaseNames' must be an array of strings";
+            wire.check_error(line, &body, 500, "ArgumentException", message);
+        }
+    }
+    assert_eq!(wire.call("GET /databases/db/stats", "").status, 200);
+    let record = wire.call("GET /admin/databases?name=db", "").text();
+    assert!(record.contains(r#""LockMode":"Unlock""#), "{record}");
+}
+
+#[test]
+fn what_a_record_cannot_set_up_yet_is_refused_by_name() {
+    let wire = Wire::with_database();
+    let etag = wire.call("GET /admin/databases?name=db", "").json().get("Etag").unwrap().as_i64().unwrap();
+    let current = format!("ETag: \"{etag}\"");
+    for (record, feature) in [
+        (r#"{"Encrypted":true}"#, "encrypted databases"),
+        (r#"{"Sharding":{"Shards":{"0":{}}}}"#, "sharding"),
+        (r#"{"Revisions":{"Default":{}}}"#, "revisions"),
+        (r#"{"Expiration":{"Disabled":false}}"#, "expiration of documents"),
+        (r#"{"Indexes":{"X":{}}}"#, "indexes"),
+        (r#"{"PeriodicBackups":[{}]}"#, "backup and restore"),
+        (r#"{"ExternalReplications":[{}]}"#, "replication"),
+    ] {
+        let message = format!("Rookery {} does not support {feature} yet", env!("CARGO_PKG_VERSION"));
+        wire.check_error("PUT /admin/databases?name=other", record, 501, "RavenException", &message);
+        let update = wire.call_with("PUT /admin/databases?name=db", &[&current], record.as_bytes());
+        update.check_error(501, "RavenException", &message);
+    }
+    wire.check("GET /databases?namesOnly=true", "", 200, r#"{"Databases":["db"]}"#);
+    let elsewhere = r#"{"Topology":{"Members":["A","B"]}}"#;
+    let message = "There is no node 'B' in the cluster, only 'A'";
+    wire.check_error("PUT /admin/databases?name=other", elsewhere, 500, "InvalidOperationException", message);
+    // A record as it was read can be sent back.
+    let record = wire.call("GET /admin/databases?name=db", "").body;
+    let update = wire.call_with("PUT /admin/databases?name=db", &[&current], &record);
+    assert_eq!(update.status, 201, "{}", update.text());
+    let none = "PUT /admin/databases?name=other&replicationFactor=0";
+    wire.check_error(none, "{}", 500, "ArgumentException", "Replication factor must be greater than 0.");
+}
+
+#[test]
+fn a_deletion_says_where() {
+    let wire = Wire::with_database();
+    let elsewhere = r#"{"DatabaseNames":["db"],"FromNodes":["B"]}"#;
+    let message = "The databases are not on node 'B', only on 'A'";
+    wire.check_error("DELETE /admin/databases", elsewhere, 500, "InvalidOperationException", message);
+    let shard = r#"{"DatabaseNames":["db"],"ShardNumber":0}"#;
+    wire.check_error("DELETE /admin/databases", shard, 501, "RavenException", "Rookery");
+    assert_eq!(wire.call("GET /databases/db/stats", "").status, 200);
+    let here =
+        r#"{"DatabaseNames":["db"],"FromNodes":["A"],"ShardNumber":null,"TimeToWaitForConfirmation":"00:00:05"}"#;
+    assert_eq!(wire.call("DELETE /admin/databases", here).status, 200);
+    wire.check("GET /databases?namesOnly=true", "", 200, r#"{"Databases":[]}"#);
 }
 
 #[test]

@@ -33,6 +33,14 @@ fn what_did_not_change_is_304() {
     }
     let other = wire.call_with("GET /databases/db/docs?id=users/1", &["If-None-Match: \"404 Response\""], b"");
     assert_eq!(other.status, 200);
+    // A client that found nothing says so the next time.
+    for line in ["GET /databases/db/docs?id=none", "GET /databases/db/docs?id=none&include=F"] {
+        let known = wire.call_with(line, &["If-None-Match: \"404 Response\""], b"");
+        assert_eq!((known.status, known.body.len()), (304, 0), "{line}");
+        assert_eq!(wire.call_with(line, &["If-None-Match: \"A:1-x\""], b"").status, 404, "{line}");
+    }
+    let several = "GET /databases/db/docs?id=none&id=no";
+    assert_eq!(wire.call_with(several, &["If-None-Match: \"404 Response\""], b"").status, 200);
 }
 
 #[test]
@@ -74,7 +82,16 @@ fn prefixes_come_in_id_order_and_all_the_latest_first() {
     assert_eq!(ids("GET /databases/db/docs?startsWith=users/&start=1&pageSize=1"), ["users/10"]);
     assert_eq!(ids("GET /databases/db/docs?startsWith=users/&startAfter=users/1"), ["users/10", "users/2"]);
     assert_eq!(ids("GET /databases/db/docs?start=0&pageSize=2"), ["pets/1", "users/10"]);
-    assert_eq!(ids("GET /databases/db/docs?pageSize=null"), ["pets/1", "users/10", "users/1", "users/2"]);
+    assert_eq!(ids("GET /databases/db/docs?pageSize="), ["pets/1", "users/10", "users/1", "users/2"]);
+    for none in ["pageSize=-1", "pageSize=0", "pageSize=-1&startsWith=users/", "pageSize=-1&etag=1"] {
+        assert!(ids(&format!("GET /databases/db/docs?{none}")).is_empty(), "{none}");
+    }
+    wire.put("users/1", "{}");
+    assert_eq!(ids("GET /databases/db/docs?etag=1"), ["users/2", "users/10", "pets/1", "users/1"]);
+    assert_eq!(ids("GET /databases/db/docs?etag=3"), ["users/10", "pets/1", "users/1"]);
+    assert_eq!(ids("GET /databases/db/docs?etag=2&start=1&pageSize=1"), ["pets/1"]);
+    assert_eq!(ids("GET /databases/db/docs?etag=-5&pageSize=1&startsWith=pets/"), ["users/2"]);
+    assert!(ids("GET /databases/db/docs?etag=6").is_empty());
 }
 
 #[test]
@@ -132,6 +149,27 @@ fn ids_are_completed_by_the_server() {
     let completed = r#"{"Id":"orders/0000000000000000001-A","ChangeVector":"A:1-ID"}"#;
     wire.check("PUT /databases/db/docs?id=orders/", "{}", 201, completed);
     wire.check("PUT /databases/db/docs?id=invoices%7C", "{}", 201, r#"{"Id":"invoices/1","ChangeVector":"A:2-ID"}"#);
+}
+
+#[test]
+fn lists_of_ids_hold_ids() {
+    let wire = Wire::with_database();
+    wire.put("1", "{}");
+    for ids in [r#"[["1"]]"#, "[1]", r#"["1",{}]"#, "[true]"] {
+        let body = format!(r#"{{"Ids":{ids}}}"#);
+        wire.check_error("POST /databases/db/docs", &body, 500, "ArgumentException", "'Ids' must be an array of ids");
+    }
+    for body in [r#"{"Ids":"1"}"#, "{}"] {
+        wire.check_error(
+            "POST /databases/db/docs",
+            body,
+            500,
+            "ArgumentException",
+            "The body must have an array 'Ids'",
+        );
+    }
+    let null = wire.call("POST /databases/db/docs", r#"{"Ids":[null,"1"]}"#).text();
+    assert!(null.starts_with(r#"{"Results":[null,{"#), "{null}");
 }
 
 #[test]

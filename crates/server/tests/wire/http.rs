@@ -89,6 +89,19 @@ fn ambiguous_and_malformed_heads_are_refused() {
 }
 
 #[test]
+fn http_1_1_names_its_host_once() {
+    let wire = Wire::start();
+    let answer = |request: &str| raw(&wire, request.as_bytes());
+    for headers in ["\r\n", "Host: a\r\nHost: b\r\n\r\n"] {
+        let answer = answer(&format!("GET /build/version HTTP/1.1\r\n{headers}"));
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{headers:?}: {answer}");
+        assert!(answer.contains(r#""Message":"A request has one Host header"#), "{headers:?}: {answer}");
+    }
+    assert!(answer("GET /build/version HTTP/1.1\r\nHost: a\r\n\r\n").starts_with("HTTP/1.1 200 "));
+    assert!(answer("GET /build/version HTTP/1.0\r\n\r\n").starts_with("HTTP/1.0 200 "));
+}
+
+#[test]
 fn a_body_that_stops_early_stores_nothing() {
     let wire = Wire::with_database();
     let answer = raw(&wire, b"PUT /databases/db/docs?id=a HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{}");

@@ -27,6 +27,8 @@ fn header_count() {
     // Host and Connection come on top.
     assert_eq!(wire.call_with("GET /build/version", &headers, b"").status, 200);
     headers.push("One-More: y");
+    check_limit(&wire.call_with("GET /build/version", &headers, b""), 431, "Limits.HeaderCount = 128");
+    headers.extend(["X: y"; 128]);
     assert_eq!(wire.call_with("GET /build/version", &headers, b"").status, 431);
 }
 
@@ -42,7 +44,9 @@ fn header_line_and_block() {
     );
     let half = header(31 << 10);
     assert_eq!(wire.call_with("GET /build/version", &[&half, &half], b"").status, 200);
-    assert_eq!(wire.call_with("GET /build/version", &[&half, &half, &half], b"").status, 431);
+    let name = "Limits.HeaderBlockInKb = 64";
+    check_limit(&wire.call_with("GET /build/version", &[&half, &half, &half], b""), 431, name);
+    assert_eq!(wire.call_with("GET /build/version", &[&half, &half, &half, &half], b"").status, 431);
 }
 
 #[test]

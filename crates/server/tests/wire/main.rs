@@ -16,6 +16,7 @@ mod limits;
 mod multi_get;
 mod operations;
 mod pages;
+mod parameters;
 mod queries;
 mod routes;
 mod sample_data;

@@ -91,6 +91,17 @@ fn parameters_and_pages_of_the_request_count() {
     assert!(page.contains("users/2") && !page.contains("users/3"), "{page}");
     let page = wire.call("POST /databases/db/queries", r#"{"Query":"from Users","Start":0,"PageSize":1}"#).text();
     assert!(page.contains("users/1") && !page.contains("users/2"), "{page}");
+    assert!(!page.contains("CappedMaxResults"), "only a limit in the text says so: {page}");
+    for (limit, page, expected) in [
+        ("limit 1, 2", r#""Start":0,"PageSize":1"#, "users/2"),
+        ("limit 2", r#""Start":2,"PageSize":9"#, "users/3"),
+        ("offset 1", r#""Start":1,"PageSize":1"#, "users/2"),
+    ] {
+        let body = format!(r#"{{"Query":"from Users {limit}",{page}}}"#);
+        let answer = wire.call("POST /databases/db/queries", &body).text();
+        let found = ["users/1", "users/2", "users/3"].map(|id| answer.contains(&format!(r#""@id":"{id}""#)));
+        assert_eq!(found, ["users/1", "users/2", "users/3"].map(|id| id == expected), "{body}: {answer}");
+    }
     let metadata = wire.call("POST /databases/db/queries?metadataOnly=true", r#"{"Query":"from Users"}"#).text();
     assert!(!metadata.contains("\"F\""), "{metadata}");
 }
@@ -159,4 +170,44 @@ fn a_query_deletes_what_it_finds_in_the_background() {
     }
     check(&wire, "from @all_docs", &["pets/1"], 1, None);
     wire.check_error("PATCH /databases/db/queries", "{}", 501, "RavenException", "Rookery");
+}
+
+#[test]
+fn what_a_query_asks_for_works_or_is_refused() {
+    let wire = with_users();
+    let version = env!("CARGO_PKG_VERSION");
+    for (line, feature) in [
+        ("POST /databases/db/queries?debug=entries", "the query form debug=entries"),
+        ("POST /databases/db/queries?includeServerSideQuery=true", "the query option 'includeServerSideQuery'"),
+        ("DELETE /databases/db/queries?maxOpsPerSec=5", "the deletion option 'maxOpsPerSec'"),
+        ("DELETE /databases/db/queries?details=true", "the deletion option 'details'"),
+    ] {
+        let message = format!("Rookery {version} does not support {feature} yet");
+        wire.check_error(line, r#"{"Query":"from Users"}"#, 501, "RavenException", &message);
+    }
+    for (body, message) in [
+        (r#"{"Query":"from Users","PageSize":"x"}"#, "'PageSize' must be a whole number from 0 on"),
+        (r#"{"Query":"from Users","Start":-1}"#, "'Start' must be a whole number from 0 on"),
+        (r#"{"Query":"from Users","QueryParameters":5}"#, "'QueryParameters' must be an object"),
+    ] {
+        for line in ["POST /databases/db/queries", "POST /databases/db/streams/queries", "DELETE /databases/db/queries"]
+        {
+            wire.check_error(line, body, 500, "ArgumentException", message);
+        }
+    }
+    check(&wire, "from Users", &["users/1", "users/2", "users/3"], 3, None);
+    assert_eq!(
+        wire.call("POST /databases/db/queries?includeServerSideQuery=false", r#"{"Query":"from Users"}"#).status,
+        200
+    );
+}
+
+#[test]
+fn conditions_nest_256_levels_deep() {
+    let wire = with_users();
+    let nested = |depth: usize| format!("from Users where {}id() = 'users/1'{}", "(".repeat(depth), ")".repeat(depth));
+    check(&wire, &nested(256), &["users/1"], 1, None);
+    let body = format!("{{\"Query\":\"{}\"}}", nested(257));
+    let message = "1:274 Conditions nest deeper than 256 levels at '('";
+    wire.check_error("POST /databases/db/queries", &body, 500, "InvalidQueryException", message);
 }

@@ -30,6 +30,7 @@ fn statistics_count_and_have_the_keys_that_clients_need() {
 #[test]
 fn a_health_check_is_empty() {
     let wire = Wire::with_database();
-    wire.check("GET /databases/db/healthcheck", "", 200, "");
+    let healthy = wire.check("GET /databases/db/healthcheck", "", 204, "");
+    assert_eq!(healthy.header("content-type"), None);
     wire.check_error("GET /databases/none/healthcheck", "", 500, "DatabaseDoesNotExistException", "Database 'none'");
 }

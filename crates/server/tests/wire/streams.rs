@@ -22,7 +22,14 @@ fn documents_come_as_one_object_or_as_lines() {
     assert_eq!(all.header("transfer-encoding"), Some("chunked"));
     wire.check("GET /databases/db/streams/docs?startsWith=users/", "", 200, &format!(r#"{{"Results":[{ONE}]}}"#));
     wire.check("GET /databases/db/streams/docs?startsWith=none", "", 200, r#"{"Results":[]}"#);
-    wire.check("GET /databases/db/streams/docs?format=jsonl&pageSize=None", "", 200, &format!("{PET}\n{ONE}\n"));
+    wire.check("GET /databases/db/streams/docs?format=jsonl", "", 200, &format!("{PET}\r\n{ONE}\r\n"));
+    let lines = wire.call("GET /databases/db/streams/docs?format=jsonl", "");
+    assert_eq!(lines.header("content-type"), Some("application/json; charset=utf-8"));
+    wire.check("GET /databases/db/streams/docs?pageSize=-1", "", 200, r#"{"Results":[]}"#);
+    for line in ["GET /databases/db/streams/docs", "GET /databases/db/streams/queries"] {
+        let message = format!("Rookery {} does not support the stream format 'csv'", env!("CARGO_PKG_VERSION"));
+        wire.check_error(&format!("{line}?query=from%20Users&format=csv"), "", 501, "RavenException", &message);
+    }
     wire.check("GET /databases/db/streams/docs?start=1&pageSize=1", "", 200, &format!(r#"{{"Results":[{ONE}]}}"#));
 }
 
@@ -37,9 +44,12 @@ fn query_streams_begin_with_their_statistics() {
     // The date of "never" has the shape of a date.
     let statistics = super::support::mask(&statistics);
     wire.check(post, r#"{"Query":"from Users"}"#, 200, &format!(r#"{{{statistics},"Results":[{ONE}]}}"#));
-    let lines = format!("{{\"Stats\":{{{statistics}}}}}\n{{\"Item\":{ONE}}}\n");
+    let lines = format!("{{\"Stats\":{{{statistics}}}}}\r\n{{\"Item\":{ONE}}}\r\n");
     wire.check(&format!("{post}?format=jsonl"), r#"{"Query":"from Users"}"#, 200, &lines);
-    assert_eq!(wire.call("GET /databases/db/streams/queries?query=from%20Users", "").status, 200);
+    wire.put("users/2", r#"{"@metadata":{"@collection":"Users"}}"#);
+    let page = wire.call("GET /databases/db/streams/queries?query=from%20Users&start=1&pageSize=1", "").text();
+    assert!(page.contains(r#""@id":"users/2""#) && !page.contains(r#""@id":"users/1""#), "{page}");
+    wire.check_error("GET /databases/db/streams/queries", "", 500, "InvalidOperationException", "Index query");
     wire.check(post, r#"{"Query":"from index 'x'"}"#, 404, "");
     wire.check_error(
         post,

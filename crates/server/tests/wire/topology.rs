@@ -12,6 +12,8 @@ fn a_database_is_on_this_node_under_the_address_that_was_asked() {
     let line = "GET /topology?name=DB&first-topology-update&applicationIdentifier=x";
     let etag = wire.call(line, "").json().get("Etag").unwrap().as_i64().unwrap();
     wire.check(line, "", 200, &expected.replace("\"Etag\":2", &format!("\"Etag\":{etag}")));
+    let named = wire.call("GET /topology?name=db&localUrl=http%3A%2F%2Fravens%3A81", "").text();
+    assert!(named.contains(r#"{"Url":"http://ravens:81","#), "{named}");
     let missing =
         wire.check("GET /topology?name=none", "", 503, r#"{"Type":"Error","Message":"Database none wasn't found"}"#);
     assert_eq!(missing.header("database-missing"), Some("none"));
