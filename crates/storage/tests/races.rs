@@ -1,106 +1,35 @@
 //! Two things at once, made to meet: a hook in the file system runs the one in the middle of the other.
 
+mod hooked_io;
 mod model_support;
 
+use hooked_io::HookedIo;
 use model_support::{FOLDER, find_structures, make_structures, options, verify};
 use parking_lot::Mutex;
-use std::io::Result;
 use std::path::Path;
 use std::sync::Arc;
 use storage::io::simulated::{Fate, SimulatedIo};
-use storage::io::{File, Io, Mapping, OpenMode};
 use storage::{Environment, Options};
 
-type Hook = Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>;
+type Once = Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>;
 
-/// A simulated disk that runs a hook before the next write to the data file.
-#[derive(Clone)]
-struct Hooked {
-    disk: SimulatedIo,
-    before_write: Hook,
-}
-
-struct HookedFile {
-    file: Arc<dyn File>,
-    before_write: Hook,
-}
-
-impl Io for Hooked {
-    fn create_dir(&self, path: &Path) -> Result<()> {
-        self.disk.create_dir(path)
-    }
-    fn list(&self, path: &Path) -> Result<Vec<String>> {
-        self.disk.list(path)
-    }
-    fn open(&self, path: &Path, mode: OpenMode) -> Result<Arc<dyn File>> {
-        let file = self.disk.open(path, mode)?;
-        Ok(Arc::new(HookedFile { file, before_write: self.before_write.clone() }))
-    }
-    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
-        self.disk.rename(from, to)
-    }
-    fn remove(&self, path: &Path) -> Result<()> {
-        self.disk.remove(path)
-    }
-    fn sync_dir(&self, path: &Path) -> Result<()> {
-        self.disk.sync_dir(path)
-    }
-    fn lock(&self, path: &Path) -> Result<Option<Box<dyn Send + Sync>>> {
-        self.disk.lock(path)
-    }
-}
-
-impl HookedFile {
-    fn run_hook(&self) {
-        let hook = self.before_write.lock().take();
-        if let Some(hook) = hook {
-            hook();
-        }
-    }
-}
-
-impl File for HookedFile {
-    fn path(&self) -> &Path {
-        self.file.path()
-    }
-    fn read_at(&self, buffer: &mut [u8], position: u64) -> Result<()> {
-        self.file.read_at(buffer, position)
-    }
-    fn write_at(&self, buffer: &[u8], position: u64) -> Result<()> {
-        if self.file.path().ends_with("data") {
-            self.run_hook();
-        }
-        self.file.write_at(buffer, position)
-    }
-    fn sync(&self) -> Result<()> {
-        self.file.sync()
-    }
-    fn len(&self) -> Result<u64> {
-        self.file.len()
-    }
-    fn allocate(&self, position: u64, length: u64) -> Result<()> {
-        self.file.allocate(position, length)
-    }
-    fn set_len(&self, length: u64) -> Result<()> {
-        self.file.set_len(length)
-    }
-    fn punch_hole(&self, position: u64, length: u64) -> Result<bool> {
-        self.file.punch_hole(position, length)
-    }
-    fn map(&self, position: u64, length: usize) -> Result<Mapping> {
-        self.file.map(position, length)
-    }
-}
-
-fn hooked() -> (Hooked, &'static Environment) {
-    let io = Hooked { disk: SimulatedIo::new(), before_write: Hook::default() };
-    let environment = Environment::open(Path::new(FOLDER), Options { io: Arc::new(io.clone()), ..options(&io.disk) });
-    (io, Box::leak(Box::new(environment.unwrap())))
+/// An environment on a disk that does something before the next write to the data file.
+fn hooked() -> (SimulatedIo, Once, &'static Environment) {
+    let (disk, once) = (SimulatedIo::new(), Once::default());
+    let hook = once.clone();
+    let before_write = Arc::new(move |path: &Path| {
+        let hook = if path.ends_with("data") { hook.lock().take() } else { None };
+        hook.into_iter().for_each(|hook| hook());
+        Ok(())
+    });
+    let io = Arc::new(HookedIo { disk: disk.clone(), before_write });
+    let environment = Environment::open(Path::new(FOLDER), Options { io, ..options(&disk) });
+    (disk, once, Box::leak(Box::new(environment.unwrap())))
 }
 
 #[test]
 fn a_flush_for_an_old_snapshot_survives_that_the_snapshot_closes_meanwhile() {
-    let (io, environment) = hooked();
+    let (disk, before_write, environment) = hooked();
     let structures = make_structures(environment).unwrap();
     let write = |key: &[u8], value: u8| environment.write(|tx| structures.tree.put(tx, key, &[value; 1000])).unwrap();
     for key in 0..60 {
@@ -111,14 +40,14 @@ fn a_flush_for_an_old_snapshot_survives_that_the_snapshot_closes_meanwhile() {
         write(&[key], 2);
     }
     // In the middle of the flush the old snapshot closes, and writers take the memory that it kept.
-    *io.before_write.lock() = Some(Box::new(move || {
+    *before_write.lock() = Some(Box::new(move || {
         drop(old);
         for key in 100..160 {
             environment.write(|tx| structures.tree.put(tx, &[key], &[3; 1000])).unwrap();
         }
     }));
     environment.flush().unwrap();
-    let image = io.disk.crash(|| Fate::Lost);
+    let image = disk.crash(|| Fate::Lost);
     let reopened = Environment::open(Path::new(FOLDER), options(&image)).unwrap();
     let structures = find_structures(&reopened).unwrap();
     verify(&reopened);

@@ -1,0 +1,63 @@
+//! Lazy commits under crashes: what is found is one of the states that were committed, not older than the last flush.
+
+mod crash_support;
+mod model_support;
+
+use crash_support::{random_fate, same};
+use model_support::{
+    FOLDER, Model, Random, apply, apply_to_model, find_structures, make_structures, named, options, random_change,
+    read_all, seeds, verify,
+};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use storage::io::simulated::SimulatedIo;
+use storage::{Durability, Environment, Error, Options};
+
+/// Crashes that lost the last state.
+static OLDER: AtomicU64 = AtomicU64::new(0);
+
+fn open(io: &SimulatedIo) -> Environment {
+    Environment::open(Path::new(FOLDER), Options { durability: Durability::Lazy, ..options(io) }).unwrap()
+}
+
+#[test]
+fn a_crash_gives_one_of_the_states_and_never_one_before_the_last_flush() {
+    for seed in seeds(60, 3_000) {
+        named(seed, || {
+            let mut random = Random::new(seed ^ 0x1A27);
+            let io = SimulatedIo::new();
+            let environment = open(&io);
+            let structures = make_structures(&environment).unwrap();
+            environment.flush().unwrap();
+            let mut states = vec![Model::default()];
+            let mut flushed = 0;
+            for _ in 0..12 {
+                let mut next = states[states.len() - 1].clone();
+                let written = environment.write(|tx| {
+                    for _ in 0..1 + random.below(12) {
+                        let change = random_change(&mut random, &next);
+                        apply(&structures, tx, &next, &change)?;
+                        apply_to_model(&mut next, &change);
+                    }
+                    Ok::<_, Error>(())
+                });
+                written.unwrap();
+                states.push(next);
+                if random.chance(4) {
+                    environment.flush().unwrap();
+                    flushed = states.len() - 1;
+                }
+                let image = io.crash(|| random_fate(&mut random));
+                let reopened = open(&image);
+                let structures = find_structures(&reopened).expect("they were flushed");
+                let seen = read_all(&reopened.read(), &structures);
+                let found = states.iter().rposition(|state| same(&seen, state));
+                let found = found.unwrap_or_else(|| panic!("none of the states: {seen:?}"));
+                assert!(found >= flushed, "state {found}, but {flushed} was flushed");
+                verify(&reopened);
+                OLDER.fetch_add(u64::from(found + 1 < states.len()), Ordering::Relaxed);
+            }
+        });
+    }
+    assert!(OLDER.load(Ordering::Relaxed) > 0, "no crash lost anything, so nothing was put to the test");
+}
