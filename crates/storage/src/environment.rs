@@ -7,7 +7,7 @@ use crate::intent::IntentFile;
 use crate::io::real::RealIo;
 use crate::io::{File, Folder, Io, OpenMode};
 use crate::journal::compression::{Compression, Device};
-use crate::journal::files::{self, JournalFile, JournalFiles};
+use crate::journal::files::{self, JournalFile, JournalFiles, Unwritten};
 use crate::journal::replay;
 use crate::limits::{DATA_FILE_STEP_MAX, PAGE_SIZE};
 use crate::pacing::Pacing;
@@ -115,6 +115,8 @@ pub(crate) struct Writer {
     pub freed_pages: u64,
     /// `None`: in memory only.
     pub journal: Option<JournalFiles>,
+    /// Records of lazy commits.
+    pub unwritten: Unwritten,
     pub reclaim: Reclaim,
     /// Pages with versions that are not in the data file, some of them more than once.
     pub dirty_since_flush: Vec<PageNumber>,
@@ -345,6 +347,7 @@ impl Inner {
             room: Room::default(),
             freed_pages: 0,
             journal,
+            unwritten: Unwritten::default(),
             reclaim: Reclaim::default(),
             dirty_since_flush: Vec::new(),
             positions: VecDeque::new(),

@@ -170,7 +170,10 @@ impl Inner {
             return Ok(());
         }
         let (files, sealed) = {
-            let writer = self.writer.lock();
+            let mut writer = self.writer.lock();
+            if let Some(write) = writer.unwritten.take() {
+                write.run()?;
+            }
             (writer.journal.as_ref().map(|journal| journal.files()).unwrap_or_default(), self.readers.published())
         };
         for file in files {

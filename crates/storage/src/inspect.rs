@@ -7,7 +7,8 @@ use crate::header::Header;
 use crate::ids::PageNumber;
 use crate::io::{File, Folder, OpenMode};
 use crate::journal::files;
-use crate::journal::record::{self, ALIGNMENT, Change};
+use crate::journal::record::{self, Change};
+use crate::journal::replay::Headers;
 use crate::limits::PAGE_SIZE;
 use crate::page::{self, Kind};
 use crate::pager::Page;
@@ -65,16 +66,12 @@ fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
 fn records(file: &dyn File, text: &mut String) -> Result<()> {
     let failed = |e| Error::io("read", file.path(), 0, e);
     let size = file.len().map_err(failed)?;
-    let mut offset = 0;
+    let mut headers = Headers::new(file, 0);
     let mut buffer = Vec::new();
-    while offset + record::HEADER_SIZE as u64 <= size {
-        buffer.resize(record::HEADER_SIZE, 0);
-        file.read_at(&mut buffer, offset).map_err(failed)?;
-        let Some(header) = record::Header::decode(&buffer).filter(|h| offset.saturating_add(h.padded_size()) <= size)
-        else {
-            offset += ALIGNMENT as u64;
+    while let Some((offset, header)) = headers.next()? {
+        if offset.saturating_add(header.padded_size()) > size {
             continue;
-        };
+        }
         buffer.resize(record::HEADER_SIZE + header.stored_bytes as usize, 0);
         file.read_at(&mut buffer, offset).map_err(failed)?;
         if !header.matches(&buffer) {
@@ -82,7 +79,6 @@ fn records(file: &dyn File, text: &mut String) -> Result<()> {
                 text,
                 format_args!("  at {offset}: a record of transaction {} whose hash does not fit", header.transaction),
             );
-            offset += ALIGNMENT as u64;
             continue;
         }
         let packed = if header.compressed { ", compressed" } else { "" };
@@ -102,7 +98,7 @@ fn records(file: &dyn File, text: &mut String) -> Result<()> {
                 line(text, format_args!("    page {number}: {what}"));
             }
         }
-        offset += header.padded_size();
+        headers.skip_to(offset + header.padded_size());
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! that grows a file costs two (142 us). So each file is filled with zeros before it is used, and after a checkpoint it
 //! is renamed and used again, old records and all: their transactions are older than any that is looked for.
 
-use super::record::ALIGNMENT;
+use super::record::{ALIGNMENT, PACKED_ALIGNMENT};
 use crate::error::{Error, Result};
 use crate::io::{File, Folder, OpenMode};
 use crate::limits::{JOURNAL_FILE_SIZE_MAX, JOURNAL_FILE_SIZE_MIN};
@@ -19,6 +19,55 @@ pub(crate) struct JournalFile {
     pub number: u64,
     pub file: Arc<dyn File>,
     pub size: u64,
+}
+
+/// Records that follow each other in a file, to be written at once.
+pub(crate) struct RecordWrite {
+    pub file: Arc<JournalFile>,
+    pub position: u64,
+    pub bytes: Vec<u8>,
+}
+
+/// Records of lazy commits that were not written yet: one write for many.
+#[derive(Default)]
+pub(crate) struct Unwritten(Option<RecordWrite>);
+
+impl Unwritten {
+    /// Bytes that are written at once.
+    const WRITE_BYTES: usize = 64 << 10;
+
+    /// Adds a record; gives what is to be written now.
+    pub fn add(&mut self, record: RecordWrite) -> Option<RecordWrite> {
+        let Some(gathered) = &mut self.0 else {
+            self.0 = Some(record);
+            return self.take_if_large();
+        };
+        if !Arc::ptr_eq(&gathered.file, &record.file) {
+            return self.0.replace(record);
+        }
+        assert_eq!(gathered.position + gathered.bytes.len() as u64, record.position, "records follow each other");
+        gathered.bytes.extend_from_slice(&record.bytes);
+        self.take_if_large()
+    }
+
+    fn take_if_large(&mut self) -> Option<RecordWrite> {
+        self.0.take_if(|gathered| gathered.bytes.len() >= Self::WRITE_BYTES)
+    }
+
+    /// What is left.
+    pub fn take(&mut self) -> Option<RecordWrite> {
+        self.0.take()
+    }
+}
+
+impl RecordWrite {
+    /// # Errors
+    ///
+    /// Those of the device.
+    pub fn run(&self) -> Result<()> {
+        let failed = |e| Error::io("write", self.file.file.path(), self.bytes.len() as u64, e);
+        self.file.file.write_at(&self.bytes, self.position).map_err(failed)
+    }
 }
 
 /// The journal files of one environment. Behind the writer's lock.
@@ -71,7 +120,8 @@ impl JournalFiles {
     ///
     /// [`Error::DiskFull`] or [`Error::Io`] if a new file cannot be made; nothing was promised then.
     pub fn reserve(&mut self, length: u64) -> Result<(Arc<JournalFile>, u64)> {
-        assert!(length.is_multiple_of(ALIGNMENT as u64), "records are padded");
+        let alignment = if self.durable { ALIGNMENT } else { PACKED_ALIGNMENT };
+        assert!(length.is_multiple_of(alignment as u64), "records are padded");
         if let Some(current) = &self.current
             && self.position + length <= current.size
         {

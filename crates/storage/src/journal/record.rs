@@ -1,4 +1,5 @@
-//! One transaction in the journal: a header of 128 bytes, then the changed pages; padded to 4 KiB.
+//! One transaction in the journal: a header of 128 bytes, then the changed pages; padded to 4 KiB, or to 64 bytes where
+//! commits are lazy and many records go out in one write.
 //!
 //! ```text
 //!  0       8                24            32           40                 56
@@ -14,7 +15,8 @@
 //! * `durable`: the newest transaction that was known to be durable when this record was made. A record that is missing
 //!   although a later one says that it was durable is damage; otherwise it was on its way when the power went.
 //! * `previous hash`: of the record before. Records that a crash left behind a gap never continue a later history.
-//! * `hash`: XXH3-128 of the header before it and of the stored bytes. `flags`: 1 = the pages are compressed (LZ4).
+//! * `hash`: XXH3-128 of the header before it and of the stored bytes. `flags`: 1 = the pages are compressed (LZ4),
+//!   2 = padded to 64 bytes.
 //! * the pages: for each its number (varint), its kind (0 diff, 1 diff from zeros, 2 run: its pages as varint), the
 //!   length of what follows (varint), and that.
 //!
@@ -30,10 +32,13 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// Bytes of the header.
 pub(crate) const HEADER_SIZE: usize = 128;
-/// Records begin at multiples of this: what a device writes at once, and what `O_DIRECT` asks for.
+/// Durable records begin at multiples of this: what a device writes at once, and what `O_DIRECT` asks for.
 pub(crate) const ALIGNMENT: usize = 4096;
+/// All records begin at multiples of this.
+pub(crate) const PACKED_ALIGNMENT: usize = 64;
 const MAGIC: u64 = u64::from_le_bytes(*b"ROOKJRN1");
 const COMPRESSED: u32 = 1;
+const PACKED: u32 = 2;
 
 const _: () = assert!(HEADER_SIZE == 8 + 16 + 8 + 8 + 16 + 8 + 8 + 4 + 4 + 32 + 16);
 
@@ -51,6 +56,7 @@ pub(crate) struct Header {
     pub raw_bytes: u64,
     pub pages: u32,
     pub compressed: bool,
+    pub packed: bool,
     pub hash: u128,
 }
 
@@ -61,7 +67,7 @@ impl Header {
         let u64_at = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
         let u32_at = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
         let u128_at = |at: usize| u128::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
-        if u64_at(0) != MAGIC || u32_at(76) & !COMPRESSED != 0 || bytes[80..112].iter().any(|b| *b != 0) {
+        if u64_at(0) != MAGIC || u32_at(76) & !(COMPRESSED | PACKED) != 0 || bytes[80..112].iter().any(|b| *b != 0) {
             return None;
         }
         Some(Header {
@@ -73,16 +79,15 @@ impl Header {
             raw_bytes: u64_at(64),
             pages: u32_at(72),
             compressed: u32_at(76) & COMPRESSED != 0,
+            packed: u32_at(76) & PACKED != 0,
             hash: u128_at(112),
         })
     }
 
     /// Bytes that the record takes in the file, padding included.
     pub fn padded_size(&self) -> u64 {
-        (HEADER_SIZE as u64)
-            .saturating_add(self.stored_bytes)
-            .div_ceil(ALIGNMENT as u64)
-            .saturating_mul(ALIGNMENT as u64)
+        let alignment = alignment(self.packed) as u64;
+        (HEADER_SIZE as u64).saturating_add(self.stored_bytes).div_ceil(alignment).saturating_mul(alignment)
     }
 
     /// Whether `record`, header included, is what was written.
@@ -91,6 +96,10 @@ impl Header {
         let is_equal = |end: usize| hash_of(&record[..end]) == self.hash || is_planted(Bug::RecordHashUnchecked);
         end.is_some_and(|end| end <= record.len() && is_equal(end))
     }
+}
+
+fn alignment(packed: bool) -> usize {
+    if packed { PACKED_ALIGNMENT } else { ALIGNMENT }
 }
 
 fn hash_of(record: &[u8]) -> u128 {
@@ -109,6 +118,17 @@ pub(crate) enum Change<'a> {
     Fresh(&'a [u8]),
     /// The whole of a run of pages, trailing zeros cut.
     Run { pages: u32, bytes: &'a [u8] },
+}
+
+/// What a record says of itself besides its pages.
+#[derive(Clone, Copy)]
+pub(crate) struct About {
+    pub environment_id: u128,
+    pub transaction: TransactionId,
+    pub durable: TransactionId,
+    pub previous_hash: u128,
+    /// Whether it shares a write with others.
+    pub packed: bool,
 }
 
 /// A record being made.
@@ -156,16 +176,9 @@ impl Builder {
     }
 
     /// Closes the record: compresses it if `compress`, fills the header in, pads it. Returns it and its hash.
-    pub fn finish(
-        mut self,
-        environment_id: u128,
-        transaction: TransactionId,
-        durable: TransactionId,
-        previous_hash: u128,
-        compress: bool,
-    ) -> (Vec<u8>, u128) {
+    pub fn finish(mut self, about: &About, compress: bool) -> (Vec<u8>, u128) {
         let raw_bytes = self.raw_bytes();
-        let mut flags = 0;
+        let mut flags = if about.packed { PACKED } else { 0 };
         if compress && raw_bytes <= COMPRESSED_RAW_MAX {
             self.scratch.resize(lz4_flex::block::get_maximum_output_size(raw_bytes), 0);
             if let Ok(length) = lz4_flex::block::compress_into(&self.bytes[HEADER_SIZE..], &mut self.scratch)
@@ -173,23 +186,23 @@ impl Builder {
             {
                 self.bytes.truncate(HEADER_SIZE);
                 self.bytes.extend_from_slice(&self.scratch[..length]);
-                flags = COMPRESSED;
+                flags |= COMPRESSED;
             }
         }
         let stored_bytes = self.bytes.len() - HEADER_SIZE;
         let header = &mut self.bytes[..HEADER_SIZE];
         header[0..8].copy_from_slice(&MAGIC.to_le_bytes());
-        header[8..24].copy_from_slice(&environment_id.to_le_bytes());
-        header[24..32].copy_from_slice(&transaction.0.to_le_bytes());
-        header[32..40].copy_from_slice(&durable.0.to_le_bytes());
-        header[40..56].copy_from_slice(&previous_hash.to_le_bytes());
+        header[8..24].copy_from_slice(&about.environment_id.to_le_bytes());
+        header[24..32].copy_from_slice(&about.transaction.0.to_le_bytes());
+        header[32..40].copy_from_slice(&about.durable.0.to_le_bytes());
+        header[40..56].copy_from_slice(&about.previous_hash.to_le_bytes());
         header[56..64].copy_from_slice(&(stored_bytes as u64).to_le_bytes());
         header[64..72].copy_from_slice(&(raw_bytes as u64).to_le_bytes());
         header[72..76].copy_from_slice(&self.pages.to_le_bytes());
         header[76..80].copy_from_slice(&flags.to_le_bytes());
         let hash = hash_of(&self.bytes);
         self.bytes[112..128].copy_from_slice(&hash.to_le_bytes());
-        let padded = self.bytes.len().div_ceil(ALIGNMENT) * ALIGNMENT;
+        let padded = self.bytes.len().next_multiple_of(alignment(about.packed));
         self.bytes.resize(padded, 0);
         (self.bytes, hash)
     }
@@ -244,7 +257,14 @@ mod tests {
         let page = [7; PAGE_SIZE];
         builder.page(PageNumber(9), None, &page, Lines::ALL);
         builder.run(PageNumber(300), 2, &[1; 2 * PAGE_SIZE], PAGE_SIZE + 10);
-        builder.finish(5, TransactionId(12), TransactionId(11), 99, compress)
+        let about = About {
+            environment_id: 5,
+            transaction: TransactionId(12),
+            durable: TransactionId(11),
+            previous_hash: 99,
+            packed: compress,
+        };
+        builder.finish(&about, compress)
     }
 
     #[test]
@@ -253,7 +273,8 @@ mod tests {
             let (record, hash) = example(compress);
             let header = Header::decode(&record).unwrap();
             assert_eq!((header.transaction.0, header.previous_hash, header.hash), (12, 99, hash));
-            assert_eq!(header.compressed, compress);
+            assert_eq!((header.compressed, header.packed), (compress, compress));
+            assert_eq!(header.padded_size(), record.len() as u64);
             assert!(header.matches(&record));
             let raw = raw_pages(&header, &record).unwrap();
             let mut bytes = &raw[..];

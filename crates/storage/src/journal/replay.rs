@@ -5,9 +5,10 @@
 //! through once more: a whole record there which says that the missing one *was durable* proves damage, not a crash.
 
 use super::files::JournalFile;
-use super::record::{ALIGNMENT, Change, HEADER_SIZE, Header, next_change, raw_pages};
+use super::record::{Change, HEADER_SIZE, Header, PACKED_ALIGNMENT, next_change, raw_pages};
 use crate::error::{Error, Result};
 use crate::ids::{PageNumber, TransactionId};
+use crate::io::File;
 use std::sync::Arc;
 
 /// Where a replay starts and how far it came.
@@ -135,9 +136,9 @@ fn refuse_later_durable_records(
     let missing = state.transaction.0 + 1;
     let proves_damage = |header: &Header| header.environment_id == environment_id && header.durable.0 >= missing;
     for (index, file) in files.iter().enumerate() {
-        let mut offset = if index == 0 { state.offset } else { 0 };
-        while offset + HEADER_SIZE as u64 <= file.size {
-            if let Some(header) = whole_record(file, offset, buffer, proves_damage)? {
+        let mut headers = Headers::new(&*file.file, if index == 0 { state.offset } else { 0 });
+        while let Some((offset, header)) = headers.next()? {
+            if proves_damage(&header) && whole_record(file, offset, buffer, proves_damage)?.is_some() {
                 return Err(Error::CorruptFile {
                     path: file.file.path().to_path_buf(),
                     rule: format!(
@@ -146,8 +147,60 @@ fn refuse_later_durable_records(
                     ),
                 });
             }
-            offset += ALIGNMENT as u64;
         }
     }
     Ok(())
+}
+
+/// What looks like the header of a record, at every place where one can be.
+pub(crate) struct Headers<'f> {
+    file: &'f dyn File,
+    position: u64,
+    piece: Vec<u8>,
+    piece_start: u64,
+}
+
+impl<'f> Headers<'f> {
+    /// Bytes that are read at once.
+    const PIECE: u64 = 1 << 20;
+
+    pub fn new(file: &'f dyn File, from: u64) -> Self {
+        let position = from.next_multiple_of(PACKED_ALIGNMENT as u64);
+        Headers { file, position, piece: Vec::new(), piece_start: position }
+    }
+
+    /// The next one, and where it is.
+    pub fn next(&mut self) -> Result<Option<(u64, Header)>> {
+        loop {
+            let at = (self.position - self.piece_start) as usize;
+            if at + HEADER_SIZE > self.piece.len() && !self.read()? {
+                return Ok(None);
+            }
+            let at = (self.position - self.piece_start) as usize;
+            let header = Header::decode(&self.piece[at..]);
+            let found = self.position;
+            self.position += PACKED_ALIGNMENT as u64;
+            if let Some(header) = header {
+                return Ok(Some((found, header)));
+            }
+        }
+    }
+
+    /// Goes on behind a record.
+    pub fn skip_to(&mut self, position: u64) {
+        self.position = position.next_multiple_of(PACKED_ALIGNMENT as u64).max(self.position);
+    }
+
+    /// Reads the piece from the position on. False: no header fits into what is left.
+    fn read(&mut self) -> Result<bool> {
+        let failed = |e| Error::io("read", self.file.path(), 0, e);
+        let left = self.file.len().map_err(failed)?.saturating_sub(self.position);
+        if left < HEADER_SIZE as u64 {
+            return Ok(false);
+        }
+        self.piece.resize(left.min(Self::PIECE) as usize, 0);
+        self.file.read_at(&mut self.piece, self.position).map_err(failed)?;
+        self.piece_start = self.position;
+        Ok(true)
+    }
 }

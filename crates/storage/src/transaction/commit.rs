@@ -11,7 +11,7 @@ use super::nesting::Nesting;
 use crate::environment::{Durability, Inner, Writer};
 use crate::error::{Error, Result};
 use crate::ids::{PageNumber, SnapshotWord, TransactionId};
-use crate::journal::files::JournalFile;
+use crate::journal::files::RecordWrite;
 use crate::journal::record;
 use crate::limits::{JOBS_PER_TRANSACTION_MAX, JOURNAL_WRITES_IN_FLIGHT_MAX};
 use crate::page;
@@ -77,8 +77,8 @@ enum Batch {
     /// Its pages are final and its place in the journal is taken.
     Sealed {
         id: TransactionId,
-        /// Nothing in an in-memory environment.
-        write: Option<(Arc<JournalFile>, u64, Vec<u8>)>,
+        /// Nothing in an in-memory environment, nor when records of lazy commits still gather.
+        write: Option<RecordWrite>,
     },
     /// It changed nothing. What it saw is there when this transaction is durable.
     Unchanged { seen: TransactionId },
@@ -158,12 +158,9 @@ impl Queue {
             }
             match sealed {
                 Ok(Batch::Sealed { id, write }) => {
-                    let written = match &write {
-                        Some((file, position, record)) => write_record(inner, file, *position, record),
-                        None => Ok(()),
-                    };
-                    if let Some((_, _, buffer)) = write {
-                        inner.give_back_buffer(buffer);
+                    let written = write.as_ref().map_or(Ok(()), |write| write_records(inner, write));
+                    if let Some(write) = write {
+                        inner.give_back_buffer(write.bytes);
                     }
                     inner.publication.finish(inner, id, written, batch);
                 }
@@ -276,7 +273,7 @@ fn seal(mut tx: WriteTransaction<'_>) -> Result<Batch> {
     let id = tx.id();
     let write = match tx.writer.journal {
         None => None,
-        Some(_) => Some(journal_record(&mut tx)?),
+        Some(_) => journal_record(&mut tx)?,
     };
     let dirty = tx.take_dirty();
     let writer = &mut *tx.writer;
@@ -299,14 +296,15 @@ fn seal(mut tx: WriteTransaction<'_>) -> Result<Batch> {
     Ok(Batch::Sealed { id, write })
 }
 
-fn write_record(inner: &Inner, file: &JournalFile, position: u64, record: &[u8]) -> Result<()> {
+fn write_records(inner: &Inner, write: &RecordWrite) -> Result<()> {
     let start = Instant::now();
-    file.file.write_at(record, position).map_err(|e| Error::io("write", file.file.path(), record.len() as u64, e))?;
-    inner.device.wrote(record.len(), start.elapsed());
+    write.run()?;
+    inner.device.wrote(write.bytes.len(), start.elapsed());
     Ok(())
 }
 
-fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Arc<JournalFile>, u64, Vec<u8>)> {
+/// Makes the record of a transaction and takes its place in the journal; gives what is to be written now.
+fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<Option<RecordWrite>> {
     let inner = tx.inner;
     let buffer = inner.take_buffer();
     let mut builder = record::Builder::new(buffer);
@@ -324,19 +322,23 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Arc<JournalFile>, u6
     }
     let id = tx.id();
     let writer = &mut *tx.writer;
-    let durable = match inner.options.durability {
-        Durability::Durable => inner.readers.published().transaction(),
-        Durability::Lazy => writer.synced,
+    let packed = inner.options.durability == Durability::Lazy;
+    let about = record::About {
+        environment_id: inner.id,
+        transaction: id,
+        durable: if packed { writer.synced } else { inner.readers.published().transaction() },
+        previous_hash: writer.last_hash,
+        packed,
     };
     let compress = writer.compression.worth_trying(builder.raw_bytes());
     let raw_bytes = builder.raw_bytes();
     let start = Instant::now();
-    let (record, hash) = builder.finish(inner.id, id, durable, writer.last_hash, compress);
+    let (bytes, hash) = builder.finish(&about, compress);
     if compress {
-        writer.compression.tried(raw_bytes, record.len(), start.elapsed(), &inner.device);
+        writer.compression.tried(raw_bytes, bytes.len(), start.elapsed(), &inner.device);
     }
     let Some(journal) = &mut writer.journal else { return Err(Error::Closed) };
-    let length = record.len() as u64;
+    let length = bytes.len() as u64;
     let (file, position) = journal.reserve(length).inspect_err(|error| {
         // No room is not a failure: nothing was promised. But a sync that failed is not tried again.
         if !matches!(error, Error::DiskFull { .. }) {
@@ -351,7 +353,8 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Arc<JournalFile>, u6
         number: file.number,
         offset: position + length,
     });
-    Ok((file, position, record))
+    let write = RecordWrite { file, position, bytes };
+    Ok(if packed { writer.unwritten.add(write) } else { Some(write) })
 }
 
 fn base_of(
