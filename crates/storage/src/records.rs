@@ -13,8 +13,8 @@
 //!  state page:      64 current section u64 | 72 root of the fixed tree of sections with room u64
 //! ```
 //!
-//! Records are appended to the current section. A section that becomes half empty by deletions is noted in a fixed tree, and
-//! becomes current again when there is need; one that becomes empty is freed.
+//! Records are appended to the current section. A section that becomes half empty, by deletions or by records that shrink, is
+//! noted in a fixed tree, and becomes current again when there is need; one that becomes empty is freed.
 
 use crate::error::{Error, Result};
 use crate::fixed_tree::FixedTree;
@@ -162,6 +162,11 @@ fn free_slot(page: &Page) -> usize {
     (0..slots).find(|index| record_at(page, *index).0 == 0).unwrap_or(slots)
 }
 
+/// Whether the section is worth going back to: half empty, and with a slot for one more record.
+fn is_spare(page: &Page) -> bool {
+    free_bytes(page) >= ROOM && living(page) < SLOTS_MAX
+}
+
 fn has_room(page: &Page, length: usize) -> bool {
     let index = free_slot(page);
     let slot = if index == count(page) { SLOT_SIZE } else { 0 };
@@ -262,16 +267,17 @@ impl Records {
             return Ok(current);
         }
         let spare = self.spare(tx)?;
-        let noted = spare.cursor(tx).next()?;
-        let number = match noted {
-            Some((number, _)) if has_room(Self::section(tx, PageNumber(number))?, length) => {
-                spare.delete(tx, number)?;
-                PageNumber(number)
-            }
-            _ => {
+        let number = loop {
+            let noted = spare.cursor(tx).next()?;
+            let Some((number, _)) = noted else {
                 let (number, ref mut page) = tx.new_page()?;
                 initialize(page);
-                number
+                break number;
+            };
+            spare.delete(tx, number)?;
+            // Records that grew since may have taken its room.
+            if has_room(Self::section(tx, PageNumber(number))?, length) {
+                break PageNumber(number);
             }
         };
         tx.page_mut(self.root)?.set_u64(CURRENT, number.0);
@@ -311,10 +317,12 @@ impl Records {
             }
             return Ok(location);
         }
+        let was_spare = is_spare(page);
         let more = garbage(page) + old_length;
         page.set_u16(GARBAGE, more as u16);
         set_record(page, location.slot(), 0, 0);
         write_into(page, location.slot(), parts, length);
+        self.note_if_spare(tx, number, was_spare)?;
         Ok(location)
     }
 
@@ -329,26 +337,27 @@ impl Records {
         if location.slot() as u64 == RUN_SLOT {
             return tx.free_run(number, length as u64);
         }
-        let current = u64_at(tx.page_of(self.root)?, CURRENT) == number.0;
-        let spare = self.spare(tx)?;
         let page = &mut tx.page_mut(number)?;
-        let before = free_bytes(page);
+        let was_spare = is_spare(page);
         set_record(page, location.slot(), 0, 0);
         let more = garbage(page) + length;
         page.set_u16(GARBAGE, more as u16);
         let records = living(page) - 1;
         page.set_u16(LIVING, records as u16);
-        let after = free_bytes(page);
-        if current {
-            return Ok(());
-        }
-        if records == 0 {
-            spare.delete(tx, number.0)?;
+        if records == 0 && u64_at(tx.page_of(self.root)?, CURRENT) != number.0 {
+            self.spare(tx)?.delete(tx, number.0)?;
             return tx.free_pages(number, 1);
         }
-        if before < ROOM && after >= ROOM {
-            spare.put(tx, number.0, after as u64)?;
+        self.note_if_spare(tx, number, was_spare)
+    }
+
+    /// Notes a section that just became spare. The current one is not: what is free in it is used next.
+    fn note_if_spare(&self, tx: &mut WriteTransaction<'_>, number: PageNumber, was_spare: bool) -> Result<()> {
+        let page = tx.page_of(number)?;
+        if was_spare || !is_spare(page) || u64_at(tx.page_of(self.root)?, CURRENT) == number.0 {
+            return Ok(());
         }
-        Ok(())
+        let free = free_bytes(page) as u64;
+        self.spare(tx)?.put(tx, number.0, free)
     }
 }

@@ -4,7 +4,7 @@ use crate::environment::Environment;
 use crate::error::Result;
 use crate::fixed_tree;
 use crate::ids::PageNumber;
-use crate::limits::SPAN_PAGES;
+use crate::limits::{SPAN_PAGES, VALUE_SIZE_MAX};
 use crate::page::{self, Kind, u64_at};
 use crate::records;
 use crate::space;
@@ -220,7 +220,12 @@ impl<'t> Walk<'t> {
 
     /// Checks the run of a value and returns its pages.
     fn run(&mut self, first: PageNumber, length: u64) -> u64 {
-        let pages = page::pages_for_run(usize::try_from(length).unwrap_or(usize::MAX / 2));
+        let length_in_bounds = usize::try_from(length).ok().filter(|length| *length <= VALUE_SIZE_MAX);
+        let Some(length_in_bounds) = length_in_bounds else {
+            self.problem(format!("the value at page {first} has {length} bytes, more than one can have"));
+            return 0;
+        };
+        let pages = page::pages_for_run(length_in_bounds);
         if !self.reach(first, pages, "value") {
             return 0;
         }
