@@ -16,7 +16,7 @@ use crate::pager::readers::Readers;
 use crate::pager::table::{PageTable, Place};
 use crate::space::{self, Room, SpaceHints};
 use crate::tasks::Tasks;
-use crate::transaction::commit::{Job, Queue};
+use crate::transaction::commit::{Job, Lead, Queue};
 use crate::transaction::job::StackJob;
 use crate::transaction::nesting::Nesting;
 use crate::transaction::publish::Publication;
@@ -223,9 +223,10 @@ impl Environment {
         }
     }
 
-    /// Hands a job to the writer; its `done` is called on another thread when the outcome is final.
-    pub fn submit(&self, job: Box<dyn Job>) {
-        self.inner.queue.submit(&self.inner, job);
+    /// Hands a job to the writer; its `done` is called when the outcome is final, on another thread or by [`Lead::run`].
+    /// A [`Lead`] is given where nobody leads the queue: run it on a thread that may wait, or drop it.
+    pub fn submit(&self, job: Box<dyn Job>) -> Option<Lead> {
+        self.inner.queue.submit(&self.inner, job)
     }
 
     /// Jobs that wait for the writer.
@@ -277,7 +278,7 @@ impl Environment {
     /// As [`Self::close`], for this one; those of the operating system.
     pub fn replace_by(self, compacted: &Path) -> Result<()> {
         let Some(folder) = self.inner.folder.clone() else { return Ok(()) };
-        self.inner.wait_for_tasks();
+        self.inner.end_writing();
         self.inner.flush(true)?;
         let from = compacted.join(DATA_FILE);
         let failed = |operation| move |e| Error::io(operation, compacted, 0, e);
@@ -292,7 +293,7 @@ impl Environment {
     ///
     /// As [`Self::flush`]. What was committed is durable in any case.
     pub fn close(self) -> Result<()> {
-        self.inner.wait_for_tasks();
+        self.inner.end_writing();
         self.inner.flush(true)
     }
 }
@@ -300,7 +301,7 @@ impl Environment {
 impl Drop for Environment {
     /// Closes. A failure costs nothing but a replay at the next opening, unless commits are lazy.
     fn drop(&mut self) {
-        self.inner.wait_for_tasks();
+        self.inner.end_writing();
         let flushes = self.inner.options.background && !self.inner.has_failed();
         if flushes && let Err(error) = self.inner.flush(true) {
             tracing::warn!(path = %self.inner.path.display(), %error, "the last flush failed");

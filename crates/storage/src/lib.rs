@@ -58,6 +58,6 @@ pub use records::{Location, Records};
 pub use statistics::Statistics;
 pub use streams::{StreamId, Streams};
 pub use tables::{Key, Table};
-pub use transaction::{Job, ReadTransaction, Reader, WriteTransaction};
+pub use transaction::{Job, Lead, ReadTransaction, Reader, WriteTransaction};
 pub use tree::{Cursor, Tree};
 pub use verify::{Report, Shape};

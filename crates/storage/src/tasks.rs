@@ -19,14 +19,37 @@ thread_local! {
     static RUNNING: Cell<usize> = const { Cell::new(0) };
 }
 
-/// One task. Counted from when it is spawned until it has ended, also by a panic, and also if it never runs.
-struct Task {
+/// One task. Counted from when it is made until it has ended, also by a panic, and also if it never runs.
+pub(crate) struct Task {
     inner: Arc<Inner>,
+}
+
+impl Task {
+    pub fn new(inner: &Arc<Inner>) -> Task {
+        *inner.tasks.count.lock() += 1;
+        Task { inner: inner.clone() }
+    }
+
+    /// Runs it on this thread.
+    pub fn run(self, work: impl FnOnce(&Arc<Inner>)) {
+        struct Restore(usize);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                RUNNING.set(self.0);
+            }
+        }
+        let _restore = Restore(RUNNING.replace(Arc::as_ptr(&self.inner).addr()));
+        work(&self.inner);
+    }
+
+    /// Runs it on a thread of the process's pool.
+    pub fn run_in_background(self, work: impl FnOnce(&Arc<Inner>) + Send + 'static) {
+        background::spawn(move || self.run(work));
+    }
 }
 
 impl Drop for Task {
     fn drop(&mut self) {
-        RUNNING.set(0);
         *self.inner.tasks.count.lock() -= 1;
         self.inner.tasks.ended.notify_all();
     }
@@ -35,16 +58,19 @@ impl Drop for Task {
 impl Inner {
     /// Runs work on a thread of the process's pool.
     pub fn in_background(self: &Arc<Self>, work: impl FnOnce(&Arc<Inner>) + Send + 'static) {
-        *self.tasks.count.lock() += 1;
-        let task = Task { inner: self.clone() };
-        background::spawn(move || {
-            RUNNING.set(Arc::as_ptr(&task.inner).addr());
-            work(&task.inner);
-        });
+        Task::new(self).run_in_background(work);
+    }
+
+    /// Lets no job in any more, when those that were handed over are answered and nothing is on its way to the device.
+    pub fn end_writing(self: &Arc<Self>) {
+        self.wait_for_tasks();
+        self.writer.lock().closed = true;
+        // A lead that was taken in between.
+        self.wait_for_tasks();
     }
 
     /// Waits until no background work of this environment is left, but for that which calls this.
-    pub fn wait_for_tasks(self: &Arc<Self>) {
+    fn wait_for_tasks(self: &Arc<Self>) {
         let ours = usize::from(RUNNING.get() == Arc::as_ptr(self).addr());
         let mut count = self.tasks.count.lock();
         while *count > ours {

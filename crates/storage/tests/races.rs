@@ -172,3 +172,28 @@ fn a_folder_can_be_opened_again_as_soon_as_it_is_closed() {
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn a_lead_that_is_taken_runs_the_job_here_and_one_that_is_not_elsewhere() {
+    let disk = SimulatedIo::new();
+    let environment = Environment::open(Path::new(FOLDER), options(&disk)).unwrap();
+    let tree = make_structures(&environment).unwrap().tree;
+    let (answered, answers) = std::sync::mpsc::channel();
+    let submit = || environment.submit(Box::new(Late { tree, answered: answered.clone() }));
+    let lead = submit().expect("nobody leads");
+    assert!(lead.is_alone());
+    assert!(submit().is_none(), "one lead is enough");
+    assert!(answers.try_recv().is_err(), "nobody led yet");
+    lead.run();
+    assert_eq!(answers.try_iter().collect::<Vec<_>>(), [true, true], "both were answered before it came back");
+    let lead = submit().expect("nobody leads again");
+    assert!(!lead.is_alone(), "there were two in the last batch");
+    drop(lead);
+    let waited = answers.recv_timeout(std::time::Duration::from_secs(20));
+    assert_eq!(waited, Ok(true), "a thread of the pool leads");
+    // A lead that is taken when the environment is closed already.
+    let lead = submit().expect("nobody leads again");
+    environment.close().unwrap();
+    lead.run();
+    assert_eq!(answers.try_recv(), Ok(false), "it was refused, not lost without a word");
+}

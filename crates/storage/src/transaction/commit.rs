@@ -1,8 +1,8 @@
 //! The queue in front of the writer. Who comes first leads: it runs its own and all waiting jobs in one transaction,
 //! makes one record of it, and writes that; meanwhile the next leads the next batch, on top of it.
 //!
-//! No thread hands its job to another while nobody else waits. A caller that waits on its stack leads itself; jobs that
-//! nobody waits for ([`Queue::submit`]) are led by a thread of `background`. Up to
+//! No thread hands its job to another while nobody else waits. A caller that waits on its stack leads itself. Jobs that
+//! nobody waits for ([`Queue::submit`]) are led by a thread of `background`, or by the caller, if it takes the [`Lead`]. Up to
 //! [`JOURNAL_WRITES_IN_FLIGHT_MAX`] records are on their way to the device at once.
 
 use super::WriteTransaction;
@@ -16,6 +16,7 @@ use crate::journal::record;
 use crate::limits::{JOBS_PER_TRANSACTION_MAX, JOURNAL_WRITES_IN_FLIGHT_MAX};
 use crate::page;
 use crate::pager::changes::Lines;
+use crate::tasks::Task;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -70,6 +71,39 @@ struct State {
     /// Somebody runs jobs, or was just made to.
     leading: bool,
     in_flight: usize,
+    /// Jobs in the batch that was taken last.
+    last_batch: usize,
+}
+
+/// A queue that was just given a job, and that nobody leads yet. Dropped, a thread of the pool leads it.
+pub struct Lead {
+    /// Taken by [`Lead::run`].
+    inner: Option<Arc<Inner>>,
+    is_alone: bool,
+}
+
+impl Lead {
+    /// Whether nothing else is on its way, nor was just before: then leading right here is quickest. Beside others it is
+    /// not: they would wait for this thread to come back, where one of the pool would take them along.
+    pub fn is_alone(&self) -> bool {
+        self.is_alone
+    }
+
+    /// Leads: runs the job and waits for the device.
+    pub fn run(mut self) {
+        if let Some(inner) = self.inner.take() {
+            // Whoever closes the environment waits for it from here on.
+            Task::new(&inner).run(|inner| inner.queue.lead(inner, false));
+        }
+    }
+}
+
+impl Drop for Lead {
+    fn drop(&mut self) {
+        if let Some(inner) = &self.inner {
+            Queue::lead_in_background(inner);
+        }
+    }
 }
 
 /// What became of a batch.
@@ -110,11 +144,13 @@ impl Queue {
         job.into_outcome().unwrap_or(Err(Error::Closed))
     }
 
-    /// Takes a job that nobody waits for.
-    pub fn submit(&self, inner: &Arc<Inner>, job: Box<dyn Job>) {
-        if self.push(Entry::Owned(job)) {
-            Self::lead_in_background(inner);
-        }
+    /// Takes a job that nobody waits for; gives the lead if nobody has it.
+    pub fn submit(&self, inner: &Arc<Inner>, job: Box<dyn Job>) -> Option<Lead> {
+        let is_alone = {
+            let state = self.state.lock();
+            state.entries.is_empty() && state.in_flight == 0 && state.last_batch <= 1
+        };
+        self.push(Entry::Owned(job)).then(|| Lead { inner: Some(inner.clone()), is_alone })
     }
 
     fn lead_in_background(inner: &Arc<Inner>) {
@@ -144,6 +180,7 @@ impl Queue {
             let mut batch: Vec<Entry> = {
                 let mut state = self.state.lock();
                 let count = state.entries.len().min(JOBS_PER_TRANSACTION_MAX);
+                state.last_batch = count;
                 state.entries.drain(..count).collect()
             };
             let sealed = run_batch(inner, writer, &mut batch);

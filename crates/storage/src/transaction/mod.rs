@@ -15,7 +15,7 @@ pub(crate) mod read;
 pub(crate) mod reclaim;
 pub(crate) mod write;
 
-pub use commit::Job;
+pub use commit::{Job, Lead};
 pub use read::ReadTransaction;
 pub use write::WriteTransaction;
 
