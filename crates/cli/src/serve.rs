@@ -43,14 +43,15 @@ pub(crate) struct Arguments {
 
 /// Runs until stopped.
 pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<ExitCode> {
-    let mut given = match &arguments.config_path {
+    let config_path = arguments.config_path.or_else(|| std::env::var_os(settings::CONFIG_PATH).map(PathBuf::from));
+    let mut given = match &config_path {
         Some(path) => settings::from_file(path)?,
         None => match std::path::Path::new("settings.json") {
             path if path.is_file() => settings::from_file(path)?,
             _ => Vec::new(),
         },
     };
-    given.extend(settings::from_environment(std::env::vars_os()));
+    given.extend(settings::from_environment(std::env::vars_os())?);
     given.extend(flags);
     let own = [
         ("ServerUrl", arguments.url),

@@ -144,8 +144,28 @@ fn what_is_wrong_is_said_and_nothing_is_started() {
     check(&["serve", "--nonsense"], "--nonsense");
     check(&["--RunInMemory=perhaps"], "RunInMemory = 'perhaps' (from the flag): expected true or false");
     check(&["--RunInMemory", "--ServerUrl=http://0.0.0.0:0"], "UnsecuredAccessAllowed");
-    check(&["--Security.Certificate.Path=x.pfx"], "certificates");
+    for name in ["Certificate.Path", "Certificate.Password", "Certificate.PEM.Path", "UnsecuredAcess"] {
+        check(&["--RunInMemory", &format!("--Security.{name}=x")], "certificates");
+    }
+    check(&["serve", "--data", ""], "DataDir = '' (from the flag): expected a folder");
+    let wrong_url = "PublicServerUrl = 'nonsense' (from the flag): expected a URL";
+    let both = ["--PublicServerUrl=nonsense", "--Limits.BlockingThreads=0"];
+    check(&both, &format!("error: {wrong_url}"));
+    check(&both, "error: Limits.BlockingThreads = '0' (from the flag): expected a whole number from 1 to 1024");
+    check(&["--ServerUrl=http://127.0.0.1:0/foo"], "expected scheme, host and port");
     check(&["--config-path", "/nonexistent.json"], "/nonexistent.json");
+}
+
+#[test]
+fn the_environment_has_our_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.json");
+    std::fs::write(&file, "{\"Limits\": {\"MultiGetCount\": 0}}").unwrap();
+    let output =
+        rookery(&["serve"]).env("ROOKERY_CONFIG_PATH", &file).env("ROOKERY_URL", "nowhere:x").output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    let expected = "ServerUrl = 'nowhere:x' (from the variable ROOKERY_URL): a port is a number";
+    assert!(message.contains("Limits.MultiGetCount = '0'") && message.contains(expected), "{message}");
 }
 
 #[test]
