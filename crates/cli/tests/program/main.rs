@@ -1,0 +1,6 @@
+//! The program as others start it: flags, the line that says it is ready, the ways it stops, the tools.
+
+mod import;
+mod serve;
+mod support;
+mod tools;
