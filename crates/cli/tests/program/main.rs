@@ -2,5 +2,6 @@
 
 mod import;
 mod serve;
+mod stop;
 mod support;
 mod tools;

@@ -30,7 +30,11 @@ impl Program {
 
     /// * `log`: where standard error goes.
     pub fn start_with(arguments: &[&str], log: Stdio) -> Program {
-        let mut child = rookery(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        Program::start_command(&mut rookery(arguments), log)
+    }
+
+    pub fn start_command(command: &mut Command, log: Stdio) -> Program {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let url =
@@ -55,8 +59,11 @@ impl Program {
         answer
     }
 
+    /// A connection on which waiting for an answer ends, so that a server that hangs fails the test.
     pub fn connect(&self) -> TcpStream {
-        TcpStream::connect(self.url.strip_prefix("http://").unwrap()).unwrap()
+        let stream = TcpStream::connect(self.url.strip_prefix("http://").unwrap()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
     }
 
     /// Waits for the end; how long it took, and whether it was clean.
