@@ -8,6 +8,7 @@
 mod check;
 mod compact;
 mod console;
+mod descriptors;
 mod dump;
 mod folders;
 mod import;

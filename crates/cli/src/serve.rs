@@ -9,7 +9,7 @@ use server::Server;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::settings::{self, Given};
-use crate::{console, logs, parent};
+use crate::{console, descriptors, logs, parent};
 
 /// The flags of ours. RavenDB's are taken out before, see [`settings`].
 #[derive(clap::Args)]
@@ -70,6 +70,9 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
     }
     for note in &settings.notes {
         tracing::info!("{note}");
+    }
+    if let Some(warning) = descriptors::raise(settings.options.limits.connection_count) {
+        tracing::warn!("{warning}");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

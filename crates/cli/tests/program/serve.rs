@@ -63,6 +63,27 @@ fn nobody_has_to_read_what_it_prints() {
 }
 
 #[test]
+fn it_may_open_as_many_files_as_the_system_allows() {
+    let start = |limits: &str| {
+        let command = format!("cd /; {limits}; exec \"$0\" serve --url http://127.0.0.1:0 --in-memory");
+        let mut program = Program::start_command(
+            Command::new("sh").args(["-c", &command, env!("CARGO_BIN_EXE_rookery")]),
+            Stdio::piped(),
+        );
+        let limits = std::fs::read_to_string(format!("/proc/{}/limits", program.child.id())).unwrap();
+        let line = limits.lines().find(|line| line.starts_with("Max open files")).unwrap().to_owned();
+        let numbers: Vec<String> = line.split_whitespace().skip(3).take(2).map(str::to_owned).collect();
+        assert!(program.terminate().1);
+        let mut log = String::new();
+        program.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        (numbers, log)
+    };
+    let (numbers, log) = start("ulimit -Sn 256; ulimit -Hn 900");
+    assert_eq!(numbers, ["900", "900"]);
+    assert!(log.contains("the system allows 900 open files"), "{log}");
+}
+
+#[test]
 fn what_is_wrong_is_said_and_nothing_is_started() {
     let check = |arguments: &[&str], expected: &str| {
         let output = rookery(arguments).stdin(Stdio::null()).output().unwrap();
