@@ -149,7 +149,11 @@ pub(crate) fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
         .iter()
         .filter_map(|Given { name, value, source }| {
             let taken = settings.take(name, value, source, &mut network);
-            taken.err().map(|error| format!("{name} = '{value}' (from {source}): {error:#}"))
+            taken.err().map(|error| match Name::find(name) {
+                // It may be a password.
+                Some(Name::Protection) => format!("{name} (from {source}): {error:#}"),
+                _ => format!("{name} = '{value}' (from {source}): {error:#}"),
+            })
         })
         .collect();
     ensure!(wrong.is_empty(), "{}", wrong.join("\nerror: "));
@@ -290,14 +294,15 @@ mod tests {
     fn protection_that_is_not_there_stops_the_start() {
         for flag in [
             "--Security.Certificate.Path=x.pfx",
-            "--Security.Certificate.Password=x",
+            "--Security.Certificate.Password=secret",
             "--Security.Certificate.PEM.Path=x",
             "--Security.MasterKey.Path=x",
             "--Security.UnsecuredAccess=Local",
             "--Setup.Mode=Secured",
             "--ServerUrl=https://localhost:1",
         ] {
-            settings(&["rookery", flag]).expect_err(flag);
+            let error = settings(&["rookery", flag]).expect_err(flag).to_string();
+            assert!(!error.contains("secret"), "{error}");
         }
         let audit = settings(&["rookery", "--Security.AuditLog.FolderPath=/x"]).unwrap();
         assert_eq!(audit.warnings.len(), 1, "{:?}", audit.warnings);
