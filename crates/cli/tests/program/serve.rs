@@ -63,7 +63,7 @@ fn nobody_has_to_read_what_it_prints() {
 }
 
 #[test]
-fn it_may_open_as_many_files_as_the_system_allows() {
+fn it_takes_as_many_descriptors_as_it_may() {
     let start = |limits: &str| {
         let command = format!("cd /; {limits}; exec \"$0\" serve --url http://127.0.0.1:0 --in-memory");
         let mut program = Program::start_command(
