@@ -2,6 +2,7 @@
 //!
 //! A crash in between leaves the database as it was, and a folder `compacted` that the next run removes.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,6 +11,7 @@ use database::documents::{DocumentStore, StoreOptions};
 use storage::{Durability, Environment, Options};
 
 use crate::folders::{self, Holds};
+use crate::output::output;
 
 /// The folder inside of a database's where its copy is made.
 const COPY: &str = "compacted";
@@ -47,11 +49,12 @@ fn compact(path: &Path) -> anyhow::Result<()> {
     target.close()?;
     store.into_environment().replace_by(&copy)?;
     std::fs::remove_dir_all(&copy)?;
-    println!(
+    writeln!(
+        output(),
         "{}: {} pages became {}",
         path.display(),
         before.used_pages + before.free_pages,
         after.used_pages + after.free_pages
-    );
+    )?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `rookery dump DIR`: the documents of one database as JSON lines, in the order of writing.
 //!
-//! Each line is what a client would get, so that `rookery import` takes it back. One snapshot, straight from the files.
+//! Each line is what a client would get, so that `rookery import` takes it back; after them the identities, one a line:
+//! `{"@identity":{"Name":"orders|","Value":7}}`. One snapshot, straight from the files.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -9,18 +10,19 @@ use std::process::ExitCode;
 use database::documents::{DocumentStore, StoreOptions};
 
 use crate::folders;
+use crate::output::output;
 
 /// The flags.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The folder of one database, `data/databases/shop` for example. No server may have it open.
     folder: PathBuf,
-    /// Only this collection.
+    /// Only the documents of this collection.
     #[arg(long)]
     collection: Option<String>,
 }
 
-/// Writes to standard output; a reader that has enough ends it.
+/// Writes to standard output. A reader that goes away is an error: it does not have all of it.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(
         !arguments.folder.join("system").is_dir(),
@@ -33,16 +35,26 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(collection) => snapshot.collection_after(collection, 0)?,
         None => snapshot.after(0),
     };
-    let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
+    let mut out = BufWriter::with_capacity(1 << 20, output());
     let mut line = Vec::new();
     for document in documents {
         line.clear();
         document?.write_to(&mut line);
         line.push(b'\n');
-        match out.write_all(&line) {
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
-            written => written?,
-        }
+        out.write_all(&line)?;
+    }
+    // They are of no collection.
+    let identities = if arguments.collection.is_none() { snapshot.identities()? } else { Vec::new() };
+    for (name, value) in identities {
+        line.clear();
+        json::Writer::new(&mut line).object(|json| {
+            json.name("@identity").object(|json| {
+                json.name("Name").string(&name);
+                json.name("Value").signed(value);
+            });
+        });
+        line.push(b'\n');
+        out.write_all(&line)?;
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)

@@ -1,12 +1,16 @@
 //! `rookery inspect DIR`: headers and journal records of one database's storage as text, or one of its pages.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
+use storage::PageNumber;
 use storage::io::{Folder, real::RealIo};
-use storage::{Environment, Options, PageNumber};
+
+use crate::folders;
+use crate::output::output;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -19,9 +23,11 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let text = match arguments.page {
-        Some(number) => Environment::open(&arguments.folder, Options::default())?.describe_page(PageNumber(number))?,
+        Some(number) => folders::open(&arguments.folder)?.describe_page(PageNumber(number))?,
         None => storage::inspect::files(&Folder { io: Arc::new(RealIo), path: arguments.folder.clone() })?,
     };
-    print!("{text}");
+    let mut out = output();
+    write!(out, "{text}")?;
+    out.flush()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -33,7 +33,7 @@ pub(crate) fn start(level: &str, is_json: bool) {
     }
     let thread = std::thread::Builder::new().name("log".to_owned()).spawn(move || write_lines(receiver));
     if let Err(error) = thread {
-        eprintln!("there is no log: {error}");
+        crate::output::complain(format_args!("there is no log: {error}"));
         return;
     }
     let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info"));

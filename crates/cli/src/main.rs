@@ -8,20 +8,25 @@
 mod check;
 mod compact;
 mod console;
+mod descriptors;
 mod dump;
 mod folders;
 mod import;
 mod inspect;
 mod logs;
+mod output;
 mod parent;
 mod serve;
 mod settings;
 mod stats;
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use output::{complain, output};
 
 // Freed memory goes back to where the next request takes it from without a lock; STACK.md, "allocator".
 #[global_allocator]
@@ -56,11 +61,18 @@ fn main() -> ExitCode {
     let (flags, rest) = match settings::take_flags(std::env::args_os().collect()) {
         Ok(taken) => taken,
         Err(message) => {
-            eprintln!("error: {message}");
+            complain(format_args!("error: {message}"));
             return ExitCode::from(2);
         }
     };
-    let arguments = Arguments::parse_from(with_subcommand(rest, !flags.is_empty()));
+    let arguments = match Arguments::try_parse_from(with_subcommand(rest, !flags.is_empty())) {
+        Ok(arguments) => arguments,
+        Err(error) => return say(&error),
+    };
+    if let (false, Some(flag)) = (matches!(arguments.command, Command::Serve(_)), flags.first()) {
+        complain(format_args!("error: --{} is a flag of 'rookery serve' only", flag.name));
+        return ExitCode::from(2);
+    }
     let outcome = match arguments.command {
         Command::Serve(arguments) => serve::run(arguments, flags),
         Command::Import(arguments) => import::run(arguments),
@@ -73,7 +85,24 @@ fn main() -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            complain(format_args!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints what is wrong with the arguments, or the help and the version that they ask for.
+fn say(error: &clap::Error) -> ExitCode {
+    let text = error.render();
+    if error.use_stderr() {
+        complain(format_args!("{}", text.to_string().trim_end()));
+        return ExitCode::from(2);
+    }
+    let mut out = output();
+    match write!(out, "{text}").and_then(|()| out.flush()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(format_args!("error: {error}"));
             ExitCode::FAILURE
         }
     }

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use server::Server;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::settings::{self, Given};
-use crate::{console, logs, parent};
+use crate::{console, descriptors, logs, parent};
 
 /// The flags of ours. RavenDB's are taken out before, see [`settings`].
 #[derive(clap::Args)]
@@ -43,14 +44,15 @@ pub(crate) struct Arguments {
 
 /// Runs until stopped.
 pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<ExitCode> {
-    let mut given = match &arguments.config_path {
+    let config_path = arguments.config_path.or_else(|| std::env::var_os(settings::CONFIG_PATH).map(PathBuf::from));
+    let mut given = match &config_path {
         Some(path) => settings::from_file(path)?,
         None => match std::path::Path::new("settings.json") {
             path if path.is_file() => settings::from_file(path)?,
             _ => Vec::new(),
         },
     };
-    given.extend(settings::from_environment(std::env::vars_os()));
+    given.extend(settings::from_environment(std::env::vars_os())?);
     given.extend(flags);
     let own = [
         ("ServerUrl", arguments.url),
@@ -64,12 +66,14 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
     }
     let settings = settings::resolve(given)?;
     logs::start(&settings.log_level, settings.log_is_json);
-    for warning in &settings.warnings {
+    let shortage = descriptors::shortage(settings.options.limits.connection_count);
+    for warning in settings.warnings.iter().chain(&shortage) {
         tracing::warn!("{warning}");
     }
     for note in &settings.notes {
         tracing::info!("{note}");
     }
+    raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("network")
@@ -95,6 +99,16 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
     // Threads that wait for standard input or for a reader of the log would hold a plain return up.
     logs::flush();
     std::process::exit(0)
+}
+
+/// Takes as many descriptors as the system allows: each open database has several, each connection one. The soft limit is
+/// low for the sake of old programs that cannot take more.
+fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    match setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum }) {
+        Ok(()) => tracing::debug!(before = ?limit.current, now = ?limit.maximum, "the limit of open files was raised"),
+        Err(error) => tracing::warn!(%error, limit = ?limit.current, "the limit of open files could not be raised"),
+    }
 }
 
 /// The signals that end the program.

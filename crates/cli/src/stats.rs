@@ -1,9 +1,11 @@
 //! `rookery stats DIR`: sizes, pages, depth and fill of what is in a folder.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::folders;
+use crate::output::output;
 
 /// The flags.
 #[derive(clap::Args)]
@@ -14,24 +16,25 @@ pub(crate) struct Arguments {
 
 /// Prints a table per environment.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    let mut out = output();
     for (path, _) in folders::environments(&arguments.folder)? {
         let environment = folders::open(&path)?;
         let numbers = environment.statistics()?;
-        println!("{}", path.display());
-        println!("  data file          {:>12} bytes", numbers.data_file_size);
-        println!("  journals           {:>12} bytes", numbers.journal_size);
-        println!("  pages used, free   {:>12} {:>8}", numbers.used_pages, numbers.free_pages);
-        println!("  last transaction   {:>12}", numbers.last_transaction.0);
+        writeln!(out, "{}", path.display())?;
+        writeln!(out, "  data file          {:>12} bytes", numbers.data_file_size)?;
+        writeln!(out, "  journals           {:>12} bytes", numbers.journal_size)?;
+        writeln!(out, "  pages used, free   {:>12} {:>8}", numbers.used_pages, numbers.free_pages)?;
+        writeln!(out, "  last transaction   {:>12}", numbers.last_transaction.0)?;
         let report = environment.verify()?;
         for (what, pages) in &report.pages {
-            println!("  pages: {what:<24} {pages:>10}");
+            writeln!(out, "  pages: {what:<24} {pages:>10}")?;
         }
-        println!("  {:<40} {:>10} {:>8} {:>6} {:>6}", "structure", "entries", "pages", "depth", "fill");
+        writeln!(out, "  {:<40} {:>10} {:>8} {:>6} {:>6}", "structure", "entries", "pages", "depth", "fill")?;
         for (name, shape) in &report.structures {
             let (entries, pages, fill) = (shape.entries, shape.pages, shape.fill_percent());
-            println!("  {name:<40} {entries:>10} {pages:>8} {:>6} {fill:>5}%", shape.depth);
+            writeln!(out, "  {name:<40} {entries:>10} {pages:>8} {:>6} {fill:>5}%", shape.depth)?;
         }
-        println!();
+        writeln!(out)?;
     }
     Ok(ExitCode::SUCCESS)
 }

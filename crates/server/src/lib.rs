@@ -25,6 +25,6 @@ mod routes;
 mod server;
 mod sizes;
 
-pub use limits::Limits;
+pub use limits::{LimitSetting, Limits};
 pub use routes::{Access, ROUTES, Route};
 pub use server::{Options, Server, StartError};

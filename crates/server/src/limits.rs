@@ -3,6 +3,7 @@
 //! The name is what settings call it (`Limits.HeaderCount`) and what the answer of a refused request says, so that
 //! whoever meets a limit knows which one to change. Defaults are those of RELIABILITY.md §1.5.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// The bounds of one server. All are settings; [`Limits::default`] has what is promised.
@@ -92,58 +93,58 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
-    /// The names of the settings, in the order of the fields.
-    pub const NAMES: [&'static str; 18] = [
-        "Limits.HeaderBlockInKb",
-        "Limits.HeaderLineInKb",
-        "Limits.RequestLineInKb",
-        "Limits.HeaderCount",
-        "Limits.QueryParameterCount",
-        "Limits.HeaderDeadlineInSec",
-        "Limits.IdleConnectionInSec",
-        "Limits.BodyRateInBytesPerSec",
-        "Limits.StreamIdleInSec",
-        "Limits.SlowReaderInSec",
-        "Limits.RequestBodyInMb",
-        "Limits.DecompressionRatio",
-        "Limits.Connections",
-        "Limits.BlockingQueue",
-        "Limits.BlockingThreads",
-        "Limits.QueryTextInKb",
-        "Limits.QueryRunTimeInSec",
-        "Limits.MultiGetCount",
-    ];
+/// A limit as a setting.
+#[derive(Debug)]
+pub struct LimitSetting {
+    /// What settings, documentation and refusals call it.
+    pub name: &'static str,
+    /// The values it may have, in the unit of its name.
+    pub range: RangeInclusive<u32>,
+    /// Sets it to a value of the range.
+    pub set: fn(&mut Limits, u32),
+}
 
-    /// Sets the limit that settings call `name` (without regard to case); false if there is none of that name.
-    pub fn set(&mut self, name: &str, value: u32) -> bool {
-        let Some(position) = Self::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name)) else {
-            return false;
-        };
-        let count = value as usize;
-        let seconds = Duration::from_secs(value.into());
-        match position {
-            0 => self.header_block_size = count.saturating_mul(1 << 10).max(8 << 10),
-            1 => self.header_line_size = count.saturating_mul(1 << 10),
-            2 => self.request_line_size = count.saturating_mul(1 << 10),
-            3 => self.header_count = count,
-            4 => self.query_parameter_count = count,
-            5 => self.header_deadline = seconds,
-            6 => self.idle = seconds,
-            7 => self.body_rate = count,
-            8 => self.stream_idle = seconds,
-            9 => self.slow_reader = seconds,
-            10 => self.request_body_size = count.saturating_mul(1 << 20),
-            11 => self.decompression_ratio = count,
-            12 => self.connection_count = count,
-            13 => self.blocking_queue_count = count,
-            14 => self.blocking_thread_count = count.max(1),
-            15 => self.query_text_size = count.saturating_mul(1 << 10),
-            16 => self.query_run_time = seconds,
-            _ => self.multi_get_count = count,
-        }
-        true
-    }
+impl Limits {
+    /// All of them, in the order of the fields.
+    pub const SETTINGS: [LimitSetting; 18] = [
+        // Less than 8 KiB is less than what reads heads starts with.
+        setting("Limits.HeaderBlockInKb", 8..=1024, |limits, value| limits.header_block_size = kib(value)),
+        setting("Limits.HeaderLineInKb", 1..=1024, |limits, value| limits.header_line_size = kib(value)),
+        setting("Limits.RequestLineInKb", 1..=1024, |limits, value| limits.request_line_size = kib(value)),
+        setting("Limits.HeaderCount", 1..=10_000, |limits, value| limits.header_count = count(value)),
+        setting("Limits.QueryParameterCount", 1..=1_000_000, |limits, value| {
+            limits.query_parameter_count = count(value)
+        }),
+        setting("Limits.HeaderDeadlineInSec", 1..=3600, |limits, value| limits.header_deadline = seconds(value)),
+        setting("Limits.IdleConnectionInSec", 1..=86_400, |limits, value| limits.idle = seconds(value)),
+        setting("Limits.BodyRateInBytesPerSec", 0..=1_000_000, |limits, value| limits.body_rate = count(value)),
+        setting("Limits.StreamIdleInSec", 1..=86_400, |limits, value| limits.stream_idle = seconds(value)),
+        setting("Limits.SlowReaderInSec", 1..=86_400, |limits, value| limits.slow_reader = seconds(value)),
+        setting("Limits.RequestBodyInMb", 1..=4096, |limits, value| limits.request_body_size = kib(value) << 10),
+        setting("Limits.DecompressionRatio", 1..=1_000_000, |limits, value| limits.decompression_ratio = count(value)),
+        setting("Limits.Connections", 1..=1_000_000, |limits, value| limits.connection_count = count(value)),
+        setting("Limits.BlockingQueue", 0..=1_000_000, |limits, value| limits.blocking_queue_count = count(value)),
+        setting("Limits.BlockingThreads", 1..=1024, |limits, value| limits.blocking_thread_count = count(value)),
+        setting("Limits.QueryTextInKb", 1..=65_536, |limits, value| limits.query_text_size = kib(value)),
+        setting("Limits.QueryRunTimeInSec", 1..=86_400, |limits, value| limits.query_run_time = seconds(value)),
+        setting("Limits.MultiGetCount", 1..=100_000, |limits, value| limits.multi_get_count = count(value)),
+    ];
+}
+
+const fn setting(name: &'static str, range: RangeInclusive<u32>, set: fn(&mut Limits, u32)) -> LimitSetting {
+    LimitSetting { name, range, set }
+}
+
+fn count(value: u32) -> usize {
+    value as usize
+}
+
+fn kib(value: u32) -> usize {
+    count(value) << 10
+}
+
+fn seconds(value: u32) -> Duration {
+    Duration::from_secs(value.into())
 }
 
 #[cfg(test)]
@@ -151,13 +152,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_sets_another_field() {
-        let default = Limits::default();
-        for name in Limits::NAMES {
-            let mut limits = default.clone();
-            assert!(limits.set(&name.to_ascii_lowercase(), 7), "{name}");
-            assert_ne!(limits, default, "{name}");
+    fn every_setting_sets_a_field_of_its_own() {
+        let mut limits = Limits::default();
+        for setting in Limits::SETTINGS {
+            let before = limits.clone();
+            (setting.set)(&mut limits, *setting.range.start());
+            assert_ne!(limits, before, "{} sets nothing, or what another name has set", setting.name);
         }
-        assert!(!default.clone().set("Limits.Nothing", 7));
+    }
+
+    #[test]
+    fn defaults_and_ranges_are_documented() {
+        let documentation = include_str!("../../../docs/settings.md");
+        let mut limits = Limits::default();
+        for LimitSetting { name, range, set } in Limits::SETTINGS {
+            let row = documentation.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
+            let cells: Vec<&str> = row.unwrap_or_else(|| panic!("{name}")).split('|').map(str::trim).collect();
+            let default = cells[2].split(',').next().and_then(|value| value.parse().ok()).expect(name);
+            assert!(range.contains(&default), "{name}");
+            assert_eq!(cells[3], format!("{} to {}", range.start(), range.end()), "{name}");
+            // Were it another, the limits would no longer be the default ones.
+            set(&mut limits, default);
+        }
+        assert_eq!(limits, Limits::default());
     }
 }

@@ -42,6 +42,15 @@ impl Client {
         Ok(())
     }
 
+    /// Raises an identity to a value, if it is not there yet.
+    pub(crate) fn seed_identity(&self, database: &str, name: &str, value: i64) -> anyhow::Result<()> {
+        let (database, escaped) = (escape(database), escape(name));
+        let path = format!("/databases/{database}/identity/seed?name={escaped}&value={value}");
+        let (status, answer) = self.request("POST", &path, None)?;
+        ensure!(status == 200, "setting the identity '{name}': {}", message(&answer));
+        Ok(())
+    }
+
     /// Begins a bulk insert.
     pub(crate) fn bulk_insert(&self, database: &str) -> anyhow::Result<BulkInsert> {
         let database = escape(database);

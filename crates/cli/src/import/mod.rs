@@ -1,23 +1,26 @@
 //! `rookery import`: a file of JSON lines or CSV into a database of a running server.
 //!
 //! Documents go through the same bulk-insert endpoint that clients use. A line that is no document is reported with
-//! its number and left out; the others are kept.
+//! its number and left out; the others are kept. A file that cannot be read to its end is an error, after what was
+//! read is stored.
 
 mod client;
 mod rows;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, IsTerminal, Read};
+use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::output::{complain, output};
 use client::Client;
-use rows::{Format, Rows};
+use rows::{Format, Rows, Shape};
 
 /// How many bad lines are shown one by one.
 const SHOWN_MAX: u64 = 20;
@@ -33,13 +36,14 @@ pub(crate) struct Arguments {
     /// The server.
     #[arg(long, default_value = "http://127.0.0.1:8080")]
     url: String,
-    /// The field that holds the id; without one the server makes ids.
+    /// The field that holds the id; without one it is the @id of @metadata, or the server makes it.
     #[arg(long)]
     id_field: Option<String>,
-    /// What comes before the value of the id field, `cities/` for example. Without an id field the server completes it.
+    /// What comes before the value of the id field, `cities/` for example. Without an id field the server completes it
+    /// [default for that: collection or name of the file].
     #[arg(long)]
     id_prefix: Option<String>,
-    /// The collection of documents that name none [default: the name of the file].
+    /// The collection of documents that name none; without it they are in none.
     #[arg(long)]
     collection: Option<String>,
     /// What the file holds [default: by its name].
@@ -55,67 +59,104 @@ pub(crate) struct Arguments {
 
 /// Loads the file. Bad lines make the exit code 1, after all good ones were stored.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    let is_standard_input = arguments.file == Path::new("-");
     let name = PlainName::of(&arguments.file);
     let format = arguments.format.unwrap_or(name.format);
     let separator = arguments.separator.unwrap_or(if name.is_tabbed { '\t' } else { ',' });
-    anyhow::ensure!(separator.is_ascii(), "the separator must be one ASCII character");
-    let size = if is_standard_input { 0 } else { std::fs::metadata(&arguments.file).map_or(0, |file| file.len()) };
+    ensure!(separator.is_ascii(), "the separator must be one ASCII character");
+    let size = std::fs::metadata(&arguments.file).map_or(0, |file| file.len());
     let read = Arc::new(AtomicU64::new(0));
-    let source: Box<dyn Read> = if is_standard_input {
-        Box::new(std::io::stdin().lock())
-    } else {
-        Box::new(File::open(&arguments.file).with_context(|| format!("opening {}", arguments.file.display()))?)
-    };
-    let counted = BufReader::with_capacity(256 << 10, Counted { source, read: read.clone() });
-    let text: Box<dyn BufRead> = match name.compression {
-        Compression::None => Box::new(counted),
-        Compression::Gzip => {
-            Box::new(BufReader::with_capacity(256 << 10, flate2::bufread::MultiGzDecoder::new(counted)))
-        }
-        Compression::Zstd => Box::new(BufReader::with_capacity(256 << 10, zstd::Decoder::with_buffer(counted)?)),
-    };
-    let collection = arguments.collection.unwrap_or(name.stem);
+    let text = open(&arguments.file, name.compression, read.clone())?;
     let client = Client::new(&arguments.url)?;
     client.ensure_database(&arguments.database)?;
 
     let bar = progress_bar(size, arguments.quiet);
     let mut rows = Rows::new(text, format, separator as u8);
-    let shape = rows::Shape { collection, id_field: arguments.id_field, id_prefix: arguments.id_prefix };
+    let shape = Shape {
+        made_prefix: arguments.collection.as_ref().unwrap_or(&name.stem).to_lowercase(),
+        collection: arguments.collection,
+        id_field: arguments.id_field,
+        id_prefix: arguments.id_prefix,
+    };
     let mut insert = client.bulk_insert(&arguments.database)?;
-    let (mut stored, mut bad) = (0u64, 0u64);
+    let (mut stored, mut identities) = (0u64, 0u64);
+    let mut left_out = LeftOut::default();
     let mut command = Vec::new();
-    while let Some((line, row)) = rows.next() {
+    let ended = loop {
+        let rows::Read { lines, row } = match rows.next() {
+            Ok(Some(read)) => read,
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        };
         command.clear();
-        match row.and_then(|row| row.write_command(&shape, &mut command)) {
-            Ok(()) => {
+        match row.and_then(|row| match row.identity() {
+            Some(identity) => Ok(Some(identity)),
+            None => row.write_command(&shape, &mut command).map(|()| None),
+        }) {
+            Ok(Some((name, value))) => {
+                client.seed_identity(&arguments.database, &name, value)?;
+                identities += 1;
+            }
+            Ok(None) => {
                 insert.send(&command)?;
                 stored += 1;
             }
-            Err(message) => {
-                bad += 1;
-                if bad <= SHOWN_MAX {
-                    bar.suspend(|| eprintln!("line {line}: {message}"));
-                }
-            }
+            Err(message) => bar.suspend(|| left_out.add(&lines, &message)),
         }
-        if (stored + bad) % 256 == 0 {
+        if (stored + left_out.rows) % 256 == 0 {
             bar.set_position(read.load(Relaxed));
             bar.set_message(format!("{stored} documents"));
         }
-    }
+    };
     insert.finish()?;
     bar.finish_and_clear();
     let file = arguments.file.display();
-    println!("{stored} documents from {file} are in '{}'", arguments.database);
-    if bad > 0 {
-        eprintln!(
-            "{bad} lines were left out{}",
-            if bad > SHOWN_MAX { ", the first of them are shown above" } else { "" }
-        );
-        return Ok(ExitCode::FAILURE);
+    let identities = if identities > 0 { format!(" and {identities} identities") } else { String::new() };
+    writeln!(output(), "{stored} documents{identities} from {file} are in '{}'", arguments.database)?;
+    if left_out.rows > 0 {
+        let shown = if left_out.rows > SHOWN_MAX { ", the first of them are shown above" } else { "" };
+        complain(format_args!("{} lines were left out{shown}", left_out.lines));
     }
-    Ok(ExitCode::SUCCESS)
+    ended.with_context(|| format!("{file} was not read to its end: after line {}", rows.line_number()))?;
+    Ok(if left_out.rows > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The text of a file, or of standard input.
+///
+/// * `read`: counts what is read of the file.
+fn open(file: &Path, compression: Compression, read: Arc<AtomicU64>) -> anyhow::Result<Box<dyn BufRead>> {
+    ensure!(!file.is_dir(), "{} is a folder", file.display());
+    let source: Box<dyn Read> = match file.to_str() {
+        Some("-") => Box::new(std::io::stdin().lock()),
+        _ => Box::new(File::open(file).with_context(|| format!("opening {}", file.display()))?),
+    };
+    let counted = BufReader::with_capacity(256 << 10, Counted { source, read });
+    let text: Box<dyn Read> = match compression {
+        Compression::None => return Ok(Box::new(counted)),
+        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(counted)),
+        Compression::Zstd => Box::new(zstd::Decoder::with_buffer(counted)?),
+    };
+    Ok(Box::new(BufReader::with_capacity(256 << 10, text)))
+}
+
+/// What of the file is no document.
+#[derive(Default)]
+struct LeftOut {
+    rows: u64,
+    lines: u64,
+}
+
+impl LeftOut {
+    /// Counts a row and tells of it, if it is one of the first.
+    fn add(&mut self, lines: &RangeInclusive<u64>, message: &str) {
+        let (first, last) = (lines.start(), lines.end());
+        self.rows += 1;
+        self.lines += last - first + 1;
+        match () {
+            () if self.rows > SHOWN_MAX => {}
+            () if first == last => complain(format_args!("line {first}: {message}")),
+            () => complain(format_args!("lines {first} to {last}: {message}")),
+        }
+    }
 }
 
 fn progress_bar(size: u64, is_quiet: bool) -> ProgressBar {

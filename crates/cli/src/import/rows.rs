@@ -1,6 +1,7 @@
 //! Rows of a file, and the bulk-insert command that each becomes.
 
 use std::io::BufRead;
+use std::ops::RangeInclusive;
 
 use json::{Kind, Minifier, Raw, Writer};
 
@@ -16,9 +17,12 @@ pub(crate) enum Format {
 /// What documents get that they do not have of themselves.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
-    pub(crate) collection: String,
+    /// Of documents that name none. None is made up: what was in no collection stays in none.
+    pub(crate) collection: Option<String>,
     pub(crate) id_field: Option<String>,
     pub(crate) id_prefix: Option<String>,
+    /// What ids begin with where nothing else says it.
+    pub(crate) made_prefix: String,
 }
 
 /// A file, row by row.
@@ -32,90 +36,156 @@ pub(crate) struct Rows {
     minifier: Minifier,
 }
 
+/// What was read for one row.
+pub(crate) struct Read<'a> {
+    /// The lines that it has, counted from 1.
+    pub(crate) lines: RangeInclusive<u64>,
+    /// Why it is none, if it is none; others follow.
+    pub(crate) row: Result<Row<'a>, String>,
+}
+
 /// One row: the text of a JSON object.
 pub(crate) struct Row<'a>(Raw<'a>);
 
 /// Longer rows are refused: no document is that large.
 const ROW_SIZE_MAX: usize = 64 << 20;
 
+/// Rows of more lines are refused: a quote that nobody closed costs no more than these.
+const ROW_LINES_MAX: u64 = 10_000;
+
 impl Rows {
     pub(crate) fn new(text: Box<dyn BufRead>, format: Format, separator: u8) -> Rows {
         Rows { text, format, separator, line_number: 0, names: None, line: Vec::new(), minifier: Minifier::new() }
     }
 
-    /// The next row with the number of its first line. A row that is not one is an `Err` with the reason; others follow.
-    pub(crate) fn next(&mut self) -> Option<(u64, Result<Row<'_>, String>)> {
-        let first_line = loop {
-            let first_line = match self.read_row() {
-                Ok(0) => return None,
-                Ok(lines) => {
-                    self.line_number += lines;
-                    self.line_number - lines + 1
+    /// The line that was read last.
+    pub(crate) fn line_number(&self) -> u64 {
+        self.line_number
+    }
+
+    /// The next row; `None` at the end of the file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read on.
+    pub(crate) fn next(&mut self) -> std::io::Result<Option<Read<'_>>> {
+        loop {
+            let first_line = self.line_number + 1;
+            let read = self.read_row()?;
+            if self.line_number < first_line {
+                return Ok(None);
+            }
+            let lines = first_line..=self.line_number;
+            let Err(message) = read.and_then(|()| self.take_fields()) else {
+                if self.line.trim_ascii().is_empty() {
+                    continue;
                 }
-                // What was not read cannot be numbered either.
-                Err(error) => {
-                    self.text = Box::new(std::io::empty());
-                    return Some((self.line_number + 1, Err(format!("reading the file: {error}"))));
-                }
+                let row = match self.minifier.minify(&self.line) {
+                    Ok(raw) if raw.kind() == Kind::Object => Ok(Row(raw)),
+                    Ok(_) => Err("not a JSON object".to_owned()),
+                    Err(error) => Err(format!("{}, column {}", error.reason, error.column)),
+                };
+                return Ok(Some(Read { lines, row }));
             };
+            return Ok(Some(Read { lines, row: Err(message) }));
+        }
+    }
+
+    /// Reads one row into `line`. In CSV an open quote continues on the next line.
+    fn read_row(&mut self) -> std::io::Result<Result<(), String>> {
+        self.line.clear();
+        let first_line = self.line_number + 1;
+        let mut place = Place::Start;
+        loop {
+            let start = self.line.len();
+            let mut limited = std::io::Read::take(&mut self.text, (ROW_SIZE_MAX - start) as u64 + 1);
+            if limited.read_until(b'\n', &mut self.line)? == 0 {
+                return Ok(if place == Place::Quoted { Err(OPEN_QUOTE.to_owned()) } else { Ok(()) });
+            }
+            self.line_number += 1;
             if self.line.len() > ROW_SIZE_MAX {
-                return Some((first_line, Err(format!("longer than {ROW_SIZE_MAX} bytes"))));
+                if self.line.last() != Some(&b'\n') {
+                    self.text.skip_until(b'\n')?;
+                }
+                return Ok(Err(format!("longer than {ROW_SIZE_MAX} bytes")));
             }
             if self.line_number == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
                 self.line.drain(..3);
             }
-            if self.line.trim_ascii().is_empty() {
-                continue;
+            if self.format == Format::Jsonl {
+                return Ok(Ok(()));
             }
-            if self.format == Format::Csv {
-                let fields = match split_fields(&self.line, self.separator) {
-                    Ok(fields) => fields,
-                    Err(message) => return Some((first_line, Err(message))),
-                };
-                let Some(names) = &self.names else {
-                    self.names = Some(fields);
-                    continue;
-                };
-                if fields.len() != names.len() {
-                    let message = format!("{} fields, but the first line names {}", fields.len(), names.len());
-                    return Some((first_line, Err(message)));
-                }
-                self.line = fields_to_json(names, &fields);
+            place = self.line[start..].iter().fold(place, |place, byte| place.after(*byte, self.separator));
+            if place != Place::Quoted {
+                return Ok(Ok(()));
             }
-            break first_line;
-        };
-        let row = match self.minifier.minify(&self.line) {
-            Ok(raw) if raw.kind() == Kind::Object => Ok(Row(raw)),
-            Ok(_) => Err("not a JSON object".to_owned()),
-            Err(error) => Err(format!("{}, column {}", error.reason, error.column)),
-        };
-        Some((first_line, row))
+            if self.line_number - first_line + 1 == ROW_LINES_MAX {
+                return Ok(Err(OPEN_QUOTE.to_owned()));
+            }
+        }
     }
 
-    /// Reads one row into `line`; returns how many lines it has. In CSV an open quote continues on the next line.
-    fn read_row(&mut self) -> std::io::Result<u64> {
-        self.line.clear();
-        let mut lines = 0;
-        loop {
-            let mut limited = std::io::Read::take(&mut self.text, ROW_SIZE_MAX as u64 + 1);
-            if limited.read_until(b'\n', &mut self.line)? == 0 {
-                return Ok(lines);
-            }
-            lines += 1;
-            let is_open = self.format == Format::Csv && self.line.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
-            if !is_open || self.line.len() > ROW_SIZE_MAX {
-                return Ok(lines);
-            }
+    /// Makes JSON of a row of CSV. Of the first, which has the names, nothing is left.
+    fn take_fields(&mut self) -> Result<(), String> {
+        if self.format == Format::Jsonl || self.line.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        let fields = split_fields(&self.line, self.separator)?;
+        let Some(names) = &self.names else {
+            self.names = Some(fields);
+            self.line.clear();
+            return Ok(());
+        };
+        if fields.len() != names.len() {
+            return Err(format!("{} fields, but the first line names {}", fields.len(), names.len()));
+        }
+        self.line = fields_to_json(names, &fields);
+        Ok(())
+    }
+}
+
+const OPEN_QUOTE: &str = "a quoted field has no end";
+
+/// Where in a row of CSV one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Before a field.
+    Start,
+    /// In a field without quotes; a quote in it is only a character.
+    Plain,
+    Quoted,
+    /// At the end of a quoted field, or at the first of two quotes that stand for one.
+    Quote,
+}
+
+impl Place {
+    fn after(self, byte: u8, separator: u8) -> Place {
+        match (self, byte) {
+            (Place::Start | Place::Quote, b'"') => Place::Quoted,
+            (Place::Quoted, b'"') => Place::Quote,
+            (Place::Quoted, _) => Place::Quoted,
+            (_, byte) if byte == separator => Place::Start,
+            _ => Place::Plain,
         }
     }
 }
 
 impl Row<'_> {
+    /// Name and value, if the row is what `rookery dump` writes for an identity.
+    pub(crate) fn identity(&self) -> Option<(String, i64)> {
+        let identity = self.0.get("@identity").filter(|_| self.0.members().count() == 1)?;
+        Some((identity.get("Name")?.as_str()?.into_owned(), identity.get("Value")?.as_i64()?))
+    }
+
     /// Appends `{"Id":..,"Type":"PUT","Document":..}`.
     pub(crate) fn write_command(&self, shape: &Shape, out: &mut Vec<u8>) -> Result<(), String> {
         let id = self.id(shape)?;
-        let metadata = self.0.get("@metadata").filter(|metadata| metadata.kind() == Kind::Object);
+        let metadata = self.0.get("@metadata");
+        if metadata.is_some_and(|metadata| metadata.kind() != Kind::Object) {
+            return Err("@metadata is not an object".to_owned());
+        }
         let has_collection = metadata.is_some_and(|metadata| metadata.get("@collection").is_some());
+        let collection = shape.collection.as_ref().filter(|_| !has_collection);
         Writer::new(out).object(|json| {
             json.name("Id").string(&id);
             json.name("Type").string("PUT");
@@ -124,8 +194,8 @@ impl Row<'_> {
                     json.name(&name.decode()).raw(value.bytes());
                 }
                 json.name("@metadata").object(|json| {
-                    if !has_collection {
-                        json.name("@collection").string(&shape.collection);
+                    if let Some(collection) = collection {
+                        json.name("@collection").string(collection);
                     }
                     for (name, value) in metadata.into_iter().flat_map(Raw::members) {
                         json.name(&name.decode()).raw(value.bytes());
@@ -137,16 +207,13 @@ impl Row<'_> {
     }
 
     fn id(&self, shape: &Shape) -> Result<String, String> {
-        let prefix = shape.id_prefix.as_deref().unwrap_or_default();
         let Some(field) = &shape.id_field else {
             let own = self.0.get("@metadata").and_then(|metadata| metadata.get("@id")).and_then(Raw::as_str);
-            return Ok(match (own, prefix) {
-                (Some(id), _) => id.into_owned(),
-                // The server completes what ends with a slash.
-                (None, "") => format!("{}/", shape.collection.to_lowercase()),
-                (None, prefix) => format!("{}/", prefix.trim_end_matches('/')),
-            });
+            let prefix = shape.id_prefix.as_ref().unwrap_or(&shape.made_prefix);
+            // The server completes what ends with a slash.
+            return Ok(own.map_or_else(|| format!("{}/", prefix.trim_end_matches('/')), Into::into));
         };
+        let prefix = shape.id_prefix.as_deref().unwrap_or_default();
         let value = self.0.get(field).ok_or_else(|| format!("there is no field '{field}' for the id"))?;
         let text = value.as_str().or_else(|| value.number_text().map(Into::into));
         let text = text.filter(|text| !text.is_empty());
@@ -165,7 +232,7 @@ fn split_fields(row: &[u8], separator: u8) -> Result<Vec<String>, String> {
         if let Some(quoted) = rest.strip_prefix(b"\"") {
             rest = quoted;
             loop {
-                let end = rest.iter().position(|byte| *byte == b'"').ok_or("a quoted field has no end")?;
+                let end = rest.iter().position(|byte| *byte == b'"').ok_or(OPEN_QUOTE)?;
                 field.extend_from_slice(&rest[..end]);
                 rest = &rest[end + 1..];
                 match rest.strip_prefix(b"\"") {
@@ -221,52 +288,97 @@ fn is_number(field: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn shape(id_field: Option<&str>, id_prefix: Option<&str>) -> Shape {
+    fn shape(collection: Option<&str>, id_field: Option<&str>, id_prefix: Option<&str>) -> Shape {
         Shape {
-            collection: "Cities".to_owned(),
+            collection: collection.map(str::to_owned),
             id_field: id_field.map(str::to_owned),
             id_prefix: id_prefix.map(str::to_owned),
+            made_prefix: "towns".to_owned(),
         }
     }
 
-    fn commands(text: &str, format: Format, shape: &Shape) -> Vec<(u64, Result<String, String>)> {
-        let mut rows = Rows::new(Box::new(std::io::Cursor::new(text.as_bytes().to_vec())), format, b',');
+    fn rows(text: &str, format: Format) -> Rows {
+        Rows::new(Box::new(std::io::Cursor::new(text.as_bytes().to_vec())), format, b',')
+    }
+
+    /// Each row as its lines and its command.
+    fn commands(text: &str, format: Format, shape: &Shape) -> Vec<(RangeInclusive<u64>, Result<String, String>)> {
+        let mut rows = rows(text, format);
         let mut commands = Vec::new();
-        while let Some((line, row)) = rows.next() {
+        while let Some(Read { lines, row }) = rows.next().unwrap() {
             let mut out = Vec::new();
             let written = row.and_then(|row| row.write_command(shape, &mut out));
-            commands.push((line, written.map(|()| String::from_utf8(out).unwrap())));
+            commands.push((lines, written.map(|()| String::from_utf8(out).unwrap())));
         }
         commands
     }
 
     #[test]
     fn json_lines_keep_their_metadata_and_bad_ones_their_number() {
-        let text = "\u{feff}{\"Name\":\"Oslo\"}\n\n{\"a\":\n[1]\n{\"@metadata\":{\"@collection\":\"X\",\"@id\":\"x/1\"},\"b\": 2}";
-        let commands = commands(text, Format::Jsonl, &shape(None, None));
-        let put = r#"{"Id":"cities/","Type":"PUT","Document":{"Name":"Oslo","@metadata":{"@collection":"Cities"}}}"#;
-        assert_eq!(commands[0], (1, Ok(put.to_owned())));
-        assert_eq!(commands[1].0, 3);
+        let text = "\u{feff}{\"Name\":\"Oslo\"}\n\n{\"a\":\n[1]\n{\"@metadata\":{\"@collection\":\"X\",\"@id\":\"x/1\"},\"b\": 2}\n{\"@metadata\":1}";
+        let commands = commands(text, Format::Jsonl, &shape(Some("Cities"), None, None));
+        let put = r#"{"Id":"towns/","Type":"PUT","Document":{"Name":"Oslo","@metadata":{"@collection":"Cities"}}}"#;
+        assert_eq!(commands[0], (1..=1, Ok(put.to_owned())));
+        assert_eq!(commands[1].0, 3..=3);
         assert!(commands[1].1.is_err());
-        assert_eq!(commands[2], (4, Err("not a JSON object".to_owned())));
+        assert_eq!(commands[2], (4..=4, Err("not a JSON object".to_owned())));
         let put = r#"{"Id":"x/1","Type":"PUT","Document":{"b":2,"@metadata":{"@collection":"X","@id":"x/1"}}}"#;
-        assert_eq!(commands[3], (5, Ok(put.to_owned())));
+        assert_eq!(commands[3], (5..=5, Ok(put.to_owned())));
+        assert_eq!(commands[4], (6..=6, Err("@metadata is not an object".to_owned())));
+    }
+
+    #[test]
+    fn no_collection_is_made_up() {
+        let text = "{\"a\":1}\n{\"@metadata\":{\"@id\":\"x\"}}";
+        let commands = commands(text, Format::Jsonl, &shape(None, None, Some("t/")));
+        assert_eq!(commands[0].1.as_deref(), Ok(r#"{"Id":"t/","Type":"PUT","Document":{"a":1,"@metadata":{}}}"#));
+        assert_eq!(commands[1].1.as_deref(), Ok(r#"{"Id":"x","Type":"PUT","Document":{"@metadata":{"@id":"x"}}}"#));
+    }
+
+    #[test]
+    fn identities_are_told_from_documents() {
+        let check = |text: &str, expected: Option<(&str, i64)>| {
+            let mut rows = rows(text, Format::Jsonl);
+            let row = rows.next().unwrap().unwrap().row.ok().unwrap();
+            assert_eq!(row.identity(), expected.map(|(name, value)| (name.to_owned(), value)), "{text}");
+        };
+        check(r#"{"@identity":{"Name":"orders|","Value":7}}"#, Some(("orders|", 7)));
+        check(r#"{"@identity":{"Name":"orders|","Value":7},"@metadata":{}}"#, None);
+        check(r#"{"@identity":7}"#, None);
     }
 
     #[test]
     fn csv_has_numbers_quotes_and_lines_in_fields() {
         let text = "id,Name,Zip,Ok\r\n7,\"Oslo, \"\"the\"\" city\",0150,true\r\n8,x\n9,\"two\nlines\",,1.5\n";
-        let commands = commands(text, Format::Csv, &shape(Some("id"), Some("cities/")));
+        let commands = commands(text, Format::Csv, &shape(Some("Cities"), Some("id"), Some("cities/")));
         let put = r#"{"Id":"cities/7","Type":"PUT","Document":{"id":7,"Name":"Oslo, \"the\" city","Zip":"0150","Ok":true,"@metadata":{"@collection":"Cities"}}}"#;
-        assert_eq!(commands[0], (2, Ok(put.to_owned())));
-        assert_eq!(commands[1], (3, Err("2 fields, but the first line names 4".to_owned())));
+        assert_eq!(commands[0], (2..=2, Ok(put.to_owned())));
+        assert_eq!(commands[1], (3..=3, Err("2 fields, but the first line names 4".to_owned())));
         let put = r#"{"Id":"cities/9","Type":"PUT","Document":{"id":9,"Name":"two\nlines","Ok":1.5,"@metadata":{"@collection":"Cities"}}}"#;
-        assert_eq!(commands[2], (4, Ok(put.to_owned())));
+        assert_eq!(commands[2], (4..=5, Ok(put.to_owned())));
+    }
+
+    #[test]
+    fn a_quote_that_nobody_closes_costs_a_bounded_number_of_lines() {
+        let text = format!("id,Name\n1,\"open\n{}", "2,x\n".repeat(60_000));
+        let commands = commands(&text, Format::Csv, &shape(None, Some("id"), None));
+        assert_eq!(commands[0], (2..=10_001, Err("a quoted field has no end".to_owned())));
+        assert_eq!(commands.len(), 1 + 60_002 - 10_001);
+        assert!(commands[1..].iter().all(|(_, row)| row.is_ok()));
+        let commands = super::tests::commands("id\n\"a\nb\nc", Format::Csv, &shape(None, Some("id"), None));
+        assert_eq!(commands, [(2..=4, Err("a quoted field has no end".to_owned()))]);
+    }
+
+    #[test]
+    fn a_quote_in_a_field_without_quotes_is_a_character() {
+        let commands = commands("id,Size\n1,5\" disk\n2,x\n", Format::Csv, &shape(None, Some("id"), None));
+        assert_eq!(commands.len(), 2);
+        assert!(commands[0].1.as_ref().unwrap().contains(r#""Size":"5\" disk""#));
     }
 
     #[test]
     fn a_missing_id_is_an_error_of_its_line() {
-        let commands = commands("{\"a\":1}", Format::Jsonl, &shape(Some("id"), None));
-        assert_eq!(commands[0], (1, Err("there is no field 'id' for the id".to_owned())));
+        let commands = commands("{\"a\":1}", Format::Jsonl, &shape(None, Some("id"), None));
+        assert_eq!(commands[0], (1..=1, Err("there is no field 'id' for the id".to_owned())));
     }
 }

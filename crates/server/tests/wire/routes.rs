@@ -44,11 +44,3 @@ fn no_route_fails_with_a_bug_on_an_empty_request() {
         }
     }
 }
-
-#[test]
-fn every_limit_is_documented() {
-    let documentation = include_str!("../../../../docs/settings.md");
-    for name in rookery_server::Limits::NAMES {
-        assert!(documentation.contains(&format!("| `{name}` |")), "{name}");
-    }
-}

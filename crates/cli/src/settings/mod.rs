@@ -1,0 +1,378 @@
+//! Settings of the server, from a file, the environment and flags, under RavenDB's names and ours.
+//!
+//! A later source beats an earlier one: defaults, `settings.json`, environment (`RAVEN_ServerUrl`, `ROOKERY_SERVER_URL`,
+//! and our flags as `ROOKERY_URL`), flags. Names compare without regard to case, and `_` stands for `.` in the environment.
+//! A name that RavenDB knows and that has no meaning here is noted in the log; what it does and we do not, and an unknown
+//! `Section.Key`, is a warning; a value that makes no sense, and what asks for protection that is not there, is an error.
+
+mod names;
+mod values;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail, ensure};
+use server::Options;
+
+use names::{Name, OWN_FLAGS, plain};
+use values::Network;
+
+/// One setting as it was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Given {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    /// `the flag`, `the environment`, or the file.
+    pub(crate) source: String,
+}
+
+/// Takes the flags in RavenDB's style out of the command line: `--Name=value`, `--Name value`, `--Name`.
+///
+/// # Errors
+///
+/// A flag that begins large, has no section and is not one of those we know.
+pub(crate) fn take_flags(arguments: Vec<OsString>) -> Result<(Vec<Given>, Vec<OsString>), String> {
+    let mut given = Vec::new();
+    let mut rest = Vec::new();
+    let mut arguments = arguments.into_iter().peekable();
+    while let Some(argument) = arguments.next() {
+        let name = argument.to_str().and_then(|text| text.strip_prefix("--")).map(str::to_owned);
+        let Some(name) = name.filter(|name| name.starts_with(|first: char| first.is_ascii_uppercase())) else {
+            rest.push(argument);
+            continue;
+        };
+        let (name, value) = match name.split_once('=') {
+            Some((name, value)) => (name.to_owned(), value.to_owned()),
+            None => {
+                let is_value = |next: &OsString| next.to_str().is_some_and(|next| !next.starts_with('-'));
+                let value = arguments.next_if(is_value).and_then(|value| value.into_string().ok());
+                (name, value.unwrap_or_else(|| "true".to_owned()))
+            }
+        };
+        if !name.contains('.') && Name::find(&name).is_none() {
+            return Err(format!("unknown flag --{name}"));
+        }
+        given.push(Given { name, value, source: "the flag".to_owned() });
+    }
+    Ok((given, rest))
+}
+
+/// The variable that names the file of settings.
+pub(crate) const CONFIG_PATH: &str = "ROOKERY_CONFIG_PATH";
+
+/// The settings of the environment.
+///
+/// # Errors
+///
+/// One of our variables is not UTF-8.
+pub(crate) fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> anyhow::Result<Vec<Given>> {
+    let mut given = Vec::new();
+    for (name, value) in variables {
+        let Some(name) = name.to_str().filter(|name| *name != CONFIG_PATH) else { continue };
+        let after = |prefix: &str| {
+            let (start, rest) = name.split_at_checked(prefix.len())?;
+            start.eq_ignore_ascii_case(prefix).then_some(rest)
+        };
+        let Some(short) = after("ROOKERY_").or_else(|| after("RAVEN_")) else { continue };
+        let own = OWN_FLAGS.iter().find(|(flag, _)| after("ROOKERY_").is_some() && plain(flag) == plain(short));
+        given.push(Given {
+            name: own.map_or_else(|| short.replace("__", ".").replace('_', "."), |(_, name)| (*name).to_owned()),
+            value: value.to_str().with_context(|| format!("the variable {name} is not UTF-8"))?.to_owned(),
+            source: format!("the variable {name}"),
+        });
+    }
+    given.sort_by(|left, right| left.source.cmp(&right.source));
+    Ok(given)
+}
+
+/// The settings of a JSON file: one object, whose values may be objects in turn (`{"Setup":{"Mode":"None"}}`).
+///
+/// # Errors
+///
+/// The file cannot be read, or is not a JSON object.
+pub(crate) fn from_file(path: &Path) -> anyhow::Result<Vec<Given>> {
+    let text = std::fs::read(path).with_context(|| format!("reading {}", path.display()))?;
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+    let value = json::Value::parse(text).with_context(|| format!("parsing {}", path.display()))?;
+    ensure!(matches!(value, json::Value::Object(_)), "{} is not a JSON object", path.display());
+    let mut given = Vec::new();
+    flatten(String::new(), &value, &path.display().to_string(), &mut given);
+    Ok(given)
+}
+
+fn flatten(name: String, value: &json::Value, source: &str, given: &mut Vec<Given>) {
+    let value = match value {
+        json::Value::Object(members) => {
+            for (key, value) in members {
+                let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+                flatten(name, value, source, given);
+            }
+            return;
+        }
+        json::Value::String(text) | json::Value::Number(text) => text.clone(),
+        json::Value::Bool(value) => value.to_string(),
+        json::Value::Null => return,
+        array @ json::Value::Array(_) => String::from_utf8_lossy(&array.to_vec()).into_owned(),
+    };
+    given.push(Given { name, value, source: source.to_owned() });
+}
+
+/// What `serve` needs to know.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) options: Options,
+    pub(crate) parent_process: Option<i32>,
+    pub(crate) log_level: String,
+    pub(crate) log_is_json: bool,
+    /// What to tell once there is a log: known names without meaning.
+    pub(crate) notes: Vec<String>,
+    /// The same, but worth a warning: unknown names, and known ones of which more is expected than happens.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Puts settings together; later ones win.
+///
+/// # Errors
+///
+/// Values that make no sense, each with setting and source.
+pub(crate) fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
+    let mut settings = Settings {
+        options: Options::default(),
+        parent_process: None,
+        log_level: "info".to_owned(),
+        log_is_json: false,
+        notes: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let mut network = Network::Local;
+    let wrong: Vec<String> = given
+        .iter()
+        .filter_map(|Given { name, value, source }| {
+            let taken = settings.take(name, value, source, &mut network);
+            taken.err().map(|error| match Name::find(name) {
+                // It may be a password.
+                Some(Name::Protection) => format!("{name} (from {source}): {error:#}"),
+                _ => format!("{name} = '{value}' (from {source}): {error:#}"),
+            })
+        })
+        .collect();
+    ensure!(wrong.is_empty(), "{}", wrong.join("\nerror: "));
+    // Which addresses others can reach is checked by the server; here only what was allowed is found out.
+    settings.options.unsecured_access = settings.options.addresses.iter().all(|address| network.contains(address.ip()));
+    Ok(settings)
+}
+
+impl Settings {
+    fn take(&mut self, name: &str, value: &str, source: &str, network: &mut Network) -> anyhow::Result<()> {
+        match Name::find(name) {
+            Some(Name::ServerUrl) => self.options.addresses = values::addresses(value)?,
+            Some(Name::PublicServerUrl) => self.options.public_url = values::public_url(value)?,
+            Some(Name::DataDir) => {
+                ensure!(!value.trim().is_empty(), "expected a folder");
+                self.options.data_directory = PathBuf::from(value);
+            }
+            Some(Name::RunInMemory) => {
+                self.options.in_memory = values::truth(value).context("expected true or false")?
+            }
+            Some(Name::UnsecuredAccess) => {
+                *network = Network::parse(value).context("expected None, Local, PrivateNetwork or PublicNetwork")?;
+            }
+            Some(Name::SetupMode) => match plain(value).as_str() {
+                "none" | "initial" | "unsecured" => {
+                    self.notes.push(format!("{name} (from {source}) changes nothing here"))
+                }
+                "secured" | "letsencrypt" => bail!(NO_PROTECTION),
+                _ => bail!("expected None, Initial, Unsecured, Secured or LetsEncrypt"),
+            },
+            Some(Name::Protection) => bail!(NO_PROTECTION),
+            Some(Name::ParentProcess) => {
+                let id = value.trim().parse().ok().filter(|id| *id > 0);
+                self.parent_process = Some(id.context("expected the id of a process")?);
+            }
+            Some(Name::LogLevel) => {
+                let level = values::level(value).context("expected trace, debug, info, warn, error or off")?;
+                self.log_level = level.to_owned();
+            }
+            Some(Name::LogMode) => {
+                self.log_level = match plain(value).as_str() {
+                    "none" => "error".to_owned(),
+                    "operations" => "info".to_owned(),
+                    "information" => "debug".to_owned(),
+                    _ => bail!("expected None, Operations or Information"),
+                }
+            }
+            Some(Name::LogFormat) => {
+                self.log_is_json = match plain(value).as_str() {
+                    "json" => true,
+                    "text" => false,
+                    _ => bail!("expected text or json"),
+                }
+            }
+            Some(Name::ResponseCompression) => {
+                if !values::truth(value).context("expected true or false")? {
+                    self.warnings.push(format!(
+                        "{name} = {value} (from {source}): answers to clients that ask for it are compressed"
+                    ));
+                }
+            }
+            Some(Name::Limit(limit)) => {
+                let (least, most) = (limit.range.start(), limit.range.end());
+                let number = value.trim().parse().ok().filter(|number| limit.range.contains(number));
+                let number = number.ok_or_else(|| anyhow!("expected a whole number from {least} to {most}"))?;
+                (limit.set)(&mut self.options.limits, number);
+            }
+            Some(Name::NotDone) => {
+                self.warnings.push(format!("{name} (from {source}) asks for what this version does not do"));
+            }
+            Some(Name::NoMeaning) => self.notes.push(format!("{name} (from {source}) changes nothing here")),
+            None => self.warnings.push(format!("unknown setting {name} (from {source})")),
+        }
+        Ok(())
+    }
+}
+
+const NO_PROTECTION: &str = "this version has no certificates, keys or encryption yet, and does not start without the \
+    protection that was asked for";
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use super::*;
+
+    fn flags(arguments: &[&str]) -> Result<(Vec<Given>, Vec<OsString>), String> {
+        take_flags(arguments.iter().map(OsString::from).collect())
+    }
+
+    fn settings(arguments: &[&str]) -> anyhow::Result<Settings> {
+        resolve(flags(arguments).map_err(anyhow::Error::msg)?.0)
+    }
+
+    #[test]
+    fn the_flags_of_the_client_suites_are_understood() {
+        let arguments = [
+            "rookery",
+            "--config-path",
+            "settings.json",
+            "--RunInMemory",
+            "--License.Eula.Accepted=true",
+            "--Setup.Mode",
+            "None",
+            "--Logs.Mode=None",
+            "--Testing.ParentProcessId=77",
+            "--ServerUrl=http://127.0.0.1:0",
+            "--ServerUrl.Tcp=tcp://127.0.0.1:38884",
+            "--Features.Availability=Experimental",
+            "-n",
+            "--Cluster.ElectionTimeoutInMs=3000",
+            "--DataDir=/tmp/x",
+        ];
+        let (_, rest) = flags(&arguments).unwrap();
+        assert_eq!(rest, ["rookery", "--config-path", "settings.json", "-n"]);
+        let settings = settings(&arguments).unwrap();
+        assert!(settings.options.in_memory);
+        assert_eq!(settings.options.addresses, [SocketAddr::from(([127, 0, 0, 1], 0))]);
+        assert_eq!(settings.options.data_directory, PathBuf::from("/tmp/x"));
+        assert_eq!(settings.parent_process, Some(77));
+        assert!(settings.warnings.is_empty(), "{:?}", settings.warnings);
+        assert_eq!(settings.notes.len(), 5, "{:?}", settings.notes);
+    }
+
+    #[test]
+    fn unknown_names_are_told() {
+        assert_eq!(flags(&["rookery", "--Nonsense=1"]).unwrap_err(), "unknown flag --Nonsense");
+        let settings = settings(&["rookery", "--Section.Key=1", "--Storage.TempPaht=/x", "--Logs.Path=/x"]).unwrap();
+        let expected = [
+            "unknown setting Section.Key (from the flag)",
+            "unknown setting Storage.TempPaht (from the flag)",
+            "Logs.Path (from the flag) asks for what this version does not do",
+        ];
+        assert_eq!(settings.warnings, expected);
+    }
+
+    #[test]
+    fn protection_that_is_not_there_stops_the_start() {
+        for flag in [
+            "--Security.Certificate.Path=x.pfx",
+            "--Security.Certificate.Password=secret",
+            "--Security.Certificate.PEM.Path=x",
+            "--Security.MasterKey.Path=x",
+            "--Security.UnsecuredAccess=Local",
+            "--Setup.Mode=Secured",
+            "--ServerUrl=https://localhost:1",
+        ] {
+            let error = settings(&["rookery", flag]).expect_err(flag).to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
+        let audit = settings(&["rookery", "--Security.AuditLog.FolderPath=/x"]).unwrap();
+        assert_eq!(audit.warnings.len(), 1, "{:?}", audit.warnings);
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_told_at_once() {
+        let arguments = [
+            "rookery",
+            "--DataDir=",
+            "--RunInMemory=",
+            "--PublicServerUrl=nonsense",
+            "--Testing.ParentProcessId=0",
+            "--Log.Level=loud",
+            "--Http.UseResponseCompression=perhaps",
+            "--Limits.Connections=0",
+            "--Limits.HeaderBlockInKb=4294967296",
+            "--Http.MaxRequestLineSizeInKb=0",
+        ];
+        let error = settings(&arguments).unwrap_err().to_string();
+        assert_eq!(error.lines().count(), arguments.len() - 1, "{error}");
+        for argument in &arguments[1..] {
+            let name = argument.split(['-', '=']).find(|part| !part.is_empty()).unwrap();
+            assert!(error.contains(&format!("{name} = '")), "{argument}: {error}");
+        }
+        assert!(error.contains("Limits.Connections = '0' (from the flag): expected a whole number from 1 to 1000000"));
+    }
+
+    #[test]
+    fn the_environment_spells_names_its_own_way() {
+        let given = |name: &str, value: &str| {
+            let given = from_environment([(name.into(), value.into())].into_iter()).unwrap();
+            given.first().map_or_else(String::new, |given| format!("{}={}", given.name, given.value))
+        };
+        assert_eq!(given("RAVEN_Setup_Mode", "None"), "Setup.Mode=None");
+        assert_eq!(given("rookery_server_url", "x"), "server.url=x");
+        assert_eq!(given("ROOKERY_URL", "x"), "ServerUrl=x");
+        assert_eq!(given("ROOKERY_DATA", "x"), "DataDir=x");
+        assert_eq!(given("ROOKERY_IN_MEMORY", "true"), "RunInMemory=true");
+        assert_eq!(given("ROOKERY_LOG_LEVEL", "warn"), "Log.Level=warn");
+        assert_eq!(given("RAVEN_URL", "x"), "URL=x");
+        assert_eq!(given("PATH", "x"), "");
+        use std::os::unix::ffi::OsStringExt;
+        let value = OsString::from_vec(vec![0xff]);
+        from_environment([("ROOKERY_DATA".into(), value)].into_iter()).unwrap_err();
+    }
+
+    #[test]
+    fn only_the_networks_that_were_named_are_open() {
+        let check = |allowed: &str, url: &str, expected: bool| {
+            let (allowed, url) = (format!("--Security.UnsecuredAccessAllowed={allowed}"), format!("--ServerUrl={url}"));
+            assert_eq!(
+                settings(&["rookery", &allowed, &url]).unwrap().options.unsecured_access,
+                expected,
+                "{allowed} {url}"
+            );
+        };
+        check("PublicNetwork", "http://0.0.0.0:0", true);
+        check("PrivateNetwork", "http://0.0.0.0:0", false);
+        check("PrivateNetwork", "http://10.1.2.3:0", true);
+        check("Local", "http://10.1.2.3:0", false);
+        check("None", "http://127.0.0.1:0", true);
+        settings(&["rookery", "--Security.UnsecuredAccessAllowed=Mars"]).unwrap_err();
+    }
+
+    #[test]
+    fn limits_are_settings() {
+        let settings = settings(&["rookery", "--Limits.HeaderCount=7", "--Databases.QueryTimeoutInSec=9"]).unwrap();
+        assert_eq!(settings.options.limits.header_count, 7);
+        assert_eq!(settings.options.limits.query_run_time.as_secs(), 9);
+        assert!(settings.notes.is_empty() && settings.warnings.is_empty());
+    }
+}

@@ -1,0 +1,252 @@
+//! The names of settings, RavenDB's and ours, and what each of them means here.
+//!
+//! RavenDB's are listed one by one, so that a misspelt one is told from one that is known. Only of features that are
+//! not there at all the whole section is named: under it nothing can mean anything.
+
+use server::{LimitSetting, Limits};
+
+/// What a name means.
+#[derive(Debug)]
+pub(super) enum Name {
+    ServerUrl,
+    PublicServerUrl,
+    DataDir,
+    RunInMemory,
+    UnsecuredAccess,
+    SetupMode,
+    ParentProcess,
+    LogLevel,
+    LogMode,
+    LogFormat,
+    ResponseCompression,
+    Limit(LimitSetting),
+    /// Protection that is not there, or a name of `Security` that nobody knows: the server must not start.
+    Protection,
+    /// RavenDB does something about it that is not done here: worth a warning.
+    NotDone,
+    /// RavenDB has it; here it changes nothing.
+    NoMeaning,
+}
+
+impl Name {
+    /// What `name` means; `None` if it means nothing to RavenDB either.
+    pub(super) fn find(name: &str) -> Option<Name> {
+        let plain = plain(name);
+        let is = |known: &str| self::plain(known) == plain;
+        if let Some((_, meaning)) = NAMES.into_iter().find(|(known, _)| is(known)) {
+            return Some(meaning);
+        }
+        let limit =
+            LIMITS_OF_RAVENDB.iter().find(|(known, _)| is(known)).map_or(plain.clone(), |(_, ours)| self::plain(ours));
+        if let Some(limit) = Limits::SETTINGS.into_iter().find(|setting| self::plain(setting.name) == limit) {
+            return Some(Name::Limit(limit));
+        }
+        let is_in = |sections: &[(&str, &str)]| {
+            sections.iter().any(|(section, keys)| {
+                let rest = plain.strip_prefix(&self::plain(section));
+                rest.is_some_and(|rest| keys.split_ascii_whitespace().any(|key| self::plain(key) == rest))
+            })
+        };
+        if is_in(&NOT_DONE) {
+            return Some(Name::NotDone);
+        }
+        if is_in(&WITHOUT_MEANING) || ABSENT.iter().any(|section| is_below(name, section)) {
+            return Some(Name::NoMeaning);
+        }
+        plain.starts_with("security").then_some(Name::Protection)
+    }
+}
+
+/// A name without what is written differently in different places: `Server.Url`, `SERVER_URL`, `ServerUrl`.
+pub(super) fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Whether a name is `section.something`.
+fn is_below(name: &str, section: &str) -> bool {
+    name.split_once('.').is_some_and(|(first, _)| first.eq_ignore_ascii_case(section))
+}
+
+/// Our flags: the environment has them too, as `ROOKERY_LOG_LEVEL`.
+pub(super) const OWN_FLAGS: [(&str, &str); 5] = [
+    ("url", "ServerUrl"),
+    ("data", "DataDir"),
+    ("in-memory", "RunInMemory"),
+    ("log-level", "Log.Level"),
+    ("log-format", "Log.Format"),
+];
+
+const NAMES: [(&str, Name); 13] = [
+    ("ServerUrl", Name::ServerUrl),
+    ("PublicServerUrl", Name::PublicServerUrl),
+    ("DataDir", Name::DataDir),
+    ("RunInMemory", Name::RunInMemory),
+    ("Security.UnsecuredAccessAllowed", Name::UnsecuredAccess),
+    ("Setup.Mode", Name::SetupMode),
+    ("Testing.ParentProcessId", Name::ParentProcess),
+    ("Embedded.ParentProcessId", Name::ParentProcess),
+    ("Logs.MinLevel", Name::LogLevel),
+    ("Log.Level", Name::LogLevel),
+    ("Logs.Mode", Name::LogMode),
+    ("Log.Format", Name::LogFormat),
+    ("Http.UseResponseCompression", Name::ResponseCompression),
+];
+
+/// RavenDB's names of limits that are ours too, in the same unit.
+const LIMITS_OF_RAVENDB: [(&str, &str); 3] = [
+    ("Http.MaxRequestLineSizeInKb", "Limits.RequestLineInKb"),
+    ("Http.MinDataRateBytesPerSec", "Limits.BodyRateInBytesPerSec"),
+    ("Databases.QueryTimeoutInSec", "Limits.QueryRunTimeInSec"),
+];
+
+/// Who sets these waits for something to happen that does not.
+const NOT_DONE: [(&str, &str); 6] = [
+    ("DataDir", "EnforcePath"),
+    ("Databases", "CollectionOperationTimeoutInSec OperationTimeoutInSec QueryOperationTimeoutInSec"),
+    ("Http", "MinDataRateGracePeriodInSec Protocols"),
+    ("Logs", "Path"),
+    (
+        "Security.AuditLog",
+        "ArchiveAboveSizeInMb Compress EnableArchiveFileCompression FolderPath MaxArchiveDays MaxArchiveFiles \
+         RetentionSizeInMb RetentionTimeInHours RetentionTimeInHrs",
+    ),
+    (
+        "Storage",
+        "OnCreateDirectory.Exec OnCreateDirectory.Exec.Arguments OnCreateDirectory.Exec.TimeoutInSec \
+         OnDirectoryInitialize.Exec OnDirectoryInitialize.Exec.Arguments OnDirectoryInitialize.Exec.TimeoutInSec \
+         TempPath",
+    ),
+];
+
+/// What these tune or switch does not exist here, or is as it is.
+const WITHOUT_MEANING: [(&str, &str); 19] = [
+    ("", "AcmeUrl ExternalIp License ThrowIfAnyIndexCannotBeOpened"),
+    (
+        "Cluster",
+        "CompareExchangeExpiredDeleteFrequencyInSec CompareExchangeTombstonesCleanupIntervalInMin \
+         DisableAtomicDocumentWrites ElectionTimeoutInMs HardDeleteOnReplacement LogHistoryMaxEntries \
+         MaxChangeVectorDistance MaximalAllowedClusterVersion OnErrorDelayTimeInMs OperationTimeoutInSec \
+         ReceiveFromWorkerTimeoutInMs StatsStabilizationTimeInSec SupervisorSamplePeriodInMs \
+         TcpReceiveBufferSizeInBytes TcpSendBufferSizeInBytes TcpTimeoutInMs TimeBeforeAddingReplicaInSec \
+         TimeBeforeMovingToRehabInSec TimeBeforeRotatingPreferredNodeInSec WorkerSamplePeriodInMs",
+    ),
+    (
+        "Databases",
+        "ConcurrentLoadTimeoutInSec FrequencyToCheckForIdleInSec MaxConcurrentLoads MaxIdleTimeInSec \
+         PulseReadTransactionLimitInMb",
+    ),
+    ("Features", "Availability"),
+    (
+        "Http",
+        "AllowResponseCompressionOverHttps DeflateResponseCompressionLevel GzipResponseCompressionLevel \
+         MaxRequestBufferSizeInKb StaticFilesResponseCompressionLevel UseLibuv ZstdResponseCompressionLevel",
+    ),
+    (
+        "License",
+        "CanActivate CanForceUpdate CanRenew CanRenewLicense DisableAutoUpdate DisableAutoUpdateFromApi \
+         DisableLicenseSupportCheck Eula.Accepted Path SkipLeasingErrorsLogging ThrowOnInvalidOrMissingLicense",
+    ),
+    (
+        "Logs",
+        "ArchiveAboveSizeInMb Compress ConfigPath EnableArchiveFileCompression MaxArchiveDays MaxArchiveFiles \
+         MaxFileSizeInMb RetentionSizeInMb RetentionTimeInHrs UseUtcTime",
+    ),
+    (
+        "Memory",
+        "EnableHighTemporaryDirtyMemoryUse LowMemoryCommitLimitInMb LowMemoryLimitInMb MaxContextSizeToKeepInMb \
+         MaxFreeCommittedMemoryToKeepInMb MinimumFreeCommittedMemoryPercentage TemporaryDirtyMemoryAllowedPercentage \
+         TemporaryDirtyMemoryChecksPeriodInSec UseTotalDirtyMemInsteadOfMemUsage",
+    ),
+    (
+        "PerformanceHints",
+        "Documents.HugeDocumentSizeInMb Documents.HugeDocumentsCollectionSize Indexing.MaxIndexOutputsPerDocument \
+         MaxNumberOfResults Memory.MinSwapSizeInMb TooLongRequestThresholdInSec",
+    ),
+    ("PublicServerUrl", "Cluster Tcp"),
+    ("Query", "MaxClauseCount RegexTimeoutInMs"),
+    // These ask for less protection, not for more.
+    ("Security", "DisableHsts DisableHttpsRedirection DoNotConsiderMemoryLockFailureAsCatastrophicError"),
+    (
+        "Server",
+        "CpuCredits.Base CpuCredits.Exec CpuCredits.Exec.Arguments CpuCredits.Exec.SyncIntervalInMin \
+         CpuCredits.Exec.TimeoutInSec CpuCredits.ExhaustionBackgroundTasksThreshold \
+         CpuCredits.ExhaustionBackupDelayInMin CpuCredits.ExhaustionFailoverThreshold CpuCredits.Max \
+         IndexingAffinityMask MaxTimeForTaskToWaitForDatabaseToLoadInSec Name NumberOfUnusedCoresByIndexes \
+         ProcessAffinityMask ThreadPool.MaxThreads ThreadPool.MinThreads",
+    ),
+    ("ServerUrl", "Cluster Tcp"),
+    (
+        "Storage",
+        "CompressTxAboveSizeInKb Dangerous.IgnoreInvalidJournalErrors \
+         Dangerous.SkipChecksumValidationOnDatabaseLoading EnablePrefetching ForceUsing32BitsPager \
+         FreeSpaceAlertThresholdInMb FreeSpaceAlertThresholdInPercentages \
+         IgnoreDataIntegrityErrorsOfAlreadySyncedTransactions IO.Metrics.Enabled IoMetricsCleanupIntervalInHrs \
+         MaxConcurrentFlushes MaxScratchBufferSizeInMb NumberOfConcurrentSyncsPerPhysicalDrive \
+         PrefetchBatchSizeInKb PrefetchResetThresholdInGb SyncJournalsCountThreshold TimeToSyncAfterFlashInSec \
+         TimeToSyncAfterFlushInSec TransactionsModeDurationInMin",
+    ),
+    ("Studio", "Notifications.FilterOut Path"),
+    ("Tombstones", "CleanupIntervalInMin CleanupIntervalWithReplicationHubInHrs RetentionTimeWithReplicationHubInDays"),
+    ("TransactionMerger", "MaxTimeToWaitForPreviousTxBeforeRejectingInMs MaxTimeToWaitForPreviousTxInMs MaxTxSizeInMb"),
+    ("Updates", "BackwardCompatibility Channel"),
+];
+
+/// Features that are not there.
+const ABSENT: [&str; 15] = [
+    "AI",
+    "Backup",
+    "CdcSink",
+    "ETL",
+    "ExportImport",
+    "Indexing",
+    "Integrations",
+    "Migration",
+    "Monitoring",
+    "Patching",
+    "QueueSink",
+    "Replication",
+    "Sharding",
+    "Subscriptions",
+    "TrafficWatch",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, expected: &str) {
+        assert_eq!(Name::find(name).map_or("unknown".to_owned(), |name| format!("{name:?}")), expected, "{name}");
+    }
+
+    #[test]
+    fn names_are_found_however_they_are_written() {
+        check("serverurl", "ServerUrl");
+        check("SERVER.URL", "ServerUrl");
+        check("License.Eula.Accepted", "NoMeaning");
+        check("LICENSE.EULA.ACCEPTED", "NoMeaning");
+        check("Indexing.Whatever", "NoMeaning");
+        check("Indexing", "unknown");
+        check("Storage.Foo", "unknown");
+        check("Query.Foo", "unknown");
+        check("QueryX", "unknown");
+    }
+
+    #[test]
+    fn nothing_of_security_goes_unnoticed() {
+        check("Security.UnsecuredAccessAllowed", "UnsecuredAccess");
+        check("Security.DisableHsts", "NoMeaning");
+        check("Security.AuditLog.FolderPath", "NotDone");
+        for name in ["Certificate.Password", "Certificate.PEM.Path", "UnsecuredAccess", "AuditLog.Folder", "X"] {
+            check(&format!("Security.{name}"), "Protection");
+        }
+        check("SECURITY.CERTIFICATE.PATH", "Protection");
+    }
+
+    #[test]
+    fn limits_of_ravendb_that_are_ours_too_set_ours() {
+        for (theirs, ours) in LIMITS_OF_RAVENDB {
+            assert!(matches!(Name::find(theirs), Some(Name::Limit(limit)) if limit.name == ours), "{theirs}");
+        }
+    }
+}

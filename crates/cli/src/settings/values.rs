@@ -1,0 +1,165 @@
+//! The values of settings: URLs, networks, truth, log levels.
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+
+use anyhow::{Context, bail, ensure};
+
+/// What is left of a URL that may name scheme, host and port only.
+struct Url<'a> {
+    scheme: &'a str,
+    /// An IPv6 address is in brackets.
+    host: &'a str,
+    port: Option<u16>,
+}
+
+impl Url<'_> {
+    fn parse(url: &str) -> anyhow::Result<Url<'_>> {
+        // RavenDB wants the scheme, we do not.
+        let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+        let authority = rest.trim_end_matches('/');
+        let is_plain = |c: char| c.is_alphanumeric() || "-_.:[]%".contains(c);
+        ensure!(authority.chars().all(is_plain), "expected scheme, host and port: http://host:port");
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => {
+                (host, Some(port.parse().ok().context("a port is a number from 0 to 65535")?))
+            }
+            _ => (authority, None),
+        };
+        let is_ip_v6 = host.starts_with('[') && host.ends_with(']');
+        ensure!(!host.is_empty(), "there is no host in it");
+        ensure!(
+            is_ip_v6 || !host.contains([':', '[', ']']),
+            "an IPv6 address is written in brackets: http://[::1]:8080"
+        );
+        Ok(Url { scheme, host, port })
+    }
+}
+
+/// The addresses of one or more URLs, separated by `;`.
+pub(super) fn addresses(urls: &str) -> anyhow::Result<Vec<SocketAddr>> {
+    let mut addresses = Vec::new();
+    for url in urls.split(';').map(str::trim).filter(|url| !url.is_empty()) {
+        let Url { scheme, host, port } = Url::parse(url)?;
+        match scheme.to_ascii_lowercase().as_str() {
+            "http" => {}
+            "https" => bail!("https needs a certificate, which this version cannot use yet"),
+            _ => bail!("the scheme is http"),
+        }
+        let authority = format!("{host}:{}", port.unwrap_or(8080));
+        let mut found: Vec<SocketAddr> = authority.to_socket_addrs()?.collect();
+        // `localhost` is both 127.0.0.1 and ::1; the first family is enough, and every machine has it.
+        found.sort_by_key(SocketAddr::is_ipv6);
+        found.dedup_by_key(|address| address.port());
+        addresses.extend(found);
+    }
+    ensure!(!addresses.is_empty(), "no address");
+    Ok(addresses)
+}
+
+/// A URL that clients are told, without a slash at its end; `None` if nothing is given. It may be `https`: something in
+/// front of the server can have a certificate.
+pub(super) fn public_url(url: &str) -> anyhow::Result<Option<String>> {
+    if url.trim().is_empty() {
+        return Ok(None);
+    }
+    let Url { scheme, host, port } = Url::parse(url.trim())?;
+    let has_scheme = url.contains("://") && ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    ensure!(has_scheme, "expected a URL that begins with http:// or https://");
+    ensure!(port != Some(0), "clients cannot connect to port 0");
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    ensure!(!address.is_ok_and(|address| address.is_unspecified()), "clients cannot connect to {host}");
+    Ok(Some(url.trim().trim_end_matches('/').to_owned()))
+}
+
+/// The networks from which access without a certificate is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Network {
+    Local,
+    Private,
+    Public,
+}
+
+impl Network {
+    /// The widest of one or more names, separated by commas.
+    pub(super) fn parse(names: &str) -> Option<Network> {
+        let parse = |name: &str| match name.trim().to_ascii_lowercase().as_str() {
+            "none" | "local" => Some(Network::Local),
+            "privatenetwork" => Some(Network::Private),
+            "publicnetwork" => Some(Network::Public),
+            _ => None,
+        };
+        names.split(',').map(parse).try_fold(Network::Local, |most, network| network.map(|network| network.max(most)))
+    }
+
+    pub(super) fn contains(self, address: IpAddr) -> bool {
+        match self {
+            Network::Public => true,
+            Network::Private => is_private(address),
+            Network::Local => address.is_loopback(),
+        }
+    }
+}
+
+fn is_private(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_private() || address.is_link_local() || address.is_loopback(),
+        IpAddr::V6(address) => address.is_unique_local() || address.is_unicast_link_local() || address.is_loopback(),
+    }
+}
+
+pub(super) fn truth(value: &str) -> Option<bool> {
+    match value.trim().to_ascii_lowercase().as_str() {
+        "true" | "1" | "yes" => Some(true),
+        "false" | "0" | "no" => Some(false),
+        _ => None,
+    }
+}
+
+pub(super) fn level(value: &str) -> Option<&'static str> {
+    Some(match value.trim().to_ascii_lowercase().as_str() {
+        "trace" => "trace",
+        "debug" => "debug",
+        "info" | "information" => "info",
+        "warn" | "warning" => "warn",
+        "error" | "fatal" => "error",
+        "off" | "none" => "off",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_to_listen_is_scheme_host_and_port() {
+        let check = |url: &str, expected: &str| {
+            let outcome =
+                addresses(url).map(|addresses| format!("{addresses:?}")).unwrap_or_else(|error| error.to_string());
+            assert!(outcome.contains(expected), "{url}: {outcome}");
+        };
+        check("http://127.0.0.1:1", "[127.0.0.1:1]");
+        check("127.0.0.1:1/", "[127.0.0.1:1]");
+        check("HTTP://127.0.0.1; http://[::1]:2", "[127.0.0.1:8080, [::1]:2]");
+        check("http://[::1]", "[[::1]:8080]");
+        check("http://127.0.0.1:0/foo", "expected scheme, host and port");
+        check("http://user@127.0.0.1:0", "expected scheme, host and port");
+        check("127.0.0.1:99999", "a port is a number");
+        check("http://:80", "no host");
+        check("http://::1", "in brackets");
+        check("tcp://127.0.0.1:0", "the scheme is http");
+        check("https://127.0.0.1:0", "certificate");
+        check(" ; ", "no address");
+    }
+
+    #[test]
+    fn what_clients_are_told_is_a_url_that_they_can_use() {
+        assert_eq!(public_url("https://db.example:8443/").unwrap().as_deref(), Some("https://db.example:8443"));
+        assert_eq!(public_url("").unwrap(), None);
+        for url in
+            ["nonsense", "db.example:80", "tcp://db", "http://x/y", "http://x:0", "http://0.0.0.0", "http://[::]:80"]
+        {
+            public_url(url).expect_err(url);
+        }
+    }
+}

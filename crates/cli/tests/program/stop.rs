@@ -1,0 +1,128 @@
+//! The server stops in time, whatever its clients are in the middle of, and what it has acknowledged is there.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use crate::support::{Program, text};
+
+/// How long stopping may take. The server gives what runs 0.7 s; a machine that does much else takes a bit longer.
+const STOP_MAX: Duration = Duration::from_secs(2);
+
+/// More than a socket takes, so that whoever sends it has to wait for its reader.
+const STREAM_SIZE: usize = 24 << 20;
+
+fn with_documents(arguments: &[&str]) -> Program {
+    let program = Program::start(arguments);
+    program.request("PUT", "/admin/databases?name=Shop", "{\"DatabaseName\":\"Shop\"}");
+    let body = format!("{{\"Text\":\"{}\"}}", "x".repeat(STREAM_SIZE / 4));
+    for id in 0..4 {
+        let answer = program.request("PUT", &format!("/databases/Shop/docs?id=big/{id}"), &body);
+        assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    }
+    program
+}
+
+/// Sends a request and waits for the beginning of its answer.
+fn begin(program: &Program, head: &str, expected: &str) -> TcpStream {
+    let mut stream = program.connect();
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut start = vec![0; expected.len()];
+    stream.read_exact(&mut start).unwrap();
+    assert_eq!(String::from_utf8_lossy(&start), expected);
+    stream
+}
+
+/// A stream whose reader reads no more.
+fn stream(program: &Program) -> TcpStream {
+    begin(program, "GET /databases/Shop/streams/docs HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK")
+}
+
+/// A listener to changes, as WebSocket.
+fn changes(program: &Program) -> TcpStream {
+    let head = "GET /databases/Shop/changes HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+        Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    begin(program, head, "HTTP/1.1 101 Switching Protocols")
+}
+
+/// A bulk insert that runs, and waits for more.
+fn bulk_insert(program: &Program) -> TcpStream {
+    let start = Instant::now();
+    let mut stream = program.connect();
+    let part = "[{\"Id\":\"bulk/1\",\"Type\":\"PUT\",\"Document\":{\"a\":1}}";
+    write!(
+        stream,
+        "POST /databases/Shop/bulk_insert?id=1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{part}\r\n",
+        part.len()
+    )
+    .unwrap();
+    while !program.get("/databases/Shop/operations/state?id=1").starts_with("HTTP/1.1 200") {
+        assert!(start.elapsed() < Duration::from_secs(10), "it does not begin");
+    }
+    stream
+}
+
+#[track_caller]
+fn stops(mut program: Program, held: Vec<TcpStream>) {
+    assert!(program.get("/build/version").starts_with("HTTP/1.1 200"));
+    let (elapsed, is_clean) = program.terminate();
+    assert!(is_clean && elapsed < STOP_MAX, "it stopped {elapsed:?} after SIGTERM");
+    drop(held);
+}
+
+#[test]
+fn connections_without_a_request_hold_nothing_up() {
+    let program = Program::in_memory();
+    let held = (0..5).map(|_| program.connect()).collect();
+    stops(program, held);
+}
+
+#[test]
+fn a_stream_that_nobody_reads_holds_nothing_up() {
+    let program = with_documents(&["serve", "--url", "http://127.0.0.1:0", "--in-memory"]);
+    let held = vec![stream(&program)];
+    stops(program, held);
+}
+
+#[test]
+fn as_many_streams_as_there_are_threads_hold_nothing_up() {
+    let arguments = ["serve", "--url", "http://127.0.0.1:0", "--in-memory"];
+    let program = with_documents(&[&arguments[..], &["--Limits.BlockingThreads=4"]].concat());
+    let mut held: Vec<TcpStream> = (0..4).map(|_| stream(&program)).collect();
+    // These wait for a thread.
+    for _ in 0..4 {
+        let mut waiting = program.connect();
+        waiting.write_all(b"GET /databases/Shop/streams/docs HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        held.push(waiting);
+    }
+    stops(program, held);
+}
+
+#[test]
+fn a_bulk_insert_that_is_not_done_holds_nothing_up() {
+    let program = with_documents(&["serve", "--url", "http://127.0.0.1:0", "--in-memory"]);
+    let held = vec![bulk_insert(&program)];
+    stops(program, held);
+}
+
+#[test]
+fn a_listener_to_changes_holds_nothing_up() {
+    let program = with_documents(&["serve", "--url", "http://127.0.0.1:0", "--in-memory"]);
+    let held = vec![changes(&program)];
+    stops(program, held);
+}
+
+#[test]
+fn what_was_acknowledged_is_there_after_a_stop_in_the_middle_of_all_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["serve", "--url", "http://127.0.0.1:0", "--data", text(folder.path())];
+    let program = with_documents(&arguments);
+    let held = vec![stream(&program), bulk_insert(&program), changes(&program), program.connect()];
+    stops(program, held);
+    let program = Program::start(&arguments);
+    for id in 0..4 {
+        assert!(
+            program.get(&format!("/databases/Shop/docs?id=big/{id}&metadataOnly=true")).starts_with("HTTP/1.1 200")
+        );
+    }
+}
