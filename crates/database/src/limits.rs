@@ -3,7 +3,8 @@
 /// Bounds that an operator may set.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Bytes of batches that wait in one database for the next transaction. Beyond, writes are refused as busy.
+    /// Bytes of batches that wait in one database for the next transaction. When that many wait, writes are refused as busy;
+    /// those of bulk inserts and imports wait while it is half of that.
     pub queued_batches_size_max: usize,
     /// Batches that wait in one database for the next transaction.
     pub queued_batches_count_max: usize,
@@ -24,8 +25,10 @@ impl Default for Limits {
 /// Bytes of a database's name.
 pub(crate) const NAME_SIZE_MAX: usize = 128;
 
-/// Spellings that are learnt of each database before all learnt ones are forgotten.
+/// Spellings that are learnt of one database.
 pub(crate) const SPELLINGS_PER_DATABASE_MAX: usize = 8;
+/// Spellings that are learnt in all: each costs a copy of those before.
+pub(crate) const SPELLINGS_COUNT_MAX: usize = 1024;
 
 /// Requests whose ids are remembered, so that a repeated one is not applied twice.
 pub(crate) const REQUEST_IDS_COUNT_MAX: usize = 4096;
