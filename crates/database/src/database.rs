@@ -130,10 +130,15 @@ impl Database {
         self.submit_work(size, move |writing| writing.run(&batch), done);
     }
 
-    /// The same, with no result for each command.
-    pub(crate) fn submit_silently(self: &Arc<Self>, batch: Batch, done: impl FnOnce(Result<Outcome>) + Send + 'static) {
+    /// The same, with no result for each command. Waits for a place in the queue rather than being refused for want of one.
+    pub(crate) fn submit_patiently(
+        self: &Arc<Self>,
+        batch: Batch,
+        done: impl FnOnce(Result<Outcome>) + Send + 'static,
+    ) {
         let (size, batch) = (batch.size(), batch.separator(self.identity_separator()));
-        self.submit_work(size, move |writing| writing.run_silently(&batch), done);
+        let entered = self.enter_patiently(size);
+        self.submit_entered(entered, size, move |writing| writing.run_silently(&batch), done);
     }
 
     /// Gives a range of hi-lo numbers, as [`submit`](Self::submit) does.
@@ -151,7 +156,17 @@ impl Database {
         work: impl FnMut(&mut Writing<'_, '_>) -> documents::Result<T> + Send + 'static,
         done: impl FnOnce(Result<T>) + Send + 'static,
     ) {
-        if let Err(refused) = self.enter(size) {
+        self.submit_entered(self.enter(size), size, work, done);
+    }
+
+    fn submit_entered<T: Send + 'static>(
+        self: &Arc<Self>,
+        entered: Result<()>,
+        size: usize,
+        work: impl FnMut(&mut Writing<'_, '_>) -> documents::Result<T> + Send + 'static,
+        done: impl FnOnce(Result<T>) + Send + 'static,
+    ) {
+        if let Err(refused) = entered {
             return done(Err(refused));
         }
         let database = self.clone();
@@ -180,6 +195,24 @@ impl Database {
         work: impl FnOnce(&mut Writing<'_, '_>) -> documents::Result<T> + Send,
     ) -> Result<T> {
         self.enter(size)?;
+        self.write_entered(size, work)
+    }
+
+    /// The same for work in many transactions, which is not to be refused half-way: waits for a place in the queue.
+    pub(crate) fn write_patiently<T: Send>(
+        &self,
+        size: usize,
+        work: impl FnOnce(&mut Writing<'_, '_>) -> documents::Result<T> + Send,
+    ) -> Result<T> {
+        self.enter_patiently(size)?;
+        self.write_entered(size, work)
+    }
+
+    fn write_entered<T: Send>(
+        &self,
+        size: usize,
+        work: impl FnOnce(&mut Writing<'_, '_>) -> documents::Result<T> + Send,
+    ) -> Result<T> {
         let place = Place { queue: &self.queue, size };
         let answer = self.store.write(Date::now(), |writing| {
             let before = writing.last_etag();
@@ -195,10 +228,18 @@ impl Database {
     }
 
     fn enter(&self, size: usize) -> Result<()> {
-        if self.is_closed.load(Relaxed) {
-            return Err(Error::Disabled { name: self.name.clone() });
-        }
+        self.refuse_if_closed()?;
         self.queue.enter(&self.name, size, &self.limits)
+    }
+
+    fn enter_patiently(&self, size: usize) -> Result<()> {
+        self.queue.enter_patiently(size, &self.limits);
+        // It may have been closed meanwhile.
+        self.refuse_if_closed().inspect_err(|_| self.queue.leave(size))
+    }
+
+    fn refuse_if_closed(&self) -> Result<()> {
+        if self.is_closed.load(Relaxed) { Err(Error::Disabled { name: self.name.clone() }) } else { Ok(()) }
     }
 }
 

@@ -66,6 +66,12 @@ pub enum Error {
         /// The id asked for.
         id: u64,
     },
+    /// An operation of that number goes on. Reserve another number.
+    #[error("the operation {id} is in progress; another one cannot have its number")]
+    OperationInUse {
+        /// The number.
+        id: u64,
+    },
     /// The operation was killed.
     #[error("the operation was cancelled")]
     Canceled,

@@ -62,7 +62,8 @@ impl Database {
     pub fn clean_tombstones(&self, etag: Etag) -> Result<u64> {
         let mut removed = 0;
         loop {
-            let count = self.write(0, |writing| writing.clean_tombstones(etag, TOMBSTONE_CLEANING_COUNT_MAX))?;
+            let count =
+                self.write_patiently(0, |writing| writing.clean_tombstones(etag, TOMBSTONE_CLEANING_COUNT_MAX))?;
             removed += count as u64;
             if count < TOMBSTONE_CLEANING_COUNT_MAX {
                 return Ok(removed);
@@ -83,8 +84,8 @@ impl Database {
             if operation.is_some_and(Operation::is_killed) {
                 return Err(Error::Canceled);
             }
-            let count =
-                self.write(0, |writing| writing.delete_collection(name, etag, DELETE_BY_COLLECTION_COUNT_MAX))?;
+            let count = self
+                .write_patiently(0, |writing| writing.delete_collection(name, etag, DELETE_BY_COLLECTION_COUNT_MAX))?;
             progress.processed += count as u64;
             progress.documents_processed += count as u64;
             progress.batch_count += 1;

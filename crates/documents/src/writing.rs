@@ -157,6 +157,7 @@ impl<'a, 'e> Writing<'a, 'e> {
                     let put = self.decide_put(batch, command, content, *collection)?;
                     if put.is_changed {
                         outcome.changed_count += 1;
+                        outcome.stored_count += 1;
                         self.apply_put(&put)?;
                     }
                 }
@@ -173,6 +174,7 @@ impl<'a, 'e> Writing<'a, 'e> {
                 let put = self.decide_put(batch, command, content, *collection)?;
                 if put.is_changed {
                     outcome.changed_count += 1;
+                    outcome.stored_count += 1;
                     self.apply_put(&put)?;
                 }
                 Ok(CommandResult::Put {

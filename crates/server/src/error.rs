@@ -204,6 +204,7 @@ fn database_shape(error: &database::Error) -> Shape {
         E::DeletionLocked { .. } => Shape::new(internal, INVALID_OPERATION),
         E::Busy { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
         E::UnknownOperation { .. } => Shape::new(internal, ARGUMENT),
+        E::OperationInUse { .. } => Shape::new(internal, INVALID_OPERATION),
         E::Canceled => Shape::new(internal, "System.OperationCanceledException"),
         E::NotEmpty { .. } => Shape::new(internal, INVALID_OPERATION),
         E::BadStream { .. } => Shape::new(internal, INVALID_DATA),
