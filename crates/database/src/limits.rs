@@ -1,5 +1,7 @@
 //! What a node's databases may not exceed.
 
+use std::time::Duration;
+
 /// Bounds that an operator may set.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -10,6 +12,8 @@ pub struct Limits {
     pub queued_batches_count_max: usize,
     /// Operations of one database whose state is kept after they ended.
     pub ended_operations_count_max: usize,
+    /// How long a database whose storage failed refuses writes before it is opened again.
+    pub failed_database_pause: Duration,
 }
 
 impl Default for Limits {
@@ -18,6 +22,7 @@ impl Default for Limits {
             queued_batches_size_max: 64 * 1024 * 1024,
             queued_batches_count_max: 16 * 1024,
             ended_operations_count_max: 1000,
+            failed_database_pause: Duration::from_secs(5),
         }
     }
 }
@@ -31,7 +36,11 @@ pub(crate) const SPELLINGS_PER_DATABASE_MAX: usize = 8;
 pub(crate) const SPELLINGS_COUNT_MAX: usize = 1024;
 
 /// Requests whose ids are remembered, so that a repeated one is not applied twice.
-pub(crate) const REQUEST_IDS_COUNT_MAX: usize = 4096;
+pub(crate) const REQUEST_IDS_COUNT_MAX: u64 = 4096;
+/// Bytes of such an id. Clients send GUIDs.
+pub(crate) const REQUEST_ID_SIZE_MAX: usize = 128;
+/// Bytes that are kept of what such a request asked for, to tell a repeated one from another with the same id.
+pub(crate) const REQUEST_SUBJECT_SIZE_MAX: usize = 512;
 
 /// Seconds that the state of an operation is kept after it ended.
 pub(crate) const ENDED_OPERATION_KEPT_SECONDS: u64 = 15 * 60;
@@ -53,4 +62,4 @@ pub(crate) const IMPORT_ERRORS_KEPT_MAX: usize = 100;
 /// How often, and how long each time, a folder is waited for that somebody in this process is letting go of.
 pub(crate) const LOCKED_FOLDER_WAITS_MAX: u32 = 200;
 /// See [`LOCKED_FOLDER_WAITS_MAX`].
-pub(crate) const LOCKED_FOLDER_WAIT: std::time::Duration = std::time::Duration::from_millis(10);
+pub(crate) const LOCKED_FOLDER_WAIT: Duration = Duration::from_millis(10);

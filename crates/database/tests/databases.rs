@@ -43,7 +43,14 @@ fn databases_are_created_found_in_any_case_and_deleted() {
     assert_eq!(count(&shop), 1);
     assert!(matches!(shop.execute(batch(&["users/2"])), Err(Error::Disabled { .. })));
     assert_eq!(count(&databases.find_or_create("shop").unwrap()), 0);
-    assert_eq!(std::fs::read_dir(folder.path().join("databases")).unwrap().count(), 2);
+    // Its files go when nobody holds it any more.
+    let folder_count = || std::fs::read_dir(folder.path().join("databases")).unwrap().count();
+    assert_eq!(folder_count(), 3);
+    databases.maintain();
+    assert_eq!((folder_count(), count(&shop)), (3, 1));
+    drop(shop);
+    databases.maintain();
+    assert_eq!(folder_count(), 2);
     assert_eq!(databases.delete(&["none"], true, None).unwrap().raft_index, None);
 }
 
@@ -58,7 +65,7 @@ fn everything_is_there_after_a_restart() {
         databases.find_or_create("Hard").unwrap().execute(batch(&["users/1"])).unwrap();
         databases.delete(&["Soft"], false, None).unwrap();
         databases.delete(&["Hard"], true, None).unwrap();
-        databases.put_client_configuration(Value::parse(br#"{"IdentityPartsSeparator":"-"}"#).unwrap()).unwrap();
+        databases.put_client_configuration(Value::parse(br#"{"IdentityPartsSeparator":"-"}"#).unwrap(), None).unwrap();
         ((databases.topology_id().to_owned(), databases.server_id().to_owned()), databases.raft_index().unwrap())
     };
     let databases = open();
@@ -74,10 +81,14 @@ fn everything_is_there_after_a_restart() {
 fn disabled_databases_refuse_until_enabled() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
     databases.find_or_create("x").unwrap().execute(batch(&["users/1"])).unwrap();
-    assert!(databases.set_disabled("x", true).unwrap() && !databases.set_disabled("x", true).unwrap());
+    assert_eq!(databases.set_disabled(&["x", "none"], true, None).unwrap(), [true, false]);
+    let index = databases.raft_index().unwrap();
+    assert_eq!(databases.set_disabled(&["x"], true, None).unwrap(), [true]);
+    // It was so already.
+    assert_eq!(databases.raft_index().unwrap(), index);
     assert!(matches!(databases.find("X"), Err(Error::Disabled { .. })));
     assert!(databases.record("x").unwrap().is_disabled());
-    assert!(databases.set_disabled("x", false).unwrap());
+    databases.set_disabled(&["x"], false, None).unwrap();
     // What is only in memory is kept meanwhile.
     assert_eq!(count(&databases.find("X").unwrap()), 1);
 }
@@ -88,9 +99,9 @@ fn a_database_that_is_still_held_is_neither_opened_twice_nor_mixed_up() {
     let databases = Databases::open(DatabasesOptions::folder(folder.path())).unwrap();
     let held = databases.find_or_create("x").unwrap();
     held.execute(batch(&["users/1"])).unwrap();
-    databases.set_disabled("x", true).unwrap();
+    databases.set_disabled(&["x"], true, None).unwrap();
     assert!(matches!(held.execute(batch(&["users/2"])), Err(Error::Disabled { .. })));
-    databases.set_disabled("x", false).unwrap();
+    databases.set_disabled(&["x"], false, None).unwrap();
     databases.find("x").unwrap().execute(batch(&["users/2"])).unwrap();
     databases.delete(&["x"], false, None).unwrap();
     databases.find_or_create("x").unwrap().execute(batch(&["users/3"])).unwrap();
@@ -114,7 +125,7 @@ fn ids_are_completed_with_the_configured_separator() {
         other => panic!("{other:?}"),
     };
     assert_eq!(id("users|"), "users/1");
-    databases.put_client_configuration(Value::parse(br#"{"IdentityPartsSeparator":"-"}"#).unwrap()).unwrap();
+    databases.put_client_configuration(Value::parse(br#"{"IdentityPartsSeparator":"-"}"#).unwrap(), None).unwrap();
     assert_eq!((id("users|"), id("users-")), ("users-2".to_owned(), "users-0000000000000000003-A".to_owned()));
 }
 
@@ -122,7 +133,7 @@ fn ids_are_completed_with_the_configured_separator() {
 fn locked_databases_are_not_deleted() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
     databases.create("x", Value::object(), None).unwrap();
-    databases.set_lock_mode("x", LockMode::PreventDeletesError).unwrap();
+    databases.set_lock_mode(&["x"], LockMode::PreventDeletesError, None).unwrap();
     assert!(
         databases
             .delete(&["x"], true, None)
@@ -130,9 +141,9 @@ fn locked_databases_are_not_deleted() {
             .to_string()
             .contains("cannot be deleted because of the set lock mode")
     );
-    databases.set_lock_mode("x", LockMode::PreventDeletesIgnore).unwrap();
+    databases.set_lock_mode(&["x"], LockMode::PreventDeletesIgnore, None).unwrap();
     assert_eq!(databases.delete(&["x"], true, None).unwrap().raft_index, None);
-    databases.set_lock_mode("x", LockMode::Unlock).unwrap();
+    databases.set_lock_mode(&["x"], LockMode::Unlock, None).unwrap();
     assert!(databases.delete(&["x"], true, None).unwrap().raft_index.is_some());
 }
 
@@ -153,16 +164,16 @@ fn records_are_updated_under_their_etag() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
     let etag = databases.create("x", Value::object(), None).unwrap().etag;
     let changes = Value::parse(br#"{"DatabaseName":"y","Settings":{"K":"v"}}"#).unwrap();
-    let updated = databases.update("x", &changes, Some(etag)).unwrap();
+    let updated = databases.update("x", &changes, Some(etag), None).unwrap();
     assert_eq!((updated.name(), updated.setting("k"), updated.etag > etag), ("x", Some("v"), true));
-    assert!(matches!(databases.update("x", &changes, Some(etag)), Err(Error::RecordConflict { .. })));
-    databases.put_settings("x", Value::object()).unwrap();
+    assert!(matches!(databases.update("x", &changes, Some(etag), None), Err(Error::RecordConflict { .. })));
+    databases.put_settings("x", &Value::object(), None).unwrap();
     assert_eq!(databases.record("x").unwrap().setting("k"), None);
     assert_eq!(databases.client_configuration_of("x").unwrap().etag, -2);
-    databases.put_client_configuration(Value::parse(br#"{"A":1,"B":1}"#).unwrap()).unwrap();
-    let index = databases.put_client_configuration_of("x", Value::parse(br#"{"B":2}"#).unwrap()).unwrap();
+    databases.put_client_configuration(Value::parse(br#"{"A":1,"B":1}"#).unwrap(), None).unwrap();
+    let index = databases.put_client_configuration_of("x", &Value::parse(br#"{"B":2}"#).unwrap(), None).unwrap();
     let merged = databases.client_configuration_of("x").unwrap();
-    assert_eq!((merged.etag, merged.value.unwrap().get("B").unwrap().as_i64()), (index as i64, Some(2)));
+    assert_eq!((merged.etag, merged.value.as_ref().unwrap().get("B").unwrap().as_i64()), (index as i64, Some(2)));
 }
 
 #[test]
@@ -267,7 +278,7 @@ fn who_waits_for_room_in_a_database_that_is_closed_is_refused() {
         while database.operations().all().is_empty() {
             std::thread::yield_now();
         }
-        databases.set_disabled("x", true).unwrap();
+        databases.set_disabled(&["x"], true, None).unwrap();
         drop(writer);
         assert!(matches!(waiting.join().unwrap(), Err(Error::Disabled { .. } | Error::Canceled)));
     });
@@ -403,7 +414,7 @@ fn lines_are_imported_and_bad_ones_reported() {
 fn what_is_wrong_with_the_database_is_no_bad_line() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
     let database = databases.find_or_create("x").unwrap();
-    databases.set_disabled("x", true).unwrap();
+    databases.set_disabled(&["x"], true, None).unwrap();
     let imported = database.import_json_lines(&mut &b"{}"[..], &ImportOptions::default(), &mut |_| ());
     assert!(matches!(imported, Err(Error::Disabled { .. })));
 }

@@ -70,13 +70,6 @@ impl Exchange {
         parse_object(&body)
     }
 
-    /// What stands between the parts of ids that this database completes, if it is configured.
-    pub(crate) fn identity_separator(&self) -> Option<char> {
-        let name = self.database.as_ref()?.name();
-        // The database may have been deleted since it was found.
-        self.node.databases.client_configuration_of(name).ok()?.identity_separator()
-    }
-
     /// The change vector that `If-Match` asks for, without quotes.
     pub(crate) fn if_match(&self) -> Option<Cow<'_, str>> {
         self.headers.get(IF_MATCH).map(|value| String::from_utf8_lossy(reply::unquote(value.as_bytes())))

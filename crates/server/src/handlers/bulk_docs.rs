@@ -24,10 +24,7 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
         return Err(Error::not_supported("waiting for replication"));
     }
     let body = exchange.read_body().await?;
-    let mut batch = Batch::from_bulk_docs(&body)?;
-    if let Some(separator) = exchange.identity_separator() {
-        batch = batch.separator(separator);
-    }
+    let batch = Batch::from_bulk_docs(&body)?;
     drop(body);
     if batch.is_empty() {
         return Ok(reply::json(StatusCode::CREATED, &b"{\"Results\":[]}"[..]));

@@ -298,7 +298,7 @@ pub(crate) fn size(exchange: &Exchange) -> Result<Reply> {
 
 pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_body().await?;
-    let mut batch = new_batch(&exchange);
+    let mut batch = Batch::new();
     let expected = Expected::from_wire(exchange.if_match().as_deref());
     batch.put(&exchange.required("id")?, &body, expected)?;
     let outcome = submit(exchange.database(), batch).await?;
@@ -308,14 +308,6 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     Ok(reply::object(StatusCode::CREATED, |json| {
         json.name("Id").string(id).name("ChangeVector").string(change_vector);
     }))
-}
-
-/// A batch that completes ids as the client configuration says.
-fn new_batch(exchange: &Exchange) -> Batch {
-    match exchange.identity_separator() {
-        Some(separator) => Batch::new().separator(separator),
-        None => Batch::new(),
-    }
 }
 
 pub(crate) async fn delete(exchange: Exchange) -> Result<Reply> {
