@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use server::Server;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -70,6 +71,7 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
     for note in &settings.notes {
         tracing::info!("{note}");
     }
+    raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("network")
@@ -95,6 +97,16 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
     // Threads that wait for standard input or for a reader of the log would hold a plain return up.
     logs::flush();
     std::process::exit(0)
+}
+
+/// Takes as many descriptors as the system allows: each open database has several, each connection one. The soft limit is
+/// low for the sake of old programs that cannot take more.
+fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    match setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum }) {
+        Ok(()) => tracing::debug!(before = ?limit.current, now = ?limit.maximum, "the limit of open files was raised"),
+        Err(error) => tracing::warn!(%error, limit = ?limit.current, "the limit of open files could not be raised"),
+    }
 }
 
 /// The signals that end the program.

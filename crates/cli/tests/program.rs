@@ -20,8 +20,11 @@ fn rookery(arguments: &[&str]) -> Command {
 
 impl Program {
     fn start(arguments: &[&str]) -> Program {
-        let mut child =
-            rookery(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        Program::start_by(rookery(arguments))
+    }
+
+    fn start_by(mut command: Command) -> Program {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let url =
@@ -89,6 +92,17 @@ fn ravendb_flags_start_it_and_the_port_is_told() {
     assert!(program.get("/build/version").starts_with("HTTP/1.1 200"));
     let (elapsed, is_clean) = program.terminate();
     assert!(is_clean && elapsed < Duration::from_secs(1), "{elapsed:?}");
+}
+
+#[test]
+fn it_takes_as_many_descriptors_as_it_may() {
+    let mut shell = Command::new("sh");
+    let script = "ulimit -Sn 64 && ulimit -Hn 300 && exec \"$0\" --url http://127.0.0.1:0 --in-memory";
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_rookery")]).current_dir(std::env::temp_dir());
+    let program = Program::start_by(shell);
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", program.child.id())).unwrap();
+    let files = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
+    assert_eq!(files.split_whitespace().skip(3).take(2).collect::<Vec<_>>(), ["300", "300"], "{files}");
 }
 
 #[test]

@@ -35,6 +35,10 @@ impl Listeners {
         self.all.write().retain(|other| !Arc::ptr_eq(other, listener));
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.all.read().is_empty()
+    }
+
     pub fn tell_closed(&self) {
         self.all.read().iter().for_each(|listener| listener.closed());
     }

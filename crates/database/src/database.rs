@@ -165,6 +165,14 @@ impl Database {
         self.has_failed.store(true, Relaxed);
     }
 
+    /// Whether nothing is lost when it is closed while nobody holds it.
+    pub(crate) fn is_forgettable(&self) -> bool {
+        !self.is_in_memory
+            && !self.operations.has_any()
+            && self.listeners.is_empty()
+            && self.tombstone_cleaning.is_without_holders()
+    }
+
     fn note_if_failed(&self, error: &Error) {
         use storage::Error::Failed;
         let is_failure =

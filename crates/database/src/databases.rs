@@ -584,18 +584,23 @@ impl Databases {
     }
 
     /// Does what is due now and then for all open databases: removes tombstones that nobody needs, and flushes those at
-    /// rest; gives how many tombstones went. Removes the files of deleted databases. To be called every minute or so, on a
-    /// thread that may wait. A database that fails is passed over with a warning.
+    /// rest; gives how many tombstones went. Removes the files of deleted databases, and closes those that nobody asks
+    /// for. To be called every minute or so, on a thread that may wait. A database that fails is passed over with a warning.
     pub fn maintain(&self) -> u64 {
         self.remove_deleted();
         let mut cleaned = 0;
-        for database in self.names.all().iter().filter_map(|entry| entry.open.load_full()) {
+        for entry in self.names.all() {
+            let Some(database) = entry.open.load_full() else { continue };
             match database.clean_unneeded_tombstones() {
                 Ok(count) => cleaned += count,
                 Err(error) => tracing::warn!(database = database.name(), %error, "tombstones were not cleaned"),
             }
             if let Err(error) = database.documents().environment().flush_if_idle() {
                 tracing::warn!(database = database.name(), %error, "it is at rest and was not flushed");
+            }
+            drop(database);
+            if entry.close_if_idle() {
+                tracing::debug!(database = entry.record().name(), "nobody asked for it for a while; it was closed");
             }
         }
         cleaned

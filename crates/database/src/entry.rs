@@ -1,6 +1,7 @@
 //! One database of a node, open or not.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use arc_swap::ArcSwapOption;
 use json::Value;
@@ -8,6 +9,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::client_configuration::ClientConfiguration;
 use crate::database::Held;
+use crate::limits::IDLE_ROUNDS_MAX;
 use crate::{Database, DatabaseRecord, Error, Result};
 
 pub(crate) struct Entry {
@@ -18,6 +20,8 @@ pub(crate) struct Entry {
     /// Held while it is opened or closed.
     pub previous: Mutex<Previous>,
     client_configuration: RwLock<Arc<ClientConfiguration>>,
+    /// How often [`close_if_idle`](Self::close_if_idle) was called since somebody last asked for it.
+    idle_rounds: AtomicU32,
 }
 
 /// What was open before, and is opened again if somebody still holds it: a folder cannot be opened twice.
@@ -41,6 +45,7 @@ impl Entry {
             open: ArcSwapOption::empty(),
             previous: Mutex::new(previous),
             client_configuration: RwLock::new(Arc::new(ClientConfiguration::NONE)),
+            idle_rounds: AtomicU32::new(0),
         }
     }
 
@@ -58,6 +63,10 @@ impl Entry {
 
     /// The database, if it is open and need not be opened again.
     pub fn ready(&self) -> Option<Arc<Database>> {
+        // Written only when it changes: all threads that serve requests read this line.
+        if self.idle_rounds.load(Relaxed) != 0 {
+            self.idle_rounds.store(0, Relaxed);
+        }
         self.open.load_full().filter(|database| !database.is_to_be_opened_again())
     }
 
@@ -92,6 +101,24 @@ impl Entry {
         let configuration = self.client_configuration.read();
         database.set_identity_separator(configuration.identity_separator());
         self.open.store(Some(database));
+    }
+
+    /// To be called once in a while: closes the database if nobody asked for it for some rounds, nobody holds it, and
+    /// nothing is lost by that. The next who asks opens it again.
+    pub fn close_if_idle(&self) -> bool {
+        if self.idle_rounds.fetch_add(1, Relaxed) < IDLE_ROUNDS_MAX {
+            return false;
+        }
+        let mut previous = self.previous.lock();
+        let Some(database) = self.open.swap(None) else { return false };
+        // Whoever took it before the swap is counted; whoever comes now waits for the lock.
+        if Arc::strong_count(&database) > 1 || !database.is_forgettable() {
+            self.open.store(Some(database));
+            return false;
+        }
+        *previous = Previous::OnDisk(Held::of(&database));
+        drop(previous);
+        true
     }
 
     /// Refuses writes from now on, until it is opened again.

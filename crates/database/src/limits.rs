@@ -27,6 +27,10 @@ impl Default for Limits {
     }
 }
 
+/// Rounds of maintenance, of a minute each, in which nobody asks for a database before it is closed: an open one has three
+/// descriptors, and memory.
+pub(crate) const IDLE_ROUNDS_MAX: u32 = 15;
+
 /// Bytes of a database's name.
 pub(crate) const NAME_SIZE_MAX: usize = 128;
 

@@ -181,6 +181,13 @@ impl Operations {
         all
     }
 
+    /// Whether any operation goes on, or ended not long ago.
+    pub(crate) fn has_any(&self) -> bool {
+        let mut known = self.known.lock();
+        self.clean(&mut known, Date::now());
+        !known.is_empty()
+    }
+
     /// Forgets what ended long ago, and the oldest of what ended beyond the bound.
     fn clean(&self, known: &mut HashMap<OperationId, Arc<Operation>>, now: Date) {
         let kept = Duration::from_secs(ENDED_OPERATION_KEPT_SECONDS);

@@ -26,6 +26,12 @@ pub(crate) struct TombstoneCleaning {
     last_etag: AtomicU64,
 }
 
+impl TombstoneCleaning {
+    pub fn is_without_holders(&self) -> bool {
+        self.holders.read().is_empty()
+    }
+}
+
 impl Database {
     /// Keeps tombstones until `holder` has seen them.
     pub fn add_tombstone_holder(&self, holder: Arc<dyn TombstoneHolder>) {

@@ -265,6 +265,28 @@ fn a_database_whose_storage_failed_is_opened_again() {
     assert!(has(&again, "a/1") && databases.find_open("x").unwrap().is_some());
 }
 
+#[test]
+fn a_database_that_nobody_asks_for_is_closed_until_somebody_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let databases = open(folder.path());
+    databases.create("memory", object(r#"{"Settings":{"RunInMemory":"true"}}"#), None).unwrap();
+    for name in ["idle", "held", "memory", "asked", "working"] {
+        put(&databases.find_or_create(name).unwrap(), "a").unwrap();
+    }
+    let held = databases.find("held").unwrap();
+    let operation = databases.find("working").unwrap().operations().start(1, "x").unwrap();
+    for _ in 0..40 {
+        databases.maintain();
+        assert!(databases.find_open("asked").unwrap().is_some());
+    }
+    for name in ["held", "memory", "working"] {
+        assert!(databases.find_open(name).unwrap().is_some(), "{name}");
+    }
+    assert!(databases.find_open("idle").unwrap().is_none() && has(&databases.find("idle").unwrap(), "a"));
+    assert!(Arc::ptr_eq(&held, &databases.find("held").unwrap()));
+    operation.end(OperationStatus::Canceled);
+}
+
 /// Has the next file of the journal fail, and writes until it is needed.
 fn fail(database: &Database, folder: &Path) {
     put(database, "a/1").unwrap();
