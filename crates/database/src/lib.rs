@@ -13,6 +13,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod administration;
 mod bulk_insert;
 mod changes;
 mod client_configuration;
@@ -33,11 +34,12 @@ mod sample_data;
 mod system;
 mod tombstones;
 
+pub use administration::Deletion;
 pub use bulk_insert::{BulkInsert, BulkInsertCounts};
 pub use changes::{ChangeListener, Committed};
 pub use client_configuration::ClientConfiguration;
 pub use database::Database;
-pub use databases::{Databases, DatabasesOptions, Deletion};
+pub use databases::{Databases, DatabasesOptions};
 pub use error::{Error, Result};
 pub use import::{ImportOptions, ImportReport, LineError};
 pub use limits::Limits;

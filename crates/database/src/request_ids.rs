@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn requests_are_remembered_up_to_a_bound() {
         let environment = Environment::in_memory(Options::default()).unwrap();
-        let ids = environment.write(|tx| RequestIds::create(tx)).unwrap();
+        let ids = environment.write(RequestIds::create).unwrap();
         let request = |subject: &str, id: u64| Request::new(subject, &["X"], Some(&id.to_string())).unwrap();
         environment
             .write(|tx| {
