@@ -73,14 +73,14 @@ fn main() -> Result<(), Error> {
     stream.pop();
     stream.push(b']');
     report("bulk insert", count, || {
-        let mut bulk = database.bulk_insert(None, false);
+        let mut bulk = database.bulk_insert(None, false)?;
         for chunk in stream.chunks(64 * 1024) {
             bulk.feed(chunk)?;
         }
         bulk.finish().map(drop)
     })?;
     report("bulk insert again, over what is there", count, || {
-        let mut bulk = database.bulk_insert(None, false);
+        let mut bulk = database.bulk_insert(None, false)?;
         for chunk in stream.chunks(64 * 1024) {
             bulk.feed(chunk)?;
         }

@@ -1,7 +1,8 @@
 //! Bulk insert: an endless array of commands, cut up as it arrives, written in transactions of bounded size.
 //!
-//! Batches overlap: while some are on their way to the disk the next is taken apart. No more than a few are on their way, so
-//! a client that sends faster than the disk writes is held back by the connection. What was applied before an error stays.
+//! Batches overlap: while some are on their way to the disk the next is taken apart. No more than a few are on their way, and
+//! they wait for a place in the database's queue, so a client that sends faster than the disk writes is held back by the
+//! connection, however many there are. What was applied before an error stays.
 
 use std::sync::Arc;
 
@@ -26,7 +27,9 @@ pub struct BulkInsert {
 /// What was applied so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct BulkInsertCounts {
-    /// Documents.
+    /// Commands.
+    pub items: u64,
+    /// Documents that were stored: no deletions, and none that was there already and was to be left alone then.
     pub documents: u64,
     /// Transactions.
     pub batches: u64,
@@ -49,17 +52,21 @@ struct FlightState {
 impl Database {
     /// Begins a bulk insert as operation `id`, reserved by
     /// [`Operations::next_id`](crate::Operations::next_id); None reserves one.
-    pub fn bulk_insert(self: &Arc<Self>, id: Option<u64>, skip_unchanged: bool) -> BulkInsert {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OperationInUse`]
+    pub fn bulk_insert(self: &Arc<Self>, id: Option<u64>, skip_unchanged: bool) -> Result<BulkInsert> {
         let id = id.unwrap_or_else(|| self.operations().next_id());
-        BulkInsert {
+        Ok(BulkInsert {
             database: self.clone(),
-            operation: self.operations().start(id, "Bulk Insert"),
+            operation: self.operations().start(id, "Bulk Insert")?,
             scanner: ElementScanner::new(),
             buffer: Vec::new(),
             batch: Batch::new().skip_unchanged(skip_unchanged),
             skip_unchanged,
             flight: Arc::default(),
-        }
+        })
     }
 }
 
@@ -149,15 +156,16 @@ impl BulkInsert {
         let batch = std::mem::replace(&mut self.batch, Batch::new().skip_unchanged(self.skip_unchanged));
         let count = batch.len() as u64;
         let (flight, operation) = (self.flight.clone(), self.operation.clone());
-        self.database.submit_silently(batch, move |outcome| {
+        self.database.submit_patiently(batch, move |outcome| {
             let mut state = flight.state.lock();
             state.in_flight -= 1;
             match outcome {
-                Ok(_) => {
-                    state.counts.documents += count;
+                Ok(outcome) => {
+                    state.counts.items += count;
+                    state.counts.documents += outcome.stored_count;
                     state.counts.batches += 1;
                     operation.set_progress(Progress {
-                        processed: state.counts.documents,
+                        processed: state.counts.items,
                         documents_processed: state.counts.documents,
                         batch_count: state.counts.batches,
                         ..Progress::default()
@@ -181,9 +189,9 @@ impl BulkInsert {
         match sent.and(landed) {
             Ok(counts) => {
                 self.operation.end(OperationStatus::Completed(OperationResult {
-                    total: counts.documents,
+                    total: counts.items,
                     documents_processed: counts.documents,
-                    message: format!("Processed {} items.", counts.documents),
+                    message: format!("Processed {} items.", counts.items),
                 }));
                 Ok(counts)
             }

@@ -1,9 +1,11 @@
 //! One open database: its documents, the way writes go in, its operations.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 use documents::{Batch, Date, DocumentStore, HiLoRange, HiLoRequest, Outcome, Snapshot, StoreOptions, Writing};
+use parking_lot::Mutex;
 use storage::{Environment, Job, TransactionId, WriteTransaction};
 
 use crate::changes::Listeners;
@@ -25,6 +27,34 @@ pub struct Database {
     is_closed: AtomicBool,
     /// The separator in ids that the server completes, as a character's number.
     identity_separator: AtomicU32,
+    has_failed: AtomicBool,
+    /// When it was last noticed that its environment refuses writes until it is opened again.
+    failed_at: Mutex<Option<Instant>>,
+    /// Dropped after everything above: who sees that it is gone knows that the environment is closed.
+    presence: Arc<()>,
+}
+
+/// A database that others may still hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    database: Weak<Database>,
+    presence: Weak<()>,
+}
+
+impl Held {
+    pub fn of(database: &Arc<Database>) -> Held {
+        Held { database: Arc::downgrade(database), presence: Arc::downgrade(&database.presence) }
+    }
+
+    /// The database, if somebody holds it.
+    pub fn get(&self) -> Option<Arc<Database>> {
+        self.database.upgrade()
+    }
+
+    /// Whether its environment is open; also while the last holder lets go of it.
+    pub fn is_open(&self) -> bool {
+        self.presence.strong_count() > 0
+    }
 }
 
 impl Database {
@@ -47,6 +77,9 @@ impl Database {
             operations: Operations::new(limits.ended_operations_count_max),
             is_closed: AtomicBool::new(false),
             identity_separator: AtomicU32::new(u32::from('/')),
+            has_failed: AtomicBool::new(false),
+            failed_at: Mutex::default(),
+            presence: Arc::default(),
         })
     }
 
@@ -107,6 +140,46 @@ impl Database {
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Relaxed);
         self.operations.all().iter().for_each(|operation| operation.kill());
+        self.listeners.tell_closed();
+    }
+
+    /// Whether it was disabled or deleted, or is to be opened again: who holds it for long lets go of it.
+    pub fn is_closed(&self) -> bool {
+        self.is_closed.load(Relaxed)
+    }
+
+    /// Whether its environment refuses writes until it is opened again.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.has_failed.load(Relaxed)
+    }
+
+    /// Whether it failed and the pause after that is over. What is only in memory would be lost.
+    pub(crate) fn is_to_be_opened_again(&self) -> bool {
+        let is_over = |at: Instant| at.elapsed() >= self.limits.failed_database_pause;
+        self.has_failed() && !self.is_in_memory && self.failed_at.lock().is_some_and(is_over)
+    }
+
+    /// Begins the pause after a failure.
+    pub(crate) fn note_failure(&self) {
+        *self.failed_at.lock() = Some(Instant::now());
+        self.has_failed.store(true, Relaxed);
+    }
+
+    /// Whether nothing is lost when it is closed while nobody holds it.
+    pub(crate) fn is_forgettable(&self) -> bool {
+        !self.is_in_memory
+            && !self.operations.has_any()
+            && self.listeners.is_empty()
+            && self.tombstone_cleaning.is_without_holders()
+    }
+
+    fn note_if_failed(&self, error: &Error) {
+        use storage::Error::Failed;
+        let is_failure =
+            matches!(error, Error::Storage(Failed { .. }) | Error::Documents(documents::Error::Storage(Failed { .. })));
+        if is_failure && !self.has_failed() {
+            self.note_failure();
+        }
     }
 
     /// Takes writes again.
@@ -130,10 +203,15 @@ impl Database {
         self.submit_work(size, move |writing| writing.run(&batch), done);
     }
 
-    /// The same, with no result for each command.
-    pub(crate) fn submit_silently(self: &Arc<Self>, batch: Batch, done: impl FnOnce(Result<Outcome>) + Send + 'static) {
+    /// The same, with no result for each command. Waits for a place in the queue rather than being refused for want of one.
+    pub(crate) fn submit_patiently(
+        self: &Arc<Self>,
+        batch: Batch,
+        done: impl FnOnce(Result<Outcome>) + Send + 'static,
+    ) {
         let (size, batch) = (batch.size(), batch.separator(self.identity_separator()));
-        self.submit_work(size, move |writing| writing.run_silently(&batch), done);
+        let entered = self.enter_patiently(size);
+        self.submit_entered(entered, size, move |writing| writing.run_silently(&batch), done);
     }
 
     /// Gives a range of hi-lo numbers, as [`submit`](Self::submit) does.
@@ -151,7 +229,17 @@ impl Database {
         work: impl FnMut(&mut Writing<'_, '_>) -> documents::Result<T> + Send + 'static,
         done: impl FnOnce(Result<T>) + Send + 'static,
     ) {
-        if let Err(refused) = self.enter(size) {
+        self.submit_entered(self.enter(size), size, work, done);
+    }
+
+    fn submit_entered<T: Send + 'static>(
+        self: &Arc<Self>,
+        entered: Result<()>,
+        size: usize,
+        work: impl FnMut(&mut Writing<'_, '_>) -> documents::Result<T> + Send + 'static,
+        done: impl FnOnce(Result<T>) + Send + 'static,
+    ) {
+        if let Err(refused) = entered {
             return done(Err(refused));
         }
         let database = self.clone();
@@ -180,6 +268,24 @@ impl Database {
         work: impl FnOnce(&mut Writing<'_, '_>) -> documents::Result<T> + Send,
     ) -> Result<T> {
         self.enter(size)?;
+        self.write_entered(size, work)
+    }
+
+    /// The same for work in many transactions, which is not to be refused half-way: waits for a place in the queue.
+    pub(crate) fn write_patiently<T: Send>(
+        &self,
+        size: usize,
+        work: impl FnOnce(&mut Writing<'_, '_>) -> documents::Result<T> + Send,
+    ) -> Result<T> {
+        self.enter_patiently(size)?;
+        self.write_entered(size, work)
+    }
+
+    fn write_entered<T: Send>(
+        &self,
+        size: usize,
+        work: impl FnOnce(&mut Writing<'_, '_>) -> documents::Result<T> + Send,
+    ) -> Result<T> {
         let place = Place { queue: &self.queue, size };
         let answer = self.store.write(Date::now(), |writing| {
             let before = writing.last_etag();
@@ -187,7 +293,8 @@ impl Database {
             Ok((answer, writing.last_etag(), before))
         });
         drop(place);
-        let (answer, last_etag, before) = answer?;
+        let (answer, last_etag, before) =
+            answer.map_err(Error::from).inspect_err(|error| self.note_if_failed(error))?;
         if last_etag != before {
             self.listeners.tell(last_etag);
         }
@@ -195,10 +302,18 @@ impl Database {
     }
 
     fn enter(&self, size: usize) -> Result<()> {
-        if self.is_closed.load(Relaxed) {
-            return Err(Error::Disabled { name: self.name.clone() });
-        }
+        self.refuse_if_closed()?;
         self.queue.enter(&self.name, size, &self.limits)
+    }
+
+    fn enter_patiently(&self, size: usize) -> Result<()> {
+        self.queue.enter_patiently(size, &self.limits);
+        // It may have been closed meanwhile.
+        self.refuse_if_closed().inspect_err(|_| self.queue.leave(size))
+    }
+
+    fn refuse_if_closed(&self) -> Result<()> {
+        if self.is_closed.load(Relaxed) { Err(Error::Disabled { name: self.name.clone() }) } else { Ok(()) }
     }
 }
 
@@ -259,6 +374,9 @@ where
             (Some(Ok(answer)), Ok(_)) => Ok(answer),
             (None, Ok(_)) => Err(Error::Corrupt { rule: "a write that was committed was run" }),
         };
+        if let Err(error) = &answer {
+            self.database.note_if_failed(error);
+        }
         if answer.is_ok() && self.last_etag != 0 {
             self.database.listeners.tell(self.last_etag);
         }

@@ -6,8 +6,9 @@
 //! <folder>/databases/<name>~<n>/   the same, when the plain name was still in use
 //! ```
 //!
-//! A database is opened when it is first asked for. Creating makes the folder before the record refers to it. Deleting
-//! removes the record and notes the folder in one transaction, then the files; a start after a crash in between ends it.
+//! A database is opened when it is first asked for. Creating makes the folder before the record refers to it; a start after a
+//! crash in between removes it. Deleting removes the record and notes the folder in one transaction; the files go when nobody
+//! holds the database any more, or at the next start.
 //!
 //! A deleted or disabled database can still be held by those who read it. Its environment knows its folder by name, so that
 //! folder must not become another database's meanwhile (hence `~<n>`), and must not be opened twice (hence
@@ -15,20 +16,19 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
-use arc_swap::ArcSwapOption;
-use documents::Date;
 use json::Value;
 use parking_lot::{Mutex, RwLock};
 use storage::Environment;
 
 use crate::client_configuration::ClientConfiguration;
+use crate::database::Held;
+use crate::entry::{Entry, Previous};
 use crate::limits::{LOCKED_FOLDER_WAIT, LOCKED_FOLDER_WAITS_MAX};
 use crate::names::Names;
-use crate::request_ids::RequestIds;
 use crate::system::System;
-use crate::{Database, DatabaseRecord, Error, Limits, LockMode, Operations, Result, name};
+use crate::{Database, DatabaseRecord, Error, Limits, Operations, Result, folders};
 
 /// How a node's databases are opened.
 #[derive(Clone, Debug)]
@@ -55,96 +55,17 @@ impl DatabasesOptions {
 
 /// The databases of a node. All functions may be called from any thread.
 pub struct Databases {
-    options: DatabasesOptions,
-    system: System,
-    names: Names<Entry>,
-    requests: RequestIds,
+    pub(crate) options: DatabasesOptions,
+    pub(crate) system: System,
+    pub(crate) names: Names<Entry>,
     operations: Operations,
-    client_configuration: RwLock<ClientConfiguration>,
+    pub(crate) client_configuration: RwLock<Arc<ClientConfiguration>>,
     /// Held by everything that changes which databases there are, and their records.
-    changing: Mutex<()>,
+    pub(crate) changing: Mutex<()>,
+    /// Held while the files of deleted databases are removed.
+    removing: Mutex<()>,
     /// Databases that were deleted, by folder: some may still be held.
-    deleted: Mutex<HashMap<String, Weak<Database>>>,
-}
-
-/// One database, open or not.
-struct Entry {
-    record: RwLock<Arc<DatabaseRecord>>,
-    /// The name of its folder.
-    folder: String,
-    open: ArcSwapOption<Database>,
-    /// Held while it is opened or closed.
-    previous: Mutex<Previous>,
-    client_configuration: RwLock<ClientConfiguration>,
-}
-
-/// What was open before, and is opened again if somebody still holds it: a folder cannot be opened twice.
-#[derive(Default)]
-enum Previous {
-    #[default]
-    None,
-    /// Gone when nobody holds it.
-    OnDisk(Weak<Database>),
-    /// Only here while it is disabled.
-    InMemory(Arc<Database>),
-}
-
-impl Previous {
-    fn take(&mut self) -> Option<Arc<Database>> {
-        match std::mem::take(self) {
-            Previous::None => None,
-            Previous::OnDisk(database) => database.upgrade(),
-            Previous::InMemory(database) => Some(database),
-        }
-    }
-}
-
-/// What a deletion came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deletion {
-    /// The raft index of the last deletion; None if nothing was deleted.
-    pub raft_index: Option<u64>,
-    /// The databases that were deleted, by their names.
-    pub deleted: Vec<String>,
-}
-
-impl Entry {
-    fn new(record: DatabaseRecord, folder: String) -> Entry {
-        let configuration = configuration_of(&record);
-        Entry {
-            record: RwLock::new(Arc::new(record)),
-            folder,
-            open: ArcSwapOption::empty(),
-            previous: Mutex::default(),
-            client_configuration: RwLock::new(configuration),
-        }
-    }
-
-    fn record(&self) -> Arc<DatabaseRecord> {
-        self.record.read().clone()
-    }
-
-    /// Refuses writes from now on; gives what was open.
-    fn close(&self) -> Option<Arc<Database>> {
-        let mut previous = self.previous.lock();
-        let database = self.open.swap(None).or_else(|| previous.take())?;
-        database.close();
-        *previous = match database.is_in_memory() {
-            true => Previous::InMemory(database.clone()),
-            false => Previous::OnDisk(Arc::downgrade(&database)),
-        };
-        Some(database)
-    }
-}
-
-fn configuration_of(record: &DatabaseRecord) -> ClientConfiguration {
-    match record.value.get("Client") {
-        Some(value @ Value::Object(_)) => {
-            let etag = value.get("Etag").and_then(Value::as_i64).unwrap_or(record.etag as i64);
-            ClientConfiguration { etag, value: Some(value.clone()) }
-        }
-        _ => ClientConfiguration::NONE,
-    }
+    pub(crate) deleted: Mutex<HashMap<String, Held>>,
 }
 
 impl Databases {
@@ -158,27 +79,29 @@ impl Databases {
             None => Environment::in_memory(storage::Options::default())?,
             Some(folder) => {
                 let databases = folder.join("databases");
-                make_folder(&databases)?;
+                folders::make(&databases)?;
                 Environment::open(folder.join("system"), storage::Options::default())?
             }
         };
-        let system = System::open(environment)?;
+        let path_of = |name: &str| Some(options.folder.as_ref()?.join("databases").join(name));
+        let system = System::open(environment, |name| path_of(name).is_some_and(|path| path.exists()))?;
         let databases = Databases {
             operations: Operations::new(options.limits.ended_operations_count_max),
-            client_configuration: RwLock::new(system.client_configuration()?),
+            client_configuration: RwLock::new(Arc::new(system.client_configuration()?)),
             names: Names::default(),
-            requests: RequestIds::default(),
             changing: Mutex::default(),
+            removing: Mutex::default(),
             deleted: Mutex::default(),
             system,
             options,
         };
-        for folder in databases.system.deleting()? {
-            databases.remove_folder(&folder)?;
+        databases.remove_deleted();
+        if let Some(folder) = &databases.options.folder {
+            folders::sweep(&folder.join("databases"), &databases.system.folders_in_use()?)?;
         }
         for (record, folder) in databases.system.records()? {
             let name = record.name().to_owned();
-            databases.names.insert(&name, Arc::new(Entry::new(record, folder)));
+            databases.add_entry(&name, Entry::new(record, folder, Previous::None));
         }
         Ok(Arc::new(databases))
     }
@@ -222,55 +145,106 @@ impl Databases {
         &self.operations
     }
 
-    fn entry(&self, name: &str) -> Result<Arc<Entry>> {
+    pub(crate) fn entry(&self, name: &str) -> Result<Arc<Entry>> {
         self.names.get(name).ok_or_else(|| Error::Missing { name: name.chars().take(128).collect() })
     }
 
-    /// The database of this name, in any case; opened if it is not yet.
+    pub(crate) fn add_entry(&self, name: &str, entry: Entry) {
+        entry.configure(&self.client_configuration.read());
+        self.names.insert(name, Arc::new(entry));
+    }
+
+    /// The database of this name, in any case; opened if it is not yet, which may take long.
     ///
     /// # Errors
     ///
     /// [`Error::Missing`], [`Error::Disabled`], or it cannot be opened.
     pub fn find(&self, name: &str) -> Result<Arc<Database>> {
         let entry = self.entry(name)?;
-        if let Some(database) = entry.open.load_full() {
-            return Ok(database);
+        match entry.ready() {
+            Some(database) => Ok(database),
+            None => self.open_entry(&entry),
         }
-        self.open_entry(&entry)
+    }
+
+    /// The database of this name if it is open; None if [`find`](Self::find) has to open it. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`], [`Error::Disabled`]
+    pub fn find_open(&self, name: &str) -> Result<Option<Arc<Database>>> {
+        let entry = self.entry(name)?;
+        let ready = entry.ready();
+        if ready.is_none() && entry.record().is_disabled() {
+            return Err(Error::Disabled { name: entry.record().name().to_owned() });
+        }
+        Ok(ready)
     }
 
     fn open_entry(&self, entry: &Entry) -> Result<Arc<Database>> {
         let mut previous = entry.previous.lock();
-        if let Some(database) = entry.open.load_full() {
+        let record = entry.record();
+        if matches!(*previous, Previous::Deleted) {
+            return Err(Error::Missing { name: record.name().to_owned() });
+        }
+        if let Some(database) = entry.ready() {
             return Ok(database);
         }
-        let record = entry.record();
         if record.is_disabled() {
             return Err(Error::Disabled { name: record.name().to_owned() });
         }
-        let was_open = !matches!(*previous, Previous::None);
-        let database = match previous.take() {
-            Some(database) => {
-                database.open_again();
-                database
-            }
-            None => Arc::new(self.open_database(&record, &entry.folder, was_open)?),
+        if let Some(failed) = entry.open.swap(None) {
+            tracing::warn!(database = record.name(), "its storage failed; it is closed and opened again");
+            failed.close();
+            *previous = Previous::OnDisk(Held::of(&failed));
+        }
+        let opened = match &*previous {
+            Previous::InMemory(database) => Ok(database.clone()),
+            Previous::OnDisk(held) => match held.get() {
+                Some(database) if !database.has_failed() => Ok(database),
+                _ => self.open_again(&record, entry.folder(), held),
+            },
+            Previous::None | Previous::Deleted => self.open_database(&record, entry.folder(), Opening::Existing),
         };
-        database.set_identity_separator(self.merged_configuration(entry).identity_separator());
-        entry.open.store(Some(database.clone()));
+        let database = opened?;
+        database.open_again();
+        *previous = Previous::None;
+        entry.store(database.clone());
         Ok(database)
     }
 
-    /// * `was_open`: somebody may just be letting go of it, so that the folder is still locked for a moment.
-    fn open_database(&self, record: &DatabaseRecord, folder: &str, was_open: bool) -> Result<Database> {
+    /// Opens a database that somebody is letting go of. One whose storage failed is given again while it is held for long: it
+    /// can be read, and opening it is tried again after a pause.
+    fn open_again(&self, record: &DatabaseRecord, folder: Option<&str>, held: &Held) -> Result<Arc<Database>> {
+        match self.open_database(record, folder, Opening::Held) {
+            Err(error @ Error::Storage(storage::Error::Locked { .. })) => {
+                let failed = held.get().ok_or(error)?;
+                tracing::warn!(database = record.name(), "it cannot be opened again while somebody reads it");
+                failed.note_failure();
+                Ok(failed)
+            }
+            opened => opened,
+        }
+    }
+
+    pub(crate) fn open_database(
+        &self,
+        record: &DatabaseRecord,
+        folder: Option<&str>,
+        opening: Opening,
+    ) -> Result<Arc<Database>> {
         let options = storage::Options::default();
-        let path = self.path_of(folder).filter(|_| !record.is_in_memory());
-        let environment = match &path {
+        let environment = match folder.and_then(|folder| self.path_of(folder)) {
             None => Environment::in_memory(options)?,
             Some(path) => {
-                let mut waits = if was_open { LOCKED_FOLDER_WAITS_MAX } else { 0 };
+                let data = path.join(folders::DATA_FILE);
+                if opening != Opening::New && !data.exists() {
+                    // Opening would make an empty one in its place.
+                    return Err(Error::io("open", &data, std::io::ErrorKind::NotFound.into()));
+                }
+                let mut waits = if opening == Opening::Held { LOCKED_FOLDER_WAITS_MAX } else { 0 };
                 loop {
-                    match Environment::open(path, options.clone()) {
+                    match Environment::open(&path, options.clone()) {
                         Err(storage::Error::Locked { .. }) if waits > 0 => waits -= 1,
                         opened => break opened?,
                     }
@@ -279,29 +253,32 @@ impl Databases {
             }
         };
         let DatabasesOptions { node_tag, limits, .. } = &self.options;
-        Database::open(record.name(), environment, path.is_none(), node_tag, limits)
+        Ok(Arc::new(Database::open(record.name(), environment, folder.is_none(), node_tag, limits)?))
     }
 
-    fn path_of(&self, folder: &str) -> Option<PathBuf> {
+    pub(crate) fn path_of(&self, folder: &str) -> Option<PathBuf> {
         Some(self.options.folder.as_ref()?.join("databases").join(folder))
     }
 
-    /// A folder for a new database: that of a deleted one whose files were kept, the plain name, or one with a number.
-    fn choose_folder(&self, name: &str) -> Result<String> {
-        if let Some(kept) = self.system.kept(name)? {
-            return Ok(kept);
-        }
+    /// A folder for a new database that has none kept: the plain name, or one with a number.
+    pub(crate) fn choose_folder(&self, name: &str) -> Result<String> {
         let plain = name.to_ascii_lowercase();
-        let mut deleted = self.deleted.lock();
-        deleted.retain(|_, database| database.strong_count() > 0);
-        let is_free =
-            |folder: &String| !deleted.contains_key(folder) && self.path_of(folder).is_none_or(|path| !path.exists());
-        if is_free(&plain) {
-            return Ok(plain);
-        }
         let first = self.system.raft_index()? + 1;
-        let numbered = (first..u64::MAX).map(|number| format!("{plain}~{number}")).find(is_free);
-        numbered.ok_or(Error::Corrupt { rule: "a number is free" })
+        let numbered = (first..u64::MAX).map(|number| format!("{plain}~{number}"));
+        for folder in std::iter::once(plain.clone()).chain(numbered) {
+            let is_there = self.path_of(&folder).is_some_and(|path| std::fs::symlink_metadata(path).is_ok());
+            if !is_there && !self.is_held(&folder) && !self.system.is_deleting(&folder)? {
+                return Ok(folder);
+            }
+        }
+        Err(Error::Corrupt { rule: "a number is free" })
+    }
+
+    /// Whether somebody still has a deleted database open in this folder.
+    fn is_held(&self, folder: &str) -> bool {
+        let mut deleted = self.deleted.lock();
+        deleted.retain(|_, held| held.is_open());
+        deleted.contains_key(folder)
     }
 
     /// The database of this name, created with an empty record if there is none.
@@ -321,185 +298,24 @@ impl Databases {
         }
     }
 
-    /// Creates a database and gives its record. A request that is repeated gives the record that it made.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BadName`], [`Error::AlreadyExists`], or storage fails.
-    pub fn create(&self, name: &str, record: Value, request_id: Option<&str>) -> Result<Arc<DatabaseRecord>> {
-        name::check(name)?;
-        let _changing = self.changing.lock();
-        if let Some(entry) = self.names.get(name) {
-            if self.requests.get(request_id) == Some(entry.record().etag) {
-                return Ok(entry.record());
+    /// Removes the files of deleted databases that nobody holds any more. What fails is tried again later.
+    pub(crate) fn remove_deleted(&self) {
+        let _removing = self.removing.lock();
+        let deleting = {
+            // Who deletes notes the folder before it notes who holds it.
+            let _changing = self.changing.lock();
+            self.system.deleting()
+        };
+        let removed = deleting.and_then(|folders| {
+            for folder in folders.iter().filter(|folder| !self.is_held(folder)) {
+                self.path_of(folder).map_or(Ok(()), |path| folders::remove(&path))?;
+                self.system.forget_deleting(folder)?;
             }
-            return Err(Error::AlreadyExists { name: name.to_owned() });
+            Ok(())
+        });
+        if let Err(error) = removed {
+            tracing::warn!(%error, "the files of a deleted database were not removed");
         }
-        let node_tag = &self.options.node_tag;
-        // The environment is made, durably, before a record refers to it. In memory it is made when it is asked for.
-        let draft = DatabaseRecord::new(record.clone(), name, node_tag, 0, Date::now());
-        let folder = self.choose_folder(name)?;
-        let previous = self.deleted.lock().remove(&folder).map_or(Previous::None, Previous::OnDisk);
-        let is_held = matches!(&previous, Previous::OnDisk(database) if database.strong_count() > 0);
-        let is_made_now = !draft.is_in_memory() && !is_held && self.options.folder.is_some();
-        let made = if is_made_now { Some(Arc::new(self.open_database(&draft, &folder, true)?)) } else { None };
-        let (record, index) = self.system.change(|system, tx, index| {
-            let record = DatabaseRecord::new(record, name, node_tag, index, Date::now());
-            system.put_record(tx, &record, &folder)?;
-            Ok(record)
-        })?;
-        self.requests.insert(request_id, index);
-        let entry = Arc::new(Entry::new(record, folder));
-        *entry.previous.lock() = previous;
-        if !entry.record().is_disabled() {
-            entry.open.store(made);
-            self.tell_configuration(&entry);
-        }
-        let record = entry.record();
-        self.names.insert(name, entry);
-        Ok(record)
-    }
-
-    /// Replaces parts of a record: every property in `changes` except the name and the topology.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Missing`], [`Error::RecordConflict`] if `expected_etag` is given and not the record's, or storage fails.
-    pub fn update(&self, name: &str, changes: &Value, expected_etag: Option<u64>) -> Result<Arc<DatabaseRecord>> {
-        let _changing = self.changing.lock();
-        let entry = self.entry(name)?;
-        let now = entry.record();
-        if let Some(expected) = expected_etag.filter(|expected| *expected != now.etag) {
-            return Err(Error::RecordConflict { name: now.name().to_owned(), expected, actual: now.etag });
-        }
-        self.change_record(&entry, |record| {
-            for (key, value) in changes.members() {
-                if key != "DatabaseName" && key != "Topology" && key != "Etag" {
-                    record.set(key, value.clone());
-                }
-            }
-        })
-    }
-
-    /// Changes a record under the next index. The lock `changing` is held.
-    fn change_record(&self, entry: &Entry, change: impl FnOnce(&mut Value)) -> Result<Arc<DatabaseRecord>> {
-        let mut record = DatabaseRecord::clone(&entry.record());
-        change(&mut record.value);
-        let (record, _) = self.system.change(|system, tx, index| {
-            record.etag = index;
-            system.put_record(tx, &record, &entry.folder)?;
-            Ok(record)
-        })?;
-        let record = Arc::new(record);
-        *entry.client_configuration.write() = configuration_of(&record);
-        *entry.record.write() = record.clone();
-        if record.is_disabled() {
-            entry.close();
-        }
-        self.tell_configuration(entry);
-        Ok(record)
-    }
-
-    /// Deletes databases; those that do not exist are passed over. Whoever holds one goes on reading what it was.
-    ///
-    /// * `is_hard`: the files go too. Otherwise they stay, and a database created by the same name has them again.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::DeletionLocked`], before anything is deleted; or storage fails.
-    pub fn delete(&self, names: &[&str], is_hard: bool, request_id: Option<&str>) -> Result<Deletion> {
-        let _changing = self.changing.lock();
-        if let Some(index) = self.requests.get(request_id) {
-            return Ok(Deletion { raft_index: Some(index), deleted: Vec::new() });
-        }
-        let entries: Vec<Arc<Entry>> = names.iter().filter_map(|name| self.names.get(name)).collect();
-        let is_locked = |entry: &&Arc<Entry>| entry.record().lock_mode() == LockMode::PreventDeletesError;
-        if let Some(locked) = entries.iter().find(is_locked) {
-            return Err(Error::DeletionLocked { name: locked.record().name().to_owned() });
-        }
-        let mut deletion = Deletion { raft_index: None, deleted: Vec::new() };
-        for entry in entries {
-            let record = entry.record();
-            if record.lock_mode() == LockMode::PreventDeletesIgnore || self.names.get(record.name()).is_none() {
-                continue;
-            }
-            let folder = &entry.folder;
-            let has_files = self.options.folder.is_some() && !record.is_in_memory();
-            let ((), index) = self.system.change(|system, tx, _| {
-                system.delete_record(tx, record.name())?;
-                match (has_files, is_hard) {
-                    (true, true) => system.put_deleting(tx, folder),
-                    (true, false) => system.put_kept(tx, record.name(), folder),
-                    (false, _) => Ok(()),
-                }
-            })?;
-            self.names.remove(record.name());
-            if let Some(database) = entry.close() {
-                self.deleted.lock().insert(folder.clone(), Arc::downgrade(&database));
-            }
-            deletion.raft_index = Some(index);
-            deletion.deleted.push(record.name().to_owned());
-            if has_files && is_hard {
-                self.remove_folder(folder)?;
-            }
-        }
-        if let Some(index) = deletion.raft_index {
-            self.requests.insert(request_id, index);
-        }
-        Ok(deletion)
-    }
-
-    /// Removes the files of a database whose record is gone. Who still holds it may be making files, so it is tried again.
-    fn remove_folder(&self, folder: &str) -> Result<()> {
-        const ATTEMPTS: u32 = 10;
-        if let Some(path) = self.path_of(folder) {
-            for attempt in 1.. {
-                match std::fs::remove_dir_all(&path) {
-                    Ok(()) => break,
-                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => break,
-                    Err(error) if attempt == ATTEMPTS => return Err(Error::io("remove", &path, error)),
-                    Err(_) => {}
-                }
-            }
-        }
-        self.system.forget_deleting(folder)
-    }
-
-    /// Disables or enables a database; false if it was so already.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Missing`], or storage fails.
-    pub fn set_disabled(&self, name: &str, is_disabled: bool) -> Result<bool> {
-        let _changing = self.changing.lock();
-        let entry = self.entry(name)?;
-        if entry.record().is_disabled() == is_disabled {
-            return Ok(false);
-        }
-        self.change_record(&entry, |record| record.set("Disabled", is_disabled.into()))?;
-        Ok(true)
-    }
-
-    /// Locks a database against deletion, or unlocks it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Missing`], or storage fails.
-    pub fn set_lock_mode(&self, name: &str, mode: LockMode) -> Result<()> {
-        let _changing = self.changing.lock();
-        let entry = self.entry(name)?;
-        self.change_record(&entry, |record| record.set("LockMode", mode.wire_name().into())).map(drop)
-    }
-
-    /// Replaces the settings of a database. They count when it is opened next: disable and enable it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Missing`], or storage fails.
-    pub fn put_settings(&self, name: &str, settings: Value) -> Result<Arc<DatabaseRecord>> {
-        let _changing = self.changing.lock();
-        let entry = self.entry(name)?;
-        self.change_record(&entry, |record| record.set("Settings", settings))
     }
 
     /// The record of a database.
@@ -519,10 +335,13 @@ impl Databases {
     }
 
     /// Does what is due now and then for all open databases: removes tombstones that nobody needs, and flushes those at
-    /// rest; gives how many tombstones went. To be called every minute or so, on a thread that may wait. A database that fails is passed over with a warning.
+    /// rest; gives how many tombstones went. Removes the files of deleted databases, and closes those that nobody asks
+    /// for. To be called every minute or so, on a thread that may wait. A database that fails is passed over with a warning.
     pub fn maintain(&self) -> u64 {
+        self.remove_deleted();
         let mut cleaned = 0;
-        for database in self.names.all().iter().filter_map(|entry| entry.open.load_full()) {
+        for entry in self.names.all() {
+            let Some(database) = entry.open.load_full() else { continue };
             match database.clean_unneeded_tombstones() {
                 Ok(count) => cleaned += count,
                 Err(error) => tracing::warn!(database = database.name(), %error, "tombstones were not cleaned"),
@@ -530,12 +349,16 @@ impl Databases {
             if let Err(error) = database.documents().environment().flush_if_idle() {
                 tracing::warn!(database = database.name(), %error, "it is at rest and was not flushed");
             }
+            drop(database);
+            if entry.close_if_idle() {
+                tracing::debug!(database = entry.record().name(), "nobody asked for it for a while; it was closed");
+            }
         }
         cleaned
     }
 
     /// The client configuration of the node.
-    pub fn client_configuration(&self) -> ClientConfiguration {
+    pub fn client_configuration(&self) -> Arc<ClientConfiguration> {
         self.client_configuration.read().clone()
     }
 
@@ -544,52 +367,20 @@ impl Databases {
     /// # Errors
     ///
     /// [`Error::Missing`]
-    pub fn client_configuration_of(&self, name: &str) -> Result<ClientConfiguration> {
-        Ok(self.merged_configuration(&*self.entry(name)?))
+    pub fn client_configuration_of(&self, name: &str) -> Result<Arc<ClientConfiguration>> {
+        Ok(self.entry(name)?.client_configuration())
     }
+}
 
-    fn merged_configuration(&self, entry: &Entry) -> ClientConfiguration {
-        ClientConfiguration::merged(&self.client_configuration.read(), &entry.client_configuration.read())
-    }
-
-    /// Has an open database complete ids as it is configured now.
-    fn tell_configuration(&self, entry: &Entry) {
-        if let Some(database) = entry.open.load_full() {
-            database.set_identity_separator(self.merged_configuration(entry).identity_separator());
-        }
-    }
-
-    /// Sets the client configuration of the node; gives its raft index, which becomes its etag.
-    ///
-    /// # Errors
-    ///
-    /// Storage fails.
-    pub fn put_client_configuration(&self, mut value: Value) -> Result<u64> {
-        let _changing = self.changing.lock();
-        let (configuration, index) = self.system.change(|system, tx, index| {
-            value.set("Etag", Value::Number(index.to_string()));
-            let configuration = ClientConfiguration { etag: index as i64, value: Some(value) };
-            system.put_client_configuration(tx, &configuration)?;
-            Ok(configuration)
-        })?;
-        *self.client_configuration.write() = configuration;
-        self.names.all().iter().for_each(|entry| self.tell_configuration(entry));
-        Ok(index)
-    }
-
-    /// Sets the client configuration of a database; gives its raft index, which becomes its etag.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Missing`], or storage fails.
-    pub fn put_client_configuration_of(&self, name: &str, mut value: Value) -> Result<u64> {
-        let _changing = self.changing.lock();
-        let entry = self.entry(name)?;
-        let index = self.system.raft_index()? + 1;
-        value.set("Etag", Value::Number(index.to_string()));
-        let record = self.change_record(&entry, |record| record.set("Client", value))?;
-        Ok(record.etag)
-    }
+/// How a folder is opened.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// It is made.
+    New,
+    /// It is there.
+    Existing,
+    /// It is there, and somebody may just be letting go of it, so that it is still locked for a moment.
+    Held,
 }
 
 impl std::fmt::Debug for Databases {
@@ -598,18 +389,21 @@ impl std::fmt::Debug for Databases {
     }
 }
 
-fn make_folder(folder: &Path) -> Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    // Nobody else on this machine is to look into the data.
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|error| Error::io("create", folder, error))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request_ids::Request;
+
+    #[test]
+    fn who_found_a_database_before_it_was_deleted_does_not_make_it_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let databases = Databases::open(DatabasesOptions::folder(folder.path())).unwrap();
+        databases.create("X", Value::object(), None).unwrap();
+        let found = databases.entry("x").unwrap();
+        databases.delete(&["x"], true, None).unwrap();
+        assert!(matches!(databases.open_entry(&found), Err(Error::Missing { .. })));
+        assert!(!folder.path().join("databases/x").exists());
+    }
 
     #[test]
     fn a_deletion_that_was_cut_short_is_ended_at_the_next_start() {
@@ -623,7 +417,7 @@ mod tests {
                 system.delete_record(tx, "X")?;
                 system.put_deleting(tx, "x")
             };
-            databases.system.change(change).unwrap();
+            databases.system.change(&Request::new("delete", &["X"], None).unwrap(), change).unwrap();
             assert!(files.exists());
         }
         let databases = Databases::open(DatabasesOptions::folder(folder.path())).unwrap();

@@ -42,6 +42,23 @@ pub enum Error {
         /// The rule it breaks.
         rule: &'static str,
     },
+    /// The id of a request is longer than any that clients make.
+    #[error("the raft-request-id has {size} bytes, over the limit REQUEST_ID_SIZE_MAX")]
+    BadRequestId {
+        /// Bytes given.
+        size: usize,
+    },
+    /// Where a database is kept is settled when it is created. Create another one and copy the documents.
+    #[error(
+        "Database '{name}' was created {} and stays there: 'RunInMemory' cannot be changed",
+        if *is_in_memory { "in memory" } else { "on disk" }
+    )]
+    PlaceIsFixed {
+        /// The database.
+        name: String,
+        /// Where it is.
+        is_in_memory: bool,
+    },
     /// The database is locked against deletion.
     #[error("Database '{name}' cannot be deleted because of the set lock mode ('PreventDeletesError')")]
     DeletionLocked {
@@ -64,6 +81,12 @@ pub enum Error {
         /// The database.
         database: String,
         /// The id asked for.
+        id: u64,
+    },
+    /// An operation of that number goes on. Reserve another number.
+    #[error("the operation {id} is in progress; another one cannot have its number")]
+    OperationInUse {
+        /// The number.
         id: u64,
     },
     /// The operation was killed.

@@ -1,6 +1,7 @@
 //! Import of JSON Lines: one document per line. A bad line is reported with its number and loses no other.
 
 use std::io::BufRead;
+use std::ops::Range;
 use std::sync::Arc;
 
 use documents::{Batch, Expected};
@@ -54,27 +55,35 @@ impl Database {
         options: &ImportOptions,
         progress: &mut dyn FnMut(&ImportReport),
     ) -> Result<ImportReport> {
-        let (mut report, mut batch, mut line) = (ImportReport::default(), Batch::new(), Vec::new());
-        // Documents of the batch in work, so that one that is refused in it is found.
-        let mut lines: Vec<(u64, Vec<u8>)> = Vec::new();
+        let (mut report, mut batch, mut minifier) = (ImportReport::default(), Batch::new(), Minifier::new());
+        // The lines of the batch in work, so that one that is refused in it is found.
+        let mut lines = Lines::default();
         loop {
-            line.clear();
-            let size = input.read_until(b'\n', &mut line).map_err(|source| Error::Io {
+            let start = lines.text.len();
+            let size = input.read_until(b'\n', &mut lines.text).map_err(|source| Error::Io {
                 operation: "read the lines to import",
                 path: "-".into(),
                 source: Arc::new(source),
             })?;
             if size > 0 {
                 report.line_count += 1;
-                if !line.trim_ascii().is_empty() {
-                    match push_line(&mut batch, &line, options) {
-                        Ok(()) => lines.push((report.line_count, line.clone())),
-                        Err(reason) => report.add_error(report.line_count, reason),
+                let line = &lines.text[start..];
+                let pushed = match line.trim_ascii() {
+                    [] => Ok(false),
+                    line => push_line(&mut batch, &mut minifier, line, options).map(|()| true),
+                };
+                match pushed {
+                    Ok(true) => lines.places.push((report.line_count, start..lines.text.len())),
+                    Ok(false) => lines.text.truncate(start),
+                    Err(reason) => {
+                        lines.text.truncate(start);
+                        report.add_error(report.line_count, reason);
                     }
                 }
             }
             if size == 0 || batch.len() >= BULK_BATCH_COUNT_MAX || batch.size() >= BULK_BATCH_SIZE_MAX {
-                self.import_batch(std::mem::take(&mut batch), &mut lines, options, &mut report)?;
+                self.import_batch(std::mem::take(&mut batch), &lines, options, &mut report)?;
+                lines.clear();
                 progress(&report);
             }
             if size == 0 {
@@ -87,7 +96,7 @@ impl Database {
     fn import_batch(
         &self,
         batch: Batch,
-        lines: &mut Vec<(u64, Vec<u8>)>,
+        lines: &Lines,
         options: &ImportOptions,
         report: &mut ImportReport,
     ) -> Result<()> {
@@ -95,24 +104,45 @@ impl Database {
             return Ok(());
         }
         let count = batch.len() as u64;
-        match self.write(batch.size(), |writing| writing.run_silently(&batch)) {
+        match self.write_patiently(batch.size(), |writing| writing.run_silently(&batch)) {
             Ok(_) => report.document_count += count,
-            Err(Error::Documents(error)) if !matches!(error, documents::Error::Storage(_)) => {
-                for (number, line) in lines.iter() {
+            Err(error) if is_about_a_line(&error) => {
+                let mut minifier = Minifier::new();
+                for (number, place) in &lines.places {
                     let mut single = Batch::new();
-                    push_line(&mut single, line, options)?;
-                    match self.write(single.size(), |writing| writing.run_silently(&single)) {
+                    push_line(&mut single, &mut minifier, &lines.text[place.clone()], options)?;
+                    match self.write_patiently(single.size(), |writing| writing.run_silently(&single)) {
                         Ok(_) => report.document_count += 1,
-                        Err(reason @ Error::Documents(_)) => report.add_error(*number, reason),
+                        Err(reason) if is_about_a_line(&reason) => report.add_error(*number, reason),
                         Err(other) => return Err(other),
                     }
                 }
             }
             Err(other) => return Err(other),
         }
-        lines.clear();
         Ok(())
     }
+}
+
+/// Lines that became documents of one batch.
+#[derive(Default)]
+struct Lines {
+    text: Vec<u8>,
+    /// The number of each, and where it stands in `text`.
+    places: Vec<(u64, Range<usize>)>,
+}
+
+impl Lines {
+    fn clear(&mut self) {
+        self.text.clear();
+        self.places.clear();
+    }
+}
+
+/// Whether another line may fare better. What is wrong with the database ends the import.
+fn is_about_a_line(error: &Error) -> bool {
+    use documents::Error as E;
+    matches!(error, Error::Documents(error) if !matches!(error, E::Storage(_) | E::Corrupt { .. }))
 }
 
 impl ImportReport {
@@ -124,8 +154,7 @@ impl ImportReport {
     }
 }
 
-fn push_line(batch: &mut Batch, line: &[u8], options: &ImportOptions) -> Result<()> {
-    let mut minifier = Minifier::new();
+fn push_line(batch: &mut Batch, minifier: &mut Minifier, line: &[u8], options: &ImportOptions) -> Result<()> {
     let document = minifier.minify(line)?;
     if document.kind() != json::Kind::Object {
         let found = String::from_utf8_lossy(document.bytes()).chars().take(80).collect();
@@ -141,8 +170,11 @@ fn push_line(batch: &mut Batch, line: &[u8], options: &ImportOptions) -> Result<
     // Without an id the server makes one from the collection.
     let id = id.unwrap_or_else(|| collection.map_or_else(String::new, |name| format!("{}/", name.to_lowercase())));
     match collection {
-        None => batch.put(&id, document.bytes(), Expected::Any)?,
-        Some(collection) => batch.put(&id, &with_collection(document, metadata, collection), Expected::Any)?,
+        None => batch.push_put(&id, document, Expected::Any)?,
+        Some(collection) => {
+            let document = with_collection(document, metadata, collection);
+            batch.push_put(&id, Raw::new(&document), Expected::Any)?;
+        }
     }
     Ok(())
 }

@@ -13,12 +13,15 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod administration;
 mod bulk_insert;
 mod changes;
 mod client_configuration;
 mod database;
 mod databases;
+mod entry;
 mod error;
+mod folders;
 mod import;
 mod limits;
 mod name;
@@ -31,11 +34,12 @@ mod sample_data;
 mod system;
 mod tombstones;
 
+pub use administration::Deletion;
 pub use bulk_insert::{BulkInsert, BulkInsertCounts};
 pub use changes::{ChangeListener, Committed};
 pub use client_configuration::ClientConfiguration;
 pub use database::Database;
-pub use databases::{Databases, DatabasesOptions, Deletion};
+pub use databases::{Databases, DatabasesOptions};
 pub use error::{Error, Result};
 pub use import::{ImportOptions, ImportReport, LineError};
 pub use limits::Limits;

@@ -1,14 +1,19 @@
 //! What a node's databases may not exceed.
 
+use std::time::Duration;
+
 /// Bounds that an operator may set.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Bytes of batches that wait in one database for the next transaction. Beyond, writes are refused as busy.
+    /// Bytes of batches that wait in one database for the next transaction. When that many wait, writes are refused as busy;
+    /// those of bulk inserts and imports wait while it is half of that.
     pub queued_batches_size_max: usize,
     /// Batches that wait in one database for the next transaction.
     pub queued_batches_count_max: usize,
     /// Operations of one database whose state is kept after they ended.
     pub ended_operations_count_max: usize,
+    /// How long a database whose storage failed refuses writes before it is opened again.
+    pub failed_database_pause: Duration,
 }
 
 impl Default for Limits {
@@ -17,18 +22,29 @@ impl Default for Limits {
             queued_batches_size_max: 64 * 1024 * 1024,
             queued_batches_count_max: 16 * 1024,
             ended_operations_count_max: 1000,
+            failed_database_pause: Duration::from_secs(5),
         }
     }
 }
 
+/// Rounds of maintenance, of a minute each, in which nobody asks for a database before it is closed: an open one has three
+/// descriptors, and memory.
+pub(crate) const IDLE_ROUNDS_MAX: u32 = 15;
+
 /// Bytes of a database's name.
 pub(crate) const NAME_SIZE_MAX: usize = 128;
 
-/// Spellings that are learnt of each database before all learnt ones are forgotten.
+/// Spellings that are learnt of one database.
 pub(crate) const SPELLINGS_PER_DATABASE_MAX: usize = 8;
+/// Spellings that are learnt in all: each costs a copy of those before.
+pub(crate) const SPELLINGS_COUNT_MAX: usize = 1024;
 
 /// Requests whose ids are remembered, so that a repeated one is not applied twice.
-pub(crate) const REQUEST_IDS_COUNT_MAX: usize = 4096;
+pub(crate) const REQUEST_IDS_COUNT_MAX: u64 = 4096;
+/// Bytes of such an id. Clients send GUIDs.
+pub(crate) const REQUEST_ID_SIZE_MAX: usize = 128;
+/// Bytes that are kept of what such a request asked for, to tell a repeated one from another with the same id.
+pub(crate) const REQUEST_SUBJECT_SIZE_MAX: usize = 512;
 
 /// Seconds that the state of an operation is kept after it ended.
 pub(crate) const ENDED_OPERATION_KEPT_SECONDS: u64 = 15 * 60;
@@ -50,4 +66,4 @@ pub(crate) const IMPORT_ERRORS_KEPT_MAX: usize = 100;
 /// How often, and how long each time, a folder is waited for that somebody in this process is letting go of.
 pub(crate) const LOCKED_FOLDER_WAITS_MAX: u32 = 200;
 /// See [`LOCKED_FOLDER_WAITS_MAX`].
-pub(crate) const LOCKED_FOLDER_WAIT: std::time::Duration = std::time::Duration::from_millis(10);
+pub(crate) const LOCKED_FOLDER_WAIT: Duration = Duration::from_millis(10);

@@ -1,26 +1,27 @@
 //! Finds databases by name without regard to case, by a table of spellings that it has seen.
 //!
 //! A look-up of a known spelling is one load and one probe of a hash table: no lower-casing, no lock. An unknown spelling is
-//! lower-cased, and learnt if there is such a database. What is learnt is bounded, and forgotten when a database goes.
+//! lower-cased, and learnt if there is such a database. Learning copies the table, so it ends when the table is full; what is
+//! not learnt is lower-cased each time. What was learnt is forgotten when its database goes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use parking_lot::Mutex;
+use parking_lot::RwLock;
 
-use crate::limits::SPELLINGS_PER_DATABASE_MAX;
+use crate::limits::{SPELLINGS_COUNT_MAX, SPELLINGS_PER_DATABASE_MAX};
 
 /// Names to things, in any case.
 pub(crate) struct Names<T> {
     spellings: ArcSwap<HashMap<Box<str>, Arc<T>>>,
     /// Lower-cased names; the truth.
-    known: Mutex<HashMap<String, Arc<T>>>,
+    known: RwLock<HashMap<String, Arc<T>>>,
 }
 
 impl<T> Default for Names<T> {
     fn default() -> Self {
-        Names { spellings: ArcSwap::default(), known: Mutex::default() }
+        Names { spellings: ArcSwap::default(), known: RwLock::default() }
     }
 }
 
@@ -29,25 +30,29 @@ impl<T> Names<T> {
         if let Some(found) = self.spellings.load().get(name) {
             return Some(found.clone());
         }
-        self.learn(name)
+        let found = self.known.read().get(&name.to_ascii_lowercase())?.clone();
+        if self.spellings.load().len() < SPELLINGS_COUNT_MAX {
+            self.learn(name);
+        }
+        Some(found)
     }
 
     #[cold]
-    fn learn(&self, name: &str) -> Option<Arc<T>> {
-        let known = self.known.lock();
-        let found = known.get(&name.to_ascii_lowercase())?.clone();
+    fn learn(&self, name: &str) {
+        // Whoever changes the table of spellings holds the lock.
+        let known = self.known.write();
+        let Some(found) = known.get(&name.to_ascii_lowercase()) else { return };
         let mut spellings = HashMap::clone(&self.spellings.load());
-        if spellings.len() >= known.len() * SPELLINGS_PER_DATABASE_MAX {
-            spellings.clear();
+        let spelling_count = spellings.values().filter(|other| Arc::ptr_eq(other, found)).count();
+        if spellings.len() < SPELLINGS_COUNT_MAX && spelling_count < SPELLINGS_PER_DATABASE_MAX {
+            spellings.insert(name.into(), found.clone());
+            self.spellings.store(Arc::new(spellings));
         }
-        spellings.insert(name.into(), found.clone());
-        self.spellings.store(Arc::new(spellings));
-        Some(found)
     }
 
     /// Adds a name; false if it is there already, in any case.
     pub fn insert(&self, name: &str, value: Arc<T>) -> bool {
-        let mut known = self.known.lock();
+        let mut known = self.known.write();
         let lower = name.to_ascii_lowercase();
         if known.contains_key(&lower) {
             return false;
@@ -58,7 +63,7 @@ impl<T> Names<T> {
 
     /// Takes a name away, with all its spellings.
     pub fn remove(&self, name: &str) -> Option<Arc<T>> {
-        let mut known = self.known.lock();
+        let mut known = self.known.write();
         let removed = known.remove(&name.to_ascii_lowercase());
         let mut spellings = HashMap::clone(&self.spellings.load());
         spellings.retain(|spelling, _| !spelling.eq_ignore_ascii_case(name));
@@ -67,7 +72,7 @@ impl<T> Names<T> {
     }
 
     pub fn all(&self) -> Vec<Arc<T>> {
-        self.known.lock().values().cloned().collect()
+        self.known.read().values().cloned().collect()
     }
 }
 
@@ -98,5 +103,22 @@ mod tests {
             assert!(names.get(&spelling).is_some());
             assert!(names.spellings.load().len() <= SPELLINGS_PER_DATABASE_MAX);
         }
+        // The first ones stay: odd spellings do not make the usual one slow.
+        assert!(names.spellings.load().contains_key("abcdefghijkl"));
+    }
+
+    #[test]
+    fn the_table_is_not_copied_for_each_of_many_databases() {
+        let names = Names::default();
+        for n in 0..SPELLINGS_COUNT_MAX + 10 {
+            names.insert(&format!("x{n}"), Arc::new(n));
+        }
+        for n in 0..SPELLINGS_COUNT_MAX + 10 {
+            assert_eq!(names.get(&format!("X{n}")).as_deref(), Some(&n));
+        }
+        let full = names.spellings.load_full();
+        assert_eq!(full.len(), SPELLINGS_COUNT_MAX);
+        assert!(names.get(&format!("X{}", SPELLINGS_COUNT_MAX + 1)).is_some());
+        assert!(Arc::ptr_eq(&full, &names.spellings.load_full()));
     }
 }

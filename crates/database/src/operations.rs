@@ -9,6 +9,7 @@ use documents::Date;
 use parking_lot::Mutex;
 
 use crate::limits::ENDED_OPERATION_KEPT_SECONDS;
+use crate::{Error, Result};
 
 /// Numbers that clients bring along count up to here: JavaScript reads integers up to 2^53.
 const GIVEN_ID_MAX: OperationId = 1 << 52;
@@ -50,7 +51,7 @@ pub enum OperationStatus {
     /// It is done.
     Completed(OperationResult),
     /// It failed.
-    Faulted(Arc<crate::Error>),
+    Faulted(Arc<Error>),
     /// It was killed.
     Canceled,
 }
@@ -141,8 +142,12 @@ impl Operations {
         self.last_id.fetch_add(1, Relaxed) + 1
     }
 
-    /// Starts an operation under a reserved number. A number that is in use is that of its operation.
-    pub fn start(&self, id: OperationId, description: impl Into<String>) -> Arc<Operation> {
+    /// Starts an operation under a reserved number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OperationInUse`] while an operation of that number goes on.
+    pub fn start(&self, id: OperationId, description: impl Into<String>) -> Result<Arc<Operation>> {
         // A number that a client made up must not use up those that all clients can read.
         if id < GIVEN_ID_MAX {
             self.last_id.fetch_max(id, Relaxed);
@@ -157,11 +162,11 @@ impl Operations {
         });
         let mut known = self.known.lock();
         self.clean(&mut known, now);
-        if let Some(other) = known.get(&id).filter(|other| matches!(other.status(), OperationStatus::InProgress)) {
-            return other.clone();
+        if known.get(&id).is_some_and(|other| matches!(other.status(), OperationStatus::InProgress)) {
+            return Err(Error::OperationInUse { id });
         }
         known.insert(id, operation.clone());
-        operation
+        Ok(operation)
     }
 
     /// The operation of this number, if it is known.
@@ -174,6 +179,13 @@ impl Operations {
         let mut all: Vec<_> = self.known.lock().values().cloned().collect();
         all.sort_by_key(|operation| operation.id);
         all
+    }
+
+    /// Whether any operation goes on, or ended not long ago.
+    pub(crate) fn has_any(&self) -> bool {
+        let mut known = self.known.lock();
+        self.clean(&mut known, Date::now());
+        !known.is_empty()
     }
 
     /// Forgets what ended long ago, and the oldest of what ended beyond the bound.
@@ -199,15 +211,18 @@ mod tests {
     fn states_are_kept_up_to_a_bound() {
         let operations = Operations::new(2);
         for _ in 0..10 {
-            let operation = operations.start(operations.next_id(), "x");
+            let operation = operations.start(operations.next_id(), "x").unwrap();
             operation.end(OperationStatus::Completed(OperationResult::default()));
         }
-        let running = operations.start(operations.next_id(), "y");
+        let running = operations.start(operations.next_id(), "y").unwrap();
+        assert!(matches!(operations.start(running.id(), "z"), Err(Error::OperationInUse { id: 11 })));
         assert_eq!(operations.all().len(), 3);
         running.kill();
         assert!(running.is_killed() && operations.get(1).is_none() && operations.get(11).is_some());
         running.end(OperationStatus::Canceled);
         running.end(OperationStatus::Completed(OperationResult::default()));
         assert!(matches!(running.status(), OperationStatus::Canceled));
+        // A number is free again when its operation has ended.
+        assert_eq!(operations.start(running.id(), "z").unwrap().description(), "z");
     }
 }

@@ -1,57 +1,132 @@
 //! The bound of what waits in one database to be written.
 //!
-//! The queue itself is the storage's; here is counted what is in it, and refused what would be too much.
+//! The queue itself is the storage's; here is counted what is in it. When it is full, who cannot wait is refused, and who can
+//! waits. Those who wait get no more than half of it, so that it is not always full for the others.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use parking_lot::{Condvar, Mutex};
 
 use crate::{Error, Limits, Result};
 
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    size: AtomicUsize,
-    count: AtomicUsize,
+    held: Mutex<Held>,
+    /// Somebody left.
+    left: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    size: usize,
+    count: usize,
+}
+
+impl Held {
+    fn add(&mut self, size: usize) {
+        self.size += size;
+        self.count += 1;
+    }
 }
 
 impl Queue {
-    /// Takes a place for `size` bytes; [`leave`](Self::leave) gives it back. A batch larger than the limit goes in alone.
+    /// Takes a place for `size` bytes; [`leave`](Self::leave) gives it back. The limit counts what is there already, so the
+    /// last batch may reach beyond it: a large one is not kept out for ever by small ones.
     pub fn enter(&self, name: &str, size: usize, limits: &Limits) -> Result<()> {
-        let (size_before, count_before) = (self.size.fetch_add(size, Relaxed), self.count.fetch_add(1, Relaxed));
-        let busy = |what, limit| Error::Busy { name: name.to_owned(), what, limit };
-        let refused = if count_before >= limits.queued_batches_count_max {
-            busy(format!("{count_before} batches"), "queued_batches_count_max")
-        } else if size_before > 0 && size_before.saturating_add(size) > limits.queued_batches_size_max {
-            busy(format!("{size_before} bytes"), "queued_batches_size_max")
-        } else {
-            return Ok(());
-        };
-        self.leave(size);
-        Err(refused)
+        let mut held = self.held.lock();
+        let busy = |what, limit| Err(Error::Busy { name: name.to_owned(), what, limit });
+        if held.count >= limits.queued_batches_count_max {
+            return busy(format!("{} batches", held.count), "queued_batches_count_max");
+        }
+        if held.size >= limits.queued_batches_size_max {
+            return busy(format!("{} bytes", held.size), "queued_batches_size_max");
+        }
+        held.add(size);
+        Ok(())
+    }
+
+    /// The same for a thread that may wait: waits until there is room.
+    pub fn enter_patiently(&self, size: usize, limits: &Limits) {
+        let mut held = self.held.lock();
+        // Into an empty queue goes one, however small the limits are.
+        while held.count > 0
+            && (held.count >= limits.queued_batches_count_max / 2 || held.size >= limits.queued_batches_size_max / 2)
+        {
+            self.left.wait(&mut held);
+        }
+        held.add(size);
     }
 
     pub fn leave(&self, size: usize) {
-        self.size.fetch_sub(size, Relaxed);
-        self.count.fetch_sub(1, Relaxed);
+        let mut held = self.held.lock();
+        held.size -= size;
+        held.count -= 1;
+        drop(held);
+        self.left.notify_all();
     }
 
     /// Batches that wait or run.
     pub fn count(&self) -> usize {
-        self.count.load(Relaxed)
+        self.held.lock().count
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc;
+
+    impl Queue {
+        fn held(&self) -> (usize, usize) {
+            let held = self.held.lock();
+            (held.size, held.count)
+        }
+    }
+
+    fn limits(size: usize, count: usize) -> Limits {
+        Limits { queued_batches_size_max: size, queued_batches_count_max: count, ..Limits::default() }
+    }
 
     #[test]
     fn a_full_queue_refuses_and_recovers() {
-        let limits = Limits { queued_batches_size_max: 100, queued_batches_count_max: 3, ..Limits::default() };
+        let limits = limits(100, 3);
         let queue = Queue::default();
         assert!(queue.enter("x", 1000, &limits).is_ok());
         assert!(matches!(queue.enter("x", 1, &limits), Err(Error::Busy { limit: "queued_batches_size_max", .. })));
         queue.leave(1000);
         (0..3).for_each(|_| assert!(queue.enter("x", 10, &limits).is_ok()));
         assert!(matches!(queue.enter("x", 10, &limits), Err(Error::Busy { limit: "queued_batches_count_max", .. })));
-        assert_eq!((queue.size.load(Relaxed), queue.count()), (30, 3));
+        assert_eq!(queue.held(), (30, 3));
+    }
+
+    #[test]
+    fn a_large_batch_goes_in_beside_small_ones() {
+        let queue = Queue::default();
+        assert!(queue.enter("x", 1, &limits(100, 10)).is_ok());
+        assert!(queue.enter("x", 1000, &limits(100, 10)).is_ok());
+        assert_eq!(queue.held(), (1001, 2));
+    }
+
+    #[test]
+    fn who_waits_goes_in_when_half_of_it_is_free() {
+        let (queue, limits) = (Queue::default(), limits(100, 10));
+        (0..3).for_each(|_| queue.enter("x", 30, &limits).unwrap());
+        std::thread::scope(|scope| {
+            let (sender, entered) = mpsc::channel::<()>();
+            scope.spawn(|| {
+                queue.enter_patiently(1000, &limits);
+                drop(sender);
+            });
+            queue.leave(30);
+            // Others are still taken, but it is more than half full.
+            queue.enter("x", 1, &limits).unwrap();
+            assert_eq!(entered.try_recv(), Err(mpsc::TryRecvError::Empty));
+            queue.leave(30);
+            assert_eq!(entered.recv(), Err(mpsc::RecvError));
+        });
+        assert_eq!(queue.held(), (1031, 3));
+        queue.leave(1000);
+        queue.leave(30);
+        queue.leave(1);
+        // However small the limits are.
+        queue.enter_patiently(7, &self::limits(0, 0));
     }
 }

@@ -113,7 +113,13 @@ impl DatabaseRecord {
         settings.members().iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).and_then(|(_, value)| value.as_str())
     }
 
-    pub(crate) fn is_in_memory(&self) -> bool {
-        self.setting("RunInMemory").is_some_and(|value| value.eq_ignore_ascii_case("true"))
+    /// What the settings say about where it is kept. It counts when the database is created.
+    pub(crate) fn run_in_memory(&self) -> Option<bool> {
+        let settings = self.value.get("Settings")?;
+        match settings.members().iter().find(|(key, _)| key.eq_ignore_ascii_case("RunInMemory")) {
+            Some((_, Value::Bool(value))) => Some(*value),
+            Some((_, Value::String(value))) => Some(value.eq_ignore_ascii_case("true")),
+            _ => None,
+        }
     }
 }

@@ -2,14 +2,19 @@
 //!
 //! * `state`: `raft-index` (8 bytes big-endian), `topology-id`, `server-id` (GUIDs), `client-configuration` (etag, JSON).
 //! * `databases`: lower-cased name to the etag of the record (8 bytes big-endian), the size of the folder's name (1 byte), the
-//!   folder's name, and the record as JSON.
+//!   folder's name, and the record as JSON. An empty folder name: the database is in memory, from its creation to its end.
 //! * `kept`: lower-cased name to the folder of a database that was deleted but for its files; who creates one of that name
-//!   again has them.
-//! * `deleting`: folders whose database is deleted and whose files may still be there; removed at the next start.
+//!   again on disk has them.
+//! * `deleting`: folders whose database is deleted and whose files may still be there; removed when nobody holds it any more.
+//! * `requests`, `request-order`: see [`RequestIds`]. An environment without them is of the first version, which named a folder
+//!   for databases in memory too; it is brought up to date when it is opened.
+
+use std::collections::HashSet;
 
 use storage::{Environment, Reader, Tree, WriteTransaction};
 
 use crate::client_configuration::ClientConfiguration;
+use crate::request_ids::{Request, RequestIds};
 use crate::{DatabaseRecord, Error, Result};
 
 pub(crate) struct System {
@@ -18,6 +23,7 @@ pub(crate) struct System {
     databases: Tree,
     kept: Tree,
     deleting: Tree,
+    requests: RequestIds,
     topology_id: String,
     server_id: String,
 }
@@ -32,8 +38,12 @@ const TOPOLOGY_ID: &[u8] = b"topology-id";
 const SERVER_ID: &[u8] = b"server-id";
 const CLIENT_CONFIGURATION: &[u8] = b"client-configuration";
 
+/// A database as it is stored: its record, and its folder unless it is in memory.
+pub(crate) type Stored = (DatabaseRecord, Option<String>);
+
 impl System {
-    pub fn open(environment: Environment) -> Result<System> {
+    /// * `has_files`: whether a folder is there; asked only for environments of the first version.
+    pub fn open(environment: Environment, has_files: impl Fn(&str) -> bool + Sync) -> Result<System> {
         let found = {
             let tx = environment.read();
             let find = |name| Tree::open(&tx, name);
@@ -61,7 +71,23 @@ impl System {
             Ok(String::from_utf8_lossy(value).into_owned())
         };
         let (topology_id, server_id) = (text(TOPOLOGY_ID)?, text(SERVER_ID)?);
-        Ok(System { environment, state, databases, kept, deleting, topology_id, server_id })
+        let requests = RequestIds::open(&environment.read())?;
+        let requests = match requests {
+            Some(requests) => requests,
+            None => environment.write(|tx| -> Result<RequestIds> {
+                for (record, folder) in records(&databases, &*tx)? {
+                    let folder = folder.filter(|folder| record.run_in_memory() != Some(true) || has_files(folder));
+                    put_record(&databases, tx, &record, folder.as_deref())?;
+                }
+                RequestIds::create(tx)
+            })?,
+        };
+        Ok(System { environment, state, databases, kept, deleting, requests, topology_id, server_id })
+    }
+
+    /// The index that a request came to, if it was applied before.
+    pub fn applied(&self, request: &Request) -> Result<Option<u64>> {
+        self.requests.index_of(&self.environment.read(), request)
     }
 
     pub fn topology_id(&self) -> &str {
@@ -82,25 +108,34 @@ impl System {
         bytes.map(u64::from_be_bytes).ok_or(Error::Corrupt { rule: "the raft index is stored" })
     }
 
-    /// Runs one change under the next index, durable when this returns.
+    /// Runs the one change of a request under the next index, durable when this returns.
     pub fn change<T: Send>(
         &self,
+        request: &Request,
         work: impl FnOnce(&System, &mut WriteTransaction<'_>, u64) -> Result<T> + Send,
     ) -> Result<(T, u64)> {
         self.environment.write(|tx| {
             let index = self.index(&*tx)? + 1;
             self.state.put(tx, RAFT_INDEX, &index.to_be_bytes())?;
-            Ok((work(self, tx, index)?, index))
+            let answer = work(self, tx, index)?;
+            self.requests.insert(tx, request, index)?;
+            Ok((answer, index))
         })
     }
 
-    /// Writes a record and the folder of its database.
-    pub fn put_record(&self, tx: &mut WriteTransaction<'_>, record: &DatabaseRecord, folder: &str) -> Result<()> {
+    /// Writes a record and the folder of its database. A folder that was kept is kept no more when it is that one.
+    pub fn put_record(
+        &self,
+        tx: &mut WriteTransaction<'_>,
+        record: &DatabaseRecord,
+        folder: Option<&str>,
+    ) -> Result<()> {
+        put_record(&self.databases, tx, record, folder)?;
         let key = record.name().to_ascii_lowercase();
-        let size = u8::try_from(folder.len()).map_err(|_| Error::Corrupt { rule: "a folder's name is short" })?;
-        let value = [&record.etag.to_be_bytes()[..], &[size], folder.as_bytes(), &record.value.to_vec()].concat();
-        self.databases.put(tx, key.as_bytes(), &value)?;
-        self.kept.delete(tx, key.as_bytes())?;
+        let kept = self.kept.get(tx, key.as_bytes())?;
+        if folder.is_some() && kept == folder.map(str::as_bytes) {
+            self.kept.delete(tx, key.as_bytes())?;
+        }
         Ok(())
     }
 
@@ -110,16 +145,22 @@ impl System {
     }
 
     /// All records with the folders of their databases.
-    pub fn records(&self) -> Result<Vec<(DatabaseRecord, String)>> {
+    pub fn records(&self) -> Result<Vec<Stored>> {
+        records(&self.databases, &self.environment.read())
+    }
+
+    /// The folders that a record, a kept or a deleted database names.
+    pub fn folders_in_use(&self) -> Result<HashSet<String>> {
+        let mut folders: HashSet<String> = self.deleting()?.into_iter().collect();
+        folders.extend(self.records()?.into_iter().filter_map(|(_, folder)| folder));
         let tx = self.environment.read();
-        let mut cursor = self.databases.cursor(&tx);
+        let mut cursor = self.kept.cursor(&tx);
         let mut entry = cursor.first()?;
-        let mut records = Vec::new();
-        while let Some((_, value)) = entry {
-            records.push(decode_record(value).ok_or(Error::Corrupt { rule: "a record has etag, folder and JSON" })?);
+        while let Some((_, folder)) = entry {
+            folders.insert(String::from_utf8_lossy(folder).into_owned());
             entry = cursor.next()?;
         }
-        Ok(records)
+        Ok(folders)
     }
 
     /// Notes that the files of a deleted database stay.
@@ -138,6 +179,10 @@ impl System {
     pub fn put_deleting(&self, tx: &mut WriteTransaction<'_>, folder: &str) -> Result<()> {
         self.deleting.put(tx, folder.as_bytes(), &[])?;
         Ok(())
+    }
+
+    pub fn is_deleting(&self, folder: &str) -> Result<bool> {
+        Ok(self.deleting.contains(&self.environment.read(), folder.as_bytes())?)
     }
 
     /// The folder is gone.
@@ -178,10 +223,67 @@ impl System {
     }
 }
 
-fn decode_record(value: &[u8]) -> Option<(DatabaseRecord, String)> {
+fn put_record(
+    databases: &Tree,
+    tx: &mut WriteTransaction<'_>,
+    record: &DatabaseRecord,
+    folder: Option<&str>,
+) -> Result<()> {
+    let (key, folder) = (record.name().to_ascii_lowercase(), folder.unwrap_or_default());
+    let size = u8::try_from(folder.len()).map_err(|_| Error::Corrupt { rule: "a folder's name is short" })?;
+    let value = [&record.etag.to_be_bytes()[..], &[size], folder.as_bytes(), &record.value.to_vec()].concat();
+    Ok(databases.put(tx, key.as_bytes(), &value)?)
+}
+
+fn records(databases: &Tree, reader: &impl Reader) -> Result<Vec<Stored>> {
+    let mut cursor = databases.cursor(reader);
+    let mut entry = cursor.first()?;
+    let mut records = Vec::new();
+    while let Some((_, value)) = entry {
+        records.push(decode_record(value).ok_or(Error::Corrupt { rule: "a record has etag, folder and JSON" })?);
+        entry = cursor.next()?;
+    }
+    Ok(records)
+}
+
+fn decode_record(value: &[u8]) -> Option<Stored> {
     let (etag, rest) = value.split_first_chunk::<8>()?;
     let (size, rest) = rest.split_first()?;
     let (folder, text) = rest.split_at_checked(usize::from(*size))?;
     let value = json::Value::parse(text).ok()?;
-    Some((DatabaseRecord { value, etag: u64::from_be_bytes(*etag) }, String::from_utf8(folder.to_vec()).ok()?))
+    let folder = String::from_utf8(folder.to_vec()).ok()?;
+    let record = DatabaseRecord { value, etag: u64::from_be_bytes(*etag) };
+    Some((record, Some(folder).filter(|folder| !folder.is_empty())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn databases_in_memory_of_the_first_version_lose_the_folder_that_they_never_had() {
+        let environment = Environment::in_memory(storage::Options::default()).unwrap();
+        // As the first version left it: every record names a folder, and there are no trees of requests.
+        environment
+            .write(|tx| -> Result<()> {
+                let mut make = |name| Tree::open_or_create(tx, name);
+                let [state, databases, ..] = [make(STATE)?, make(DATABASES)?, make(KEPT)?, make(DELETING)?];
+                state.put(tx, RAFT_INDEX, &7u64.to_be_bytes())?;
+                state.put(tx, TOPOLOGY_ID, b"t")?;
+                state.put(tx, SERVER_ID, b"s")?;
+                for (name, run_in_memory) in [("disk", "false"), ("memory", "true"), ("moved", "true")] {
+                    let text = format!(r#"{{"DatabaseName":"{name}","Settings":{{"RunInMemory":"{run_in_memory}"}}}}"#);
+                    let value = json::Value::parse(text.as_bytes())?;
+                    put_record(&databases, tx, &DatabaseRecord { value, etag: 5 }, Some(name))?;
+                }
+                Ok(())
+            })
+            .unwrap();
+        // That one was created on disk, and its settings were changed since.
+        let system = System::open(environment, |folder| folder == "moved").unwrap();
+        let folders: Vec<_> = system.records().unwrap().into_iter().map(|(_, folder)| folder).collect();
+        assert_eq!(folders, [Some("disk".to_owned()), None, Some("moved".to_owned())]);
+        assert_eq!((system.raft_index().unwrap(), system.records().unwrap()[0].0.etag), (7, 5));
+        assert!(RequestIds::open(&system.environment.read()).unwrap().is_some());
+    }
 }

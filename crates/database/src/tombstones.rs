@@ -26,6 +26,12 @@ pub(crate) struct TombstoneCleaning {
     last_etag: AtomicU64,
 }
 
+impl TombstoneCleaning {
+    pub fn is_without_holders(&self) -> bool {
+        self.holders.read().is_empty()
+    }
+}
+
 impl Database {
     /// Keeps tombstones until `holder` has seen them.
     pub fn add_tombstone_holder(&self, holder: Arc<dyn TombstoneHolder>) {
@@ -62,7 +68,8 @@ impl Database {
     pub fn clean_tombstones(&self, etag: Etag) -> Result<u64> {
         let mut removed = 0;
         loop {
-            let count = self.write(0, |writing| writing.clean_tombstones(etag, TOMBSTONE_CLEANING_COUNT_MAX))?;
+            let count =
+                self.write_patiently(0, |writing| writing.clean_tombstones(etag, TOMBSTONE_CLEANING_COUNT_MAX))?;
             removed += count as u64;
             if count < TOMBSTONE_CLEANING_COUNT_MAX {
                 return Ok(removed);
@@ -83,8 +90,8 @@ impl Database {
             if operation.is_some_and(Operation::is_killed) {
                 return Err(Error::Canceled);
             }
-            let count =
-                self.write(0, |writing| writing.delete_collection(name, etag, DELETE_BY_COLLECTION_COUNT_MAX))?;
+            let count = self
+                .write_patiently(0, |writing| writing.delete_collection(name, etag, DELETE_BY_COLLECTION_COUNT_MAX))?;
             progress.processed += count as u64;
             progress.documents_processed += count as u64;
             progress.batch_count += 1;

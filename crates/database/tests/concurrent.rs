@@ -69,7 +69,7 @@ fn readers_see_whole_transfers_and_nothing_is_lost() {
             })
             .collect();
         let bulk = scope.spawn(|| {
-            let mut bulk = database.bulk_insert(None, false);
+            let mut bulk = database.bulk_insert(None, false).unwrap();
             bulk.feed(b"[").unwrap();
             for n in 0..20_000 {
                 let comma = if n == 0 { "" } else { "," };

@@ -43,7 +43,14 @@ fn databases_are_created_found_in_any_case_and_deleted() {
     assert_eq!(count(&shop), 1);
     assert!(matches!(shop.execute(batch(&["users/2"])), Err(Error::Disabled { .. })));
     assert_eq!(count(&databases.find_or_create("shop").unwrap()), 0);
-    assert_eq!(std::fs::read_dir(folder.path().join("databases")).unwrap().count(), 2);
+    // Its files go when nobody holds it any more.
+    let folder_count = || std::fs::read_dir(folder.path().join("databases")).unwrap().count();
+    assert_eq!(folder_count(), 3);
+    databases.maintain();
+    assert_eq!((folder_count(), count(&shop)), (3, 1));
+    drop(shop);
+    databases.maintain();
+    assert_eq!(folder_count(), 2);
     assert_eq!(databases.delete(&["none"], true, None).unwrap().raft_index, None);
 }
 
@@ -58,7 +65,7 @@ fn everything_is_there_after_a_restart() {
         databases.find_or_create("Hard").unwrap().execute(batch(&["users/1"])).unwrap();
         databases.delete(&["Soft"], false, None).unwrap();
         databases.delete(&["Hard"], true, None).unwrap();
-        databases.put_client_configuration(Value::parse(br#"{"IdentityPartsSeparator":"-"}"#).unwrap()).unwrap();
+        databases.put_client_configuration(Value::parse(br#"{"IdentityPartsSeparator":"-"}"#).unwrap(), None).unwrap();
         ((databases.topology_id().to_owned(), databases.server_id().to_owned()), databases.raft_index().unwrap())
     };
     let databases = open();
@@ -74,10 +81,14 @@ fn everything_is_there_after_a_restart() {
 fn disabled_databases_refuse_until_enabled() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
     databases.find_or_create("x").unwrap().execute(batch(&["users/1"])).unwrap();
-    assert!(databases.set_disabled("x", true).unwrap() && !databases.set_disabled("x", true).unwrap());
+    assert_eq!(databases.set_disabled(&["x", "none"], true, None).unwrap(), [true, false]);
+    let index = databases.raft_index().unwrap();
+    assert_eq!(databases.set_disabled(&["x"], true, None).unwrap(), [true]);
+    // It was so already.
+    assert_eq!(databases.raft_index().unwrap(), index);
     assert!(matches!(databases.find("X"), Err(Error::Disabled { .. })));
     assert!(databases.record("x").unwrap().is_disabled());
-    assert!(databases.set_disabled("x", false).unwrap());
+    databases.set_disabled(&["x"], false, None).unwrap();
     // What is only in memory is kept meanwhile.
     assert_eq!(count(&databases.find("X").unwrap()), 1);
 }
@@ -88,9 +99,9 @@ fn a_database_that_is_still_held_is_neither_opened_twice_nor_mixed_up() {
     let databases = Databases::open(DatabasesOptions::folder(folder.path())).unwrap();
     let held = databases.find_or_create("x").unwrap();
     held.execute(batch(&["users/1"])).unwrap();
-    databases.set_disabled("x", true).unwrap();
+    databases.set_disabled(&["x"], true, None).unwrap();
     assert!(matches!(held.execute(batch(&["users/2"])), Err(Error::Disabled { .. })));
-    databases.set_disabled("x", false).unwrap();
+    databases.set_disabled(&["x"], false, None).unwrap();
     databases.find("x").unwrap().execute(batch(&["users/2"])).unwrap();
     databases.delete(&["x"], false, None).unwrap();
     databases.find_or_create("x").unwrap().execute(batch(&["users/3"])).unwrap();
@@ -114,7 +125,7 @@ fn ids_are_completed_with_the_configured_separator() {
         other => panic!("{other:?}"),
     };
     assert_eq!(id("users|"), "users/1");
-    databases.put_client_configuration(Value::parse(br#"{"IdentityPartsSeparator":"-"}"#).unwrap()).unwrap();
+    databases.put_client_configuration(Value::parse(br#"{"IdentityPartsSeparator":"-"}"#).unwrap(), None).unwrap();
     assert_eq!((id("users|"), id("users-")), ("users-2".to_owned(), "users-0000000000000000003-A".to_owned()));
 }
 
@@ -122,7 +133,7 @@ fn ids_are_completed_with_the_configured_separator() {
 fn locked_databases_are_not_deleted() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
     databases.create("x", Value::object(), None).unwrap();
-    databases.set_lock_mode("x", LockMode::PreventDeletesError).unwrap();
+    databases.set_lock_mode(&["x"], LockMode::PreventDeletesError, None).unwrap();
     assert!(
         databases
             .delete(&["x"], true, None)
@@ -130,9 +141,9 @@ fn locked_databases_are_not_deleted() {
             .to_string()
             .contains("cannot be deleted because of the set lock mode")
     );
-    databases.set_lock_mode("x", LockMode::PreventDeletesIgnore).unwrap();
+    databases.set_lock_mode(&["x"], LockMode::PreventDeletesIgnore, None).unwrap();
     assert_eq!(databases.delete(&["x"], true, None).unwrap().raft_index, None);
-    databases.set_lock_mode("x", LockMode::Unlock).unwrap();
+    databases.set_lock_mode(&["x"], LockMode::Unlock, None).unwrap();
     assert!(databases.delete(&["x"], true, None).unwrap().raft_index.is_some());
 }
 
@@ -153,16 +164,16 @@ fn records_are_updated_under_their_etag() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
     let etag = databases.create("x", Value::object(), None).unwrap().etag;
     let changes = Value::parse(br#"{"DatabaseName":"y","Settings":{"K":"v"}}"#).unwrap();
-    let updated = databases.update("x", &changes, Some(etag)).unwrap();
+    let updated = databases.update("x", &changes, Some(etag), None).unwrap();
     assert_eq!((updated.name(), updated.setting("k"), updated.etag > etag), ("x", Some("v"), true));
-    assert!(matches!(databases.update("x", &changes, Some(etag)), Err(Error::RecordConflict { .. })));
-    databases.put_settings("x", Value::object()).unwrap();
+    assert!(matches!(databases.update("x", &changes, Some(etag), None), Err(Error::RecordConflict { .. })));
+    databases.put_settings("x", &Value::object(), None).unwrap();
     assert_eq!(databases.record("x").unwrap().setting("k"), None);
     assert_eq!(databases.client_configuration_of("x").unwrap().etag, -2);
-    databases.put_client_configuration(Value::parse(br#"{"A":1,"B":1}"#).unwrap()).unwrap();
-    let index = databases.put_client_configuration_of("x", Value::parse(br#"{"B":2}"#).unwrap()).unwrap();
+    databases.put_client_configuration(Value::parse(br#"{"A":1,"B":1}"#).unwrap(), None).unwrap();
+    let index = databases.put_client_configuration_of("x", &Value::parse(br#"{"B":2}"#).unwrap(), None).unwrap();
     let merged = databases.client_configuration_of("x").unwrap();
-    assert_eq!((merged.etag, merged.value.unwrap().get("B").unwrap().as_i64()), (index as i64, Some(2)));
+    assert_eq!((merged.etag, merged.value.as_ref().unwrap().get("B").unwrap().as_i64()), (index as i64, Some(2)));
 }
 
 #[test]
@@ -206,6 +217,90 @@ fn submitted_batches_are_answered_once_and_listeners_hear_of_them() {
     assert_eq!(receiver.recv().unwrap().unwrap().high, 32);
 }
 
+/// Begins a write that ends when the answer is sent or dropped, and waits until it has begun.
+fn hold_writer(database: &Arc<Database>, size: usize) -> mpsc::Sender<()> {
+    let (begun, has_begun) = mpsc::channel();
+    let (end, is_to_end) = mpsc::channel::<()>();
+    let work = move |_: &mut documents::Writing<'_, '_>| {
+        begun.send(()).unwrap();
+        let _ = is_to_end.recv();
+        Ok(())
+    };
+    database.submit_work(size, work, |outcome| outcome.unwrap());
+    has_begun.recv().unwrap();
+    end
+}
+
+#[test]
+fn a_bulk_insert_and_an_import_wait_for_room() {
+    let mut options = DatabasesOptions::in_memory();
+    options.limits.queued_batches_size_max = 2000;
+    let database = Databases::open(options).unwrap().find_or_create("x").unwrap();
+    let writer = hold_writer(&database, 5000);
+    assert!(matches!(database.execute(batch(&["a"])), Err(Error::Busy { .. })));
+    std::thread::scope(|scope| {
+        for n in 0..20 {
+            let database = &database;
+            scope.spawn(move || {
+                let mut bulk = database.bulk_insert(None, false).unwrap();
+                let stream = format!(r#"[{{"Id":"b/{n}","Type":"PUT","Document":{{"A":"{}"}}}}]"#, "x".repeat(1000));
+                assert!(bulk.feed(stream.as_bytes()).unwrap());
+                assert_eq!(bulk.finish().unwrap().documents, 1);
+            });
+        }
+        scope.spawn(|| {
+            let lines = b"{\"@metadata\":{\"@id\":\"i/1\"}}";
+            let report = database.import_json_lines(&mut &lines[..], &ImportOptions::default(), &mut |_| ()).unwrap();
+            assert_eq!(report.document_count, 1);
+        });
+        // All have begun, and none was refused.
+        while database.operations().all().len() < 20 {
+            std::thread::yield_now();
+        }
+        drop(writer);
+    });
+    assert_eq!((count(&database), database.queued_count()), (21, 0));
+}
+
+#[test]
+fn who_waits_for_room_in_a_database_that_is_closed_is_refused() {
+    let mut options = DatabasesOptions::in_memory();
+    options.limits.queued_batches_count_max = 2;
+    let databases = Databases::open(options).unwrap();
+    let database = databases.find_or_create("x").unwrap();
+    let writer = hold_writer(&database, 1);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let mut bulk = database.bulk_insert(None, false).unwrap();
+            bulk.feed(br#"[{"Id":"b","Type":"PUT","Document":{}}]"#)?;
+            bulk.finish()
+        });
+        while database.operations().all().is_empty() {
+            std::thread::yield_now();
+        }
+        databases.set_disabled(&["x"], true, None).unwrap();
+        drop(writer);
+        assert!(matches!(waiting.join().unwrap(), Err(Error::Disabled { .. } | Error::Canceled)));
+    });
+    assert_eq!((count(&database), database.queued_count()), (0, 0));
+}
+
+#[test]
+fn a_batch_over_the_limit_is_written_beside_others() {
+    let mut options = DatabasesOptions::in_memory();
+    options.limits.queued_batches_size_max = 1000;
+    let database = Databases::open(options).unwrap().find_or_create("x").unwrap();
+    let writer = hold_writer(&database, 1);
+    let ids: Vec<String> = (0..100).map(|n| format!("users/{n}")).collect();
+    let large = batch(&ids.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(large.size() > 1000);
+    let (sender, answer) = mpsc::channel();
+    database.submit(large, move |outcome| sender.send(outcome.map(drop)).unwrap());
+    drop(writer);
+    answer.recv().unwrap().unwrap();
+    assert_eq!(count(&database), 100);
+}
+
 #[test]
 fn a_full_queue_refuses_at_once() {
     let mut options = DatabasesOptions::in_memory();
@@ -223,7 +318,7 @@ fn a_bulk_insert_is_taken_in_any_pieces_and_ends_with_its_array() {
         for n in 0..5000 {
             stream.extend_from_slice(format!(r#"{{"Id":"users/{n}","Type":"PUT","Document":{{"N":{n},"@metadata":{{"@collection":"Users"}}}}}},{{"Type":"HeartBeat"}}{}"#, if n < 4999 { "," } else { "]never read" }).as_bytes());
         }
-        let mut bulk = database.bulk_insert(Some(7), false);
+        let mut bulk = database.bulk_insert(Some(7), false).unwrap();
         let mut is_closed = false;
         for chunk in stream.chunks(piece.min(stream.len())) {
             is_closed = bulk.feed(chunk).unwrap();
@@ -245,14 +340,14 @@ fn a_bulk_insert_is_taken_in_any_pieces_and_ends_with_its_array() {
 #[test]
 fn a_broken_bulk_insert_faults_its_operation() {
     let database = Databases::open(DatabasesOptions::in_memory()).unwrap().find_or_create("x").unwrap();
-    let mut bulk = database.bulk_insert(None, false);
+    let mut bulk = database.bulk_insert(None, false).unwrap();
     assert!(!bulk.feed(br#"[{"Id":"a","Type":"PUT","Document":{}},"#).unwrap());
     let error = bulk.feed(br#"{"Id":"a","Type":"PUT","Document":[]}]"#).unwrap_err();
     let operation = bulk.operation().clone();
     bulk.fail(error);
     assert!(matches!(operation.status(), OperationStatus::Faulted(_)));
 
-    let mut bulk = database.bulk_insert(None, false);
+    let mut bulk = database.bulk_insert(None, false).unwrap();
     let operation = bulk.operation().clone();
     bulk.feed(b"[").unwrap();
     operation.kill();
@@ -260,9 +355,34 @@ fn a_broken_bulk_insert_faults_its_operation() {
     drop(bulk);
     assert!(matches!(operation.status(), OperationStatus::Faulted(_)));
     assert!(matches!(
-        database.bulk_insert(None, false).feed(br#"[{"Type":"Counters","Id":"x"}]"#),
+        database.bulk_insert(None, false).unwrap().feed(br#"[{"Type":"Counters","Id":"x"}]"#),
         Err(Error::Documents(documents::Error::Unsupported { .. }))
     ));
+}
+
+#[test]
+fn a_bulk_insert_counts_as_documents_what_it_stored() {
+    let database = Databases::open(DatabasesOptions::in_memory()).unwrap().find_or_create("x").unwrap();
+    database.execute(batch(&["users/1", "users/2"])).unwrap();
+    let mut bulk = database.bulk_insert(None, true).unwrap();
+    let put = |id| format!(r#"{{"Id":"{id}","Type":"PUT","Document":{{"@metadata":{{"@collection":"Users"}}}}}}"#);
+    let stream = format!(r#"[{},{},{{"Id":"users/2","Type":"DELETE"}}]"#, put("users/1"), put("users/3"));
+    assert!(bulk.feed(stream.as_bytes()).unwrap());
+    let operation = bulk.operation().clone();
+    assert_eq!(bulk.finish().unwrap(), BulkInsertCounts { items: 3, documents: 1, batches: 1 });
+    assert!(
+        matches!(operation.status(), OperationStatus::Completed(result) if (result.total, result.documents_processed) == (3, 1))
+    );
+}
+
+#[test]
+fn two_bulk_inserts_do_not_share_an_operation() {
+    let database = Databases::open(DatabasesOptions::in_memory()).unwrap().find_or_create("x").unwrap();
+    let first = database.bulk_insert(Some(7), false).unwrap();
+    assert!(matches!(database.bulk_insert(Some(7), false), Err(Error::OperationInUse { id: 7 })));
+    let mut second = database.bulk_insert(Some(8), false).unwrap();
+    second.operation().kill();
+    assert!(matches!(second.feed(b"["), Err(Error::Canceled)) && !first.operation().is_killed());
 }
 
 #[test]
@@ -281,6 +401,22 @@ fn lines_are_imported_and_bad_ones_reported() {
     assert_eq!(snapshot.get("countries/no").unwrap().unwrap().collection().as_deref(), Some("Countries"));
     assert!(snapshot.get("countries/7").unwrap().is_some());
     assert_eq!(snapshot.collection("own").unwrap().unwrap().document_count, 1);
+    // What goes into a collection is stored as it came.
+    let odd = br#"{"Code":"odd","\u00e4\"\\":"\u00fc\n/","@metadata":{"a":[1, 2]}}"#;
+    assert_eq!(database.import_json_lines(&mut &odd[..], &options, &mut |_| ()).unwrap().error_count, 0);
+    let snapshot = database.read();
+    let document = snapshot.get("countries/odd").unwrap().unwrap();
+    assert_eq!(document.body().bytes(), r#"{"Code":"odd","ä\"\\":"ü\n/"}"#.as_bytes());
+    assert_eq!(document.stored_metadata(), br#""@collection":"Countries","a":[1,2]"#);
+}
+
+#[test]
+fn what_is_wrong_with_the_database_is_no_bad_line() {
+    let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
+    let database = databases.find_or_create("x").unwrap();
+    databases.set_disabled(&["x"], true, None).unwrap();
+    let imported = database.import_json_lines(&mut &b"{}"[..], &ImportOptions::default(), &mut |_| ());
+    assert!(matches!(imported, Err(Error::Disabled { .. })));
 }
 
 #[test]
@@ -319,7 +455,7 @@ fn collections_and_tombstones_go_in_bounded_transactions() {
     let database = Databases::open(DatabasesOptions::in_memory()).unwrap().find_or_create("x").unwrap();
     let ids: Vec<String> = (0..3000).map(|n| format!("users/{n}")).collect();
     database.execute(batch(&ids.iter().map(String::as_str).collect::<Vec<_>>())).unwrap();
-    let operation = database.operations().start(database.operations().next_id(), "delete");
+    let operation = database.operations().start(database.operations().next_id(), "delete").unwrap();
     assert_eq!(database.delete_collection("users", Some(&operation)).unwrap(), 3000);
     assert_eq!(
         operation.progress().unwrap(),

@@ -166,7 +166,12 @@ impl Batch {
         Ok(is_command)
     }
 
-    fn push_put(&mut self, id: &str, document: Raw<'_>, expected: Expected) -> Result<()> {
+    /// As [`put`](Self::put), for a document that is minified already.
+    ///
+    /// # Errors
+    ///
+    /// It is no object, or the id cannot be one.
+    pub fn push_put(&mut self, id: &str, document: Raw<'_>, expected: Expected) -> Result<()> {
         let id = if id.is_empty() { id::random_guid() } else { id.to_owned() };
         id::check(&id)?;
         let (content, collection) = content::split(&mut self.text, document)?;

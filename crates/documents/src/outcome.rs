@@ -13,6 +13,8 @@ pub struct Outcome {
     pub last_etag: Etag,
     /// Documents stored or deleted.
     pub changed_count: u64,
+    /// Documents stored. One that was equal to what is stored is not.
+    pub stored_count: u64,
 }
 
 /// What one command came to.

@@ -213,6 +213,7 @@ impl<'a, 'e> Writing<'a, 'e> {
                     match decision {
                         PutDecision::Write(put) => {
                             outcome.changed_count += 1;
+                            outcome.stored_count += 1;
                             self.apply_put(&put, found)?;
                         }
                         PutDecision::Unchanged(..) => self.spare_key = found.key,
@@ -233,6 +234,7 @@ impl<'a, 'e> Writing<'a, 'e> {
                 let (id, change_vector, last_modified) = match decision {
                     PutDecision::Write(put) => {
                         outcome.changed_count += 1;
+                        outcome.stored_count += 1;
                         self.apply_put(&put, found)?;
                         (put.id, put.vector.unwrap_or_else(|| self.store.names.vector(put.etag)), put.last_modified)
                     }

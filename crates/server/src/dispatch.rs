@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::exchange::{Exchange, Upgrade};
 use crate::handlers::topology;
 use crate::node::Node;
+use crate::opening;
 use crate::query_string::{QueryString, decode_segment};
 use crate::reply::Reply;
 use crate::routes::{self, Handler};
@@ -129,7 +130,7 @@ fn check_head(node: &Node, head: &hyper::http::request::Parts) -> Result<()> {
 pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
     exchange.node.request_count.fetch_add(1, Relaxed);
     let url = exchange.uri.clone();
-    let prepared = prepare(&mut exchange);
+    let prepared = prepare(&mut exchange).await;
     let stale = Stale::of(&exchange);
     let outcome = match prepared {
         Err(error) => Err(error),
@@ -198,7 +199,7 @@ impl Stale {
 }
 
 /// Route, access and database of a request.
-fn prepare(exchange: &mut Exchange) -> Result<&'static Handler> {
+async fn prepare(exchange: &mut Exchange) -> Result<&'static Handler> {
     let path = exchange.uri.path();
     let Some(found) = routes::find(exchange.method.as_str(), path) else {
         return Err(Error::RouteNotFound { method: exchange.method.to_string(), path: path.to_owned() });
@@ -207,7 +208,7 @@ fn prepare(exchange: &mut Exchange) -> Result<&'static Handler> {
     exchange.query().check_ids()?;
     if let Some(place) = found.database {
         let name = decode_segment(&path[place]);
-        exchange.database = Some(exchange.node.databases.find(&name)?);
+        exchange.database = Some(opening::find(&exchange.node, &name).await?);
     }
     match found.route.missing {
         Some(feature) => Err(Error::not_supported(feature)),

@@ -19,6 +19,7 @@ mod limits;
 mod listener;
 mod metrics;
 mod node;
+mod opening;
 mod query_string;
 mod reply;
 mod routes;

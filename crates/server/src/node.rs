@@ -11,6 +11,7 @@ use crate::bridge::Bridge;
 use crate::connection::Connections;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
+use crate::opening::Openings;
 
 /// The version that clients are told. They parse `major.minor` and switch features by it: 5.2 atomic guards, 6.1
 /// heartbeats in bulk inserts (endpoints.md §0.4). It says which protocol we speak, not who we are: that is `Server`.
@@ -26,6 +27,7 @@ pub(crate) const SERVER_NAME: &str = concat!("Rookery/", env!("CARGO_PKG_VERSION
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) databases: Arc<database::Databases>,
+    pub(crate) openings: Openings,
     pub(crate) limits: Limits,
     pub(crate) bridge: Bridge,
     pub(crate) connections: Arc<Connections>,

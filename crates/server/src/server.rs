@@ -16,6 +16,7 @@ use crate::limits::Limits;
 use crate::listener;
 use crate::metrics::Metrics;
 use crate::node::Node;
+use crate::opening::Openings;
 
 /// What a server is started with.
 #[derive(Debug, Clone)]
@@ -121,6 +122,7 @@ impl Server {
         let node = Arc::new(Node {
             stopped: stopped.clone(),
             databases,
+            openings: Openings::default(),
             bridge: Bridge::new(&options.limits),
             connections: Arc::new(Connections::new()),
             metrics: Metrics::default(),

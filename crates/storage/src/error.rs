@@ -1,6 +1,7 @@
 //! Why an operation on an environment failed.
 
 use crate::ids::PageNumber;
+use rustix::io::Errno;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -133,5 +134,11 @@ impl Error {
             }
             _ => Error::Io { operation, path: path.to_path_buf(), source: Arc::new(source) },
         }
+    }
+
+    /// Whether the process or the machine has too many files open: nothing was tried, and it passes.
+    pub(crate) fn is_want_of_descriptors(&self) -> bool {
+        let Error::Io { source, .. } = self else { return false };
+        matches!(Errno::from_io_error(source), Some(Errno::MFILE | Errno::NFILE))
     }
 }

@@ -32,7 +32,7 @@ const END_GRACE: Duration = Duration::from_millis(20);
 
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let query = exchange.query();
-    let insert = exchange.database().bulk_insert(query.number("id")?, query.is_true("skipOverwriteIfUnchanged")?);
+    let insert = exchange.database().bulk_insert(query.number("id")?, query.is_true("skipOverwriteIfUnchanged")?)?;
     let body = std::mem::replace(&mut exchange.body, RequestBody::empty());
     let stream = BodyStream::new(body, &exchange.headers, &exchange.node.limits, BodyPace::Idle, usize::MAX);
     let mut stream = match stream {

@@ -73,6 +73,10 @@ impl ChangeListener for Bell {
     fn committed(&self, _: Committed) {
         self.0.notify_one();
     }
+
+    fn closed(&self) {
+        self.0.notify_one();
+    }
 }
 
 /// Rings as long as it lives.
@@ -109,7 +113,8 @@ async fn run(
     let hello = "[{\"TopologyChange\":true,\"AggressiveCachingChange\":true}]";
     let failed = |error: tokio_tungstenite::tungstenite::Error| error.to_string();
     sink.send(Message::text(hello)).await.map_err(failed)?;
-    loop {
+    // What was closed is let go of: its files may go, or it may be opened again, when nobody holds it any more.
+    while !database.is_closed() {
         let frame = tokio::select! {
             _ = stopped.changed() => break,
             command = commands.next() => match command {

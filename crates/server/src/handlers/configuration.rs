@@ -3,6 +3,7 @@
 use hyper::StatusCode;
 use json::Value;
 
+use super::databases::request_id;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
@@ -23,7 +24,7 @@ pub(crate) fn client(exchange: &Exchange) -> Result<Reply> {
 
 /// GET `/configuration/client`: 404 while nothing is configured.
 pub(crate) fn server_client(exchange: &Exchange) -> Result<Reply> {
-    match exchange.node.databases.client_configuration().value {
+    match &exchange.node.databases.client_configuration().value {
         Some(value) => Ok(reply::ok(value.to_vec())),
         None => Ok(reply::empty(StatusCode::NOT_FOUND)),
     }
@@ -44,15 +45,19 @@ async fn read(exchange: &mut Exchange) -> Result<Value> {
 pub(crate) async fn put_client(mut exchange: Exchange) -> Result<Reply> {
     let value = read(&mut exchange).await?;
     let name = exchange.database().name().to_owned();
+    let request_id = request_id(&exchange);
     let databases = exchange.node.databases.clone();
-    exchange.node.bridge.run(move || Ok(databases.put_client_configuration_of(&name, value).map(drop)?)).await?;
+    let change = move || Ok(databases.put_client_configuration_of(&name, &value, request_id.as_deref()).map(drop)?);
+    exchange.node.bridge.run(change).await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }
 
 /// PUT `/admin/configuration/client`. 204.
 pub(crate) async fn put_server_client(mut exchange: Exchange) -> Result<Reply> {
     let value = read(&mut exchange).await?;
+    let request_id = request_id(&exchange);
     let databases = exchange.node.databases.clone();
-    exchange.node.bridge.run(move || Ok(databases.put_client_configuration(value).map(drop)?)).await?;
+    let change = move || Ok(databases.put_client_configuration(value, request_id.as_deref()).map(drop)?);
+    exchange.node.bridge.run(change).await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }

@@ -1,8 +1,6 @@
 //! `/databases` and `/admin/databases`: names, records, creating, deleting, switching on and off.
 
-use std::sync::Arc;
-
-use database::{DatabaseRecord, Databases, LockMode};
+use database::{DatabaseRecord, LockMode};
 use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 use json::{Value, Writer};
@@ -184,7 +182,7 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
         .bridge
         .run(move || {
             Ok(match etag {
-                Some(etag) => databases.update(&name, &record, Some(etag))?,
+                Some(etag) => databases.update(&name, &record, Some(etag), request_id.as_deref())?,
                 None => {
                     record.remove("Etag");
                     databases.create(&name, record, request_id.as_deref())?
@@ -263,6 +261,7 @@ fn refuse_missing(record: &Value) -> Result<()> {
     missing.map_or(Ok(()), |(_, feature)| Err(Error::not_supported(*feature)))
 }
 
+/// By which a request that changes the node is known when it is sent again.
 pub(crate) fn request_id(exchange: &Exchange) -> Option<String> {
     exchange.query().get_nonempty("raft-request-id").map(std::borrow::Cow::into_owned)
 }
@@ -287,10 +286,7 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     let deletion = exchange
         .node
         .bridge
-        .run(move || {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            Ok(databases.delete(&names, is_hard, request_id.as_deref())?)
-        })
+        .run(move || Ok(databases.delete(&borrowed(&names), is_hard, request_id.as_deref())?))
         .await?;
     let index = deletion.raft_index.map_or(-1, u64::cast_signed);
     Ok(reply::object(StatusCode::OK, |json| {
@@ -320,23 +316,25 @@ pub(crate) async fn disable(exchange: Exchange) -> Result<Reply> {
 
 async fn toggle(mut exchange: Exchange, is_disabled: bool) -> Result<Reply> {
     let names = strings(&exchange.read_object().await?, "DatabaseNames")?;
+    let request_id = request_id(&exchange);
     let databases = exchange.node.databases.clone();
-    let outcomes = exchange.node.bridge.run(move || Ok(toggle_all(&databases, names, is_disabled))).await?;
+    let toggle = move || {
+        let outcome = databases.set_disabled(&borrowed(&names), is_disabled, request_id.as_deref())?;
+        Ok(names.into_iter().zip(outcome).collect::<Vec<_>>())
+    };
+    let outcomes = exchange.node.bridge.run(toggle).await?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("Status").array(|json| {
-            for (name, outcome) in &outcomes {
+            for (name, is_there) in &outcomes {
                 json.object(|json| {
-                    json.name("Name").string(name).name("Success").bool(outcome.is_ok());
-                    if !matches!(outcome, Err(database::Error::Missing { .. })) {
-                        json.name("Disabled").bool(is_disabled == outcome.is_ok());
+                    json.name("Name").string(name).name("Success").bool(*is_there);
+                    if *is_there {
+                        json.name("Disabled").bool(is_disabled);
                     }
-                    json.name("Reason").string(&match outcome {
-                        Ok(_) => format!(
-                            "Database state={} was propagated on the cluster",
-                            if is_disabled { "True" } else { "False" }
-                        ),
-                        Err(database::Error::Missing { .. }) => "database not found".to_owned(),
-                        Err(error) => error.to_string(),
+                    json.name("Reason").string(match (is_there, is_disabled) {
+                        (true, true) => "Database state=True was propagated on the cluster",
+                        (true, false) => "Database state=False was propagated on the cluster",
+                        (false, _) => "database not found",
                     });
                 });
             }
@@ -344,16 +342,8 @@ async fn toggle(mut exchange: Exchange, is_disabled: bool) -> Result<Reply> {
     }))
 }
 
-fn toggle_all(
-    databases: &Arc<Databases>,
-    names: Vec<String>,
-    is_disabled: bool,
-) -> Vec<(String, database::Result<bool>)> {
-    let toggle = |name: String| {
-        let outcome = databases.set_disabled(&name, is_disabled);
-        (name, outcome)
-    };
-    names.into_iter().map(toggle).collect()
+fn borrowed(names: &[String]) -> Vec<&str> {
+    names.iter().map(String::as_str).collect()
 }
 
 /// POST `/admin/databases/set-lock`: body `{"DatabaseNames":[],"Mode"}`. 204.
@@ -362,15 +352,12 @@ pub(crate) async fn set_lock(mut exchange: Exchange) -> Result<Reply> {
     let mode = body.get("Mode").and_then(Value::as_str).and_then(LockMode::from_wire);
     let mode = mode.ok_or_else(|| Error::Argument("The body must have a lock mode in 'Mode'".to_owned()))?;
     let names = strings(&body, "DatabaseNames")?;
+    let request_id = request_id(&exchange);
     let databases = exchange.node.databases.clone();
     exchange
         .node
         .bridge
-        .run(move || {
-            // All of them or none: one that is missing refuses the request before anything is locked.
-            names.iter().try_for_each(|name| databases.record(name).map(drop))?;
-            names.iter().try_for_each(|name| Ok(databases.set_lock_mode(name, mode)?))
-        })
+        .run(move || Ok(databases.set_lock_mode(&borrowed(&names), mode, request_id.as_deref())?))
         .await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }
@@ -379,7 +366,9 @@ pub(crate) async fn set_lock(mut exchange: Exchange) -> Result<Reply> {
 pub(crate) async fn put_settings(mut exchange: Exchange) -> Result<Reply> {
     let settings = exchange.read_object().await?;
     let name = exchange.database().name().to_owned();
+    let request_id = request_id(&exchange);
     let databases = exchange.node.databases.clone();
-    exchange.node.bridge.run(move || Ok(databases.put_settings(&name, settings).map(drop)?)).await?;
+    let change = move || Ok(databases.put_settings(&name, &settings, request_id.as_deref()).map(drop)?);
+    exchange.node.bridge.run(change).await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }

@@ -377,7 +377,7 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     };
     let database = exchange.database().clone();
     let operations = database.operations();
-    let operation = operations.start(operations.next_id(), "Delete by query");
+    let operation = operations.start(operations.next_id(), "Delete by query")?;
     let id = operation.id();
     let node = exchange.node.clone();
     let node_tag = database.documents().node_tag().to_owned();

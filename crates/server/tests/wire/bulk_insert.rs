@@ -136,3 +136,20 @@ fn any_pieces_of_a_stream_give_the_same() {
     assert_eq!(read_answer(&mut BufReader::new(stream), false).unwrap().status, 201);
     assert_eq!(count(&wire), 2);
 }
+
+#[test]
+fn the_number_of_a_running_operation_is_refused() {
+    let wire = Wire::with_database();
+    let mut held = wire.connect();
+    let head =
+        b"POST /databases/db/bulk_insert?id=1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[\r\n";
+    held.write_all(head).unwrap();
+    // It has begun when its operation is there.
+    while wire.call("GET /databases/db/operations/state?id=1", "").status != 200 {}
+    let body = format!("[{}]", command("b/1"));
+    let refused = "the operation 1 is in progress";
+    wire.check_error("POST /databases/db/bulk_insert?id=1", &body, 500, "InvalidOperationException", refused);
+    held.write_all(b"1\r\n]\r\n0\r\n\r\n").unwrap();
+    assert_eq!(read_answer(&mut BufReader::new(held), false).unwrap().status, 201);
+    wire.check("POST /databases/db/bulk_insert?id=1", &body, 201, "");
+}

@@ -148,3 +148,12 @@ fn without_an_upgrade_or_a_database_it_is_an_error() {
     let missing = wire.call_with("GET /databases/none/changes", &HEADERS, b"");
     missing.check_error(500, "DatabaseDoesNotExistException", "Database 'none'");
 }
+
+#[test]
+fn a_database_that_goes_closes_the_socket() {
+    let wire = Wire::with_database();
+    let mut socket = Socket::open(&wire);
+    socket.watch("watch-docs", "");
+    wire.call("DELETE /admin/databases", r#"{"DatabaseNames":["db"],"HardDelete":true}"#);
+    assert_eq!(socket.read(), None);
+}

@@ -188,3 +188,110 @@ fn the_same_request_is_not_applied_twice() {
     let again = wire.call("PUT /admin/databases?name=db&raft-request-id=abc", "{}");
     assert_eq!((again.status, again.text()), (201, first.text()));
 }
+
+#[test]
+fn a_repeated_request_is_not_applied_after_other_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = || {
+        Wire::start_with(|options| {
+            options.in_memory = false;
+            options.data_directory = folder.path().to_owned();
+        })
+    };
+    let names = r#"{"DatabaseNames":["db"],"HardDelete":true,"Mode":"PreventDeletesError"}"#;
+    let wire = start();
+    let created = wire.call("PUT /admin/databases?name=db&raft-request-id=q1", "{}");
+    assert_eq!(created.status, 201);
+    for (id, line) in [
+        ("q2", "POST /admin/databases/set-lock"),
+        ("q3", "POST /admin/databases/disable"),
+        ("", "POST /admin/databases/enable"),
+        ("", "POST /admin/databases/set-lock"),
+    ] {
+        let body = if id.is_empty() { names.replace("PreventDeletesError", "Unlock") } else { names.to_owned() };
+        let answer = wire.call(&format!("{line}?raft-request-id={id}"), &body);
+        assert!(matches!(answer.status, 200 | 204), "{}", answer.text());
+    }
+    wire.check("PUT /databases/db/admin/configuration/settings?raft-request-id=q4", r#"{"A":"1"}"#, 204, "");
+    wire.check("PUT /databases/db/admin/configuration/settings", r#"{"A":"2"}"#, 204, "");
+    wire.check("PUT /databases/db/admin/configuration/client?raft-request-id=q5", r#"{"B":1}"#, 204, "");
+    wire.check("PUT /databases/db/admin/configuration/client", r#"{"B":2}"#, 204, "");
+    wire.check("PUT /admin/configuration/client?raft-request-id=q6", r#"{"C":1}"#, 204, "");
+    wire.check("PUT /admin/configuration/client", r#"{"C":2}"#, 204, "");
+    let index = |answer: &super::support::Answer| answer.json().get("RaftCommandIndex").unwrap().as_i64();
+    let before = wire.call("GET /admin/databases?name=db", "").text();
+    drop(wire);
+
+    let wire = start();
+    let again = wire.call("PUT /admin/databases?name=db&raft-request-id=q1", "{}");
+    assert_eq!((again.status, index(&again)), (201, index(&created)));
+    for line in ["set-lock?raft-request-id=q2", "disable?raft-request-id=q3"] {
+        assert!(matches!(wire.call(&format!("POST /admin/databases/{line}"), names).status, 200 | 204));
+    }
+    wire.check("PUT /databases/db/admin/configuration/settings?raft-request-id=q4", r#"{"A":"1"}"#, 204, "");
+    wire.check("PUT /databases/db/admin/configuration/client?raft-request-id=q5", r#"{"B":1}"#, 204, "");
+    wire.check("PUT /admin/configuration/client?raft-request-id=q6", r#"{"C":1}"#, 204, "");
+    assert_eq!(wire.call("GET /admin/databases?name=db", "").text(), before);
+    assert!(wire.call("GET /configuration/client", "").text().starts_with(r#"{"C":2"#));
+
+    let deleted = wire.call("DELETE /admin/databases?raft-request-id=q7", names);
+    assert_eq!(wire.call("PUT /admin/databases?name=db", "{}").status, 201);
+    drop(wire);
+    let wire = start();
+    let again = wire.call("DELETE /admin/databases?raft-request-id=q7", names);
+    assert_eq!((again.status, index(&again)), (200, index(&deleted)));
+    assert_eq!(wire.call("GET /databases/db/stats", "").status, 200);
+    let long = format!("PUT /admin/databases?name=x&raft-request-id={}", "q".repeat(129));
+    wire.check_error(&long, "{}", 400, ".BadRequestException", "the raft-request-id has 129 bytes");
+}
+
+#[test]
+fn where_a_database_is_kept_cannot_be_changed() {
+    let wire = Wire::with_database();
+    let settings = "PUT /databases/db/admin/configuration/settings";
+    let message = "Database 'db' was created in memory and stays there";
+    wire.check_error(settings, r#"{"RunInMemory":"false"}"#, 500, "InvalidOperationException", message);
+    wire.check(settings, r#"{"RunInMemory":"true"}"#, 204, "");
+}
+
+#[test]
+fn a_database_that_is_not_open_is_opened_once_for_all_who_ask() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = || {
+        Wire::start_with(|options| {
+            options.in_memory = false;
+            options.data_directory = folder.path().to_owned();
+            // One opener has the only thread; the others must not need it.
+            (options.limits.blocking_thread_count, options.limits.blocking_queue_count) = (1, 0);
+        })
+    };
+    let wire = start();
+    wire.create("db");
+    wire.put("a", "{}");
+    drop(wire);
+    let wire = start();
+    std::thread::scope(|scope| {
+        let get = || wire.call("GET /databases/DB/docs?id=a", "").status;
+        let all: Vec<_> = (0..16).map(|_| scope.spawn(get)).collect();
+        assert!(all.into_iter().all(|one| one.join().unwrap() == 200));
+    });
+    wire.check_error("GET /databases/none/docs?id=a", "", 500, "DatabaseDoesNotExistException", "");
+}
+
+#[test]
+fn a_database_that_cannot_be_opened_says_why_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = || {
+        Wire::start_with(|options| {
+            options.in_memory = false;
+            options.data_directory = folder.path().to_owned();
+        })
+    };
+    start().create("db");
+    std::fs::remove_dir_all(folder.path().join("databases/db")).unwrap();
+    let wire = start();
+    for _ in 0..2 {
+        wire.check_error("GET /databases/db/stats", "", 500, "IOException", "open ");
+    }
+    assert_eq!(wire.call("GET /databases", "").status, 200);
+}

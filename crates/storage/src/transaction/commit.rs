@@ -377,8 +377,8 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<Option<RecordWrite>> 
     let Some(journal) = &mut writer.journal else { return Err(Error::Closed) };
     let length = bytes.len() as u64;
     let (file, position) = journal.reserve(length).inspect_err(|error| {
-        // No room is not a failure: nothing was promised. But a sync that failed is not tried again.
-        if !matches!(error, Error::DiskFull { .. }) {
+        // Want of room or of descriptors is not a failure: nothing was promised. But a sync that failed is not tried again.
+        if !matches!(error, Error::DiskFull { .. }) && !error.is_want_of_descriptors() {
             inner.fail(error.clone());
         }
     })?;

@@ -1,0 +1,312 @@
+//! What changes the databases of a node and their records: creating, deleting, locking, settings.
+//!
+//! One change at a time, under the lock `changing`; each is one transaction of the node's own environment, under the next raft
+//! index, with the id of the request that asked for it.
+
+use std::sync::Arc;
+
+use documents::Date;
+use json::Value;
+
+use crate::client_configuration::ClientConfiguration;
+use crate::databases::Opening;
+use crate::entry::{Entry, Previous};
+use crate::request_ids::Request;
+use crate::{DatabaseRecord, Databases, Error, LockMode, Result, folders, name};
+
+/// What a deletion came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deletion {
+    /// The raft index of the last deletion; None if nothing was deleted.
+    pub raft_index: Option<u64>,
+    /// The databases that were deleted, by their names.
+    pub deleted: Vec<String>,
+}
+
+impl Databases {
+    /// Creates a database and gives its record.
+    ///
+    /// * `request_id`: a request that was applied before is not applied again, here and below; its answer has the etag of
+    ///   then.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadName`], [`Error::AlreadyExists`], [`Error::Missing`] if it was created by this request and deleted since, or
+    /// storage fails.
+    pub fn create(&self, name: &str, record: Value, request_id: Option<&str>) -> Result<Arc<DatabaseRecord>> {
+        name::check(name)?;
+        let request = Request::new("create", &[name], request_id)?;
+        let _changing = self.changing.lock();
+        if let Some(record) = self.repeated(&request, name)? {
+            return Ok(record);
+        }
+        if self.names.get(name).is_some() {
+            return Err(Error::AlreadyExists { name: name.to_owned() });
+        }
+        let node_tag = &self.options.node_tag;
+        let draft = DatabaseRecord::new(record.clone(), name, node_tag, 0, Date::now());
+        let is_on_disk = self.options.folder.is_some() && draft.run_in_memory() != Some(true);
+        let kept = if is_on_disk { self.system.kept(name)? } else { None };
+        // The environment is made, durably, before a record refers to it. In memory it is made when it is asked for.
+        let (folder, made) = match (is_on_disk, kept) {
+            (false, _) => (None, None),
+            (true, Some(kept)) => (Some(kept), None),
+            (true, None) => {
+                let folder = self.choose_folder(name)?;
+                let made = self.open_database(&draft, Some(&folder), Opening::New);
+                (Some(folder.clone()), Some(made.inspect_err(|_| self.remove_made(&folder))?))
+            }
+        };
+        let changed = self.system.change(&request, |system, tx, index| {
+            let record = DatabaseRecord::new(record, name, node_tag, index, Date::now());
+            system.put_record(tx, &record, folder.as_deref())?;
+            Ok(record)
+        });
+        let (record, _) = match changed {
+            Ok(changed) => changed,
+            Err(error) => {
+                if let (Some(made), Some(folder)) = (made, &folder) {
+                    drop(made);
+                    self.remove_made(folder);
+                }
+                return Err(error);
+            }
+        };
+        let held = folder.as_ref().and_then(|folder| self.deleted.lock().remove(folder));
+        let entry = Entry::new(record, folder, held.map_or(Previous::None, Previous::OnDisk));
+        let record = entry.record();
+        if let Some(made) = made.filter(|_| !record.is_disabled()) {
+            entry.store(made);
+        }
+        self.add_entry(name, entry);
+        Ok(record)
+    }
+
+    /// Removes the folder of a creation that failed. What is left of it goes at the next start.
+    fn remove_made(&self, folder: &str) {
+        if let Some(Err(error)) = self.path_of(folder).map(|path| folders::remove(&path)) {
+            tracing::warn!(folder, %error, "a database could not be created, and its folder not be removed");
+        }
+    }
+
+    /// What a request about one database is answered with if it was applied before.
+    fn repeated(&self, request: &Request, name: &str) -> Result<Option<Arc<DatabaseRecord>>> {
+        let Some(etag) = self.system.applied(request)? else { return Ok(None) };
+        let record = DatabaseRecord::clone(&self.entry(name)?.record());
+        Ok(Some(Arc::new(DatabaseRecord { etag, ..record })))
+    }
+
+    /// Replaces parts of a record: every property in `changes` except the name and the topology.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`], [`Error::RecordConflict`] if `expected_etag` is given and not the record's,
+    /// [`Error::PlaceIsFixed`], or storage fails.
+    pub fn update(
+        &self,
+        name: &str,
+        changes: &Value,
+        expected_etag: Option<u64>,
+        request_id: Option<&str>,
+    ) -> Result<Arc<DatabaseRecord>> {
+        let request = Request::new("update", &[name], request_id)?;
+        let _changing = self.changing.lock();
+        if let Some(record) = self.repeated(&request, name)? {
+            return Ok(record);
+        }
+        let entry = self.entry(name)?;
+        let now = entry.record();
+        if let Some(expected) = expected_etag.filter(|expected| *expected != now.etag) {
+            return Err(Error::RecordConflict { name: now.name().to_owned(), expected, actual: now.etag });
+        }
+        self.change_records(&request, std::slice::from_ref(&entry), |record, _| {
+            for (key, value) in changes.members() {
+                if key != "DatabaseName" && key != "Topology" && key != "Etag" {
+                    record.set(key, value.clone());
+                }
+            }
+        })?;
+        Ok(entry.record())
+    }
+
+    /// Changes records under the next index, all or none. The lock `changing` is held.
+    fn change_records(
+        &self,
+        request: &Request,
+        entries: &[Arc<Entry>],
+        change: impl Fn(&mut Value, u64) + Sync,
+    ) -> Result<u64> {
+        let (records, index) = self.system.change(request, |system, tx, index| {
+            let mut records = Vec::with_capacity(entries.len());
+            for entry in entries {
+                let mut record = DatabaseRecord::clone(&entry.record());
+                change(&mut record.value, index);
+                record.etag = index;
+                entry.refuse_move(&record)?;
+                system.put_record(tx, &record, entry.folder())?;
+                records.push(record);
+            }
+            Ok(records)
+        })?;
+        for (entry, record) in entries.iter().zip(records) {
+            let is_disabled = record.is_disabled();
+            entry.set_record(Arc::new(record));
+            if is_disabled {
+                entry.close();
+            }
+            entry.configure(&self.client_configuration.read());
+        }
+        Ok(index)
+    }
+
+    /// Deletes databases, all at once; those that do not exist are passed over. Whoever holds one goes on reading what it was.
+    ///
+    /// * `is_hard`: the files go too, when nobody holds them any more. Otherwise they stay, and a database created by the same
+    ///   name has them again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DeletionLocked`], before anything is deleted; or storage fails.
+    pub fn delete(&self, names: &[&str], is_hard: bool, request_id: Option<&str>) -> Result<Deletion> {
+        let request = Request::new("delete", names, request_id)?;
+        let deletion = {
+            let _changing = self.changing.lock();
+            self.delete_records(&request, names, is_hard)?
+        };
+        self.remove_deleted();
+        Ok(deletion)
+    }
+
+    fn delete_records(&self, request: &Request, names: &[&str], is_hard: bool) -> Result<Deletion> {
+        if let Some(index) = self.system.applied(request)? {
+            return Ok(Deletion { raft_index: Some(index), deleted: Vec::new() });
+        }
+        let mut entries: Vec<Arc<Entry>> = Vec::new();
+        for entry in names.iter().filter_map(|name| self.names.get(name)) {
+            match entry.record().lock_mode() {
+                LockMode::PreventDeletesError => {
+                    return Err(Error::DeletionLocked { name: entry.record().name().to_owned() });
+                }
+                LockMode::PreventDeletesIgnore => {}
+                LockMode::Unlock if entries.iter().any(|other| Arc::ptr_eq(other, &entry)) => {}
+                LockMode::Unlock => entries.push(entry),
+            }
+        }
+        if entries.is_empty() {
+            return Ok(Deletion { raft_index: None, deleted: Vec::new() });
+        }
+        let ((), index) = self.system.change(request, |system, tx, _| {
+            entries.iter().try_for_each(|entry| {
+                let record = entry.record();
+                system.delete_record(tx, record.name())?;
+                match (entry.folder(), is_hard) {
+                    (Some(folder), true) => system.put_deleting(tx, folder),
+                    (Some(folder), false) => system.put_kept(tx, record.name(), folder),
+                    (None, _) => Ok(()),
+                }
+            })
+        })?;
+        let mut deleted = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let name = entry.record().name().to_owned();
+            self.names.remove(&name);
+            if let (Some(held), Some(folder)) = (entry.delete(), entry.folder()) {
+                self.deleted.lock().insert(folder.to_owned(), held);
+            }
+            deleted.push(name);
+        }
+        Ok(Deletion { raft_index: Some(index), deleted })
+    }
+
+    /// Disables or enables databases; gives for each name whether there is such a database.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails; then none is changed.
+    pub fn set_disabled(&self, names: &[&str], is_disabled: bool, request_id: Option<&str>) -> Result<Vec<bool>> {
+        let request = Request::new(if is_disabled { "disable" } else { "enable" }, names, request_id)?;
+        let _changing = self.changing.lock();
+        let found: Vec<Option<Arc<Entry>>> = names.iter().map(|name| self.names.get(name)).collect();
+        let exist = found.iter().map(Option::is_some).collect();
+        let is_other = |entry: &Arc<Entry>| entry.record().is_disabled() != is_disabled;
+        let entries: Vec<Arc<Entry>> = found.into_iter().flatten().filter(is_other).collect();
+        if !entries.is_empty() && self.system.applied(&request)?.is_none() {
+            self.change_records(&request, &entries, |record, _| record.set("Disabled", is_disabled.into()))?;
+        }
+        Ok(exist)
+    }
+
+    /// Locks databases against deletion, or unlocks them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`], or storage fails; then none is changed.
+    pub fn set_lock_mode(&self, names: &[&str], mode: LockMode, request_id: Option<&str>) -> Result<()> {
+        let request = Request::new(mode.wire_name(), names, request_id)?;
+        let _changing = self.changing.lock();
+        if self.system.applied(&request)?.is_some() {
+            return Ok(());
+        }
+        let entries = names.iter().map(|name| self.entry(name)).collect::<Result<Vec<_>>>()?;
+        self.change_records(&request, &entries, |record, _| record.set("LockMode", mode.wire_name().into())).map(drop)
+    }
+
+    /// Replaces the settings of a database. They count when it is opened next: disable and enable it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`], [`Error::PlaceIsFixed`], or storage fails.
+    pub fn put_settings(&self, name: &str, settings: &Value, request_id: Option<&str>) -> Result<Arc<DatabaseRecord>> {
+        let request = Request::new("settings", &[name], request_id)?;
+        let _changing = self.changing.lock();
+        if let Some(record) = self.repeated(&request, name)? {
+            return Ok(record);
+        }
+        let entry = self.entry(name)?;
+        self.change_records(&request, std::slice::from_ref(&entry), |record, _| {
+            record.set("Settings", settings.clone())
+        })?;
+        Ok(entry.record())
+    }
+
+    /// Sets the client configuration of the node; gives its raft index, which becomes its etag.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn put_client_configuration(&self, mut value: Value, request_id: Option<&str>) -> Result<u64> {
+        let request = Request::new("client-configuration", &[], request_id)?;
+        let _changing = self.changing.lock();
+        if let Some(index) = self.system.applied(&request)? {
+            return Ok(index);
+        }
+        let (configuration, index) = self.system.change(&request, |system, tx, index| {
+            value.set("Etag", Value::Number(index.to_string()));
+            let configuration = ClientConfiguration { etag: index as i64, value: Some(value) };
+            system.put_client_configuration(tx, &configuration)?;
+            Ok(configuration)
+        })?;
+        *self.client_configuration.write() = Arc::new(configuration);
+        let node = self.client_configuration();
+        self.names.all().iter().for_each(|entry| entry.configure(&node));
+        Ok(index)
+    }
+
+    /// Sets the client configuration of a database; gives its raft index, which becomes its etag.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`], or storage fails.
+    pub fn put_client_configuration_of(&self, name: &str, value: &Value, request_id: Option<&str>) -> Result<u64> {
+        let request = Request::new("client-configuration", &[name], request_id)?;
+        let _changing = self.changing.lock();
+        if let Some(record) = self.repeated(&request, name)? {
+            return Ok(record.etag);
+        }
+        self.change_records(&request, &[self.entry(name)?], |record, index| {
+            let mut value = value.clone();
+            value.set("Etag", Value::Number(index.to_string()));
+            record.set("Client", value);
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! One database of a node, open or not.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use arc_swap::ArcSwapOption;
+use json::Value;
+use parking_lot::{Mutex, RwLock};
+
+use crate::client_configuration::ClientConfiguration;
+use crate::database::Held;
+use crate::limits::IDLE_ROUNDS_MAX;
+use crate::{Database, DatabaseRecord, Error, Result};
+
+pub(crate) struct Entry {
+    record: RwLock<Arc<DatabaseRecord>>,
+    /// The name of its folder; None: it is in memory. Settled when it is created.
+    folder: Option<String>,
+    pub open: ArcSwapOption<Database>,
+    /// Held while it is opened or closed.
+    pub previous: Mutex<Previous>,
+    client_configuration: RwLock<Arc<ClientConfiguration>>,
+    /// How often [`close_if_idle`](Self::close_if_idle) was called since somebody last asked for it.
+    idle_rounds: AtomicU32,
+}
+
+/// What was open before, and is opened again if somebody still holds it: a folder cannot be opened twice.
+#[derive(Default)]
+pub(crate) enum Previous {
+    #[default]
+    None,
+    /// Gone when nobody holds it.
+    OnDisk(Held),
+    /// Only here while it is disabled.
+    InMemory(Arc<Database>),
+    /// The database is deleted: who found it before that must neither open it nor make its folder anew.
+    Deleted,
+}
+
+impl Entry {
+    pub fn new(record: DatabaseRecord, folder: Option<String>, previous: Previous) -> Entry {
+        Entry {
+            record: RwLock::new(Arc::new(record)),
+            folder,
+            open: ArcSwapOption::empty(),
+            previous: Mutex::new(previous),
+            client_configuration: RwLock::new(Arc::new(ClientConfiguration::NONE)),
+            idle_rounds: AtomicU32::new(0),
+        }
+    }
+
+    pub fn record(&self) -> Arc<DatabaseRecord> {
+        self.record.read().clone()
+    }
+
+    pub fn set_record(&self, record: Arc<DatabaseRecord>) {
+        *self.record.write() = record;
+    }
+
+    pub fn folder(&self) -> Option<&str> {
+        self.folder.as_deref()
+    }
+
+    /// The database, if it is open and need not be opened again.
+    pub fn ready(&self) -> Option<Arc<Database>> {
+        // Written only when it changes: all threads that serve requests read this line.
+        if self.idle_rounds.load(Relaxed) != 0 {
+            self.idle_rounds.store(0, Relaxed);
+        }
+        self.open.load_full().filter(|database| !database.is_to_be_opened_again())
+    }
+
+    /// Refuses a record that wants the database elsewhere than it is.
+    pub fn refuse_move(&self, changed: &DatabaseRecord) -> Result<()> {
+        let (is_in_memory, wanted) = (self.folder.is_none(), changed.run_in_memory());
+        // One that was created in memory because the whole node is may go on saying that it would be on disk.
+        if wanted.is_some_and(|wanted| wanted != is_in_memory) && wanted != self.record().run_in_memory() {
+            return Err(Error::PlaceIsFixed { name: changed.name().to_owned(), is_in_memory });
+        }
+        Ok(())
+    }
+
+    /// The client configuration of the database, over that of the node.
+    pub fn client_configuration(&self) -> Arc<ClientConfiguration> {
+        self.client_configuration.read().clone()
+    }
+
+    /// Takes over what is configured now, and has the open database complete ids so.
+    pub fn configure(&self, node: &ClientConfiguration) {
+        let merged = ClientConfiguration::merged(node, &configuration_of(&self.record()));
+        let mut configuration = self.client_configuration.write();
+        *configuration = Arc::new(merged);
+        if let Some(database) = self.open.load_full() {
+            database.set_identity_separator(configuration.identity_separator());
+        }
+    }
+
+    /// Offers an opened database to those who look for it.
+    pub fn store(&self, database: Arc<Database>) {
+        // A change of the configuration comes before this, or finds it open.
+        let configuration = self.client_configuration.read();
+        database.set_identity_separator(configuration.identity_separator());
+        self.open.store(Some(database));
+    }
+
+    /// To be called once in a while: closes the database if nobody asked for it for some rounds, nobody holds it, and
+    /// nothing is lost by that. The next who asks opens it again.
+    pub fn close_if_idle(&self) -> bool {
+        if self.idle_rounds.fetch_add(1, Relaxed) < IDLE_ROUNDS_MAX {
+            return false;
+        }
+        let mut previous = self.previous.lock();
+        let Some(database) = self.open.swap(None) else { return false };
+        // Whoever took it before the swap is counted; whoever comes now waits for the lock.
+        if Arc::strong_count(&database) > 1 || !database.is_forgettable() {
+            self.open.store(Some(database));
+            return false;
+        }
+        *previous = Previous::OnDisk(Held::of(&database));
+        drop(previous);
+        true
+    }
+
+    /// Refuses writes from now on, until it is opened again.
+    pub fn close(&self) {
+        let mut previous = self.previous.lock();
+        let Some(database) = self.open.swap(None) else { return };
+        database.close();
+        *previous = match database.is_in_memory() {
+            true => Previous::InMemory(database.clone()),
+            false => Previous::OnDisk(Held::of(&database)),
+        };
+        // Letting go of the database may take a while, and is not done under the lock.
+        drop(previous);
+    }
+
+    /// The same for ever; gives what is left of it if others hold it.
+    pub fn delete(&self) -> Option<Held> {
+        let mut previous = self.previous.lock();
+        let before = std::mem::replace(&mut *previous, Previous::Deleted);
+        let open = self.open.swap(None);
+        drop(previous);
+        match (open, before) {
+            (Some(database), _) => {
+                database.close();
+                Some(Held::of(&database))
+            }
+            (None, Previous::OnDisk(held)) => Some(held),
+            (None, _) => None,
+        }
+    }
+}
+
+fn configuration_of(record: &DatabaseRecord) -> ClientConfiguration {
+    match record.value.get("Client") {
+        Some(value @ Value::Object(_)) => {
+            let etag = value.get("Etag").and_then(Value::as_i64).unwrap_or(record.etag as i64);
+            ClientConfiguration { etag, value: Some(value.clone()) }
+        }
+        _ => ClientConfiguration::NONE,
+    }
+}

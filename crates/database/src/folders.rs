@@ -1,0 +1,91 @@
+//! The folders of databases: making, removing, and what a creation that did not end leaves.
+//!
+//! A folder that no record names is removed at start only if nothing can be lost by it: it bears a name that a database
+//! can have, has no files but those of an environment, and holds no document. Whoever lost the node's own environment, or put
+//! a folder there by hand, finds it as it was.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use documents::{DocumentStore, StoreOptions};
+use storage::Environment;
+
+use crate::{Error, Result, name};
+
+/// The file that every environment has (docs/format.md).
+pub(crate) const DATA_FILE: &str = "data";
+
+pub(crate) fn make(folder: &Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    // Nobody else on this machine is to look into the data.
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|error| Error::io("create", folder, error))
+}
+
+/// Removes a folder with all that is in it, if it is there.
+pub(crate) fn remove(folder: &Path) -> Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", folder, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Removes what creations that did not end left in `databases`.
+pub(crate) fn sweep(databases: &Path, in_use: &HashSet<String>) -> Result<()> {
+    let failed = |error| Error::io("list", databases, error);
+    for entry in std::fs::read_dir(databases).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let Some(folder) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        if in_use.contains(folder) {
+            continue;
+        }
+        let removed = is_leftover(&path, folder).and_then(|is_leftover| match is_leftover {
+            true => remove(&path).map(|()| true),
+            false => Ok(false),
+        });
+        match removed {
+            Ok(true) => tracing::info!(folder, "the rest of a creation that did not end was removed"),
+            Ok(false) => tracing::warn!(folder, "no database has this folder; it is left alone, since it is not empty"),
+            Err(error) => tracing::warn!(folder, %error, "no database has this folder, and it cannot be looked into"),
+        }
+    }
+    Ok(())
+}
+
+fn is_leftover(path: &Path, folder: &str) -> Result<bool> {
+    let (name, number) = folder.split_once('~').unwrap_or((folder, "0"));
+    let is_named_so = name::check(name).is_ok()
+        && !name.bytes().any(|byte| byte.is_ascii_uppercase())
+        && number.bytes().all(|byte| byte.is_ascii_digit());
+    let failed = |error| Error::io("look into", path, error);
+    // A link leads to somebody else's files.
+    if !is_named_so || !std::fs::symlink_metadata(path).map_err(failed)?.is_dir() {
+        return Ok(false);
+    }
+    let (mut has_data, mut has_journal) = (false, false);
+    for file in std::fs::read_dir(path).map_err(failed)? {
+        let file = file.map_err(failed)?;
+        let is_file = file.file_type().map_err(failed)?.is_file();
+        match file.file_name().to_str() {
+            Some(DATA_FILE) if is_file => has_data = true,
+            Some("data.new" | "flush" | "lock") if is_file => {}
+            Some(name) if is_file && is_journal(name) => has_journal = true,
+            _ => return Ok(false),
+        }
+    }
+    if !has_data {
+        // The data file is there before the first journal is.
+        return Ok(!has_journal);
+    }
+    let environment = Environment::open(path, storage::Options::default())?;
+    let store = DocumentStore::open(environment, StoreOptions::default())?;
+    let snapshot = store.read();
+    Ok(snapshot.last_etag()? == 0 && snapshot.identities()?.is_empty())
+}
+
+fn is_journal(name: &str) -> bool {
+    let digits = name.strip_prefix("journal-").unwrap_or_default();
+    digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
