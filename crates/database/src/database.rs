@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use documents::{Batch, Date, DocumentStore, HiLoRange, HiLoRequest, Outcome, Snapshot, StoreOptions, Writing};
 use parking_lot::Mutex;
-use storage::{Environment, Job, TransactionId, WriteTransaction};
+use storage::{Environment, Job, Lead, TransactionId, WriteTransaction};
 
 use crate::changes::Listeners;
 use crate::queue::Queue;
@@ -198,9 +198,11 @@ impl Database {
 
     /// Applies a batch and calls `done` once when it is durable, or refused; on this thread if it is refused at once. No
     /// thread waits meanwhile.
-    pub fn submit(self: &Arc<Self>, batch: Batch, done: impl FnOnce(Result<Outcome>) + Send + 'static) {
+    ///
+    /// A [`Lead`] is given where nobody leads the storage's queue: run it on a thread that may wait, or drop it.
+    pub fn submit(self: &Arc<Self>, batch: Batch, done: impl FnOnce(Result<Outcome>) + Send + 'static) -> Option<Lead> {
         let (size, batch) = (batch.size(), batch.separator(self.identity_separator()));
-        self.submit_work(size, move |writing| writing.run(&batch), done);
+        self.submit_work(size, move |writing| writing.run(&batch), done)
     }
 
     /// The same, with no result for each command. Waits for a place in the queue rather than being refused for want of one.
@@ -215,8 +217,12 @@ impl Database {
     }
 
     /// Gives a range of hi-lo numbers, as [`submit`](Self::submit) does.
-    pub fn submit_hilo(self: &Arc<Self>, request: HiLoRequest, done: impl FnOnce(Result<HiLoRange>) + Send + 'static) {
-        self.submit_work(128, move |writing| writing.next_hilo(&request), done);
+    pub fn submit_hilo(
+        self: &Arc<Self>,
+        request: HiLoRequest,
+        done: impl FnOnce(Result<HiLoRange>) + Send + 'static,
+    ) -> Option<Lead> {
+        self.submit_work(128, move |writing| writing.next_hilo(&request), done)
     }
 
     /// Runs any work on documents inside a write transaction, as [`submit`](Self::submit) does. `work` may be run again
@@ -228,8 +234,8 @@ impl Database {
         size: usize,
         work: impl FnMut(&mut Writing<'_, '_>) -> documents::Result<T> + Send + 'static,
         done: impl FnOnce(Result<T>) + Send + 'static,
-    ) {
-        self.submit_entered(self.enter(size), size, work, done);
+    ) -> Option<Lead> {
+        self.submit_entered(self.enter(size), size, work, done)
     }
 
     fn submit_entered<T: Send + 'static>(
@@ -238,13 +244,14 @@ impl Database {
         size: usize,
         work: impl FnMut(&mut Writing<'_, '_>) -> documents::Result<T> + Send + 'static,
         done: impl FnOnce(Result<T>) + Send + 'static,
-    ) {
+    ) -> Option<Lead> {
         if let Err(refused) = entered {
-            return done(Err(refused));
+            done(Err(refused));
+            return None;
         }
         let database = self.clone();
         let job = WriteJob { database, size, work, done: Some(done), answer: None, last_etag: 0 };
-        self.store.environment().submit(Box::new(job));
+        self.store.environment().submit(Box::new(job))
     }
 
     /// Applies a batch and returns when it is durable. For threads that may wait.

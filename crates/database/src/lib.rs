@@ -48,3 +48,4 @@ pub use record::{DatabaseRecord, LockMode};
 pub use tombstones::TombstoneHolder;
 
 pub use documents;
+pub use storage::Lead;

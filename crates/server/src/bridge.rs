@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use bytes::Bytes;
+use database::Lead;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use crate::error::{Error, Result};
@@ -131,9 +133,17 @@ impl Write for PartWriter {
 }
 
 /// Waits for the call-back of a write, without holding a thread. `begin` gets the call-back and hands the write over.
-pub(crate) async fn answer<T: Send + 'static>(begin: impl FnOnce(Done<T>)) -> Result<T> {
+///
+/// A write that is alone is led right here: the runtime gives this thread's other work to another one meanwhile, and the way
+/// to a thread of the pool and back would cost as much as the device.
+pub(crate) async fn answer<T: Send + 'static>(begin: impl FnOnce(Done<T>) -> Option<Lead>) -> Result<T> {
     let (sender, receiver) = oneshot::channel();
-    begin(Done { sender });
+    if let Some(lead) = begin(Done { sender })
+        && lead.is_alone()
+        && Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread
+    {
+        tokio::task::block_in_place(|| lead.run());
+    }
     match receiver.await {
         Ok(outcome) => Ok(outcome?),
         Err(_) => Err(Error::Panicked("a write was dropped without an answer".to_owned())),
