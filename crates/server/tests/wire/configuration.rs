@@ -40,4 +40,7 @@ fn ids_are_completed_with_the_configured_separator() {
     let batch = r#"{"Commands":[{"Type":"PUT","Id":"users|","Document":{}}]}"#;
     let put = wire.call("POST /databases/db/bulk_docs", batch).text();
     assert!(put.contains(r#""@id":"users-2""#), "{put}");
+    let insert = r#"[{"Type":"PUT","Id":"users-","Document":{}}]"#;
+    wire.check("POST /databases/db/bulk_insert", insert, 201, "");
+    assert_eq!(wire.call("GET /databases/db/docs?id=users-0000000000000000003-A", "").status, 200);
 }
