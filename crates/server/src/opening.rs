@@ -27,7 +27,7 @@ pub(crate) async fn find(node: &Arc<Node>, name: &str) -> Result<Arc<Database>> 
     if let Some(database) = node.databases.find_open(name)? {
         return Ok(database);
     }
-    let mut opened = join(node, name.to_ascii_lowercase());
+    let mut opened = join(node, name);
     match opened.wait_for(Option::is_some).await.map(|outcome| outcome.clone()) {
         Ok(Some(outcome)) => Ok(outcome?),
         // The pool refused, or the opening panicked; the task has said so.
@@ -36,24 +36,25 @@ pub(crate) async fn find(node: &Arc<Node>, name: &str) -> Result<Arc<Database>> 
 }
 
 /// Takes part in the opening that runs, or begins one.
-fn join(node: &Arc<Node>, name: String) -> watch::Receiver<Outcome> {
+fn join(node: &Arc<Node>, name: &str) -> watch::Receiver<Outcome> {
+    let key = name.to_ascii_lowercase();
     let mut running = node.openings.running.lock();
-    if let Some(opened) = running.get(&name) {
+    if let Some(opened) = running.get(&key) {
         return opened.clone();
     }
     let (sender, opened) = watch::channel(None);
-    running.insert(name.clone(), opened.clone());
-    tokio::spawn(open(node.clone(), name, sender));
+    running.insert(key.clone(), opened.clone());
+    tokio::spawn(open(node.clone(), key, name.to_owned(), sender));
     opened
 }
 
-async fn open(node: Arc<Node>, name: String, sender: watch::Sender<Outcome>) {
+async fn open(node: Arc<Node>, key: String, name: String, sender: watch::Sender<Outcome>) {
     let outcome = {
         let (databases, name) = (node.databases.clone(), name.clone());
         node.bridge.run(move || Ok(databases.find(&name))).await
     };
     // Who comes now finds it open, or tries again.
-    node.openings.running.lock().remove(&name);
+    node.openings.running.lock().remove(&key);
     match outcome {
         Ok(outcome) => drop(sender.send(Some(outcome))),
         Err(error) => tracing::warn!(database = name, %error, "a database could not be opened"),
