@@ -263,7 +263,8 @@ impl Databases {
 
     /// * `was_open`: somebody may just be letting go of it, so that the folder is still locked for a moment.
     fn open_database(&self, record: &DatabaseRecord, folder: &str, was_open: bool) -> Result<Database> {
-        let options = storage::Options::default();
+        let version_bytes_max = self.options.limits.page_versions_size;
+        let options = storage::Options { version_bytes_max, ..storage::Options::default() };
         let path = self.path_of(folder).filter(|_| !record.is_in_memory());
         let environment = match &path {
             None => Environment::in_memory(options)?,

@@ -9,6 +9,8 @@ pub struct Limits {
     pub queued_batches_count_max: usize,
     /// Operations of one database whose state is kept after they ended.
     pub ended_operations_count_max: usize,
+    /// Bytes of page versions that snapshots keep in memory; beyond twice as much, writes are refused.
+    pub page_versions_size: usize,
 }
 
 impl Default for Limits {
@@ -17,6 +19,7 @@ impl Default for Limits {
             queued_batches_size_max: 64 * 1024 * 1024,
             queued_batches_count_max: 16 * 1024,
             ended_operations_count_max: 1000,
+            page_versions_size: 1 << 30,
         }
     }
 }

@@ -7,9 +7,11 @@ use std::time::{Instant, SystemTime};
 use hyper::header::HeaderValue;
 use tokio::sync::watch;
 
+use crate::answers::Answers;
 use crate::bridge::Bridge;
 use crate::connection::Connections;
 use crate::limits::Limits;
+use crate::memory::Memory;
 use crate::metrics::Metrics;
 
 /// The version that clients are told. They parse `major.minor` and switch features by it: 5.2 atomic guards, 6.1
@@ -28,6 +30,8 @@ pub(crate) struct Node {
     pub(crate) databases: Arc<database::Databases>,
     pub(crate) limits: Limits,
     pub(crate) bridge: Bridge,
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) answers: Answers,
     pub(crate) connections: Arc<Connections>,
     pub(crate) metrics: Metrics,
     /// Where we listen, as a URL.

@@ -3,6 +3,7 @@
 use hyper::StatusCode;
 use json::Value;
 
+use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
@@ -45,7 +46,11 @@ pub(crate) async fn put_client(mut exchange: Exchange) -> Result<Reply> {
     let value = read(&mut exchange).await?;
     let name = exchange.database().name().to_owned();
     let databases = exchange.node.databases.clone();
-    exchange.node.bridge.run(move || Ok(databases.put_client_configuration_of(&name, value).map(drop)?)).await?;
+    exchange
+        .node
+        .bridge
+        .run(Pool::Short, move || Ok(databases.put_client_configuration_of(&name, value).map(drop)?))
+        .await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }
 
@@ -53,6 +58,6 @@ pub(crate) async fn put_client(mut exchange: Exchange) -> Result<Reply> {
 pub(crate) async fn put_server_client(mut exchange: Exchange) -> Result<Reply> {
     let value = read(&mut exchange).await?;
     let databases = exchange.node.databases.clone();
-    exchange.node.bridge.run(move || Ok(databases.put_client_configuration(value).map(drop)?)).await?;
+    exchange.node.bridge.run(Pool::Short, move || Ok(databases.put_client_configuration(value).map(drop)?)).await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }

@@ -7,6 +7,7 @@ use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 use json::{Value, Writer};
 
+use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
@@ -182,7 +183,7 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let record = exchange
         .node
         .bridge
-        .run(move || {
+        .run(Pool::Short, move || {
             Ok(match etag {
                 Some(etag) => databases.update(&name, &record, Some(etag))?,
                 None => {
@@ -287,7 +288,7 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     let deletion = exchange
         .node
         .bridge
-        .run(move || {
+        .run(Pool::Short, move || {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             Ok(databases.delete(&names, is_hard, request_id.as_deref())?)
         })
@@ -321,7 +322,8 @@ pub(crate) async fn disable(exchange: Exchange) -> Result<Reply> {
 async fn toggle(mut exchange: Exchange, is_disabled: bool) -> Result<Reply> {
     let names = strings(&exchange.read_object().await?, "DatabaseNames")?;
     let databases = exchange.node.databases.clone();
-    let outcomes = exchange.node.bridge.run(move || Ok(toggle_all(&databases, names, is_disabled))).await?;
+    let outcomes =
+        exchange.node.bridge.run(Pool::Short, move || Ok(toggle_all(&databases, names, is_disabled))).await?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("Status").array(|json| {
             for (name, outcome) in &outcomes {
@@ -366,7 +368,7 @@ pub(crate) async fn set_lock(mut exchange: Exchange) -> Result<Reply> {
     exchange
         .node
         .bridge
-        .run(move || {
+        .run(Pool::Short, move || {
             // All of them or none: one that is missing refuses the request before anything is locked.
             names.iter().try_for_each(|name| databases.record(name).map(drop))?;
             names.iter().try_for_each(|name| Ok(databases.set_lock_mode(name, mode)?))
@@ -380,6 +382,6 @@ pub(crate) async fn put_settings(mut exchange: Exchange) -> Result<Reply> {
     let settings = exchange.read_object().await?;
     let name = exchange.database().name().to_owned();
     let databases = exchange.node.databases.clone();
-    exchange.node.bridge.run(move || Ok(databases.put_settings(&name, settings).map(drop)?)).await?;
+    exchange.node.bridge.run(Pool::Short, move || Ok(databases.put_settings(&name, settings).map(drop)?)).await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }
