@@ -78,20 +78,25 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
         .enable_all()
         .thread_name("network")
         // The server bounds what runs there itself; this only has to be more.
-        .max_blocking_threads(settings.options.limits.blocking_thread_count + 16)
+        .max_blocking_threads(settings.options.limits.thread_count() + 16)
         .build()
         .context("starting the network threads")?;
     runtime.block_on(async {
         // Before anybody is told that it runs: who is told may end it at once.
-        let signals = Signals::listen()?;
+        let mut signals = Signals::listen()?;
         let server = Server::start(settings.options).await?;
         for address in server.addresses() {
             announce(&format!("Server available on: http://{address}"));
         }
         tracing::info!(url = server.url(), "the server is ready");
-        let reason = wait(signals, settings.parent_process).await;
+        let reason = wait(&mut signals, settings.parent_process).await;
         tracing::info!(reason, "the server stops");
-        server.stop().await;
+        tokio::select! {
+            () = server.stop() => {}
+            // Who asks again does not want to wait. What was confirmed is in the journal.
+            _ = signals.terminate.recv() => std::process::exit(1),
+            _ = signals.interrupt.recv() => std::process::exit(1),
+        }
         anyhow::Ok(())
     })?;
     // What connections still hold goes with their tasks, so that the databases are closed.
@@ -126,7 +131,7 @@ impl Signals {
 }
 
 /// Waits for a reason to stop and names it.
-async fn wait(mut signals: Signals, parent_process: Option<i32>) -> &'static str {
+async fn wait(signals: &mut Signals, parent_process: Option<i32>) -> &'static str {
     tokio::select! {
         _ = signals.terminate.recv() => "SIGTERM",
         _ = signals.interrupt.recv() => "SIGINT",

@@ -233,7 +233,8 @@ impl Databases {
         folder: Option<&str>,
         opening: Opening,
     ) -> Result<Arc<Database>> {
-        let options = storage::Options::default();
+        let version_bytes_max = self.options.limits.page_versions_size;
+        let options = storage::Options { version_bytes_max, ..storage::Options::default() };
         let environment = match folder.and_then(|folder| self.path_of(folder)) {
             None => Environment::in_memory(options)?,
             Some(path) => {

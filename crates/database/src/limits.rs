@@ -14,6 +14,8 @@ pub struct Limits {
     pub ended_operations_count_max: usize,
     /// How long a database whose storage failed refuses writes before it is opened again.
     pub failed_database_pause: Duration,
+    /// Bytes of page versions that snapshots keep in memory; beyond twice as much, writes are refused.
+    pub page_versions_size: usize,
 }
 
 impl Default for Limits {
@@ -23,6 +25,7 @@ impl Default for Limits {
             queued_batches_count_max: 16 * 1024,
             ended_operations_count_max: 1000,
             failed_database_pause: Duration::from_secs(5),
+            page_versions_size: 1 << 30,
         }
     }
 }

@@ -57,6 +57,11 @@ impl<'s> Snapshot<'s> {
         (&self.store.schema, &self.tx)
     }
 
+    /// The transaction whose state this is.
+    pub fn transaction(&self) -> u64 {
+        self.tx.id().0
+    }
+
     /// The document with this id, in any case.
     ///
     /// # Errors
@@ -105,6 +110,7 @@ impl<'s> Snapshot<'s> {
             prefix,
             skip: query.start,
             left: query.count_max,
+            looks_left: u64::MAX,
             query,
         })
     }
@@ -265,12 +271,31 @@ pub struct ByPrefix<'t> {
     prefix: Vec<u8>,
     skip: u64,
     left: u64,
+    /// Keys that may be passed over before the next pause.
+    looks_left: u64,
     query: PrefixQuery,
 }
 
 impl<'t> ByPrefix<'t> {
+    /// As `next`, but None after `count_max` keys were passed over, so that somebody may look at the clock; `Some(None)` is the
+    /// end.
+    pub fn next_within(&mut self, count_max: u64) -> Option<Result<Option<Document<'t>>>> {
+        self.looks_left = count_max;
+        let step = self.step();
+        if step.is_err() {
+            self.left = 0;
+        }
+        let is_paused = matches!(step, Ok(None)) && self.looks_left == 0 && self.left > 0;
+        self.looks_left = u64::MAX;
+        if is_paused { None } else { Some(step) }
+    }
+
     fn step(&mut self) -> Result<Option<Document<'t>>> {
         while self.left > 0 {
+            if self.looks_left == 0 {
+                return Ok(None);
+            }
+            self.looks_left -= 1;
             let entry = match self.first.take() {
                 Some(first) => self.cursor.seek(&first)?,
                 None => self.cursor.next()?,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use hyper::header::CONTENT_ENCODING;
@@ -12,6 +12,7 @@ use hyper::{HeaderMap, StatusCode};
 use crate::connection::{BodyPace, Connection};
 use crate::error::{Error, Result};
 use crate::limits::{DECOMPRESSION_GRACE_SIZE, Limits};
+use crate::node::Node;
 
 /// Where a body comes from.
 #[derive(Debug)]
@@ -27,8 +28,9 @@ impl RequestBody {
     }
 
     /// Reads all of it, at most [`Limits::request_body_size`] before and after decompression. A body that arrived in one
-    /// piece is not copied.
-    pub(crate) async fn read(self, headers: &HeaderMap, limits: &Limits) -> Result<Bytes> {
+    /// piece is not copied; others count among those in memory as they grow.
+    pub(crate) async fn read(self, headers: &HeaderMap, node: &Node) -> Result<Bytes> {
+        let limits = &node.limits;
         let max = limits.request_body_size;
         let expected = match &self {
             RequestBody::Whole(bytes) => return Ok(bytes.clone()),
@@ -43,13 +45,21 @@ impl RequestBody {
             return Ok(first);
         }
         // The length that a client claims is reserved only so far: more comes when more has come.
-        let reserve = expected.map_or(0, |size| size.min(1 << 20) as usize).max(first.len());
-        let mut whole = BytesMut::with_capacity(reserve);
-        whole.extend_from_slice(&first);
-        while let Some(part) = stream.next().await? {
+        let claimed = expected.filter(|_| !stream.is_compressed()).map_or(max, |size| size as usize);
+        let mut room = node.memory.room();
+        let mut whole = Vec::new();
+        let mut next = Some(first);
+        while let Some(part) = next {
+            let size = whole.len() + part.len();
+            if size > whole.capacity() {
+                let capacity = (2 * size).min(claimed).max(size);
+                room.grow(capacity)?;
+                whole.reserve_exact(capacity - whole.len());
+            }
             whole.extend_from_slice(&part);
+            next = stream.next().await?;
         }
-        Ok(whole.freeze())
+        Ok(room.fill(whole))
     }
 }
 

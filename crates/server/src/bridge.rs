@@ -1,135 +1,144 @@
 //! The one crossing between async and the plain, blocking functions below.
 //!
 //! A short read (one document) runs right on the network thread: handing it over would cost more than it does. What may
-//! take long runs on a bounded pool ([`Bridge::run`], [`Bridge::stream`]). Writes wait for a call-back, not on a
-//! thread ([`answer`]).
+//! take long runs on threads of a [`Pool`] ([`Bridge::run`], `answers`), of which each kind of work has its own, so that
+//! none waits behind work that lasts as long as a client likes. Writes wait for a call-back, not on a thread ([`answer`]).
 
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 
-use bytes::Bytes;
 use database::Lead;
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::{Error, Result};
-use crate::limits::{Limits, STREAM_PART_SIZE, STREAM_PARTS_MAX};
-use crate::reply::StreamFailed;
+use crate::limits::{Limits, SHORT_WORK_SIZE};
 
-/// The bounded pool for reads that may take long.
+/// Whose threads work runs on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Pool {
+    /// Queries and lists: as long as `Limits.QueryRunTimeInSec`.
+    Reads,
+    /// Answers that are sent while they are made: as long as their readers take.
+    Streams,
+    /// Bulk inserts that wait for the disk.
+    BulkInserts,
+    /// What has an end of its own: administration, parsing and compressing.
+    Short,
+}
+
+/// The bounded pools.
 #[derive(Debug)]
 pub(crate) struct Bridge {
+    pools: [Permits; 4],
+    /// Reads that turn out to be long, and wait with their thread for a place among the streams.
+    turning: Arc<Semaphore>,
+    waiting_max: usize,
+    wait_max: Duration,
+}
+
+#[derive(Debug)]
+struct Permits {
+    name: &'static str,
+    count: usize,
     running: Arc<Semaphore>,
     waiting: AtomicUsize,
-    waiting_max: usize,
+}
+
+/// One that waits; it may stop waiting at any time.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
 }
 
 impl Bridge {
     pub(crate) fn new(limits: &Limits) -> Bridge {
-        Bridge {
-            running: Arc::new(Semaphore::new(limits.blocking_thread_count)),
+        let permits = |name, count| Permits {
+            name,
+            count,
+            running: Arc::new(Semaphore::new(count)),
             waiting: AtomicUsize::new(0),
+        };
+        Bridge {
+            pools: [
+                permits("Limits.BlockingThreads", limits.blocking_thread_count),
+                permits("Limits.Streams", limits.stream_count),
+                permits("Limits.BulkInsertThreads", limits.bulk_insert_thread_count),
+                permits("Limits.ShortThreads", limits.short_thread_count),
+            ],
+            turning: Arc::new(Semaphore::new(limits.stream_count)),
             waiting_max: limits.blocking_queue_count,
+            wait_max: limits.blocking_wait,
         }
     }
 
-    /// Runs `work` on the pool and waits for it. A panic in it becomes an error of this request.
-    pub(crate) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-        let permit = self.permit().await?;
-        let handle = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            work()
-        });
-        match handle.await {
-            Ok(outcome) => outcome,
-            Err(error) => Err(Error::Panicked(error.to_string())),
-        }
-    }
-
-    /// Runs `produce` on the pool and gives what it writes, part by part, as it is written. An error of it, or a panic,
-    /// cuts the answer off; a reader that goes away makes the writing fail.
-    pub(crate) async fn stream(
+    /// Runs `work` on a pool and waits for it. A panic in it becomes an error of this request. Who stops waiting before it
+    /// has begun takes it back.
+    pub(crate) async fn run<T: Send + 'static>(
         &self,
-        produce: impl FnOnce(&mut PartWriter) -> Result<()> + Send + 'static,
-    ) -> Result<mpsc::Receiver<std::result::Result<Bytes, StreamFailed>>> {
-        let permit = self.permit().await?;
-        let (sender, receiver) = mpsc::channel(STREAM_PARTS_MAX);
-        let failed = sender.clone();
-        let handle = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            let mut writer = PartWriter { sender, part: Vec::with_capacity(STREAM_PART_SIZE) };
-            produce(&mut writer)?;
-            writer.flush().map_err(|error| Error::BodyCutOff(error.to_string()))
-        });
-        tokio::spawn(async move {
-            let error = match handle.await {
-                Ok(Ok(())) | Ok(Err(Error::BodyCutOff(_))) => return,
-                Ok(Err(error)) => error,
-                Err(error) => Error::Panicked(error.to_string()),
-            };
-            tracing::warn!(%error, "a streamed answer was cut off");
-            let _ = failed.send(Err(StreamFailed)).await;
-        });
-        Ok(receiver)
+        pool: Pool,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let permit = self.permit(pool).await?;
+        with_permit(permit, work).await
     }
 
-    async fn permit(&self) -> Result<tokio::sync::OwnedSemaphorePermit> {
-        if let Ok(permit) = self.running.clone().try_acquire_owned() {
-            return Ok(permit);
-        }
-        if self.waiting.fetch_add(1, Relaxed) >= self.waiting_max {
-            self.waiting.fetch_sub(1, Relaxed);
-            return Err(Error::Busy("more reads wait than Limits.BlockingQueue allows"));
-        }
-        let permit = self.running.clone().acquire_owned().await;
-        self.waiting.fetch_sub(1, Relaxed);
-        permit.map_err(|_| Error::Busy("the server stops"))
-    }
-}
-
-/// Collects what is written into parts and hands them to the network; waits while the reader does not take them.
-#[derive(Debug)]
-pub(crate) struct PartWriter {
-    sender: mpsc::Sender<std::result::Result<Bytes, StreamFailed>>,
-    part: Vec<u8>,
-}
-
-impl PartWriter {
-    /// The part in work. [`PartWriter::part_done`] must be called now and then.
-    pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
-        &mut self.part
+    /// Runs `work` on `size` bytes: right here if they are few, else on the pool.
+    pub(crate) async fn run_sized<T: Send + 'static>(
+        &self,
+        size: usize,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        if size <= SHORT_WORK_SIZE { work() } else { self.run(Pool::Short, work).await }
     }
 
-    /// Hands the part over if it is large enough.
+    /// Waits for a place in a pool.
     ///
     /// # Errors
     ///
-    /// [`Error::BodyCutOff`] if the reader went away.
-    pub(crate) fn part_done(&mut self) -> Result<()> {
-        if self.part.len() < STREAM_PART_SIZE {
-            return Ok(());
+    /// [`Error::Busy`] if too many wait, or none becomes free in time.
+    pub(crate) async fn permit(&self, pool: Pool) -> Result<OwnedSemaphorePermit> {
+        let Permits { name, count, running, waiting } = &self.pools[pool as usize];
+        if let Ok(permit) = running.clone().try_acquire_owned() {
+            return Ok(permit);
         }
-        self.flush().map_err(|error| Error::BodyCutOff(error.to_string()))
+        let busy =
+            |limit, value: usize| Error::Busy { threads: name, count: *count as u64, limit, value: value as u64 };
+        let is_full = waiting.fetch_add(1, Relaxed) >= self.waiting_max;
+        let _waiting = Waiting(waiting);
+        if is_full {
+            return Err(busy("Limits.BlockingQueue", self.waiting_max));
+        }
+        let permit = tokio::time::timeout(self.wait_max, running.clone().acquire_owned()).await;
+        let seconds = usize::try_from(self.wait_max.as_secs()).unwrap_or(usize::MAX);
+        permit.ok().and_then(|permit| permit.ok()).ok_or_else(|| busy("Limits.BlockingWaitInSec", seconds))
+    }
+
+    /// A place among the streams for work that runs already: waits on this thread, not in its old place.
+    pub(crate) fn turn_into_stream(&self, old: Option<OwnedSemaphorePermit>) -> Result<OwnedSemaphorePermit> {
+        let Permits { name, count, .. } = &self.pools[Pool::Streams as usize];
+        let count = *count as u64;
+        let _turning = self.turning.try_acquire();
+        let _turning = _turning.map_err(|_| Error::Busy { threads: name, count, limit: name, value: count })?;
+        drop(old);
+        tokio::runtime::Handle::current().block_on(self.permit(Pool::Streams))
     }
 }
 
-impl Write for PartWriter {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.part.extend_from_slice(bytes);
-        if self.part.len() >= STREAM_PART_SIZE {
-            self.flush()?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        if self.part.is_empty() {
-            return Ok(());
-        }
-        let part = std::mem::replace(&mut self.part, Vec::with_capacity(STREAM_PART_SIZE));
-        self.sender.blocking_send(Ok(Bytes::from(part))).map_err(|_| std::io::ErrorKind::BrokenPipe.into())
-    }
+/// Runs `work` on a thread, with a place in a pool, and waits for it.
+pub(crate) async fn with_permit<T: Send + 'static>(
+    permit: OwnedSemaphorePermit,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let handle = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        work()
+    });
+    handle.await.unwrap_or_else(|error| Err(Error::Panicked(error.to_string())))
 }
 
 /// Waits for the call-back of a write, without holding a thread. `begin` gets the call-back and hands the write over.

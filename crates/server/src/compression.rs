@@ -3,7 +3,7 @@
 //! An answer of up to [`WORTHWHILE_SIZE`] is sent as it is: with its head it fits in one Ethernet frame (1,460 bytes),
 //! so that compressing it saves no packet and no round trip, only costs both sides processor time (here 6 to 10 us for a
 //! document of 400 bytes, as much as the rest of the request). Above it gzip and zstd run at their fastest level with
-//! states that each network thread keeps. Streams are compressed part by part and flushed with each, so that
+//! states that each thread keeps; large ones on the pool. Streams are compressed part by part and flushed with each, so that
 //! what was made is seen.
 
 use std::cell::RefCell;
@@ -15,7 +15,8 @@ use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HeaderVal
 use hyper::{HeaderMap, StatusCode};
 use tokio::sync::mpsc;
 
-use crate::reply::{Reply, ReplyBody, StreamFailed};
+use crate::bridge::{Bridge, Pool};
+use crate::reply::{Part, Parts, Reply};
 
 /// The largest body that is not compressed, in bytes: an Ethernet frame's payload less a usual head of ours.
 pub(crate) const WORTHWHILE_SIZE: usize = 1100;
@@ -60,21 +61,42 @@ pub(crate) fn asked_for(headers: &HeaderMap) -> Option<Encoding> {
 /// Compresses `reply` to a client that says which encodings it takes, if we have one of them and it gains something. `Vary`
 /// tells caches that the client's wish was looked at, also in the 304 that stands for such an answer.
 pub(crate) fn apply(reply: &mut Reply, encoding: Option<Encoding>) {
-    let is_empty = reply.body().as_whole().is_some_and(Bytes::is_empty);
-    if is_empty && reply.status() != StatusCode::NOT_MODIFIED {
-        return;
+    let Some(encoding) = chosen(reply, encoding) else { return };
+    if let Some(parts) = reply.body_mut().take_parts() {
+        reply.body_mut().set_parts(compress_parts(parts, encoding));
+        return note(reply, encoding);
+    }
+    let compressed = reply.body().as_whole().and_then(|body| compress(body, encoding));
+    set(reply, compressed, encoding);
+}
+
+/// The same for a body that takes longer than a network thread has time for. If the pool has none either, it is sent as it is.
+pub(crate) async fn apply_on_pool(reply: &mut Reply, encoding: Option<Encoding>, bridge: &Bridge) {
+    let Some(encoding) = chosen(reply, encoding) else { return };
+    let Some(body) = reply.body().as_whole().cloned() else { return };
+    let compressed = bridge.run(Pool::Short, move || Ok(compress(&body, encoding))).await;
+    set(reply, compressed.ok().flatten(), encoding);
+}
+
+/// The encoding for this answer, if there is something to gain.
+fn chosen(reply: &mut Reply, encoding: Option<Encoding>) -> Option<Encoding> {
+    let size = reply.body().as_whole().map(Bytes::len);
+    if size == Some(0) && reply.status() != StatusCode::NOT_MODIFIED {
+        return None;
     }
     reply.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
-    let Some(encoding) = encoding.filter(|_| !is_empty) else { return };
-    if let Some(parts) = reply.body_mut().take_parts() {
-        *reply.body_mut() = ReplyBody::parts(compress_parts(parts, encoding));
-    } else {
-        let Some(body) = reply.body().as_whole().filter(|body| body.len() > WORTHWHILE_SIZE) else { return };
-        let Some(compressed) = compress(body, encoding).filter(|compressed| compressed.len() < body.len()) else {
-            return;
-        };
-        *reply.body_mut() = ReplyBody::whole(compressed);
+    encoding.filter(|_| size.is_none_or(|size| size > WORTHWHILE_SIZE))
+}
+
+fn set(reply: &mut Reply, compressed: Option<Vec<u8>>, encoding: Encoding) {
+    let size = reply.body().as_whole().map_or(0, Bytes::len);
+    if let Some(compressed) = compressed.filter(|compressed| compressed.len() < size) {
+        reply.body_mut().set_whole(Bytes::from(compressed));
+        note(reply, encoding);
     }
+}
+
+fn note(reply: &mut Reply, encoding: Encoding) {
     let headers = reply.headers_mut();
     headers.remove(CONTENT_LENGTH);
     headers.insert(CONTENT_ENCODING, encoding.name());
@@ -121,25 +143,34 @@ fn gzip(deflate: &mut Compress, body: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Compresses parts as they come, in a task of its own that ends with them.
-fn compress_parts(
-    mut parts: mpsc::Receiver<Result<Bytes, StreamFailed>>,
-    encoding: Encoding,
-) -> mpsc::Receiver<Result<Bytes, StreamFailed>> {
+/// Compresses parts as they come, in a task of its own that ends with them, or with their reader.
+fn compress_parts(mut parts: Parts, encoding: Encoding) -> Parts {
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
-        let Ok(mut encoder) = StreamEncoder::new(encoding) else {
-            let _ = sender.send(Err(StreamFailed)).await;
-            return;
-        };
-        while let Some(part) = parts.recv().await {
-            let compressed = part.and_then(|part| encoder.part(&part).map_err(|_| StreamFailed));
-            let is_failed = compressed.is_err();
-            if sender.send(compressed).await.is_err() || is_failed {
-                return;
+        let Ok(mut encoder) = StreamEncoder::new(encoding) else { return };
+        loop {
+            let part = tokio::select! {
+                part = parts.recv() => part,
+                () = sender.closed() => return,
+            };
+            match part {
+                Some(Part::Bytes(part)) => {
+                    let Ok(compressed) = encoder.part(&part) else { return };
+                    if sender.send(Part::Bytes(compressed)).await.is_err() {
+                        return;
+                    }
+                }
+                Some(Part::End) => {
+                    if let Ok(rest) = encoder.finish()
+                        && sender.send(Part::Bytes(rest)).await.is_ok()
+                    {
+                        let _ = sender.send(Part::End).await;
+                    }
+                    return;
+                }
+                None => return,
             }
         }
-        let _ = sender.send(encoder.finish().map_err(|_| StreamFailed)).await;
     });
     receiver
 }

@@ -69,6 +69,20 @@ impl Connections {
     }
 }
 
+impl Connections {
+    /// Has every connection closed, whatever it does.
+    pub(crate) fn close_all(&self) {
+        self.open.lock().values().for_each(|connection| connection.close.notify_one());
+    }
+
+    /// Waits until there is none.
+    pub(crate) async fn all_ended(&self) {
+        while self.open_count.load(Relaxed) > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
 /// A place among the open connections; dropping it frees the place.
 #[derive(Debug)]
 pub(crate) struct Admitted {
@@ -101,10 +115,17 @@ pub(crate) struct Connection {
     busy: AtomicU32,
     last_activity: AtomicU64,
     head_since: AtomicU64,
-    write_stalled_since: AtomicU64,
+    /// Since when the reader is slower than we are, and what it took since.
+    reader_since: AtomicU64,
+    reader_bytes: AtomicU64,
+    is_stalled: AtomicBool,
     body_since: AtomicU64,
     body_bytes: AtomicU64,
     body_is_stream: AtomicBool,
+    is_http1: AtomicBool,
+    /// Since when the client sends nothing more, although it waits for an answer.
+    half_closed_since: AtomicU64,
+    is_answered: AtomicBool,
     ambiguous_length: AtomicBool,
     /// A request was refused whose body may still be on its way.
     is_refused: AtomicBool,
@@ -119,10 +140,15 @@ impl Connection {
             busy: AtomicU32::new(0),
             last_activity: AtomicU64::new(now),
             head_since: AtomicU64::new(0),
-            write_stalled_since: AtomicU64::new(0),
+            reader_since: AtomicU64::new(0),
+            reader_bytes: AtomicU64::new(0),
+            is_stalled: AtomicBool::new(false),
             body_since: AtomicU64::new(0),
             body_bytes: AtomicU64::new(0),
             body_is_stream: AtomicBool::new(false),
+            is_http1: AtomicBool::new(true),
+            half_closed_since: AtomicU64::new(0),
+            is_answered: AtomicBool::new(false),
             ambiguous_length: AtomicBool::new(false),
             is_refused: AtomicBool::new(false),
             close: Notify::new(),
@@ -135,10 +161,26 @@ impl Connection {
     }
 
     /// A whole head has arrived; the guard lives as long as the answer is not finished.
-    pub(crate) fn request_begins(self: &Arc<Self>) -> Busy {
+    pub(crate) fn request_begins(self: &Arc<Self>, is_http1: bool) -> Busy {
+        self.is_http1.store(is_http1, Relaxed);
+        self.is_answered.store(false, Relaxed);
         self.busy.fetch_add(1, Relaxed);
         self.head_since.store(0, Relaxed);
         Busy(self.clone())
+    }
+
+    /// The answer is there, or its beginning. From now on a client that is gone is noticed by writing to it.
+    pub(crate) fn answer_begins(&self) {
+        self.is_answered.store(true, Relaxed);
+    }
+
+    /// A request of HTTP/1 was read to its end: what the client sends now is its next one, and its end is perhaps that of
+    /// its half alone.
+    ///
+    /// * `is_head_read`: a whole head was read, which is not a request before it is looked at.
+    fn waits_for_answer(&self, is_head_read: bool) -> bool {
+        let is_request = self.busy.load(Relaxed) > 0 || (is_head_read && self.head_since.load(Relaxed) != 0);
+        is_request && self.body_since.load(Relaxed) == 0 && self.is_http1.load(Relaxed)
     }
 
     /// True once if the head just read claims both a length and a transfer encoding.
@@ -176,8 +218,15 @@ impl Connection {
 
     fn is_expired(&self, now: u64, limits: &Limits) -> bool {
         let past = |since: u64, limit: Duration| since != 0 && now.saturating_sub(since) as u128 > limit.as_millis();
-        if past(self.write_stalled_since.load(Relaxed), limits.slow_reader) {
-            return true;
+        let reader_since = self.reader_since.load(Relaxed);
+        if past(reader_since, limits.slow_reader) {
+            // What was taken is what could be written, for there was no room at either end of the window.
+            let enough = (limits.reader_rate as u64 * limits.slow_reader.as_secs()).max(1);
+            let (taken, is_stalled) = (self.reader_bytes.swap(0, Relaxed), self.is_stalled.load(Relaxed));
+            if is_stalled && taken < enough {
+                return true;
+            }
+            self.reader_since.store(if is_stalled { now } else { 0 }, Relaxed);
         }
         if self.busy.load(Relaxed) == 0 {
             return past(self.head_since.load(Relaxed), limits.header_deadline)
@@ -185,7 +234,7 @@ impl Connection {
         }
         let body_since = self.body_since.load(Relaxed);
         if body_since == 0 {
-            return false;
+            return !self.is_answered.load(Relaxed) && past(self.half_closed_since.load(Relaxed), limits.half_closed);
         }
         if self.body_is_stream.load(Relaxed) {
             return past(self.last_activity.load(Relaxed), limits.stream_idle);
@@ -207,7 +256,10 @@ pub(crate) struct Busy(Arc<Connection>);
 impl Drop for Busy {
     fn drop(&mut self) {
         self.0.last_activity.store(self.0.clock.load(Relaxed), Relaxed);
-        self.0.busy.fetch_sub(1, Relaxed);
+        if self.0.busy.fetch_sub(1, Relaxed) == 1 {
+            // The next answer is not measured by how this one was taken.
+            self.0.reader_since.store(0, Relaxed);
+        }
     }
 }
 
@@ -244,10 +296,16 @@ impl AsyncRead for Watched {
         let before = buf.filled().len();
         let polled = Pin::new(&mut this.stream).poll_read(cx, buf);
         let read = buf.filled().get(before..).unwrap_or_default();
-        if !read.is_empty() {
-            let now = this.connection.clock.load(Relaxed);
+        let now = this.connection.clock.load(Relaxed);
+        if read.is_empty() {
+            if matches!(polled, Poll::Ready(Ok(()))) && this.connection.waits_for_answer(this.head.is_over) {
+                // It gets its answer all the same, if that comes soon: see `is_expired`.
+                let _ = this.connection.half_closed_since.compare_exchange(0, now, Relaxed, Relaxed);
+                return Poll::Pending;
+            }
+        } else {
             this.connection.last_activity.store(now, Relaxed);
-            if this.connection.busy.load(Relaxed) == 0 {
+            if this.connection.busy.load(Relaxed) == 0 || this.connection.waits_for_answer(false) {
                 if this.connection.head_since.load(Relaxed) == 0 {
                     this.connection.head_since.store(now, Relaxed);
                     this.head = HeadWatch::default();
@@ -265,7 +323,7 @@ impl AsyncWrite for Watched {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.stream).poll_write(cx, bytes);
-        this.note_write(polled.is_pending());
+        this.note_write(&polled);
         polled
     }
 
@@ -276,7 +334,7 @@ impl AsyncWrite for Watched {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.stream).poll_write_vectored(cx, parts);
-        this.note_write(polled.is_pending());
+        this.note_write(&polled);
         polled
     }
 
@@ -314,12 +372,16 @@ impl AsyncWrite for Watched {
 }
 
 impl Watched {
-    fn note_write(&self, is_stalled: bool) {
-        let stalled_since = &self.connection.write_stalled_since;
-        if !is_stalled {
-            stalled_since.store(0, Relaxed);
-        } else if stalled_since.load(Relaxed) == 0 {
-            stalled_since.store(self.connection.clock.load(Relaxed), Relaxed);
+    fn note_write(&self, polled: &Poll<io::Result<usize>>) {
+        let connection = &self.connection;
+        connection.is_stalled.store(polled.is_pending(), Relaxed);
+        if connection.reader_since.load(Relaxed) != 0 {
+            if let Poll::Ready(Ok(size)) = polled {
+                connection.reader_bytes.fetch_add(*size as u64, Relaxed);
+            }
+        } else if polled.is_pending() {
+            connection.reader_bytes.store(0, Relaxed);
+            connection.reader_since.store(connection.clock.load(Relaxed), Relaxed);
         }
     }
 }
@@ -403,7 +465,7 @@ mod tests {
         connection.head_since.store(1, Relaxed);
         assert!(!connection.is_expired(15_001, &limits));
         assert!(connection.is_expired(15_002, &limits));
-        let _busy = connection.request_begins();
+        let _busy = connection.request_begins(true);
         assert!(!connection.is_expired(1_000_000, &limits), "a long answer is not idle");
         connection.body_begins(BodyPace::Rate);
         connection.body_progress(256 * 30);

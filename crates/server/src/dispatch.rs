@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT_ENCODING, CONNECTION, HOST, HeaderName, HeaderValue, SERVER};
 use hyper::{Request, StatusCode, Version};
@@ -19,6 +20,7 @@ use crate::connection::Admitted;
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, Upgrade};
 use crate::handlers::topology;
+use crate::limits::{SHORT_WORK_SIZE, UNCOUNTED_SIZE};
 use crate::node::Node;
 use crate::opening;
 use crate::query_string::{QueryString, decode_segment};
@@ -39,8 +41,8 @@ pub(crate) async fn serve(
     request: Request<Incoming>,
 ) -> std::result::Result<Reply, Infallible> {
     let connection = &place.connection;
-    let busy = connection.request_begins();
     let is_http1 = request.version() < Version::HTTP_2;
+    let busy = connection.request_begins(is_http1);
     let encoding = compression::asked_for(request.headers());
     let has_wish = request.headers().contains_key(ACCEPT_ENCODING);
     let (mut head, body) = request.into_parts();
@@ -66,8 +68,14 @@ pub(crate) async fn serve(
         };
         respond(exchange).await
     };
-    if has_wish {
+    let size = reply.body().as_whole().map_or(0, Bytes::len);
+    if has_wish && size > SHORT_WORK_SIZE {
+        compression::apply_on_pool(&mut reply, encoding, &node.bridge).await;
+    } else if has_wish {
         compression::apply(&mut reply, encoding);
+    }
+    if size > UNCOUNTED_SIZE {
+        hold(&node, &mut reply);
     }
     if !is_http1 {
         reply.headers_mut().remove(CONNECTION);
@@ -78,11 +86,19 @@ pub(crate) async fn serve(
     }
     node.metrics.answered(reply.status());
     reply.body_mut().keep_busy(busy);
+    connection.answer_begins();
     Ok(reply)
 }
 
+/// Counts a large answer until it is sent.
+fn hold(node: &Node, reply: &mut Reply) {
+    if let Some(body) = reply.body().as_whole().cloned() {
+        reply.body_mut().set_whole(node.memory.hold(body));
+    }
+}
+
 /// What an error says as `Url`: path and query. An over-long one is cut.
-fn url_of(uri: &hyper::Uri) -> String {
+pub(crate) fn url_of(uri: &hyper::Uri) -> String {
     let text = uri.path_and_query().map_or_else(|| uri.to_string(), |path| path.as_str().to_owned());
     match text.char_indices().nth(2000) {
         Some((end, _)) => text[..end].to_owned(),
@@ -216,7 +232,7 @@ async fn prepare(exchange: &mut Exchange) -> Result<&'static Handler> {
     }
 }
 
-fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
+pub(crate) fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
     let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
     Error::Panicked(message.unwrap_or_else(|| "a panic without a message".to_owned()))

@@ -32,8 +32,17 @@ pub(crate) enum Error {
     #[error("The request body ended before its end: {0}")]
     BodyCutOff(String),
     /// Too much is waiting already; try again.
-    #[error("The server is busy: {0}. Try again later")]
-    Busy(&'static str),
+    #[error(
+        "The server is busy: all of {threads} = {count} are taken, and what waits exceeds the limit {limit} = {value}. \
+         Try again later"
+    )]
+    Busy { threads: &'static str, count: u64, limit: &'static str, value: u64 },
+    /// Too many and too large bodies are in memory already; try again.
+    #[error("The server is busy: bodies in memory would exceed the limit Limits.BodiesInMb = {limit}. Try again later")]
+    NoRoom { limit: u64 },
+    /// All threads that could open the database were taken for too long; try again.
+    #[error("The server is busy: the database could not be opened. Try again later")]
+    NotOpened,
     /// A parameter is missing or has a value that makes no sense.
     #[error("{0}")]
     Argument(String),
@@ -129,7 +138,7 @@ impl Error {
             Error::Malformed(_) => Shape::new(StatusCode::BAD_REQUEST, BAD_REQUEST),
             Error::Encoding(_) => Shape::new(StatusCode::BAD_REQUEST, INVALID_DATA),
             Error::BodyCutOff(_) => Shape::new(StatusCode::BAD_REQUEST, END_OF_STREAM),
-            Error::Busy(_) => {
+            Error::Busy { .. } | Error::NoRoom { .. } | Error::NotOpened => {
                 Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
             }
             Error::Argument(_) => Shape::new(internal, ARGUMENT),
@@ -146,7 +155,9 @@ impl Error {
             Error::QueryTimeout { .. } => Shape::new(internal, "System.TimeoutException"),
             Error::BulkInsert { cause, .. } => Shape {
                 status: match cause.status() {
-                    status @ (StatusCode::NOT_IMPLEMENTED | StatusCode::PAYLOAD_TOO_LARGE) => status,
+                    status @ (StatusCode::NOT_IMPLEMENTED
+                    | StatusCode::PAYLOAD_TOO_LARGE
+                    | StatusCode::SERVICE_UNAVAILABLE) => status,
                     _ => internal,
                 },
                 ..Shape::new(internal, INVALID_OPERATION)
@@ -176,7 +187,7 @@ impl Error {
             reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         // What is left of the body is not worth reading: it is too long, or its end cannot be found.
-        if matches!(self, Error::Malformed(_) | Error::BodyCutOff(_) | Error::Encoding(_))
+        if matches!(self, Error::Malformed(_) | Error::BodyCutOff(_) | Error::Encoding(_) | Error::NoRoom { .. })
             || shape.status == StatusCode::PAYLOAD_TOO_LARGE
         {
             reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));

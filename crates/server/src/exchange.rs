@@ -71,13 +71,13 @@ impl Exchange {
     /// Takes the body and reads all of it.
     pub(crate) async fn read_body(&mut self) -> Result<Bytes> {
         let body = std::mem::replace(&mut self.body, RequestBody::empty());
-        body.read(&self.headers, &self.node.limits).await
+        body.read(&self.headers, &self.node).await
     }
 
     /// Takes the body and reads it as JSON; it must be an object. An empty body is an empty object.
     pub(crate) async fn read_object(&mut self) -> Result<json::Value> {
         let body = self.read_body().await?;
-        parse_object(&body)
+        self.node.bridge.run_sized(body.len(), move || parse_object(&body)).await
     }
 
     /// The change vector that `If-Match` asks for, without quotes.

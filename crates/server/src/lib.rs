@@ -5,18 +5,21 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod answers;
 mod body;
 mod bridge;
 mod collection_query;
 mod compression;
 mod connection;
 mod date;
+mod deadline;
 mod dispatch;
 mod error;
 mod exchange;
 mod handlers;
 mod limits;
 mod listener;
+mod memory;
 mod metrics;
 mod node;
 mod opening;

@@ -28,8 +28,14 @@ pub struct Limits {
     pub body_rate: usize,
     /// `Limits.StreamIdleInSec`: a bulk insert of which nothing arrives. Clients send a sign of life every 40 s.
     pub stream_idle: Duration,
-    /// `Limits.SlowReaderInSec`: a client that takes nothing of its answer. Over it: closed.
+    /// `Limits.SlowReaderInSec`: the time in which a client that does not keep up takes at least what
+    /// [`Limits::reader_rate`] asks for. Over it: closed.
     pub slow_reader: Duration,
+    /// `Limits.ReaderRateInBytesPerSec`: the slowest reader of an answer, over [`Limits::slow_reader`]. Under it: closed.
+    pub reader_rate: usize,
+    /// `Limits.HalfClosedInSec`: how long work goes on for a client that ended its half of the connection and may be gone.
+    /// Over it: closed, the work is given up.
+    pub half_closed: Duration,
     /// `Limits.RequestBodyInMb`: a request body, before and after decompression, in bytes. Over it: 413.
     /// A bulk insert has no such limit as a whole; each of its commands has it.
     pub request_body_size: usize,
@@ -37,16 +43,32 @@ pub struct Limits {
     pub decompression_ratio: usize,
     /// `Limits.Connections`: open connections. Over it: 503, closed.
     pub connection_count: usize,
-    /// `Limits.BlockingQueue`: long reads that wait for a thread. Over it: 503 with `Retry-After`.
+    /// `Limits.BodiesInMb`: all request bodies and whole answers that are in memory, in bytes. Over it: 503 with
+    /// `Retry-After`. Small ones are not counted.
+    pub bodies_size: usize,
+    /// `Limits.BlockingQueue`: requests that wait for a thread of one kind. Over it: 503 with `Retry-After`.
     pub blocking_queue_count: usize,
-    /// `Limits.BlockingThreads`: long reads that run at the same time.
+    /// `Limits.BlockingWaitInSec`: how long one waits. Over it: 503 with `Retry-After`.
+    pub blocking_wait: Duration,
+    /// `Limits.BlockingThreads`: queries and lists that run at the same time.
     pub blocking_thread_count: usize,
+    /// `Limits.Streams`: answers that are sent while they are made, each with a thread and a snapshot.
+    pub stream_count: usize,
+    /// `Limits.BulkInsertThreads`: bulk inserts that are taken apart, or wait for the disk, at the same time.
+    pub bulk_insert_thread_count: usize,
+    /// `Limits.ShortThreads`: administration, and large bodies that are parsed or compressed, at the same time.
+    pub short_thread_count: usize,
+    /// `Limits.PageVersionsInMb`: old versions of pages that snapshots keep in memory, in bytes. From it on the oldest streamed
+    /// answer that keeps them is cut off; over twice as much writes are refused.
+    pub page_versions_size: usize,
     /// `Limits.QueryTextInKb`: the text of a query, in bytes. Over it: 413.
     pub query_text_size: usize,
     /// `Limits.QueryRunTimeInSec`: one query. Over it: 408.
     pub query_run_time: Duration,
     /// `Limits.MultiGetCount`: requests in one `multi_get`. Over it: 413.
     pub multi_get_count: usize,
+    /// `Limits.MultiGetAnswerInMb`: the answer of one `multi_get`, in bytes. Over it: 413, or cut off if it has begun.
+    pub multi_get_answer_size: usize,
 }
 
 /// The size below which a compressed body may expand without its ratio being looked at, in bytes.
@@ -56,8 +78,24 @@ pub(crate) const DECOMPRESSION_GRACE_SIZE: usize = 1 << 20;
 pub(crate) const BODY_RATE_WINDOW: Duration = Duration::from_secs(30);
 
 /// What one part of a streamed answer holds before it is handed to the network, in bytes: large enough that hopping
-/// to the network thread costs nothing per document, small enough that 8 of them per stream do not matter.
+/// to the network thread costs nothing per document, small enough that [`STREAM_PARTS_MAX`] of them per stream do not matter.
 pub(crate) const STREAM_PART_SIZE: usize = 64 << 10;
+
+/// The largest answer that is made as a whole, in bytes; what grows past it is sent while it is made. Most pages of lists
+/// stay below, and have a length.
+pub(crate) const WHOLE_ANSWER_SIZE: usize = 1 << 20;
+
+/// Bodies and answers up to this size are not counted: they are about what the kernel holds for a connection anyway.
+pub(crate) const UNCOUNTED_SIZE: usize = 64 << 10;
+
+/// Up to this size a body is parsed or compressed on a network thread, in bytes: about a millisecond.
+pub(crate) const SHORT_WORK_SIZE: usize = 256 << 10;
+
+/// Looked-at documents between two looks at the clock and at whether anybody still waits.
+pub(crate) const DEADLINE_EVERY: u64 = 256;
+
+/// Ids that a deletion by query keeps in memory.
+pub(crate) const DELETE_IDS_MAX: usize = 64 << 10;
 
 /// How deep the conditions of a query may be in parentheses. The recursion of whatever reads them is bounded by it.
 pub(crate) const QUERY_DEPTH_MAX: usize = 256;
@@ -81,14 +119,23 @@ impl Default for Limits {
             body_rate: 256,
             stream_idle: Duration::from_secs(300),
             slow_reader: Duration::from_secs(120),
+            reader_rate: 256,
+            half_closed: Duration::from_secs(2),
             request_body_size: 256 << 20,
             decompression_ratio: 1000,
             connection_count: 10_000,
+            bodies_size: 256 << 20,
             blocking_queue_count: 1024,
+            blocking_wait: Duration::from_secs(10),
             blocking_thread_count: 64,
+            stream_count: 64,
+            bulk_insert_thread_count: 16,
+            short_thread_count: 16,
+            page_versions_size: 1 << 30,
             query_text_size: 1 << 20,
             query_run_time: Duration::from_secs(60),
             multi_get_count: 1024,
+            multi_get_answer_size: 256 << 20,
         }
     }
 }
@@ -105,8 +152,13 @@ pub struct LimitSetting {
 }
 
 impl Limits {
+    /// Threads that blocking work takes at the most. A read that turns out to be long waits with its thread to become a stream.
+    pub fn thread_count(&self) -> usize {
+        self.blocking_thread_count + 2 * self.stream_count + self.bulk_insert_thread_count + self.short_thread_count
+    }
+
     /// All of them, in the order of the fields.
-    pub const SETTINGS: [LimitSetting; 18] = [
+    pub const SETTINGS: [LimitSetting; 27] = [
         // Less than 8 KiB is less than what reads heads starts with.
         setting("Limits.HeaderBlockInKb", 8..=1024, |limits, value| limits.header_block_size = kib(value)),
         setting("Limits.HeaderLineInKb", 1..=1024, |limits, value| limits.header_line_size = kib(value)),
@@ -120,14 +172,25 @@ impl Limits {
         setting("Limits.BodyRateInBytesPerSec", 0..=1_000_000, |limits, value| limits.body_rate = count(value)),
         setting("Limits.StreamIdleInSec", 1..=86_400, |limits, value| limits.stream_idle = seconds(value)),
         setting("Limits.SlowReaderInSec", 1..=86_400, |limits, value| limits.slow_reader = seconds(value)),
+        setting("Limits.ReaderRateInBytesPerSec", 0..=1_000_000, |limits, value| limits.reader_rate = count(value)),
+        setting("Limits.HalfClosedInSec", 0..=86_400, |limits, value| limits.half_closed = seconds(value)),
         setting("Limits.RequestBodyInMb", 1..=4096, |limits, value| limits.request_body_size = kib(value) << 10),
         setting("Limits.DecompressionRatio", 1..=1_000_000, |limits, value| limits.decompression_ratio = count(value)),
         setting("Limits.Connections", 1..=1_000_000, |limits, value| limits.connection_count = count(value)),
+        setting("Limits.BodiesInMb", 1..=1_000_000, |limits, value| limits.bodies_size = kib(value) << 10),
         setting("Limits.BlockingQueue", 0..=1_000_000, |limits, value| limits.blocking_queue_count = count(value)),
+        setting("Limits.BlockingWaitInSec", 0..=3600, |limits, value| limits.blocking_wait = seconds(value)),
         setting("Limits.BlockingThreads", 1..=1024, |limits, value| limits.blocking_thread_count = count(value)),
+        setting("Limits.Streams", 1..=1024, |limits, value| limits.stream_count = count(value)),
+        setting("Limits.BulkInsertThreads", 1..=1024, |limits, value| limits.bulk_insert_thread_count = count(value)),
+        setting("Limits.ShortThreads", 1..=1024, |limits, value| limits.short_thread_count = count(value)),
+        setting("Limits.PageVersionsInMb", 1..=1_000_000, |limits, value| limits.page_versions_size = kib(value) << 10),
         setting("Limits.QueryTextInKb", 1..=65_536, |limits, value| limits.query_text_size = kib(value)),
         setting("Limits.QueryRunTimeInSec", 1..=86_400, |limits, value| limits.query_run_time = seconds(value)),
         setting("Limits.MultiGetCount", 1..=100_000, |limits, value| limits.multi_get_count = count(value)),
+        setting("Limits.MultiGetAnswerInMb", 1..=1_000_000, |limits, value| {
+            limits.multi_get_answer_size = kib(value) << 10
+        }),
     ];
 }
 

@@ -82,8 +82,9 @@ fn http(node: &Node) -> auto::Builder<TokioExecutor> {
         .http1()
         .max_headers(node.limits.header_count + HEAD_GRACE_COUNT)
         .max_buf_size(node.limits.header_block_size.max(64 << 10) + HEAD_GRACE_SIZE)
-        // A client may end its half of the connection once it has sent its request; it gets its answer all the same.
-        .half_close(true);
+        // It shall look at the socket while an answer is made, to notice who is gone. A client that only ended its half of the
+        // connection still gets its answer: `Watched` keeps that end from it for a while.
+        .half_close(false);
     builder
         .http2()
         .max_header_list_size(u32::try_from(node.limits.header_block_size).unwrap_or(u32::MAX))
@@ -103,16 +104,21 @@ async fn run(
     let service = service_fn(|request| dispatch::serve(node.clone(), place.clone(), request));
     let watched = TokioIo::new(Watched::new(stream, place.connection.clone()));
     let mut serving = std::pin::pin!(builder.serve_connection_with_upgrades(watched, service));
-    tokio::select! {
-        biased;
-        ended = serving.as_mut() => return log_end(ended),
-        () = place.connection.expired() => {
-            node.metrics.connections_expired.fetch_add(1, Relaxed);
-            return;
+    let mut is_stopping = false;
+    loop {
+        tokio::select! {
+            biased;
+            ended = serving.as_mut() => return log_end(ended),
+            () = place.connection.expired() => {
+                node.metrics.connections_expired.fetch_add(1, Relaxed);
+                return;
+            }
+            _ = stop.changed(), if !is_stopping => {
+                is_stopping = true;
+                serving.as_mut().graceful_shutdown();
+            }
         }
-        _ = stop.changed() => serving.as_mut().graceful_shutdown(),
     }
-    log_end(serving.await);
 }
 
 fn log_end(ended: Result<(), Box<dyn std::error::Error + Send + Sync>>) {
@@ -121,14 +127,13 @@ fn log_end(ended: Result<(), Box<dyn std::error::Error + Send + Sync>>) {
     }
 }
 
-/// Looks at the deadlines of all connections until told to stop.
-pub(crate) async fn sweep(node: Arc<Node>, mut stop: watch::Receiver<bool>) {
+/// Looks at the deadlines of all connections, for as long as there are some: also while the server stops.
+pub(crate) async fn sweep(node: Arc<Node>) {
     let mut interval = tokio::time::interval(SWEEP_INTERVAL);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
-        tokio::select! {
-            _ = stop.changed() => return,
-            _ = interval.tick() => { node.connections.sweep(&node.limits); }
-        }
+        interval.tick().await;
+        node.connections.sweep(&node.limits);
+        node.answers.cut_off_where_writers_wait();
     }
 }

@@ -7,9 +7,11 @@ use std::time::{Instant, SystemTime};
 use hyper::header::HeaderValue;
 use tokio::sync::watch;
 
+use crate::answers::Answers;
 use crate::bridge::Bridge;
 use crate::connection::Connections;
 use crate::limits::Limits;
+use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::opening::Openings;
 
@@ -30,6 +32,8 @@ pub(crate) struct Node {
     pub(crate) openings: Openings,
     pub(crate) limits: Limits,
     pub(crate) bridge: Bridge,
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) answers: Answers,
     pub(crate) connections: Arc<Connections>,
     pub(crate) metrics: Metrics,
     /// Where we listen, as a URL.

@@ -10,6 +10,7 @@ use database::Database;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
+use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::node::Node;
 
@@ -31,7 +32,7 @@ pub(crate) async fn find(node: &Arc<Node>, name: &str) -> Result<Arc<Database>> 
     match opened.wait_for(Option::is_some).await.map(|outcome| outcome.clone()) {
         Ok(Some(outcome)) => Ok(outcome?),
         // The pool refused, or the opening panicked; the task has said so.
-        Ok(None) | Err(_) => Err(Error::Busy("the database could not be opened")),
+        Ok(None) | Err(_) => Err(Error::NotOpened),
     }
 }
 
@@ -51,7 +52,7 @@ fn join(node: &Arc<Node>, name: &str) -> watch::Receiver<Outcome> {
 async fn open(node: Arc<Node>, key: String, name: String, sender: watch::Sender<Outcome>) {
     let outcome = {
         let (databases, name) = (node.databases.clone(), name.clone());
-        node.bridge.run(move || Ok(databases.find(&name))).await
+        node.bridge.run(Pool::Short, move || Ok(databases.find(&name))).await
     };
     // Who comes now finds it open, or tries again.
     node.openings.running.lock().remove(&key);

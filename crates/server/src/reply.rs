@@ -1,6 +1,7 @@
 //! Answers: a body that is whole or streamed, and the few shapes that handlers give.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -8,6 +9,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use hyper::header::{CONTENT_TYPE, ETAG, HeaderValue};
 use hyper::{Response, StatusCode};
 use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::connection::Busy;
 
@@ -19,14 +21,48 @@ pub(crate) type Reply = Response<ReplyBody>;
 pub(crate) struct ReplyBody {
     content: Content,
     busy: Option<Busy>,
+    /// Dropped with the body: whoever makes it sees that nobody waits any more.
+    waits: Option<Arc<Waits>>,
+}
+
+/// Held by whoever waits for an answer. Work that is done for it asks whether it is still there; a task for it ends with it.
+#[derive(Debug, Default)]
+pub(crate) struct Waits {
+    task: Option<AbortHandle>,
+}
+
+impl Waits {
+    pub(crate) fn for_task(task: &JoinHandle<()>) -> Waits {
+        Waits { task: Some(task.abort_handle()) }
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+    }
 }
 
 #[derive(Debug)]
 enum Content {
     Whole(Bytes),
-    /// Parts made elsewhere; an `Err` cuts the answer off, so that a client never takes half of it for all.
-    Parts(mpsc::Receiver<Result<Bytes, StreamFailed>>),
+    Parts(Parts),
+    /// The last part was taken.
+    Over,
 }
+
+/// One part of an answer that is made while it is sent.
+#[derive(Debug)]
+pub(crate) enum Part {
+    Bytes(Bytes),
+    /// Nothing follows. Parts that stop without it were cut off, so that a client never takes half of an answer for all.
+    End,
+}
+
+/// Parts made elsewhere.
+pub(crate) type Parts = mpsc::Receiver<Part>;
 
 /// The answer had begun when something went wrong; the connection is closed in the middle of it.
 #[derive(Debug, thiserror::Error)]
@@ -35,11 +71,19 @@ pub(crate) struct StreamFailed;
 
 impl ReplyBody {
     pub(crate) fn whole(bytes: impl Into<Bytes>) -> ReplyBody {
-        ReplyBody { content: Content::Whole(bytes.into()), busy: None }
+        ReplyBody { content: Content::Whole(bytes.into()), busy: None, waits: None }
     }
 
-    pub(crate) fn parts(receiver: mpsc::Receiver<Result<Bytes, StreamFailed>>) -> ReplyBody {
-        ReplyBody { content: Content::Parts(receiver), busy: None }
+    pub(crate) fn set_whole(&mut self, bytes: Bytes) {
+        self.content = Content::Whole(bytes);
+    }
+
+    pub(crate) fn set_parts(&mut self, parts: Parts) {
+        self.content = Content::Parts(parts);
+    }
+
+    pub(crate) fn keep_waiting(&mut self, waits: Arc<Waits>) {
+        self.waits = Some(waits);
     }
 
     pub(crate) fn keep_busy(&mut self, busy: Busy) {
@@ -50,16 +94,16 @@ impl ReplyBody {
     pub(crate) fn as_whole(&self) -> Option<&Bytes> {
         match &self.content {
             Content::Whole(bytes) => Some(bytes),
-            Content::Parts(_) => None,
+            Content::Parts(_) | Content::Over => None,
         }
     }
 
     /// Takes the parts out, if the body is streamed.
-    pub(crate) fn take_parts(&mut self) -> Option<mpsc::Receiver<Result<Bytes, StreamFailed>>> {
-        match std::mem::replace(&mut self.content, Content::Whole(Bytes::new())) {
+    pub(crate) fn take_parts(&mut self) -> Option<Parts> {
+        match std::mem::replace(&mut self.content, Content::Over) {
             Content::Parts(parts) => Some(parts),
-            whole @ Content::Whole(_) => {
-                self.content = whole;
+            other => {
+                self.content = other;
                 None
             }
         }
@@ -71,21 +115,34 @@ impl Body for ReplyBody {
     type Error = StreamFailed;
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, StreamFailed>>> {
-        match &mut self.get_mut().content {
+        let content = &mut self.get_mut().content;
+        match content {
             Content::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Content::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Content::Parts(parts) => parts.poll_recv(cx).map(|part| part.map(|part| part.map(Frame::data))),
+            Content::Parts(parts) => parts.poll_recv(cx).map(|part| match part {
+                Some(Part::Bytes(bytes)) => Some(Ok(Frame::data(bytes))),
+                Some(Part::End) => {
+                    *content = Content::Over;
+                    None
+                }
+                None => Some(Err(StreamFailed)),
+            }),
+            Content::Over => Poll::Ready(None),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.content, Content::Whole(bytes) if bytes.is_empty())
+        match &self.content {
+            Content::Whole(bytes) => bytes.is_empty(),
+            Content::Parts(_) => false,
+            Content::Over => true,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.content {
             Content::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Content::Parts(_) => SizeHint::default(),
+            Content::Parts(_) | Content::Over => SizeHint::default(),
         }
     }
 }
@@ -119,13 +176,6 @@ pub(crate) fn empty(status: StatusCode) -> Reply {
     if status != StatusCode::NO_CONTENT {
         reply.headers_mut().insert(CONTENT_TYPE, JSON);
     }
-    reply
-}
-
-/// JSON that is made while it is sent.
-pub(crate) fn streamed(receiver: mpsc::Receiver<Result<Bytes, StreamFailed>>, content_type: &'static str) -> Reply {
-    let mut reply = Response::new(ReplyBody::parts(receiver));
-    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     reply
 }
 

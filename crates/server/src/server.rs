@@ -10,10 +10,12 @@ use database::{Databases, DatabasesOptions};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::bridge::Bridge;
+use crate::answers::Answers;
+use crate::bridge::{Bridge, Pool};
 use crate::connection::Connections;
 use crate::limits::Limits;
 use crate::listener;
+use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::node::Node;
 use crate::opening::Openings;
@@ -78,6 +80,9 @@ pub enum StartError {
 /// How long requests that run may go on when the server stops.
 const STOP_GRACE: Duration = Duration::from_millis(700);
 
+/// How long connections that were cut off may take to notice.
+const CLOSE_GRACE: Duration = Duration::from_millis(100);
+
 /// Between two rounds of what is due now and then.
 const MAINTAIN_EVERY: Duration = Duration::from_secs(60);
 
@@ -113,7 +118,7 @@ impl Server {
             listeners.push(listener);
         }
         let folder = (!options.in_memory).then(|| options.data_directory.clone());
-        let databases = open_databases(folder).map_err(|source| StartError::Databases {
+        let databases = open_databases(folder, &options.limits).map_err(|source| StartError::Databases {
             directory: options.data_directory.clone(),
             source: Box::new(source),
         })?;
@@ -124,6 +129,8 @@ impl Server {
             databases,
             openings: Openings::default(),
             bridge: Bridge::new(&options.limits),
+            memory: Memory::new(options.limits.bodies_size),
+            answers: Answers::default(),
             connections: Arc::new(Connections::new()),
             metrics: Metrics::default(),
             url,
@@ -134,7 +141,7 @@ impl Server {
             limits: options.limits,
         });
         let mut tasks = JoinSet::new();
-        tasks.spawn(listener::sweep(node.clone(), stopped.clone()));
+        tasks.spawn(listener::sweep(node.clone()));
         tasks.spawn(maintain(node.clone(), stopped.clone()));
         for listener in listeners {
             tasks.spawn(listener::accept(listener, node.clone(), stopped.clone()));
@@ -152,16 +159,17 @@ impl Server {
         &self.addresses
     }
 
-    /// Takes no more requests, lets those that run end for a moment, and closes the databases.
+    /// Takes no more requests, lets those that run end for a moment, cuts off what is left, and closes the databases. Nothing
+    /// that a client does or leaves undone makes it take longer.
     pub async fn stop(mut self) {
         let _ = self.stop.send(true);
-        let deadline = Instant::now() + STOP_GRACE;
-        while self.tasks.join_next().await.is_some() {}
-        while self.node.connections.open_count.load(std::sync::atomic::Ordering::Relaxed) > 0
-            && Instant::now() < deadline
-        {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+        let is_over = tokio::time::timeout(STOP_GRACE, self.node.connections.all_ended()).await.is_ok();
+        if !is_over {
+            self.node.connections.close_all();
+            let _ = tokio::time::timeout(CLOSE_GRACE, self.node.connections.all_ended()).await;
         }
+        // Only now the sweeper as well: until here it closes connections whose deadlines pass.
+        self.tasks.abort_all();
     }
 }
 
@@ -170,15 +178,33 @@ async fn maintain(node: Arc<Node>, mut stopped: watch::Receiver<bool>) {
     while tokio::time::timeout(MAINTAIN_EVERY, stopped.changed()).await.is_err() {
         let databases = node.databases.clone();
         let work = move || Ok(databases.maintain());
-        if let Ok(cleaned @ 1..) = node.bridge.run(work).await {
-            tracing::info!(cleaned, "tombstones that nobody needs were removed");
+        tokio::select! {
+            _ = stopped.changed() => return,
+            outcome = node.bridge.run(Pool::Short, work) => if let Ok(cleaned @ 1..) = outcome {
+                tracing::info!(cleaned, "tombstones that nobody needs were removed");
+            },
         }
     }
 }
 
-fn open_databases(folder: Option<PathBuf>) -> database::Result<Arc<Databases>> {
-    Databases::open(match folder {
+fn open_databases(folder: Option<PathBuf>, limits: &Limits) -> database::Result<Arc<Databases>> {
+    let mut options = match folder {
         Some(folder) => DatabasesOptions::folder(folder),
         None => DatabasesOptions::in_memory(),
-    })
+    };
+    options.limits.page_versions_size = limits.page_versions_size;
+    Databases::open(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn it_stops_although_a_task_does_not_end() {
+        let addresses = vec![SocketAddr::from(([127, 0, 0, 1], 0))];
+        let mut server = Server::start(Options { addresses, in_memory: true, ..Options::default() }).await.unwrap();
+        server.tasks.spawn(std::future::pending());
+        tokio::time::timeout(Duration::from_secs(20), server.stop()).await.expect("it does not stop");
+    }
 }

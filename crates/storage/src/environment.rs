@@ -234,6 +234,12 @@ impl Environment {
         self.inner.queue.len()
     }
 
+    /// The transaction of the oldest snapshot, if that keeps more page versions in memory than there should be: past twice
+    /// [`Options::version_bytes_max`] writes are refused until it closes.
+    pub fn versions_held_for(&self) -> Option<TransactionId> {
+        self.inner.versions_held_for()
+    }
+
     /// Brings all that is durable into the data file, as far as open snapshots allow, and moves the checkpoint.
     ///
     /// # Errors

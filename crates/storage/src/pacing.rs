@@ -10,7 +10,7 @@
 
 use crate::environment::{Inner, Writer};
 use crate::error::{Error, Result};
-use crate::ids::SnapshotWord;
+use crate::ids::{SnapshotWord, TransactionId};
 use crate::pager::frames::Pool;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -148,6 +148,13 @@ impl Inner {
         }
         let max_bytes = self.options.version_bytes_max.saturating_mul(2);
         Err(Error::LongReader { oldest, version_bytes: Pool::used_bytes(), max_bytes })
+    }
+
+    /// The oldest snapshot, if it keeps so many versions that flushes move nothing, or writes are refused.
+    pub fn versions_held_for(&self) -> Option<TransactionId> {
+        let is_pressed = self.data.is_some() && self.has_many_versions(1) && self.is_held_back();
+        let is_held = is_pressed || self.refuse_beside_long_reader().is_err();
+        is_held.then(|| self.readers.oldest().transaction())
     }
 
     /// The pace of a flush of `total` pages that begins now.

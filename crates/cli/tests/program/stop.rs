@@ -126,3 +126,21 @@ fn what_was_acknowledged_is_there_after_a_stop_in_the_middle_of_all_that() {
         );
     }
 }
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let mut program = Program::start(&["serve", "--url", "http://127.0.0.1:0", "--in-memory"]);
+    assert!(program.request("PUT", "/admin/databases?name=db", r#"{"DatabaseName":"db"}"#).starts_with("HTTP/1.1 201"));
+    let document = format!(r#"{{"Text":"{}"}}"#, "x".repeat(32 << 20));
+    assert!(program.request("PUT", "/databases/db/docs?id=a", &document).starts_with("HTTP/1.1 201"));
+    // An answer that nobody takes keeps the server from stopping for a moment.
+    let mut held = TcpStream::connect(program.url.strip_prefix("http://").unwrap()).unwrap();
+    held.write_all(b"GET /databases/db/streams/docs HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    held.read_exact(&mut [0; 100]).unwrap();
+    let process = rustix::process::Pid::from_child(&program.child);
+    // Signals that come too close together are one: so more than two, until it is gone.
+    while program.child.try_wait().unwrap().is_none() {
+        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(program.child.wait().unwrap().code(), Some(1));
+}

@@ -34,8 +34,9 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
         return Err(Error::not_supported("waiting for replication"));
     }
     let body = exchange.read_body().await?;
-    let batch = Batch::from_bulk_docs(&body)?;
-    drop(body);
+    let size = body.len();
+    let parse = move || Ok(Batch::from_bulk_docs(&body)?);
+    let batch = exchange.node.bridge.run_sized(size, parse).await?;
     if batch.is_empty() {
         return Ok(reply::json(StatusCode::CREATED, &b"{\"Results\":[]}"[..]));
     }

@@ -14,16 +14,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use database::BulkInsert;
+use database::{BulkInsert, BulkInsertCounts};
 use hyper::StatusCode;
 use hyper::header::{CONNECTION, HeaderValue};
 use tokio::sync::mpsc;
 
 use crate::body::{BodyStream, RequestBody};
+use crate::bridge::{self, Pool};
 use crate::connection::BodyPace;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::limits::BULK_INSERT_PART_SIZE;
+use crate::memory::Room;
 use crate::node::Node;
 use crate::reply::{self, Reply};
 
@@ -41,7 +43,7 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     };
     let (sender, receiver) = mpsc::channel(1);
     let applying = tokio::spawn(apply(exchange.node.clone(), insert, receiver));
-    let mut reply = receive(&mut stream, sender, applying).await?;
+    let mut reply = receive(&exchange.node, &mut stream, sender, applying).await?;
     if !has_ended(&mut stream).await {
         reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
@@ -50,6 +52,7 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
 
 /// Takes parts from the network and hands them on until the other half is done.
 async fn receive(
+    node: &Node,
     stream: &mut BodyStream,
     sender: mpsc::Sender<Received>,
     mut applying: tokio::task::JoinHandle<Result<Reply>>,
@@ -57,6 +60,7 @@ async fn receive(
     let mut sender = Some(sender);
     let mut waiting = Vec::new();
     let mut waiting_size = 0;
+    let mut room = node.memory.room();
     let mut end = None;
     loop {
         tokio::select! {
@@ -65,6 +69,7 @@ async fn receive(
                 Ok(Some(part)) => {
                     waiting_size += part.len();
                     waiting.push(part);
+                    end = room.grow(waiting_size).err();
                 }
                 Ok(None) => end = Some(Error::BodyCutOff("the array of commands is not closed".to_owned())),
                 Err(error) => end = Some(error),
@@ -80,7 +85,8 @@ async fn receive(
                     end = Some(Error::BodyCutOff(String::new()));
                     sender = None;
                 } else {
-                    permit.send(Received::Parts(std::mem::take(&mut waiting)));
+                    let room = std::mem::replace(&mut room, node.memory.room());
+                    permit.send(Received::Parts(std::mem::take(&mut waiting), room));
                     waiting_size = 0;
                 }
             }
@@ -93,7 +99,7 @@ async fn receive(
 
 /// What goes from one half to the other.
 enum Received {
-    Parts(Vec<Bytes>),
+    Parts(Vec<Bytes>, Room),
     End(Option<Error>),
 }
 
@@ -119,49 +125,60 @@ async fn has_ended(stream: &mut BodyStream) -> bool {
 /// The applying half: feeds parts on the pool, where waiting for the disk holds nobody up.
 async fn apply(node: Arc<Node>, mut insert: BulkInsert, mut receiver: mpsc::Receiver<Received>) -> Result<Reply> {
     loop {
-        let parts = match receiver.recv().await {
-            Some(Received::Parts(parts)) => parts,
-            Some(Received::End(Some(error))) => return Err(failed(&node, insert, error).await),
+        let (parts, room) = match receiver.recv().await {
+            Some(Received::Parts(parts, room)) => (parts, room),
+            Some(Received::End(Some(error))) => return Err(failed(insert, error).await),
             // The client is gone, and with it the task of the other half.
             Some(Received::End(None)) | None => return Err(Error::BodyCutOff("the client went away".to_owned())),
         };
-        let feeding = node.bridge.run(move || Ok(feed(insert, &parts))).await;
-        match feeding? {
-            (fed, Ok(false)) => insert = fed,
-            (fed, Ok(true)) => {
-                let counts = fed.counts();
-                return match node.bridge.run(move || Ok(fed.finish())).await? {
-                    Ok(done) => {
-                        let documents = done.documents;
-                        node.metrics.documents_bulk_inserted.fetch_add(documents, std::sync::atomic::Ordering::Relaxed);
-                        Ok(reply::empty(StatusCode::CREATED))
-                    }
-                    Err(error) => Err(Error::BulkInsert {
-                        documents: counts.documents,
-                        batches: counts.batches,
-                        cause: Box::new(error.into()),
-                    }),
-                };
+        let permit = match node.bridge.permit(Pool::BulkInserts).await {
+            Ok(permit) => permit,
+            Err(error) => return Err(failed(insert, error).await),
+        };
+        let feed = move || {
+            let fed = feed(insert, &parts);
+            drop(room);
+            Ok(fed)
+        };
+        match bridge::with_permit(permit, feed).await? {
+            Fed::On(fed) => insert = fed,
+            Fed::Ended(_, Ok(done)) => {
+                node.metrics.documents_bulk_inserted.fetch_add(done.documents, std::sync::atomic::Ordering::Relaxed);
+                return Ok(reply::empty(StatusCode::CREATED));
             }
-            (fed, Err(error)) => return Err(failed(&node, fed, error.into()).await),
+            Fed::Ended(BulkInsertCounts { documents, batches, .. }, Err(error)) => {
+                return Err(Error::BulkInsert { documents, batches, cause: Box::new(error.into()) });
+            }
+            Fed::Failed(fed, error) => return Err(failed(fed, error.into()).await),
         }
     }
+}
+
+/// What a bulk insert has come to.
+enum Fed {
+    On(BulkInsert),
+    /// The array is closed: what was durable shortly before the end, and how it ended.
+    Ended(BulkInsertCounts, database::Result<BulkInsertCounts>),
+    Failed(BulkInsert, database::Error),
 }
 
 /// Feeds all parts; stops at the end of the array or at an error.
-fn feed(mut insert: BulkInsert, parts: &[Bytes]) -> (BulkInsert, database::Result<bool>) {
+fn feed(mut insert: BulkInsert, parts: &[Bytes]) -> Fed {
     for part in parts {
         match insert.feed(part) {
             Ok(false) => {}
-            ended => return (insert, ended),
+            Ok(true) => return Fed::Ended(insert.counts(), insert.finish()),
+            Err(error) => return Fed::Failed(insert, error),
         }
     }
-    (insert, Ok(false))
+    Fed::On(insert)
 }
 
-/// Ends the operation with an error, on the pool, for what is in flight has to land first.
-async fn failed(node: &Node, insert: BulkInsert, error: Error) -> Error {
-    node.bridge.run(move || Ok(fail(insert, error))).await.unwrap_or_else(|error| error)
+/// Ends the operation with an error, on a thread, for what is in flight has to land first. It lands soon, and must not be
+/// refused: the thread comes with no permit.
+async fn failed(insert: BulkInsert, error: Error) -> Error {
+    let failing = tokio::task::spawn_blocking(move || fail(insert, error));
+    failing.await.unwrap_or_else(|error| Error::Panicked(error.to_string()))
 }
 
 fn fail(insert: BulkInsert, error: Error) -> Error {

@@ -4,6 +4,7 @@ use hyper::StatusCode;
 use json::Value;
 
 use super::databases::request_id;
+use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
@@ -48,7 +49,7 @@ pub(crate) async fn put_client(mut exchange: Exchange) -> Result<Reply> {
     let request_id = request_id(&exchange);
     let databases = exchange.node.databases.clone();
     let change = move || Ok(databases.put_client_configuration_of(&name, &value, request_id.as_deref()).map(drop)?);
-    exchange.node.bridge.run(change).await?;
+    exchange.node.bridge.run(Pool::Short, change).await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }
 
@@ -58,6 +59,6 @@ pub(crate) async fn put_server_client(mut exchange: Exchange) -> Result<Reply> {
     let request_id = request_id(&exchange);
     let databases = exchange.node.databases.clone();
     let change = move || Ok(databases.put_client_configuration(value, request_id.as_deref()).map(drop)?);
-    exchange.node.bridge.run(change).await?;
+    exchange.node.bridge.run(Pool::Short, change).await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }

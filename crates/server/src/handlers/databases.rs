@@ -5,6 +5,7 @@ use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 use json::{Value, Writer};
 
+use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
@@ -180,7 +181,7 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let record = exchange
         .node
         .bridge
-        .run(move || {
+        .run(Pool::Short, move || {
             Ok(match etag {
                 Some(etag) => databases.update(&name, &record, Some(etag), request_id.as_deref())?,
                 None => {
@@ -286,7 +287,7 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     let deletion = exchange
         .node
         .bridge
-        .run(move || Ok(databases.delete(&borrowed(&names), is_hard, request_id.as_deref())?))
+        .run(Pool::Short, move || Ok(databases.delete(&borrowed(&names), is_hard, request_id.as_deref())?))
         .await?;
     let index = deletion.raft_index.map_or(-1, u64::cast_signed);
     Ok(reply::object(StatusCode::OK, |json| {
@@ -322,7 +323,7 @@ async fn toggle(mut exchange: Exchange, is_disabled: bool) -> Result<Reply> {
         let outcome = databases.set_disabled(&borrowed(&names), is_disabled, request_id.as_deref())?;
         Ok(names.into_iter().zip(outcome).collect::<Vec<_>>())
     };
-    let outcomes = exchange.node.bridge.run(toggle).await?;
+    let outcomes = exchange.node.bridge.run(Pool::Short, toggle).await?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("Status").array(|json| {
             for (name, is_there) in &outcomes {
@@ -357,7 +358,7 @@ pub(crate) async fn set_lock(mut exchange: Exchange) -> Result<Reply> {
     exchange
         .node
         .bridge
-        .run(move || Ok(databases.set_lock_mode(&borrowed(&names), mode, request_id.as_deref())?))
+        .run(Pool::Short, move || Ok(databases.set_lock_mode(&borrowed(&names), mode, request_id.as_deref())?))
         .await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }
@@ -369,6 +370,6 @@ pub(crate) async fn put_settings(mut exchange: Exchange) -> Result<Reply> {
     let request_id = request_id(&exchange);
     let databases = exchange.node.databases.clone();
     let change = move || Ok(databases.put_settings(&name, &settings, request_id.as_deref()).map(drop)?);
-    exchange.node.bridge.run(change).await?;
+    exchange.node.bridge.run(Pool::Short, change).await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }

@@ -23,15 +23,21 @@ use database::documents::{
 use hyper::StatusCode;
 use hyper::header::HeaderValue;
 
-use crate::bridge;
+use crate::answers::{self, AnswerWriter, Out};
+use crate::bridge::{self, Pool};
+use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, parse_object};
+use crate::limits::{DEADLINE_EVERY, SHORT_WORK_SIZE};
 use crate::query_string::{QueryString, decode, parse_bool};
 use crate::reply::{self, Reply};
 use crate::sizes::humane;
 
 /// Loads of at most so many ids are short enough for the network thread.
 const SHORT_ID_COUNT: usize = 8;
+
+/// And so many includes of one.
+const SHORT_INCLUDE_COUNT: usize = 8;
 
 /// Whether `key` asks for something that comes with documents and is not there yet.
 fn missing_feature(key: &str) -> Option<&'static str> {
@@ -83,44 +89,63 @@ impl<'a> Load<'a> {
     }
 }
 
-/// A load by a few ids, answered at once.
+/// A load by a few ids, answered at once if it is short.
 pub(crate) fn get_one(exchange: &Exchange) -> Result<Option<Reply>> {
     let load = Load::parse(exchange.query())?;
-    if load.ids.is_empty() || load.ids.len() > SHORT_ID_COUNT || (load.ids.len() > 1 && !load.includes.is_empty()) {
-        return Ok(None);
-    }
     let snapshot = exchange.database().read();
-    answer_load(&snapshot, &load, exchange.if_none_match()).map(Some)
+    match (load.ids.as_slice(), load.includes.len()) {
+        ([id], 0) => answer_one(&snapshot, id, load.is_metadata_only, exchange.if_none_match()),
+        ([], _) => Ok(None),
+        ([_], includes) if includes > SHORT_INCLUDE_COUNT => Ok(None),
+        ([_, _, ..], 1..) => Ok(None),
+        (ids, _) if ids.len() > SHORT_ID_COUNT => Ok(None),
+        (ids, includes) => {
+            // What a large document includes is not known to be little.
+            let size_max = if includes > 0 { SHORT_WORK_SIZE / 16 } else { SHORT_WORK_SIZE };
+            let documents = snapshot.get_many(ids.iter().map(|id| id.as_ref()))?;
+            if wire_size(documents.iter().flatten()) > size_max {
+                return Ok(None);
+            }
+            let deadline = Deadline::new(Some(exchange.node.limits.query_run_time), || false);
+            let found = Found::new(&snapshot, &load, documents, &deadline)?;
+            if found.size() > SHORT_WORK_SIZE {
+                return Ok(None);
+            }
+            if let Some(reply) = found.short_reply(exchange.if_none_match()) {
+                return Ok(Some(reply));
+            }
+            let mut body = Vec::with_capacity(found.size());
+            found.write(&mut body, load.is_metadata_only)?;
+            Ok(Some(found.head(body)))
+        }
+    }
 }
 
 /// Every other form of GET.
 pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
-    let node = exchange.node.clone();
-    node.bridge
-        .run(move || {
-            let load = Load::parse(exchange.query())?;
-            let snapshot = exchange.database().read();
-            if load.ids.is_empty() {
-                return page(&snapshot, &load, exchange.query(), exchange.if_none_match());
-            }
-            answer_load(&snapshot, &load, exchange.if_none_match())
-        })
-        .await
+    answers::produce(exchange, Pool::Reads, |exchange, out| {
+        let load = Load::parse(exchange.query())?;
+        if load.ids.is_empty() { page(exchange, &load, out) } else { answer_load(exchange, &load, out) }
+    })
+    .await
 }
 
 /// The ids come in the body.
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_body().await?;
-    let node = exchange.node.clone();
-    node.bridge
-        .run(move || {
-            let mut load = Load::parse(exchange.query())?;
-            let body = parse_object(&body)?;
-            load.ids = ids_of(&body)?.into_iter().map(Cow::Owned).collect();
-            let snapshot = exchange.database().read();
-            answer_load(&snapshot, &load, exchange.if_none_match())
-        })
-        .await
+    answers::produce(exchange, Pool::Reads, move |exchange, out| {
+        let mut load = Load::parse(exchange.query())?;
+        load.ids = ids_of(&parse_object(&body)?)?.into_iter().map(Cow::Owned).collect();
+        drop(body);
+        answer_load(exchange, &load, out)
+    })
+    .await
+}
+
+/// When this answer has to be ready.
+fn deadline(exchange: &Exchange, out: &AnswerWriter) -> Deadline {
+    let caller = out.caller();
+    Deadline::new(Some(exchange.node.limits.query_run_time), move || caller.is_gone())
 }
 
 /// The ids in a body; `null` is the id of no document.
@@ -137,74 +162,146 @@ fn ids_of(body: &json::Value) -> Result<Vec<String>> {
     ids.ok_or_else(|| Error::Argument("'Ids' must be an array of ids".to_owned()))
 }
 
-fn answer_load(snapshot: &Snapshot<'_>, load: &Load<'_>, if_none_match: Option<&HeaderValue>) -> Result<Reply> {
+fn answer_load(exchange: &Exchange, load: &Load<'_>, out: &mut AnswerWriter) -> Result<Option<Reply>> {
+    let deadline = deadline(exchange, out);
+    let snapshot = exchange.database().read();
     if let ([id], []) = (load.ids.as_slice(), load.includes.as_slice()) {
-        return answer_one(snapshot, id, load.is_metadata_only, if_none_match);
-    }
-    let documents = snapshot.get_many(load.ids.iter().map(|id| id.as_ref()))?;
-    if let [None] = documents.as_slice() {
-        return Ok(not_found(if_none_match));
-    }
-    let found: Vec<&Document<'_>> = documents.iter().flatten().collect();
-    let included = snapshot.includes(&found, &load.includes)?;
-    let mut hash = ResultsHash::new();
-    for document in &documents {
-        match document {
-            Some(document) => hash.add(document),
-            None => hash.add_missing(),
+        let Some(document) = snapshot.get(id)? else { return Ok(Some(not_found(exchange.if_none_match()))) };
+        if is_current(&document, exchange.if_none_match()) {
+            return Ok(Some(not_modified()));
         }
+        out.begin(reply::with_etag(reply::ok(Bytes::new()), document_etag(&document)), &snapshot)?;
+        return write_one(out, &document, load.is_metadata_only).map(|()| None);
     }
-    included.iter().for_each(|document| hash.add(document));
-    let etag = hash.finish();
-    if reply::is_match(if_none_match, etag.as_bytes()) {
-        return Ok(not_modified());
-    }
-    let size: usize = documents.iter().flatten().chain(&included).map(Document::wire_size_max).sum();
-    let mut body = Vec::with_capacity(size + 5 * documents.len() + 64);
-    body.extend_from_slice(b"{\"Results\":[");
-    for (place, document) in documents.iter().enumerate() {
-        if place > 0 {
-            body.push(b',');
+    let mut documents = Vec::new();
+    let mut room = exchange.node.memory.room();
+    for id in &load.ids {
+        deadline.look()?;
+        if documents.len() == documents.capacity() {
+            let count =
+                (2 * documents.len()).clamp(DEADLINE_EVERY as usize, load.ids.len().max(DEADLINE_EVERY as usize));
+            room.grow(count * size_of::<Option<Document<'_>>>())?;
+            documents.reserve_exact(count - documents.len());
         }
-        match document {
-            Some(document) => document.write(&mut body, load.is_metadata_only, None),
-            None => body.extend_from_slice(b"null"),
-        }
+        documents.push(snapshot.get(id)?);
     }
-    body.extend_from_slice(b"],\"Includes\":{");
-    write_includes(&mut body, &included);
-    body.extend_from_slice(b"}}");
-    Ok(reply::with_etag(reply::ok(body), reply::quoted_etag(etag.as_bytes())))
+    let found = Found::new(&snapshot, load, documents, &deadline)?;
+    if let Some(reply) = found.short_reply(exchange.if_none_match()) {
+        return Ok(Some(reply));
+    }
+    out.begin(found.head(Bytes::new()), &snapshot)?;
+    found.write(out, load.is_metadata_only)?;
+    Ok(None)
+}
+
+/// What a load by ids found.
+struct Found<'s> {
+    documents: Vec<Option<Document<'s>>>,
+    included: Vec<Document<'s>>,
+    etag: String,
+}
+
+impl<'s> Found<'s> {
+    fn new(
+        snapshot: &'s Snapshot<'_>,
+        load: &Load<'_>,
+        documents: Vec<Option<Document<'s>>>,
+        deadline: &Deadline,
+    ) -> Result<Found<'s>> {
+        let found: Vec<&Document<'_>> = documents.iter().flatten().collect();
+        let included = deadline.includes(snapshot, &found, &load.includes)?;
+        let mut hash = ResultsHash::new();
+        for document in &documents {
+            match document {
+                Some(document) => hash.add(document),
+                None => hash.add_missing(),
+            }
+        }
+        included.iter().for_each(|document| hash.add(document));
+        Ok(Found { documents, included, etag: hash.finish() })
+    }
+
+    /// The answer that has no documents, if it is one.
+    fn short_reply(&self, if_none_match: Option<&HeaderValue>) -> Option<Reply> {
+        if let [None] = self.documents.as_slice() {
+            return Some(not_found(if_none_match));
+        }
+        reply::is_match(if_none_match, self.etag.as_bytes()).then(not_modified)
+    }
+
+    fn head(&self, body: impl Into<Bytes>) -> Reply {
+        reply::with_etag(reply::ok(body), reply::quoted_etag(self.etag.as_bytes()))
+    }
+
+    /// Bytes of the body at the most.
+    fn size(&self) -> usize {
+        wire_size(self.documents.iter().flatten().chain(&self.included)) + 5 * self.documents.len() + 64
+    }
+
+    fn write(&self, out: &mut impl Out, is_metadata_only: bool) -> Result<()> {
+        out.buffer().extend_from_slice(b"{\"Results\":[");
+        for (place, document) in self.documents.iter().enumerate() {
+            if place > 0 {
+                out.buffer().push(b',');
+            }
+            match document {
+                Some(document) => document.write(out.buffer(), is_metadata_only, None),
+                None => out.buffer().extend_from_slice(b"null"),
+            }
+            out.part_done()?;
+        }
+        out.buffer().extend_from_slice(b"],\"Includes\":{");
+        write_includes(out, &self.included)?;
+        out.buffer().extend_from_slice(b"}}");
+        Ok(())
+    }
+}
+
+fn wire_size<'d>(documents: impl Iterator<Item = &'d Document<'d>>) -> usize {
+    documents.map(Document::wire_size_max).sum()
 }
 
 /// Appends the properties of `Includes`.
-pub(crate) fn write_includes(body: &mut Vec<u8>, included: &[Document<'_>]) {
+pub(crate) fn write_includes(out: &mut impl Out, included: &[Document<'_>]) -> Result<()> {
     for (place, document) in included.iter().enumerate() {
+        let body = out.buffer();
         body.extend_from_slice(if place > 0 { b",\"" } else { b"\"" });
         json::escape_into(body, document.id());
         body.extend_from_slice(b"\":");
         document.write_to(body);
+        out.part_done()?;
     }
+    Ok(())
 }
 
-/// The hot path: one document, its bytes copied once.
+const BEFORE_ONE: &[u8] = b"{\"Results\":[";
+const AFTER_ONE: &[u8] = b"],\"Includes\":{}}";
+
+/// The hot path: one document, its bytes copied once. None if it is too large for that.
 fn answer_one(
     snapshot: &Snapshot<'_>,
     id: &str,
     is_metadata_only: bool,
     if_none_match: Option<&HeaderValue>,
-) -> Result<Reply> {
-    const BEFORE: &[u8] = b"{\"Results\":[";
-    const AFTER: &[u8] = b"],\"Includes\":{}}";
-    let Some(document) = snapshot.get(id)? else { return Ok(not_found(if_none_match)) };
+) -> Result<Option<Reply>> {
+    let Some(document) = snapshot.get(id)? else { return Ok(Some(not_found(if_none_match))) };
     if is_current(&document, if_none_match) {
-        return Ok(not_modified());
+        return Ok(Some(not_modified()));
     }
-    let mut body = Vec::with_capacity(document.wire_size_max() + BEFORE.len() + AFTER.len());
-    body.extend_from_slice(BEFORE);
-    document.write(&mut body, is_metadata_only, None);
-    body.extend_from_slice(AFTER);
-    Ok(reply::with_etag(reply::ok(body), document_etag(&document)))
+    let size = document.wire_size_max();
+    if size > SHORT_WORK_SIZE {
+        return Ok(None);
+    }
+    let mut body = Vec::with_capacity(size + BEFORE_ONE.len() + AFTER_ONE.len());
+    write_one(&mut body, &document, is_metadata_only)?;
+    Ok(Some(reply::with_etag(reply::ok(body), document_etag(&document))))
+}
+
+fn write_one(out: &mut impl Out, document: &Document<'_>, is_metadata_only: bool) -> Result<()> {
+    out.buffer().extend_from_slice(BEFORE_ONE);
+    document.write(out.buffer(), is_metadata_only, None);
+    out.buffer().extend_from_slice(AFTER_ONE);
+    out.part_done()
 }
 
 fn is_current(document: &Document<'_>, if_none_match: Option<&HeaderValue>) -> bool {
@@ -246,45 +343,50 @@ pub(crate) fn prefix_query(query: QueryString<'_>) -> Result<PrefixQuery> {
 }
 
 /// A page of all documents from an etag on, of those whose ids have a prefix, or of all, the latest first.
-fn page(
-    snapshot: &Snapshot<'_>,
-    load: &Load<'_>,
-    query: QueryString<'_>,
-    if_none_match: Option<&HeaderValue>,
-) -> Result<Reply> {
+fn page(exchange: &Exchange, load: &Load<'_>, out: &mut AnswerWriter) -> Result<Option<Reply>> {
+    let query = exchange.query();
     let first_etag = query.signed("etag")?;
+    let deadline = deadline(exchange, out);
+    let snapshot = exchange.database().read();
     let etag = snapshot.change_vector()?;
-    if !etag.is_empty() && reply::is_match(if_none_match, etag.as_bytes()) {
-        return Ok(not_modified());
+    if !etag.is_empty() && reply::is_match(exchange.if_none_match(), etag.as_bytes()) {
+        return Ok(Some(not_modified()));
     }
+    let head = reply::with_etag(reply::ok(Bytes::new()), reply::quoted_etag(etag.as_bytes()));
     // As in the reference, an etag counts and a prefix beside it does not.
     if load.is_by_prefix && first_etag.is_none() {
-        let documents = snapshot.by_prefix(prefix_query(query)?)?;
-        return list(documents, load.is_metadata_only, &etag);
+        let prefix = prefix_query(query)?;
+        out.begin(head, &snapshot)?;
+        return list(deadline.by_prefix(&snapshot, prefix)?, load.is_metadata_only, &deadline, out);
     }
-    let mut documents = match first_etag {
+    let documents = match first_etag {
         Some(first) => snapshot.after(u64::try_from(first).unwrap_or(0).saturating_sub(1)),
         None => snapshot.latest(),
     };
-    documents.skip_documents(query.page_start()?)?;
-    let count = usize::try_from(query.page_size()?).unwrap_or(usize::MAX);
-    list(documents.take(count), load.is_metadata_only, &etag)
+    let (start, count) = (query.page_start()?, query.page_size()?);
+    out.begin(head, &snapshot)?;
+    list(deadline.by_etag(documents, start, count)?, load.is_metadata_only, &deadline, out)
 }
 
 fn list<'t>(
-    documents: impl Iterator<Item = database::documents::Result<Document<'t>>>,
+    documents: impl Iterator<Item = Result<Document<'t>>>,
     is_metadata_only: bool,
-    etag: &str,
-) -> Result<Reply> {
-    let mut body = b"{\"Results\":[".to_vec();
+    deadline: &Deadline,
+    out: &mut AnswerWriter,
+) -> Result<Option<Reply>> {
+    out.buffer().extend_from_slice(b"{\"Results\":[");
     for (place, document) in documents.enumerate() {
         if place > 0 {
-            body.push(b',');
+            out.buffer().push(b',');
         }
-        document?.write(&mut body, is_metadata_only, None);
+        document?.write(out.buffer(), is_metadata_only, None);
+        out.part_done()?;
+        if out.is_sent() {
+            deadline.lift();
+        }
     }
-    body.extend_from_slice(b"]}");
-    Ok(reply::with_etag(reply::ok(body), reply::quoted_etag(etag.as_bytes())))
+    out.buffer().extend_from_slice(b"]}");
+    Ok(None)
 }
 
 pub(crate) fn head(exchange: &Exchange) -> Result<Reply> {
@@ -310,9 +412,14 @@ pub(crate) fn size(exchange: &Exchange) -> Result<Reply> {
 
 pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_body().await?;
-    let mut batch = Batch::new();
     let expected = Expected::from_wire(exchange.if_match().as_deref());
-    batch.put(&exchange.required("id")?, &body, expected)?;
+    let id = exchange.required("id")?;
+    let batch = if body.len() <= SHORT_WORK_SIZE {
+        batch_of(&id, &body, expected)?
+    } else {
+        let id = id.into_owned();
+        exchange.node.bridge.run(Pool::Short, move || batch_of(&id, &body, expected)).await?
+    };
     let outcome = submit(exchange.database(), batch).await?;
     let Some(CommandResult::Put { id, change_vector, .. }) = outcome.results.first() else {
         return Err(Error::Panicked("a PUT had no result".to_owned()));
@@ -320,6 +427,12 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     Ok(reply::object(StatusCode::CREATED, |json| {
         json.name("Id").string(id).name("ChangeVector").string(change_vector);
     }))
+}
+
+fn batch_of(id: &str, body: &[u8], expected: Expected) -> Result<Batch> {
+    let mut batch = Batch::new();
+    batch.put(id, body, expected)?;
+    Ok(batch)
 }
 
 pub(crate) async fn delete(exchange: Exchange) -> Result<Reply> {

@@ -2,16 +2,23 @@
 //!
 //! Body `{"Requests":[{"Url","Query","Method","Headers","Content"}]}`; each goes through the table of routes as if it had
 //! come alone. 200 `{"Results":[{"Result","StatusCode","Headers"}]}`. Requests that write, stream or nest are refused.
+//! A large answer is sent while it is made.
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode, Uri};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::body::RequestBody;
 use crate::dispatch;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
-use crate::reply::{self, Reply};
+use crate::limits::{STREAM_PART_SIZE, STREAM_PARTS_MAX, WHOLE_ANSWER_SIZE};
+use crate::memory::Room;
+use crate::node::Node;
+use crate::reply::{self, Part, Reply, Waits};
 
 /// What the inner paths may end with: reads that have a whole body.
 const ALLOWED: [&str; 12] = [
@@ -30,8 +37,8 @@ const ALLOWED: [&str; 12] = [
 ];
 
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
-    let body = exchange.read_object().await?;
-    let Some(json::Value::Array(requests)) = body.get("Requests") else {
+    let mut body = exchange.read_object().await?;
+    let Some(json::Value::Array(requests)) = body.remove("Requests") else {
         return Err(Error::Argument("The body must have an array 'Requests'".to_owned()));
     };
     let count_max = exchange.node.limits.multi_get_count;
@@ -43,19 +50,130 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
             what: "The number of requests in one multi_get",
         });
     }
-    let mut answer = b"{\"Results\":[".to_vec();
-    for (place, request) in requests.iter().enumerate() {
-        if place > 0 {
-            answer.push(b',');
-        }
-        let reply = match inner(&exchange, request) {
-            Ok(inner) => dispatch::respond(inner).await,
-            Err(error) => error.reply(exchange.uri.path()),
-        };
-        write(&mut answer, &reply);
+    let (started, reply) = oneshot::channel();
+    let task = tokio::spawn(async move {
+        let mut answer = Answer::new(&exchange, started);
+        let outcome = answer.write(&exchange, &requests).await;
+        answer.end(outcome, &exchange).await;
+    });
+    // Whoever goes away takes the rest of the requests back.
+    let waits = Arc::new(Waits::for_task(&task));
+    let dropped = || Error::Panicked("a multi_get was dropped".to_owned());
+    let mut reply = reply.await.unwrap_or_else(|_| Err(dropped()))?;
+    reply.body_mut().keep_waiting(waits);
+    Ok(reply)
+}
+
+/// The answer as it grows: whole as long as it is small, then in parts.
+struct Answer {
+    buffer: Vec<u8>,
+    room: Room,
+    size: usize,
+    size_max: usize,
+    state: State,
+}
+
+enum State {
+    Whole(oneshot::Sender<Result<Reply>>),
+    Sending(mpsc::Sender<Part>),
+}
+
+impl Answer {
+    fn new(exchange: &Exchange, started: oneshot::Sender<Result<Reply>>) -> Answer {
+        let Node { memory, limits, .. } = &*exchange.node;
+        let (room, size_max) = (memory.room(), limits.multi_get_answer_size);
+        Answer { buffer: Vec::new(), room, size: 0, size_max, state: State::Whole(started) }
     }
-    answer.extend_from_slice(b"]}");
-    Ok(reply::ok(answer))
+
+    async fn write(&mut self, exchange: &Exchange, requests: &[json::Value]) -> Result<()> {
+        self.add(b"{\"Results\":[").await?;
+        for (place, request) in requests.iter().enumerate() {
+            if place > 0 {
+                self.add(b",").await?;
+            }
+            let reply = match inner(exchange, request) {
+                Ok(inner) => dispatch::respond(inner).await,
+                Err(error) => error.reply(exchange.uri.path()),
+            };
+            self.write_one(reply).await?;
+        }
+        self.add(b"]}").await
+    }
+
+    async fn write_one(&mut self, mut reply: Reply) -> Result<()> {
+        self.add(b"{\"Result\":").await?;
+        if let Some(mut parts) = reply.body_mut().take_parts() {
+            loop {
+                match parts.recv().await {
+                    Some(Part::Bytes(part)) => self.add(&part).await?,
+                    Some(Part::End) => break,
+                    None => return Err(Error::InvalidOperation("an inner answer was cut off".to_owned())),
+                }
+            }
+        } else {
+            let body = reply.body().as_whole().filter(|body| !body.is_empty());
+            self.add(body.map_or(b"null", |body| body)).await?;
+        }
+        self.add(b",\"StatusCode\":").await?;
+        self.add(reply.status().as_str().as_bytes()).await?;
+        self.add(b",\"Headers\":{").await?;
+        if let Some(etag) = reply.headers().get(ETAG).and_then(|etag| etag.to_str().ok()) {
+            self.buffer.extend_from_slice(b"\"ETag\":\"");
+            json::escape_into(&mut self.buffer, etag);
+            self.buffer.push(b'"');
+        }
+        self.add(b"}}").await
+    }
+
+    async fn add(&mut self, bytes: &[u8]) -> Result<()> {
+        self.size += bytes.len();
+        if self.size > self.size_max {
+            return Err(Error::Limit {
+                status: StatusCode::PAYLOAD_TOO_LARGE,
+                name: "Limits.MultiGetAnswerInMb",
+                limit: (self.size_max >> 20) as u64,
+                what: "The answer of one multi_get",
+            });
+        }
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() < STREAM_PART_SIZE {
+            return Ok(());
+        }
+        if let State::Whole(_) = &self.state {
+            if self.buffer.len() < WHOLE_ANSWER_SIZE {
+                return self.room.grow(self.buffer.len());
+            }
+            let (sender, receiver) = mpsc::channel(STREAM_PARTS_MAX);
+            if let State::Whole(started) = std::mem::replace(&mut self.state, State::Sending(sender)) {
+                let mut head = reply::ok(Bytes::new());
+                head.body_mut().set_parts(receiver);
+                let _ = started.send(Ok(head));
+            }
+        }
+        self.flush().await
+    }
+
+    async fn flush(&mut self) -> Result<()> {
+        let State::Sending(sender) = &self.state else { return Ok(()) };
+        let part = Bytes::from(std::mem::take(&mut self.buffer));
+        self.room.clear();
+        sender.send(Part::Bytes(part)).await.map_err(|_| database::Error::Canceled.into())
+    }
+
+    async fn end(mut self, outcome: Result<()>, exchange: &Exchange) {
+        let outcome = match outcome {
+            Ok(()) => self.flush().await,
+            outcome => outcome,
+        };
+        match (self.state, outcome) {
+            (State::Whole(started), outcome) => drop(started.send(outcome.map(|()| reply::ok(self.buffer)))),
+            (State::Sending(sender), Ok(())) => drop(sender.send(Part::End).await),
+            (State::Sending(_), Err(Error::Database(database::Error::Canceled))) => {}
+            (State::Sending(_), Err(error)) => {
+                tracing::warn!(%error, url = %exchange.uri.path(), "a streamed answer was cut off");
+            }
+        }
+    }
 }
 
 /// The exchange of one inner request.
@@ -68,7 +186,8 @@ fn inner(exchange: &Exchange, request: &json::Value) -> Result<Exchange> {
             && path.is_char_boundary(path.len() - end.len())
             && path[path.len() - end.len()..].eq_ignore_ascii_case(end)
     });
-    if !is_allowed {
+    let is_stream = path.to_ascii_lowercase().contains("/streams/");
+    if is_stream || !is_allowed {
         return Err(Error::not_supported(format!("'{path}' inside of multi_get")));
     }
     // Databases are matched before access is: another database than that of the outer request is another's affair.
@@ -117,21 +236,4 @@ fn escape(target: &str) -> String {
         }
     }
     escaped
-}
-
-fn write(answer: &mut Vec<u8>, reply: &Reply) {
-    answer.extend_from_slice(b"{\"Result\":");
-    match reply.body().as_whole() {
-        Some(body) if !body.is_empty() => answer.extend_from_slice(body),
-        _ => answer.extend_from_slice(b"null"),
-    }
-    answer.extend_from_slice(b",\"StatusCode\":");
-    answer.extend_from_slice(reply.status().as_str().as_bytes());
-    answer.extend_from_slice(b",\"Headers\":{");
-    if let Some(etag) = reply.headers().get(ETAG).and_then(|etag| etag.to_str().ok()) {
-        answer.extend_from_slice(b"\"ETag\":\"");
-        json::escape_into(answer, etag);
-        answer.push(b'"');
-    }
-    answer.extend_from_slice(b"}}");
 }

@@ -5,18 +5,23 @@
 //! DELETE: body as POST; `{"OperationId","OperationNodeTag"}`, the work goes on as an operation.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use bytes::Bytes;
 use database::documents::{Batch, Document, Expected, IncludePath, PrefixQuery, Snapshot};
 use database::{Database, Operation, OperationResult, OperationStatus, Progress};
 use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 
 use super::docs::write_includes;
+use crate::answers::{self, AnswerWriter, Out};
+use crate::bridge::{self, Pool};
 use crate::collection_query::{self, CollectionQuery, Filter, Order, Refused, Source};
 use crate::date::NEVER;
+use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, parse_object};
+use crate::limits::{DELETE_IDS_MAX, WHOLE_ANSWER_SIZE};
 use crate::node::Node;
 use crate::reply::{self, Reply};
 
@@ -55,31 +60,26 @@ async fn run(
     start: Instant,
     parse: impl FnOnce(&Exchange) -> Result<CollectionQuery> + Send + 'static,
 ) -> Result<Reply> {
-    let node = exchange.node.clone();
-    node.bridge
-        .run(move || {
-            let query = match parse(&exchange) {
-                Ok(query) => query,
-                Err(error) if is_missing_index(&error) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
-                Err(error) => return Err(error),
-            };
-            let snapshot = exchange.database().read();
-            let etag = result_etag(&snapshot, &query)?;
-            let etag_text = etag.to_string();
-            if reply::is_match(exchange.if_none_match(), etag_text.as_bytes()) {
-                return Ok(reply::empty(StatusCode::NOT_MODIFIED));
-            }
-            let is_metadata_only = exchange.query().is_true("metadataOnly")?;
-            let deadline = Deadline::new(exchange.node.limits.query_run_time);
-            let mut answer = Answer::default();
-            let total = answer.fill(&snapshot, &query, is_metadata_only, &deadline)?;
-            let body = answer.into_body(exchange.database(), &query, total, etag, start);
-            let mut reply = reply::ok(body);
-            reply.headers_mut().insert(ETAG, HeaderValue::from(etag));
-            reply.headers_mut().insert(REQUEST_TIME, HeaderValue::from(elapsed_ms(start)));
-            Ok(reply)
-        })
-        .await
+    answers::produce(exchange, Pool::Reads, move |exchange, out| {
+        let query = match parse(exchange) {
+            Ok(query) => query,
+            Err(error) if is_missing_index(&error) => return Ok(Some(reply::empty(StatusCode::NOT_FOUND))),
+            Err(error) => return Err(error),
+        };
+        let snapshot = exchange.database().read();
+        let etag = result_etag(&snapshot, &query)?;
+        if reply::is_match(exchange.if_none_match(), etag.to_string().as_bytes()) {
+            return Ok(Some(reply::empty(StatusCode::NOT_MODIFIED)));
+        }
+        let caller = out.caller();
+        let deadline = Deadline::new(Some(exchange.node.limits.query_run_time), move || caller.is_gone());
+        let is_metadata_only = exchange.query().is_true("metadataOnly")?;
+        let query =
+            Asked { query: &query, snapshot: &snapshot, deadline: &deadline, exchange, is_metadata_only, etag, start };
+        query.answer(out)?;
+        Ok(None)
+    })
+    .await
 }
 
 /// A query that names an index is 404 in every form: there is none of that name.
@@ -159,25 +159,6 @@ pub(crate) fn result_etag(snapshot: &Snapshot<'_>, query: &CollectionQuery) -> R
     Ok(xxhash_rust::xxh3::xxh3_64_with_seed(&bytes, query.includes.len() as u64).cast_signed())
 }
 
-/// When a query has to be over.
-pub(crate) struct Deadline {
-    end: Instant,
-    run_time: Duration,
-}
-
-impl Deadline {
-    pub(crate) fn new(run_time: Duration) -> Deadline {
-        Deadline { end: Instant::now() + run_time, run_time }
-    }
-
-    fn check(&self) -> Result<()> {
-        if Instant::now() < self.end { Ok(()) } else { Err(Error::QueryTimeout { seconds: self.run_time.as_secs() }) }
-    }
-}
-
-/// How often the clock is asked.
-const DEADLINE_EVERY: u64 = 256;
-
 /// Calls `found` with each document of the page, and gives how many there are without paging: -1 if that is not
 /// known because the page ended before the prefix did.
 pub(crate) fn execute<'s>(
@@ -194,9 +175,6 @@ pub(crate) fn execute<'s>(
         Source::Collection(name) => snapshot.is_in_collection(document, name),
     };
     let mut offer = |document: Document<'s>| -> Result<bool> {
-        if passed.is_multiple_of(DEADLINE_EVERY) {
-            deadline.check()?;
-        }
         passed += 1;
         if passed > query.skip && taken < take {
             taken += 1;
@@ -206,20 +184,13 @@ pub(crate) fn execute<'s>(
     };
     match (&query.filter, query.order) {
         (Filter::All, Order::Etag) => {
-            let (mut documents, count) = match &query.source {
-                Source::All => (snapshot.after(0), snapshot.statistics()?.document_count),
-                Source::Collection(name) => {
-                    let count = snapshot.collection(name)?.map_or(0, |collection| collection.document_count);
-                    (snapshot.collection_after(name, 0)?, count)
-                }
+            let documents = match &query.source {
+                Source::All => snapshot.after(0),
+                Source::Collection(name) => snapshot.collection_after(name, 0)?,
             };
             // Passing over documents reads none of them, and the count is known.
-            documents.skip_documents(query.skip.min(count))?;
-            let wanted = usize::try_from(take).unwrap_or(usize::MAX);
-            for (place, document) in documents.take(wanted).enumerate() {
-                if (place as u64).is_multiple_of(DEADLINE_EVERY) {
-                    deadline.check()?;
-                }
+            let count = document_count(snapshot, &query.source)?;
+            for document in deadline.by_etag(documents, query.skip.min(count), take)? {
                 found(document?)?;
             }
             return Ok(count.cast_signed());
@@ -227,6 +198,7 @@ pub(crate) fn execute<'s>(
         (Filter::Ids(ids), order) => {
             let mut documents = Vec::new();
             for id in ids {
+                deadline.look()?;
                 if let Some(document) = snapshot.get(id)?
                     && in_source(&document)?
                 {
@@ -246,11 +218,8 @@ pub(crate) fn execute<'s>(
         }
         (Filter::IdPrefix(_) | Filter::All, Order::IdDescending) => {
             let mut documents = Vec::new();
-            for document in snapshot.by_prefix(prefix_of(query))? {
+            for document in deadline.by_prefix(snapshot, prefix_of(query))? {
                 let document = document?;
-                if (documents.len() as u64).is_multiple_of(DEADLINE_EVERY) {
-                    deadline.check()?;
-                }
                 if in_source(&document)? {
                     documents.push(document);
                 }
@@ -262,7 +231,7 @@ pub(crate) fn execute<'s>(
             return Ok(total);
         }
         (Filter::IdPrefix(_) | Filter::All, Order::IdAscending | Order::Etag) => {
-            for document in snapshot.by_prefix(prefix_of(query))? {
+            for document in deadline.by_prefix(snapshot, prefix_of(query))? {
                 let document = document?;
                 if in_source(&document)? && offer(document)? {
                     return known_total(snapshot, query);
@@ -275,13 +244,42 @@ pub(crate) fn execute<'s>(
 
 /// The total when the page ended early: known for a whole collection, else -1 as the reference says.
 fn known_total(snapshot: &Snapshot<'_>, query: &CollectionQuery) -> Result<i64> {
-    Ok(match (&query.filter, &query.source) {
-        (Filter::All, Source::All) => snapshot.statistics()?.document_count.cast_signed(),
-        (Filter::All, Source::Collection(name)) => {
-            snapshot.collection(name)?.map_or(0, |collection| collection.document_count.cast_signed())
-        }
-        (Filter::Ids(_) | Filter::IdPrefix(_), _) => -1,
+    Ok(match &query.filter {
+        Filter::All => document_count(snapshot, &query.source)?.cast_signed(),
+        Filter::Ids(_) | Filter::IdPrefix(_) => -1,
     })
+}
+
+fn document_count(snapshot: &Snapshot<'_>, source: &Source) -> Result<u64> {
+    Ok(match source {
+        Source::All => snapshot.statistics()?.document_count,
+        Source::Collection(name) => snapshot.collection(name)?.map_or(0, |collection| collection.document_count),
+    })
+}
+
+/// What a query comes to, without its documents.
+pub(crate) struct Counts {
+    /// As [`execute`] gives it.
+    pub(crate) total: i64,
+    /// Documents of the page.
+    pub(crate) taken: u64,
+}
+
+/// Counts what a query finds: at once for whole collections, else by executing it.
+pub(crate) fn count(snapshot: &Snapshot<'_>, query: &CollectionQuery, deadline: &Deadline) -> Result<Counts> {
+    let mut taken = 0;
+    let total = match &query.filter {
+        Filter::All => {
+            let count = document_count(snapshot, &query.source)?;
+            taken = count.saturating_sub(query.skip).min(query.take.unwrap_or(u64::MAX));
+            count.cast_signed()
+        }
+        Filter::Ids(_) | Filter::IdPrefix(_) => execute(snapshot, query, deadline, &mut |_| {
+            taken += 1;
+            Ok(())
+        })?,
+    };
+    Ok(Counts { total, taken })
 }
 
 fn prefix_of(query: &CollectionQuery) -> PrefixQuery {
@@ -292,53 +290,85 @@ fn prefix_of(query: &CollectionQuery) -> PrefixQuery {
     PrefixQuery { prefix, count_max: u64::MAX, ..PrefixQuery::default() }
 }
 
-/// The parts of an answer that grow with the results.
-#[derive(Default)]
-struct Answer {
-    results: Vec<u8>,
-    includes: Vec<u8>,
-    count: u64,
+/// A query that is being answered.
+struct Asked<'a> {
+    query: &'a CollectionQuery,
+    snapshot: &'a Snapshot<'a>,
+    deadline: &'a Deadline,
+    exchange: &'a Exchange,
+    is_metadata_only: bool,
+    etag: i64,
+    start: Instant,
 }
 
-impl Answer {
-    fn fill(
-        &mut self,
-        snapshot: &Snapshot<'_>,
-        query: &CollectionQuery,
-        is_metadata_only: bool,
-        deadline: &Deadline,
-    ) -> Result<i64> {
+impl<'a> Asked<'a> {
+    /// Writes the answer, its properties in the order of the reference. How many results there are comes before them: known
+    /// when they are all there, or, where they are too many for that, counted first.
+    fn answer(&self, out: &mut AnswerWriter) -> Result<()> {
+        let mut results = Vec::new();
+        let mut counted = None;
+        let mut taken = 0;
         let mut kept = Vec::new();
-        let total = execute(snapshot, query, deadline, &mut |document| {
-            if self.count > 0 {
-                self.results.push(b',');
+        let mut room = self.exchange.node.memory.room();
+        let total = execute(self.snapshot, self.query, self.deadline, &mut |document| {
+            let buffer = if counted.is_some() { out.buffer() } else { &mut results };
+            if taken > 0 {
+                buffer.push(b',');
             }
-            self.count += 1;
-            document.write(&mut self.results, is_metadata_only, None);
-            if !query.includes.is_empty() {
+            taken += 1;
+            document.write(buffer, self.is_metadata_only, None);
+            if counted.is_none() && results.len() >= WHOLE_ANSWER_SIZE {
+                let counts = count(self.snapshot, self.query, self.deadline)?;
+                self.begin(out, &counts)?;
+                out.buffer().append(&mut results);
+                counted = Some(counts);
+            }
+            if counted.is_some() {
+                out.part_done()?;
+                self.deadline.lift();
+            }
+            if !self.query.includes.is_empty() {
+                room.grow((kept.len() + 1) * size_of::<Document<'_>>())?;
                 kept.push(document);
             }
             Ok(())
         })?;
-        if !query.includes.is_empty() {
-            let paths: Vec<IncludePath> = query.includes.iter().map(|path| IncludePath::new(path)).collect();
-            let documents: Vec<&Document<'_>> = kept.iter().collect();
-            write_includes(&mut self.includes, &snapshot.includes(&documents, &paths)?);
+        if counted.is_none() {
+            self.begin(out, &Counts { total, taken })?;
+            out.buffer().append(&mut results);
         }
-        Ok(total)
+        out.buffer().extend_from_slice(b"],\"Includes\":{");
+        if !self.query.includes.is_empty() {
+            let paths: Vec<IncludePath> = self.query.includes.iter().map(|path| IncludePath::new(path)).collect();
+            let documents: Vec<&Document<'_>> = kept.iter().collect();
+            write_includes(out, &self.deadline.includes(self.snapshot, &documents, &paths)?)?;
+        }
+        out.buffer().extend_from_slice(b"},");
+        let mut rest = Vec::new();
+        json::Writer::new(&mut rest).object(|json| {
+            json.name("IndexTimestamp").string(NEVER).name("LastQueryTime").string(NEVER);
+            json.name("IsStale").bool(false).name("ResultEtag").signed(self.etag);
+            json.name("NodeTag").string(self.exchange.database().documents().node_tag());
+        });
+        out.buffer().extend_from_slice(rest.strip_prefix(b"{").unwrap_or(&rest));
+        Ok(())
     }
 
-    /// The whole body, its properties in the order of the reference.
-    fn into_body(self, database: &Database, query: &CollectionQuery, total: i64, etag: i64, start: Instant) -> Vec<u8> {
-        let mut body = Vec::with_capacity(self.results.len() + self.includes.len() + 512);
-        json::Writer::new(&mut body).object(|json| {
-            json.name("TotalResults").signed(total);
-            if query.is_limited {
-                json.name("CappedMaxResults").unsigned(self.count);
+    /// Writes all that comes before the results.
+    fn begin(&self, out: &mut AnswerWriter, counts: &Counts) -> Result<()> {
+        let mut head = reply::ok(Bytes::new());
+        head.headers_mut().insert(ETAG, HeaderValue::from(self.etag));
+        head.headers_mut().insert(REQUEST_TIME, HeaderValue::from(elapsed_ms(self.start)));
+        out.begin(head, self.snapshot)?;
+        let mut before = Vec::with_capacity(512);
+        json::Writer::new(&mut before).object(|json| {
+            json.name("TotalResults").signed(counts.total);
+            if self.query.is_limited {
+                json.name("CappedMaxResults").unsigned(counts.taken);
             }
             json.name("ScannedResults").unsigned(0).name("SkippedResults").unsigned(0);
-            json.name("DurationInMs").unsigned(elapsed_ms(start));
-            match query.includes.as_slice() {
+            json.name("DurationInMs").unsigned(elapsed_ms(self.start));
+            match self.query.includes.as_slice() {
                 [] => json.name("IncludedPaths").null(),
                 paths => json.name("IncludedPaths").array(|json| {
                     paths.iter().for_each(|path| {
@@ -346,18 +376,11 @@ impl Answer {
                     })
                 }),
             };
-            json.name("IndexName").string(&query.source.index_name());
-            json.name("Results").raw(b"[");
-            json.buffer().extend_from_slice(&self.results);
-            json.buffer().push(b']');
-            json.name("Includes").raw(b"{");
-            json.buffer().extend_from_slice(&self.includes);
-            json.buffer().push(b'}');
-            json.name("IndexTimestamp").string(NEVER).name("LastQueryTime").string(NEVER);
-            json.name("IsStale").bool(false).name("ResultEtag").signed(etag);
-            json.name("NodeTag").string(database.documents().node_tag());
+            json.name("IndexName").string(&self.query.source.index_name());
         });
-        body
+        out.buffer().extend_from_slice(before.strip_suffix(b"}").unwrap_or(&before));
+        out.buffer().extend_from_slice(b",\"Results\":[");
+        Ok(())
     }
 }
 
@@ -370,20 +393,22 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
         return Err(Error::not_supported("the deletion option 'details'"));
     }
     let body = exchange.read_body().await?;
-    let query = match parse_body(&exchange.node, &body) {
+    let node = exchange.node.clone();
+    let query = match exchange.node.bridge.run_sized(body.len(), move || parse_body(&node, &body)).await {
         Ok(query) => query,
         Err(error) if is_missing_index(&error) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
         Err(error) => return Err(error),
     };
+    // A server without a thread for it says so now, not in an operation.
+    let permit = exchange.node.bridge.permit(Pool::Reads).await?;
     let database = exchange.database().clone();
     let operations = database.operations();
     let operation = operations.start(operations.next_id(), "Delete by query")?;
     let id = operation.id();
-    let node = exchange.node.clone();
     let node_tag = database.documents().node_tag().to_owned();
     tokio::spawn(async move {
-        let (deleting, run_time) = (operation.clone(), node.limits.query_run_time);
-        let outcome = node.bridge.run(move || delete_matching(&database, &query, &deleting, run_time)).await;
+        let deleting = operation.clone();
+        let outcome = bridge::with_permit(permit, move || delete_matching(&database, &query, &deleting)).await;
         operation.end(match outcome {
             Ok(total) => OperationStatus::Completed(OperationResult {
                 total,
@@ -392,7 +417,10 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
             }),
             Err(Error::Database(database::Error::Canceled)) => OperationStatus::Canceled,
             Err(Error::Database(error)) => OperationStatus::Faulted(Arc::new(error)),
-            Err(error) => OperationStatus::Faulted(Arc::new(database::Error::BadStream { rule: error.to_string() })),
+            Err(error) => {
+                tracing::error!(%error, "a deletion by query met a bug");
+                OperationStatus::Faulted(Arc::new(storage::Error::JobPanicked.into()))
+            }
         });
     });
     Ok(reply::object(StatusCode::OK, |json| {
@@ -400,34 +428,55 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     }))
 }
 
-/// Deletes what the query finds in one snapshot, some at a time.
-fn delete_matching(
-    database: &Arc<Database>,
-    query: &CollectionQuery,
-    operation: &Operation,
-    run_time: Duration,
-) -> Result<u64> {
-    let mut ids = Vec::new();
-    {
-        let snapshot = database.read();
-        execute(&snapshot, query, &Deadline::new(run_time), &mut |document| {
-            ids.push(document.id().to_owned());
-            Ok(())
-        })?;
-    }
+/// Deletes what the query finds, some at a time; documents that were written after it began stay. The ids of so many at a time
+/// are in memory, and no snapshot is held while they are deleted.
+fn delete_matching(database: &Arc<Database>, query: &CollectionQuery, operation: &Arc<Operation>) -> Result<u64> {
+    let killed = operation.clone();
+    let deadline = Deadline::new(None, move || killed.is_killed());
+    let last_etag = database.read().last_etag()?;
+    let expected = count(&database.read(), query, &deadline)?.taken;
+    let mut left = query.clone();
     let mut processed = 0;
-    for some in ids.chunks(DELETE_COUNT) {
-        if operation.is_killed() {
-            return Err(database::Error::Canceled.into());
+    loop {
+        let ids = ids_to_delete(&database.read(), &left, last_etag, &deadline)?;
+        for some in ids.chunks(DELETE_COUNT) {
+            if operation.is_killed() {
+                return Err(database::Error::Canceled.into());
+            }
+            let mut batch = Batch::new();
+            for id in some {
+                batch.delete(id, Expected::Any)?;
+            }
+            database.execute(batch)?;
+            processed += some.len() as u64;
+            let total = expected.max(processed);
+            operation.set_progress(Progress { processed, total, ..Progress::default() });
         }
-        let mut batch = Batch::new();
-        for id in some {
-            batch.delete(id, Expected::Any)?;
+        left.take = left.take.map(|take| take.saturating_sub(ids.len() as u64));
+        if ids.len() < DELETE_IDS_MAX {
+            return Ok(processed);
         }
-        database.execute(batch)?;
-        processed += some.len() as u64;
-        let total = ids.len() as u64;
-        operation.set_progress(Progress { processed, total, ..Progress::default() });
     }
-    Ok(processed)
+}
+
+/// The next ids that the query finds, without those of documents that changed after `last_etag`.
+fn ids_to_delete(
+    snapshot: &Snapshot<'_>,
+    query: &CollectionQuery,
+    last_etag: u64,
+    deadline: &Deadline,
+) -> Result<Vec<String>> {
+    let mut ids = Vec::new();
+    let mut enough = false;
+    let outcome = execute(snapshot, query, deadline, &mut |document| {
+        if document.etag() <= last_etag {
+            ids.push(document.id().to_owned());
+        }
+        enough = ids.len() >= DELETE_IDS_MAX;
+        if enough { Err(database::Error::Canceled.into()) } else { Ok(()) }
+    });
+    match outcome {
+        Err(_) if enough => Ok(ids),
+        outcome => outcome.map(|_| ids),
+    }
 }

@@ -4,6 +4,7 @@ use std::io::Read;
 
 use hyper::StatusCode;
 
+use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
@@ -16,7 +17,7 @@ pub(crate) async fn create(exchange: Exchange) -> Result<Reply> {
     exchange
         .node
         .bridge
-        .run(move || {
+        .run(Pool::Short, move || {
             let mut lines = Vec::new();
             zstd::Decoder::with_buffer(NORTHWIND)
                 .and_then(|mut decoder| decoder.read_to_end(&mut lines))

@@ -4,24 +4,20 @@
 //! `queries`. `format=jsonl` gives a JSON value a line; without it one object, whose properties old clients read by their
 //! position. A failure on the way cuts the answer off.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use database::Database;
+use bytes::Bytes;
 use database::documents::Document;
 use hyper::{Method, StatusCode};
 
 use super::docs::prefix_query;
-use super::queries::{Deadline, execute, parse_address, parse_body, result_etag};
-use crate::bridge::PartWriter;
-use crate::collection_query::{CollectionQuery, Filter, Order, Source};
+use super::queries::{count, execute, parse_address, parse_body, result_etag};
+use crate::answers::{self, AnswerWriter, Out};
+use crate::bridge::Pool;
+use crate::collection_query::{CollectionQuery, Filter};
 use crate::date::NEVER;
+use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
-
-/// The media type of both forms: who asked for lines knows that they are.
-const JSON: &str = "application/json; charset=utf-8";
 
 /// How a stream looks.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,63 +38,75 @@ impl Format {
 
 pub(crate) async fn docs(exchange: Exchange) -> Result<Reply> {
     let format = Format::of(&exchange)?;
-    let database = exchange.database().clone();
-    let query = exchange.query();
-    let prefix = query.get("startsWith").is_some().then(|| prefix_query(query)).transpose()?;
-    let (start, count) = (query.page_start()?, usize::try_from(query.page_size()?).unwrap_or(usize::MAX));
-    let parts = exchange
-        .node
-        .bridge
-        .stream(move |out| {
-            let snapshot = database.read();
-            let mut documents = Documents::begin(out, format, b"{\"Results\":[");
-            match prefix {
-                Some(prefix) => {
-                    for document in snapshot.by_prefix(prefix)? {
-                        documents.write(out, &document?)?;
-                    }
-                }
-                None => {
-                    let mut latest = snapshot.latest();
-                    latest.skip_documents(start)?;
-                    for document in latest.take(count) {
-                        documents.write(out, &document?)?;
-                    }
+    answers::produce(exchange, Pool::Streams, move |exchange, out| {
+        let query = exchange.query();
+        let prefix = query.get("startsWith").is_some().then(|| prefix_query(query)).transpose()?;
+        let (start, count) = (query.page_start()?, query.page_size()?);
+        let deadline = deadline(out);
+        let snapshot = exchange.database().read();
+        out.begin(reply::ok(Bytes::new()), &snapshot)?;
+        let mut documents = Documents::begin(out, format, b"{\"Results\":[");
+        match prefix {
+            Some(prefix) => {
+                for document in deadline.by_prefix(&snapshot, prefix)? {
+                    documents.write(out, &document?)?;
                 }
             }
-            documents.end(out);
-            Ok(())
-        })
-        .await?;
-    Ok(reply::streamed(parts, JSON))
+            None => {
+                for document in deadline.by_etag(snapshot.latest(), start, count)? {
+                    documents.write(out, &document?)?;
+                }
+            }
+        }
+        documents.end(out);
+        Ok(None)
+    })
+    .await
+}
+
+/// A stream lasts as long as its reader does; what bounds it is the reader's pace, not the time of a query.
+fn deadline(out: &AnswerWriter) -> Deadline {
+    let caller = out.caller();
+    Deadline::new(None, move || caller.is_gone())
 }
 
 pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
     let format = Format::of(&exchange)?;
-    let parsed = if exchange.method == Method::GET {
+    let query = if exchange.method == Method::GET {
         parse_address(&exchange)
     } else {
         let body = exchange.read_body().await?;
-        parse_body(&exchange.node, &body)
+        let node = exchange.node.clone();
+        exchange.node.bridge.run_sized(body.len(), move || parse_body(&node, &body)).await
     };
-    let query = match parsed {
+    let query = match query {
         Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
-        parsed => parsed?,
+        query => query?,
     };
     if !query.includes.is_empty() {
         return Err(Error::InvalidOperation("Includes are not supported by this type of query.".to_owned()));
     }
-    let database = exchange.database().clone();
-    let parts = exchange.node.bridge.stream(move |out| stream_query(out, &database, &query, format)).await?;
-    Ok(reply::streamed(parts, JSON))
+    answers::produce(exchange, Pool::Streams, move |exchange, out| stream_query(exchange, out, &query, format)).await
 }
 
-fn stream_query(out: &mut PartWriter, database: &Arc<Database>, query: &CollectionQuery, format: Format) -> Result<()> {
-    // A stream lasts as long as its reader does; what bounds it is the reader's pace, not the time of a query.
-    let deadline = Deadline::new(Duration::from_secs(7 * 24 * 3600));
-    let snapshot = database.read();
+fn stream_query(
+    exchange: &Exchange,
+    out: &mut AnswerWriter,
+    query: &CollectionQuery,
+    format: Format,
+) -> Result<Option<Reply>> {
+    let deadline = deadline(out);
+    let snapshot = exchange.database().read();
     let etag = result_etag(&snapshot, query)?;
-    let total = total_before(&snapshot, query)?;
+    // The total has to be said before the results: -1 where it is not known without reading them.
+    let total = match &query.filter {
+        Filter::IdPrefix(_) => -1,
+        Filter::All | Filter::Ids(_) => {
+            let caller = out.caller();
+            let counting = Deadline::new(Some(exchange.node.limits.query_run_time), move || caller.is_gone());
+            count(&snapshot, query, &counting)?.total
+        }
+    };
     let mut head = Vec::new();
     json::Writer::new(&mut head).object(|json| {
         json.name("ResultEtag").signed(etag).name("IsStale").bool(false);
@@ -109,26 +117,12 @@ fn stream_query(out: &mut PartWriter, database: &Arc<Database>, query: &Collecti
         Format::Lines => [b"{\"Stats\":".as_slice(), &head, b"}\r\n"].concat(),
         Format::Object => [head.strip_suffix(b"}").unwrap_or(&head), b",\"Results\":["].concat(),
     };
+    out.begin(reply::ok(Bytes::new()), &snapshot)?;
     let mut documents = Documents::begin(out, Format::Object, &before);
     documents.form = if format == Format::Lines { Form::Items } else { Form::Elements };
     execute(&snapshot, query, &deadline, &mut |document| documents.write(out, &document))?;
     documents.end(out);
-    Ok(())
-}
-
-/// The total has to be said before the results: known without reading for whole collections, else counted or -1.
-fn total_before(snapshot: &database::documents::Snapshot<'_>, query: &CollectionQuery) -> Result<i64> {
-    Ok(match (&query.filter, &query.source) {
-        (Filter::All, Source::All) => snapshot.statistics()?.document_count.cast_signed(),
-        (Filter::All, Source::Collection(name)) => {
-            snapshot.collection(name)?.map_or(0, |collection| collection.document_count.cast_signed())
-        }
-        (Filter::Ids(_), _) => {
-            let unpaged = CollectionQuery { skip: 0, take: None, order: Order::Etag, ..query.clone() };
-            execute(snapshot, &unpaged, &Deadline::new(Duration::from_secs(60)), &mut |_| Ok(()))?
-        }
-        (Filter::IdPrefix(_), _) => -1,
-    })
+    Ok(None)
 }
 
 /// How one document stands in a stream.
@@ -149,7 +143,7 @@ struct Documents {
 
 impl Documents {
     /// * `before`: what comes before the documents, unless they are lines.
-    fn begin(out: &mut PartWriter, format: Format, before: &[u8]) -> Documents {
+    fn begin(out: &mut AnswerWriter, format: Format, before: &[u8]) -> Documents {
         let form = if format == Format::Lines { Form::Lines } else { Form::Elements };
         if form == Form::Elements {
             out.buffer().extend_from_slice(before);
@@ -157,7 +151,7 @@ impl Documents {
         Documents { form, is_first: true }
     }
 
-    fn write(&mut self, out: &mut PartWriter, document: &Document<'_>) -> Result<()> {
+    fn write(&mut self, out: &mut AnswerWriter, document: &Document<'_>) -> Result<()> {
         let buffer = out.buffer();
         match self.form {
             Form::Elements if !self.is_first => buffer.push(b','),
@@ -174,7 +168,7 @@ impl Documents {
         out.part_done()
     }
 
-    fn end(self, out: &mut PartWriter) {
+    fn end(self, out: &mut AnswerWriter) {
         if self.form == Form::Elements {
             out.buffer().extend_from_slice(b"]}");
         }

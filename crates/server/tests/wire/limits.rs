@@ -189,29 +189,35 @@ fn query_text() {
 fn query_run_time() {
     let wire = with_limits(|limits| limits.query_run_time = Duration::ZERO);
     assert_eq!(wire.call("PUT /databases/db/docs?id=a", "{}").status, 201);
-    let answer = wire.call("POST /databases/db/queries", r#"{"Query":"from @all_docs"}"#);
-    answer.check_error(500, "System.TimeoutException", "The query was cancelled");
-}
-
-#[test]
-fn long_reads_that_wait() {
-    let wire = with_limits(|limits| (limits.blocking_thread_count, limits.blocking_queue_count) = (1, 0));
-    let document = format!("{{\"Text\":\"{}\"}}", "x".repeat(1 << 20));
-    for number in 0..32 {
-        assert_eq!(wire.call(&format!("PUT /databases/db/docs?id={number}"), &document).status, 201);
+    // What is looked at counts, not what is found.
+    for query in
+        ["from @all_docs", "from Nothing order by id()", "from Nothing order by id() desc", "from A where id() = 'b'"]
+    {
+        let answer = wire.call("POST /databases/db/queries", &format!(r#"{{"Query":"{query}"}}"#));
+        answer.check_error(500, "System.TimeoutException", "The query was cancelled");
     }
-    // A stream that nobody reads holds the only thread.
-    let mut held = wire.connect();
-    held.write_all(b"GET /databases/db/streams/docs HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
-    held.read_exact(&mut [0; 100]).unwrap();
-    let refused = wire.call("GET /databases/db/streams/docs", "");
-    check_limit(&refused, 503, "Limits.BlockingQueue");
-    assert_eq!(refused.header("retry-after"), Some("1"));
-    drop(held);
+    for line in [
+        "docs",
+        "docs?start=1",
+        "docs?startsWith=a",
+        "docs?startsWith=&matches=none*",
+        "docs?id=1&id=2&id=3&id=4&id=5&id=6&id=7&id=8&id=9",
+    ] {
+        let answer = wire.call(&format!("GET /databases/db/{line}"), "");
+        answer.check_error(500, "System.TimeoutException", "The query was cancelled");
+    }
+    // A deletion goes on in the background.
+    let operation = wire.call("DELETE /databases/db/queries", r#"{"Query":"from @all_docs"}"#).json();
+    let id = operation.get("OperationId").unwrap().as_i64().unwrap();
     let start = Instant::now();
-    while wire.call("GET /databases/db/docs?startsWith=x", "").status != 200 {
-        assert!(start.elapsed() < Duration::from_secs(10));
+    loop {
+        let state = wire.call(&format!("GET /databases/db/operations/state?id={id}"), "").text();
+        if state.ends_with(r#""Status":"Completed"}"#) {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(20) && !state.contains("Faulted"), "{state}");
     }
+    assert_eq!(wire.call("HEAD /databases/db/docs?id=a", "").status, 404);
 }
 
 #[test]
@@ -221,6 +227,44 @@ fn requests_in_one_multi_get() {
     let requests = |count: usize| format!("{{\"Requests\":[{}]}}", vec![request; count].join(","));
     assert_eq!(wire.call("POST /databases/db/multi_get", &requests(2)).status, 200);
     check_limit(&wire.call("POST /databases/db/multi_get", &requests(3)), 413, "Limits.MultiGetCount = 2");
+}
+
+#[test]
+fn the_answer_of_one_multi_get() {
+    let wire = with_limits(|limits| limits.multi_get_answer_size = 1 << 20);
+    let document = format!("{{\"Text\":\"{}\"}}", "x".repeat(300 << 10));
+    assert_eq!(wire.call("PUT /databases/db/docs?id=a", &document).status, 201);
+    let request = r#"{"Url":"/databases/db/docs","Query":"?id=a"}"#;
+    let requests = |count: usize| format!("{{\"Requests\":[{}]}}", vec![request; count].join(","));
+    assert_eq!(wire.call("POST /databases/db/multi_get", &requests(3)).status, 200);
+    check_limit(&wire.call("POST /databases/db/multi_get", &requests(4)), 413, "Limits.MultiGetAnswerInMb = 1");
+}
+
+#[test]
+fn bodies_in_memory() {
+    let wire = with_limits(|limits| limits.bodies_size = 1 << 20);
+    let document = format!("{{\"Text\":\"{}\"}}", "x".repeat(700 << 10));
+    let put = || wire.call("PUT /databases/db/docs?id=a", &document);
+    assert_eq!(put().status, 201);
+    // A body that stops short of its end stays in memory.
+    let mut held = wire.connect();
+    held.write_all(b"PUT /databases/db/docs?id=b HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n").unwrap();
+    held.write_all(&document.as_bytes()[..600 << 10]).unwrap();
+    let start = Instant::now();
+    let refused = loop {
+        let answer = put();
+        if answer.status != 201 {
+            break answer;
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "the other body is not counted");
+    };
+    check_limit(&refused, 503, "Limits.BodiesInMb = 1");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert_eq!(wire.call("PUT /databases/db/docs?id=small", "{}").status, 201);
+    drop(held);
+    while put().status != 201 {
+        assert!(start.elapsed() < Duration::from_secs(20), "it does not give back what it had");
+    }
 }
 
 #[test]

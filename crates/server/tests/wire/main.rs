@@ -13,6 +13,7 @@ mod http;
 mod identities;
 mod indexes;
 mod limits;
+mod load;
 mod multi_get;
 mod operations;
 mod pages;

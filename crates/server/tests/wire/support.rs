@@ -101,10 +101,19 @@ impl Wire {
     }
 }
 
+impl Wire {
+    /// Stops the server; what it left undone is not cut off by the end of the test.
+    pub fn stop(&mut self) {
+        if let (Some(runtime), Some(server)) = (&self.runtime, self.server.take()) {
+            runtime.block_on(server.stop());
+        }
+    }
+}
+
 impl Drop for Wire {
     fn drop(&mut self) {
-        if let (Some(runtime), Some(server)) = (self.runtime.take(), self.server.take()) {
-            runtime.block_on(server.stop());
+        self.stop();
+        if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(Duration::from_secs(1));
         }
     }

@@ -1,0 +1,114 @@
+//! When work on documents has to be over: its time is up, or nobody waits for it any more.
+
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use database::documents::{ByEtag, Document, IncludePath, PrefixQuery, Snapshot};
+
+use crate::error::{Error, Result};
+use crate::limits::DEADLINE_EVERY;
+
+/// Asked for each document that is looked at, found or not.
+pub(crate) struct Deadline {
+    end: Cell<Option<Instant>>,
+    run_time: Duration,
+    looked_at: Cell<u64>,
+    is_given_up: Box<dyn Fn() -> bool>,
+}
+
+impl Deadline {
+    /// * `run_time`: None is as long as it takes.
+    /// * `is_given_up`: whether nobody wants it any more.
+    pub(crate) fn new(run_time: Option<Duration>, is_given_up: impl Fn() -> bool + 'static) -> Deadline {
+        Deadline {
+            end: Cell::new(run_time.map(|run_time| Instant::now() + run_time)),
+            run_time: run_time.unwrap_or_default(),
+            looked_at: Cell::new(0),
+            is_given_up: Box::new(is_given_up),
+        }
+    }
+
+    /// From now on it is as long as it takes: it goes at the pace of its reader.
+    pub(crate) fn lift(&self) {
+        self.end.set(None);
+    }
+
+    /// One more document is looked at.
+    pub(crate) fn look(&self) -> Result<()> {
+        let looked_at = self.looked_at.replace(self.looked_at.get() + 1);
+        if looked_at.is_multiple_of(DEADLINE_EVERY) { self.check() } else { Ok(()) }
+    }
+
+    fn check(&self) -> Result<()> {
+        if (self.is_given_up)() {
+            return Err(database::Error::Canceled.into());
+        }
+        match self.end.get() {
+            Some(end) if Instant::now() >= end => Err(Error::QueryTimeout { seconds: self.run_time.as_secs() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Documents by prefix. Keys that are passed over are looked at as well.
+    pub(crate) fn by_prefix<'s>(
+        &self,
+        snapshot: &'s Snapshot<'_>,
+        query: PrefixQuery,
+    ) -> Result<impl Iterator<Item = Result<Document<'s>>>> {
+        let mut documents = snapshot.by_prefix(query)?;
+        Ok(std::iter::from_fn(move || {
+            loop {
+                let next = documents.next_within(DEADLINE_EVERY);
+                let looked = if next.is_some() { self.look() } else { self.check() };
+                if let Err(error) = looked {
+                    return Some(Err(error));
+                }
+                match next {
+                    Some(next) => return next.map_err(Error::from).transpose(),
+                    None => continue,
+                }
+            }
+        }))
+    }
+
+    /// The documents that `documents` refer to by `paths`, each once and without those themselves.
+    pub(crate) fn includes<'s>(
+        &self,
+        snapshot: &'s Snapshot<'_>,
+        documents: &[&Document<'_>],
+        paths: &[IncludePath],
+    ) -> Result<Vec<Document<'s>>> {
+        let mut included = Vec::new();
+        if paths.is_empty() {
+            return Ok(included);
+        }
+        let mut seen: HashSet<String> = documents.iter().map(|document| document.id().to_owned()).collect();
+        for some in documents.chunks(DEADLINE_EVERY as usize) {
+            self.check()?;
+            for document in snapshot.includes(some, paths)? {
+                if seen.insert(document.id().to_owned()) {
+                    included.push(document);
+                }
+            }
+        }
+        Ok(included)
+    }
+
+    /// Documents by etag after the first `skip`, `take` at the most.
+    pub(crate) fn by_etag<'s>(
+        &self,
+        mut documents: ByEtag<'s>,
+        skip: u64,
+        take: u64,
+    ) -> Result<impl Iterator<Item = Result<Document<'s>>>> {
+        let mut left = skip;
+        while left > 0 {
+            self.check()?;
+            let some = left.min(DEADLINE_EVERY);
+            left = if documents.skip_documents(some)? < some { 0 } else { left - some };
+        }
+        let take = usize::try_from(take).unwrap_or(usize::MAX);
+        Ok(documents.take(take).map(|document| self.look().and_then(|()| Ok(document?))))
+    }
+}
