@@ -16,6 +16,9 @@ pub struct Committed {
 pub trait ChangeListener: Send + Sync {
     /// Something was committed.
     fn committed(&self, committed: Committed);
+
+    /// The database was closed: there will be no more commits, and it is to be let go of.
+    fn closed(&self) {}
 }
 
 #[derive(Default)]
@@ -30,6 +33,10 @@ impl Listeners {
 
     pub fn remove(&self, listener: &Arc<dyn ChangeListener>) {
         self.all.write().retain(|other| !Arc::ptr_eq(other, listener));
+    }
+
+    pub fn tell_closed(&self) {
+        self.all.read().iter().for_each(|listener| listener.closed());
     }
 
     pub fn tell(&self, last_etag: Etag) {

@@ -107,6 +107,12 @@ impl Database {
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Relaxed);
         self.operations.all().iter().for_each(|operation| operation.kill());
+        self.listeners.tell_closed();
+    }
+
+    /// Whether it was disabled or deleted: who holds it for long lets go of it.
+    pub fn is_closed(&self) -> bool {
+        self.is_closed.load(Relaxed)
     }
 
     /// Takes writes again.
