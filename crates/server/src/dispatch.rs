@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
 
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT_ENCODING, CONNECTION, HOST, HeaderName, HeaderValue, SERVER};
-use hyper::{Request, StatusCode, Version};
+use hyper::header::{ACCEPT_ENCODING, CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, SERVER};
+use hyper::{Request, StatusCode, Uri, Version};
 
 use crate::access::{self, Identity};
 use crate::body::RequestBody;
@@ -19,10 +19,11 @@ use crate::connection::Admitted;
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, Upgrade};
 use crate::handlers::topology;
+use crate::limits::Limits;
 use crate::node::Node;
 use crate::query_string::{QueryString, decode_segment};
 use crate::reply::Reply;
-use crate::routes::{self, Handler};
+use crate::routes::{self, Handler, Match};
 
 const RAVEN_SERVER_VERSION: HeaderName = HeaderName::from_static("raven-server-version");
 const REFRESH_TOPOLOGY: HeaderName = HeaderName::from_static("refresh-topology");
@@ -94,23 +95,27 @@ fn check_head(node: &Node, head: &hyper::http::request::Parts) -> Result<()> {
     if host_count > 1 || (host_count == 0 && head.version == Version::HTTP_11) {
         return Err(Error::Malformed("A request has one Host header (RFC 9112, 3.2)"));
     }
-    let limits = &node.limits;
+    check_limits(&node.limits, &head.uri, &head.headers)
+}
+
+/// The limits of a head, also of one inside of another request.
+pub(crate) fn check_limits(limits: &Limits, uri: &Uri, headers: &HeaderMap) -> Result<()> {
     let limit = |status, name, limit: usize, what| Err(Error::Limit { status, name, limit: limit as u64, what });
-    let target_size = head.uri.path_and_query().map_or(0, |path| path.as_str().len());
+    let target_size = uri.path_and_query().map_or(0, |path| path.as_str().len());
     if target_size > limits.request_line_size {
         let size = limits.request_line_size >> 10;
         return limit(StatusCode::URI_TOO_LONG, "Limits.RequestLineInKb", size, "The request target");
     }
-    if QueryString::new(head.uri.query().unwrap_or_default()).count() > limits.query_parameter_count {
+    if QueryString::new(uri.query().unwrap_or_default()).count() > limits.query_parameter_count {
         let count = limits.query_parameter_count;
         return limit(StatusCode::URI_TOO_LONG, "Limits.QueryParameterCount", count, "The number of query parameters");
     }
-    if head.headers.len() > limits.header_count {
+    if headers.len() > limits.header_count {
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return limit(status, "Limits.HeaderCount", limits.header_count, "The number of headers");
     }
     let mut block_size = target_size;
-    for (name, value) in &head.headers {
+    for (name, value) in headers {
         if value.len() > limits.header_line_size {
             let size = limits.header_line_size >> 10;
             let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
@@ -129,7 +134,9 @@ fn check_head(node: &Node, head: &hyper::http::request::Parts) -> Result<()> {
 pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
     exchange.node.request_count.fetch_add(1, Relaxed);
     let url = exchange.uri.clone();
-    let prepared = prepare(&mut exchange);
+    let route = routes::find(exchange.method.as_str(), exchange.uri.path());
+    let write = route.as_ref().and_then(|found| found.route.write());
+    let prepared = prepare(&mut exchange, route);
     let stale = Stale::of(&exchange);
     let outcome = match prepared {
         Err(error) => Err(error),
@@ -149,10 +156,14 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
         },
     };
     let mut reply = outcome.unwrap_or_else(|error| {
-        if let Error::Panicked(message) = &error {
-            tracing::error!(message, url = url_of(&url), "a request met a bug");
+        let url = url_of(&url);
+        if let Error::Panicked(panic) = &error {
+            tracing::error!(panic, url, "a request met a bug");
+        } else if error.is_io() {
+            // Which file it was is not for the client.
+            tracing::warn!(%error, url, "a request failed");
         }
-        error.reply(&url_of(&url))
+        error.reply_to(&url, write)
     });
     let headers = reply.headers_mut();
     headers.insert(RAVEN_SERVER_VERSION, Node::version_header());
@@ -197,10 +208,10 @@ impl Stale {
     }
 }
 
-/// Route, access and database of a request.
-fn prepare(exchange: &mut Exchange) -> Result<&'static Handler> {
+/// Access and database of a request, and what answers it.
+fn prepare(exchange: &mut Exchange, route: Option<Match>) -> Result<&'static Handler> {
     let path = exchange.uri.path();
-    let Some(found) = routes::find(exchange.method.as_str(), path) else {
+    let Some(found) = route else {
         return Err(Error::RouteNotFound { method: exchange.method.to_string(), path: path.to_owned() });
     };
     access::check(found.route.access, Identity::Unsecured)?;

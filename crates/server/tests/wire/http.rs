@@ -132,3 +132,30 @@ fn hostile_names_come_back_harmless() {
         }
     }
 }
+
+#[test]
+fn a_write_that_fails_on_our_side_says_whether_it_is_known_not_to_be_applied() {
+    let wire = Wire::with_database();
+    let outcome = |line: &str, body: &str| {
+        let answer = wire.call(line, body);
+        assert!((500..600).contains(&answer.status), "{line}: {}", answer.status);
+        answer.json().get("WriteOutcome").map(|outcome| outcome.as_str().unwrap().to_owned())
+    };
+    for (line, body) in [
+        ("PUT /databases/db/docs?id=a", "nonsense"),
+        ("PUT /databases/none/docs?id=a", "{}"),
+        ("POST /databases/db/bulk_docs", r#"{"Commands":[{"Type":"NONE"}]}"#),
+        ("POST /databases/db/bulk_insert", r#"[{"Id":"a","Type":"PUT","Document":5}]"#),
+        ("PUT /databases/db/attachments?id=a", ""),
+        ("PUT /admin/configuration/client", "nonsense"),
+    ] {
+        assert_eq!(outcome(line, body).as_deref(), Some("NotApplied"), "{line}");
+    }
+    let one: Vec<String> = (0..5000)
+        .map(|number| format!(r#"{{"Id":"{number}","Type":"PUT","Document":{{"a":"{}"}}}}"#, "x".repeat(2000)))
+        .collect();
+    let partly = format!("[{},5]", one.join(","));
+    assert_eq!(outcome("POST /databases/db/bulk_insert", &partly).as_deref(), Some("Unknown"));
+    assert_eq!(outcome("GET /databases/none/docs?id=a", ""), None);
+    assert_eq!(outcome("POST /databases/db/queries", "nonsense"), None);
+}
