@@ -14,6 +14,7 @@ mod date;
 mod dispatch;
 mod error;
 mod exchange;
+mod feed;
 mod handlers;
 mod limits;
 mod listener;

@@ -30,7 +30,7 @@ pub struct Limits {
     /// `Limits.SlowReaderInSec`: a client that takes nothing of its answer. Over it: closed.
     pub slow_reader: Duration,
     /// `Limits.RequestBodyInMb`: a request body, before and after decompression, in bytes. Over it: 413.
-    /// A bulk insert has no such limit as a whole; each of its commands has it.
+    /// A bulk insert has no such limit; each of its commands is bounded by the size of a document.
     pub request_body_size: usize,
     /// `Limits.DecompressionRatio`: decompressed to compressed, checked once 1 MiB has come out. Over it: 413.
     pub decompression_ratio: usize,
@@ -42,7 +42,7 @@ pub struct Limits {
     pub blocking_thread_count: usize,
     /// `Limits.QueryTextInKb`: the text of a query, in bytes. Over it: 413.
     pub query_text_size: usize,
-    /// `Limits.QueryRunTimeInSec`: one query. Over it: 408.
+    /// `Limits.QueryRunTimeInSec`: one query. Over it: 500, `System.TimeoutException`.
     pub query_run_time: Duration,
     /// `Limits.MultiGetCount`: requests in one `multi_get`. Over it: 413.
     pub multi_get_count: usize,
@@ -55,7 +55,8 @@ pub(crate) const DECOMPRESSION_GRACE_SIZE: usize = 1 << 20;
 pub(crate) const BODY_RATE_WINDOW: Duration = Duration::from_secs(30);
 
 /// What one part of a streamed answer holds before it is handed to the network, in bytes: large enough that hopping
-/// to the network thread costs nothing per document, small enough that 8 of them per stream do not matter.
+/// to the network thread costs nothing per document, small enough that [`STREAM_PARTS_MAX`] of them per stream do not
+/// matter.
 pub(crate) const STREAM_PART_SIZE: usize = 64 << 10;
 
 /// How deep the conditions of a query may be in parentheses. The recursion of whatever reads them is bounded by it.
@@ -66,6 +67,32 @@ pub(crate) const STREAM_PARTS_MAX: usize = 4;
 
 /// What a bulk insert collects from the network while the part before is cut and checked, in bytes.
 pub(crate) const BULK_INSERT_PART_SIZE: usize = 1 << 20;
+
+/// What a feed of changes keeps for sockets that have not taken it yet, in bytes, about. A socket that is further behind is
+/// closed: its client connects again and loads anew what it holds.
+pub(crate) const CHANGES_KEPT_SIZE_MAX: usize = 8 << 20;
+
+/// Changes of one frame, and of one look at the database.
+pub(crate) const CHANGES_FRAME_COUNT_MAX: usize = 1024;
+
+/// One command of a client of a changes socket, in bytes.
+pub(crate) const CHANGES_COMMAND_SIZE_MAX: usize = 64 << 10;
+
+/// What one client watches, each an id, prefix, collection or number: how many, and all of them in bytes. Over it the socket is
+/// closed, so that no client relies on being told of something that it is not.
+pub(crate) const WATCHED_COUNT_MAX: usize = 10_000;
+pub(crate) const WATCHED_SIZE_MAX: usize = 1 << 20;
+
+/// An id, prefix or name of a collection that is watched, in bytes: as long as any can be.
+pub(crate) const WATCHED_NAME_SIZE_MAX: usize = 512;
+
+/// How often the states of watched operations are compared.
+pub(crate) const OPERATION_INTERVAL: Duration = Duration::from_millis(200);
+
+/// A changes socket is pinged so many times within [`Limits::idle`], and closed when [`PINGS_UNANSWERED_MAX`] of them were
+/// not answered.
+pub(crate) const PINGS_PER_IDLE: u32 = 4;
+pub(crate) const PINGS_UNANSWERED_MAX: u32 = 2;
 
 impl Default for Limits {
     fn default() -> Self {

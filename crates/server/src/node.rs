@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use crate::bridge::Bridge;
 use crate::connection::Connections;
+use crate::feed::Feeds;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 
@@ -30,6 +31,7 @@ pub(crate) struct Node {
     pub(crate) bridge: Bridge,
     pub(crate) connections: Arc<Connections>,
     pub(crate) metrics: Metrics,
+    pub(crate) feeds: Feeds,
     /// Where we listen, as a URL.
     pub(crate) url: String,
     /// Where clients should find us, if they cannot know it from their own request.

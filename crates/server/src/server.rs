@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 
 use crate::bridge::Bridge;
 use crate::connection::Connections;
+use crate::feed::Feeds;
 use crate::limits::Limits;
 use crate::listener;
 use crate::metrics::Metrics;
@@ -124,6 +125,7 @@ impl Server {
             bridge: Bridge::new(&options.limits),
             connections: Arc::new(Connections::new()),
             metrics: Metrics::default(),
+            feeds: Feeds::default(),
             url,
             public_url: options.public_url,
             started: Instant::now(),
