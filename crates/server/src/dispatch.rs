@@ -8,14 +8,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
 
-use hyper::body::Incoming;
-use hyper::header::{ACCEPT_ENCODING, CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, SERVER};
+use hyper::body::{Body, Incoming};
+use hyper::header::{
+    ACCEPT_ENCODING, CONNECTION, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, TRANSFER_ENCODING,
+};
 use hyper::{Request, StatusCode, Uri, Version};
 
 use crate::access::{self, Identity};
-use crate::body::RequestBody;
+use crate::body::{IncomingBody, RequestBody, drain};
 use crate::compression;
-use crate::connection::Admitted;
+use crate::connection::{Admitted, Begun};
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, Upgrade};
 use crate::handlers::topology;
@@ -26,6 +28,7 @@ use crate::reply::Reply;
 use crate::routes::{self, Handler, Match};
 
 const RAVEN_SERVER_VERSION: HeaderName = HeaderName::from_static("raven-server-version");
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
 const REFRESH_TOPOLOGY: HeaderName = HeaderName::from_static("refresh-topology");
 const REFRESH_CLIENT_CONFIGURATION: HeaderName = HeaderName::from_static("refresh-client-configuration");
 const TOPOLOGY_ETAG: HeaderName = HeaderName::from_static("topology-etag");
@@ -39,43 +42,49 @@ pub(crate) async fn serve(
     request: Request<Incoming>,
 ) -> std::result::Result<Reply, Infallible> {
     let connection = &place.connection;
-    let busy = connection.request_begins();
-    let is_http1 = request.version() < Version::HTTP_2;
+    let Begun { busy, is_ambiguous } = connection.request_begins();
     let encoding = compression::asked_for(request.headers());
     let has_wish = request.headers().contains_key(ACCEPT_ENCODING);
+    // Such a client sends its body only when it is asked to, or not at all.
+    let is_body_held_back = !request.body().is_end_stream() && request.headers().contains_key(EXPECT);
     let (mut head, body) = request.into_parts();
-    let mut reply = if connection.take_ambiguous_length() {
-        let error = Error::Malformed("Content-Length and Transfer-Encoding exclude one another");
-        error.reply(&head.uri.to_string())
-    } else if let Err(error) = check_head(&node, &head) {
-        let mut reply = error.reply(&url_of(&head.uri));
-        if is_http1 {
-            reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    let mut reply = match check_head(&node, &head, is_ambiguous) {
+        Err(error) => {
+            let mut reply = error.reply(&url_of(&head.uri));
+            reply.headers_mut().insert(CONNECTION, CLOSE);
+            reply
         }
-        reply
-    } else {
-        let on_upgrade = head.extensions.remove::<hyper::upgrade::OnUpgrade>();
-        let exchange = Exchange {
-            upgrade: on_upgrade.map(|on_upgrade| Upgrade { on_upgrade, place: place.clone() }),
-            node: node.clone(),
-            method: head.method,
-            uri: head.uri,
-            headers: head.headers,
-            body: RequestBody::Incoming(body, connection.clone()),
-            database: None,
-        };
-        respond(exchange).await
+        Ok(()) => {
+            let on_upgrade = head.extensions.remove::<hyper::upgrade::OnUpgrade>();
+            let exchange = Exchange {
+                upgrade: on_upgrade.map(|on_upgrade| Upgrade { on_upgrade, place: place.clone() }),
+                node: node.clone(),
+                method: head.method,
+                uri: head.uri,
+                headers: head.headers,
+                body: RequestBody::Incoming(IncomingBody::new(body, connection.clone())),
+                database: None,
+            };
+            respond(exchange).await
+        }
     };
+    if let Some(rest) = connection.take_rest() {
+        let has_ended = !is_body_held_back && !reply.headers().contains_key(CONNECTION) && drain(rest).await;
+        if !has_ended {
+            reply.headers_mut().insert(CONNECTION, CLOSE);
+        }
+    }
     if has_wish {
         compression::apply(&mut reply, encoding);
     }
-    if !is_http1 {
-        reply.headers_mut().remove(CONNECTION);
-    }
-    let is_error = reply.status().is_client_error() || reply.status().is_server_error();
-    if is_error && reply.headers().contains_key(CONNECTION) {
+    if reply.status() == StatusCode::SWITCHING_PROTOCOLS {
+        connection.upgraded();
+    } else if reply.headers().contains_key(CONNECTION) {
         connection.refused();
     }
+    let headers = reply.headers_mut();
+    headers.insert(RAVEN_SERVER_VERSION, Node::version_header());
+    headers.insert(SERVER, Node::server_header());
     node.metrics.answered(reply.status());
     reply.body_mut().keep_busy(busy);
     Ok(reply)
@@ -90,7 +99,17 @@ fn url_of(uri: &hyper::Uri) -> String {
     }
 }
 
-fn check_head(node: &Node, head: &hyper::http::request::Parts) -> Result<()> {
+fn check_head(node: &Node, head: &hyper::http::request::Parts, is_ambiguous: bool) -> Result<()> {
+    if is_ambiguous {
+        return Err(Error::Malformed("The length of the body can be told in two ways (RFC 9112, 6.1)"));
+    }
+    let mut encodings = head.headers.get_all(TRANSFER_ENCODING).iter();
+    let encoding = encodings.next();
+    if encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"chunked"))
+        || encodings.next().is_some()
+    {
+        return Err(Error::Malformed("The only Transfer-Encoding that is understood is 'chunked'"));
+    }
     let host_count = head.headers.get_all(HOST).iter().count();
     if host_count > 1 || (host_count == 0 && head.version == Version::HTTP_11) {
         return Err(Error::Malformed("A request has one Host header (RFC 9112, 3.2)"));
@@ -166,8 +185,6 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
         error.reply_to(&url, write)
     });
     let headers = reply.headers_mut();
-    headers.insert(RAVEN_SERVER_VERSION, Node::version_header());
-    headers.insert(SERVER, Node::server_header());
     if let Some(transaction_id) = stale.transaction_id {
         headers.insert(DATABASE_CLUSTER_TX_ID, transaction_id);
     }

@@ -15,6 +15,7 @@ mod dispatch;
 mod error;
 mod exchange;
 mod feed;
+mod framing;
 mod handlers;
 mod limits;
 mod listener;

@@ -51,6 +51,16 @@ pub struct Limits {
 /// The size below which a compressed body may expand without its ratio being looked at, in bytes.
 pub(crate) const DECOMPRESSION_GRACE_SIZE: usize = 1 << 20;
 
+/// What is read of a body that nobody wanted, in bytes, so that the connection can go on behind it; and how long. A longer
+/// body, or a slower one, ends the connection, and the answer says so.
+pub(crate) const DRAINED_SIZE_MAX: u64 = 64 << 10;
+pub(crate) const DRAIN_TIME_MAX: Duration = Duration::from_secs(1);
+
+/// How long, and for how many bytes, a connection that ends is read on while its client may still be sending. A socket that is
+/// closed with unread bytes takes the answer away from a client that then never learns why.
+pub(crate) const LINGER: Duration = Duration::from_secs(1);
+pub(crate) const LINGER_SIZE_MAX: usize = 4 << 20;
+
 /// The window over which the rate of a body is measured.
 pub(crate) const BODY_RATE_WINDOW: Duration = Duration::from_secs(30);
 

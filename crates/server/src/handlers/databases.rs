@@ -399,7 +399,7 @@ pub(crate) async fn set_lock(mut exchange: Exchange) -> Result<Reply> {
 
 /// PUT `/databases/{name}/admin/configuration/settings`: the settings as one object. 204; they count from the next opening.
 pub(crate) async fn put_settings(mut exchange: Exchange) -> Result<Reply> {
-    let settings = exchange.read_object().await?;
+    let settings = exchange.read_whole_object().await?;
     check_settings(&settings)?;
     let name = exchange.database().name().to_owned();
     let databases = exchange.node.databases.clone();

@@ -97,7 +97,7 @@ fn http_1_1_names_its_host_once() {
         assert!(answer.starts_with("HTTP/1.1 400 "), "{headers:?}: {answer}");
         assert!(answer.contains(r#""Message":"A request has one Host header"#), "{headers:?}: {answer}");
     }
-    assert!(answer("GET /build/version HTTP/1.1\r\nHost: a\r\n\r\n").starts_with("HTTP/1.1 200 "));
+    assert!(answer("GET /build/version HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.1 200 "));
     assert!(answer("GET /build/version HTTP/1.0\r\n\r\n").starts_with("HTTP/1.0 200 "));
 }
 
@@ -110,26 +110,124 @@ fn a_body_that_stops_early_stores_nothing() {
 }
 
 #[test]
-fn http_2_works_with_prior_knowledge() {
+fn http_2_is_not_offered() {
     let wire = Wire::start();
-    // The preface and an empty SETTINGS frame; the server answers with its own SETTINGS (type 4).
-    let mut stream = wire.connect();
-    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").unwrap();
-    let mut frame = [0; 9];
-    stream.read_exact(&mut frame).unwrap();
-    assert_eq!(frame[3], 4);
+    // The preface and an empty SETTINGS frame.
+    let answer = raw(&wire, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400 "), "{answer:?}");
 }
 
 #[test]
-fn hostile_names_come_back_harmless() {
-    let wire = Wire::start();
-    for name in ["%0d%0aX-Evil:%201", "%00", "%ff%fe", "..%2f..%2fetc", "%E2%80%AE"] {
-        for line in [format!("GET /databases/{name}/stats"), format!("GET /topology?name={name}")] {
-            let answer = wire.call(&line, "");
-            assert!(matches!(answer.status, 500 | 503 | 400), "{line}: {}", answer.status);
-            assert!(answer.header("x-evil").is_none(), "{line}");
-            answer.json();
+fn a_body_of_two_lengths_is_refused_behind_other_requests_too() {
+    let wire = Wire::with_database();
+    let good = |id: &str| {
+        format!(
+            "PUT /databases/db/docs?id={id} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n"
+        )
+    };
+    let get = "GET /build/version HTTP/1.1\r\nHost: x\r\n\r\n";
+    let bad = good("bad").replace("Transfer", "Content-Length: 3\r\nTransfer");
+    for (before, statuses) in [
+        (get.to_owned(), vec!["200"]),
+        (get.repeat(5), vec!["200"; 5]),
+        (good("a"), vec!["201"]),
+        (format!("{get}{}{get}", good("b")), vec!["200", "201", "200"]),
+        ("PUT /databases/db/docs?id=c HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}".to_owned(), vec!["201"]),
+    ] {
+        let answer = raw(&wire, format!("{before}{bad}{get}").as_bytes());
+        let found: Vec<&str> = answer.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
+        assert_eq!(found, [&statuses[..], &["400"]].concat(), "{before}: {answer}");
+    }
+    assert_eq!(wire.call("GET /databases/db/docs?id=bad", "").status, 404);
+    for id in ["a", "b", "c"] {
+        assert_eq!(wire.call(&format!("GET /databases/db/docs?id={id}"), "").status, 200);
+    }
+}
+
+#[test]
+fn the_only_transfer_encoding_is_chunked() {
+    let wire = Wire::with_database();
+    let answer = |encoding: &str| {
+        let head = "PUT /databases/db/docs?id=a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: ";
+        raw(&wire, format!("{head}{encoding}\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n").as_bytes())
+    };
+    for encoding in [
+        "foo, chunked",
+        "gzip, chunked",
+        "chunked, chunked",
+        "identity, chunked",
+        "chunked\r\nTransfer-Encoding: chunked",
+        "gzip\r\nTransfer-Encoding: chunked",
+        ", chunked",
+    ] {
+        assert!(answer(encoding).starts_with("HTTP/1.1 400 "), "{encoding}: {}", answer(encoding));
+    }
+    assert_eq!(wire.call("GET /databases/db/docs?id=a", "").status, 404);
+    for encoding in ["chunked", "Chunked", " chunked "] {
+        assert!(answer(encoding).starts_with("HTTP/1.1 201 "), "{encoding}: {}", answer(encoding));
+    }
+}
+
+/// Requests that are answered before their body is read.
+const EARLY: [(&str, u16); 4] = [
+    ("PUT /databases/none/docs?id=a", 500),
+    ("PUT /databases/db/attachments?id=a&name=b", 501),
+    ("POST /nosuch", 400),
+    ("GET /build/version", 200),
+];
+
+#[test]
+fn a_connection_goes_on_behind_a_small_body_that_nobody_wanted() {
+    let wire = Wire::with_database();
+    for (line, status) in EARLY {
+        for headers in ["Content-Length: 65536", "Transfer-Encoding: chunked"] {
+            let mut stream = wire.connect();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            write!(stream, "{line} HTTP/1.1\r\nHost: x\r\n{headers}\r\n\r\n").unwrap();
+            let body = "x".repeat(65536);
+            let body = if headers.starts_with('T') { format!("10000\r\n{body}\r\n0\r\n\r\n") } else { body };
+            stream.write_all(body.as_bytes()).unwrap();
+            let answer = read_answer(&mut reader, false).unwrap();
+            assert_eq!((answer.status, answer.header("connection")), (status, None), "{line} {headers}");
+            stream.write_all(b"GET /build/version HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+            assert_eq!(read_answer(&mut reader, false).unwrap().status, 200, "{line} {headers}");
         }
+    }
+}
+
+#[test]
+fn a_connection_ends_with_notice_at_a_body_that_is_large_or_does_not_come() {
+    let wire = Wire::with_database();
+    for (line, status) in EARLY {
+        for (headers, body_size) in [
+            ("Content-Length: 3000000", 3_000_000),
+            ("Transfer-Encoding: chunked", 3_000_000),
+            ("Content-Length: 2", 0),
+            ("Content-Length: 2\r\nExpect: 100-continue", 0),
+        ] {
+            let mut stream = wire.connect();
+            write!(stream, "{line} HTTP/1.1\r\nHost: x\r\n{headers}\r\n\r\n").unwrap();
+            if headers.starts_with('T') {
+                write!(stream, "{body_size:x}\r\n").unwrap();
+            }
+            stream.write_all(&vec![b'x'; body_size]).unwrap();
+            let answer = read_answer(&mut BufReader::new(stream), false).unwrap();
+            assert_eq!((answer.status, answer.header("connection")), (status, Some("close")), "{line} {headers}");
+        }
+    }
+}
+
+#[test]
+fn refused_heads_say_who_answers_too() {
+    let wire = Wire::start();
+    for head in [
+        "GET /a?b HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n".to_owned(),
+        format!("GET /a?b HTTP/1.1\r\nHost: x\r\n{}\r\n", "X: y\r\n".repeat(140)),
+    ] {
+        let answer = raw(&wire, head.as_bytes()).to_ascii_lowercase();
+        assert!(answer.contains("\r\nraven-server-version: 7.1.5.71028\r\n"), "{answer}");
+        assert!(answer.contains("\r\nserver: rookery/"), "{answer}");
+        assert!(answer.contains(r#""url":"/a?b""#), "{answer}");
     }
 }
 
@@ -158,4 +256,17 @@ fn a_write_that_fails_on_our_side_says_whether_it_is_known_not_to_be_applied() {
     assert_eq!(outcome("POST /databases/db/bulk_insert", &partly).as_deref(), Some("Unknown"));
     assert_eq!(outcome("GET /databases/none/docs?id=a", ""), None);
     assert_eq!(outcome("POST /databases/db/queries", "nonsense"), None);
+}
+
+#[test]
+fn hostile_names_come_back_harmless() {
+    let wire = Wire::start();
+    for name in ["%0d%0aX-Evil:%201", "%00", "%ff%fe", "..%2f..%2fetc", "%E2%80%AE"] {
+        for line in [format!("GET /databases/{name}/stats"), format!("GET /topology?name={name}")] {
+            let answer = wire.call(&line, "");
+            assert!(matches!(answer.status, 500 | 503 | 400), "{line}: {}", answer.status);
+            assert!(answer.header("x-evil").is_none(), "{line}");
+            answer.json();
+        }
+    }
 }
