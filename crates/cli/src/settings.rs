@@ -111,6 +111,7 @@ enum Name {
     DataDir,
     RunInMemory,
     UnsecuredAccess,
+    AllowedHosts,
     Certificate,
     ParentProcess,
     LogLevel,
@@ -121,12 +122,13 @@ enum Name {
     NoMeaning,
 }
 
-const NAMES: [(&str, Name); 17] = [
+const NAMES: [(&str, Name); 18] = [
     ("ServerUrl", Name::ServerUrl),
     ("PublicServerUrl", Name::PublicServerUrl),
     ("DataDir", Name::DataDir),
     ("RunInMemory", Name::RunInMemory),
     ("Security.UnsecuredAccessAllowed", Name::UnsecuredAccess),
+    ("Security.AllowedHosts", Name::AllowedHosts),
     ("Security.Certificate.Path", Name::Certificate),
     ("Security.Certificate.Load.Exec", Name::Certificate),
     ("Security.Certificate.Exec", Name::Certificate),
@@ -277,12 +279,14 @@ pub(crate) fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
         warnings: Vec::new(),
     };
     let mut network = Network::Local;
+    let (mut server_hosts, mut allowed_hosts) = (Vec::new(), Vec::new());
     for Given { name, value, source } in given {
         let wrong = |expected: &str| anyhow::anyhow!("{name} = '{value}' (from {source}): expected {expected}");
         match Name::find(&name) {
             Some(Name::ServerUrl) => {
-                settings.options.addresses =
-                    addresses(&value).map_err(|error| anyhow::anyhow!("{name} = '{value}' (from {source}): {error}"))?
+                settings.options.addresses = addresses(&value)
+                    .map_err(|error| anyhow::anyhow!("{name} = '{value}' (from {source}): {error}"))?;
+                server_hosts = hosts(&value);
             }
             Some(Name::PublicServerUrl) => {
                 settings.options.public_url =
@@ -303,6 +307,7 @@ pub(crate) fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
                     })
                     .try_fold(Network::Local, |most, part| part.map(|part| if part > most { part } else { most }))?;
             }
+            Some(Name::AllowedHosts) => allowed_hosts = hosts(&value),
             Some(Name::Certificate) => anyhow::bail!(
                 "{name} is set (from {source}), but this version cannot use certificates yet; it does not start without \
                  the protection that was asked for"
@@ -333,6 +338,7 @@ pub(crate) fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
             None => settings.warnings.push(format!("unknown setting {name} (from {source})")),
         }
     }
+    settings.options.allowed_hosts = [server_hosts, allowed_hosts].concat();
     // Which addresses others can reach is checked by the server; here only what was allowed is found out.
     settings.options.unsecured_access = settings.options.addresses.iter().all(|address| match network {
         Network::Public => true,
@@ -340,6 +346,16 @@ pub(crate) fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
         Network::Local => address.ip().is_loopback(),
     });
     Ok(settings)
+}
+
+/// The hosts of URLs, or of names alone, separated by `;`, without ports.
+fn hosts(urls: &str) -> Vec<String> {
+    let host = |url: &str| {
+        let authority = url.trim().split_once("://").map_or(url.trim(), |(_, rest)| rest).split('/').next()?;
+        let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+        Some(host.to_owned()).filter(|host| !host.is_empty())
+    };
+    urls.split(';').filter_map(host).collect()
 }
 
 fn is_private(address: IpAddr) -> bool {
@@ -471,6 +487,18 @@ mod tests {
         check("Local", "http://10.1.2.3:0", false);
         check("None", "http://127.0.0.1:0", true);
         settings(&["rookery", "--Security.UnsecuredAccessAllowed=Mars"]).unwrap_err();
+    }
+
+    #[test]
+    fn names_of_the_server_are_those_of_its_urls_and_those_that_are_allowed() {
+        let check = |arguments: &[&str], expected: &[&str]| {
+            assert_eq!(settings(arguments).unwrap().options.allowed_hosts, expected, "{arguments:?}");
+        };
+        check(&["rookery"], &[]);
+        check(&["rookery", "--ServerUrl=http://localhost:1;127.0.0.1:2"], &["localhost", "127.0.0.1"]);
+        check(&["rookery", "--Security.AllowedHosts=raven; db.example:80;"], &["raven", "db.example"]);
+        let both = ["rookery", "--ServerUrl=http://localhost:1", "--Security.AllowedHosts=http://raven:80/"];
+        check(&both, &["localhost", "raven"]);
     }
 
     #[test]

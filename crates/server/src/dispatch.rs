@@ -114,7 +114,8 @@ fn check_head(node: &Node, head: &hyper::http::request::Parts, is_ambiguous: boo
     if host_count > 1 || (host_count == 0 && head.version == Version::HTTP_11) {
         return Err(Error::Malformed("A request has one Host header (RFC 9112, 3.2)"));
     }
-    check_limits(&node.limits, &head.uri, &head.headers)
+    check_limits(&node.limits, &head.uri, &head.headers)?;
+    node.hosts.check(&head.headers)
 }
 
 /// The limits of a head, also of one inside of another request.

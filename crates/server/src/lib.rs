@@ -17,6 +17,7 @@ mod exchange;
 mod feed;
 mod framing;
 mod handlers;
+mod hosts;
 mod limits;
 mod listener;
 mod metrics;

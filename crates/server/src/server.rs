@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 use crate::bridge::Bridge;
 use crate::connection::Connections;
 use crate::feed::Feeds;
+use crate::hosts::Hosts;
 use crate::limits::Limits;
 use crate::listener;
 use crate::metrics::Metrics;
@@ -25,6 +26,8 @@ pub struct Options {
     pub addresses: Vec<SocketAddr>,
     /// The URL under which clients find this server, where it cannot be told from their requests.
     pub public_url: Option<String>,
+    /// Names by which clients may call the server, besides `localhost`, addresses and the host of `public_url`.
+    pub allowed_hosts: Vec<String>,
     /// The folder of the databases; ignored when they are in memory.
     pub data_directory: PathBuf,
     /// Keep everything in memory and lose it at the end.
@@ -40,6 +43,7 @@ impl Default for Options {
         Options {
             addresses: vec![SocketAddr::from(([127, 0, 0, 1], 8080))],
             public_url: None,
+            allowed_hosts: Vec::new(),
             data_directory: PathBuf::from("data"),
             in_memory: false,
             unsecured_access: false,
@@ -126,6 +130,7 @@ impl Server {
             connections: Arc::new(Connections::new()),
             metrics: Metrics::default(),
             feeds: Feeds::default(),
+            hosts: Hosts::new(options.public_url.as_deref(), &options.allowed_hosts),
             url,
             public_url: options.public_url,
             started: Instant::now(),

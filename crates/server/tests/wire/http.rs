@@ -232,6 +232,43 @@ fn refused_heads_say_who_answers_too() {
 }
 
 #[test]
+fn pages_of_other_hosts_and_names_that_are_not_ours_are_refused() {
+    let wire = Wire::start_with(|options| {
+        options.public_url = Some("http://db.example:8080".to_owned());
+        options.allowed_hosts = vec!["raven".to_owned()];
+    });
+    let port = wire.address.port();
+    let status = |host: &str, header: &str| {
+        let request = format!(
+            "PUT /admin/databases?name=a HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{header}Content-Length: 2\r\n\r\n{{}}"
+        );
+        let answer = raw(&wire, request.as_bytes());
+        assert!(!answer.contains(" 403 ") || answer.contains("Security.AllowedHosts"), "{answer}");
+        answer.split(' ').nth(1).unwrap_or_default().to_owned()
+    };
+    for host in ["evil.example", "evil.example:8080", "localhost.evil.example"] {
+        assert_eq!(status(host, ""), "403", "{host}");
+    }
+    for origin in ["https://evil.example", "null", "http://203.0.113.5"] {
+        assert_eq!(status("127.0.0.1", &format!("Origin: {origin}\r\n")), "403", "{origin}");
+    }
+    wire.check("GET /databases?namesOnly=true", "", 200, r#"{"Databases":[]}"#);
+    // The first makes it, and all others find it there.
+    assert_eq!(status("127.0.0.1", ""), "201");
+    let own = format!("[::1]:{port}");
+    for host in ["localhost", "10.0.0.7:80", own.as_str(), "db.example", "raven:80"] {
+        assert_eq!(status(host, ""), "409", "{host}");
+    }
+    for origin in ["http://localhost:5173", "http://db.example", "http://10.0.0.7"] {
+        assert_eq!(status("10.0.0.7", &format!("Origin: {origin}\r\n")), "409", "{origin}");
+    }
+    let socket = "GET /databases/a/changes HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\n\
+        Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
+        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    assert!(raw(&wire, socket.as_bytes()).starts_with("HTTP/1.1 403 "));
+}
+
+#[test]
 fn a_write_that_fails_on_our_side_says_whether_it_is_known_not_to_be_applied() {
     let wire = Wire::with_database();
     let outcome = |line: &str, body: &str| {
