@@ -5,21 +5,87 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
+use hyper::body::{Body, Incoming, SizeHint};
 use hyper::header::CONTENT_ENCODING;
 use hyper::{HeaderMap, StatusCode};
 
 use crate::connection::{BodyPace, Connection};
 use crate::error::{Error, Result};
-use crate::limits::{DECOMPRESSION_GRACE_SIZE, Limits};
+use crate::limits::{DECOMPRESSION_GRACE_SIZE, DRAIN_TIME_MAX, DRAINED_SIZE_MAX, Limits};
 use crate::node::Node;
 
 /// Where a body comes from.
 #[derive(Debug)]
 pub(crate) enum RequestBody {
-    Incoming(Incoming, Arc<Connection>),
+    Incoming(IncomingBody),
     /// From inside of another request (`multi_get`).
     Whole(Bytes),
+}
+
+/// A body on the network. What nobody has read of it goes back to its connection, which has to get past it or to end.
+#[derive(Debug)]
+pub(crate) struct IncomingBody {
+    /// None once it has ended or failed.
+    body: Option<Incoming>,
+    connection: Arc<Connection>,
+}
+
+impl IncomingBody {
+    pub(crate) fn new(body: Incoming, connection: Arc<Connection>) -> IncomingBody {
+        IncomingBody { body: Some(body), connection }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.as_ref().map_or(SizeHint::with_exact(0), Body::size_hint)
+    }
+
+    /// The next part as it came; `None` at the end.
+    async fn next(&mut self) -> Result<Option<Bytes>> {
+        while let Some(body) = &mut self.body {
+            match body.frame().await {
+                None => self.body = None,
+                Some(Err(error)) => {
+                    self.body = None;
+                    return Err(Error::BodyCutOff(error.to_string()));
+                }
+                Some(Ok(frame)) => {
+                    if let Ok(data) = frame.into_data() {
+                        self.connection.body_progress(data.len());
+                        return Ok(Some(data));
+                    }
+                }
+            }
+        }
+        self.connection.body_ends();
+        Ok(None)
+    }
+}
+
+impl Drop for IncomingBody {
+    fn drop(&mut self) {
+        if let Some(rest) = self.body.take().filter(|body| !body.is_end_stream()) {
+            self.connection.leave_rest(rest);
+        }
+    }
+}
+
+/// Reads what is left of a body that nobody wanted, if that is little and comes soon; false if its end was not reached.
+pub(crate) async fn drain(mut rest: Incoming) -> bool {
+    if rest.size_hint().lower() > DRAINED_SIZE_MAX {
+        return false;
+    }
+    let to_its_end = async {
+        let mut size = 0;
+        while let Some(frame) = rest.frame().await {
+            let Ok(frame) = frame else { return false };
+            size += frame.data_ref().map_or(0, Bytes::len) as u64;
+            if size > DRAINED_SIZE_MAX {
+                return false;
+            }
+        }
+        true
+    };
+    tokio::time::timeout(DRAIN_TIME_MAX, to_its_end).await.unwrap_or(false)
 }
 
 impl RequestBody {
@@ -34,7 +100,7 @@ impl RequestBody {
         let max = limits.request_body_size;
         let expected = match &self {
             RequestBody::Whole(bytes) => return Ok(bytes.clone()),
-            RequestBody::Incoming(body, _) => body.size_hint().exact(),
+            RequestBody::Incoming(body) => body.size_hint().exact(),
         };
         if expected.is_some_and(|size| size > max as u64) {
             return Err(too_large(max));
@@ -83,8 +149,8 @@ impl BodyStream {
         size_max: usize,
     ) -> Result<BodyStream> {
         let decoder = Decoder::for_headers(headers, limits, size_max)?;
-        if let RequestBody::Incoming(_, connection) = &body {
-            connection.body_begins(pace);
+        if let RequestBody::Incoming(body) = &body {
+            body.connection.body_begins(pace);
         }
         Ok(BodyStream { body, decoder, size: 0, size_max, is_over: false })
     }
@@ -119,25 +185,15 @@ impl BodyStream {
     async fn next_raw(&mut self) -> Result<Option<Bytes>> {
         match &mut self.body {
             RequestBody::Whole(bytes) => Ok(Some(std::mem::take(bytes)).filter(|bytes| !bytes.is_empty())),
-            RequestBody::Incoming(body, connection) => loop {
-                let Some(frame) = body.frame().await else {
-                    connection.body_ends();
-                    return Ok(None);
-                };
-                let frame = frame.map_err(|error| Error::BodyCutOff(error.to_string()))?;
-                if let Ok(data) = frame.into_data() {
-                    connection.body_progress(data.len());
-                    return Ok(Some(data));
-                }
-            },
+            RequestBody::Incoming(body) => body.next().await,
         }
     }
 }
 
 impl Drop for BodyStream {
     fn drop(&mut self) {
-        if let RequestBody::Incoming(_, connection) = &self.body {
-            connection.body_ends();
+        if let RequestBody::Incoming(body) = &self.body {
+            body.connection.body_ends();
         }
     }
 }
@@ -159,7 +215,8 @@ enum Decoder {
     Zstd(Box<ZstdDecoder>),
 }
 
-struct ZstdDecoder(zstd::stream::write::Decoder<'static, Sink>);
+/// Not `zstd::stream::write::Decoder`, which cannot tell whether the last frame has ended.
+struct ZstdDecoder(zstd::stream::zio::Writer<Sink, zstd::stream::raw::Decoder<'static>>);
 
 impl std::fmt::Debug for ZstdDecoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -223,9 +280,8 @@ impl Decoder {
         } else if encoding.eq_ignore_ascii_case(b"deflate") {
             Some(Decoder::Deflate(Box::new(flate2::write::ZlibDecoder::new(sink))))
         } else if encoding.eq_ignore_ascii_case(b"zstd") {
-            let decoder =
-                zstd::stream::write::Decoder::new(sink).map_err(|error| Error::Encoding(error.to_string()))?;
-            Some(Decoder::Zstd(Box::new(ZstdDecoder(decoder))))
+            let decoder = zstd::stream::raw::Decoder::new().map_err(|error| Error::Encoding(error.to_string()))?;
+            Some(Decoder::Zstd(Box::new(ZstdDecoder(zstd::stream::zio::Writer::new(sink, decoder)))))
         } else {
             let name = String::from_utf8_lossy(encoding).into_owned();
             return Err(Error::Encoding(format!(
@@ -249,7 +305,7 @@ impl Decoder {
         let finished = match self {
             Decoder::Gzip(decoder) => decoder.try_finish(),
             Decoder::Deflate(decoder) => decoder.try_finish(),
-            Decoder::Zstd(decoder) => decoder.0.flush(),
+            Decoder::Zstd(decoder) => decoder.0.finish(),
         };
         self.take(finished)
     }
@@ -267,7 +323,7 @@ impl Decoder {
         match self {
             Decoder::Gzip(decoder) => decoder.get_mut(),
             Decoder::Deflate(decoder) => decoder.get_mut(),
-            Decoder::Zstd(decoder) => decoder.0.get_mut(),
+            Decoder::Zstd(decoder) => decoder.0.writer_mut(),
         }
     }
 }
@@ -319,12 +375,46 @@ mod tests {
         }
     }
 
+    fn deflate(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zstd_with_checksum(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 3).unwrap();
+        encoder.include_checksum(true).unwrap();
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// All of `compressed`, in two parts or one.
+    fn decode(encoding: &'static str, compressed: &[u8], cut: usize) -> Result<Vec<u8>> {
+        let mut decoder = decoder(encoding, &Limits::default());
+        let mut plain = Vec::new();
+        for part in [&compressed[..cut], &compressed[cut..]] {
+            if !part.is_empty() {
+                plain.extend_from_slice(&decoder.part(part)?);
+            }
+        }
+        plain.extend_from_slice(&decoder.finish()?);
+        Ok(plain)
+    }
+
     #[test]
-    fn truncated_and_broken_data_are_errors() {
-        let compressed = gzip(b"some text that is long enough");
-        let mut decoder = decoder("gzip", &Limits::default());
-        decoder.part(&compressed[..compressed.len() - 4]).unwrap();
-        decoder.finish().unwrap_err();
-        super::tests::decoder("gzip", &Limits::default()).part(b"not gzip at all").unwrap_err();
+    fn data_that_are_cut_anywhere_or_broken_are_errors() {
+        let text = b"some text that is long enough, and some text that repeats";
+        for (encoding, whole) in [("gzip", gzip(text)), ("deflate", deflate(text)), ("zstd", zstd_with_checksum(text))]
+        {
+            for cut in 0..whole.len() {
+                assert_eq!(decode(encoding, &whole, cut).unwrap(), text, "{encoding} in parts at {cut}");
+                decode(encoding, &whole[..cut], cut).expect_err(&format!("{encoding} cut at {cut}"));
+            }
+            decode(encoding, b"not compressed at all", 3).unwrap_err();
+        }
+        let mut frames = zstd_with_checksum(text);
+        frames.extend(zstd_with_checksum(text));
+        assert_eq!(decode("zstd", &frames, 9).unwrap(), text.repeat(2));
+        decode("zstd", &frames[..frames.len() - 1], 9).unwrap_err();
     }
 }

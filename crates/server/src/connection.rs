@@ -2,8 +2,8 @@
 //!
 //! No timer is set per request. Each connection notes in a few atomic words when something last happened; a sweeper
 //! ([`Connections::sweep`]) looks at all of them four times a second and closes those past a deadline of
-//! [`Limits`]. [`Watched`] is the socket with these notes taken; it also sees whether a head claims both a
-//! `Content-Length` and a `Transfer-Encoding`, which the HTTP library would resolve and we refuse.
+//! [`Limits`]. [`Watched`] is the socket with these notes taken; it also follows where requests begin and end
+//! ([`Framing`]).
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -14,12 +14,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering:
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use hyper::body::Incoming;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-use crate::limits::{BODY_RATE_WINDOW, Limits};
+use crate::framing::Framing;
+use crate::limits::{BODY_RATE_WINDOW, LINGER, LINGER_SIZE_MAX, Limits};
 
 /// How often deadlines are looked at.
 pub(crate) const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
@@ -122,14 +124,30 @@ pub(crate) struct Connection {
     body_since: AtomicU64,
     body_bytes: AtomicU64,
     body_is_stream: AtomicBool,
-    is_http1: AtomicBool,
     /// Since when the client sends nothing more, although it waits for an answer.
     half_closed_since: AtomicU64,
     is_answered: AtomicBool,
-    ambiguous_length: AtomicBool,
-    /// A request was refused whose body may still be on its way.
+    /// Heads that have arrived, the first of them that is to be refused, and requests that were begun.
+    head_count: AtomicU64,
+    refused_from: AtomicU64,
+    request_count: AtomicU64,
+    /// What is left of a body that nobody read to its end.
+    rest: Mutex<Option<Incoming>>,
+    has_rest: AtomicBool,
+    /// The answer closes the connection although a body may still be on its way.
     is_refused: AtomicBool,
+    /// What goes over it is HTTP no longer.
+    is_upgraded: AtomicBool,
     close: Notify,
+}
+
+/// A request as its connection sees it.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    /// Lives as long as the answer is not finished.
+    pub(crate) busy: Busy,
+    /// Where its body ends can be told in two ways, so that it must be refused.
+    pub(crate) is_ambiguous: bool,
 }
 
 impl Connection {
@@ -146,11 +164,15 @@ impl Connection {
             body_since: AtomicU64::new(0),
             body_bytes: AtomicU64::new(0),
             body_is_stream: AtomicBool::new(false),
-            is_http1: AtomicBool::new(true),
             half_closed_since: AtomicU64::new(0),
             is_answered: AtomicBool::new(false),
-            ambiguous_length: AtomicBool::new(false),
+            head_count: AtomicU64::new(0),
+            refused_from: AtomicU64::new(u64::MAX),
+            request_count: AtomicU64::new(0),
+            rest: Mutex::new(None),
+            has_rest: AtomicBool::new(false),
             is_refused: AtomicBool::new(false),
+            is_upgraded: AtomicBool::new(false),
             close: Notify::new(),
         }
     }
@@ -160,13 +182,14 @@ impl Connection {
         self.close.notified().await;
     }
 
-    /// A whole head has arrived; the guard lives as long as the answer is not finished.
-    pub(crate) fn request_begins(self: &Arc<Self>, is_http1: bool) -> Busy {
-        self.is_http1.store(is_http1, Relaxed);
+    /// A whole head has arrived.
+    pub(crate) fn request_begins(self: &Arc<Self>) -> Begun {
         self.is_answered.store(false, Relaxed);
         self.busy.fetch_add(1, Relaxed);
-        self.head_since.store(0, Relaxed);
-        Busy(self.clone())
+        let number = self.request_count.fetch_add(1, Relaxed) + 1;
+        // A request of which no head was seen means that the library and we do not agree where requests begin.
+        let is_ambiguous = number >= self.refused_from.load(Relaxed) || number > self.head_count.load(Relaxed);
+        Begun { busy: Busy(self.clone()), is_ambiguous }
     }
 
     /// The answer is there, or its beginning. From now on a client that is gone is noticed by writing to it.
@@ -174,18 +197,24 @@ impl Connection {
         self.is_answered.store(true, Relaxed);
     }
 
-    /// A request of HTTP/1 was read to its end: what the client sends now is its next one, and its end is perhaps that of
-    /// its half alone.
-    ///
-    /// * `is_head_read`: a whole head was read, which is not a request before it is looked at.
-    fn waits_for_answer(&self, is_head_read: bool) -> bool {
-        let is_request = self.busy.load(Relaxed) > 0 || (is_head_read && self.head_since.load(Relaxed) != 0);
-        is_request && self.body_since.load(Relaxed) == 0 && self.is_http1.load(Relaxed)
+    /// A request was read to its end: what the client sends now is its next one, and its end is perhaps that of its half
+    /// alone. A head that has arrived counts, also before it is looked at.
+    fn waits_for_answer(&self) -> bool {
+        let is_request =
+            self.busy.load(Relaxed) > 0 || self.head_count.load(Relaxed) > self.request_count.load(Relaxed);
+        is_request && self.body_since.load(Relaxed) == 0 && !self.is_upgraded.load(Relaxed)
     }
 
-    /// True once if the head just read claims both a length and a transfer encoding.
-    pub(crate) fn take_ambiguous_length(&self) -> bool {
-        self.ambiguous_length.load(Relaxed) && self.ambiguous_length.swap(false, Relaxed)
+    /// Keeps what is left of a body for [`take_rest`](Self::take_rest).
+    pub(crate) fn leave_rest(&self, rest: Incoming) {
+        *self.rest.lock() = Some(rest);
+        self.has_rest.store(true, Relaxed);
+    }
+
+    /// What is left of the body of the request that was just answered, if anything is.
+    pub(crate) fn take_rest(&self) -> Option<Incoming> {
+        // Most requests have no body: they pay for no lock.
+        if self.has_rest.load(Relaxed) && self.has_rest.swap(false, Relaxed) { self.rest.lock().take() } else { None }
     }
 
     /// The answer closes the connection before the request was read to its end.
@@ -193,10 +222,30 @@ impl Connection {
         self.is_refused.store(true, Relaxed);
     }
 
+    /// What goes over this connection from now on is another protocol's.
+    pub(crate) fn upgraded(&self) {
+        self.is_upgraded.store(true, Relaxed);
+    }
+
     /// Whether something may still arrive that the answer did not wait for: a refused body, or a head that was refused
     /// before it became a request.
     fn has_more_to_come(&self) -> bool {
-        self.is_refused.load(Relaxed) || self.head_since.load(Relaxed) != 0
+        let is_request_missing = self.head_count.load(Relaxed) != self.request_count.load(Relaxed);
+        let is_head = is_request_missing || self.head_since.load(Relaxed) != 0;
+        !self.is_upgraded.load(Relaxed) && (self.is_refused.load(Relaxed) || is_head)
+    }
+
+    /// Bytes have arrived, which `framing` has looked at.
+    fn note_read(&self, framing: &Framing) {
+        self.head_count.store(framing.head_count(), Relaxed);
+        if let Some(number) = framing.refused_from() {
+            self.refused_from.store(number, Relaxed);
+        }
+        if !framing.is_in_head() {
+            self.head_since.store(0, Relaxed);
+        } else if self.head_since.load(Relaxed) == 0 {
+            self.head_since.store(self.clock.load(Relaxed), Relaxed);
+        }
     }
 
     /// A body is being waited for from now on.
@@ -255,7 +304,12 @@ pub(crate) struct Busy(Arc<Connection>);
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.0.last_activity.store(self.0.clock.load(Relaxed), Relaxed);
+        let now = self.0.clock.load(Relaxed);
+        self.0.last_activity.store(now, Relaxed);
+        // The next head may have begun while this answer was made; its time counts from now.
+        if self.0.head_since.load(Relaxed) != 0 {
+            self.0.head_since.store(now, Relaxed);
+        }
         if self.0.busy.fetch_sub(1, Relaxed) == 1 {
             // The next answer is not measured by how this one was taken.
             self.0.reader_since.store(0, Relaxed);
@@ -268,7 +322,7 @@ impl Drop for Busy {
 pub(crate) struct Watched {
     stream: TcpStream,
     connection: Arc<Connection>,
-    head: HeadWatch,
+    framing: Framing,
     lingering: Option<Lingering>,
 }
 
@@ -279,14 +333,9 @@ struct Lingering {
     drained: usize,
 }
 
-/// How long, and for how many bytes, a refused request is read on. A socket that is closed with unread bytes takes the answer
-/// away from a client that is still sending, who then never learns why.
-const LINGER: Duration = Duration::from_secs(1);
-const LINGER_SIZE_MAX: usize = 4 << 20;
-
 impl Watched {
     pub(crate) fn new(stream: TcpStream, connection: Arc<Connection>) -> Watched {
-        Watched { stream, connection, head: HeadWatch::default(), lingering: None }
+        Watched { stream, connection, framing: Framing::default(), lingering: None }
     }
 }
 
@@ -298,21 +347,16 @@ impl AsyncRead for Watched {
         let read = buf.filled().get(before..).unwrap_or_default();
         let now = this.connection.clock.load(Relaxed);
         if read.is_empty() {
-            if matches!(polled, Poll::Ready(Ok(()))) && this.connection.waits_for_answer(this.head.is_over) {
+            if matches!(polled, Poll::Ready(Ok(()))) && this.connection.waits_for_answer() {
                 // It gets its answer all the same, if that comes soon: see `is_expired`.
                 let _ = this.connection.half_closed_since.compare_exchange(0, now, Relaxed, Relaxed);
                 return Poll::Pending;
             }
         } else {
             this.connection.last_activity.store(now, Relaxed);
-            if this.connection.busy.load(Relaxed) == 0 || this.connection.waits_for_answer(false) {
-                if this.connection.head_since.load(Relaxed) == 0 {
-                    this.connection.head_since.store(now, Relaxed);
-                    this.head = HeadWatch::default();
-                }
-                if this.head.read(read) {
-                    this.connection.ambiguous_length.store(true, Relaxed);
-                }
+            if !this.connection.is_upgraded.load(Relaxed) {
+                this.framing.read(read);
+                this.connection.note_read(&this.framing);
             }
         }
         polled
@@ -386,72 +430,9 @@ impl Watched {
     }
 }
 
-/// Looks at the beginnings of lines of one head, however it is cut into pieces.
-#[derive(Debug, Default)]
-struct HeadWatch {
-    line: [u8; LINE_SIZE],
-    line_size: usize,
-    is_over: bool,
-    has_length: bool,
-    has_encoding: bool,
-}
-
-/// Long enough for the longer of the two names and its colon.
-const LINE_SIZE: usize = 18;
-
-impl HeadWatch {
-    /// Takes the next bytes; true if the head is now known to have both headers.
-    fn read(&mut self, mut bytes: &[u8]) -> bool {
-        while !self.is_over && !bytes.is_empty() {
-            let end = memchr::memchr(b'\n', bytes);
-            let line = &bytes[..end.unwrap_or(bytes.len())];
-            let wanted = line.len().min(LINE_SIZE - self.line_size);
-            self.line[self.line_size..self.line_size + wanted].copy_from_slice(&line[..wanted]);
-            self.line_size += wanted;
-            let Some(end) = end else { break };
-            self.end_line();
-            bytes = &bytes[end + 1..];
-        }
-        self.has_length && self.has_encoding
-    }
-
-    fn end_line(&mut self) {
-        let line = &self.line[..self.line_size];
-        self.is_over = matches!(line, b"" | b"\r");
-        let starts_with = |name: &[u8]| line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
-        self.has_length |= starts_with(b"content-length:");
-        self.has_encoding |= starts_with(b"transfer-encoding:");
-        self.line_size = 0;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[track_caller]
-    fn check(head: &str, expected: bool) {
-        for cut in 1..=head.len() {
-            let mut watch = HeadWatch::default();
-            let mut found = false;
-            for part in head.as_bytes().chunks(cut) {
-                found = watch.read(part);
-            }
-            assert_eq!(found, expected, "{head:?} in pieces of {cut}");
-        }
-    }
-
-    #[test]
-    fn a_head_with_both_lengths_is_seen_in_any_pieces() {
-        check("POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", true);
-        check("POST / HTTP/1.1\ntransfer-ENCODING:chunked\nX: y\nCONTENT-length:3\n\n", true);
-    }
-
-    #[test]
-    fn a_body_is_not_a_head() {
-        check("POST / HTTP/1.1\r\nContent-Length: 30\r\n\r\nx\r\nTransfer-Encoding: chunked\r\n", false);
-        check("POST / HTTP/1.1\r\nX-Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", false);
-    }
 
     #[test]
     fn deadlines_follow_what_the_connection_does() {
@@ -465,7 +446,7 @@ mod tests {
         connection.head_since.store(1, Relaxed);
         assert!(!connection.is_expired(15_001, &limits));
         assert!(connection.is_expired(15_002, &limits));
-        let _busy = connection.request_begins(true);
+        let _begun = connection.request_begins();
         assert!(!connection.is_expired(1_000_000, &limits), "a long answer is not idle");
         connection.body_begins(BodyPace::Rate);
         connection.body_progress(256 * 30);

@@ -9,25 +9,28 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use hyper::body::Incoming;
-use hyper::header::{ACCEPT_ENCODING, CONNECTION, HOST, HeaderName, HeaderValue, SERVER};
-use hyper::{Request, StatusCode, Version};
+use hyper::body::{Body, Incoming};
+use hyper::header::{
+    ACCEPT_ENCODING, CONNECTION, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, TRANSFER_ENCODING,
+};
+use hyper::{Request, StatusCode, Uri, Version};
 
 use crate::access::{self, Identity};
-use crate::body::RequestBody;
+use crate::body::{IncomingBody, RequestBody, drain};
 use crate::compression;
-use crate::connection::Admitted;
+use crate::connection::{Admitted, Begun};
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, Upgrade};
 use crate::handlers::topology;
-use crate::limits::{SHORT_WORK_SIZE, UNCOUNTED_SIZE};
+use crate::limits::{Limits, SHORT_WORK_SIZE, UNCOUNTED_SIZE};
 use crate::node::Node;
 use crate::opening;
 use crate::query_string::{QueryString, decode_segment};
 use crate::reply::Reply;
-use crate::routes::{self, Handler};
+use crate::routes::{self, Handler, Match};
 
 const RAVEN_SERVER_VERSION: HeaderName = HeaderName::from_static("raven-server-version");
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
 const REFRESH_TOPOLOGY: HeaderName = HeaderName::from_static("refresh-topology");
 const REFRESH_CLIENT_CONFIGURATION: HeaderName = HeaderName::from_static("refresh-client-configuration");
 const TOPOLOGY_ETAG: HeaderName = HeaderName::from_static("topology-etag");
@@ -41,33 +44,38 @@ pub(crate) async fn serve(
     request: Request<Incoming>,
 ) -> std::result::Result<Reply, Infallible> {
     let connection = &place.connection;
-    let is_http1 = request.version() < Version::HTTP_2;
-    let busy = connection.request_begins(is_http1);
+    let Begun { busy, is_ambiguous } = connection.request_begins();
     let encoding = compression::asked_for(request.headers());
     let has_wish = request.headers().contains_key(ACCEPT_ENCODING);
+    // Such a client sends its body only when it is asked to, or not at all.
+    let is_body_held_back = !request.body().is_end_stream() && request.headers().contains_key(EXPECT);
     let (mut head, body) = request.into_parts();
-    let mut reply = if connection.take_ambiguous_length() {
-        let error = Error::Malformed("Content-Length and Transfer-Encoding exclude one another");
-        error.reply(&head.uri.to_string())
-    } else if let Err(error) = check_head(&node, &head) {
-        let mut reply = error.reply(&url_of(&head.uri));
-        if is_http1 {
-            reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    let mut reply = match check_head(&node, &head, is_ambiguous) {
+        Err(error) => {
+            let mut reply = error.reply(&url_of(&head.uri));
+            reply.headers_mut().insert(CONNECTION, CLOSE);
+            reply
         }
-        reply
-    } else {
-        let on_upgrade = head.extensions.remove::<hyper::upgrade::OnUpgrade>();
-        let exchange = Exchange {
-            upgrade: on_upgrade.map(|on_upgrade| Upgrade { on_upgrade, place: place.clone() }),
-            node: node.clone(),
-            method: head.method,
-            uri: head.uri,
-            headers: head.headers,
-            body: RequestBody::Incoming(body, connection.clone()),
-            database: None,
-        };
-        respond(exchange).await
+        Ok(()) => {
+            let on_upgrade = head.extensions.remove::<hyper::upgrade::OnUpgrade>();
+            let exchange = Exchange {
+                upgrade: on_upgrade.map(|on_upgrade| Upgrade { on_upgrade, place: place.clone() }),
+                node: node.clone(),
+                method: head.method,
+                uri: head.uri,
+                headers: head.headers,
+                body: RequestBody::Incoming(IncomingBody::new(body, connection.clone())),
+                database: None,
+            };
+            respond(exchange).await
+        }
     };
+    if let Some(rest) = connection.take_rest() {
+        let has_ended = !is_body_held_back && !reply.headers().contains_key(CONNECTION) && drain(rest).await;
+        if !has_ended {
+            reply.headers_mut().insert(CONNECTION, CLOSE);
+        }
+    }
     let size = reply.body().as_whole().map_or(0, Bytes::len);
     if has_wish && size > SHORT_WORK_SIZE {
         compression::apply_on_pool(&mut reply, encoding, &node.bridge).await;
@@ -77,13 +85,14 @@ pub(crate) async fn serve(
     if size > UNCOUNTED_SIZE {
         hold(&node, &mut reply);
     }
-    if !is_http1 {
-        reply.headers_mut().remove(CONNECTION);
-    }
-    let is_error = reply.status().is_client_error() || reply.status().is_server_error();
-    if is_error && reply.headers().contains_key(CONNECTION) {
+    if reply.status() == StatusCode::SWITCHING_PROTOCOLS {
+        connection.upgraded();
+    } else if reply.headers().contains_key(CONNECTION) {
         connection.refused();
     }
+    let headers = reply.headers_mut();
+    headers.insert(RAVEN_SERVER_VERSION, Node::version_header());
+    headers.insert(SERVER, Node::server_header());
     node.metrics.answered(reply.status());
     reply.body_mut().keep_busy(busy);
     connection.answer_begins();
@@ -106,28 +115,43 @@ pub(crate) fn url_of(uri: &hyper::Uri) -> String {
     }
 }
 
-fn check_head(node: &Node, head: &hyper::http::request::Parts) -> Result<()> {
+fn check_head(node: &Node, head: &hyper::http::request::Parts, is_ambiguous: bool) -> Result<()> {
+    if is_ambiguous {
+        return Err(Error::Malformed("The length of the body can be told in two ways (RFC 9112, 6.1)"));
+    }
+    let mut encodings = head.headers.get_all(TRANSFER_ENCODING).iter();
+    let encoding = encodings.next();
+    if encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"chunked"))
+        || encodings.next().is_some()
+    {
+        return Err(Error::Malformed("The only Transfer-Encoding that is understood is 'chunked'"));
+    }
     let host_count = head.headers.get_all(HOST).iter().count();
     if host_count > 1 || (host_count == 0 && head.version == Version::HTTP_11) {
         return Err(Error::Malformed("A request has one Host header (RFC 9112, 3.2)"));
     }
-    let limits = &node.limits;
+    check_limits(&node.limits, &head.uri, &head.headers)?;
+    node.hosts.check(&head.headers)
+}
+
+/// The limits of a head, also of one inside of another request.
+pub(crate) fn check_limits(limits: &Limits, uri: &Uri, headers: &HeaderMap) -> Result<()> {
     let limit = |status, name, limit: usize, what| Err(Error::Limit { status, name, limit: limit as u64, what });
-    let target_size = head.uri.path_and_query().map_or(0, |path| path.as_str().len());
+    let target_size = uri.path_and_query().map_or(0, |path| path.as_str().len());
     if target_size > limits.request_line_size {
         let size = limits.request_line_size >> 10;
         return limit(StatusCode::URI_TOO_LONG, "Limits.RequestLineInKb", size, "The request target");
     }
-    if QueryString::new(head.uri.query().unwrap_or_default()).count() > limits.query_parameter_count {
+    if QueryString::new(uri.query().unwrap_or_default()).count() > limits.query_parameter_count {
         let count = limits.query_parameter_count;
         return limit(StatusCode::URI_TOO_LONG, "Limits.QueryParameterCount", count, "The number of query parameters");
     }
-    if head.headers.len() > limits.header_count {
+    if headers.len() > limits.header_count {
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return limit(status, "Limits.HeaderCount", limits.header_count, "The number of headers");
     }
     let mut block_size = target_size;
-    for (name, value) in &head.headers {
+    for (name, value) in headers {
         if value.len() > limits.header_line_size {
             let size = limits.header_line_size >> 10;
             let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
@@ -146,7 +170,9 @@ fn check_head(node: &Node, head: &hyper::http::request::Parts) -> Result<()> {
 pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
     exchange.node.request_count.fetch_add(1, Relaxed);
     let url = exchange.uri.clone();
-    let prepared = prepare(&mut exchange).await;
+    let route = routes::find(exchange.method.as_str(), exchange.uri.path());
+    let write = route.as_ref().and_then(|found| found.route.write());
+    let prepared = prepare(&mut exchange, route).await;
     let stale = Stale::of(&exchange);
     let outcome = match prepared {
         Err(error) => Err(error),
@@ -166,14 +192,16 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
         },
     };
     let mut reply = outcome.unwrap_or_else(|error| {
-        if let Error::Panicked(message) = &error {
-            tracing::error!(message, url = url_of(&url), "a request met a bug");
+        let url = url_of(&url);
+        if let Error::Panicked(panic) = &error {
+            tracing::error!(panic, url, "a request met a bug");
+        } else if error.is_io() {
+            // Which file it was is not for the client.
+            tracing::warn!(%error, url, "a request failed");
         }
-        error.reply(&url_of(&url))
+        error.reply_to(&url, write)
     });
     let headers = reply.headers_mut();
-    headers.insert(RAVEN_SERVER_VERSION, Node::version_header());
-    headers.insert(SERVER, Node::server_header());
     if let Some(transaction_id) = stale.transaction_id {
         headers.insert(DATABASE_CLUSTER_TX_ID, transaction_id);
     }
@@ -214,10 +242,10 @@ impl Stale {
     }
 }
 
-/// Route, access and database of a request.
-async fn prepare(exchange: &mut Exchange) -> Result<&'static Handler> {
+/// Access and database of a request, and what answers it.
+async fn prepare(exchange: &mut Exchange, route: Option<Match>) -> Result<&'static Handler> {
     let path = exchange.uri.path();
-    let Some(found) = routes::find(exchange.method.as_str(), path) else {
+    let Some(found) = route else {
         return Err(Error::RouteNotFound { method: exchange.method.to_string(), path: path.to_owned() });
     };
     access::check(found.route.access, Identity::Unsecured)?;

@@ -7,6 +7,7 @@ use hyper::StatusCode;
 use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER};
 
 use crate::reply::{self, Reply};
+use crate::routes::Write;
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
@@ -170,10 +171,61 @@ impl Error {
         }
     }
 
-    /// The answer to the request for `url` that failed this way.
+    /// What the client is told. It is not told where files are: that is in the log.
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Error::Database(database::Error::Io { operation, source, .. }) => format!("{operation} a file: {source}"),
+            Error::BulkInsert { documents, batches, cause } => Error::BulkInsert {
+                documents: *documents,
+                batches: *batches,
+                cause: Box::new(Error::InvalidOperation(cause.message())),
+            }
+            .to_string(),
+            _ => self.storage().map_or_else(|| self.to_string(), storage_message),
+        }
+    }
+
+    fn storage(&self) -> Option<&storage::Error> {
+        use database::{Error as E, documents::Error as D};
+        match self {
+            Error::Database(E::Storage(error) | E::Documents(D::Storage(error))) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Whether the system refused something about a file.
+    pub(crate) fn is_io(&self) -> bool {
+        matches!(self.storage(), Some(storage::Error::Io { .. }))
+            || matches!(self, Error::Database(database::Error::Io { .. }))
+    }
+
+    /// Whether a write that failed this way is known to have left nothing behind.
+    fn is_known_not_applied(&self, write: Write) -> bool {
+        use database::Error as E;
+        match self {
+            // The documents before it are there.
+            Error::BulkInsert { documents, cause, .. } => *documents == 0 && cause.is_known_not_applied(write),
+            Error::Panicked(_) => false,
+            Error::Database(E::Io { .. } | E::Canceled | E::Corrupt { .. }) => false,
+            _ => match self.storage() {
+                None => true,
+                Some(error) => write == Write::OneTransaction && is_taken_back(error),
+            },
+        }
+    }
+
+    /// The answer to the request for `url` that failed this way and was no write.
     pub(crate) fn reply(&self, url: &str) -> Reply {
+        self.reply_to(url, None)
+    }
+
+    /// The answer to the request for `url` that failed this way.
+    ///
+    /// * `write`: what it was to write. If that failed on our side, the client is told whether it is known not to be applied
+    ///   (RELIABILITY.md, P6).
+    pub(crate) fn reply_to(&self, url: &str, write: Option<Write>) -> Reply {
         let shape = self.shape();
-        let message = self.to_string();
+        let message = self.message();
         let mut reply = reply::object(shape.status, |json| {
             json.name("Url").string(url);
             json.name("Type").string(shape.exception);
@@ -181,6 +233,10 @@ impl Error {
             json.name("Error").string(&self.long_text(shape.exception, &message));
             for (name, text) in &shape.extra {
                 json.name(name).optional_string(text.as_deref());
+            }
+            if let Some(write) = write.filter(|_| shape.status.is_server_error()) {
+                let outcome = if self.is_known_not_applied(write) { "NotApplied" } else { "Unknown" };
+                json.name("WriteOutcome").string(outcome);
             }
         });
         if shape.status == StatusCode::SERVICE_UNAVAILABLE {
@@ -232,7 +288,7 @@ fn database_shape(error: &database::Error) -> Shape {
         E::Canceled => Shape::new(internal, "System.OperationCanceledException"),
         E::NotEmpty { .. } => Shape::new(internal, INVALID_OPERATION),
         E::BadStream { .. } => Shape::new(internal, INVALID_DATA),
-        E::Io { .. } => Shape::new(internal, "System.IO.IOException"),
+        E::Io { source, .. } => io_shape(source),
         E::Corrupt { .. } => Shape::new(internal, INVALID_DATA),
         E::Documents(error) => documents_shape(error),
         E::Storage(error) => storage_shape(error),
@@ -273,7 +329,7 @@ fn storage_shape(error: &storage::Error) -> Shape {
     use storage::Error as E;
     let internal = StatusCode::INTERNAL_SERVER_ERROR;
     match error {
-        E::Io { .. } => Shape::new(internal, "System.IO.IOException"),
+        E::Io { source, .. } => io_shape(source),
         E::DiskFull { .. } => Shape::new(StatusCode::INSUFFICIENT_STORAGE, "Raven.Client.Exceptions.RavenException"),
         // Another node would do, if there is one: clients may fail over.
         E::Failed { .. } | E::Closed => {
@@ -288,6 +344,56 @@ fn storage_shape(error: &storage::Error) -> Shape {
         E::KeyTooLong { .. } | E::ValueTooLong { .. } => Shape::new(internal, ARGUMENT),
         E::TooLarge { .. } => Shape::new(StatusCode::INSUFFICIENT_STORAGE, "Raven.Client.Exceptions.RavenException"),
         E::JobPanicked | E::Nested { .. } => Shape::new(internal, INVALID_OPERATION),
+    }
+}
+
+/// What the system refused. That it is out of descriptors or memory passes, and another node would do meanwhile.
+fn io_shape(error: &std::io::Error) -> Shape {
+    // ENOMEM, ENFILE and EMFILE, which have no kind of their own, or none that is stable.
+    match error.raw_os_error() {
+        Some(12 | 23 | 24) => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenException"),
+        _ => Shape::new(StatusCode::INTERNAL_SERVER_ERROR, "System.IO.IOException"),
+    }
+}
+
+/// What is told of an error of the storage: files without their folders. A full disk is the operator's to find, so it keeps
+/// its path (RELIABILITY.md, P12).
+fn storage_message(error: &storage::Error) -> String {
+    use storage::Error as E;
+    let name =
+        |path: &std::path::Path| path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    match error {
+        E::Io { operation, path, source } => format!("{operation} '{}': {source}", name(path)),
+        E::Failed { cause, .. } => {
+            let cause = storage_message(cause);
+            format!("the database refuses writes until it is opened again, because a write failed: {cause}")
+        }
+        E::Corrupt { path, page, rule } => format!("page {page} of '{}' is damaged: {rule}", name(path)),
+        E::CorruptFile { path, rule } => format!("'{}' is damaged: {rule}", name(path)),
+        E::Locked { .. } => "the database is in use by another process".to_owned(),
+        E::NewerFormat { found, known, .. } => {
+            format!("the database has format version {found}; this program knows up to {known}")
+        }
+        E::Nested { .. } => "a write inside of a write would wait for itself".to_owned(),
+        E::DiskFull { .. }
+        | E::LongReader { .. }
+        | E::KeyTooLong { .. }
+        | E::ValueTooLong { .. }
+        | E::TooLarge { .. }
+        | E::JobPanicked
+        | E::Closed => error.to_string(),
+    }
+}
+
+/// Whether a transaction that failed this way was taken back, or never begun. What was on its way when a write failed may
+/// be on the device or not.
+fn is_taken_back(error: &storage::Error) -> bool {
+    use storage::Error as E;
+    match error {
+        E::Io { .. } | E::DiskFull { .. } | E::LongReader { .. } | E::TooLarge { .. } => true,
+        E::KeyTooLong { .. } | E::ValueTooLong { .. } | E::JobPanicked | E::Nested { .. } => true,
+        E::Locked { .. } | E::NewerFormat { .. } => true,
+        E::Failed { .. } | E::Closed | E::Corrupt { .. } | E::CorruptFile { .. } => false,
     }
 }
 

@@ -80,6 +80,12 @@ impl Exchange {
         self.node.bridge.run_sized(body.len(), move || parse_object(&body)).await
     }
 
+    /// The same, where an empty body is a mistake: what it would replace is kept.
+    pub(crate) async fn read_whole_object(&mut self) -> Result<json::Value> {
+        let body = self.read_body().await?;
+        parse_whole_object(&body)
+    }
+
     /// The change vector that `If-Match` asks for, without quotes.
     pub(crate) fn if_match(&self) -> Option<Cow<'_, str>> {
         self.headers.get(IF_MATCH).map(|value| String::from_utf8_lossy(reply::unquote(value.as_bytes())))
@@ -114,11 +120,12 @@ impl Exchange {
     }
 }
 
-/// Reads JSON that must be an object.
+/// Reads JSON that must be an object; nothing at all is an empty one.
 pub(crate) fn parse_object(body: &[u8]) -> Result<json::Value> {
-    if body.trim_ascii().is_empty() {
-        return Ok(json::Value::object());
-    }
+    if body.trim_ascii().is_empty() { Ok(json::Value::object()) } else { parse_whole_object(body) }
+}
+
+fn parse_whole_object(body: &[u8]) -> Result<json::Value> {
     match json::Value::parse(body)? {
         object @ json::Value::Object(_) => Ok(object),
         json::Value::Array(_) => Err(Error::NotAnObject { found: "StartArray" }),

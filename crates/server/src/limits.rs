@@ -37,7 +37,7 @@ pub struct Limits {
     /// Over it: closed, the work is given up.
     pub half_closed: Duration,
     /// `Limits.RequestBodyInMb`: a request body, before and after decompression, in bytes. Over it: 413.
-    /// A bulk insert has no such limit as a whole; each of its commands has it.
+    /// A bulk insert has no such limit; each of its commands is bounded by the size of a document.
     pub request_body_size: usize,
     /// `Limits.DecompressionRatio`: decompressed to compressed, checked once 1 MiB has come out. Over it: 413.
     pub decompression_ratio: usize,
@@ -63,7 +63,7 @@ pub struct Limits {
     pub page_versions_size: usize,
     /// `Limits.QueryTextInKb`: the text of a query, in bytes. Over it: 413.
     pub query_text_size: usize,
-    /// `Limits.QueryRunTimeInSec`: one query. Over it: 408.
+    /// `Limits.QueryRunTimeInSec`: one query. Over it: 500, `System.TimeoutException`.
     pub query_run_time: Duration,
     /// `Limits.MultiGetCount`: requests in one `multi_get`. Over it: 413.
     pub multi_get_count: usize,
@@ -73,6 +73,16 @@ pub struct Limits {
 
 /// The size below which a compressed body may expand without its ratio being looked at, in bytes.
 pub(crate) const DECOMPRESSION_GRACE_SIZE: usize = 1 << 20;
+
+/// What is read of a body that nobody wanted, in bytes, so that the connection can go on behind it; and how long. A longer
+/// body, or a slower one, ends the connection, and the answer says so.
+pub(crate) const DRAINED_SIZE_MAX: u64 = 64 << 10;
+pub(crate) const DRAIN_TIME_MAX: Duration = Duration::from_secs(1);
+
+/// How long, and for how many bytes, a connection that ends is read on while its client may still be sending. A socket that is
+/// closed with unread bytes takes the answer away from a client that then never learns why.
+pub(crate) const LINGER: Duration = Duration::from_secs(1);
+pub(crate) const LINGER_SIZE_MAX: usize = 4 << 20;
 
 /// The window over which the rate of a body is measured.
 pub(crate) const BODY_RATE_WINDOW: Duration = Duration::from_secs(30);
@@ -105,6 +115,32 @@ pub(crate) const STREAM_PARTS_MAX: usize = 4;
 
 /// What a bulk insert collects from the network while the part before is cut and checked, in bytes.
 pub(crate) const BULK_INSERT_PART_SIZE: usize = 1 << 20;
+
+/// What a feed of changes keeps for sockets that have not taken it yet, in bytes, about. A socket that is further behind is
+/// closed: its client connects again and loads anew what it holds.
+pub(crate) const CHANGES_KEPT_SIZE_MAX: usize = 8 << 20;
+
+/// Changes of one frame, and of one look at the database.
+pub(crate) const CHANGES_FRAME_COUNT_MAX: usize = 1024;
+
+/// One command of a client of a changes socket, in bytes.
+pub(crate) const CHANGES_COMMAND_SIZE_MAX: usize = 64 << 10;
+
+/// What one client watches, each an id, prefix, collection or number: how many, and all of them in bytes. Over it the socket is
+/// closed, so that no client relies on being told of something that it is not.
+pub(crate) const WATCHED_COUNT_MAX: usize = 10_000;
+pub(crate) const WATCHED_SIZE_MAX: usize = 1 << 20;
+
+/// An id, prefix or name of a collection that is watched, in bytes: as long as any can be.
+pub(crate) const WATCHED_NAME_SIZE_MAX: usize = 512;
+
+/// How often the states of watched operations are compared.
+pub(crate) const OPERATION_INTERVAL: Duration = Duration::from_millis(200);
+
+/// A changes socket is pinged so many times within [`Limits::idle`], and closed when [`PINGS_UNANSWERED_MAX`] of them were
+/// not answered.
+pub(crate) const PINGS_PER_IDLE: u32 = 4;
+pub(crate) const PINGS_UNANSWERED_MAX: u32 = 2;
 
 impl Default for Limits {
     fn default() -> Self {

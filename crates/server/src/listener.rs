@@ -1,4 +1,7 @@
-//! Accepting connections and running HTTP on them.
+//! Accepting connections and running HTTP/1.1 on them.
+//!
+//! HTTP/2 is not offered in clear text: browsers do not use it there, nor does any published client unless it is told to, and
+//! the deadlines of a connection ([`crate::connection`]) are those of one request at a time.
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,16 +9,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use hyper_util::server::conn::auto;
+use hyper_util::rt::TokioIo;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 
 use crate::connection::{Admitted, SWEEP_INTERVAL, Watched};
 use crate::dispatch;
-use crate::node::Node;
+use crate::node::{Node, PROTOCOL_VERSION, SERVER_NAME};
 
 /// How many connections the kernel holds for us while we are busy.
 const BACKLOG: u32 = 1024;
@@ -41,12 +44,16 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 /// Accepts until told to stop.
 pub(crate) async fn accept(listener: TcpListener, node: Arc<Node>, mut stop: watch::Receiver<bool>) {
     let builder = Arc::new(http(&node));
+    let mut failing: Option<Failing> = None;
     loop {
         let accepted = tokio::select! {
             biased;
             _ = stop.changed() => return,
             accepted = listener.accept() => accepted,
         };
+        if let (Ok(_), Some(failing)) = (&accepted, failing.take_if(|_| accepted.is_ok())) {
+            tracing::info!(failures = failing.count, "connections are accepted again");
+        }
         match accepted {
             Ok((stream, _)) => match node.connections.admit(node.limits.connection_count) {
                 Some(admitted) => {
@@ -59,36 +66,42 @@ pub(crate) async fn accept(listener: TcpListener, node: Arc<Node>, mut stop: wat
             },
             Err(error) => {
                 // Out of descriptors, most likely: let some connections end first.
-                tracing::warn!(%error, "a connection could not be accepted");
+                if failing.as_ref().is_none_or(|failing| failing.kind != error.kind()) {
+                    tracing::warn!(%error, "connections cannot be accepted");
+                }
+                let count = failing.map_or(0, |failing| failing.count) + 1;
+                failing = Some(Failing { kind: error.kind(), count });
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
     }
 }
 
+/// Why connections are not accepted for now, so that it is told when that begins, changes and ends.
+struct Failing {
+    kind: io::ErrorKind,
+    count: u64,
+}
+
 async fn refuse(mut stream: TcpStream) {
     let answer = format!(
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n\
+         Server: {SERVER_NAME}\r\nRaven-Server-Version: {PROTOCOL_VERSION}\r\n\
          Content-Type: application/json; charset=utf-8\r\nContent-Length: {}\r\n\r\n{TOO_MANY}",
         TOO_MANY.len()
     );
     let _ = tokio::time::timeout(Duration::from_secs(1), stream.write_all(answer.as_bytes())).await;
 }
 
-fn http(node: &Node) -> auto::Builder<TokioExecutor> {
-    let mut builder = auto::Builder::new(TokioExecutor::new());
+fn http(node: &Node) -> http1::Builder {
+    let mut builder = http1::Builder::new();
     // No timer: deadlines are those of the sweeper, see `connection`.
     builder
-        .http1()
         .max_headers(node.limits.header_count + HEAD_GRACE_COUNT)
         .max_buf_size(node.limits.header_block_size.max(64 << 10) + HEAD_GRACE_SIZE)
         // It shall look at the socket while an answer is made, to notice who is gone. A client that only ended its half of the
         // connection still gets its answer: `Watched` keeps that end from it for a while.
         .half_close(false);
-    builder
-        .http2()
-        .max_header_list_size(u32::try_from(node.limits.header_block_size).unwrap_or(u32::MAX))
-        .max_concurrent_streams(256);
     builder
 }
 
@@ -96,14 +109,14 @@ async fn run(
     stream: TcpStream,
     admitted: Admitted,
     node: Arc<Node>,
-    builder: Arc<auto::Builder<TokioExecutor>>,
+    builder: Arc<http1::Builder>,
     mut stop: watch::Receiver<bool>,
 ) {
     let _ = stream.set_nodelay(true);
     let place = Arc::new(admitted);
     let service = service_fn(|request| dispatch::serve(node.clone(), place.clone(), request));
     let watched = TokioIo::new(Watched::new(stream, place.connection.clone()));
-    let mut serving = std::pin::pin!(builder.serve_connection_with_upgrades(watched, service));
+    let mut serving = std::pin::pin!(builder.serve_connection(watched, service).with_upgrades());
     let mut is_stopping = false;
     loop {
         tokio::select! {
@@ -121,7 +134,7 @@ async fn run(
     }
 }
 
-fn log_end(ended: Result<(), Box<dyn std::error::Error + Send + Sync>>) {
+fn log_end(ended: hyper::Result<()>) {
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");
     }

@@ -13,6 +13,8 @@ pub(crate) struct Metrics {
     pub(crate) connections_refused: AtomicU64,
     pub(crate) connections_expired: AtomicU64,
     pub(crate) documents_bulk_inserted: AtomicU64,
+    /// Changes sockets that are open now.
+    pub(crate) changes_sockets: AtomicU64,
 }
 
 impl Metrics {
@@ -32,6 +34,7 @@ impl Metrics {
         counter(out, "rookery_connections_refused_total", self.connections_refused.load(Relaxed));
         counter(out, "rookery_connections_expired_total", self.connections_expired.load(Relaxed));
         counter(out, "rookery_documents_bulk_inserted_total", self.documents_bulk_inserted.load(Relaxed));
+        gauge(out, "rookery_changes_sockets", self.changes_sockets.load(Relaxed));
     }
 }
 

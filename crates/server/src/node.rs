@@ -10,6 +10,8 @@ use tokio::sync::watch;
 use crate::answers::Answers;
 use crate::bridge::Bridge;
 use crate::connection::Connections;
+use crate::feed::Feeds;
+use crate::hosts::Hosts;
 use crate::limits::Limits;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
@@ -36,6 +38,8 @@ pub(crate) struct Node {
     pub(crate) answers: Answers,
     pub(crate) connections: Arc<Connections>,
     pub(crate) metrics: Metrics,
+    pub(crate) feeds: Feeds,
+    pub(crate) hosts: Hosts,
     /// Where we listen, as a URL.
     pub(crate) url: String,
     /// Where clients should find us, if they cannot know it from their own request.

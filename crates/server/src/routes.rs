@@ -45,7 +45,28 @@ pub struct Route {
     pub access: Access,
     /// `Some` if it is answered with 501 for now: the name of the missing feature.
     pub missing: Option<&'static str>,
+    /// Whether it may stand inside of a `multi_get`: it reads, and its answer is whole.
+    pub in_multi_get: bool,
     pub(crate) handler: Handler,
+}
+
+/// What a route may write, for answers that have to say what became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Write {
+    /// One transaction of one database.
+    OneTransaction,
+    /// The node: several steps.
+    Steps,
+}
+
+impl Route {
+    pub(crate) fn write(&self) -> Option<Write> {
+        match self.access {
+            Access::ReadWrite => Some(Write::OneTransaction),
+            Access::Admin | Access::Operator if self.method != "GET" => Some(Write::Steps),
+            _ => None,
+        }
+    }
 }
 
 /// What answers.
@@ -80,12 +101,12 @@ const fn now(
     access: Access,
     handler: fn(&Exchange) -> Result<Reply>,
 ) -> Route {
-    Route { method, path, access, missing: None, handler: Handler::Now(handler) }
+    Route { method, path, access, missing: None, in_multi_get: false, handler: Handler::Now(handler) }
 }
 
 /// A handler that waits.
 const fn later(method: &'static str, path: &'static str, access: Access, handler: fn(Exchange) -> Pending) -> Route {
-    Route { method, path, access, missing: None, handler: Handler::Later(handler) }
+    Route { method, path, access, missing: None, in_multi_get: false, handler: Handler::Later(handler) }
 }
 
 /// A handler that does not wait if the request is simple.
@@ -96,12 +117,17 @@ const fn maybe(
     simple: fn(&Exchange) -> Result<Option<Reply>>,
     handler: fn(Exchange) -> Pending,
 ) -> Route {
-    Route { method, path, access, missing: None, handler: Handler::Maybe(simple, handler) }
+    Route { method, path, access, missing: None, in_multi_get: false, handler: Handler::Maybe(simple, handler) }
 }
 
 /// A route of clients that is refused by the name of its feature.
 const fn missing(method: &'static str, path: &'static str, access: Access, feature: &'static str) -> Route {
-    Route { method, path, access, missing: Some(feature), handler: Handler::Missing }
+    Route { method, path, access, missing: Some(feature), in_multi_get: false, handler: Handler::Missing }
+}
+
+/// The same route, also inside of a `multi_get`.
+const fn in_multi_get(route: Route) -> Route {
+    Route { in_multi_get: true, ..route }
 }
 
 /// Makes an `async fn` fit into the table.
@@ -143,8 +169,8 @@ pub static ROUTES: &[Route] = &[
     later("PUT", "/databases/*/admin/configuration/client", Admin, pending!(configuration::put_client)),
     now("GET", "/databases/*/configuration/client", Read, configuration::client),
     // Documents.
-    maybe("GET", "/databases/*/docs", Read, docs::get_one, pending!(docs::get)),
-    later("POST", "/databases/*/docs", Read, pending!(docs::post)),
+    in_multi_get(maybe("GET", "/databases/*/docs", Read, docs::get_one, pending!(docs::get))),
+    in_multi_get(later("POST", "/databases/*/docs", Read, pending!(docs::post))),
     now("HEAD", "/databases/*/docs", Read, docs::head),
     later("PUT", "/databases/*/docs", ReadWrite, pending!(docs::put)),
     later("DELETE", "/databases/*/docs", ReadWrite, pending!(docs::delete)),
@@ -155,8 +181,8 @@ pub static ROUTES: &[Route] = &[
     later("GET", "/databases/*/streams/docs", Read, pending!(streams::docs)),
     later("POST", "/databases/*/streams/queries", Read, pending!(streams::queries)),
     later("GET", "/databases/*/streams/queries", Read, pending!(streams::queries)),
-    later("POST", "/databases/*/queries", Read, pending!(queries::post)),
-    later("GET", "/databases/*/queries", Read, pending!(queries::get)),
+    in_multi_get(later("POST", "/databases/*/queries", Read, pending!(queries::post))),
+    in_multi_get(later("GET", "/databases/*/queries", Read, pending!(queries::get))),
     later("DELETE", "/databases/*/queries", ReadWrite, pending!(queries::delete)),
     later("GET", "/databases/*/changes", Read, pending!(changes::get)),
     // Ids.
@@ -166,10 +192,10 @@ pub static ROUTES: &[Route] = &[
     later("POST", "/databases/*/identity/seed", ReadWrite, pending!(identities::seed)),
     now("GET", "/databases/*/debug/identities", Read, identities::all),
     // Statistics and the like.
-    now("GET", "/databases/*/stats", Read, statistics::basic),
+    in_multi_get(now("GET", "/databases/*/stats", Read, statistics::basic)),
     now("GET", "/databases/*/stats/detailed", Read, statistics::detailed),
     now("GET", "/databases/*/stats/essential", Read, statistics::essential),
-    now("GET", "/databases/*/collections/stats", Read, collections::basic),
+    in_multi_get(now("GET", "/databases/*/collections/stats", Read, collections::basic)),
     now("GET", "/databases/*/collections/stats/detailed", Read, collections::detailed),
     now("GET", "/databases/*/healthcheck", Read, health::check),
     later("POST", "/databases/*/studio/sample-data", Admin, pending!(sample_data::create)),
@@ -177,13 +203,13 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/databases/*/operations/state", Read, operations::state),
     now("POST", "/databases/*/operations/kill", ReadWrite, operations::kill),
     // Indexes: there are none yet, and these say so.
-    now("GET", "/databases/*/indexes", Read, indexes::list),
+    in_multi_get(now("GET", "/databases/*/indexes", Read, indexes::list)),
     now("GET", "/databases/*/indexes/stats", Read, indexes::list),
     now("GET", "/databases/*/indexes/errors", Read, indexes::list),
     now("GET", "/databases/*/indexes/status", Read, indexes::status),
     now("GET", "/databases/*/indexes/staleness", Read, indexes::one),
     now("GET", "/databases/*/indexes/terms", Read, indexes::terms),
-    now("DELETE", "/databases/*/indexes", ReadWrite, indexes::delete),
+    now("DELETE", "/databases/*/indexes", ReadWrite, indexes::one),
     // Known to clients, and not there yet.
     missing("GET", "/info/tcp", ValidUser, TCP),
     missing("GET", "/databases/*/info/tcp", Read, TCP),

@@ -13,6 +13,8 @@ use tokio::task::JoinSet;
 use crate::answers::Answers;
 use crate::bridge::{Bridge, Pool};
 use crate::connection::Connections;
+use crate::feed::Feeds;
+use crate::hosts::Hosts;
 use crate::limits::Limits;
 use crate::listener;
 use crate::memory::Memory;
@@ -27,6 +29,8 @@ pub struct Options {
     pub addresses: Vec<SocketAddr>,
     /// The URL under which clients find this server, where it cannot be told from their requests.
     pub public_url: Option<String>,
+    /// Names by which clients may call the server, besides `localhost`, addresses and the host of `public_url`.
+    pub allowed_hosts: Vec<String>,
     /// The folder of the databases; ignored when they are in memory.
     pub data_directory: PathBuf,
     /// Keep everything in memory and lose it at the end.
@@ -42,6 +46,7 @@ impl Default for Options {
         Options {
             addresses: vec![SocketAddr::from(([127, 0, 0, 1], 8080))],
             public_url: None,
+            allowed_hosts: Vec::new(),
             data_directory: PathBuf::from("data"),
             in_memory: false,
             unsecured_access: false,
@@ -133,6 +138,8 @@ impl Server {
             answers: Answers::default(),
             connections: Arc::new(Connections::new()),
             metrics: Metrics::default(),
+            feeds: Feeds::default(),
+            hosts: Hosts::new(options.public_url.as_deref(), &options.allowed_hosts),
             url,
             public_url: options.public_url,
             started: Instant::now(),

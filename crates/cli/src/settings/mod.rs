@@ -124,6 +124,8 @@ pub(crate) struct Settings {
     pub(crate) parent_process: Option<i32>,
     pub(crate) log_level: String,
     pub(crate) log_is_json: bool,
+    /// The hosts of the URLs that the server listens on.
+    server_hosts: Vec<String>,
     /// What to tell once there is a log: known names without meaning.
     pub(crate) notes: Vec<String>,
     /// The same, but worth a warning: unknown names, and known ones of which more is expected than happens.
@@ -141,6 +143,7 @@ pub(crate) fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
         parent_process: None,
         log_level: "info".to_owned(),
         log_is_json: false,
+        server_hosts: Vec::new(),
         notes: Vec::new(),
         warnings: Vec::new(),
     };
@@ -157,6 +160,7 @@ pub(crate) fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
         })
         .collect();
     ensure!(wrong.is_empty(), "{}", wrong.join("\nerror: "));
+    settings.options.allowed_hosts.append(&mut settings.server_hosts);
     // Which addresses others can reach is checked by the server; here only what was allowed is found out.
     settings.options.unsecured_access = settings.options.addresses.iter().all(|address| network.contains(address.ip()));
     Ok(settings)
@@ -165,7 +169,10 @@ pub(crate) fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
 impl Settings {
     fn take(&mut self, name: &str, value: &str, source: &str, network: &mut Network) -> anyhow::Result<()> {
         match Name::find(name) {
-            Some(Name::ServerUrl) => self.options.addresses = values::addresses(value)?,
+            Some(Name::ServerUrl) => {
+                self.options.addresses = values::addresses(value)?;
+                self.server_hosts = values::hosts(value)?;
+            }
             Some(Name::PublicServerUrl) => self.options.public_url = values::public_url(value)?,
             Some(Name::DataDir) => {
                 ensure!(!value.trim().is_empty(), "expected a folder");
@@ -177,6 +184,7 @@ impl Settings {
             Some(Name::UnsecuredAccess) => {
                 *network = Network::parse(value).context("expected None, Local, PrivateNetwork or PublicNetwork")?;
             }
+            Some(Name::AllowedHosts) => self.options.allowed_hosts = values::hosts(value)?,
             Some(Name::SetupMode) => match plain(value).as_str() {
                 "none" | "initial" | "unsecured" => {
                     self.notes.push(format!("{name} (from {source}) changes nothing here"))
@@ -246,6 +254,19 @@ mod tests {
 
     fn settings(arguments: &[&str]) -> anyhow::Result<Settings> {
         resolve(flags(arguments).map_err(anyhow::Error::msg)?.0)
+    }
+
+    #[test]
+    fn names_of_the_server_are_those_of_its_urls_and_those_that_are_allowed() {
+        let check = |arguments: &[&str], expected: &[&str]| {
+            assert_eq!(settings(arguments).unwrap().options.allowed_hosts, expected, "{arguments:?}");
+        };
+        check(&["rookery"], &[]);
+        check(&["rookery", "--ServerUrl=http://localhost:1;127.0.0.1:2"], &["localhost", "127.0.0.1"]);
+        check(&["rookery", "--Security.AllowedHosts=raven; db.example:80;"], &["raven", "db.example"]);
+        let both = ["rookery", "--ServerUrl=http://localhost:1", "--Security.AllowedHosts=http://raven:80/"];
+        check(&both, &["raven", "localhost"]);
+        assert!(settings(&["rookery", "--Security.AllowedHosts=a b"]).is_err());
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub(super) enum Name {
     DataDir,
     RunInMemory,
     UnsecuredAccess,
+    AllowedHosts,
     SetupMode,
     ParentProcess,
     LogLevel,
@@ -76,12 +77,13 @@ pub(super) const OWN_FLAGS: [(&str, &str); 5] = [
     ("log-format", "Log.Format"),
 ];
 
-const NAMES: [(&str, Name); 13] = [
+const NAMES: [(&str, Name); 14] = [
     ("ServerUrl", Name::ServerUrl),
     ("PublicServerUrl", Name::PublicServerUrl),
     ("DataDir", Name::DataDir),
     ("RunInMemory", Name::RunInMemory),
     ("Security.UnsecuredAccessAllowed", Name::UnsecuredAccess),
+    ("Security.AllowedHosts", Name::AllowedHosts),
     ("Setup.Mode", Name::SetupMode),
     ("Testing.ParentProcessId", Name::ParentProcess),
     ("Embedded.ParentProcessId", Name::ParentProcess),

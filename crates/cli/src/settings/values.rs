@@ -56,6 +56,12 @@ pub(super) fn addresses(urls: &str) -> anyhow::Result<Vec<SocketAddr>> {
     Ok(addresses)
 }
 
+/// The hosts of URLs, or of names alone, separated by `;`, without ports.
+pub(super) fn hosts(urls: &str) -> anyhow::Result<Vec<String>> {
+    let urls = urls.split(';').map(str::trim).filter(|url| !url.is_empty());
+    urls.map(|url| Ok(Url::parse(url)?.host.to_owned())).collect()
+}
+
 /// A URL that clients are told, without a slash at its end; `None` if nothing is given. It may be `https`: something in
 /// front of the server can have a certificate.
 pub(super) fn public_url(url: &str) -> anyhow::Result<Option<String>> {

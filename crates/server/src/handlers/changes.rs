@@ -1,46 +1,43 @@
 //! `GET /databases/{name}/changes`: a WebSocket that tells clients what changed.
 //!
 //! The client sends `{"CommandId","Command","Param"}`; each is confirmed. Every frame of ours is a JSON array of messages.
-//! What changed is not pushed here by writers: they only wake this task, which pulls "what changed after etag E" from a
-//! snapshot, as everything derived does. So a document that was written twice in between is told once, with its latest
-//! state; none is missed, and a slow client holds nobody up.
+//! What changed after a command was confirmed is told ([`crate::feed`]). A socket that cannot keep that promise is closed, with
+//! the reason in the closing frame and in the log: its client connects again and loads anew what it holds. So is one whose
+//! client takes nothing, does not answer pings, or watches too much, and those of a database that is disabled or deleted.
 //!
 //! Counters, time series and indexes are not there yet, so that watching them is confirmed and nothing ever happens.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use database::documents::Etag;
-use database::{ChangeListener, Committed, Database};
+use database::{Database, Operation, OperationStatus, Progress};
 use futures_util::{SinkExt, StreamExt};
 use hyper::StatusCode;
 use hyper::header::{CONNECTION, HeaderName, HeaderValue, UPGRADE};
+use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
-use tokio::sync::{Notify, watch};
+use tokio::time::MissedTickBehavior;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
-use tokio_tungstenite::tungstenite::protocol::{Message, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, Role, WebSocketConfig};
 
 use super::operations;
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, Upgrade};
+use crate::feed::{Change, Feed, News, Place};
+use crate::limits::{
+    CHANGES_COMMAND_SIZE_MAX, Limits, OPERATION_INTERVAL, PINGS_PER_IDLE, PINGS_UNANSWERED_MAX, WATCHED_COUNT_MAX,
+    WATCHED_NAME_SIZE_MAX, WATCHED_SIZE_MAX,
+};
+use crate::node::Node;
 use crate::reply::{self, Reply};
 
 const SEC_WEBSOCKET_KEY: HeaderName = HeaderName::from_static("sec-websocket-key");
 const SEC_WEBSOCKET_ACCEPT: HeaderName = HeaderName::from_static("sec-websocket-accept");
-
-/// Bytes of one command of a client.
-const COMMAND_SIZE_MAX: usize = 64 << 10;
-
-/// Things that one client watches, each an id, prefix, collection or number.
-const WATCHED_COUNT_MAX: usize = 10_000;
-
-/// How often the states of watched operations are compared.
-const OPERATION_INTERVAL: Duration = Duration::from_millis(200);
-
-/// Changes of one frame, so that a client that was away for long gets several.
-const FRAME_CHANGES_MAX: usize = 1024;
 
 pub(crate) async fn get(mut exchange: Exchange) -> Result<Reply> {
     let key = exchange.headers.get(&SEC_WEBSOCKET_KEY).cloned();
@@ -49,15 +46,8 @@ pub(crate) async fn get(mut exchange: Exchange) -> Result<Reply> {
     };
     let accept = HeaderValue::from_str(&derive_accept_key(key.as_bytes()));
     let accept = accept.map_err(|_| Error::Argument("Sec-WebSocket-Key is not valid".to_owned()))?;
-    let database = exchange.database().clone();
-    // Everything after the answer is told, so the start is taken before it.
-    let last_etag = database.read().last_etag()?;
-    let stopped = exchange.node.stopped.clone();
-    tokio::spawn(async move {
-        if let Err(error) = run(database, last_etag, upgrade, stopped).await {
-            tracing::debug!(error, "a changes socket ended early");
-        }
-    });
+    let feed = exchange.node.feeds.of(exchange.database())?;
+    tokio::spawn(run(exchange.node.clone(), feed, upgrade));
     let mut reply = reply::empty(StatusCode::SWITCHING_PROTOCOLS);
     let headers = reply.headers_mut();
     headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
@@ -66,89 +56,133 @@ pub(crate) async fn get(mut exchange: Exchange) -> Result<Reply> {
     Ok(reply)
 }
 
-/// Wakes a socket's task.
-struct Bell(Notify);
-
-impl ChangeListener for Bell {
-    fn committed(&self, _: Committed) {
-        self.0.notify_one();
-    }
-
-    fn closed(&self) {
-        self.0.notify_one();
-    }
+/// Why a socket ends.
+enum End {
+    /// The client closed it, or went away.
+    Client(String),
+    /// We close it, because of this.
+    Server(CloseCode, String),
 }
 
-/// Rings as long as it lives.
-struct Registered {
-    database: Arc<Database>,
-    listener: Arc<dyn ChangeListener>,
-}
+type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
-impl Drop for Registered {
-    fn drop(&mut self) {
-        self.database.remove_listener(&self.listener);
-    }
-}
+/// How long a client that is sent away may take to hear why.
+const GOODBYE: Duration = Duration::from_secs(1);
 
-async fn run(
-    database: Arc<Database>,
-    mut last_etag: Etag,
-    upgrade: Upgrade,
-    mut stopped: watch::Receiver<bool>,
-) -> std::result::Result<(), String> {
+async fn run(node: Arc<Node>, feed: Arc<Feed>, upgrade: Upgrade) {
     let Upgrade { on_upgrade, place: _place } = upgrade;
-    let upgraded = on_upgrade.await.map_err(|error| error.to_string())?;
-    let config =
-        WebSocketConfig::default().max_message_size(Some(COMMAND_SIZE_MAX)).max_frame_size(Some(COMMAND_SIZE_MAX));
-    let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
-    let (mut sink, mut commands) = socket.split();
-    let bell = Arc::new(Bell(Notify::new()));
-    let listener: Arc<dyn ChangeListener> = bell.clone();
-    database.add_listener(listener.clone());
-    let _registered = Registered { database: database.clone(), listener };
-    let mut watched = Watched::default();
-    let mut ticks = tokio::time::interval(OPERATION_INTERVAL);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let hello = "[{\"TopologyChange\":true,\"AggressiveCachingChange\":true}]";
-    let failed = |error: tokio_tungstenite::tungstenite::Error| error.to_string();
-    sink.send(Message::text(hello)).await.map_err(failed)?;
-    // What was closed is let go of: its files may go, or it may be opened again, when nobody holds it any more.
-    while !database.is_closed() {
-        let frame = tokio::select! {
-            _ = stopped.changed() => break,
-            command = commands.next() => match command {
-                Some(Ok(Message::Text(text))) => match watched.take(text.as_bytes()) {
-                    Some(confirmed) => Some(confirmed),
-                    // An unknown command closes the socket without an answer.
-                    None => break,
-                },
-                // Pings are answered by the library with the next frame of ours, or here.
-                Some(Ok(Message::Ping(_))) => {
-                    sink.flush().await.map_err(failed)?;
-                    None
-                }
-                Some(Ok(Message::Close(_))) | None => break,
-                Some(Ok(_)) => None,
-                Some(Err(error)) => return Err(error.to_string()),
-            },
-            () = bell.0.notified() => {
-                let pulled = pull(&database, last_etag, &watched);
-                let pulled = pulled.map_err(|error| error.to_string())?;
-                last_etag = pulled.until;
-                if pulled.is_cut {
-                    bell.0.notify_one();
-                }
-                pulled.frame
-            }
-            _ = ticks.tick(), if watched.has_operations() => watched.operation_changes(&database),
-        };
-        if let Some(frame) = frame {
-            sink.send(Message::text(frame)).await.map_err(failed)?;
+    let upgraded = match on_upgrade.await {
+        Ok(upgraded) => upgraded,
+        Err(error) => return tracing::debug!(%error, "a connection did not become a changes socket"),
+    };
+    let size_max = Some(CHANGES_COMMAND_SIZE_MAX);
+    let config = WebSocketConfig::default().max_message_size(size_max).max_frame_size(size_max);
+    let mut socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
+    node.metrics.changes_sockets.fetch_add(1, Relaxed);
+    let end = tokio::select! {
+        biased;
+        end = ended(&node, &feed) => end,
+        end = talk(&mut socket, &feed, &node.limits) => end,
+    };
+    node.metrics.changes_sockets.fetch_sub(1, Relaxed);
+    let database = feed.database().name();
+    match end {
+        End::Client(how) => tracing::debug!(database, how, "a changes socket ended"),
+        End::Server(code, reason) => {
+            tracing::info!(database, reason, "a changes socket was closed");
+            let frame = CloseFrame { code, reason: reason.into() };
+            let _ = tokio::time::timeout(GOODBYE, socket.close(Some(frame))).await;
         }
     }
-    let _ = sink.close().await;
-    Ok(())
+}
+
+/// Waits until the server stops, or the database is closed.
+async fn ended(node: &Node, feed: &Feed) -> End {
+    let (mut stopped, mut news) = (node.stopped.clone(), feed.news());
+    tokio::select! {
+        _ = stopped.wait_for(|is_stopped| *is_stopped) => End::Server(CloseCode::Away, "the server stops".to_owned()),
+        news = news.wait_for(|news| matches!(news, News::End(_))) => {
+            let reason = match news.as_deref() {
+                Ok(News::End(reason)) => reason,
+                _ => "its feed of changes ended",
+            };
+            End::Server(CloseCode::Away, reason.to_owned())
+        }
+    }
+}
+
+/// Obeys the client and tells it what it asked for, until one of the two ends it.
+async fn talk(socket: &mut Socket, feed: &Arc<Feed>, limits: &Limits) -> End {
+    let mut watched = Watched::default();
+    // Only who watches documents has a place in the feed.
+    let mut place: Option<Place> = None;
+    let mut news = feed.news();
+    let mut ticks = tokio::time::interval(OPERATION_INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let ping_interval = (limits.idle / PINGS_PER_IDLE).max(Duration::from_millis(1));
+    let mut pings = tokio::time::interval_at(tokio::time::Instant::now() + ping_interval, ping_interval);
+    pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut unanswered = 0;
+    let mut message = Some(Message::text("[{\"TopologyChange\":true,\"AggressiveCachingChange\":true}]"));
+    loop {
+        if let Some(message) = message.take() {
+            match tokio::time::timeout(limits.slow_reader, socket.send(message)).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => return End::Client(error.to_string()),
+                Err(_) => return refuse("its client takes nothing (the limit Limits.SlowReaderInSec)"),
+            }
+        }
+        message = tokio::select! {
+            received = socket.next() => {
+                unanswered = 0;
+                match received {
+                    Some(Ok(Message::Text(text))) => {
+                        let confirmed = match watched.take(text.as_bytes()) {
+                            Ok(confirmed) => confirmed,
+                            Err(reason) => return refuse(reason),
+                        };
+                        // Before the confirmation: what comes after it is told.
+                        match (watched.has_documents(), &place) {
+                            (true, None) => match feed.watch() {
+                                Ok(new) => place = Some(new),
+                                Err(error) => return End::Server(CloseCode::Error, error.message()),
+                            },
+                            (false, _) => place = None,
+                            (true, Some(_)) => {}
+                        }
+                        Some(Message::text(confirmed))
+                    }
+                    Some(Ok(Message::Ping(data))) => Some(Message::Pong(data)),
+                    Some(Ok(Message::Close(_))) | None => return End::Client("closed".to_owned()),
+                    Some(Ok(_)) => None,
+                    Some(Err(error)) => return End::Client(error.to_string()),
+                }
+            }
+            _ = news.changed(), if place.is_some() => match place.as_ref().and_then(Place::take) {
+                None => return refuse("its client is too far behind (the limit CHANGES_KEPT_SIZE_MAX)"),
+                Some(taken) => {
+                    if taken.is_cut {
+                        news.mark_changed();
+                    }
+                    watched.document_changes(&taken.changes).map(Message::text)
+                }
+            },
+            _ = ticks.tick(), if watched.has_operations() => {
+                watched.operation_changes(feed.database()).map(Message::text)
+            }
+            _ = pings.tick() => {
+                if unanswered >= PINGS_UNANSWERED_MAX {
+                    return refuse("its client does not answer (the limit Limits.IdleConnectionInSec)");
+                }
+                unanswered += 1;
+                Some(Message::Ping(Vec::new().into()))
+            }
+        };
+    }
+}
+
+fn refuse(reason: impl Into<String>) -> End {
+    End::Server(CloseCode::Policy, reason.into())
 }
 
 /// What one client asked for.
@@ -161,43 +195,49 @@ struct Watched {
     collections: BTreeSet<String>,
     aggressive_caching: bool,
     all_operations: bool,
-    /// With the state that was told last.
-    operations: BTreeMap<u64, Vec<u8>>,
+    /// Those that have not ended, as far as was told.
+    operations: BTreeSet<u64>,
+    /// What was told of each operation last, as long as it is watched and known.
+    told: BTreeMap<u64, Told>,
+    /// Bytes of all names.
+    size: usize,
+}
+
+/// A state of an operation.
+#[derive(PartialEq)]
+struct Told {
+    is_ended: bool,
+    progress: Option<Progress>,
 }
 
 impl Watched {
-    /// Obeys a command and gives its confirmation; `None` if there is no such command.
-    fn take(&mut self, text: &[u8]) -> Option<String> {
-        let command = json::Value::parse(text).ok()?;
-        let name = command.get("Command").and_then(json::Value::as_str)?.to_ascii_lowercase();
+    /// Obeys a command and gives its confirmation, or says why it closes the socket.
+    fn take(&mut self, text: &[u8]) -> std::result::Result<String, &'static str> {
+        const UNKNOWN: &str = "its client sent what is no command";
+        let command = json::Value::parse(text).map_err(|_| UNKNOWN)?;
+        let name = command.get("Command").and_then(json::Value::as_str).ok_or(UNKNOWN)?.to_ascii_lowercase();
         let parameter = match command.get("Param") {
             Some(json::Value::String(text) | json::Value::Number(text)) => text.to_lowercase(),
             _ => String::new(),
         };
         let (is_on, kind) = match name.strip_prefix("unwatch-") {
             Some(kind) => (false, kind),
-            None => (true, name.strip_prefix("watch-")?),
-        };
-        let set = |set: &mut BTreeSet<String>| {
-            if !is_on {
-                set.remove(&parameter);
-            } else if set.len() < WATCHED_COUNT_MAX {
-                set.insert(parameter.clone());
-            }
+            None => (true, name.strip_prefix("watch-").ok_or(UNKNOWN)?),
         };
         match kind {
             "docs" => self.all_documents = is_on,
-            "doc" => set(&mut self.ids),
-            "prefix" => set(&mut self.prefixes),
-            "collection" => set(&mut self.collections),
+            "doc" => change(&mut self.ids, &mut self.size, is_on, parameter)?,
+            "prefix" => change(&mut self.prefixes, &mut self.size, is_on, parameter)?,
+            "collection" => change(&mut self.collections, &mut self.size, is_on, parameter)?,
             "aggressive-caching" => self.aggressive_caching = is_on,
             "operations" => self.all_operations = is_on,
             "operation" => {
-                let id = parameter.parse().ok()?;
+                let id = parameter.parse().map_err(|_| UNKNOWN)?;
                 if !is_on {
                     self.operations.remove(&id);
-                } else if self.operations.len() < WATCHED_COUNT_MAX {
-                    self.operations.entry(id).or_default();
+                } else {
+                    self.operations.insert(id);
+                    self.told.remove(&id);
                 }
             }
             "topology-change"
@@ -211,7 +251,14 @@ impl Watched {
             | "timeseries"
             | "all-document-timeseries"
             | "document-timeseries" => {}
-            _ => return None,
+            _ => return Err(UNKNOWN),
+        }
+        let names = self.ids.len() + self.prefixes.len() + self.collections.len();
+        if names + self.operations.len() > WATCHED_COUNT_MAX {
+            return Err("its client watches too much (the limit WATCHED_COUNT_MAX)");
+        }
+        if self.size > WATCHED_SIZE_MAX {
+            return Err("its client watches too much (the limit WATCHED_SIZE_MAX)");
         }
         let mut confirmed = Vec::new();
         json::Writer::new(&mut confirmed).array(|json| {
@@ -220,7 +267,7 @@ impl Watched {
                 json.name("Type").string("Confirm");
             });
         });
-        String::from_utf8(confirmed).ok()
+        String::from_utf8(confirmed).map_err(|_| UNKNOWN)
     }
 
     fn has_documents(&self) -> bool {
@@ -232,121 +279,142 @@ impl Watched {
         self.all_operations || !self.operations.is_empty()
     }
 
-    fn wants(&self, id: &str, collection: Option<&str>) -> bool {
-        if self.all_documents {
-            return true;
+    fn wants(&self, change: &Change) -> bool {
+        self.all_documents
+            || self.ids.contains(&change.id_key)
+            || has_prefix_of(&self.prefixes, &change.id_key)
+            || change.collection_key.as_ref().is_some_and(|collection| self.collections.contains(collection))
+    }
+
+    /// A frame with those changes that this client asked for.
+    fn document_changes(&self, changes: &[Arc<Change>]) -> Option<String> {
+        if self.aggressive_caching {
+            // Such a client gets this instead of documents.
+            return (!changes.is_empty()).then(|| "[{\"Type\":\"AggressiveCacheChange\"}]".to_owned());
         }
-        let id = id.to_lowercase();
-        self.ids.contains(&id)
-            || self.prefixes.iter().any(|prefix| id.starts_with(prefix.as_str()))
-            || collection.is_some_and(|collection| self.collections.contains(&collection.to_lowercase()))
+        let mut frame = Vec::new();
+        let mut is_empty = true;
+        json::Writer::new(&mut frame).array(|json| {
+            for change in changes.iter().filter(|change| self.wants(change)) {
+                is_empty = false;
+                json.object(|json| {
+                    json.name("Type").string("DocumentChange").name("Value").object(|json| {
+                        json.name("Type").string(change.kind).name("Id").string(&change.id);
+                        json.name("CollectionName").optional_string(change.collection.as_deref());
+                        json.name("ChangeVector").string(&change.change_vector);
+                    });
+                });
+            }
+        });
+        String::from_utf8(frame).ok().filter(|_| !is_empty)
     }
 
     /// A frame with the operations whose state changed since it was told.
     fn operation_changes(&mut self, database: &Database) -> Option<String> {
+        let operations: Vec<Arc<Operation>> = match self.all_operations {
+            true => database.operations().all(),
+            false => self.operations.iter().filter_map(|id| database.operations().get(*id)).collect(),
+        };
+        // Both are sorted by number.
+        self.told.retain(|id, _| operations.binary_search_by_key(id, |operation| operation.id()).is_ok());
         let mut frame = Vec::new();
         let mut is_empty = true;
         json::Writer::new(&mut frame).array(|json| {
-            for operation in database.operations().all() {
+            for operation in operations {
                 let id = operation.id();
-                if !self.all_operations && !self.operations.contains_key(&id) {
-                    continue;
-                }
-                let mut state = Vec::new();
-                json::Writer::new(&mut state).object(|json| operations::write(json, &operation));
-                let told = self.operations.entry(id).or_default();
-                if *told == state {
+                let is_ended = !matches!(operation.status(), OperationStatus::InProgress);
+                let now = Told { is_ended, progress: operation.progress().filter(|_| !is_ended) };
+                if self.told.get(&id) == Some(&now) {
                     continue;
                 }
                 is_empty = false;
                 json.object(|json| {
                     json.name("Type").string("OperationStatusChange").name("Value").object(|json| {
-                        json.name("OperationId").unsigned(id).name("State").raw(&state);
+                        json.name("OperationId").unsigned(id);
+                        json.name("State").object(|json| operations::write(json, &operation));
                     });
                 });
-                *told = state;
+                self.told.insert(id, now);
+                if is_ended {
+                    self.operations.remove(&id);
+                }
             }
         });
         String::from_utf8(frame).ok().filter(|_| !is_empty)
     }
 }
 
-/// One change of a document.
-struct Change {
-    etag: Etag,
-    kind: &'static str,
-    id: String,
-    collection: Option<String>,
-    change_vector: String,
+/// Adds a name to what is watched, or takes it away.
+///
+/// * `size`: bytes of all names.
+fn change(
+    names: &mut BTreeSet<String>,
+    size: &mut usize,
+    is_on: bool,
+    name: String,
+) -> std::result::Result<(), &'static str> {
+    let name_size = name.len();
+    if !is_on {
+        *size -= if names.remove(&name) { name_size } else { 0 };
+    } else if name_size > WATCHED_NAME_SIZE_MAX {
+        return Err("its client watches a name that is too long (the limit WATCHED_NAME_SIZE_MAX)");
+    } else {
+        *size += if names.insert(name) { name_size } else { 0 };
+    }
+    Ok(())
 }
 
-/// What a look at the database came to.
-struct Pulled {
-    /// Something for this client.
-    frame: Option<String>,
-    /// The etag up to which everything was seen.
-    until: Etag,
-    /// There is more behind it already.
-    is_cut: bool,
+/// Whether `id` begins with one of `prefixes`. As many look-ups as there are different beginnings to go through, not as many
+/// as there are prefixes.
+fn has_prefix_of(prefixes: &BTreeSet<String>, id: &str) -> bool {
+    let mut start = id;
+    // The greatest prefix up to `start` is a prefix of it, or shares a beginning with it; then every prefix of `start` is also
+    // one of that beginning, for a longer one would lie in between.
+    while let Some(nearest) = prefixes.range::<str, _>((Bound::Unbounded, Bound::Included(start))).next_back() {
+        if start.starts_with(nearest.as_str()) {
+            return true;
+        }
+        let shared = start.bytes().zip(nearest.bytes()).take_while(|(left, right)| left == right).count();
+        start = &start[..start.floor_char_boundary(shared)];
+    }
+    false
 }
 
-/// What changed after `last_etag`.
-fn pull(database: &Database, last_etag: Etag, watched: &Watched) -> Result<Pulled> {
-    let snapshot = database.read();
-    let now = snapshot.last_etag()?;
-    if !watched.has_documents() || now == last_etag {
-        return Ok(Pulled { frame: None, until: now, is_cut: false });
-    }
-    if watched.aggressive_caching {
-        // Such a client gets this instead of documents.
-        let frame = Some("[{\"Type\":\"AggressiveCacheChange\"}]".to_owned());
-        return Ok(Pulled { frame, until: now, is_cut: false });
-    }
-    let store = database.documents();
-    let mut changes = Vec::new();
-    for document in snapshot.after(last_etag).take(FRAME_CHANGES_MAX) {
-        let document = document?;
-        changes.push(Change {
-            etag: document.etag(),
-            kind: "Put",
-            id: document.id().to_owned(),
-            collection: document.collection().map(std::borrow::Cow::into_owned),
-            change_vector: document.change_vector(),
-        });
-    }
-    for collection in snapshot.collections()? {
-        for tombstone in snapshot.collection_tombstones_after(&collection.name, last_etag)?.take(FRAME_CHANGES_MAX) {
-            let tombstone = tombstone?;
-            changes.push(Change {
-                etag: tombstone.etag(),
-                kind: "Delete",
-                id: tombstone.id().to_owned(),
-                collection: Some(collection.name.clone()),
-                change_vector: format!("{}:{}-{}", store.node_tag(), tombstone.etag(), store.database_id()),
-            });
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_are_found_as_if_all_were_compared() {
+        let names =
+            ["", "a", "ab", "abc", "abd", "b", "ba", "é", "éa", "ê", "aé", "aéb", "abcdefgh", "users/", "users/1"];
+        for mask in 0u32..1 << names.len() {
+            // Every set of up to three of them.
+            if mask.count_ones() > 3 {
+                continue;
+            }
+            let chosen = names.iter().enumerate().filter(|(place, _)| mask & (1 << place) != 0);
+            let prefixes: BTreeSet<String> = chosen.map(|(_, name)| (*name).to_owned()).collect();
+            for id in names {
+                let expected = prefixes.iter().any(|prefix| id.starts_with(prefix.as_str()));
+                assert_eq!(has_prefix_of(&prefixes, id), expected, "{id} {prefixes:?}");
+            }
         }
     }
-    changes.sort_unstable_by_key(|change| change.etag);
-    // Where one of the lists was cut, others may lack what lies behind: go only as far as all of them do.
-    let mut until = now;
-    if changes.len() >= FRAME_CHANGES_MAX {
-        changes.truncate(FRAME_CHANGES_MAX);
-        until = changes.last().map_or(now, |change| change.etag);
-    }
-    let mut frame = Vec::new();
-    let mut is_empty = true;
-    json::Writer::new(&mut frame).array(|json| {
-        for change in changes.iter().filter(|change| watched.wants(&change.id, change.collection.as_deref())) {
-            is_empty = false;
-            json.object(|json| {
-                json.name("Type").string("DocumentChange").name("Value").object(|json| {
-                    json.name("Type").string(change.kind).name("Id").string(&change.id);
-                    json.name("CollectionName").optional_string(change.collection.as_deref());
-                    json.name("ChangeVector").string(&change.change_vector);
-                });
-            });
+
+    #[test]
+    fn what_is_not_watched_any_more_leaves_no_trace() {
+        let mut watched = Watched::default();
+        for _ in 0..3 {
+            for kind in ["doc", "prefix", "collection"] {
+                watched.take(format!(r#"{{"Command":"watch-{kind}","Param":"Name"}}"#).as_bytes()).unwrap();
+            }
         }
-    });
-    let frame = String::from_utf8(frame).ok().filter(|_| !is_empty);
-    Ok(Pulled { frame, until, is_cut: until < now })
+        assert_eq!(watched.size, 12);
+        for kind in ["doc", "prefix", "collection", "doc"] {
+            watched.take(format!(r#"{{"Command":"unwatch-{kind}","Param":"NAME"}}"#).as_bytes()).unwrap();
+        }
+        assert_eq!(watched.size, 0);
+        assert!(!watched.has_documents());
+    }
 }

@@ -33,7 +33,7 @@ pub(crate) fn server_client(exchange: &Exchange) -> Result<Reply> {
 
 /// Reads a configuration, of which the server obeys one property itself.
 async fn read(exchange: &mut Exchange) -> Result<Value> {
-    let value = exchange.read_object().await?;
+    let value = exchange.read_whole_object().await?;
     let is_separator = |text: &str| text.chars().count() == 1 && text != "|";
     match value.get("IdentityPartsSeparator") {
         None | Some(Value::Null) => Ok(value),

@@ -160,6 +160,7 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let in_record = record.get("DatabaseName").and_then(Value::as_str).map(str::to_owned);
     let name = asked.or(in_record).unwrap_or_default();
     refuse_missing(&record)?;
+    record.get("Settings").map_or(Ok(()), check_settings)?;
     let members = record.get("Topology").map_or(Ok(Vec::new()), |topology| strings(topology, "Members"))?;
     let own_tag = exchange.node.databases.node_tag();
     if let Some(node) = members.into_iter().find(|node| node != own_tag) {
@@ -210,7 +211,7 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
 }
 
 /// What a record may set up that is not there yet.
-const MISSING: [(&str, &str); 37] = [
+const MISSING: [(&str, &str); 39] = [
     ("Encrypted", "encrypted databases"),
     ("Sharding", "sharding"),
     ("DocumentsCompression", "document compression settings"),
@@ -228,6 +229,8 @@ const MISSING: [(&str, &str); 37] = [
     ("SchemaValidation", "schema validation"),
     ("Integrations", "integrations"),
     ("PeriodicBackups", "backup and restore"),
+    ("RemoteAttachments", "attachments"),
+    ("CdcSinks", "ETL and connection strings"),
     ("ExternalReplications", "replication"),
     ("SinkPullReplications", "replication"),
     ("HubPullReplications", "replication"),
@@ -250,16 +253,35 @@ const MISSING: [(&str, &str); 37] = [
     ("AiAgents", "AI agents"),
 ];
 
-/// Refuses a record that sets up what is not there; clients send empty ones of all kinds.
-fn refuse_missing(record: &Value) -> Result<()> {
-    let is_empty = |value: &Value| match value {
+/// What clients send for what they do not set up.
+fn is_empty(value: &Value) -> bool {
+    match value {
         Value::Null | Value::Bool(false) => true,
         Value::Object(_) => value.members().is_empty(),
         Value::Array(elements) => elements.is_empty(),
         _ => false,
-    };
+    }
+}
+
+/// Refuses a record that sets up what is not there.
+fn refuse_missing(record: &Value) -> Result<()> {
     let missing = MISSING.iter().find(|(name, _)| record.get(name).is_some_and(|value| !is_empty(value)));
     missing.map_or(Ok(()), |(_, feature)| Err(Error::not_supported(*feature)))
+}
+
+/// Refuses settings of a database about where it is kept that cannot be obeyed. Others are kept and given back.
+fn check_settings(settings: &Value) -> Result<()> {
+    for (name, value) in settings.members() {
+        if name.eq_ignore_ascii_case("DataDir") && !is_empty(value) {
+            return Err(Error::not_supported("a folder for one database (the setting 'DataDir')"));
+        }
+        let is_truth = |text: &str| ["true", "false"].iter().any(|truth| text.eq_ignore_ascii_case(truth));
+        let is_switch = matches!(value, Value::Null | Value::Bool(_)) || value.as_str().is_some_and(is_truth);
+        if name.eq_ignore_ascii_case("RunInMemory") && !is_switch {
+            return Err(Error::Argument("The setting 'RunInMemory' must be true or false".to_owned()));
+        }
+    }
+    Ok(())
 }
 
 /// By which a request that changes the node is known when it is sent again.
@@ -365,7 +387,8 @@ pub(crate) async fn set_lock(mut exchange: Exchange) -> Result<Reply> {
 
 /// PUT `/databases/{name}/admin/configuration/settings`: the settings as one object. 204; they count from the next opening.
 pub(crate) async fn put_settings(mut exchange: Exchange) -> Result<Reply> {
-    let settings = exchange.read_object().await?;
+    let settings = exchange.read_whole_object().await?;
+    check_settings(&settings)?;
     let name = exchange.database().name().to_owned();
     let request_id = request_id(&exchange);
     let databases = exchange.node.databases.clone();

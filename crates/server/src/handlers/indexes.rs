@@ -31,11 +31,8 @@ pub(crate) fn one(_: &Exchange) -> Result<Reply> {
     Ok(reply::empty(StatusCode::NOT_FOUND))
 }
 
+/// The same, with a page.
 pub(crate) fn terms(exchange: &Exchange) -> Result<Reply> {
     exchange.query().page_size()?;
-    one(exchange)
-}
-
-pub(crate) fn delete(exchange: &Exchange) -> Result<Reply> {
     one(exchange)
 }

@@ -1,8 +1,8 @@
 //! `POST /databases/{name}/multi_get`: several reads in one request, answered in order.
 //!
 //! Body `{"Requests":[{"Url","Query","Method","Headers","Content"}]}`; each goes through the table of routes as if it had
-//! come alone. 200 `{"Results":[{"Result","StatusCode","Headers"}]}`. Requests that write, stream or nest are refused.
-//! A large answer is sent while it is made.
+//! come alone. 200 `{"Results":[{"Result","StatusCode","Headers"}]}`. Requests that write, stream or nest are refused: the
+//! table of routes says which may stand here. A large answer is sent while it is made.
 
 use std::sync::Arc;
 
@@ -19,22 +19,7 @@ use crate::limits::{STREAM_PART_SIZE, STREAM_PARTS_MAX, WHOLE_ANSWER_SIZE};
 use crate::memory::Room;
 use crate::node::Node;
 use crate::reply::{self, Part, Reply, Waits};
-
-/// What the inner paths may end with: reads that have a whole body.
-const ALLOWED: [&str; 12] = [
-    "/docs",
-    "/queries",
-    "/cmpxchg",
-    "/revisions",
-    "/revisions/count",
-    "/timeseries",
-    "/timeseries/ranges",
-    "/counters",
-    "/stats",
-    "/collections/stats",
-    "/hilo/next",
-    "/indexes",
-];
+use crate::routes::{self, Match};
 
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let mut body = exchange.read_object().await?;
@@ -180,16 +165,6 @@ impl Answer {
 fn inner(exchange: &Exchange, request: &json::Value) -> Result<Exchange> {
     let text = |name| request.get(name).and_then(json::Value::as_str).unwrap_or_default();
     let (url, query) = (text("Url"), text("Query"));
-    let path = url.split('?').next().unwrap_or_default();
-    let is_allowed = ALLOWED.iter().any(|end| {
-        path.len() >= end.len()
-            && path.is_char_boundary(path.len() - end.len())
-            && path[path.len() - end.len()..].eq_ignore_ascii_case(end)
-    });
-    let is_stream = path.to_ascii_lowercase().contains("/streams/");
-    if is_stream || !is_allowed {
-        return Err(Error::not_supported(format!("'{path}' inside of multi_get")));
-    }
     // Databases are matched before access is: another database than that of the outer request is another's affair.
     let separator = if query.is_empty() || query.starts_with('?') || url.contains('?') { "" } else { "?" };
     let target = escape(&format!("{url}{separator}{query}"));
@@ -200,6 +175,11 @@ fn inner(exchange: &Exchange, request: &json::Value) -> Result<Exchange> {
         Some(method) if method.eq_ignore_ascii_case("POST") => Method::POST,
         Some(method) => return Err(Error::not_supported(format!("{method} inside of multi_get"))),
     };
+    // What is not there yet is refused by its own name.
+    let is_allowed = |found: Match| found.route.in_multi_get || found.route.missing.is_some();
+    if !routes::find(method.as_str(), uri.path()).is_some_and(is_allowed) {
+        return Err(Error::not_supported(format!("'{method} {}' inside of multi_get", uri.path())));
+    }
     let mut headers = HeaderMap::new();
     for (name, value) in request.get("Headers").map(json::Value::members).unwrap_or_default() {
         let name = HeaderName::from_bytes(name.as_bytes());
@@ -209,6 +189,7 @@ fn inner(exchange: &Exchange, request: &json::Value) -> Result<Exchange> {
         }
     }
     headers.remove(hyper::header::CONTENT_ENCODING);
+    dispatch::check_limits(&exchange.node.limits, &uri, &headers)?;
     let content = match request.get("Content") {
         None | Some(json::Value::Null) => Vec::new(),
         Some(json::Value::String(text)) => text.as_bytes().to_vec(),

@@ -76,7 +76,7 @@ pub(crate) fn write(json: &mut json::Writer<'_>, operation: &Operation) {
         }
         OperationStatus::Faulted(error) => {
             let error = Error::Database((*error).clone());
-            let message = error.to_string();
+            let message = error.message();
             json.name("Result").object(|json| {
                 json.name("$type").string("Raven.Client.Documents.Operations.OperationExceptionResult, Raven.Client");
                 json.name("Type").string(error.exception()).name("Message").string(&message);

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 use super::support::{Wire, mask};
 
@@ -11,6 +12,10 @@ const HEADERS: [&str; 4] = [
     "Sec-WebSocket-Version: 13",
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
 ];
+
+const CLOSE: u8 = 0x88;
+const PING: u8 = 0x89;
+const PONG: u8 = 0x8a;
 
 struct Socket(BufReader<TcpStream>);
 
@@ -31,16 +36,28 @@ impl Socket {
         socket
     }
 
-    /// A text frame of a client, masked with zeros.
+    /// A text frame of a client.
     fn send(&mut self, text: &str) {
-        let mut frame = vec![0x81, 0x80 | u8::try_from(text.len()).unwrap().min(125), 0, 0, 0, 0];
-        assert!(text.len() < 126);
-        frame.extend_from_slice(text.as_bytes());
+        self.send_frame(0x81, text.as_bytes());
+    }
+
+    /// A frame of a client, masked with zeros.
+    fn send_frame(&mut self, first: u8, content: &[u8]) {
+        let mut frame = vec![first];
+        match u8::try_from(content.len()) {
+            Ok(size @ ..126) => frame.push(0x80 | size),
+            _ => {
+                frame.push(0x80 | 126);
+                frame.extend_from_slice(&u16::try_from(content.len()).unwrap().to_be_bytes());
+            }
+        }
+        frame.extend_from_slice(&[0; 4]);
+        frame.extend_from_slice(content);
         self.0.get_mut().write_all(&frame).unwrap();
     }
 
-    /// The text of the next frame; `None` when the socket was closed.
-    fn read(&mut self) -> Option<String> {
+    /// First byte and content of the next frame; `None` when the connection is over.
+    fn read_frame(&mut self) -> Option<(u8, Vec<u8>)> {
         let mut head = [0; 2];
         self.0.read_exact(&mut head).ok()?;
         let mut long = [0; 8];
@@ -54,9 +71,29 @@ impl Socket {
         };
         self.0.read_exact(&mut long[8 - size_bytes..]).unwrap();
         let size = u64::from_be_bytes(long);
-        let mut text = Vec::new();
-        (&mut self.0).take(size).read_to_end(&mut text).unwrap();
-        (head[0] == 0x81).then(|| mask(&String::from_utf8(text).unwrap()))
+        let mut content = Vec::new();
+        (&mut self.0).take(size).read_to_end(&mut content).unwrap();
+        Some((head[0], content))
+    }
+
+    /// The text of the next frame that is no ping; `None` when the socket was closed.
+    fn read(&mut self) -> Option<String> {
+        loop {
+            match self.read_frame()? {
+                (PING, _) => {}
+                (first, text) => return (first == 0x81).then(|| mask(&String::from_utf8(text).unwrap())),
+            }
+        }
+    }
+
+    /// Reads until the server closes; gives the reason that it tells.
+    fn reason(&mut self) -> String {
+        loop {
+            match self.read_frame().expect("a closing frame") {
+                (CLOSE, content) => return String::from_utf8(content[2..].to_vec()).unwrap(),
+                _ => continue,
+            }
+        }
     }
 
     fn watch(&mut self, command: &str, parameter: &str) {
@@ -129,6 +166,134 @@ fn operations_tell_their_states() {
     assert!(told.starts_with(r#"[{"Type":"OperationStatusChange","Value":{"OperationId":1,"State":{"#), "{told}");
     let told = if told.contains("Completed") { told } else { socket.read().unwrap() };
     assert!(told.contains(r#""Status":"Completed""#), "{told}");
+}
+
+/// Documents whose changes are more than the server keeps for a socket and the network holds for it.
+fn put_many(wire: &Wire) {
+    let long = "x".repeat(480);
+    for round in 0..20 {
+        let commands: Vec<String> = (0..2000)
+            .map(|number| format!(r#"{{"Id":"{round}-{number}-{long}","Type":"PUT","Document":{USER}}}"#))
+            .collect();
+        wire.check("POST /databases/db/bulk_insert", &format!("[{}]", commands.join(",")), 201, "");
+    }
+}
+
+#[test]
+fn a_client_that_misses_something_is_sent_away() {
+    let wire = Wire::with_database();
+    wire.put("victim", USER);
+    let mut socket = Socket::open(&wire);
+    socket.watch("watch-docs", "");
+    put_many(&wire);
+    wire.call("DELETE /databases/db/docs?id=victim", "");
+    let reason = socket.reason();
+    assert!(reason.contains("CHANGES_KEPT_SIZE_MAX"), "{reason}");
+    // Whoever watches less is told.
+    let mut other = Socket::open(&wire);
+    other.watch("watch-doc", "other");
+    put_many(&wire);
+    wire.put("other", USER);
+    assert!(other.read().unwrap().contains(r#""Id":"other""#));
+}
+
+#[test]
+fn a_client_that_takes_nothing_is_cut_off() {
+    let wire = Wire::start_with(|options| options.limits.slow_reader = Duration::from_millis(300));
+    wire.create("db");
+    let mut socket = Socket::open(&wire);
+    socket.watch("watch-docs", "");
+    put_many(&wire);
+    let start = Instant::now();
+    while !wire.call("GET /metrics", "").text().contains("rookery_changes_sockets 0\n") {
+        assert!(start.elapsed() < Duration::from_secs(15));
+    }
+    let mut rest = Vec::new();
+    // The end, or a reset, but not the time limit of the test.
+    let outcome = socket.0.read_to_end(&mut rest).map_err(|error| error.kind());
+    assert_ne!(outcome, Err(std::io::ErrorKind::WouldBlock));
+}
+
+#[test]
+fn a_client_that_does_not_answer_pings_is_cut_off() {
+    let wire = Wire::start_with(|options| options.limits.idle = Duration::from_millis(400));
+    wire.create("db");
+    let (mut silent, mut answering) = (Socket::open(&wire), Socket::open(&wire));
+    silent.watch("watch-docs", "");
+    answering.watch("watch-docs", "");
+    for _ in 0..8 {
+        let (first, content) = answering.read_frame().unwrap();
+        assert_eq!(first, PING);
+        answering.send_frame(PONG, &content);
+    }
+    let reason = silent.reason();
+    assert!(reason.contains("does not answer"), "{reason}");
+    wire.put("a", USER);
+    assert_eq!(answering.read().unwrap(), change("Put", "a", 1));
+    // A ping of the client is answered with what is in it.
+    answering.send_frame(PING, b"abc");
+    while answering.read_frame().unwrap() != (PONG, b"abc".to_vec()) {}
+}
+
+#[test]
+fn a_database_that_is_closed_closes_its_sockets() {
+    let wire = Wire::with_database();
+    let body = r#"{"DatabaseNames":["db"],"HardDelete":true}"#;
+    for line in ["POST /admin/databases/disable", "DELETE /admin/databases"] {
+        let mut sockets = [Socket::open(&wire), Socket::open(&wire)];
+        sockets[0].watch("watch-docs", "");
+        assert_eq!(wire.call(line, body).status, 200);
+        for socket in &mut sockets {
+            assert_eq!(socket.reason(), "its database was disabled or deleted", "{line}");
+        }
+        let again =
+            if line.starts_with("POST") { "POST /admin/databases/enable" } else { "PUT /admin/databases?name=db" };
+        assert!(wire.call(again, body).status < 300);
+        let mut socket = Socket::open(&wire);
+        socket.watch("watch-docs", "");
+        wire.put("a", USER);
+        assert!(socket.read().unwrap().contains("DocumentChange"), "{line}");
+    }
+}
+
+#[test]
+fn what_is_too_much_to_watch_is_refused_and_not_confirmed() {
+    let wire = Wire::with_database();
+    let command = |kind: &str, name: &str| format!(r#"{{"CommandId":1,"Command":"watch-{kind}","Param":"{name}"}}"#);
+    for kind in ["doc", "prefix", "collection"] {
+        let mut socket = Socket::open(&wire);
+        socket.send(&command(kind, &"x".repeat(512)));
+        assert!(socket.read().unwrap().contains("Confirm"), "{kind}");
+        socket.send(&command(kind, &"x".repeat(513)));
+        assert!(socket.reason().contains("WATCHED_NAME_SIZE_MAX"), "{kind}");
+    }
+    for (count, name_size, limit) in [(10_000, 6, "WATCHED_COUNT_MAX"), (2048, 512, "WATCHED_SIZE_MAX")] {
+        let mut socket = Socket::open(&wire);
+        for number in 0..count {
+            socket.send(&command("prefix", &format!("{number:0>name_size$}")));
+            assert!(socket.read().unwrap().contains("Confirm"), "{number}");
+        }
+        socket.send(&command("prefix", "one more"));
+        assert!(socket.reason().contains(limit), "{limit}");
+    }
+}
+
+#[test]
+fn an_operation_that_ended_is_told_once() {
+    let wire = Wire::with_database();
+    let mut socket = Socket::open(&wire);
+    socket.watch("watch-operations", "");
+    for id in 1..4 {
+        wire.check(&format!("POST /databases/db/bulk_insert?id={id}"), "[]", 201, "");
+        loop {
+            let told = socket.read().unwrap();
+            assert!(told.contains(&format!(r#""OperationId":{id},"#)), "{told}");
+            assert_eq!(told.matches("OperationStatusChange").count(), 1, "{told}");
+            if told.contains("Completed") {
+                break;
+            }
+        }
+    }
 }
 
 #[test]

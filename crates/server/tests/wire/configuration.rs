@@ -52,3 +52,27 @@ fn ids_are_completed_with_the_configured_separator() {
     assert!(stored.contains(r#""@id":"bulk-0000000000000000003-A""#), "{stored}");
     assert!(stored.contains(r#""@id":"bulk/0000000000000000004-A""#), "{stored}");
 }
+
+#[test]
+fn a_body_that_is_cut_or_empty_changes_nothing() {
+    let wire = Wire::with_database();
+    let body = r#"{"ReadBalanceBehavior":"RoundRobin","MaxNumberOfRequestsPerSession":7}"#;
+    let zstd = zstd::encode_all(body.as_bytes(), 3).unwrap();
+    let server = "PUT /admin/configuration/client";
+    let database = "PUT /databases/db/admin/configuration/client";
+    let settings = "PUT /databases/db/admin/configuration/settings";
+    for line in [server, database, settings] {
+        wire.check(line, body, 204, "");
+    }
+    let lines =
+        ["GET /configuration/client", "GET /databases/db/configuration/client", "GET /databases/db/admin/record"];
+    let before = lines.map(|line| wire.call(line, "").text());
+    for line in [server, database, settings] {
+        for cut in 1..zstd.len() {
+            let refused = wire.call_with(line, &["Content-Encoding: zstd"], &zstd[..cut]);
+            refused.check_error(400, "InvalidDataException", "The request body cannot be decoded");
+        }
+        wire.check_error(line, "", 500, "EndOfStreamException", "");
+    }
+    assert_eq!(lines.map(|line| wire.call(line, "").text()), before);
+}

@@ -295,3 +295,42 @@ fn a_database_that_cannot_be_opened_says_why_each_time() {
     }
     assert_eq!(wire.call("GET /databases", "").status, 200);
 }
+
+#[test]
+fn settings_about_its_place_that_cannot_be_obeyed_are_refused() {
+    let wire = Wire::with_database();
+    for (settings, status) in [
+        (r#"{"DataDir":"/elsewhere"}"#, 501),
+        (r#"{"datadir":"/elsewhere"}"#, 501),
+        (r#"{"RunInMemory":"maybe"}"#, 500),
+        (r#"{"RunInMemory":5}"#, 500),
+        (r#"{"RunInMemory":"True","DataDir":null,"Indexing.MapBatchSize":"5"}"#, 201),
+    ] {
+        let created = wire.call("PUT /admin/databases?name=new", &format!(r#"{{"Settings":{settings}}}"#));
+        assert_eq!(created.status, status, "{settings}: {}", created.text());
+        let put = wire.call("PUT /databases/db/admin/configuration/settings", settings);
+        assert_eq!(put.status, if status == 201 { 204 } else { status }, "{settings}: {}", put.text());
+    }
+}
+
+#[test]
+fn clients_do_not_learn_where_files_are() {
+    let folder = std::env::temp_dir().join(format!("rookery-wire-{}", std::process::id()));
+    let wire = Wire::start_with(|options| {
+        options.in_memory = false;
+        options.data_directory = folder.clone();
+    });
+    wire.create("db");
+    let toggle = |what: &str| wire.call(&format!("POST /admin/databases/{what}"), r#"{"DatabaseNames":["db"]}"#);
+    assert_eq!(toggle("disable").status, 200);
+    let files = folder.join("databases/db");
+    std::fs::remove_dir_all(&files).unwrap();
+    std::fs::write(&files, "no folder").unwrap();
+    assert_eq!(toggle("enable").status, 200);
+    let answer = wire.call("PUT /databases/db/docs?id=a", "{}");
+    answer.check_error(500, "IOException", "");
+    assert!(!answer.text().contains(folder.to_str().unwrap()), "{}", answer.text());
+    assert!(answer.text().contains("'db'"), "{}", answer.text());
+    drop(wire);
+    std::fs::remove_dir_all(folder).unwrap();
+}

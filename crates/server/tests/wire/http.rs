@@ -97,7 +97,7 @@ fn http_1_1_names_its_host_once() {
         assert!(answer.starts_with("HTTP/1.1 400 "), "{headers:?}: {answer}");
         assert!(answer.contains(r#""Message":"A request has one Host header"#), "{headers:?}: {answer}");
     }
-    assert!(answer("GET /build/version HTTP/1.1\r\nHost: a\r\n\r\n").starts_with("HTTP/1.1 200 "));
+    assert!(answer("GET /build/version HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.1 200 "));
     assert!(answer("GET /build/version HTTP/1.0\r\n\r\n").starts_with("HTTP/1.0 200 "));
 }
 
@@ -110,14 +110,189 @@ fn a_body_that_stops_early_stores_nothing() {
 }
 
 #[test]
-fn http_2_works_with_prior_knowledge() {
+fn http_2_is_not_offered() {
     let wire = Wire::start();
-    // The preface and an empty SETTINGS frame; the server answers with its own SETTINGS (type 4).
-    let mut stream = wire.connect();
-    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").unwrap();
-    let mut frame = [0; 9];
-    stream.read_exact(&mut frame).unwrap();
-    assert_eq!(frame[3], 4);
+    // The preface and an empty SETTINGS frame.
+    let answer = raw(&wire, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400 "), "{answer:?}");
+}
+
+#[test]
+fn a_body_of_two_lengths_is_refused_behind_other_requests_too() {
+    let wire = Wire::with_database();
+    let good = |id: &str| {
+        format!(
+            "PUT /databases/db/docs?id={id} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n"
+        )
+    };
+    let get = "GET /build/version HTTP/1.1\r\nHost: x\r\n\r\n";
+    let bad = good("bad").replace("Transfer", "Content-Length: 3\r\nTransfer");
+    for (before, statuses) in [
+        (get.to_owned(), vec!["200"]),
+        (get.repeat(5), vec!["200"; 5]),
+        (good("a"), vec!["201"]),
+        (format!("{get}{}{get}", good("b")), vec!["200", "201", "200"]),
+        ("PUT /databases/db/docs?id=c HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}".to_owned(), vec!["201"]),
+    ] {
+        let answer = raw(&wire, format!("{before}{bad}{get}").as_bytes());
+        let found: Vec<&str> = answer.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
+        assert_eq!(found, [&statuses[..], &["400"]].concat(), "{before}: {answer}");
+    }
+    assert_eq!(wire.call("GET /databases/db/docs?id=bad", "").status, 404);
+    for id in ["a", "b", "c"] {
+        assert_eq!(wire.call(&format!("GET /databases/db/docs?id={id}"), "").status, 200);
+    }
+}
+
+#[test]
+fn the_only_transfer_encoding_is_chunked() {
+    let wire = Wire::with_database();
+    let answer = |encoding: &str| {
+        let head = "PUT /databases/db/docs?id=a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: ";
+        raw(&wire, format!("{head}{encoding}\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n").as_bytes())
+    };
+    for encoding in [
+        "foo, chunked",
+        "gzip, chunked",
+        "chunked, chunked",
+        "identity, chunked",
+        "chunked\r\nTransfer-Encoding: chunked",
+        "gzip\r\nTransfer-Encoding: chunked",
+        ", chunked",
+    ] {
+        assert!(answer(encoding).starts_with("HTTP/1.1 400 "), "{encoding}: {}", answer(encoding));
+    }
+    assert_eq!(wire.call("GET /databases/db/docs?id=a", "").status, 404);
+    for encoding in ["chunked", "Chunked", " chunked "] {
+        assert!(answer(encoding).starts_with("HTTP/1.1 201 "), "{encoding}: {}", answer(encoding));
+    }
+}
+
+/// Requests that are answered before their body is read.
+const EARLY: [(&str, u16); 4] = [
+    ("PUT /databases/none/docs?id=a", 500),
+    ("PUT /databases/db/attachments?id=a&name=b", 501),
+    ("POST /nosuch", 400),
+    ("GET /build/version", 200),
+];
+
+#[test]
+fn a_connection_goes_on_behind_a_small_body_that_nobody_wanted() {
+    let wire = Wire::with_database();
+    for (line, status) in EARLY {
+        for headers in ["Content-Length: 65536", "Transfer-Encoding: chunked"] {
+            let mut stream = wire.connect();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            write!(stream, "{line} HTTP/1.1\r\nHost: x\r\n{headers}\r\n\r\n").unwrap();
+            let body = "x".repeat(65536);
+            let body = if headers.starts_with('T') { format!("10000\r\n{body}\r\n0\r\n\r\n") } else { body };
+            stream.write_all(body.as_bytes()).unwrap();
+            let answer = read_answer(&mut reader, false).unwrap();
+            assert_eq!((answer.status, answer.header("connection")), (status, None), "{line} {headers}");
+            stream.write_all(b"GET /build/version HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+            assert_eq!(read_answer(&mut reader, false).unwrap().status, 200, "{line} {headers}");
+        }
+    }
+}
+
+#[test]
+fn a_connection_ends_with_notice_at_a_body_that_is_large_or_does_not_come() {
+    let wire = Wire::with_database();
+    for (line, status) in EARLY {
+        for (headers, body_size) in [
+            ("Content-Length: 3000000", 3_000_000),
+            ("Transfer-Encoding: chunked", 3_000_000),
+            ("Content-Length: 2", 0),
+            ("Content-Length: 2\r\nExpect: 100-continue", 0),
+        ] {
+            let mut stream = wire.connect();
+            write!(stream, "{line} HTTP/1.1\r\nHost: x\r\n{headers}\r\n\r\n").unwrap();
+            if headers.starts_with('T') {
+                write!(stream, "{body_size:x}\r\n").unwrap();
+            }
+            stream.write_all(&vec![b'x'; body_size]).unwrap();
+            let answer = read_answer(&mut BufReader::new(stream), false).unwrap();
+            assert_eq!((answer.status, answer.header("connection")), (status, Some("close")), "{line} {headers}");
+        }
+    }
+}
+
+#[test]
+fn refused_heads_say_who_answers_too() {
+    let wire = Wire::start();
+    for head in [
+        "GET /a?b HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n".to_owned(),
+        format!("GET /a?b HTTP/1.1\r\nHost: x\r\n{}\r\n", "X: y\r\n".repeat(140)),
+    ] {
+        let answer = raw(&wire, head.as_bytes()).to_ascii_lowercase();
+        assert!(answer.contains("\r\nraven-server-version: 7.1.5.71028\r\n"), "{answer}");
+        assert!(answer.contains("\r\nserver: rookery/"), "{answer}");
+        assert!(answer.contains(r#""url":"/a?b""#), "{answer}");
+    }
+}
+
+#[test]
+fn pages_of_other_hosts_and_names_that_are_not_ours_are_refused() {
+    let wire = Wire::start_with(|options| {
+        options.public_url = Some("http://db.example:8080".to_owned());
+        options.allowed_hosts = vec!["raven".to_owned()];
+    });
+    let port = wire.address.port();
+    let status = |host: &str, header: &str| {
+        let request = format!(
+            "PUT /admin/databases?name=a HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{header}Content-Length: 2\r\n\r\n{{}}"
+        );
+        let answer = raw(&wire, request.as_bytes());
+        assert!(!answer.contains(" 403 ") || answer.contains("Security.AllowedHosts"), "{answer}");
+        answer.split(' ').nth(1).unwrap_or_default().to_owned()
+    };
+    for host in ["evil.example", "evil.example:8080", "localhost.evil.example"] {
+        assert_eq!(status(host, ""), "403", "{host}");
+    }
+    for origin in ["https://evil.example", "null", "http://203.0.113.5"] {
+        assert_eq!(status("127.0.0.1", &format!("Origin: {origin}\r\n")), "403", "{origin}");
+    }
+    wire.check("GET /databases?namesOnly=true", "", 200, r#"{"Databases":[]}"#);
+    // The first makes it, and all others find it there.
+    assert_eq!(status("127.0.0.1", ""), "201");
+    let own = format!("[::1]:{port}");
+    for host in ["localhost", "10.0.0.7:80", own.as_str(), "db.example", "raven:80"] {
+        assert_eq!(status(host, ""), "409", "{host}");
+    }
+    for origin in ["http://localhost:5173", "http://db.example", "http://10.0.0.7"] {
+        assert_eq!(status("10.0.0.7", &format!("Origin: {origin}\r\n")), "409", "{origin}");
+    }
+    let socket = "GET /databases/a/changes HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\n\
+        Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
+        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    assert!(raw(&wire, socket.as_bytes()).starts_with("HTTP/1.1 403 "));
+}
+
+#[test]
+fn a_write_that_fails_on_our_side_says_whether_it_is_known_not_to_be_applied() {
+    let wire = Wire::with_database();
+    let outcome = |line: &str, body: &str| {
+        let answer = wire.call(line, body);
+        assert!((500..600).contains(&answer.status), "{line}: {}", answer.status);
+        answer.json().get("WriteOutcome").map(|outcome| outcome.as_str().unwrap().to_owned())
+    };
+    for (line, body) in [
+        ("PUT /databases/db/docs?id=a", "nonsense"),
+        ("PUT /databases/none/docs?id=a", "{}"),
+        ("POST /databases/db/bulk_docs", r#"{"Commands":[{"Type":"NONE"}]}"#),
+        ("POST /databases/db/bulk_insert", r#"[{"Id":"a","Type":"PUT","Document":5}]"#),
+        ("PUT /databases/db/attachments?id=a", ""),
+        ("PUT /admin/configuration/client", "nonsense"),
+    ] {
+        assert_eq!(outcome(line, body).as_deref(), Some("NotApplied"), "{line}");
+    }
+    let one: Vec<String> = (0..5000)
+        .map(|number| format!(r#"{{"Id":"{number}","Type":"PUT","Document":{{"a":"{}"}}}}"#, "x".repeat(2000)))
+        .collect();
+    let partly = format!("[{},5]", one.join(","));
+    assert_eq!(outcome("POST /databases/db/bulk_insert", &partly).as_deref(), Some("Unknown"));
+    assert_eq!(outcome("GET /databases/none/docs?id=a", ""), None);
+    assert_eq!(outcome("POST /databases/db/queries", "nonsense"), None);
 }
 
 #[test]

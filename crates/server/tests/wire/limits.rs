@@ -125,6 +125,10 @@ fn connections() {
     let mut text = String::new();
     let _ = refused.read_to_string(&mut text);
     assert!(text.starts_with("HTTP/1.1 503 ") && text.contains("Limits.Connections"), "{text}");
+    assert!(
+        text.contains("\r\nRaven-Server-Version: 7.1.5.71028\r\n") && text.contains("\r\nServer: Rookery/"),
+        "{text}"
+    );
     drop(held);
     while open(&wire).1 != Some(200) {
         assert!(start.elapsed() < Duration::from_secs(10));

@@ -52,3 +52,34 @@ fn an_inner_etag_that_fits_is_304() {
         "The body must have an array 'Requests'",
     );
 }
+
+#[test]
+fn writes_and_streams_are_refused_and_limits_count_inside_too() {
+    let wire = Wire::start_with(|options| options.limits.query_parameter_count = 3);
+    wire.create("db");
+    wire.put("a", "{}");
+    let status = |request: &str| {
+        let answer = wire.call("POST /databases/db/multi_get", &format!("{{\"Requests\":[{request}]}}"));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let answer = answer.json();
+        let Some(json::Value::Array(results)) = answer.get("Results") else { panic!() };
+        results[0].get("StatusCode").unwrap().as_i64().unwrap()
+    };
+    for request in [
+        r#"{"Url":"/databases/db/streams/docs"}"#,
+        r#"{"Url":"/databases/db/streams/queries","Query":"?query=from%20@all_docs"}"#,
+        r#"{"Url":"/databases/db/streams/queries","Method":"POST","Content":{"Query":"from @all_docs"}}"#,
+        r#"{"Url":"/databases/db/hilo/next","Query":"?tag=z"}"#,
+        r#"{"Url":"/databases/db/changes"}"#,
+        r#"{"Url":"/admin/databases","Query":"?name=db"}"#,
+        r#"{"Url":"/nosuch/docs"}"#,
+    ] {
+        assert_eq!(status(request), 501, "{request}");
+    }
+    wire.check("GET /databases/db/docs?startsWith=Raven/Hilo/", "", 200, r#"{"Results":[]}"#);
+    assert_eq!(status(r#"{"Url":"/databases/db/docs","Query":"?id=a&id=a&id=a"}"#), 200);
+    assert_eq!(status(r#"{"Url":"/databases/db/docs","Query":"?id=a&id=a&id=a&id=a"}"#), 414);
+    let long = "y".repeat(33 << 10);
+    assert_eq!(status(&format!(r#"{{"Url":"/databases/db/docs","Query":"?id={long}"}}"#)), 414);
+    assert_eq!(status(&format!(r#"{{"Url":"/databases/db/docs","Query":"?id=a","Headers":{{"X":"{long}"}}}}"#)), 431);
+}

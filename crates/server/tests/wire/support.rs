@@ -28,8 +28,13 @@ impl Wire {
     }
 
     pub fn start_with(change: impl FnOnce(&mut Options)) -> Wire {
-        let mut options =
-            Options { addresses: vec![SocketAddr::from(([127, 0, 0, 1], 0))], in_memory: true, ..Options::default() };
+        let mut options = Options {
+            addresses: vec![SocketAddr::from(([127, 0, 0, 1], 0))],
+            in_memory: true,
+            // What requests that are written out call their host.
+            allowed_hosts: vec!["x".to_owned()],
+            ..Options::default()
+        };
         change(&mut options);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let server = runtime.block_on(Server::start(options)).unwrap();

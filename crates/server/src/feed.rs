@@ -1,0 +1,358 @@
+//! What changed in one database, pulled once for all who watch it.
+//!
+//! Writers only ring a bell. A task per watched database then pulls "what changed after etag E" from a snapshot, as everything
+//! derived does, and keeps it until each watcher has taken it. So a document that was written twice in between is told once,
+//! with its latest state, and a slow watcher holds nobody up. None misses anything: tombstones stay until they were pulled,
+//! and a watcher that is further behind than what is kept ([`CHANGES_KEPT_SIZE_MAX`]) learns that.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
+
+use database::documents::Etag;
+use database::{ChangeListener, Committed, Database, TombstoneHolder};
+use parking_lot::Mutex;
+use tokio::sync::{Notify, watch};
+
+use crate::error::Result;
+use crate::limits::{CHANGES_FRAME_COUNT_MAX, CHANGES_KEPT_SIZE_MAX};
+
+/// One change of a document.
+#[derive(Debug)]
+pub(crate) struct Change {
+    etag: Etag,
+    pub(crate) kind: &'static str,
+    pub(crate) id: String,
+    pub(crate) collection: Option<String>,
+    pub(crate) change_vector: String,
+    /// Id and collection in lower case, which is how they are compared.
+    pub(crate) id_key: String,
+    pub(crate) collection_key: Option<String>,
+}
+
+impl Change {
+    fn new(etag: Etag, kind: &'static str, id: &str, collection: Option<String>, change_vector: String) -> Arc<Change> {
+        let collection_key = collection.as_ref().map(|name| name.to_lowercase());
+        let id_key = id.to_lowercase();
+        Arc::new(Change { etag, kind, id: id.to_owned(), collection, change_vector, id_key, collection_key })
+    }
+
+    /// Bytes in memory, about.
+    fn size(&self) -> usize {
+        let collection = self.collection.as_ref().map_or(0, String::len);
+        size_of::<Change>() + 2 * (self.id.len() + collection) + self.change_vector.len()
+    }
+}
+
+/// The feeds of all databases that are watched.
+#[derive(Debug, Default)]
+pub(crate) struct Feeds {
+    open: Mutex<Vec<Weak<Feed>>>,
+}
+
+impl Feeds {
+    /// The feed of a database; who first asks for it starts it.
+    pub(crate) fn of(&self, database: &Arc<Database>) -> Result<Arc<Feed>> {
+        if let Some(feed) = self.find(database) {
+            return Ok(feed);
+        }
+        let feed = Feed::start(database.clone())?;
+        // Somebody else may have been quicker; then there are two for a while, which does no harm.
+        self.open.lock().push(Arc::downgrade(&feed));
+        Ok(feed)
+    }
+
+    fn find(&self, database: &Arc<Database>) -> Option<Arc<Feed>> {
+        let mut open = self.open.lock();
+        open.retain(|feed| feed.strong_count() > 0);
+        let mut feeds = open.iter().filter_map(Weak::upgrade);
+        feeds.find(|feed| Arc::ptr_eq(&feed.database, database) && !feed.bell.is_closed.load(Relaxed))
+    }
+}
+
+/// What changed lately in one database.
+#[derive(Debug)]
+pub(crate) struct Feed {
+    database: Arc<Database>,
+    bell: Arc<Bell>,
+    recent: Mutex<Recent>,
+    news: watch::Sender<News>,
+}
+
+/// What a feed tells those who wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum News {
+    /// There may be changes to take.
+    Changes,
+    /// There will be none any more, because of this.
+    End(&'static str),
+}
+
+/// The changes that somebody has not taken yet, by etag.
+#[derive(Debug, Default)]
+struct Recent {
+    /// The last change that was forgotten.
+    since: Etag,
+    /// What was pulled.
+    until: Etag,
+    changes: VecDeque<Arc<Change>>,
+    size: usize,
+    /// Up to where each watcher has taken them.
+    places: HashMap<u64, Etag>,
+    next_place: u64,
+}
+
+impl Recent {
+    /// Forgets what all have taken, and the oldest beyond the bound.
+    fn trim(&mut self) {
+        let taken = self.places.values().copied().min().unwrap_or(self.until);
+        while let Some(first) = self.changes.front() {
+            if first.etag > taken && self.size <= CHANGES_KEPT_SIZE_MAX {
+                return;
+            }
+            self.size -= first.size();
+            self.since = first.etag;
+            self.changes.pop_front();
+        }
+    }
+}
+
+/// Wakes a feed.
+#[derive(Debug)]
+struct Bell {
+    rung: Notify,
+    is_closed: AtomicBool,
+    /// Tombstones above it are still needed.
+    seen_etag: AtomicU64,
+}
+
+impl ChangeListener for Bell {
+    fn committed(&self, _: Committed) {
+        self.rung.notify_one();
+    }
+
+    fn closed(&self) {
+        self.is_closed.store(true, Relaxed);
+        self.rung.notify_one();
+    }
+}
+
+impl TombstoneHolder for Bell {
+    fn seen_etag(&self) -> Etag {
+        self.seen_etag.load(Relaxed)
+    }
+}
+
+impl Feed {
+    fn start(database: Arc<Database>) -> Result<Arc<Feed>> {
+        let bell =
+            Arc::new(Bell { rung: Notify::new(), is_closed: AtomicBool::new(false), seen_etag: AtomicU64::new(0) });
+        // It rings for whatever comes after the etag that is read next.
+        let feed =
+            Feed { database, bell: bell.clone(), recent: Mutex::default(), news: watch::channel(News::Changes).0 };
+        feed.database.add_listener(bell.clone());
+        feed.database.add_tombstone_holder(bell.clone());
+        let etag = feed.database.read().last_etag()?;
+        bell.seen_etag.store(etag, Relaxed);
+        let mut recent = feed.recent.lock();
+        (recent.since, recent.until) = (etag, etag);
+        drop(recent);
+        if feed.database.is_closed() {
+            bell.closed();
+        }
+        let feed = Arc::new(feed);
+        tokio::spawn(follow(Arc::downgrade(&feed), bell));
+        Ok(feed)
+    }
+
+    pub(crate) fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// Becomes new when there is something to take, or the end.
+    pub(crate) fn news(&self) -> watch::Receiver<News> {
+        self.news.subscribe()
+    }
+
+    /// Watches from now on: whatever is committed after this is told.
+    pub(crate) fn watch(self: &Arc<Self>) -> Result<Place> {
+        let etag = self.database.read().last_etag()?;
+        let mut recent = self.recent.lock();
+        let (number, etag) = (recent.next_place, etag.max(recent.until));
+        recent.next_place += 1;
+        recent.places.insert(number, etag);
+        Ok(Place { feed: self.clone(), number })
+    }
+
+    /// Sends all watchers away, and takes no new ones.
+    fn end(&self, reason: &'static str) {
+        self.bell.is_closed.store(true, Relaxed);
+        self.news.send_replace(News::End(reason));
+    }
+
+    /// Looks once at the database; true if there is more behind it already.
+    fn pull(&self) -> Result<bool> {
+        let snapshot = self.database.read();
+        let now = snapshot.last_etag()?;
+        let since = {
+            let mut recent = self.recent.lock();
+            if recent.places.is_empty() {
+                recent.until = now.max(recent.until);
+                recent.trim();
+                self.bell.seen_etag.store(now, Relaxed);
+                return Ok(false);
+            }
+            recent.until
+        };
+        let mut changes = Vec::new();
+        for document in snapshot.after(since).take(CHANGES_FRAME_COUNT_MAX) {
+            let document = document?;
+            let collection = document.collection().map(std::borrow::Cow::into_owned);
+            changes.push(Change::new(document.etag(), "Put", document.id(), collection, document.change_vector()));
+        }
+        // Which collection a tombstone is of only the collection knows. Most commits delete nothing.
+        if snapshot.tombstones_after(since).next().is_some() {
+            let store = self.database.documents();
+            for collection in snapshot.collections()? {
+                for tombstone in
+                    snapshot.collection_tombstones_after(&collection.name, since)?.take(CHANGES_FRAME_COUNT_MAX)
+                {
+                    let tombstone = tombstone?;
+                    let vector = format!("{}:{}-{}", store.node_tag(), tombstone.etag(), store.database_id());
+                    let collection = Some(collection.name.clone());
+                    changes.push(Change::new(tombstone.etag(), "Delete", tombstone.id(), collection, vector));
+                }
+                if changes.len() > 8 * CHANGES_FRAME_COUNT_MAX {
+                    changes.sort_unstable_by_key(|change| change.etag);
+                    changes.truncate(CHANGES_FRAME_COUNT_MAX);
+                }
+            }
+        }
+        changes.sort_unstable_by_key(|change| change.etag);
+        // Where one of the lists was cut, others may lack what lies behind: go only as far as all of them do.
+        let mut until = now;
+        if changes.len() >= CHANGES_FRAME_COUNT_MAX {
+            changes.truncate(CHANGES_FRAME_COUNT_MAX);
+            until = changes.last().map_or(now, |change| change.etag);
+        }
+        let mut recent = self.recent.lock();
+        recent.size += changes.iter().map(|change| change.size()).sum::<usize>();
+        recent.changes.extend(changes);
+        recent.until = until;
+        recent.trim();
+        self.bell.seen_etag.store(until, Relaxed);
+        Ok(until < now)
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        let listener: Arc<dyn ChangeListener> = self.bell.clone();
+        self.database.remove_listener(&listener);
+        let holder: Arc<dyn TombstoneHolder> = self.bell.clone();
+        self.database.remove_tombstone_holder(&holder);
+        // Its task finds it gone.
+        self.bell.rung.notify_one();
+    }
+}
+
+/// Pulls whenever the bell rings, until nobody holds the feed any more, or the database is closed.
+async fn follow(feed: Weak<Feed>, bell: Arc<Bell>) {
+    loop {
+        bell.rung.notified().await;
+        let Some(held) = feed.upgrade() else { return };
+        if bell.is_closed.load(Relaxed) {
+            return held.end("its database was disabled or deleted");
+        }
+        // On a thread that may wait: pages may have to come from the disk.
+        let pulled = tokio::task::spawn_blocking(move || (held.pull(), held)).await;
+        match pulled {
+            Ok((Ok(is_cut), held)) => {
+                held.news.send_replace(News::Changes);
+                if is_cut {
+                    bell.rung.notify_one();
+                }
+            }
+            Ok((Err(error), held)) => {
+                tracing::warn!(database = held.database.name(), %error, "changes cannot be told");
+                return held.end("changes cannot be read");
+            }
+            Err(error) => {
+                tracing::error!(%error, "a look at changes met a bug");
+                return feed.upgrade().map_or((), |held| held.end("changes cannot be read"));
+            }
+        }
+    }
+}
+
+/// A watcher's place in a feed. What it has not taken is kept while it lives.
+#[derive(Debug)]
+pub(crate) struct Place {
+    feed: Arc<Feed>,
+    number: u64,
+}
+
+/// What a watcher takes at once.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    pub(crate) changes: Vec<Arc<Change>>,
+    /// There is more.
+    pub(crate) is_cut: bool,
+}
+
+impl Place {
+    /// The changes since the last time; None if some of them are no longer kept.
+    pub(crate) fn take(&self) -> Option<Taken> {
+        let mut recent = self.feed.recent.lock();
+        let place = *recent.places.get(&self.number)?;
+        if place < recent.since {
+            return None;
+        }
+        let first = recent.changes.partition_point(|change| change.etag <= place);
+        let changes: Vec<_> = recent.changes.range(first..).take(CHANGES_FRAME_COUNT_MAX).cloned().collect();
+        let is_cut = first + changes.len() < recent.changes.len();
+        let until = if is_cut { changes.last().map_or(place, |change| change.etag) } else { recent.until.max(place) };
+        recent.places.insert(self.number, until);
+        Some(Taken { changes, is_cut })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut recent = self.feed.recent.lock();
+        recent.places.remove(&self.number);
+        recent.trim();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(etag: Etag, size: usize) -> Arc<Change> {
+        Change::new(etag, "Put", &"x".repeat(size), None, String::new())
+    }
+
+    #[test]
+    fn changes_are_kept_until_all_have_taken_them_or_they_are_too_many() {
+        let mut recent = Recent::default();
+        recent.places.extend([(1, 3), (2, 5)]);
+        for etag in 1..=6 {
+            recent.size += change(etag, 1).size();
+            recent.changes.push_back(change(etag, 1));
+            recent.until = etag;
+        }
+        recent.trim();
+        assert_eq!((recent.changes.len(), recent.since), (3, 3), "the first watcher has not taken 4 to 6");
+        recent.places.remove(&1);
+        recent.trim();
+        assert_eq!((recent.changes.len(), recent.since), (1, 5));
+        for etag in 7..=10 {
+            recent.size += change(etag, CHANGES_KEPT_SIZE_MAX / 8).size();
+            recent.changes.push_back(change(etag, CHANGES_KEPT_SIZE_MAX / 8));
+        }
+        recent.trim();
+        assert_eq!((recent.changes.len(), recent.since), (3, 7), "the second watcher has missed 6 and 7");
+        assert_eq!(recent.size, recent.changes.iter().map(|change| change.size()).sum::<usize>());
+    }
+}

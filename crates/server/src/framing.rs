@@ -1,0 +1,213 @@
+//! Where one request ends and the next begins on a connection, read along with the HTTP library.
+//!
+//! The library resolves a head that has both a `Content-Length` and a `Transfer-Encoding`, and shows only one of them. We
+//! refuse it, because something in front of us may have resolved it the other way. So each head is looked at before the library
+//! sees it, also one that comes in the same packet as the request before. What the library refuses itself (two lengths, spaces
+//! before a colon, folded lines) need not be understood here. Whatever is not understood makes the head in question, and all
+//! behind it, a refused one.
+
+use std::mem;
+
+/// The state between two pieces of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Framing {
+    state: State,
+    head: Head,
+    line: [u8; LINE_SIZE],
+    line_size: usize,
+    is_line_cut: bool,
+    /// Heads that have ended.
+    head_count: u64,
+    /// The number of the first head, from 1 on, that must not be answered but with a refusal.
+    refused_from: Option<u64>,
+}
+
+/// Long enough for the names, and for lengths that a body can have; of longer lines the beginning is kept.
+const LINE_SIZE: usize = 32;
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// In the lines of a head, or before it.
+    #[default]
+    Head,
+    /// In a body with so many bytes to go.
+    Body(u64),
+    ChunkSize,
+    /// In a chunk with so many bytes to go.
+    Chunk(u64),
+    ChunkEnd,
+    Trailer,
+    /// The library refuses what was there, and closes.
+    Lost,
+}
+
+/// What is known of the head that is being read.
+#[derive(Debug, Default)]
+struct Head {
+    has_begun: bool,
+    length: Option<u64>,
+    has_encoding: bool,
+    is_malformed: bool,
+}
+
+impl Framing {
+    /// Heads that have ended so far.
+    pub(crate) fn head_count(&self) -> u64 {
+        self.head_count
+    }
+
+    /// The first head, counted from 1, that is to be refused.
+    pub(crate) fn refused_from(&self) -> Option<u64> {
+        self.refused_from
+    }
+
+    /// Whether a head has begun and not ended.
+    pub(crate) fn is_in_head(&self) -> bool {
+        self.state == State::Head && (self.head.has_begun || self.line_size > 0)
+    }
+
+    /// Takes the next bytes of the connection, however it is cut into pieces.
+    pub(crate) fn read(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            match self.state {
+                State::Lost => return,
+                State::Body(left) | State::Chunk(left) => {
+                    let size = left.min(bytes.len() as u64);
+                    bytes = &bytes[size as usize..];
+                    self.state = match (self.state, left - size) {
+                        (State::Body(_), 0) => State::Head,
+                        (State::Body(_), left) => State::Body(left),
+                        (_, 0) => State::ChunkEnd,
+                        (_, left) => State::Chunk(left),
+                    };
+                }
+                State::Head | State::ChunkSize | State::ChunkEnd | State::Trailer => {
+                    let end = memchr::memchr(b'\n', bytes);
+                    let part = &bytes[..end.unwrap_or(bytes.len())];
+                    let kept = part.len().min(LINE_SIZE - self.line_size);
+                    self.line[self.line_size..self.line_size + kept].copy_from_slice(&part[..kept]);
+                    self.line_size += kept;
+                    self.is_line_cut |= kept < part.len();
+                    let Some(end) = end else { return };
+                    bytes = &bytes[end + 1..];
+                    self.end_line();
+                }
+            }
+        }
+    }
+
+    fn end_line(&mut self) {
+        let size = mem::take(&mut self.line_size);
+        let is_cut = mem::take(&mut self.is_line_cut);
+        let line = &self.line[..size];
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let is_empty = line.is_empty();
+        match self.state {
+            // Empty lines before a head are passed over.
+            State::Head if is_empty && !self.head.has_begun => {}
+            State::Head if is_empty => self.end_head(),
+            State::Head => {
+                self.head.has_begun = true;
+                if let Some(value) = value_of(line, b"content-length:") {
+                    let length = number(value, 10).filter(|_| !is_cut);
+                    self.head.is_malformed |= length.is_none();
+                    self.head.length = length.or(Some(0));
+                }
+                self.head.has_encoding |= value_of(line, b"transfer-encoding:").is_some();
+            }
+            State::ChunkSize => {
+                let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+                self.state = match number(&line[..digits], 16).filter(|_| digits < LINE_SIZE) {
+                    Some(0) => State::Trailer,
+                    Some(size) => State::Chunk(size),
+                    None => return self.lose(),
+                };
+            }
+            State::ChunkEnd if is_empty => self.state = State::ChunkSize,
+            State::ChunkEnd => self.lose(),
+            State::Trailer if is_empty => self.state = State::Head,
+            State::Trailer | State::Body(_) | State::Chunk(_) | State::Lost => {}
+        }
+    }
+
+    fn end_head(&mut self) {
+        let head = mem::take(&mut self.head);
+        self.head_count += 1;
+        if head.is_malformed || (head.length.is_some() && head.has_encoding) {
+            self.refused_from.get_or_insert(self.head_count);
+        }
+        self.state = match head.length {
+            _ if head.has_encoding => State::ChunkSize,
+            None | Some(0) => State::Head,
+            Some(length) => State::Body(length),
+        };
+    }
+
+    fn lose(&mut self) {
+        self.state = State::Lost;
+        self.refused_from.get_or_insert(self.head_count + 1);
+    }
+}
+
+/// What follows a name, which is in lower case and ends with the colon.
+fn value_of<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
+    let (start, value) = line.split_at_checked(name.len())?;
+    start.eq_ignore_ascii_case(name).then(|| value.trim_ascii())
+}
+
+fn number(digits: &[u8], radix: u32) -> Option<u64> {
+    // `from_str_radix` would take a sign.
+    let text = std::str::from_utf8(digits).ok().filter(|text| !text.starts_with('+'))?;
+    u64::from_str_radix(text, radix).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Asserts how many heads end in `text` and which is the first that is refused, in pieces of every size.
+    #[track_caller]
+    fn check(text: &str, heads: u64, refused_from: Option<u64>) {
+        for cut in 1..=text.len() {
+            let mut framing = Framing::default();
+            text.as_bytes().chunks(cut).for_each(|part| framing.read(part));
+            let found = (framing.head_count(), framing.refused_from());
+            assert_eq!(found, (heads, refused_from), "{text:?} in pieces of {cut}");
+        }
+    }
+
+    const GET: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    const BOTH: &str = "POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+    #[test]
+    fn a_head_with_both_lengths_is_seen_wherever_it_stands() {
+        check(BOTH, 1, Some(1));
+        check("POST / HTTP/1.1\ntransfer-ENCODING:chunked\nX: y\nCONTENT-length:3\n\n", 1, Some(1));
+        check(&format!("{GET}{GET}{BOTH}"), 3, Some(3));
+        check(&format!("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\na\n\n\nb{BOTH}"), 2, Some(2));
+        let chunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+        check(&format!("{chunked}3;x=y\r\na\n\n\r\n0A \r\n0\r\n\r\n\r\n\n\r\n\r\n0\r\nX: y\r\n\r\n{BOTH}"), 2, Some(2));
+        check(&format!("\r\n\n{GET}\r\n{BOTH}"), 2, Some(2));
+    }
+
+    #[test]
+    fn a_body_is_not_a_head() {
+        let body = "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n";
+        let length = body.len();
+        check(&format!("POST / HTTP/1.1\r\nContent-Length: {length}\r\n\r\n{body}{GET}"), 2, None);
+        let chunk = format!("{length:x}\r\n{body}\r\n0\r\n\r\n");
+        check(&format!("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n{chunk}{GET}"), 2, None);
+        check("POST / HTTP/1.1\r\nX-Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", 1, None);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        for length in ["x", "", "+5", "-1", "1 2", "3,3", "18446744073709551616", &" ".repeat(100)] {
+            check(&format!("POST / HTTP/1.1\r\nContent-Length: {length}\r\n\r\n"), 1, Some(1));
+        }
+        for chunk in ["x\r\n", "\r\n", "10000000000000000\r\n", "1\r\nab\r\n", &"0".repeat(100)] {
+            let text = format!("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n{chunk}\r\n{GET}");
+            check(&text, 1, Some(2));
+        }
+    }
+}
