@@ -43,8 +43,8 @@ pub struct Limits {
     pub decompression_ratio: usize,
     /// `Limits.Connections`: open connections. Over it: 503, closed.
     pub connection_count: usize,
-    /// `Limits.BodiesInMb`: all request bodies and whole answers that are in memory, in bytes. Over it: 503 with
-    /// `Retry-After`. Small ones are not counted.
+    /// `Limits.BodiesInMb`: all request bodies, whole answers, and lists of documents that queries hold back for their order,
+    /// in bytes. Over it: 503 with `Retry-After`. Small ones are not counted.
     pub bodies_size: usize,
     /// `Limits.BlockingQueue`: requests that wait for a thread of one kind. Over it: 503 with `Retry-After`.
     pub blocking_queue_count: usize,

@@ -150,11 +150,14 @@ impl Inner {
         Err(Error::LongReader { oldest, version_bytes: Pool::used_bytes(), max_bytes })
     }
 
-    /// The oldest snapshot, if it keeps so many versions that flushes move nothing, or writes are refused.
+    /// The oldest snapshot, if there are many versions and nothing more can be flushed before it closes, or writes are refused.
     pub fn versions_held_for(&self) -> Option<TransactionId> {
-        let is_pressed = self.data.is_some() && self.has_many_versions(1) && self.is_held_back();
-        let is_held = is_pressed || self.refuse_beside_long_reader().is_err();
-        is_held.then(|| self.readers.oldest().transaction())
+        let oldest = self.readers.oldest().transaction();
+        let is_pressed = self.data.is_some() && self.has_many_versions(1);
+        let is_flushed = || self.flushed_transaction.load(Ordering::Relaxed) >= oldest.0;
+        let is_old = || oldest != self.readers.published().transaction();
+        let is_held = (is_pressed && is_flushed() && is_old()) || self.refuse_beside_long_reader().is_err();
+        is_held.then_some(oldest)
     }
 
     /// The pace of a flush of `total` pages that begins now.

@@ -35,12 +35,12 @@ fn begin(program: &Program, head: &str, expected: &str) -> TcpStream {
 
 /// A stream whose reader reads no more.
 fn stream(program: &Program) -> TcpStream {
-    begin(program, "GET /databases/Shop/streams/docs HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK")
+    begin(program, "GET /databases/Shop/streams/docs HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 200 OK")
 }
 
 /// A listener to changes, as WebSocket.
 fn changes(program: &Program) -> TcpStream {
-    let head = "GET /databases/Shop/changes HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+    let head = "GET /databases/Shop/changes HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
     begin(program, head, "HTTP/1.1 101 Switching Protocols")
 }
@@ -52,7 +52,7 @@ fn bulk_insert(program: &Program) -> TcpStream {
     let part = "[{\"Id\":\"bulk/1\",\"Type\":\"PUT\",\"Document\":{\"a\":1}}";
     write!(
         stream,
-        "POST /databases/Shop/bulk_insert?id=1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{part}\r\n",
+        "POST /databases/Shop/bulk_insert?id=1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{part}\r\n",
         part.len()
     )
     .unwrap();
@@ -92,7 +92,7 @@ fn as_many_streams_as_there_are_threads_hold_nothing_up() {
     // These wait for a thread.
     for _ in 0..4 {
         let mut waiting = program.connect();
-        waiting.write_all(b"GET /databases/Shop/streams/docs HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        waiting.write_all(b"GET /databases/Shop/streams/docs HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
         held.push(waiting);
     }
     stops(program, held);
@@ -134,7 +134,7 @@ fn a_second_signal_ends_it_at_once() {
     assert!(program.request("PUT", "/databases/db/docs?id=a", &document).starts_with("HTTP/1.1 201"));
     // An answer that nobody takes keeps the server from stopping for a moment.
     let mut held = TcpStream::connect(program.url.strip_prefix("http://").unwrap()).unwrap();
-    held.write_all(b"GET /databases/db/streams/docs HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    held.write_all(b"GET /databases/db/streams/docs HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     held.read_exact(&mut [0; 100]).unwrap();
     let process = rustix::process::Pid::from_child(&program.child);
     // Signals that come too close together are one: so more than two, until it is gone.

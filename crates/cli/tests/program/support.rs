@@ -51,7 +51,7 @@ impl Program {
         let size = body.len();
         write!(
             stream,
-            "{method} {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {size}\r\n\r\n{body}"
+            "{method} {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {size}\r\n\r\n{body}"
         )
         .unwrap();
         let mut answer = String::new();

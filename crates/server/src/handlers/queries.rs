@@ -22,6 +22,7 @@ use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, parse_object};
 use crate::limits::{DELETE_IDS_MAX, WHOLE_ANSWER_SIZE};
+use crate::memory::{Memory, Room};
 use crate::node::Node;
 use crate::reply::{self, Reply};
 
@@ -164,10 +165,12 @@ pub(crate) fn result_etag(snapshot: &Snapshot<'_>, query: &CollectionQuery) -> R
 pub(crate) fn execute<'s>(
     snapshot: &'s Snapshot<'_>,
     query: &CollectionQuery,
+    memory: &Arc<Memory>,
     deadline: &Deadline,
     found: &mut dyn FnMut(Document<'s>) -> Result<()>,
 ) -> Result<i64> {
     let take = query.take.unwrap_or(u64::MAX);
+    let mut room = memory.room();
     let mut passed = 0u64;
     let mut taken = 0u64;
     let in_source = |document: &Document<'_>| match &query.source {
@@ -202,7 +205,7 @@ pub(crate) fn execute<'s>(
                 if let Some(document) = snapshot.get(id)?
                     && in_source(&document)?
                 {
-                    documents.push(document);
+                    keep(&mut documents, document, &mut room)?;
                 }
             }
             // Without an order of its own the reference gives them by id.
@@ -221,7 +224,7 @@ pub(crate) fn execute<'s>(
             for document in deadline.by_prefix(snapshot, prefix_of(query))? {
                 let document = document?;
                 if in_source(&document)? {
-                    documents.push(document);
+                    keep(&mut documents, document, &mut room)?;
                 }
             }
             let total = documents.len() as i64;
@@ -240,6 +243,17 @@ pub(crate) fn execute<'s>(
         }
     }
     Ok(passed.cast_signed())
+}
+
+/// Keeps a document for later, as far as there is room.
+fn keep<'s>(documents: &mut Vec<Document<'s>>, document: Document<'s>, room: &mut Room) -> Result<()> {
+    if documents.len() == documents.capacity() {
+        let count = 2 * documents.len().max(128);
+        room.grow(count * size_of::<Document<'_>>())?;
+        documents.reserve_exact(count - documents.len());
+    }
+    documents.push(document);
+    Ok(())
 }
 
 /// The total when the page ended early: known for a whole collection, else -1 as the reference says.
@@ -266,7 +280,12 @@ pub(crate) struct Counts {
 }
 
 /// Counts what a query finds: at once for whole collections, else by executing it.
-pub(crate) fn count(snapshot: &Snapshot<'_>, query: &CollectionQuery, deadline: &Deadline) -> Result<Counts> {
+pub(crate) fn count(
+    snapshot: &Snapshot<'_>,
+    query: &CollectionQuery,
+    memory: &Arc<Memory>,
+    deadline: &Deadline,
+) -> Result<Counts> {
     let mut taken = 0;
     let total = match &query.filter {
         Filter::All => {
@@ -274,7 +293,7 @@ pub(crate) fn count(snapshot: &Snapshot<'_>, query: &CollectionQuery, deadline: 
             taken = count.saturating_sub(query.skip).min(query.take.unwrap_or(u64::MAX));
             count.cast_signed()
         }
-        Filter::Ids(_) | Filter::IdPrefix(_) => execute(snapshot, query, deadline, &mut |_| {
+        Filter::Ids(_) | Filter::IdPrefix(_) => execute(snapshot, query, memory, deadline, &mut |_| {
             taken += 1;
             Ok(())
         })?,
@@ -309,8 +328,9 @@ impl<'a> Asked<'a> {
         let mut counted = None;
         let mut taken = 0;
         let mut kept = Vec::new();
-        let mut room = self.exchange.node.memory.room();
-        let total = execute(self.snapshot, self.query, self.deadline, &mut |document| {
+        let memory = &self.exchange.node.memory;
+        let mut room = memory.room();
+        let total = execute(self.snapshot, self.query, memory, self.deadline, &mut |document| {
             let buffer = if counted.is_some() { out.buffer() } else { &mut results };
             if taken > 0 {
                 buffer.push(b',');
@@ -318,7 +338,7 @@ impl<'a> Asked<'a> {
             taken += 1;
             document.write(buffer, self.is_metadata_only, None);
             if counted.is_none() && results.len() >= WHOLE_ANSWER_SIZE {
-                let counts = count(self.snapshot, self.query, self.deadline)?;
+                let counts = count(self.snapshot, self.query, memory, self.deadline)?;
                 self.begin(out, &counts)?;
                 out.buffer().append(&mut results);
                 counted = Some(counts);
@@ -328,8 +348,7 @@ impl<'a> Asked<'a> {
                 self.deadline.lift();
             }
             if !self.query.includes.is_empty() {
-                room.grow((kept.len() + 1) * size_of::<Document<'_>>())?;
-                kept.push(document);
+                keep(&mut kept, document, &mut room)?;
             }
             Ok(())
         })?;
@@ -433,12 +452,18 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
 fn delete_matching(database: &Arc<Database>, query: &CollectionQuery, operation: &Arc<Operation>) -> Result<u64> {
     let killed = operation.clone();
     let deadline = Deadline::new(None, move || killed.is_killed());
+    // Nobody waits for an answer that could ask to try again later.
+    let memory = &Memory::new(usize::MAX);
     let last_etag = database.read().last_etag()?;
-    let expected = count(&database.read(), query, &deadline)?.taken;
+    let expected = count(&database.read(), query, memory, &deadline)?.taken;
     let mut left = query.clone();
+    if left.skip == 0 && left.take.is_none() {
+        // Where all of them go the order does not matter, and this one keeps no documents back.
+        left.order = Order::Etag;
+    }
     let mut processed = 0;
     loop {
-        let ids = ids_to_delete(&database.read(), &left, last_etag, &deadline)?;
+        let ids = ids_to_delete(&database.read(), &left, last_etag, memory, &deadline)?;
         for some in ids.chunks(DELETE_COUNT) {
             if operation.is_killed() {
                 return Err(database::Error::Canceled.into());
@@ -464,11 +489,12 @@ fn ids_to_delete(
     snapshot: &Snapshot<'_>,
     query: &CollectionQuery,
     last_etag: u64,
+    memory: &Arc<Memory>,
     deadline: &Deadline,
 ) -> Result<Vec<String>> {
     let mut ids = Vec::new();
     let mut enough = false;
-    let outcome = execute(snapshot, query, deadline, &mut |document| {
+    let outcome = execute(snapshot, query, memory, deadline, &mut |document| {
         if document.etag() <= last_etag {
             ids.push(document.id().to_owned());
         }

@@ -97,6 +97,7 @@ fn stream_query(
 ) -> Result<Option<Reply>> {
     let deadline = deadline(out);
     let snapshot = exchange.database().read();
+    let memory = &exchange.node.memory;
     let etag = result_etag(&snapshot, query)?;
     // The total has to be said before the results: -1 where it is not known without reading them.
     let total = match &query.filter {
@@ -104,7 +105,7 @@ fn stream_query(
         Filter::All | Filter::Ids(_) => {
             let caller = out.caller();
             let counting = Deadline::new(Some(exchange.node.limits.query_run_time), move || caller.is_gone());
-            count(&snapshot, query, &counting)?.total
+            count(&snapshot, query, memory, &counting)?.total
         }
     };
     let mut head = Vec::new();
@@ -120,7 +121,7 @@ fn stream_query(
     out.begin(reply::ok(Bytes::new()), &snapshot)?;
     let mut documents = Documents::begin(out, Format::Object, &before);
     documents.form = if format == Format::Lines { Form::Items } else { Form::Elements };
-    execute(&snapshot, query, &deadline, &mut |document| documents.write(out, &document))?;
+    execute(&snapshot, query, memory, &deadline, &mut |document| documents.write(out, &document))?;
     documents.end(out);
     Ok(None)
 }
