@@ -174,7 +174,9 @@ impl Error {
     /// What the client is told. It is not told where files are: that is in the log.
     pub(crate) fn message(&self) -> String {
         match self {
-            Error::Database(database::Error::Io { operation, source, .. }) => format!("{operation} a file: {source}"),
+            Error::Database(database::Error::Io { operation, path, source }) => {
+                format!("{operation} '{}': {source}", last_names(path))
+            }
             Error::BulkInsert { documents, batches, cause } => Error::BulkInsert {
                 documents: *documents,
                 batches: *batches,
@@ -354,6 +356,12 @@ fn io_shape(error: &std::io::Error) -> Shape {
         Some(12 | 23 | 24) => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenException"),
         _ => Shape::new(StatusCode::INTERNAL_SERVER_ERROR, "System.IO.IOException"),
     }
+}
+
+/// A file with the folder that it is in, which is that of its database.
+fn last_names(path: &std::path::Path) -> String {
+    let names: Vec<_> = path.components().rev().take(2).map(|name| name.as_os_str().to_string_lossy()).collect();
+    names.into_iter().rev().collect::<Vec<_>>().join("/")
 }
 
 /// What is told of an error of the storage: files without their folders. A full disk is the operator's to find, so it keeps

@@ -330,7 +330,7 @@ fn clients_do_not_learn_where_files_are() {
     let answer = wire.call("PUT /databases/db/docs?id=a", "{}");
     answer.check_error(500, "IOException", "");
     assert!(!answer.text().contains(folder.to_str().unwrap()), "{}", answer.text());
-    assert!(answer.text().contains("'db'"), "{}", answer.text());
+    assert!(answer.text().contains("'db/data'"), "{}", answer.text());
     drop(wire);
     std::fs::remove_dir_all(folder).unwrap();
 }
