@@ -251,6 +251,9 @@ impl Tree {
             None if appended && !branch => guessed_prefix(&lower, &separator),
             None => 0,
         };
+        // Entries that move must not become longer, or they may not fit: they keep the prefix that they share now, also where
+        // nothing says that all that will come shares it.
+        let shared = if from < count { shared.max(node::prefix(page).len()) } else { shared };
         let prefix = separator[..shared].to_vec();
         let (mut left_copy, mut left_lines) = (*page, Lines::NONE);
         let left_copy = &mut PageMut::new(&mut left_copy, &mut left_lines);

@@ -123,3 +123,22 @@ fn the_halves_of_a_split_have_all_entries() {
     check(&page).unwrap();
     assert_eq!(entries(&page), before);
 }
+
+#[test]
+fn keys_with_a_long_beginning_in_common_come_in_any_order() {
+    use crate::{Environment, Options, Tree};
+    for (step, long) in [(1, 480), (1999, 480), (7, 480), (1, 2000), (613, 1500)] {
+        let environment = Environment::in_memory(Options::default()).unwrap();
+        let key = |number: usize| format!("{}/0/{number}", "x".repeat(long)).into_bytes();
+        let tree = environment.write(|tx| {
+            let tree = Tree::open_or_create(tx, b"tree")?;
+            (0..2000).try_for_each(|index| tree.put(tx, &key(index * step % 2000), &[7; 8]))?;
+            tree.put(tx, b"a", b"first")?;
+            tree.put(tx, b"z", b"last")?;
+            Ok::<_, crate::Error>(tree)
+        });
+        let (tree, tx) = (tree.unwrap(), environment.read());
+        assert!((0..2000).all(|number| tree.contains(&tx, &key(number)).unwrap()), "{step}, {long}");
+        assert_eq!(environment.verify().unwrap().problems, Vec::<String>::new());
+    }
+}
