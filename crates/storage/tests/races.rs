@@ -181,6 +181,11 @@ fn a_lead_that_is_taken_runs_the_job_here_and_one_that_is_not_elsewhere() {
     let (answered, answers) = std::sync::mpsc::channel();
     let submit = || environment.submit(Box::new(Late { tree, answered: answered.clone() }));
     let lead = submit().expect("nobody leads");
+    assert!(!lead.is_alone(), "nobody knows yet who else comes");
+    lead.run();
+    assert_eq!(answers.try_recv(), Ok(true));
+    (0..8u8).for_each(|key| environment.write(|tx| tree.put(tx, &[key], b"alone")).unwrap());
+    let lead = submit().expect("nobody leads");
     assert!(lead.is_alone());
     assert!(submit().is_none(), "one lead is enough");
     assert!(answers.try_recv().is_err(), "nobody led yet");

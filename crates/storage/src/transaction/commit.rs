@@ -71,9 +71,12 @@ struct State {
     /// Somebody runs jobs, or was just made to.
     leading: bool,
     in_flight: usize,
-    /// Jobs in the batch that was taken last.
-    last_batch: usize,
+    /// Batches of one job that were taken one after the other.
+    lone_batches: u32,
 }
+
+/// So many jobs that came one by one show that there is one client that waits for each.
+const LONE_BATCHES_MIN: u32 = 8;
 
 /// A queue that was just given a job, and that nobody leads yet. Dropped, a thread of the pool leads it.
 pub struct Lead {
@@ -83,7 +86,7 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// Whether nothing else is on its way, nor was just before: then leading right here is quickest. Beside others it is
+    /// Whether nothing else is on its way, nor was for a while: then leading right here is quickest. Beside others it is
     /// not: they would wait for this thread to come back, where one of the pool would take them along.
     pub fn is_alone(&self) -> bool {
         self.is_alone
@@ -148,7 +151,7 @@ impl Queue {
     pub fn submit(&self, inner: &Arc<Inner>, job: Box<dyn Job>) -> Option<Lead> {
         let is_alone = {
             let state = self.state.lock();
-            state.entries.is_empty() && state.in_flight == 0 && state.last_batch <= 1
+            state.entries.is_empty() && state.in_flight == 0 && state.lone_batches >= LONE_BATCHES_MIN
         };
         self.push(Entry::Owned(job)).then(|| Lead { inner: Some(inner.clone()), is_alone })
     }
@@ -180,7 +183,7 @@ impl Queue {
             let mut batch: Vec<Entry> = {
                 let mut state = self.state.lock();
                 let count = state.entries.len().min(JOBS_PER_TRANSACTION_MAX);
-                state.last_batch = count;
+                state.lone_batches = if count > 1 { 0 } else { state.lone_batches.saturating_add(1) };
                 state.entries.drain(..count).collect()
             };
             let sealed = run_batch(inner, writer, &mut batch);
