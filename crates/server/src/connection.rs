@@ -11,7 +11,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use hyper::body::Incoming;
@@ -126,6 +126,8 @@ pub(crate) struct Connection {
     body_is_stream: AtomicBool,
     /// Since when the client sends nothing more, although it waits for an answer.
     half_closed_since: AtomicU64,
+    /// Who was told nothing of that end, and looks again when the answer is sent.
+    half_closed_reader: Mutex<Option<Waker>>,
     is_answered: AtomicBool,
     /// Heads that have arrived, the first of them that is to be refused, and requests that were begun.
     head_count: AtomicU64,
@@ -165,6 +167,7 @@ impl Connection {
             body_bytes: AtomicU64::new(0),
             body_is_stream: AtomicBool::new(false),
             half_closed_since: AtomicU64::new(0),
+            half_closed_reader: Mutex::new(None),
             is_answered: AtomicBool::new(false),
             head_count: AtomicU64::new(0),
             refused_from: AtomicU64::new(u64::MAX),
@@ -197,12 +200,12 @@ impl Connection {
         self.is_answered.store(true, Relaxed);
     }
 
-    /// A request was read to its end: what the client sends now is its next one, and its end is perhaps that of its half
-    /// alone. A head that has arrived counts, also before it is looked at.
-    fn waits_for_answer(&self) -> bool {
+    /// Whether a request has arrived to its end and is not answered yet. That it was read here does not mean that it was
+    /// looked at: its body may still be on the way through the library. A client that ends now perhaps ends its half alone.
+    fn waits_for_answer(&self, framing: &Framing) -> bool {
         let is_request =
             self.busy.load(Relaxed) > 0 || self.head_count.load(Relaxed) > self.request_count.load(Relaxed);
-        is_request && self.body_since.load(Relaxed) == 0 && !self.is_upgraded.load(Relaxed)
+        is_request && framing.is_between_requests() && !self.is_upgraded.load(Relaxed)
     }
 
     /// Keeps what is left of a body for [`take_rest`](Self::take_rest).
@@ -313,6 +316,11 @@ impl Drop for Busy {
         if self.0.busy.fetch_sub(1, Relaxed) == 1 {
             // The next answer is not measured by how this one was taken.
             self.0.reader_since.store(0, Relaxed);
+            if self.0.half_closed_since.load(Relaxed) != 0
+                && let Some(reader) = self.0.half_closed_reader.lock().take()
+            {
+                reader.wake();
+            }
         }
     }
 }
@@ -347,8 +355,9 @@ impl AsyncRead for Watched {
         let read = buf.filled().get(before..).unwrap_or_default();
         let now = this.connection.clock.load(Relaxed);
         if read.is_empty() {
-            if matches!(polled, Poll::Ready(Ok(()))) && this.connection.waits_for_answer() {
+            if matches!(polled, Poll::Ready(Ok(()))) && this.connection.waits_for_answer(&this.framing) {
                 // It gets its answer all the same, if that comes soon: see `is_expired`.
+                *this.connection.half_closed_reader.lock() = Some(cx.waker().clone());
                 let _ = this.connection.half_closed_since.compare_exchange(0, now, Relaxed, Relaxed);
                 return Poll::Pending;
             }

@@ -66,6 +66,11 @@ impl Framing {
         self.state == State::Head && (self.head.has_begun || self.line_size > 0)
     }
 
+    /// Whether every request that has begun has arrived to its end, body included.
+    pub(crate) fn is_between_requests(&self) -> bool {
+        self.state == State::Head && !self.is_in_head()
+    }
+
     /// Takes the next bytes of the connection, however it is cut into pieces.
     pub(crate) fn read(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {

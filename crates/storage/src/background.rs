@@ -49,6 +49,12 @@ pub(crate) fn spawn(task: impl FnOnce() + Send + 'static) {
     }
 }
 
+/// Whether a task waits for a thread: who holds one and could let go of it soon, should.
+pub(crate) fn is_short_of_threads() -> bool {
+    let state = STATE.lock();
+    state.threads == THREADS_MAX && !state.tasks.is_empty()
+}
+
 fn work() {
     ask_for_short_slices();
     let mut state = STATE.lock();

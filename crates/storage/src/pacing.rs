@@ -8,6 +8,7 @@
 //! * What an old snapshot keeps from being flushed is not tried again before that snapshot closes. Past a bound on page
 //!   versions, writes beside it are refused.
 
+use crate::background;
 use crate::environment::{Inner, Writer};
 use crate::error::{Error, Result};
 use crate::ids::{SnapshotWord, TransactionId};
@@ -200,7 +201,7 @@ impl Pace<'_> {
         let room = options.flush_after_bytes / PARTS_OF_MEASURE;
         let journal_bytes = self.inner.pacing.journal_bytes();
         let is_behind = journal_bytes.saturating_mul(self.total as u64) > room.saturating_mul(written as u64);
-        if !is_behind {
+        if !is_behind && !background::is_short_of_threads() {
             self.written = written;
             std::thread::sleep(PAUSE);
         }

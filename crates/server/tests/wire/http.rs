@@ -65,6 +65,22 @@ fn raw(wire: &Wire, request: &[u8]) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
+/// It ends its half at once, so that its end is there while its body is still on the way to the handler.
+#[test]
+fn a_client_that_ends_its_half_after_its_request_gets_every_answer() {
+    let wire = Wire::with_database();
+    let head = "PUT /databases/db/docs?id=a HTTP/1.1\r\nHost: x\r\n";
+    let body = format!("{{\"Text\":\"{}\"}}", "x".repeat(100_000));
+    let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    let counted = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+    for round in 0..100 {
+        for request in [&chunked, &counted] {
+            let answer = raw(&wire, request.as_bytes());
+            assert!(answer.starts_with("HTTP/1.1 201 "), "round {round}: {answer:?}");
+        }
+    }
+}
+
 #[test]
 fn ambiguous_and_malformed_heads_are_refused() {
     let wire = Wire::with_database();
