@@ -72,7 +72,7 @@ impl Writing<'_, '_> {
             }
             for (key, location) in keys {
                 let document = Some(Existing::at(&schema, &*self.tx, location)?);
-                self.delete_found(Found { key, document })?;
+                self.delete_found(Found { key, document, tombstone: None })?;
                 count += 1;
             }
         }
@@ -92,7 +92,7 @@ impl Writing<'_, '_> {
             let document = Existing::at(&schema, &*self.tx, *location)?;
             let mut key = std::mem::take(&mut self.spare_key);
             lower_into(&mut key, record::id(&document.head, schema.records.get(&*self.tx, *location)?)?);
-            self.delete_found(Found { key, document: Some(document) })?;
+            self.delete_found(Found { key, document: Some(document), tombstone: None })?;
         }
         Ok(locations.len())
     }

@@ -22,6 +22,8 @@ pub(crate) struct Found {
     /// The lower-cased id.
     pub key: Vec<u8>,
     pub document: Option<Existing>,
+    /// What a document of this id left in the collection where one is to be stored now; looked for by a put alone.
+    pub tombstone: Option<Existing>,
 }
 
 impl Existing {
@@ -43,7 +45,7 @@ impl Writing<'_, '_> {
             Some(location) => Some(Existing::at(schema, &*self.tx, location)?),
             None => None,
         };
-        Ok(Found { key, document })
+        Ok(Found { key, document, tombstone: None })
     }
 
     /// The tombstone that a document with this key left in a collection.

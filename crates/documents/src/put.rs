@@ -42,12 +42,15 @@ impl Writing<'_, '_> {
         content: &Content,
         collection: Option<usize>,
     ) -> Result<(PutDecision<'b>, Found)> {
-        let (id, etag, found) = self.complete(&command.id, batch.separator.unwrap_or('/'))?;
+        let (id, etag, mut found) = self.complete(&command.id, batch.separator.unwrap_or('/'))?;
         self.check_expected(Operation::Put, &id, &command.expected, found.document.as_ref())?;
         let collection = collection.and_then(|place| batch.collections.name(place)).unwrap_or(EMPTY_COLLECTION);
         let place = self.find_collection(collection)?;
         let number = place.map(|place| self.collection(place).number);
         let parts = content.bytes(&batch.text);
+        if found.document.is_none() {
+            found.tombstone = self.tombstone_in(place, &found.key)?;
+        }
         let before = match &found.document {
             Some(document) if Some(document.head.collection) != number => {
                 let from = self.collection_by_number(document.head.collection)?;
@@ -57,14 +60,14 @@ impl Writing<'_, '_> {
             Some(document) if batch.skip_unchanged && self.is_unchanged(document, content, parts)? => {
                 return Ok((PutDecision::Unchanged(id, document.clone()), found));
             }
-            Some(document) => Some(Cow::Borrowed(document)),
-            None => self.tombstone_in(place, &found.key)?.map(Cow::Owned),
+            Some(document) => Some(document),
+            None => found.tombstone.as_ref(),
         };
         let etag = etag.unwrap_or_else(|| self.next_etag());
         let put = Put {
             id,
             etag,
-            vector: self.vector_over(before.as_deref(), etag)?,
+            vector: self.vector_over(before, etag)?,
             last_modified: self.now,
             flags: found.document.as_ref().map_or(Flags::NONE, |document| document.head.flags),
             collection,
@@ -135,8 +138,8 @@ impl Writing<'_, '_> {
                 schema.records.update(self.tx, document.location, (&old, &keys), &parts)?;
             }
             None => {
-                if let Some(tombstone) = self.tombstone_in(Some(place), &found.key)? {
-                    self.remove_tombstone(&tombstone, &found.key)?;
+                if let Some(tombstone) = &found.tombstone {
+                    self.remove_tombstone(tombstone, &found.key)?;
                 }
                 schema.records.insert(self.tx, &keys, &parts)?;
             }
