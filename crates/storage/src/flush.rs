@@ -90,7 +90,7 @@ impl Inner {
             // An older snapshot that set the target may close before the flush ends; what it sees must stay.
             snapshot.hold_back_to(oldest);
             let target = oldest.transaction();
-            self.pacing.flush_begins();
+            self.pacing.flush_begins(writer.dirty_since_flush.len());
             let position = writer.positions.partition_point(|state| state.transaction <= target);
             let state = position.checked_sub(1).and_then(|last| writer.positions.get(last)).copied();
             let all = position == writer.positions.len() && writer.last_transaction <= target;

@@ -1,8 +1,9 @@
 //! When a flush begins, how fast it goes, and when writers wait for it or are refused.
 //!
-//! * A flush is *due* when the journal has reached its measure, or the process holds many page versions; and long before
-//!   when it is cheap: when there is about as much journal as there are pages to write, as after a load of rising keys. What
-//!   writes to pages here and there waits, so that a page is written once for many changes.
+//! * A flush is *due* when the journal has reached its measure, or the process holds many page versions. The measure is small
+//!   while flushes are cheap: when there is about as much journal as there are pages to write, as in a load of rising keys,
+//!   waiting gains nothing and costs memory. What writes to pages here and there waits, so that a page is written once for
+//!   many changes.
 //! * It writes slowly, in small pieces, as long as that keeps up with the journal: the device then has time for commits.
 //! * Past twice the measure writers wait for it, and it hurries.
 //! * What an old snapshot keeps from being flushed is not tried again before that snapshot closes. Past a bound on page
@@ -12,6 +13,7 @@ use crate::background;
 use crate::environment::{Inner, Writer};
 use crate::error::{Error, Result};
 use crate::ids::{SnapshotWord, TransactionId};
+use crate::limits::PAGE_SIZE;
 use crate::pager::frames::Pool;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -25,8 +27,8 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// A flush should end before the journal has grown by one part in this many of its measure.
 const PARTS_OF_MEASURE: u64 = 4;
 
-/// Bytes of journal below which no flush is due for being cheap.
-const CHEAP_FLUSH_BYTES_MIN: u64 = 16 << 20;
+/// Bytes of journal after which a flush begins while flushes are cheap.
+const CHEAP_FLUSH_BYTES: u64 = 8 << 20;
 
 /// Bytes of page versions that an environment may have whatever others have.
 const OWN_VERSION_BYTES_MIN: usize = 16 << 20;
@@ -36,6 +38,8 @@ const OWN_VERSION_BYTES_MIN: usize = 16 << 20;
 pub(crate) struct Pacing {
     /// Bytes of journal since the last flush began.
     journal_bytes: AtomicU64,
+    /// The last flush had about as much journal as pages to write.
+    cheap: AtomicBool,
     /// A flush is due; the next batch has it started.
     wanted: AtomicBool,
     /// A thread is about to flush.
@@ -59,11 +63,12 @@ impl Pacing {
         self.journal_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// A flush begins, with these bytes of journal that it will not cover.
-    pub fn flush_begins(&self) {
+    /// A flush begins, of pages that many. What the journal gets from here on is for the next one.
+    pub fn flush_begins(&self, dirty_pages: usize) {
         self.scheduled.store(false, Ordering::Relaxed);
         self.flushes.fetch_add(1, Ordering::Relaxed);
-        self.journal_bytes.store(0, Ordering::Relaxed);
+        let journal_bytes = self.journal_bytes.swap(0, Ordering::Relaxed);
+        self.cheap.store(is_cheap(journal_bytes, dirty_pages * PAGE_SIZE), Ordering::Relaxed);
     }
 
     pub fn flush_count(&self) -> u64 {
@@ -82,13 +87,23 @@ impl Pacing {
     }
 }
 
+/// Whether a flush writes little more than the journal has already.
+fn is_cheap(journal_bytes: u64, page_bytes: usize) -> bool {
+    2 * journal_bytes >= page_bytes as u64
+}
+
 impl Inner {
+    /// Bytes of journal after which a flush begins; at twice that, writers wait for it.
+    fn measure(&self) -> u64 {
+        let bytes = self.options.flush_after_bytes;
+        if self.pacing.cheap.load(Ordering::Relaxed) { bytes.min(CHEAP_FLUSH_BYTES) } else { bytes }
+    }
+
     /// Called by the writer after each commit: when enough has gathered, the next batch starts a flush.
     pub fn note_if_flush_is_due(&self, writer: &Writer) {
         let journal_bytes = self.pacing.journal_bytes();
-        let is_cheap =
-            journal_bytes >= CHEAP_FLUSH_BYTES_MIN && 2 * journal_bytes >= self.table.versions.bytes() as u64;
-        let due = journal_bytes >= self.options.flush_after_bytes || is_cheap || self.has_many_versions(1);
+        let became_cheap = journal_bytes >= CHEAP_FLUSH_BYTES && is_cheap(journal_bytes, self.table.versions.bytes());
+        let due = journal_bytes >= self.measure() || became_cheap || self.has_many_versions(1);
         if due && self.options.background && !writer.dirty_since_flush.is_empty() && !self.is_held_back() {
             self.pacing.wanted.store(true, Ordering::Relaxed);
         }
@@ -121,7 +136,7 @@ impl Inner {
     }
 
     fn is_crowded(&self) -> bool {
-        let much_journal = self.pacing.journal_bytes() >= 2 * self.options.flush_after_bytes;
+        let much_journal = self.pacing.journal_bytes() >= 2 * self.measure();
         self.options.background && (much_journal || self.has_many_versions(2)) && !self.is_held_back()
     }
 
@@ -198,7 +213,7 @@ impl Pace<'_> {
         if written < self.written + PAGES_AT_ONCE || !options.background || waiting.load(Ordering::Relaxed) > 0 {
             return;
         }
-        let room = options.flush_after_bytes / PARTS_OF_MEASURE;
+        let room = self.inner.measure() / PARTS_OF_MEASURE;
         let journal_bytes = self.inner.pacing.journal_bytes();
         let is_behind = journal_bytes.saturating_mul(self.total as u64) > room.saturating_mul(written as u64);
         if !is_behind && !background::is_short_of_threads() {
