@@ -12,6 +12,7 @@ use crate::journal::replay;
 use crate::limits::{DATA_FILE_STEP_MAX, PAGE_SIZE};
 use crate::pacing::Pacing;
 use crate::page;
+use crate::pager::changes::SavedLine;
 use crate::pager::readers::Readers;
 use crate::pager::table::{PageTable, Place};
 use crate::space::{self, Room, SpaceHints};
@@ -124,6 +125,8 @@ pub(crate) struct Writer {
     pub positions: VecDeque<replay::State>,
     pub compression: Compression,
     pub dirty_buffer: Vec<PageNumber>,
+    /// What the running job changed in versions that earlier jobs of its transaction made.
+    pub saved_lines: Vec<SavedLine>,
     /// The environment is being closed.
     pub closed: bool,
 }
@@ -360,6 +363,7 @@ impl Inner {
             positions: VecDeque::new(),
             compression: Compression::default(),
             dirty_buffer: Vec::new(),
+            saved_lines: Vec::new(),
             closed: false,
         };
         Ok(Inner {

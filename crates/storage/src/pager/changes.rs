@@ -3,8 +3,12 @@
 //! Commits are found by comparing a page with its previous version. Most change a few lines of it, so every way to change
 //! one goes through [`PageMut`], which notes the lines; the journal compares only those. In debug builds it compares all,
 //! and a line that changed without a note is a panic.
+//!
+//! Jobs that share a transaction change its versions one after the other. So that one can be taken back alone, the first
+//! time that it changes a line of a version that an earlier job made, the line is saved.
 
 use super::Page;
+use super::frames::VersionPointer;
 use crate::limits::PAGE_SIZE;
 use std::ops::{Deref, Range};
 
@@ -19,12 +23,24 @@ impl Lines {
     pub const NONE: Lines = Lines(0);
     pub const ALL: Lines = Lines(u64::MAX);
 
+    /// The lines that a range of bytes touches.
     #[inline]
-    fn note(&mut self, range: &Range<usize>) {
-        if range.start < range.end {
-            let (first, last) = (range.start / LINE, (range.end - 1) / LINE);
-            self.0 |= (u64::MAX << first) & (u64::MAX >> (63 - last));
+    fn of(range: &Range<usize>) -> Lines {
+        if range.start >= range.end {
+            return Lines::NONE;
         }
+        let (first, last) = (range.start / LINE, (range.end - 1) / LINE);
+        Lines((u64::MAX << first) & (u64::MAX >> (63 - last)))
+    }
+
+    /// Where the lines are, as offsets of their first bytes.
+    pub fn offsets(self) -> impl Iterator<Item = usize> {
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let line = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            (line < u64::BITS as usize).then_some(line * LINE)
+        })
     }
 
     /// Whether the line that begins at or holds a byte is among them.
@@ -34,22 +50,66 @@ impl Lines {
     }
 }
 
+/// A line as it was before the running job.
+pub(crate) struct SavedLine {
+    pub version: VersionPointer,
+    /// Of its first byte in the page.
+    pub offset: usize,
+    pub bytes: [u8; LINE],
+}
+
+/// Saves the lines of a version before they change.
+pub(crate) struct Saver<'p> {
+    pub version: VersionPointer,
+    /// What the running job saved of it already.
+    pub saved: &'p mut Lines,
+    pub log: &'p mut Vec<SavedLine>,
+}
+
+impl Saver<'_> {
+    fn save(&mut self, page: &Page, lines: Lines) {
+        let missing = Lines(lines.0 & !self.saved.0);
+        self.saved.0 |= missing.0;
+        for offset in missing.offsets() {
+            let mut bytes = [0; LINE];
+            bytes.copy_from_slice(&page[offset..offset + LINE]);
+            self.log.push(SavedLine { version: self.version, offset, bytes });
+        }
+    }
+}
+
 /// A page, to be changed. Reads as the page.
 pub(crate) struct PageMut<'p> {
     page: &'p mut Page,
     lines: &'p mut Lines,
+    saver: Option<Saver<'p>>,
 }
 
 impl<'p> PageMut<'p> {
     #[inline]
     pub fn new(page: &'p mut Page, lines: &'p mut Lines) -> Self {
-        PageMut { page, lines }
+        PageMut { page, lines, saver: None }
+    }
+
+    /// The same page, whose lines are saved before they change.
+    #[inline]
+    pub fn saving(self, saver: Saver<'p>) -> Self {
+        PageMut { saver: Some(saver), ..self }
+    }
+
+    #[inline]
+    fn note(&mut self, range: Range<usize>) {
+        let lines = Lines::of(&range);
+        if let Some(saver) = &mut self.saver {
+            saver.save(self.page, lines);
+        }
+        self.lines.0 |= lines.0;
     }
 
     /// Writes bytes at a place.
     #[inline]
     pub fn write(&mut self, at: usize, bytes: &[u8]) {
-        self.lines.note(&(at..at + bytes.len()));
+        self.note(at..at + bytes.len());
         self.page[at..at + bytes.len()].copy_from_slice(bytes);
     }
 
@@ -75,14 +135,14 @@ impl<'p> PageMut<'p> {
 
     /// Sets a range to zeros.
     pub fn clear(&mut self, range: Range<usize>) {
-        self.lines.note(&range);
+        self.note(range.clone());
         self.page[range].fill(0);
     }
 
     /// Moves bytes within the page.
     #[inline]
     pub fn copy_within(&mut self, from: Range<usize>, to: usize) {
-        self.lines.note(&(to..to + from.len()));
+        self.note(to..to + from.len());
         self.page.copy_within(from, to);
     }
 }
@@ -109,8 +169,9 @@ mod tests {
         page.clear(5 * LINE..6 * LINE);
         page.copy_within(0..8, PAGE_SIZE - 8);
         page.clear(9 * LINE..9 * LINE);
-        let noted: Vec<usize> = (0..64).filter(|line| lines.contains(line * LINE)).collect();
+        let noted: Vec<usize> = lines.offsets().map(|offset| offset / LINE).collect();
         assert_eq!(noted, [0, 1, 2, 5, 63]);
+        assert!((0..64).all(|line| lines.contains(line * LINE) == noted.contains(&line)));
         assert_eq!((bytes[2 * LINE - 1], bytes[2 * LINE], bytes[PAGE_SIZE - 8]), (1, 2, 1));
     }
 }

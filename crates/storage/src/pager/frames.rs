@@ -13,7 +13,7 @@
 //! Versions of runs of pages (values over a page) are allocated one by one and freed for good.
 
 use super::Page;
-use super::changes::{Lines, PageMut};
+use super::changes::{LINE, Lines, PageMut, SavedLine, Saver};
 use super::map::Mapping;
 use crate::ids::TransactionId;
 use crate::limits::PAGE_SIZE;
@@ -30,17 +30,26 @@ const CHUNK_SIZE: usize = 4 << 20;
 /// Versions that the process keeps although the file has them: 256 MiB, the branches of some 12 GiB of data.
 const KEPT_FRAMES_MAX: usize = (256 << 20) / FRAME_SIZE;
 
+/// Spares that the process keeps: 64 MiB.
+const SPARE_FRAMES_MAX: usize = (64 << 20) / FRAME_SIZE;
+
 /// The head of one version of a page, or of a run of pages; the bytes follow it.
 #[repr(C, align(64))]
 pub(crate) struct Head {
     /// The next older version; null: the file has it.
     previous: AtomicPtr<Head>,
+    /// A version that nobody can reach any more and that differs from this one in `lines` only: the next version of the page is
+    /// made of it. Only the writer looks at it.
+    spare: AtomicPtr<Head>,
     /// The transaction that wrote this version.
     transaction: AtomicU64,
     /// Pages that follow: 1, or more for a run.
     pages: u32,
     /// The job of the transaction that made it (see `transaction::write`).
-    pub job: u32,
+    job: u32,
+    /// The last job that saved lines of it, and which.
+    saved_by: u32,
+    saved: Lines,
     /// What was changed since the previous version. Of no meaning for fresh pages and runs.
     pub lines: Lines,
     /// The journal must describe it from zeros: the page was allocated by this transaction.
@@ -51,7 +60,11 @@ pub(crate) struct Head {
     kept: AtomicBool,
     /// A flush is writing it: it must not go back to the pool, although no snapshot can see it.
     pinned: AtomicBool,
+    /// A newer version of the page was committed.
+    replaced: AtomicBool,
 }
+
+const _: () = assert!(size_of::<Head>() == HEAD_SIZE);
 
 /// A pointer to a version. Dereferenced only under the rules of `table`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,12 +125,21 @@ impl VersionPointer {
     pub fn set_pinned(&self, pinned: bool) {
         self.head().pinned.store(pinned, Ordering::Relaxed);
     }
+    /// Notes that a newer version of the page was committed.
+    pub fn set_replaced(&self) {
+        self.head().replaced.store(true, Ordering::Relaxed);
+    }
+    fn take_spare(&self) -> Option<VersionPointer> {
+        Self::from_raw(self.head().spare.swap(std::ptr::null_mut(), Ordering::Relaxed))
+    }
     /// Starts a version: its place in the chain is set before anyone can see it.
     pub fn start(&mut self, transaction: TransactionId, job: u32, previous: Option<VersionPointer>) {
         self.set_previous(previous);
         let head = self.head_mut();
         *head.transaction.get_mut() = transaction.0;
+        *head.replaced.get_mut() = false;
         head.job = job;
+        head.saved_by = job;
         head.lines = Lines::NONE;
         head.fresh = false;
         head.base_unverified = previous.is_some_and(|previous| previous.base_unverified());
@@ -146,6 +168,26 @@ impl VersionPointer {
             let start = self.0.as_ptr().cast::<u8>().add(HEAD_SIZE);
             std::slice::from_raw_parts_mut(start, self.pages() as usize * PAGE_SIZE)
         }
+    }
+    /// The first page with the notes of its changes, for a job of the transaction that made the version, under the conditions
+    /// of [`Self::bytes_mut`]. What an earlier job left is saved in `log`.
+    #[inline]
+    pub fn changes_by<'a>(&mut self, job: u32, log: &'a mut Vec<SavedLine>) -> PageMut<'a> {
+        let version = *self;
+        let head = self.head_mut();
+        if head.job == job {
+            return self.changes();
+        }
+        if head.saved_by != job {
+            (head.saved_by, head.saved) = (job, Lines::NONE);
+        }
+        // SAFETY: as in `changes`; `lines` and `saved` are different fields.
+        let saved = unsafe { &mut (*version.0.as_ptr()).saved };
+        self.changes().saving(Saver { version, saved, log })
+    }
+    /// Brings a line back, under the conditions of [`Self::bytes_mut`].
+    pub fn restore(&mut self, offset: usize, line: &[u8; LINE]) {
+        self.page_mut()[offset..offset + LINE].copy_from_slice(line);
     }
     /// The first page with the notes of its changes, under the conditions of [`Self::bytes_mut`].
     pub fn changes<'a>(&mut self) -> PageMut<'a> {
@@ -183,6 +225,44 @@ impl Versions {
         true
     }
 
+    /// A version with the same bytes as `version`, which has one page.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::take`].
+    pub fn copy(&self, version: VersionPointer) -> std::io::Result<VersionPointer> {
+        let Some(mut copy) = version.take_spare() else {
+            let mut copy = self.take()?;
+            copy.page_mut().copy_from_slice(version.page());
+            return Ok(copy);
+        };
+        POOL.spares.fetch_sub(1, Ordering::Relaxed);
+        let (from, to) = (version.page(), copy.page_mut());
+        for offset in version.lines().offsets() {
+            to[offset..offset + LINE].copy_from_slice(&from[offset..offset + LINE]);
+        }
+        debug_assert!(from == to, "a spare differs in the lines that are noted only");
+        Ok(copy)
+    }
+
+    /// Keeps a version that nobody can reach any more as the spare of its successor. False: that has no use for it.
+    pub fn keep_as_spare(&self, version: VersionPointer, successor: VersionPointer) -> bool {
+        let head = successor.head();
+        let is_of_use =
+            !head.replaced.load(Ordering::Relaxed) && !head.fresh && head.pages == 1 && version.pages() == 1;
+        if !is_of_use || POOL.spares.load(Ordering::Relaxed) >= SPARE_FRAMES_MAX {
+            return false;
+        }
+        POOL.spares.fetch_add(1, Ordering::Relaxed);
+        if version.head().kept.swap(false, Ordering::Relaxed) {
+            POOL.kept.fetch_sub(1, Ordering::Relaxed);
+            POOL.in_use.fetch_add(1, Ordering::Relaxed);
+            self.bytes.fetch_add(FRAME_SIZE, Ordering::Relaxed);
+        }
+        head.spare.store(version.0.as_ptr(), Ordering::Relaxed);
+        true
+    }
+
     /// A version of one page; its bytes are what they were.
     ///
     /// # Errors
@@ -208,7 +288,12 @@ impl Versions {
     /// Takes versions back. The caller knows that no snapshot can reach them (`transaction::reclaim`).
     pub fn give_back(&self, versions: impl IntoIterator<Item = VersionPointer>) {
         let mut bytes = 0;
-        POOL.give_back(versions.into_iter().inspect(|version| {
+        let with_spares = versions.into_iter().flat_map(|version| {
+            let spare = version.take_spare();
+            POOL.spares.fetch_sub(usize::from(spare.is_some()), Ordering::Relaxed);
+            [Some(version), spare].into_iter().flatten()
+        });
+        POOL.give_back(with_spares.inspect(|version| {
             if version.head().kept.swap(false, Ordering::Relaxed) {
                 POOL.kept.fetch_sub(1, Ordering::Relaxed);
                 POOL.in_use.fetch_add(1, Ordering::Relaxed);
@@ -229,6 +314,7 @@ pub(crate) struct Pool {
     free: Mutex<Free>,
     in_use: AtomicUsize,
     kept: AtomicUsize,
+    spares: AtomicUsize,
     run_bytes: AtomicUsize,
 }
 
@@ -242,6 +328,7 @@ static POOL: Pool = Pool {
     free: Mutex::new(Free { frames: Vec::new(), chunks: Vec::new() }),
     in_use: AtomicUsize::new(0),
     kept: AtomicUsize::new(0),
+    spares: AtomicUsize::new(0),
     run_bytes: AtomicUsize::new(0),
 };
 
@@ -308,14 +395,18 @@ impl Head {
     fn empty(pages: u32) -> Head {
         Head {
             previous: AtomicPtr::new(std::ptr::null_mut()),
+            spare: AtomicPtr::new(std::ptr::null_mut()),
             transaction: AtomicU64::new(0),
             pages,
             job: 0,
+            saved_by: 0,
+            saved: Lines::NONE,
             lines: Lines::NONE,
             fresh: false,
             base_unverified: false,
             kept: AtomicBool::new(false),
             pinned: AtomicBool::new(false),
+            replaced: AtomicBool::new(false),
         }
     }
 }

@@ -329,7 +329,6 @@ fn seal(mut tx: WriteTransaction<'_>) -> Result<Batch> {
     if writer.journal.is_some() {
         writer.dirty_since_flush.extend_from_slice(&dirty);
     }
-    writer.reclaim.collect(inner.readers.oldest(), &inner.table.versions);
     writer.dirty_buffer = dirty;
     writer.dirty_buffer.clear();
     inner.note_if_flush_is_due(writer);

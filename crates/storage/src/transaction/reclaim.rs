@@ -23,6 +23,7 @@ struct Waiting {
 impl Reclaim {
     /// A version was replaced by `successor` in a transaction whose snapshots carry `unreachable_from`.
     pub fn replaced(&mut self, unreachable_from: SnapshotWord, version: VersionPointer, successor: VersionPointer) {
+        version.set_replaced();
         self.waiting.push_back(Waiting { unreachable_from, version, successor: Some(successor) });
     }
 
@@ -31,25 +32,24 @@ impl Reclaim {
         self.waiting.push_back(Waiting { unreachable_from, version, successor: None });
     }
 
-    /// Gives back what no snapshot from `oldest` on can reach.
+    /// Gives back what no snapshot from `oldest` on can reach, or keeps it for the next version of its page.
     pub fn collect(&mut self, oldest: SnapshotWord, versions: &Versions) {
         let ready = self.waiting.iter().take_while(|w| w.unreachable_from <= oldest).count();
         if ready == 0 {
             return;
         }
-        let gone = self.waiting.drain(..ready).map(|waiting| {
-            if let Some(successor) = waiting.successor {
+        let pinned = &mut self.pinned;
+        versions.give_back(self.waiting.drain(..ready).filter_map(|Waiting { version, successor, .. }| {
+            if let Some(successor) = successor {
                 // The successor is replaced later, so it waits further back and is still alive.
                 successor.set_previous(None);
             }
-            waiting.version
-        });
-        let pinned = &mut self.pinned;
-        versions.give_back(gone.filter(|version| {
             if version.is_pinned() {
-                pinned.push(*version);
+                pinned.push(version);
+                return None;
             }
-            !version.is_pinned()
+            let is_spare = successor.is_some_and(|successor| versions.keep_as_spare(version, successor));
+            (!is_spare).then_some(version)
         }));
     }
 

@@ -3,8 +3,8 @@
 //! A page is copied when the transaction first changes it, and the copy is installed in the page table at once: readers
 //! skip it, because its transaction is newer than their snapshots. Taking a change back puts the old word into the table.
 //!
-//! Several *jobs* can share a transaction. Each is numbered; a page that an earlier job of the same transaction changed
-//! is copied once more, so that a job that fails can be taken back alone.
+//! Several *jobs* can share a transaction. Each is numbered; of a page that an earlier job of the same transaction changed
+//! the lines that it changes are saved, so that a job that fails can be taken back alone.
 
 use super::sealed::Pages;
 use crate::environment::{Inner, Writer};
@@ -14,7 +14,7 @@ use crate::limits::SPAN_PAGES;
 use crate::page;
 use crate::pager::Page;
 use crate::pager::changes::PageMut;
-use crate::pager::frames::VersionPointer;
+use crate::pager::frames::{VersionPointer, Versions};
 use crate::pager::table::Place;
 use crate::space::{self, SpaceHints};
 use parking_lot::MutexGuard;
@@ -28,7 +28,8 @@ pub struct WriteTransaction<'env> {
     /// Pages with a version of this transaction, in the order of their first change.
     dirty: Vec<PageNumber>,
     job: u32,
-    /// What the running job changed: the page, and the version of an earlier job in this transaction, if any.
+    /// Versions that the running job made: the page, and the version of an earlier job in this transaction, if any. What it
+    /// changed in versions of earlier jobs is in `writer.saved_lines`.
     undo: Vec<(PageNumber, Option<VersionPointer>)>,
     dirty_before_job: usize,
     /// Why a change of the running job stopped half-way. Such a job is taken back, whatever it says.
@@ -41,6 +42,8 @@ impl<'env> WriteTransaction<'env> {
     pub(crate) fn begin(inner: &'env Inner, mut writer: MutexGuard<'env, Writer>) -> Self {
         let id = TransactionId(writer.last_transaction.0 + 1);
         let dirty = std::mem::take(&mut writer.dirty_buffer);
+        writer.saved_lines.clear();
+        writer.reclaim.collect(inner.readers.oldest(), &inner.table.versions);
         WriteTransaction {
             inner,
             writer,
@@ -67,6 +70,7 @@ impl<'env> WriteTransaction<'env> {
     pub(crate) fn start_job(&mut self) {
         self.job += 1;
         self.undo.clear();
+        self.writer.saved_lines.clear();
         self.dirty_before_job = self.dirty.len();
         self.broken.take();
     }
@@ -95,6 +99,10 @@ impl<'env> WriteTransaction<'env> {
 
     /// Takes back what the job changed, and only that.
     pub(crate) fn undo_job(&mut self) -> Result<()> {
+        for saved in self.writer.saved_lines.drain(..) {
+            let mut version = saved.version;
+            version.restore(saved.offset, &saved.bytes);
+        }
         for (number, earlier) in std::mem::take(&mut self.undo).into_iter().rev() {
             let Some(newest) = self.inner.table.newest(number)? else { continue };
             match earlier {
@@ -189,41 +197,29 @@ impl<'env> WriteTransaction<'env> {
         let place = self.inner.table.place(number)?;
         if let Place::Memory(mut version) = place
             && version.transaction() == self.id
-            && version.job() == self.job
         {
-            return Ok(version.changes());
+            return Ok(version.changes_by(self.job, &mut self.writer.saved_lines));
         }
         self.copy_page(number, place)
     }
 
     fn copy_page(&mut self, number: PageNumber, place: Place) -> Result<PageMut<'_>> {
-        let mut copy = self.take_frame()?;
-        let ours = match place {
+        let mut copy = match place {
             Place::Memory(version) => {
-                copy.page_mut().copy_from_slice(version.page());
+                let mut copy = self.frame(|versions| versions.copy(version))?;
                 copy.start(self.id, self.job, Some(version));
-                (version.transaction() == self.id).then_some(version)
+                copy
             }
             Place::File { .. } => {
-                let source = match self.inner.table.page(number, self.id) {
-                    Ok(source) => source,
-                    Err(error) => {
-                        self.inner.table.versions.give_back([copy]);
-                        return self.noted(Err(error));
-                    }
-                };
+                let source = self.page_of(number)?;
+                let mut copy = self.frame(Versions::take)?;
                 copy.page_mut().copy_from_slice(source);
                 copy.start(self.id, self.job, None);
-                None
+                copy
             }
         };
-        if let Some(ours) = ours {
-            // An earlier job's version goes when this one is kept, and its changes count from what is below it.
-            let head = copy.head_mut();
-            (head.fresh, head.lines) = (ours.fresh(), ours.lines());
-        }
         page::set_identity(&mut copy.changes(), number, self.id);
-        self.install(number, copy, ours)?;
+        self.install(number, copy, None)?;
         Ok(copy.changes())
     }
 
@@ -238,15 +234,14 @@ impl<'env> WriteTransaction<'env> {
         Ok(())
     }
 
-    fn take_frame(&self) -> Result<VersionPointer> {
-        self.noted(
-            self.inner.table.versions.take().map_err(|e| Error::io("get memory for a page of", &self.inner.path, 0, e)),
-        )
+    fn frame(&self, get: impl FnOnce(&Versions) -> std::io::Result<VersionPointer>) -> Result<VersionPointer> {
+        let frame = get(&self.inner.table.versions);
+        self.noted(frame.map_err(|e| Error::io("get memory for a page of", &self.inner.path, 0, e)))
     }
 
     /// A page of zeros (but for its head), allocated by this transaction.
     pub(crate) fn fresh_page(&mut self, number: PageNumber) -> Result<PageMut<'_>> {
-        let version = self.take_frame()?;
+        let version = self.frame(Versions::take)?;
         self.install_fresh(number, version)
     }
 
@@ -293,7 +288,7 @@ impl<'env> WriteTransaction<'env> {
         let pages = page::pages_for_run(length);
         let number = self.allocate_pages(pages)?;
         let mut version = if pages == 1 {
-            self.take_frame()?
+            self.frame(Versions::take)?
         } else {
             let run = self.inner.table.versions.take_run(pages);
             self.noted(run.map_err(|e| Error::io("get memory for a value in", &self.inner.path, length as u64, e)))?

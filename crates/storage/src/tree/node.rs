@@ -7,18 +7,21 @@
 //!  +------+-------------+------------------+----------------+------+--------------------+
 //!
 //!  of the node:  36 heap u16 | 38 garbage u16 | 40 prefix offset u16 | 42 prefix length u16 | 44 slots u16 | 48 child u64
-//!  slot:         head of the key u32 | record offset u16 (0: free slot) | key length u16
+//!                56 prefix, if it has no more than 8 bytes; else it lies among the records
+//!  slot:         head of the key u32 | record offset u16 | key length u16
+//!  free slot:    offset and size, u16 each, of the record that it had (0: none) | 0 u16 | 0 u16
 //!  record:       value length u16 (0xFFFF: a run, page u64 and length u64 follow) | key | value
 //! ```
 //!
 //! * `order` has the slot numbers in key order, so an insertion shifts single bytes and the journal's diff stays small.
 //! * All keys of the page start with the prefix, which is cut from slots and records. A slot holds the first 4 bytes of
 //!   the rest as a number: most compares end there, within a few neighbouring lines.
+//! * A slot that is freed remembers its record, so that an entry of the same size finds a place without a look at the others.
 //! * A branch has one child more than keys: `child` is left of all keys; the value of each key is the child at and
 //!   right of it.
 //!
 //! Invariants: keys rise strictly; records lie between `heap` and the end and do not overlap; `garbage` is what lies
-//! there and belongs to nothing.
+//! there and belongs to nothing; what free slots remember is garbage and does not overlap.
 
 use crate::ids::PageNumber;
 use crate::limits::{KEY_SIZE_MAX, PAGE_SIZE};
@@ -33,6 +36,8 @@ const PREFIX_OFFSET: usize = 40;
 const PREFIX_LENGTH: usize = 42;
 const SLOTS: usize = 44;
 const CHILD: usize = 48;
+const SHORT_PREFIX: usize = 56;
+const SHORT_PREFIX_LENGTH_MAX: usize = ORDER - SHORT_PREFIX;
 
 const ORDER: usize = 64;
 const ENTRIES_MAX: usize = 255;
@@ -245,11 +250,7 @@ pub(crate) fn insert(page: &mut PageMut<'_>, position: usize, key: &[u8], value:
     }
     let rest_of_key = &key[prefix(page).len()..];
     let size = 2 + rest_of_key.len() + value.size();
-    let slot_index = free_slot(page);
-    let slot_growth = if slot_index == slot_count(page) { SLOT_SIZE } else { 0 };
-    let offset = room(page, size, slot_growth)?;
-    // `room` may have rearranged the page, slots included.
-    let slot_index = free_slot(page);
+    let (slot_index, offset) = place(page, size)?;
     if slot_index == slot_count(page) {
         page.set_u16(SLOTS, (slot_index + 1) as u16);
     }
@@ -302,50 +303,76 @@ pub(crate) fn replace(page: &mut PageMut<'_>, position: usize, key: &[u8], value
     insert(page, position, key, value)
 }
 
-/// Removes the entry at a position. Its record becomes garbage, its slot free.
+/// Removes the entry at a position. Its record becomes garbage, which its slot, now free, remembers.
 pub(crate) fn remove(page: &mut PageMut<'_>, position: usize) {
     let slot = slot_at(page, position);
-    let garbage = usize::from(u16_at(page, GARBAGE)) + record_size(page, slot);
-    page.set_u16(GARBAGE, garbage as u16);
-    page.clear(slot..slot + SLOT_SIZE);
+    let size = record_size(page, slot);
+    let (offset, _) = record_at(page, slot);
+    page.set_u16(GARBAGE, u16_at(page, GARBAGE) + size as u16);
+    page.set_u64(slot, offset as u64 | (size as u64) << 16);
     let count = count(page);
     page.copy_within(ORDER + position + 1..ORDER + count, ORDER + position);
     page.set_u8(ORDER + count - 1, 0);
     set_count(page, count - 1);
 }
 
-/// The first free slot, or one past the last.
-fn free_slot(page: &Page) -> usize {
-    let slots = slot_count(page);
-    if slots == count(page) {
-        return slots;
-    }
-    (0..slots).find(|index| u16_at(page, SLOT_TABLE + index * SLOT_SIZE + 4) == 0).unwrap_or(slots)
+/// The record that a free slot remembers: its offset and size. `None`: the slot is in use.
+#[inline]
+fn remembered(page: &Page, slot: usize) -> Option<(usize, usize)> {
+    let (offset, _) = record_at(page, slot);
+    (offset == 0).then(|| (usize::from(u16_at(page, slot)), usize::from(u16_at(page, slot + 2))))
 }
 
-/// Finds room for a record: before the heap, in a hole, or by rearranging the page.
-fn room(page: &mut PageMut<'_>, size: usize, slot_growth: usize) -> Result<usize, Full> {
-    let slots_end = SLOT_TABLE + slot_count(page) * SLOT_SIZE + slot_growth;
+/// Finds a slot and room for a record of `size` bytes, by rearranging the page if need be.
+fn place(page: &mut PageMut<'_>, size: usize) -> Result<(usize, usize), Full> {
+    let (slots, count) = (slot_count(page), count(page));
+    let garbage = usize::from(u16_at(page, GARBAGE));
+    let mut free_slot = slots;
+    if slots > count {
+        for index in 0..slots {
+            let slot = SLOT_TABLE + index * SLOT_SIZE;
+            let Some((offset, there)) = remembered(page, slot) else { continue };
+            free_slot = index;
+            if there == size {
+                page.set_u16(GARBAGE, (garbage - size) as u16);
+                return Ok((index, offset));
+            }
+        }
+    }
+    let slots_end = SLOT_TABLE + slots.max(free_slot + 1) * SLOT_SIZE;
     let heap = usize::from(u16_at(page, HEAP));
     if heap >= slots_end + size {
         page.set_u16(HEAP, (heap - size) as u16);
-        return Ok(heap - size);
+        return Ok((free_slot, heap - size));
     }
-    let garbage = usize::from(u16_at(page, GARBAGE));
     if heap >= slots_end
         && garbage >= size
         && let Some(offset) = hole(page, size)
     {
         page.set_u16(GARBAGE, (garbage - size) as u16);
-        return Ok(offset);
+        forget(page, offset..offset + size);
+        return Ok((free_slot, offset));
     }
-    if SLOT_TABLE + (count(page) + 1) * SLOT_SIZE + size + (PAGE_SIZE - heap - garbage) > PAGE_SIZE {
+    if SLOT_TABLE + (count + 1) * SLOT_SIZE + size + (PAGE_SIZE - heap - garbage) > PAGE_SIZE {
         return Err(Full);
     }
     rearrange(page);
     let heap = usize::from(u16_at(page, HEAP));
     page.set_u16(HEAP, (heap - size) as u16);
-    Ok(heap - size)
+    Ok((slot_count(page), heap - size))
+}
+
+/// Free slots no longer remember what a record takes now.
+fn forget(page: &mut PageMut<'_>, taken: std::ops::Range<usize>) {
+    for index in 0..slot_count(page) {
+        let slot = SLOT_TABLE + index * SLOT_SIZE;
+        if let Some((offset, size)) = remembered(page, slot)
+            && offset < taken.end
+            && taken.start < offset + size
+        {
+            page.clear(slot..slot + SLOT_SIZE);
+        }
+    }
 }
 
 /// A hole between records, the first that is large enough. Found over a map of the page's words, of which one that a record
@@ -368,10 +395,9 @@ fn hole(page: &Page, size: usize) -> Option<usize> {
         let (offset, _) = record_at(page, slot);
         mark(offset, offset + record_size(page, slot));
     }
-    let prefix_length = usize::from(u16_at(page, PREFIX_LENGTH));
-    if prefix_length > 0 {
+    if prefix(page).len() > SHORT_PREFIX_LENGTH_MAX {
         let offset = usize::from(u16_at(page, PREFIX_OFFSET));
-        mark(offset, offset + prefix_length);
+        mark(offset, offset + prefix(page).len());
     }
     let needed = size.div_ceil(WORD);
     let mut at = 0;
@@ -429,10 +455,12 @@ fn rewrite(page: &mut PageMut<'_>, old: &Page, new_prefix: &[u8], range: std::op
 
 /// Sets the prefix of an empty page.
 pub(crate) fn set_prefix(page: &mut PageMut<'_>, prefix: &[u8]) {
-    let heap = PAGE_SIZE - prefix.len();
-    page.write(heap, prefix);
+    let is_short = prefix.len() <= SHORT_PREFIX_LENGTH_MAX;
+    let heap = if is_short { PAGE_SIZE } else { PAGE_SIZE - prefix.len() };
+    let offset = if is_short { SHORT_PREFIX } else { heap };
+    page.write(offset, prefix);
     page.set_u16(HEAP, heap as u16);
-    page.set_u16(PREFIX_OFFSET, heap as u16);
+    page.set_u16(PREFIX_OFFSET, offset as u16);
     page.set_u16(PREFIX_LENGTH, prefix.len() as u16);
 }
 
@@ -534,13 +562,22 @@ pub(crate) fn check(page: &Page) -> Result<(), &'static str> {
     if heap < SLOT_TABLE + slots * SLOT_SIZE || heap > PAGE_SIZE {
         return Err("its records overlap its slots");
     }
-    let prefix_end = usize::from(u16_at(page, PREFIX_OFFSET)) + usize::from(u16_at(page, PREFIX_LENGTH));
-    if prefix_end > PAGE_SIZE {
+    let prefix_offset = usize::from(u16_at(page, PREFIX_OFFSET));
+    let prefix_length = usize::from(u16_at(page, PREFIX_LENGTH));
+    if prefix_offset + prefix_length > PAGE_SIZE {
         return Err("its prefix reaches past its end");
+    }
+    let is_short = prefix_length <= SHORT_PREFIX_LENGTH_MAX;
+    if prefix_length > 0 && is_short != (prefix_offset == SHORT_PREFIX) {
+        return Err("its prefix does not lie where it should");
     }
     let prefix = prefix(page);
     let branch = page::level(page) > 0;
-    let mut records = prefix.len();
+    let mut extents = Vec::with_capacity(slots + 1);
+    if !is_short {
+        extents.push((prefix_offset, prefix_length));
+    }
+    let mut records = if is_short { 0 } else { prefix_length };
     let mut before: Option<&[u8]> = None;
     for index in 0..count {
         if usize::from(page[ORDER + index]) >= slots {
@@ -566,9 +603,21 @@ pub(crate) fn check(page: &Page) -> Result<(), &'static str> {
         }
         before = Some(key);
         records += record_size(page, slot);
+        extents.push((offset, record_size(page, slot)));
     }
     if records + usize::from(u16_at(page, GARBAGE)) != PAGE_SIZE - heap {
         return Err("its records and its garbage do not add up");
+    }
+    let remembered = (0..slots).filter_map(|index| remembered(page, SLOT_TABLE + index * SLOT_SIZE));
+    for (offset, size) in remembered.filter(|(offset, size)| (*offset, *size) != (0, 0)) {
+        if offset < heap || size == 0 || offset + size > PAGE_SIZE {
+            return Err("a free slot remembers what is no record");
+        }
+        extents.push((offset, size));
+    }
+    extents.sort_unstable();
+    if extents.windows(2).any(|pair| pair[0].0 + pair[0].1 > pair[1].0) {
+        return Err("its records overlap");
     }
     Ok(())
 }
