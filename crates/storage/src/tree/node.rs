@@ -46,6 +46,8 @@ const SLOT_SIZE: usize = 8;
 const RUN_MARK: u16 = u16::MAX;
 /// Bytes that entries and the prefix can take in an empty page.
 pub(crate) const CAPACITY: usize = PAGE_SIZE - SLOT_TABLE;
+/// A sixth of a page: what a full leaf must have more than its neighbour, in the measure of [`fill`], to share with it.
+pub(crate) const FILL_WORTH_SHARING: usize = CAPACITY / 6;
 
 /// A value as a record holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -488,19 +490,102 @@ pub(crate) fn middle(page: &Page) -> usize {
     count / 2
 }
 
-/// Moves the entries from `from` on into an empty page, with a prefix that all keys it will ever get start with.
+/// How full a page is, of [`CAPACITY`]: by bytes or by entries, whichever is more.
+pub(crate) fn fill(page: &Page) -> usize {
+    used(page).max(count(page) * CAPACITY / ENTRIES_MAX)
+}
+
+/// What an entry at a position adds to [`fill`].
+fn fill_of(page: &Page, index: usize) -> usize {
+    (record_size(page, slot_at(page, index)) + SLOT_SIZE).max(CAPACITY / ENTRIES_MAX)
+}
+
+/// The first position of the last entries that make up `fill`.
+pub(crate) fn upper_part(page: &Page, fill: usize) -> usize {
+    let (mut sum, mut from) = (0, count(page));
+    while from > 0 && sum < fill {
+        from -= 1;
+        sum += fill_of(page, from);
+    }
+    from
+}
+
+/// The position after the first entries that make up `fill`.
+pub(crate) fn lower_part(page: &Page, fill: usize) -> usize {
+    let (mut sum, mut to) = (0, 0);
+    while to < count(page) && sum < fill {
+        sum += fill_of(page, to);
+        to += 1;
+    }
+    to
+}
+
+/// Whether the two keys before a position are those that came last, in this order: then the next will come behind them.
+pub(crate) fn grows_at(page: &Page, position: usize) -> bool {
+    let slots = slot_count(page);
+    let slot = |index: usize| usize::from(page[ORDER + index]);
+    slots == count(page) && position >= 2 && slot(position - 1) == slots - 1 && slot(position - 2) == slots - 2
+}
+
+/// The shortest key that is above the entry before a position, and not above the one there.
+pub(crate) fn separator(page: &Page, position: usize) -> Vec<u8> {
+    let mut key = Vec::new();
+    key_into(page, position, &mut key);
+    let rests = common_length(rest(page, position - 1), rest(page, position));
+    key.truncate(prefix(page).len() + rests + 1);
+    key
+}
+
+/// Copies the entries from `from` on into an empty page, with a prefix that all keys it will ever get start with.
 ///
-/// A leaf hands over `from..`; a branch hands over its child at `from` as the leftmost, and the keys after it.
-pub(crate) fn move_upper(page: &mut PageMut<'_>, right: &mut PageMut<'_>, from: usize, right_prefix: &[u8]) {
-    let count = count(page);
+/// A leaf gives `from..`; a branch gives its child at `from` as the leftmost, and the keys after it.
+pub(crate) fn copy_upper(page: &Page, right: &mut PageMut<'_>, from: usize, right_prefix: &[u8]) {
     let branch = page::level(page) > 0;
-    let first = from + usize::from(branch);
-    rewrite(right, page, right_prefix, first..count);
+    rewrite(right, page, right_prefix, from + usize::from(branch)..count(page));
     if branch {
         right.set_u64(CHILD, child(page, from + 1).0);
     }
-    for index in (from..count).rev() {
+}
+
+/// Removes the entries from `from` on.
+pub(crate) fn truncate(page: &mut PageMut<'_>, from: usize) {
+    for index in (from..count(page)).rev() {
         remove(page, index);
+    }
+}
+
+/// Removes the entries before `to`.
+pub(crate) fn remove_first(page: &mut PageMut<'_>, to: usize) {
+    for index in (0..to).rev() {
+        remove(page, index);
+    }
+}
+
+/// Whether a leaf can take a range of the entries of another, without a change of its prefix.
+pub(crate) fn has_room_for(page: &Page, source: &Page, range: std::ops::Range<usize>) -> bool {
+    let (source_prefix, prefix) = (prefix(source), prefix(page));
+    let starts_alike = |index: usize| {
+        let rest = rest(source, index);
+        let in_prefix = common_length(source_prefix, prefix);
+        in_prefix == prefix.len() || (in_prefix == source_prefix.len() && rest.starts_with(&prefix[in_prefix..]))
+    };
+    // Keys rise, so those between two that share the prefix share it too.
+    if !starts_alike(range.start) || !starts_alike(range.end - 1) {
+        return false;
+    }
+    let longer = source_prefix.len().saturating_sub(prefix.len()) * range.len();
+    let entries: usize = range.clone().map(|index| record_size(source, slot_at(source, index)) + SLOT_SIZE).sum();
+    used(page) + entries + longer <= CAPACITY && count(page) + range.len() <= ENTRIES_MAX
+}
+
+/// Takes in a range of the entries of a neighbour, which [`has_room_for`] allowed.
+pub(crate) fn take_in(page: &mut PageMut<'_>, source: &Page, range: std::ops::Range<usize>) {
+    let mut key = Vec::new();
+    for index in range {
+        key_into(source, index, &mut key);
+        let (position, _) = search(page, &key);
+        let inserted = insert(page, position, &key, payload(source, index));
+        assert!(inserted.is_ok(), "a leaf with room takes entries in");
     }
 }
 

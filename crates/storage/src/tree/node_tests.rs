@@ -115,7 +115,8 @@ fn the_halves_of_a_split_have_all_entries() {
     let before = entries(&page);
     let mut right = zeros();
     let at = middle(&page);
-    move_upper(&mut page, &mut right, at, b"key/");
+    copy_upper(&page, &mut right, at, b"key/");
+    truncate(&mut page, at);
     check(&page).unwrap();
     check(&right).unwrap();
     assert_eq!([entries(&page), entries(&right)].concat(), before);
@@ -140,5 +141,28 @@ fn keys_with_a_long_beginning_in_common_come_in_any_order() {
         let (tree, tx) = (tree.unwrap(), environment.read());
         assert!((0..2000).all(|number| tree.contains(&tx, &key(number)).unwrap()), "{step}, {long}");
         assert_eq!(environment.verify().unwrap().problems, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn leaves_of_a_random_load_are_well_filled_and_those_of_rising_keys_full() {
+    use crate::{Environment, Options, Tree};
+    // Rising keys below others, so that none of them comes to the last leaf.
+    for (rises, at_least) in [(false, 72), (true, 90)] {
+        let environment = Environment::in_memory(Options::default()).unwrap();
+        environment
+            .write(|tx| {
+                let tree = Tree::open_or_create(tx, b"tree")?;
+                tree.put(tx, &[0xFF; 16], b"the last")?;
+                (0..20_000u64).try_for_each(|number| {
+                    let spread = if rises { number } else { number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 1 };
+                    tree.put(tx, &spread.to_be_bytes(), &[number as u8; 120])
+                })
+            })
+            .unwrap();
+        let report = environment.verify().unwrap();
+        assert_eq!(report.problems, [""; 0]);
+        let shape = report.structures.iter().find(|(name, _)| *name == "tree").unwrap();
+        assert!(shape.1.fill_percent() >= at_least, "rising {rises}: {}%", shape.1.fill_percent());
     }
 }
