@@ -8,6 +8,9 @@ ROOKERY := $(CARGO_TARGET_DIR)/release/rookery
 URL ?= http://127.0.0.1:8080
 DATA ?= data
 
+# Images of disks are copied all the time; taking their memory from the system anew each time is most of the work.
+KEEP_MEMORY := MALLOC_MMAP_THRESHOLD_=1000000000 MALLOC_TRIM_THRESHOLD_=1000000000 MALLOC_TOP_PAD_=67108864
+
 .DEFAULT_GOAL := help
 .PHONY: help run build test fmt lint bench torture
 
@@ -40,5 +43,5 @@ bench: ## Run the benchmarks
 
 torture: ## Run the Rust tests with crash, fault, damage and model tests at full size, and the planted bugs
 	@scripts/need cc cargo
-	SLOW=1 cargo test --release --workspace --locked --no-fail-fast
+	SLOW=1 $(KEEP_MEMORY) cargo test --release --workspace --locked --no-fail-fast -- --show-output
 	SLOW=1 cargo test --release --locked --package rookery-storage --features planted-bugs --test planted

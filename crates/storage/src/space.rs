@@ -50,7 +50,8 @@ impl SpaceHints {
     }
 }
 
-fn word(page: &Page, index: usize) -> u64 {
+/// 64 pages of a bitmap's span, the first in the lowest bit: 1 is in use.
+pub(crate) fn word(page: &Page, index: usize) -> u64 {
     u64_at(page, BITS + index * 8)
 }
 

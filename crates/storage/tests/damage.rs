@@ -4,11 +4,16 @@
 //! in which everything reads right must not have lost anything either.
 
 mod crash_support;
+mod flipped_io;
 mod model_support;
 
-use crash_support::damage::{build, served_right};
-use model_support::{FOLDER, Random, named, options, seeds};
+use crash_support::damage::{build, build_of, read, served_right};
+use flipped_io::FlippedIo;
+use model_support::{FOLDER, Model, Random, in_parallel, is_slow, named, options, seeds};
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use storage::io::simulated::{Fate, SimulatedIo};
 use storage::{Environment, Error};
 
@@ -152,5 +157,96 @@ fn a_journal_or_data_file_that_is_gone_is_damage() {
         image.remove(&Path::new(FOLDER).join(&name)).unwrap();
         let opened = Environment::open(Path::new(FOLDER), options(&image));
         assert!(matches!(opened, Err(Error::CorruptFile { .. })), "{name} is gone, and nobody says so");
+    }
+}
+
+/// What became of the cases of one image.
+#[derive(Default, Debug)]
+struct Flips {
+    cases: AtomicU64,
+    /// An error names the damage.
+    found: AtomicU64,
+    /// All is served as it was: nothing depends on the bit, or another copy is in force.
+    harmless: AtomicU64,
+    /// The last transaction before a kill is taken for one that was not answered (P10).
+    torn: AtomicU64,
+}
+
+/// Where the last record of the journals lies: the file, and its bytes.
+fn last_record(files: &BTreeMap<String, Vec<u8>>) -> Option<(String, Range<usize>)> {
+    const ALIGNMENT: usize = 4096;
+    let number_at = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    let journals = files.iter().filter(|(name, _)| name.starts_with("journal"));
+    let records = journals.flat_map(|(name, bytes)| {
+        let starts = (0..bytes.len()).step_by(ALIGNMENT).filter(|at| bytes[*at..].starts_with(b"ROOKJRN1"));
+        starts.map(move |at| (number_at(bytes, at + 24), name, at..at + 128 + number_at(bytes, at + 56) as usize))
+    });
+    let (_, name, range) = records.max_by_key(|(transaction, ..)| *transaction)?;
+    Some((name.clone(), range))
+}
+
+/// Flips each of the bits that `chosen` tells for a file's length, and for each opens the files and reads everything.
+fn flip_each(name: &str, io: &SimulatedIo, models: &[Model; 2], close: bool, chosen: impl Fn(usize) -> Vec<usize>) {
+    const BITS_PER_TASK: usize = 1 << 12;
+    let files = io.contents(Path::new(FOLDER));
+    let torn = last_record(&files).filter(|_| !close);
+    let mut tasks = Vec::new();
+    for (name, bytes) in &files {
+        tasks.extend(chosen(bytes.len() * 8).chunks(BITS_PER_TASK).map(|bits| (name.clone(), bits.to_vec())));
+    }
+    let bytes: usize = files.values().map(Vec::len).sum();
+    println!(
+        "{name}: {bytes} bytes in {:?}",
+        files.iter().map(|(name, bytes)| (name, bytes.len())).collect::<Vec<_>>()
+    );
+    let flips = Flips::default();
+    let count = |counter: &AtomicU64| _ = counter.fetch_add(1, Ordering::Relaxed);
+    in_parallel(
+        0..tasks.len() as u64,
+        || FlippedIo::new(files.clone()),
+        |io, task| {
+            let (name, bits) = &tasks[task as usize];
+            for bit in bits {
+                count(&flips.cases);
+                let seen = io.with_flipped(name, *bit, || {
+                    Environment::open(Path::new(FOLDER), options(io)).and_then(|environment| read(&environment))
+                });
+                match seen {
+                    Ok(seen) if model_support::same(&seen, &models[0]) => count(&flips.harmless),
+                    Ok(seen) => {
+                        let in_torn =
+                            torn.as_ref().is_some_and(|(file, range)| file == name && range.contains(&(bit / 8)));
+                        let before = model_support::same(&seen, &models[1]);
+                        assert!(in_torn && before, "bit {bit} of {name}: {seen:?} instead of {:?}", models[0]);
+                        count(&flips.torn);
+                    }
+                    Err(Error::Corrupt { .. } | Error::CorruptFile { .. }) => count(&flips.found),
+                    Err(error) => panic!("bit {bit} of {name}: reported as something else: {error}"),
+                }
+            }
+        },
+    );
+    println!("{name}: {flips:?}");
+    assert!(flips.found.into_inner() > 0, "no damage was found at all");
+    assert_eq!(flips.torn.into_inner() > 0, torn.is_some(), "a damaged last record after a kill looks torn");
+}
+
+/// Every bit of every file with `SLOW=1`; else some 3,000 of each image, others with another `SEED`.
+#[test]
+fn every_single_bit_is_found_or_does_not_matter() {
+    for seed in seeds(1, 1) {
+        for close in [true, false] {
+            let transactions = if is_slow() { 84 } else { 12 };
+            let (io, models) = build_of(seed, close, transactions);
+            let chosen = |bits: usize| {
+                if is_slow() {
+                    return (0..bits).collect();
+                }
+                let mut random = Random::new(seed ^ bits as u64);
+                (0..1000).map(|_| random.below(bits as u64) as usize).collect()
+            };
+            let name = if close { "closed cleanly" } else { "killed" };
+            named(seed, || flip_each(name, &io, &models, close, chosen));
+        }
     }
 }

@@ -3,10 +3,10 @@
 mod crash_support;
 mod model_support;
 
-use crash_support::{random_fate, same};
+use crash_support::random_fate;
 use model_support::{
     FOLDER, Model, Random, apply, apply_to_model, find_structures, make_structures, named, options, random_change,
-    read_all, seeds, verify,
+    read_all, same, seeds, verify,
 };
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};

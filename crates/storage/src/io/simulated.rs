@@ -216,6 +216,29 @@ fn name_of(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
+/// Maps that were used, to be used again: a tenth of the time of tests that open many small images went into the page
+/// faults of new ones, and another into taking them apart.
+static USED_MAPS: Mutex<Vec<Mapping>> = Mutex::new(Vec::new());
+
+/// A map of `length` bytes that begins with `bytes`.
+fn map_of(bytes: &[u8], length: usize) -> Result<Mapping> {
+    const USED_MAPS_MAX: usize = 16;
+    let mut used = USED_MAPS.lock();
+    let again = used.iter_mut().find_map(|map| {
+        let fits = map.length() == length && map.fill_if_alone(bytes);
+        fits.then(|| map.clone())
+    });
+    if let Some(map) = again {
+        return Ok(map);
+    }
+    let map = Mapping::anonymous(length)?;
+    map.write(0, bytes);
+    if used.len() < USED_MAPS_MAX {
+        used.push(map.clone());
+    }
+    Ok(map)
+}
+
 impl Disk {
     /// Counts an operation, or fails it.
     fn operation(&mut self, operation: Operation, path: &Path) -> Result<()> {
@@ -441,11 +464,10 @@ impl File for SimulatedFile {
 
     fn map(&self, position: u64, length: usize) -> Result<Mapping> {
         let mut disk = self.disk.lock();
-        let mapping = Mapping::anonymous(length)?;
         let state = &mut disk.files[self.file];
         let start = (position as usize).min(state.current.len());
         let end = (start + length).min(state.current.len());
-        mapping.write(0, &state.current[start..end]);
+        let mapping = map_of(&state.current[start..end], length)?;
         state.maps.push((position, mapping.downgrade()));
         Ok(mapping)
     }

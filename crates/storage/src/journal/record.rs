@@ -150,9 +150,8 @@ impl Builder {
     pub fn page(&mut self, number: PageNumber, base: Option<&Page>, page: &Page, lines: Lines) {
         self.scratch.clear();
         super::diff::write(&mut self.scratch, base, page, lines);
-        if self.scratch.is_empty() && base.is_some() {
-            return;
-        }
+        // Also where nothing differs, because a change was undone in the same transaction: the page bears the transaction's id
+        // in memory, so a flush writes it so, and the replay has to come to the same.
         self.pages += 1;
         write_varint(&mut self.bytes, number.0);
         self.bytes.push(u8::from(base.is_none()));

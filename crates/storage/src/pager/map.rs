@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 /// A mapped range that is unmapped when its last holder goes. Only this crate's `pager` and `io` look inside.
@@ -21,6 +22,8 @@ impl WeakMapping {
 struct Range {
     base: NonNull<u8>,
     length: usize,
+    /// Bytes from the start that [`Mapping::write`] reached so far.
+    written: AtomicUsize,
 }
 
 // SAFETY: the range stays mapped while the value lives, wherever it is used; who may read or write which part of it is
@@ -45,7 +48,7 @@ impl Mapping {
 
     fn held(base: *mut u8, length: usize) -> io::Result<Mapping> {
         let base = NonNull::new(base).ok_or_else(|| io::Error::other("mapped at 0"))?;
-        Ok(Mapping(Arc::new(Range { base, length })))
+        Ok(Mapping(Arc::new(Range { base, length, written: AtomicUsize::new(0) })))
     }
 
     /// A way back to this range that does not hold it.
@@ -92,6 +95,18 @@ impl Mapping {
         assert!(position + bytes.len() <= self.length(), "a write past the end of a simulated map");
         // SAFETY: the destination is inside of the range (checked), writable (anonymous), and not read now (see above).
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.base().add(position), bytes.len()) };
+        self.0.written.fetch_max(position + bytes.len(), Ordering::Relaxed);
+    }
+
+    /// Gives an anonymous range other content, zeros behind it, if nobody else holds it or a way back to it.
+    pub(crate) fn fill_if_alone(&mut self, bytes: &[u8]) -> bool {
+        const ZEROS: [u8; 4096] = [0; 4096];
+        let Some(written) = Arc::get_mut(&mut self.0).map(|range| *range.written.get_mut()) else { return false };
+        self.write(0, bytes);
+        for position in (bytes.len()..written).step_by(ZEROS.len()) {
+            self.write(position, &ZEROS[..ZEROS.len().min(written - position)]);
+        }
+        true
     }
 }
 

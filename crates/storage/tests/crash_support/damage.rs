@@ -7,13 +7,18 @@ use storage::{Environment, Error, FixedTree, Location, Records, Tree};
 
 /// An environment with some flushed and some unflushed transactions; its model, and that before the last transaction.
 pub fn build(seed: u64, close: bool) -> (SimulatedIo, [Model; 2]) {
+    build_of(seed, close, 12)
+}
+
+/// The same with as many transactions as are asked for; the last five are not flushed.
+pub fn build_of(seed: u64, close: bool, transactions: u64) -> (SimulatedIo, [Model; 2]) {
     let io = SimulatedIo::new();
     let environment = Environment::open(Path::new(FOLDER), options(&io)).unwrap();
     let structures = model_support::make_structures(&environment).unwrap();
     let mut random = Random::new(seed);
     let mut model = Model::default();
     let mut before_last = Model::default();
-    for step in 0..12 {
+    for step in 0..transactions {
         before_last = model.clone();
         environment
             .write(|tx| {
@@ -25,7 +30,7 @@ pub fn build(seed: u64, close: bool) -> (SimulatedIo, [Model; 2]) {
                 Ok::<_, Error>(())
             })
             .unwrap();
-        if step == 6 {
+        if step + 6 == transactions {
             environment.flush().unwrap();
         }
     }

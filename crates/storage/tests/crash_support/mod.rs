@@ -7,23 +7,43 @@
 #![allow(dead_code, reason = "each test that includes this uses a part of it")]
 
 pub mod damage;
+pub mod scripts;
 
 use crate::model_support::{
     FOLDER, Model, Random, Structures, apply, apply_to_model, find_structures, make_structures, options, random_change,
-    read_all, verify,
+    read_all, same, verify,
 };
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use storage::io::Io;
-use storage::io::simulated::{Fate, SimulatedIo};
+use storage::io::simulated::{Fate, Fault, SimulatedIo};
 use storage::{Environment, Error};
 
-/// Crash images that were opened, for the report.
-static IMAGES: AtomicU64 = AtomicU64::new(0);
+/// Crash images that were opened, and histories in which an operation was made to fail, of one test.
+#[derive(Default, Debug)]
+pub struct Counts {
+    pub images: AtomicU64,
+    pub injections: AtomicU64,
+}
 
-/// Crash images that were opened so far.
-pub fn image_count() -> u64 {
-    IMAGES.load(Ordering::Relaxed)
+impl Counts {
+    /// Says what was done; the nightly figures are sums of these lines.
+    pub fn report(&self, test: &str) {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        println!("{test}: {} crash images, {} error injections", count(&self.images), count(&self.injections));
+    }
+
+    /// Opens an image and checks it; see [`check`].
+    pub fn check(&self, image: &SimulatedIo, outcome: &Outcome) {
+        self.images.fetch_add(1, Ordering::Relaxed);
+        check(image, outcome);
+    }
+
+    /// Makes an operation fail, and counts it as done.
+    pub fn inject(&self, io: &SimulatedIo, fault: Fault) {
+        self.injections.fetch_add(1, Ordering::Relaxed);
+        io.fail_at(Some(fault));
+    }
 }
 
 /// What a history did before the disk failed.
@@ -87,13 +107,8 @@ pub fn history(io: &(impl Io + Clone + 'static), seed: u64, transactions: u64) -
     outcome
 }
 
-pub fn same(seen: &Model, expected: &Model) -> bool {
-    seen.tree == expected.tree && seen.records == expected.records
-}
-
 /// Opens an image and checks it against the oracle; panics if it does not hold.
 pub fn check(image: &SimulatedIo, outcome: &Outcome) {
-    IMAGES.fetch_add(1, Ordering::Relaxed);
     let environment = match open(image) {
         Ok(environment) => environment,
         Err(error) => panic!("an image of a crash does not open: {error}"),
@@ -126,10 +141,21 @@ pub fn random_fate(random: &mut Random) -> Fate {
     }
 }
 
-/// Images of the disk as it is now: all subsets of few unsynced operations, else a sample.
-pub fn images(io: &SimulatedIo, random: &mut Random, sampled: u64, mut each: impl FnMut(SimulatedIo)) {
+/// Images of the disk as it is now: all subsets of few unsynced operations, and a sample with torn ones.
+pub fn images(io: &SimulatedIo, random: &mut Random, sampled: u64, each: impl FnMut(SimulatedIo)) {
+    images_of(io, random, 4, sampled, each);
+}
+
+/// The same; all subsets of up to `subsets_of` unsynced operations.
+pub fn images_of(
+    io: &SimulatedIo,
+    random: &mut Random,
+    subsets_of: usize,
+    sampled: u64,
+    mut each: impl FnMut(SimulatedIo),
+) {
     let unsynced = io.unsynced_count();
-    if unsynced <= 4 {
+    if unsynced <= subsets_of {
         for subset in 0..1u64 << unsynced {
             let mut bit = 0;
             each(io.crash(|| {

@@ -3,8 +3,10 @@
 #![allow(dead_code, reason = "each test that includes this uses a part of it")]
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use storage::io::Io;
 use storage::io::simulated::SimulatedIo;
 use storage::{Environment, Error, FixedTree, Location, Options, ReadTransaction, Records, Tree};
@@ -46,17 +48,51 @@ impl Random {
 pub fn seeds(quick: u64, slow: u64) -> std::ops::Range<u64> {
     match std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()) {
         Some(seed) => seed..seed + 1,
-        None if std::env::var_os("SLOW").is_some() => 0..slow,
+        None if is_slow() => 0..slow,
         None => 0..quick,
     }
 }
 
+/// Whether the nightly sizes are asked for.
+pub fn is_slow() -> bool {
+    std::env::var_os("SLOW").is_some()
+}
+
 /// Runs a case and says its seed if it fails.
-pub fn named(seed: u64, case: impl FnOnce() + std::panic::UnwindSafe) {
-    if let Err(panic) = std::panic::catch_unwind(case) {
+pub fn named(seed: u64, case: impl FnOnce()) {
+    if let Err(panic) = std::panic::catch_unwind(AssertUnwindSafe(case)) {
         eprintln!("seed {seed} fails; repeat with SEED={seed}");
         std::panic::resume_unwind(panic);
     }
+}
+
+/// Runs a case for each number on as many threads as the machine has cores, each with a value of its own that `local`
+/// makes. A case that fails ends the test, when those that run beside it have ended.
+pub fn in_parallel<T>(numbers: std::ops::Range<u64>, local: impl Fn() -> T + Sync, case: impl Fn(&mut T, u64) + Sync) {
+    let next = AtomicU64::new(numbers.start);
+    let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(numbers.end - numbers.start) {
+            scope.spawn(|| {
+                let mut local = local();
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= numbers.end {
+                        return;
+                    }
+                    if let Err(panic) = std::panic::catch_unwind(AssertUnwindSafe(|| case(&mut local, number))) {
+                        next.store(numbers.end, Ordering::Relaxed);
+                        std::panic::resume_unwind(panic);
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// Runs a case for each seed, in parallel; says the seed of one that fails.
+pub fn each_seed(seeds: std::ops::Range<u64>, case: impl Fn(u64) + Sync) {
+    in_parallel(seeds, || (), |(), seed| named(seed, || case(seed)));
 }
 
 /// What an environment holds.
@@ -87,6 +123,14 @@ pub struct Scenario {
     pub environment: Arc<Environment>,
     pub structures: Structures,
     pub model: Model,
+    /// Changes that were made, those that were taken back included.
+    pub operations: u64,
+    /// Snapshots that were compared with the model of their version.
+    pub snapshots: u64,
+}
+
+pub fn same(seen: &Model, expected: &Model) -> bool {
+    seen.tree == expected.tree && seen.records == expected.records
 }
 
 pub fn options(io: &(impl Io + Clone + 'static)) -> Options {
@@ -257,13 +301,18 @@ impl Scenario {
     pub fn new(io: SimulatedIo, _: &mut Random) -> Self {
         let environment = Environment::open(Path::new(FOLDER), options(&io)).unwrap();
         let structures = make_structures(&environment).unwrap();
-        Scenario { io: Some(io), environment: Arc::new(environment), structures, model: Model::default() }
+        Scenario::of(Some(io), environment, structures)
     }
 
     pub fn in_memory() -> Self {
         let environment = Environment::in_memory(Options::default()).unwrap();
         let structures = make_structures(&environment).unwrap();
-        Scenario { io: None, environment: Arc::new(environment), structures, model: Model::default() }
+        Scenario::of(None, environment, structures)
+    }
+
+    fn of(io: Option<SimulatedIo>, environment: Environment, structures: Structures) -> Self {
+        let (environment, model) = (Arc::new(environment), Model::default());
+        Scenario { io, environment, structures, model, operations: 0, snapshots: 0 }
     }
 
     /// One transaction of random changes; one in eight is taken back.
@@ -271,6 +320,7 @@ impl Scenario {
         let mut changed = self.model.clone();
         let count = 1 + if random.chance(3) { random.below(120) } else { random.below(8) };
         let take_back = random.chance(8);
+        self.operations += count;
         let structures = self.structures;
         let outcome = self.environment.write(|tx| {
             for _ in 0..count {
@@ -303,13 +353,14 @@ impl Scenario {
                 }
                 let seen = read_all(&tx, &self.structures);
                 assert_eq!((&seen.tree, &seen.records), (&before.tree, &before.records));
+                self.snapshots += 1;
             }
             3 => self.compare(),
             _ => self.transaction(random),
         }
     }
 
-    fn reopen(&mut self, close: bool) {
+    pub fn reopen(&mut self, close: bool) {
         let Some(io) = &self.io else { return };
         let placeholder = Arc::new(Environment::in_memory(Options::default()).unwrap());
         let environment = std::mem::replace(&mut self.environment, placeholder);
@@ -323,7 +374,8 @@ impl Scenario {
         self.structures = find_structures(&self.environment).unwrap();
     }
 
-    pub fn compare(&self) {
+    pub fn compare(&mut self) {
+        self.snapshots += 1;
         let seen = read_all(&self.environment.read(), &self.structures);
         assert_eq!(seen.tree, self.model.tree);
         assert_eq!(seen.records, self.model.records);
