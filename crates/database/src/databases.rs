@@ -80,7 +80,9 @@ impl Databases {
             Some(folder) => {
                 let databases = folder.join("databases");
                 folders::make(&databases)?;
-                Environment::open(folder.join("system"), storage::Options::default())?
+                let system = folder.join("system");
+                folders::refuse_lost_system(&system, &databases)?;
+                Environment::open(system, storage::Options::default())?
             }
         };
         let path_of = |name: &str| Some(options.folder.as_ref()?.join("databases").join(name));

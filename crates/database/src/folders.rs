@@ -32,6 +32,25 @@ pub(crate) fn remove(folder: &Path) -> Result<()> {
     }
 }
 
+/// Refuses a node's own environment that has lost its data file: opening would make an empty one in its place, and deny
+/// the databases that there are. Whoever wants just that removes the folder.
+///
+/// The data file is there before the first database is, so a first start that did not end is not refused.
+pub(crate) fn refuse_lost_system(system: &Path, databases: &Path) -> Result<()> {
+    if !system.exists() || system.join(DATA_FILE).exists() {
+        return Ok(());
+    }
+    let failed = |error| Error::io("list", databases, error);
+    for entry in std::fs::read_dir(databases).map_err(failed)? {
+        if entry.map_err(failed)?.path().join(DATA_FILE).exists() {
+            let rule = "the file 'system/data' is gone, but there are databases (without the folder 'system' the server \
+                        starts, and knows none of them)";
+            return Err(Error::Corrupt { rule });
+        }
+    }
+    Ok(())
+}
+
 /// Removes what creations that did not end left in `databases`.
 pub(crate) fn sweep(databases: &Path, in_use: &HashSet<String>) -> Result<()> {
     let failed = |error| Error::io("list", databases, error);

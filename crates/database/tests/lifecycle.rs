@@ -166,6 +166,29 @@ fn what_creations_left_is_swept_and_nothing_else() {
     assert!(folders(folder.path()).contains(&"full".to_owned()));
 }
 
+/// Found by `cli/tests/survival/damage.rs`: after a clean end, nothing else in the folder said that there had been one.
+#[test]
+fn a_node_that_lost_its_own_data_file_does_not_deny_its_databases() {
+    let folder = tempfile::tempdir().unwrap();
+    let system = folder.path().join("system");
+    // A first start that ended before the data file was there.
+    std::fs::create_dir(&system).unwrap();
+    std::fs::write(system.join("lock"), b"").unwrap();
+    put(&open(folder.path()).find_or_create("x").unwrap(), "a").unwrap();
+    drop(open(folder.path()));
+    for file in std::fs::read_dir(&system).unwrap() {
+        let file = file.unwrap();
+        if file.file_name() != "lock" {
+            std::fs::remove_file(file.path()).unwrap();
+        }
+    }
+    for _ in 0..2 {
+        let opened = Databases::open(DatabasesOptions::folder(folder.path())).map(drop);
+        assert!(matches!(opened, Err(Error::Corrupt { .. })), "{opened:?}");
+        assert_eq!(folders(folder.path()), ["x"]);
+    }
+}
+
 #[test]
 fn a_folder_that_is_gone_is_not_made_anew() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,0 +1,19 @@
+//! The real program as a process, and what befalls processes: kills, power cuts, full disks, damaged files, hostile clients.
+//!
+//! Whatever happens, what was acknowledged is there, what was refused is not, and what was not answered is there whole or
+//! not at all. `cargo test` makes a few rounds of each; `SLOW=1 cargo test --release -p rookery-cli --test survival` the
+//! nightly number, `ROUNDS=n` any other. A run prints its seed, and `SEED=n` makes it again, as far as threads and the
+//! moment of a kill can be repeated.
+#![forbid(unsafe_code)]
+
+mod chance;
+mod client;
+mod full_disk;
+mod kill;
+mod ledger;
+mod mounts;
+mod power_cut;
+mod process;
+mod run;
+mod world;
+mod writer;
