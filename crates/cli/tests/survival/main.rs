@@ -8,7 +8,9 @@
 
 mod chance;
 mod client;
+mod damage;
 mod full_disk;
+mod history;
 mod kill;
 mod ledger;
 mod mounts;
