@@ -6,6 +6,7 @@
 //! moment of a kill can be repeated.
 #![forbid(unsafe_code)]
 
+mod abuse;
 mod chance;
 mod client;
 mod damage;
@@ -14,8 +15,10 @@ mod history;
 mod kill;
 mod ledger;
 mod mounts;
+mod mutator;
 mod power_cut;
 mod process;
 mod run;
+mod vitals;
 mod world;
 mod writer;

@@ -67,6 +67,10 @@ impl Server {
         Client::new(self.address)
     }
 
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// How long ago it was started.
     pub fn age(&self) -> Duration {
         self.started.elapsed()
