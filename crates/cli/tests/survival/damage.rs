@@ -13,7 +13,7 @@ use crate::chance::Chance;
 use crate::client::Client;
 use crate::history::{History, State};
 use crate::ledger::Stored;
-use crate::process::{Server, command, log_of};
+use crate::process::{Server, command, log_of, tool};
 use crate::run::{Run, files_below, folder_in_memory};
 
 const PAGE_SIZE: u64 = 8192;
@@ -150,6 +150,12 @@ impl Database {
             server.kill();
         } else {
             server.kill();
+        }
+        if matches!(ending, Ending::Served { refused: 1.. }) && chance.one_in(3) {
+            let (is_clean, text) = tool("check", data);
+            if is_clean {
+                return Err(format!("documents are refused, and 'rookery check' finds nothing: {text}"));
+            }
         }
         match ending {
             Ending::ShortJournal { lost } if lost > harm.records_max() || self.is_clean || !harm.is_in_journal() => {
