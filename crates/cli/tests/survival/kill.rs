@@ -3,6 +3,7 @@
 //! This says nothing about flushes, because the system still has what a killed process wrote: see `power_cut`.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::chance::Chance;
@@ -88,6 +89,7 @@ fn kill_repeatedly(data: &Path, rounds: u64, chance: &mut Chance, figures: &mut 
     world.verify(&server);
     assert!(!server.stop().contains("recovered"), "something was left to recover after a clean stop");
     check(data);
+    assert_eq!(world.refused_reads.load(Ordering::Relaxed), 0, "reads were refused by a server that was well");
     world.add_to(figures);
 }
 

@@ -9,6 +9,7 @@
 mod abuse;
 mod chance;
 mod client;
+mod creator;
 mod damage;
 mod full_disk;
 mod history;

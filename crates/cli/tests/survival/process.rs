@@ -168,7 +168,7 @@ pub fn tool(name: &str, folder: &Path) -> (bool, String) {
 /// Every page and document of a folder is as it should be.
 pub fn check(data: &Path) {
     let (is_clean, text) = tool("check", data);
-    assert!(is_clean && text.ends_with("no problems\n"), "{text}");
+    assert!(is_clean && text.contains("no problems\n"), "{text}");
 }
 
 /// Where the log of a server on this folder goes.
