@@ -41,7 +41,7 @@ bench: ## Run the benchmarks
 	@scripts/need cc cargo
 	@bench/run
 
-torture: ## Run the Rust tests with crash, fault, damage and model tests at full size, and the planted bugs
-	@scripts/need cc cargo
+torture: ## Run the Rust tests at full size as root: crashes, kills, power cuts, full disks, damage, abuse, planted bugs
+	@scripts/need cc cargo python3
 	SLOW=1 $(KEEP_MEMORY) cargo test --release --workspace --locked --no-fail-fast -- --show-output
 	SLOW=1 cargo test --release --locked --package rookery-storage --features planted-bugs --test planted

@@ -3,6 +3,7 @@
 //! A folder is either a server's data directory (`system` and `databases` in it) or one environment. It must not be in use:
 //! opening recovers what a crash left behind, and locks.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
@@ -32,13 +33,31 @@ pub(crate) fn environments(folder: &Path) -> anyhow::Result<Vec<(PathBuf, Holds)
         let path = entry?.path();
         // What is being deleted, and what was deleted softly, bears a dot.
         let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        if path.is_dir() && !is_hidden {
-            databases.push((path, Holds::Documents));
+        if !path.is_dir() || is_hidden {
+            continue;
         }
+        if is_leftover(&path).with_context(|| format!("looking into {}", path.display()))? {
+            let note =
+                "no database yet: the rest of a creation that did not end, which the server removes when it starts";
+            // Whoever does not read it misses nothing.
+            let _ = writeln!(std::io::stderr(), "{}: {note}", path.display());
+            continue;
+        }
+        databases.push((path, Holds::Documents));
     }
     databases.sort_by(|left, right| left.0.cmp(&right.0));
     databases.insert(0, (system, Holds::Node));
     Ok(databases)
+}
+
+/// Whether this was left before there was a data file. A database that has lost it has journals, or what its flushes noted.
+fn is_leftover(path: &Path) -> std::io::Result<bool> {
+    for file in std::fs::read_dir(path)? {
+        if !["lock", "data.new"].iter().any(|name| file.as_ref().is_ok_and(|file| file.file_name() == *name)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Opens an environment that is there; a folder that is none is refused rather than made into one.

@@ -16,6 +16,8 @@ pub(crate) struct Framing {
     line: [u8; LINE_SIZE],
     line_size: usize,
     is_line_cut: bool,
+    /// The last byte of the line, also of one that was cut.
+    line_last: u8,
     /// Heads that have ended.
     head_count: u64,
     /// The number of the first head, from 1 on, that must not be answered but with a refusal.
@@ -93,6 +95,7 @@ impl Framing {
                     self.line[self.line_size..self.line_size + kept].copy_from_slice(&part[..kept]);
                     self.line_size += kept;
                     self.is_line_cut |= kept < part.len();
+                    self.line_last = part.last().copied().unwrap_or(self.line_last);
                     let Some(end) = end else { return };
                     bytes = &bytes[end + 1..];
                     self.end_line();
@@ -104,10 +107,13 @@ impl Framing {
     fn end_line(&mut self) {
         let size = mem::take(&mut self.line_size);
         let is_cut = mem::take(&mut self.is_line_cut);
+        let is_whole = mem::take(&mut self.line_last) == b'\r';
         let line = &self.line[..size];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let is_empty = line.is_empty();
         match self.state {
+            // Between chunks the library takes a bare newline for an error, or behind the last one for a part of a trailer.
+            State::ChunkSize | State::ChunkEnd | State::Trailer if !is_whole => self.lose(),
             // Empty lines before a head are passed over.
             State::Head if is_empty && !self.head.has_begun => {}
             State::Head if is_empty => self.end_head(),
@@ -202,6 +208,8 @@ mod tests {
         check(&format!("POST / HTTP/1.1\r\nContent-Length: {length}\r\n\r\n{body}{GET}"), 2, None);
         let chunk = format!("{length:x}\r\n{body}\r\n0\r\n\r\n");
         check(&format!("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n{chunk}{GET}"), 2, None);
+        let trailer = format!("X: {}\r\nY: {body_line}\r\n", "y".repeat(100), body_line = "z".repeat(LINE_SIZE - 3));
+        check(&format!("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n{trailer}\r\n{GET}"), 2, None);
         check("POST / HTTP/1.1\r\nX-Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", 1, None);
     }
 
@@ -210,7 +218,10 @@ mod tests {
         for length in ["x", "", "+5", "-1", "1 2", "3,3", "18446744073709551616", &" ".repeat(100)] {
             check(&format!("POST / HTTP/1.1\r\nContent-Length: {length}\r\n\r\n"), 1, Some(1));
         }
-        for chunk in ["x\r\n", "\r\n", "10000000000000000\r\n", "1\r\nab\r\n", &"0".repeat(100)] {
+        // A bare newline ends a line for us and not for the library, which would count the heads behind it otherwise.
+        let newlines = ["0\r\n\n", "0\n", "1\r\na\n", "1\na\r\n", "0\r\nX: y\n", "0\r\n\nX: y\r\n\r\n"];
+        let others = ["x\r\n", "\r\n", "10000000000000000\r\n", "1\r\nab\r\n", &"0".repeat(100)];
+        for chunk in newlines.into_iter().chain(others) {
             let text = format!("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n{chunk}\r\n{GET}");
             check(&text, 1, Some(2));
         }

@@ -60,6 +60,29 @@ fn data_outlive_the_server_and_one_server_at_a_time_has_them() {
     assert_eq!(std::fs::read_dir(nothing.path()).unwrap().count(), 1, "and none was made");
 }
 
+/// Found by `survival/abuse.rs`: a creation that failed for want of descriptors could not remove its folder either.
+#[test]
+fn what_a_creation_left_is_no_damage_and_a_database_without_its_data_file_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    assert!(Program::start(&["serve", "--url", "http://127.0.0.1:0", "--data", text(&data)]).terminate().1);
+    let begun = data.join("databases").join("begun");
+    std::fs::create_dir(&begun).unwrap();
+    let check = || outcome(rookery(&["check", text(&data)]));
+    for name in ["lock", "data.new"] {
+        let (is_content, out, err) = check();
+        assert!(is_content && out.ends_with("no problems\n") && err.contains("did not end"), "{out}{err}");
+        std::fs::write(begun.join(name), b"").unwrap();
+    }
+    assert!(check().0);
+    for name in ["flush", "journal-0000000000000001"] {
+        std::fs::write(begun.join(name), b"").unwrap();
+        let (is_content, _, err) = check();
+        assert!(!is_content && err.contains("it has no file 'data'"), "{err}");
+        std::fs::remove_file(begun.join(name)).unwrap();
+    }
+}
+
 #[test]
 fn flags_of_the_server_are_refused_by_the_tools() {
     let folder = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::chance::Chance;
 use crate::mounts::{Kind, Mount};
-use crate::process::{Server, check, log_of, tool};
+use crate::process::{Server, check, tool};
 use crate::run::{Run, folder, skipped};
 use crate::world::{Figures, World};
 use crate::writer::Habit;
@@ -54,8 +54,7 @@ fn cycle(mount: &Mount, chance: &mut Chance, figures: &mut Figures, refusals: &m
     let data = mount.path.join("data");
     let (ballast, filler) = (mount.path.join("ballast"), mount.path.join("filler"));
     std::fs::write(&ballast, chance.noise(BALLAST_SIZE)).unwrap();
-    // Outside of what is full.
-    let log = log_of(&mount.path);
+    let log = mount.log();
     let server = Server::start_logging_to(&data, &log);
     let mut world = World::create(&server, WRITERS, Habit::Fill, chance);
     let spare = server.client().call("PUT", "/admin/databases?name=spare", r#"{"DatabaseName":"spare"}"#).unwrap();

@@ -3,13 +3,15 @@
 //! This says nothing about flushes, because the system still has what a killed process wrote: see `power_cut`.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::chance::Chance;
+use crate::client::Client;
 use crate::process::{Server, check, start_and_kill};
 use crate::run::{Run, files_below, folder};
 use crate::world::{Figures, World};
-use crate::writer::Habit;
+use crate::writer::{Habit, with_metadata};
 
 const WRITERS: u64 = 9;
 const HABIT: Habit = Habit::Mixed { documents: 300 };
@@ -31,6 +33,34 @@ fn what_was_acknowledged_outlives_kills() {
         kill_repeatedly(&folder.path().join("data"), rounds, &mut chance, &mut figures, &mut restarts);
     }
     run.end(&format!("{figures}, {restarts}"));
+}
+
+/// Who tests the test: what nobody was told of is seen, whatever it is.
+#[test]
+fn a_ledger_sees_what_is_lost_changed_or_made_up() {
+    fn put(client: &mut Client, id: &str, text: &str) -> u16 {
+        client.call("PUT", &format!("/databases/db/docs?id={id}"), &with_metadata(text)).unwrap().status
+    }
+    type Plant = fn(&mut Client, id: &str, text: &str) -> u16;
+    let plants: [(&str, Plant); 5] = [
+        ("lost", |client, id, _| client.call("DELETE", &format!("/databases/db/docs?id={id}"), "").unwrap().status),
+        ("changed", |client, id, _| put(client, id, r#"{"Changed":1}"#)),
+        ("written again", put),
+        ("made up", |client, _, text| put(client, "made/up", text)),
+        ("a part of a transfer", |client, _, _| put(client, "accounts/03", r#"{"Balance":1001,"Transfer":0}"#)),
+    ];
+    let folder = folder();
+    for (name, plant) in plants {
+        let server = Server::start(&folder.path().join(name));
+        let mut world = World::create(&server, 1, HABIT, &mut Chance::new(1));
+        world.load_one(0, &server, |writer| writer.acknowledged > 100);
+        world.verify(&server);
+        let kept = world.writers[0].kept.iter().find_map(|(id, stored)| Some((id.clone(), stored.clone()?.text)));
+        let (id, text) = kept.expect("not all were deleted");
+        assert!(matches!(plant(&mut server.client(), &id, &text), 201 | 204));
+        let seen = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| world.verify(&server)));
+        assert!(seen.is_err(), "{id} is {name}, and nobody sees it");
+    }
 }
 
 fn kill_repeatedly(data: &Path, rounds: u64, chance: &mut Chance, figures: &mut Figures, restarts: &mut Restarts) {
@@ -59,6 +89,7 @@ fn kill_repeatedly(data: &Path, rounds: u64, chance: &mut Chance, figures: &mut 
     world.verify(&server);
     assert!(!server.stop().contains("recovered"), "something was left to recover after a clean stop");
     check(data);
+    assert_eq!(world.refused_reads.load(Ordering::Relaxed), 0, "reads were refused by a server that was well");
     world.add_to(figures);
 }
 

@@ -6,14 +6,20 @@
 //! moment of a kill can be repeated.
 #![forbid(unsafe_code)]
 
+mod abuse;
 mod chance;
 mod client;
+mod creator;
+mod damage;
 mod full_disk;
+mod history;
 mod kill;
 mod ledger;
 mod mounts;
+mod mutator;
 mod power_cut;
 mod process;
 mod run;
+mod vitals;
 mod world;
 mod writer;

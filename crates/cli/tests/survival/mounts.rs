@@ -77,6 +77,11 @@ impl Mount {
         run(command.arg(&self.path))
     }
 
+    /// Where a server on it logs to: outside of what befalls it.
+    pub fn log(&self) -> PathBuf {
+        self.image.with_extension("log")
+    }
+
     pub fn unmount(&self) {
         run(Command::new("umount").arg(&self.path)).unwrap();
     }

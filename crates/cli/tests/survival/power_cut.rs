@@ -14,7 +14,7 @@ use rustix::fs::{Advice, fadvise};
 
 use crate::chance::Chance;
 use crate::mounts::{Cut, Kind, Mount};
-use crate::process::{Server, check, log_of};
+use crate::process::{Server, check};
 use crate::run::{Run, files_below, folder_in_memory, skipped};
 use crate::world::{Figures, World};
 use crate::writer::Habit;
@@ -80,8 +80,7 @@ fn cut_repeatedly(
 ) -> Result<(), String> {
     let data = mount.path.join("data");
     let unflushed = mount.path.join("unflushed");
-    // Where no power is cut.
-    let log = log_of(&mount.path);
+    let log = mount.log();
     let mut server = Server::start_logging_to(&data, &log);
     let mut world = World::create(&server, WRITERS, HABIT, chance);
     for _ in 0..cuts {

@@ -19,10 +19,9 @@ impl Run {
     /// * `quick`, `slow`: rounds with `cargo test`, and with `SLOW=1`.
     pub fn begin(name: &'static str, quick: u64, slow: u64) -> Run {
         let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-        let is_slow = std::env::var_os("SLOW").is_some();
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_micros() as u64);
         let seed = number("SEED").unwrap_or(clock % 1_000_000_007);
-        let rounds = number("ROUNDS").unwrap_or(if is_slow { slow } else { quick });
+        let rounds = number("ROUNDS").unwrap_or(if is_slow() { slow } else { quick });
         say(&format!("{name}: SEED={seed} ROUNDS={rounds} cargo test -p rookery-cli --test survival {name}"));
         Run { name, seed, rounds, begin: Instant::now() }
     }
@@ -36,9 +35,14 @@ impl Run {
     }
 }
 
-/// Says that something could not be tested. The nightly run fails if anybody says so.
+/// Says that something could not be tested. A nightly run fails by that.
 pub fn skipped(name: &str, reason: &str) {
     say(&format!("SKIPPED: {name}: {reason}"));
+    assert!(!is_slow(), "{name} was skipped: {reason}");
+}
+
+fn is_slow() -> bool {
+    std::env::var_os("SLOW").is_some()
 }
 
 /// Past the capture of the test runner, which keeps what a test prints unless it fails.
@@ -51,9 +55,13 @@ pub fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
-/// A folder in memory, where there is such; what flushes its files costs little there.
+/// A folder in memory, where there is room for one; what flushes its files costs little there.
 pub fn folder_in_memory() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| folder())
+    const ROOM_MIN: u64 = 2 << 30;
+    const MEMORY: &str = "/dev/shm";
+    let has_room = rustix::fs::statvfs(MEMORY).is_ok_and(|it| it.f_bavail.saturating_mul(it.f_frsize) >= ROOM_MIN);
+    let made = has_room.then(|| tempfile::tempdir_in(MEMORY).ok()).flatten();
+    made.unwrap_or_else(folder)
 }
 
 /// All files below a folder.

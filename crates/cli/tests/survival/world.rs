@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::chance::Chance;
 use crate::client::Client;
+use crate::creator::Creator;
 use crate::ledger::{ACCOUNTS, Ledger, Stored, account_id, account_ids, first_account_text};
 use crate::process::Server;
 use crate::writer::{Habit, Writer, with_metadata};
@@ -17,6 +18,7 @@ const LOAD_COUNT: usize = 500;
 /// The database `db` as its clients know it.
 pub struct World {
     pub writers: Vec<Writer>,
+    creator: Creator,
     ledger: Ledger,
     /// Snapshots whose accounts were added up under load.
     snapshots: AtomicU64,
@@ -33,14 +35,16 @@ pub struct Figures {
     verified: u64,
     snapshots: u64,
     etags: usize,
+    databases: u64,
 }
 
 impl World {
     /// Makes the database with its accounts.
     pub fn create(server: &Server, writers: u64, habit: Habit, chance: &mut Chance) -> World {
         let writers = (0..writers).map(|number| Writer::new(number + 1, habit, chance.split())).collect();
+        let creator = Creator::new(chance.split());
         let (ledger, snapshots, refused_reads) = Default::default();
-        let world = World { writers, ledger, snapshots, refused_reads, verified: 0 };
+        let world = World { writers, creator, ledger, snapshots, refused_reads, verified: 0 };
         let mut client = server.client();
         let answer = client.call("PUT", "/admin/databases?name=db", r#"{"DatabaseName":"db"}"#).unwrap();
         assert_eq!(answer.status, 201, "{}", answer.text());
@@ -54,16 +58,23 @@ impl World {
         world
     }
 
-    /// All clients work until `during` has returned, and somebody reads the accounts.
+    /// All clients work until `during` has returned; somebody reads the accounts, and somebody makes and deletes databases.
     pub fn load(&mut self, server: &Server, during: impl FnOnce()) {
         let is_over = AtomicBool::new(false);
-        let World { writers, ledger, snapshots, refused_reads, .. } = self;
+        let World { writers, creator, ledger, snapshots, refused_reads, .. } = self;
         std::thread::scope(|scope| {
             for writer in writers {
                 let (ledger, is_over) = (&*ledger, &is_over);
                 let mut client = server.client();
                 scope.spawn(move || while !is_over.load(Ordering::Relaxed) && writer.step(&mut client, ledger) {});
             }
+            scope.spawn(|| {
+                let mut client = server.client();
+                let mut is_up = true;
+                while is_up && !is_over.load(Ordering::Relaxed) {
+                    is_up = creator.step(&mut client);
+                }
+            });
             scope.spawn(|| {
                 let mut client = server.client();
                 while !is_over.load(Ordering::Relaxed) {
@@ -124,6 +135,7 @@ impl World {
         assert!(rest.is_empty(), "nobody was told of these: {rest:?}");
         self.verified += ACCOUNTS;
         self.look_up(&mut client, &found);
+        self.creator.check(&mut client);
     }
 
     /// Every id leads to its document, or to none.
@@ -152,16 +164,17 @@ impl World {
         figures.verified += self.verified;
         figures.snapshots += self.snapshots.load(Ordering::Relaxed);
         figures.etags += self.ledger.etag_count();
+        figures.databases += self.creator.acknowledged;
     }
 }
 
 impl std::fmt::Display for Figures {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Figures { acknowledged, verified, snapshots, etags } = self;
+        let Figures { acknowledged, verified, snapshots, etags, databases } = self;
         write!(
             out,
             "{acknowledged} acknowledged changes, {verified} documents verified, {etags} etags, {snapshots} snapshots \
-             added up, 0 violations"
+             added up, {databases} databases made or deleted, 0 violations"
         )
     }
 }

@@ -160,6 +160,28 @@ fn a_body_of_two_lengths_is_refused_behind_other_requests_too() {
     }
 }
 
+/// Found by `cli/tests/survival/abuse.rs`: the library reads a bare newline behind the last chunk as a part of a trailer. What
+/// looks along took it for the end, so the next head was counted wrongly, and the end of the client's half kept back.
+#[test]
+fn a_bare_newline_behind_the_last_chunk_neither_hides_a_head_nor_holds_the_connection() {
+    let wire = Wire::with_database();
+    let put = "PUT /databases/db/docs?id=a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n";
+    let end = "\r\n2\r\n{}\r\n0\r\n";
+    let smuggled = put.replace("id=a", "id=smuggled").replace("Transfer", "Content-Length: 3\r\nTransfer");
+    for rest in ["\n", "\n\r\n", "\nGET / HTTP/1.1\r\n\r\n", "X: y\n\n"] {
+        let request = format!("{put}{end}{rest}{smuggled}{end}\r\n");
+        for request in [&request[..], &format!("{put}{end}{rest}")] {
+            let mut stream = wire.connect();
+            stream.write_all(request.as_bytes()).unwrap();
+            stream.shutdown(std::net::Shutdown::Write).unwrap();
+            let ended = stream.read_to_end(&mut Vec::new());
+            let is_held = ended.is_err_and(|error| error.kind() != std::io::ErrorKind::ConnectionReset);
+            assert!(!is_held, "the connection is held: {rest:?}");
+        }
+        assert_eq!(wire.call("GET /databases/db/docs?id=smuggled", "").status, 404, "{rest:?}");
+    }
+}
+
 #[test]
 fn the_only_transfer_encoding_is_chunked() {
     let wire = Wire::with_database();
