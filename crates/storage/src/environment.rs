@@ -82,6 +82,8 @@ pub(crate) struct Inner {
     pub options: Options,
     pub folder: Option<Folder>,
     pub data: Option<Arc<dyn File>>,
+    /// The data file once more, for writes that are durable when they return; opened when it is first needed.
+    direct: OnceLock<Arc<dyn File>>,
     pub intents: Option<IntentFile>,
     pub table: PageTable,
     pub readers: Arc<Readers>,
@@ -112,6 +114,8 @@ pub(crate) struct Writer {
     pub synced: TransactionId,
     pub space: SpaceHints,
     pub room: Room,
+    /// No page from here on was ever in use since the environment was opened, nor in what it was opened with.
+    pub untouched_from: u64,
     /// Pages that were freed since holes were last looked for.
     pub freed_pages: u64,
     /// `None`: in memory only.
@@ -355,6 +359,7 @@ impl Inner {
             synced: state.last.transaction,
             space: SpaceHints::default(),
             room: Room::default(),
+            untouched_from: 0,
             freed_pages: 0,
             journal,
             unwritten: Unwritten::default(),
@@ -372,6 +377,7 @@ impl Inner {
             options,
             folder,
             data,
+            direct: OnceLock::new(),
             intents,
             table,
             readers: Readers::new(SnapshotWord::of(state.last.transaction)),
@@ -388,6 +394,20 @@ impl Inner {
             tasks: Tasks::default(),
             lock: Mutex::new(lock),
         })
+    }
+
+    /// The data file for writes that are durable when they return. `None`: large values go to the journal, because the
+    /// environment has no data file, or is lazy, or no descriptor is to be had.
+    pub fn direct_file(&self) -> Option<&Arc<dyn File>> {
+        if self.options.durability == Durability::Lazy {
+            return None;
+        }
+        let (data, folder) = (self.data.as_ref()?, self.folder.as_ref()?);
+        if self.direct.get().is_none() {
+            let file = folder.io.open(data.path(), OpenMode::Synced).ok()?;
+            self.direct.set(file).ok();
+        }
+        self.direct.get()
     }
 
     /// Notes the first failure of a write; from now on writes are refused.
@@ -571,6 +591,7 @@ fn open_existing(folder: Folder, options: Options, lock: Box<dyn Send + Sync>) -
     )?;
     inner.table.extend(data.len().map_err(failed("measure"))? / PAGE_SIZE as u64)?;
     inner.recover(&journals, last)?;
+    inner.writer.get_mut().untouched_from = inner.table.pages();
     Ok(inner)
 }
 

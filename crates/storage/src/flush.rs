@@ -199,8 +199,10 @@ impl Inner {
             let used = space::is_used(bitmap, (number.0 % SPAN_PAGES) as usize);
             let covered = number.0 < run_end && version.transaction() < run_transaction;
             // What was freed since is not written: nobody will read it, and its place may be a hole by now.
-            let checksum = if used && !covered { page::checksum(version.bytes(), self.id) } else { 0 };
-            if checksum != 0 && version.pages() > 1 {
+            let is_live = used && !covered;
+            // Its commit wrote a direct run, in full.
+            let checksum = if is_live && !version.direct() { page::checksum(version.bytes(), self.id) } else { 0 };
+            if is_live && version.pages() > 1 {
                 run_end = number.0 + u64::from(version.pages());
                 run_transaction = version.transaction();
             }
@@ -212,7 +214,8 @@ impl Inner {
     /// Makes durable what will be written.
     fn note_intent(&self, plan: &[Planned], target: TransactionId) -> Result<()> {
         let Some(intents) = self.intents.as_ref().filter(|_| !plan.is_empty()) else { return Ok(()) };
-        let entries: Vec<Entry> = plan.iter().map(|planned| planned.entry).collect();
+        let written = plan.iter().filter(|planned| !planned.version.direct());
+        let entries: Vec<Entry> = written.map(|planned| planned.entry).collect();
         intents.write(self.id, target, &entries)
     }
 

@@ -93,6 +93,7 @@ fn records(file: &dyn File, text: &mut String) -> Result<()> {
                 let what = match change {
                     Change::Diff(diff) => format!("{} bytes of differences", diff.len()),
                     Change::Fresh(diff) => format!("new, {} bytes", diff.len()),
+                    Change::Direct { pages } => format!("a value over {pages} pages, in the data file"),
                     Change::Run { pages, bytes } => format!("a value over {pages} pages, {} bytes", bytes.len()),
                 };
                 line(text, format_args!("    page {number}: {what}"));

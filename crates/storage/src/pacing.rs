@@ -36,7 +36,7 @@ const OWN_VERSION_BYTES_MIN: usize = 16 << 20;
 /// What decides about the flushes of one environment.
 #[derive(Default)]
 pub(crate) struct Pacing {
-    /// Bytes of journal since the last flush began.
+    /// Bytes that commits wrote since the last flush began.
     journal_bytes: AtomicU64,
     /// The last flush had about as much journal as pages to write.
     cheap: AtomicBool,
@@ -59,7 +59,8 @@ impl Pacing {
         self.journal_bytes.load(Ordering::Relaxed)
     }
 
-    pub fn note_record(&self, bytes: u64) {
+    /// A commit wrote so many bytes, to the journal or straight to the data file.
+    pub fn note_written(&self, bytes: u64) {
         self.journal_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 

@@ -14,6 +14,8 @@ pub enum Bug {
     RecordHashUnchecked,
     /// Nothing ties a page's hash to its place.
     PlaceUnchecked,
+    /// A record is written before the large values that it names.
+    RecordBeforeRuns,
     /// Open snapshots do not keep what they see from being overwritten or used again.
     ReadersIgnored,
 }

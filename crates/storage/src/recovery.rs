@@ -46,7 +46,7 @@ impl Inner {
                 this.settle(&mut suspects)?;
             }
             let pages = match change {
-                Change::Run { pages, .. } => u64::from(pages),
+                Change::Run { pages, .. } | Change::Direct { pages, .. } => u64::from(pages),
                 _ => 1,
             };
             let outside = || this.table.corrupt(number, "it lies outside of the file");
@@ -121,6 +121,12 @@ impl Inner {
         let no_memory = |e| Error::io("get memory for a page of", &self.path, 0, e);
         let broken = || self.table.corrupt(number, "the journal has a broken diff for it");
         let newest = self.table.newest(number)?;
+        if let Change::Direct { .. } = change {
+            // It was durable before its record was written. The first who reads it verifies it.
+            self.table.set_unverified(number)?;
+            self.table.versions.give_back(newest);
+            return Ok(());
+        }
         if let Change::Run { pages, bytes } = change {
             let mut run = match pages {
                 1 => self.table.versions.take().map_err(no_memory)?,
@@ -155,7 +161,7 @@ impl Inner {
         let (diff, fresh) = match change {
             Change::Fresh(diff) => (diff, true),
             Change::Diff(diff) => (diff, false),
-            Change::Run { .. } => return Err(broken()),
+            Change::Run { .. } | Change::Direct { .. } => return Err(broken()),
         };
         if fresh {
             version.page_mut().fill(0);

@@ -168,6 +168,7 @@ impl WriteTransaction<'_> {
                 self.ensure_room(first.0 + u64::from(count))?;
                 self.fill_holes(first, count)?;
                 set_bits(&mut self.page_mut(bitmap)?, bit, count as usize, true);
+                self.writer.untouched_from = self.writer.untouched_from.max(first.0 + u64::from(count));
                 if count == 1 {
                     self.set_space_hint(span, bit as u32 + 1);
                 }

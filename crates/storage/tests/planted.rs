@@ -195,6 +195,11 @@ fn a_hash_without_the_page_number_is_seen() {
 }
 
 #[test]
+fn records_before_the_large_values_that_they_name_are_seen() {
+    check_engine_bug(Bug::RecordBeforeRuns, |seed| crash_everywhere(seed, DiskBug::None));
+}
+
+#[test]
 fn a_page_that_is_used_again_while_a_reader_needs_it_is_seen() {
     check_engine_bug(Bug::ReadersIgnored, read_while_writing);
 }

@@ -38,6 +38,8 @@ pub enum OpenMode {
     Create,
     /// An existing, prewritten file: each write is durable when it returns, and is given aligned to 4 KiB.
     Journal,
+    /// An existing file: each write is durable when it returns.
+    Synced,
 }
 
 /// An open file. Short reads and writes are completed by the implementation, and interrupted calls repeated.
@@ -46,7 +48,7 @@ pub trait File: Send + Sync {
     fn path(&self) -> &Path;
     /// Reads exactly `buffer.len()` bytes; fewer there is an error of kind `UnexpectedEof`.
     fn read_at(&self, buffer: &mut [u8], position: u64) -> Result<()>;
-    /// Writes all of `buffer`. For [`OpenMode::Journal`] it is durable on return.
+    /// Writes all of `buffer`. For [`OpenMode::Journal`] and [`OpenMode::Synced`] it is durable on return.
     fn write_at(&self, buffer: &[u8], position: u64) -> Result<()>;
     /// Makes the content durable, and the length.
     fn sync(&self) -> Result<()>;

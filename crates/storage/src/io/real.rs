@@ -48,6 +48,7 @@ impl Io for RealIo {
         let mut direct = None;
         let file = match mode {
             OpenMode::Existing => options.open(path)?,
+            OpenMode::Synced => options.custom_flags(OFlags::DSYNC.bits() as i32).open(path)?,
             OpenMode::Create => options.create(true).truncate(true).open(path)?,
             OpenMode::Journal => {
                 let flags = (OFlags::DIRECT | OFlags::DSYNC).bits() as i32;

@@ -289,8 +289,10 @@ impl Io for SimulatedIo {
     fn open(&self, path: &Path, mode: OpenMode) -> Result<Arc<dyn File>> {
         let mut disk = self.disk.lock();
         let file = match (disk.names.get(path).copied(), mode) {
-            (Some(file), OpenMode::Existing | OpenMode::Journal) => file,
-            (None, OpenMode::Existing | OpenMode::Journal) => return Err(Error::from(ErrorKind::NotFound)),
+            (Some(file), OpenMode::Existing | OpenMode::Journal | OpenMode::Synced) => file,
+            (None, OpenMode::Existing | OpenMode::Journal | OpenMode::Synced) => {
+                return Err(Error::from(ErrorKind::NotFound));
+            }
             (Some(file), OpenMode::Create) => {
                 disk.operation(Operation::Open, path)?;
                 let state = &mut disk.files[file];
@@ -307,7 +309,7 @@ impl Io for SimulatedIo {
                 file
             }
         };
-        let durable_writes = mode == OpenMode::Journal;
+        let durable_writes = matches!(mode, OpenMode::Journal | OpenMode::Synced);
         Ok(Arc::new(SimulatedFile { disk: self.disk.clone(), path: path.to_path_buf(), file, durable_writes }))
     }
 
@@ -413,6 +415,12 @@ impl File for SimulatedFile {
         }
         Self::apply(state, &write);
         if self.durable_writes {
+            // The length that the file had for it becomes durable with it.
+            let (lengths, others) =
+                std::mem::take(&mut state.unsynced).into_iter().partition(|write| matches!(write, Write::Length(_)));
+            state.unsynced = others;
+            let lengths: Vec<Write> = lengths;
+            lengths.iter().for_each(|length| length.apply(&mut state.durable, Fate::Kept));
             write.apply(&mut state.durable, Fate::Kept);
         } else {
             state.unsynced.push(write);

@@ -17,8 +17,8 @@
 //! * `previous hash`: of the record before. Records that a crash left behind a gap never continue a later history.
 //! * `hash`: XXH3-128 of the header before it and of the stored bytes. `flags`: 1 = the pages are compressed (LZ4),
 //!   2 = padded to 64 bytes.
-//! * the pages: for each its number (varint), its kind (0 diff, 1 diff from zeros, 2 run: its pages as varint), the
-//!   length of what follows (varint), and that.
+//! * the pages: for each its number (varint), its kind (0 diff, 1 diff from zeros, 2 run: its pages as varint, 3 run in the
+//!   data file: its pages as varint), the length of what follows (varint; 0 for kind 3), and that.
 //!
 //! Invariant: transaction ids rise by exactly 1, and each record has its predecessor's hash.
 
@@ -118,6 +118,8 @@ pub(crate) enum Change<'a> {
     Fresh(&'a [u8]),
     /// The whole of a run of pages, trailing zeros cut.
     Run { pages: u32, bytes: &'a [u8] },
+    /// A run that was durable in the data file before the record was written.
+    Direct { pages: u32 },
 }
 
 /// What a record says of itself besides its pages.
@@ -167,6 +169,15 @@ impl Builder {
         write_varint(&mut self.bytes, u64::from(pages));
         write_varint(&mut self.bytes, used as u64);
         self.bytes.extend_from_slice(&bytes[..used]);
+    }
+
+    /// Adds a run that is written to the data file.
+    pub fn direct(&mut self, number: PageNumber, pages: u32) {
+        self.pages += 1;
+        write_varint(&mut self.bytes, number.0);
+        self.bytes.push(3);
+        write_varint(&mut self.bytes, u64::from(pages));
+        write_varint(&mut self.bytes, 0);
     }
 
     /// Bytes collected so far, not compressed.
@@ -232,7 +243,7 @@ pub(crate) fn next_change<'a>(bytes: &mut &'a [u8]) -> Option<(PageNumber, Chang
     let number = PageNumber(read_varint(bytes)?);
     let (kind, rest) = bytes.split_first()?;
     *bytes = rest;
-    let pages = if *kind == 2 { u32::try_from(read_varint(bytes)?).ok()? } else { 1 };
+    let pages = if matches!(kind, 2 | 3) { u32::try_from(read_varint(bytes)?).ok()? } else { 1 };
     let length = usize::try_from(read_varint(bytes)?).ok()?;
     let (content, rest) = bytes.split_at_checked(length)?;
     *bytes = rest;
@@ -241,6 +252,7 @@ pub(crate) fn next_change<'a>(bytes: &mut &'a [u8]) -> Option<(PageNumber, Chang
         match kind {
             0 => Change::Diff(content),
             1 => Change::Fresh(content),
+            3 if length == 0 && pages > 0 => Change::Direct { pages },
             2 if length <= pages as usize * PAGE_SIZE && pages > 0 => Change::Run { pages, bytes: content },
             _ => return None,
         },
@@ -256,6 +268,7 @@ mod tests {
         let page = [7; PAGE_SIZE];
         builder.page(PageNumber(9), None, &page, Lines::ALL);
         builder.run(PageNumber(300), 2, &[1; 2 * PAGE_SIZE], PAGE_SIZE + 10);
+        builder.direct(PageNumber(400), 3);
         let about = About {
             environment_id: 5,
             transaction: TransactionId(12),
@@ -283,6 +296,8 @@ mod tests {
             assert_eq!((number.0, page[100]), (9, 7));
             let (number, change) = next_change(&mut bytes).unwrap();
             assert_eq!((number.0, change), (300, Change::Run { pages: 2, bytes: &[1; PAGE_SIZE + 10] }));
+            let (number, change) = next_change(&mut bytes).unwrap();
+            assert_eq!((number.0, change), (400, Change::Direct { pages: 3 }));
             assert!(bytes.is_empty());
         }
     }

@@ -54,6 +54,8 @@ pub(crate) struct Head {
     pub lines: Lines,
     /// The journal must describe it from zeros: the page was allocated by this transaction.
     pub fresh: bool,
+    /// A run that its commit writes to the data file, not to the journal.
+    pub direct: bool,
     /// The file's page below the oldest version was not verified: the page was allocated again without being read.
     pub base_unverified: bool,
     /// The file has the same bytes; the version stays because huge pages are quicker to reach.
@@ -110,6 +112,9 @@ impl VersionPointer {
     pub fn fresh(&self) -> bool {
         self.head().fresh
     }
+    pub fn direct(&self) -> bool {
+        self.head().direct
+    }
     pub fn base_unverified(&self) -> bool {
         self.head().base_unverified
     }
@@ -142,6 +147,7 @@ impl VersionPointer {
         head.saved_by = job;
         head.lines = Lines::NONE;
         head.fresh = false;
+        head.direct = false;
         head.base_unverified = previous.is_some_and(|previous| previous.base_unverified());
     }
     /// The first page of the version.
@@ -403,6 +409,7 @@ impl Head {
             saved: Lines::NONE,
             lines: Lines::NONE,
             fresh: false,
+            direct: false,
             base_unverified: false,
             kept: AtomicBool::new(false),
             pinned: AtomicBool::new(false),

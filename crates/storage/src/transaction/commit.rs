@@ -6,6 +6,7 @@
 //! [`JOURNAL_WRITES_IN_FLIGHT_MAX`] records are on their way to the device at once.
 
 use super::WriteTransaction;
+use super::direct::DirectRuns;
 use super::job::{JobPointer, StackJob, Wake};
 use super::nesting::Nesting;
 use crate::environment::{Durability, Inner, Writer};
@@ -16,6 +17,7 @@ use crate::journal::record;
 use crate::limits::{JOBS_PER_TRANSACTION_MAX, JOURNAL_WRITES_IN_FLIGHT_MAX};
 use crate::page;
 use crate::pager::changes::Lines;
+use crate::planted::{Bug, is_planted};
 use crate::tasks::Task;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
@@ -116,6 +118,7 @@ enum Batch {
         id: TransactionId,
         /// Nothing in an in-memory environment, nor when records of lazy commits still gather.
         write: Option<RecordWrite>,
+        runs: DirectRuns,
     },
     /// It changed nothing. What it saw is there when this transaction is durable.
     Unchanged { seen: TransactionId },
@@ -197,8 +200,8 @@ impl Queue {
                 Self::lead_in_background(inner);
             }
             match sealed {
-                Ok(Batch::Sealed { id, write }) => {
-                    let written = write.as_ref().map_or(Ok(()), |write| write_records(inner, write));
+                Ok(Batch::Sealed { id, write, runs }) => {
+                    let written = write_batch(inner, write.as_ref(), runs);
                     if let Some(write) = write {
                         inner.give_back_buffer(write.bytes);
                     }
@@ -311,8 +314,8 @@ fn seal(mut tx: WriteTransaction<'_>) -> Result<Batch> {
     }
     let inner = tx.inner;
     let id = tx.id();
-    let write = match tx.writer.journal {
-        None => None,
+    let (write, runs) = match tx.writer.journal {
+        None => (None, DirectRuns::default()),
         Some(_) => journal_record(&mut tx)?,
     };
     let dirty = tx.take_dirty();
@@ -332,7 +335,17 @@ fn seal(mut tx: WriteTransaction<'_>) -> Result<Batch> {
     writer.dirty_buffer = dirty;
     writer.dirty_buffer.clear();
     inner.note_if_flush_is_due(writer);
-    Ok(Batch::Sealed { id, write })
+    Ok(Batch::Sealed { id, write, runs })
+}
+
+/// Writes what a batch leaves on the device: first what its record names, then the record.
+fn write_batch(inner: &Inner, write: Option<&RecordWrite>, runs: DirectRuns) -> Result<()> {
+    let records = || write.map_or(Ok(()), |write| write_records(inner, write));
+    if is_planted(Bug::RecordBeforeRuns) {
+        return records().and_then(|()| runs.write(inner));
+    }
+    runs.write(inner)?;
+    records()
 }
 
 fn write_records(inner: &Inner, write: &RecordWrite) -> Result<()> {
@@ -343,13 +356,17 @@ fn write_records(inner: &Inner, write: &RecordWrite) -> Result<()> {
 }
 
 /// Makes the record of a transaction and takes its place in the journal; gives what is to be written now.
-fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<Option<RecordWrite>> {
+fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Option<RecordWrite>, DirectRuns)> {
     let inner = tx.inner;
     let buffer = inner.take_buffer();
     let mut builder = record::Builder::new(buffer);
+    let mut runs = DirectRuns::default();
     for number in tx.dirty() {
         let version = inner.table.newest(*number)?.ok_or_else(|| inner.table.corrupt(*number, "its change is gone"))?;
-        if version.pages() > 1 {
+        if version.direct() {
+            builder.direct(*number, version.pages());
+            runs.add(*number, version, inner.id);
+        } else if version.pages() > 1 {
             let used = page::RUN_START + page::run_length(version.page()) as usize;
             builder.run(*number, version.pages(), version.bytes(), used);
         } else if version.fresh() {
@@ -385,7 +402,7 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<Option<RecordWrite>> 
         }
     })?;
     writer.last_hash = hash;
-    inner.pacing.note_record(length);
+    inner.pacing.note_written(length + runs.size_bytes());
     writer.positions.push_back(crate::journal::replay::State {
         transaction: id,
         hash,
@@ -393,7 +410,7 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<Option<RecordWrite>> 
         offset: position + length,
     });
     let write = RecordWrite { file, position, bytes };
-    Ok(if packed { writer.unwritten.add(write) } else { Some(write) })
+    Ok((if packed { writer.unwritten.add(write) } else { Some(write) }, runs))
 }
 
 fn base_of(

@@ -3,11 +3,13 @@
 //! * [`read`]: an announced snapshot.
 //! * [`mod@write`]: the private state of the one writer.
 //! * [`commit`]: the queue in front of the writer; several jobs share one transaction and one write.
+//! * [`direct`]: large values that go straight to the data file.
 //! * [`nesting`]: a write inside of a write is refused.
 //! * [`publish`]: which transactions are durable; answers are given in order.
 //! * [`reclaim`]: when old versions can go.
 
 pub(crate) mod commit;
+pub(crate) mod direct;
 pub(crate) mod job;
 pub(crate) mod nesting;
 pub(crate) mod publish;

@@ -286,7 +286,9 @@ impl<'env> WriteTransaction<'env> {
             return Err(Error::ValueTooLong { size: length, max: crate::limits::VALUE_SIZE_MAX });
         }
         let pages = page::pages_for_run(length);
+        let untouched_from = self.writer.untouched_from;
         let number = self.allocate_pages(pages)?;
+        let is_direct = pages > 1 && number.0 >= untouched_from && self.inner.direct_file().is_some();
         let mut version = if pages == 1 {
             self.frame(Versions::take)?
         } else {
@@ -294,6 +296,7 @@ impl<'env> WriteTransaction<'env> {
             self.noted(run.map_err(|e| Error::io("get memory for a value in", &self.inner.path, length as u64, e)))?
         };
         self.install_fresh(number, version)?;
+        version.head_mut().direct = is_direct;
         let bytes = version.bytes_mut();
         let mut at = page::RUN_START;
         for part in parts {

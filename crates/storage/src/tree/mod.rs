@@ -297,6 +297,7 @@ impl Tree {
             return Ok(false);
         }
         let right = side > position;
+        // The neighbour must not become the fuller one, or it would hand the same entries back when the key goes there.
         let cut = if right { node::upper_part(page, surplus / 2) } else { node::lower_part(page, surplus / 2) };
         let moved = if right { cut..page::count(page) } else { 0..cut };
         if moved.is_empty() || moved.len() == page::count(page) {

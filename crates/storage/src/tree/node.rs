@@ -500,21 +500,21 @@ fn fill_of(page: &Page, index: usize) -> usize {
     (record_size(page, slot_at(page, index)) + SLOT_SIZE).max(CAPACITY / ENTRIES_MAX)
 }
 
-/// The first position of the last entries that make up `fill`.
+/// The first position of the last entries that make up `fill` at the most.
 pub(crate) fn upper_part(page: &Page, fill: usize) -> usize {
-    let (mut sum, mut from) = (0, count(page));
-    while from > 0 && sum < fill {
+    let (mut left, mut from) = (fill, count(page));
+    while from > 0 && fill_of(page, from - 1) <= left {
         from -= 1;
-        sum += fill_of(page, from);
+        left -= fill_of(page, from);
     }
     from
 }
 
-/// The position after the first entries that make up `fill`.
+/// The position after the first entries that make up `fill` at the most.
 pub(crate) fn lower_part(page: &Page, fill: usize) -> usize {
-    let (mut sum, mut to) = (0, 0);
-    while to < count(page) && sum < fill {
-        sum += fill_of(page, to);
+    let (mut left, mut to) = (fill, 0);
+    while to < count(page) && fill_of(page, to) <= left {
+        left -= fill_of(page, to);
         to += 1;
     }
     to

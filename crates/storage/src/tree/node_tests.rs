@@ -166,3 +166,21 @@ fn leaves_of_a_random_load_are_well_filled_and_those_of_rising_keys_full() {
         assert!(shape.1.fill_percent() >= at_least, "rising {rises}: {}%", shape.1.fill_percent());
     }
 }
+
+#[test]
+fn entries_of_very_different_sizes_do_not_go_back_and_forth_between_neighbours() {
+    use crate::{Environment, Options, Tree};
+    let environment = Environment::in_memory(Options::default()).unwrap();
+    let mut state = 1u64;
+    environment
+        .write(|tx| {
+            let tree = Tree::open_or_create(tx, b"tree")?;
+            (0..20_000).try_for_each(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let size = if state >> 60 < 4 { 2000 } else { (state >> 58) as usize };
+                tree.put(tx, &(state >> 16).to_be_bytes(), &vec![7; size])
+            })
+        })
+        .unwrap();
+    assert_eq!(environment.verify().unwrap().problems, [""; 0]);
+}
