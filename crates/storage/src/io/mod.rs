@@ -50,6 +50,10 @@ pub trait File: Send + Sync {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> Result<()>;
     /// Writes all of `buffer`. For [`OpenMode::Journal`] and [`OpenMode::Synced`] it is durable on return.
     fn write_at(&self, buffer: &[u8], position: u64) -> Result<()>;
+    /// Writes buffers one behind the other, as [`Self::write_at`] writes one.
+    fn write_parts_at(&self, parts: &[&[u8]], position: u64) -> Result<()> {
+        self.write_at(&parts.concat(), position)
+    }
     /// Makes the content durable, and the length.
     fn sync(&self) -> Result<()>;
     /// The length.

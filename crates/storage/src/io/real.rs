@@ -5,13 +5,16 @@ use crate::pager::map::Mapping;
 use parking_lot::Mutex;
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use std::fs::{DirBuilder, OpenOptions};
-use std::io::{Error, ErrorKind, Result};
+use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Bytes to which the memory, the place and the length of a direct write are aligned.
 const DIRECT_ALIGNMENT: usize = 4096;
+
+/// Buffers that the system takes in one call.
+const PARTS_MAX: usize = 1024;
 
 /// The operating system's file system.
 pub struct RealIo;
@@ -128,6 +131,24 @@ impl File for RealFile {
             Some(buffers) => self.write_direct(buffers, buffer, position),
             None => self.file.write_all_at(buffer, position),
         }
+    }
+
+    fn write_parts_at(&self, parts: &[&[u8]], position: u64) -> Result<()> {
+        if self.direct.is_some() {
+            return self.write_at(&parts.concat(), position);
+        }
+        let mut slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
+        let (mut slices, mut position) = (&mut slices[..], position);
+        while !slices.is_empty() {
+            let count = slices.len().min(PARTS_MAX);
+            let written = retry(|| rustix::io::pwritev(&self.file, &slices[..count], position).map_err(Error::from))?;
+            if written == 0 {
+                return Err(ErrorKind::WriteZero.into());
+            }
+            position += written as u64;
+            IoSlice::advance_slices(&mut slices, written);
+        }
+        Ok(())
     }
 
     fn sync(&self) -> Result<()> {

@@ -9,12 +9,10 @@
 use crate::environment::Inner;
 use crate::error::{Error, Result};
 use crate::ids::PageNumber;
+use crate::io::File;
 use crate::limits::PAGE_SIZE;
 use crate::page;
 use crate::pager::frames::VersionPointer;
-
-/// Bytes that are gathered for one write. A durable write has a price of its own, and copying costs a tenth of it.
-const PIECE: usize = 1 << 20;
 
 /// The runs of one transaction, sealed: their versions stay as they are until the transaction is published.
 #[derive(Default)]
@@ -45,39 +43,26 @@ impl DirectRuns {
         }
         let Some(file) = inner.direct_file() else { return Err(Error::Closed) };
         self.runs.sort_unstable_by_key(|(number, _)| *number);
-        let write = |bytes: &[u8], start: u64| {
-            let written = file.write_at(bytes, start * PAGE_SIZE as u64);
-            written.map_err(|e| Error::io("write", file.path(), bytes.len() as u64, e))
-        };
-        let mut piece = inner.take_buffer();
-        piece.clear();
-        let mut piece_start = 0;
+        let mut parts: Vec<&[u8]> = Vec::with_capacity(self.runs.len());
+        let mut start = 0;
+        let mut end = 0;
         for (number, version) in &self.runs {
-            let mut bytes = version.bytes();
-            let follows = piece_start + (piece.len() / PAGE_SIZE) as u64 == number.0;
-            if !piece.is_empty() && (!follows || piece.len() + bytes.len() > PIECE) {
-                write(&piece, piece_start)?;
-                piece.clear();
+            if number.0 != end && !parts.is_empty() {
+                write(&**file, &parts, start)?;
+                parts.clear();
             }
-            if bytes.len() >= PIECE {
-                let mut start = number.0;
-                while !bytes.is_empty() {
-                    let (part, rest) = bytes.split_at(bytes.len().min(PIECE));
-                    write(part, start)?;
-                    start += (part.len() / PAGE_SIZE) as u64;
-                    bytes = rest;
-                }
-                continue;
+            if parts.is_empty() {
+                start = number.0;
             }
-            if piece.is_empty() {
-                piece_start = number.0;
-            }
-            piece.extend_from_slice(bytes);
+            parts.push(version.bytes());
+            end = number.0 + u64::from(version.pages());
         }
-        if !piece.is_empty() {
-            write(&piece, piece_start)?;
-        }
-        inner.give_back_buffer(piece);
-        Ok(())
+        write(&**file, &parts, start)
     }
+}
+
+/// One durable write for runs that follow each other: each has a price of its own.
+fn write(file: &dyn File, parts: &[&[u8]], first: u64) -> Result<()> {
+    let size = parts.iter().map(|part| part.len() as u64).sum();
+    file.write_parts_at(parts, first * PAGE_SIZE as u64).map_err(|e| Error::io("write", file.path(), size, e))
 }
