@@ -243,7 +243,7 @@ impl Databases {
                 let data = path.join(folders::DATA_FILE);
                 if opening != Opening::New && !data.exists() {
                     // Opening would make an empty one in its place.
-                    return Err(Error::io("open", &data, std::io::ErrorKind::NotFound.into()));
+                    return Err(storage::Error::CorruptFile { path: data, rule: "it is gone".to_owned() }.into());
                 }
                 let mut waits = if opening == Opening::Held { LOCKED_FOLDER_WAITS_MAX } else { 0 };
                 loop {

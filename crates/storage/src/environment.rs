@@ -3,11 +3,12 @@
 use crate::error::{Error, Result};
 use crate::header::{FORMAT_VERSION, Header};
 use crate::ids::{PageNumber, SnapshotWord, TransactionId};
-use crate::intent::IntentFile;
+use crate::intent::{self, IntentFile};
 use crate::io::real::RealIo;
 use crate::io::{File, Folder, Io, OpenMode};
 use crate::journal::compression::{Compression, Device};
 use crate::journal::files::{self, JournalFile, JournalFiles, Unwritten};
+use crate::journal::newest;
 use crate::journal::replay;
 use crate::limits::{DATA_FILE_STEP_MAX, PAGE_SIZE};
 use crate::pacing::Pacing;
@@ -351,8 +352,9 @@ impl Inner {
         let table = PageTable::new(data.clone(), path.join(DATA_FILE), id, page::verify);
         let durable = options.durability == Durability::Durable;
         let intents = folder.clone().map(IntentFile::new);
-        let journal =
-            folder.clone().map(|folder| JournalFiles::new(folder, durable, state.existing_journals, state.last.number));
+        let journal = folder
+            .clone()
+            .map(|folder| JournalFiles::new(folder, id, durable, state.existing_journals, state.last.number));
         let writer = Writer {
             last_transaction: state.last.transaction,
             last_hash: state.last.hash,
@@ -525,9 +527,9 @@ fn create(folder: &Folder, names: &[String]) -> Result<()> {
         move |e| Error::io(operation, &path, 2 * PAGE_SIZE as u64, e)
     };
     let sync_dir = || folder.io.sync_dir(&folder.path).map_err(|e| Error::io("sync the folder", &folder.path, 0, e));
-    if names.iter().any(|name| files::number_of(name).is_some()) {
-        // The data file is there, durably, before the first journal is made.
-        let rule = "it is gone, but its journals are there".to_string();
+    if let Some(name) = names.iter().find(|name| files::number_of(name).is_some() || *name == intent::NAME) {
+        // The data file is there, durably, before the first of these is made.
+        let rule = format!("it is gone, but '{name}' is there");
         return Err(Error::CorruptFile { path: folder.file(DATA_FILE), rule });
     }
     if names.iter().any(|name| name == NEW_DATA_FILE) {
@@ -551,6 +553,7 @@ fn create(folder: &Folder, names: &[String]) -> Result<()> {
     file.write_at(&header.encode(), 0).map_err(failed("write"))?;
     file.write_at(&Header { sequence: 0, ..header }.encode(), PAGE_SIZE as u64).map_err(failed("write"))?;
     file.sync().map_err(failed("sync"))?;
+    newest::create(folder, header.environment_id)?;
     sync_dir()?;
     folder.io.rename(&path, &folder.file(DATA_FILE)).map_err(failed("rename"))?;
     sync_dir()
@@ -565,6 +568,12 @@ fn open_existing(folder: Folder, options: Options, lock: Box<dyn Send + Sync>) -
     let data = folder.io.open(&data_path, OpenMode::Existing).map_err(failed("open"))?;
     let header = read_header(&*data)?;
     let journals = open_journals(&folder)?;
+    let newest = newest::read(&folder, header.environment_id)?;
+    let is_there = || journals.iter().any(|file| file.number == newest.number && file.size >= newest.size);
+    if newest.number >= header.journal_number && !is_there() {
+        let rule = "it is gone or cut, and held the last transactions".to_string();
+        return Err(Error::CorruptFile { path: folder.file(&files::name(newest.number)), rule });
+    }
     if header.journal_offset > 0
         && !journals.iter().any(|file| file.number == header.journal_number && file.size >= header.journal_offset)
     {
@@ -596,10 +605,14 @@ fn open_existing(folder: Folder, options: Options, lock: Box<dyn Send + Sync>) -
 }
 
 fn read_header(data: &dyn File) -> Result<Header> {
+    let cut = || Error::CorruptFile { path: data.path().to_path_buf(), rule: "it is cut within its headers".into() };
     let mut page = vec![0; PAGE_SIZE];
     let mut copies = Vec::new();
     for copy in 0..2 {
-        data.read_at(&mut page, copy * PAGE_SIZE as u64).map_err(|e| Error::io("read", data.path(), 0, e))?;
+        data.read_at(&mut page, copy * PAGE_SIZE as u64).map_err(|e| match e.kind() {
+            std::io::ErrorKind::UnexpectedEof => cut(),
+            _ => Error::io("read", data.path(), 0, e),
+        })?;
         copies.extend(Header::decode(&page));
     }
     let damaged = || Error::CorruptFile { path: data.path().to_path_buf(), rule: "both headers are damaged".into() };

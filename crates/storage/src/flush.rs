@@ -82,7 +82,7 @@ impl Inner {
         }
         // Keeps the versions that will be written from going back to the pool, until they are pinned.
         let snapshot = ReadTransaction::open(self);
-        let (mut pages, target_state, all) = {
+        let (mut pages, target_state, all, freed_pages) = {
             let mut writer = self.writer.lock();
             // Jobs that are still in the queue are refused from here on, or their records would be removed below.
             writer.closed |= clean;
@@ -94,7 +94,12 @@ impl Inner {
             let position = writer.positions.partition_point(|state| state.transaction <= target);
             let state = position.checked_sub(1).and_then(|last| writer.positions.get(last)).copied();
             let all = position == writer.positions.len() && writer.last_transaction <= target;
-            (std::mem::take(&mut writer.dirty_since_flush), state, all)
+            let freed_pages = std::mem::take(&mut writer.freed_pages);
+            if !all && freed_pages >= FREED_PAGES_MIN {
+                // Some were freed after the target: the next flush looks again.
+                writer.freed_pages = freed_pages;
+            }
+            (std::mem::take(&mut writer.dirty_since_flush), state, all, freed_pages)
         };
         let target = target_state.map_or(header.transaction, |state| state.transaction);
         pages.sort_unstable();
@@ -154,7 +159,7 @@ impl Inner {
                 journal.retire_before(header.journal_number);
             }
         }
-        self.punch_holes(target)?;
+        self.punch_holes(target, freed_pages)?;
         tracing::debug!(path = %folder.path.display(), pages = plan.len(), transaction = target.0, "flushed");
         Ok(())
     }
@@ -297,13 +302,15 @@ impl Inner {
 
     /// Gives back the room of chunks that are free, both in the state that the header names (a crash goes back to it)
     /// and now. Only a flush writes the data file, so nothing is written into them meanwhile.
-    fn punch_holes(&self, target: TransactionId) -> Result<()> {
+    ///
+    /// * `freed_pages`: up to the target, since this was last done. If they are few they are counted for the next time.
+    fn punch_holes(&self, target: TransactionId, freed_pages: u64) -> Result<()> {
         let Some(data) = &self.data else { return Ok(()) };
         let mut writer = self.writer.lock();
-        if writer.freed_pages < FREED_PAGES_MIN || self.readers.oldest().transaction() < target {
+        if freed_pages < FREED_PAGES_MIN || self.readers.oldest().transaction() < target {
+            writer.freed_pages += freed_pages;
             return Ok(());
         }
-        writer.freed_pages = 0;
         for span in 0..self.spans(target)? {
             let number = space::bitmap_page(span);
             let then = self.table.page(number, target)?;

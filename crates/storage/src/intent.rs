@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
-const NAME: &str = "flush";
+pub(crate) const NAME: &str = "flush";
 const MAGIC: u64 = u64::from_le_bytes(*b"ROOKFLS1");
 const HEADER_SIZE: usize = 56;
 const ENTRY_SIZE: usize = 8 + 4 + 16;

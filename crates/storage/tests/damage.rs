@@ -148,15 +148,26 @@ fn a_damaged_branch_is_found_online_although_a_copy_of_it_is_in_use() {
 }
 
 #[test]
-fn a_journal_or_data_file_that_is_gone_is_damage() {
-    let (io, _) = build(2, false);
-    let names = io.contents(Path::new(FOLDER)).into_keys();
-    for name in names.filter(|name| name == "data" || name.starts_with("journal")) {
-        use storage::io::Io;
-        let image = io.crash(|| Fate::Kept);
-        image.remove(&Path::new(FOLDER).join(&name)).unwrap();
-        let opened = Environment::open(Path::new(FOLDER), options(&image));
-        assert!(matches!(opened, Err(Error::CorruptFile { .. })), "{name} is gone, and nobody says so");
+fn a_journal_or_data_file_that_is_gone_or_cut_is_damage() {
+    use storage::io::Io;
+    for close in [false, true] {
+        let (io, models) = build(2, close);
+        let files = io.contents(Path::new(FOLDER));
+        // Also a data file that is gone after a clean end, when no journal is left.
+        for name in files.keys().filter(|name| *name == "data" || name.starts_with("journal")) {
+            let image = io.crash(|| Fate::Kept);
+            image.remove(&Path::new(FOLDER).join(name)).unwrap();
+            let opened = Environment::open(Path::new(FOLDER), options(&image));
+            assert!(matches!(opened, Err(Error::CorruptFile { .. })), "{name} is gone, and nobody says so");
+            let image = io.crash(|| Fate::Kept);
+            image.damage(&Path::new(FOLDER).join(name), |bytes| bytes.truncate(bytes.len() / 2 / 4096 * 4096));
+            if name == "data" {
+                served_right(&image, &models[..1]);
+                continue;
+            }
+            let opened = Environment::open(Path::new(FOLDER), options(&image));
+            assert!(matches!(opened, Err(Error::CorruptFile { .. })), "half of {name} is gone, and nobody says so");
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! that grows a file costs two (142 us). So each file is filled with zeros before it is used, and after a checkpoint it
 //! is renamed and used again, old records and all: their transactions are older than any that is looked for.
 
+use super::newest::{self, Newest};
 use super::record::{ALIGNMENT, PACKED_ALIGNMENT};
 use crate::error::{Error, Result};
 use crate::io::{File, Folder, OpenMode};
@@ -73,6 +74,7 @@ impl RecordWrite {
 /// The journal files of one environment. Behind the writer's lock.
 pub(crate) struct JournalFiles {
     folder: Folder,
+    environment_id: u128,
     /// Whether each record is durable when its write returns.
     durable: bool,
     current: Option<Arc<JournalFile>>,
@@ -100,10 +102,17 @@ pub(crate) fn number_of(name: &str) -> Option<u64> {
 impl JournalFiles {
     /// * `existing`: the files of the folder, by rising number; they stay until a checkpoint passes them.
     /// * `first_number`: where the header says that the journal goes on; new files have this number or a higher one.
-    pub fn new(folder: Folder, durable: bool, existing: Vec<Arc<JournalFile>>, first_number: u64) -> Self {
+    pub fn new(
+        folder: Folder,
+        environment_id: u128,
+        durable: bool,
+        existing: Vec<Arc<JournalFile>>,
+        first_number: u64,
+    ) -> Self {
         let next_number = existing.last().map_or(first_number, |file| first_number.max(file.number + 1));
         JournalFiles {
             folder,
+            environment_id,
             durable,
             current: None,
             position: 0,
@@ -130,6 +139,7 @@ impl JournalFiles {
             return Ok((current.clone(), position));
         }
         let fresh = Arc::new(self.create(length)?);
+        newest::note(&self.folder, self.environment_id, Newest { number: fresh.number, size: fresh.size })?;
         self.next_number += 1;
         self.next_size = (fresh.size * 2).clamp(JOURNAL_FILE_SIZE_MIN, JOURNAL_FILE_SIZE_MAX);
         if let Some(full) = self.current.replace(fresh.clone()) {

@@ -4,10 +4,12 @@
 //! * [`record`]: one transaction.
 //! * [`compression`]: whether a record is compressed.
 //! * [`files`]: the files that records go to, prewritten and recycled.
+//! * [`newest`]: which of them was begun last.
 //! * [`replay`]: reading them back after a crash.
 
 pub mod compression;
 pub mod diff;
 pub mod files;
+pub mod newest;
 pub mod record;
 pub mod replay;

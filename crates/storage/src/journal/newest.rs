@@ -1,0 +1,100 @@
+//! Which journal file was begun last: the file `journals`, so that one that is gone or cut is missed.
+//!
+//! ```text
+//!  0       8                24       32     40     56        4096
+//!  +-------+----------------+--------+------+------+---------+-----------------+
+//!  | magic | environment id | number | size | hash | zeros   | the same, again |
+//!  +-------+----------------+--------+------+------+---------+-----------------+
+//! ```
+//!
+//! * `number`, `size`: of the journal file; number 0: none was begun yet. `hash`: XXH3-128 of the bytes before it.
+//! * Written, durably, when a file is there and before its first record is: files with an even number in the first
+//!   place, others in the second. The place with the higher number is in force.
+//!
+//! The hash chain of the records finds whatever is missing before a record. Nothing follows the last ones: without this file
+//! they could vanish with the file that holds them, and the replay would end early and be content.
+
+use crate::error::{Error, Result};
+use crate::io::{Folder, OpenMode};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Its name.
+pub(crate) const NAME: &str = "journals";
+const MAGIC: u64 = u64::from_le_bytes(*b"ROOKNEW1");
+const SIZE: usize = 56;
+const PLACE: usize = 4096;
+
+/// A journal file that was begun.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Newest {
+    pub number: u64,
+    pub size: u64,
+}
+
+fn encode(environment_id: u128, newest: Newest) -> [u8; SIZE] {
+    let mut bytes = [0; SIZE];
+    bytes[0..8].copy_from_slice(&MAGIC.to_le_bytes());
+    bytes[8..24].copy_from_slice(&environment_id.to_le_bytes());
+    bytes[24..32].copy_from_slice(&newest.number.to_le_bytes());
+    bytes[32..40].copy_from_slice(&newest.size.to_le_bytes());
+    let hash = xxh3_128(&bytes[..40]);
+    bytes[40..].copy_from_slice(&hash.to_le_bytes());
+    bytes
+}
+
+fn decode(bytes: &[u8], environment_id: u128) -> Option<Newest> {
+    let bytes: &[u8; SIZE] = bytes.first_chunk()?;
+    let u64_at = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+    let newest = Newest { number: u64_at(24), size: u64_at(32) };
+    (*bytes == encode(environment_id, newest)).then_some(newest)
+}
+
+/// Makes the file for a new environment. Its name is durable when the folder is synced.
+///
+/// # Errors
+///
+/// Those of the operating system.
+pub(crate) fn create(folder: &Folder, environment_id: u128) -> Result<()> {
+    let path = folder.file(NAME);
+    let failed = |e| Error::io("create", &path, 2 * PLACE as u64, e);
+    let mut bytes = vec![0; 2 * PLACE];
+    bytes[..SIZE].copy_from_slice(&encode(environment_id, Newest { number: 0, size: 0 }));
+    let file = folder.io.open(&path, OpenMode::Create).map_err(failed)?;
+    file.allocate(0, bytes.len() as u64).map_err(failed)?;
+    file.write_at(&bytes, 0).map_err(failed)?;
+    file.sync().map_err(failed)
+}
+
+/// Notes a journal file that is there; durable on return.
+///
+/// # Errors
+///
+/// Those of the operating system.
+pub(crate) fn note(folder: &Folder, environment_id: u128, newest: Newest) -> Result<()> {
+    let path = folder.file(NAME);
+    let failed = |e| Error::io("write", &path, 0, e);
+    let file = folder.io.open(&path, OpenMode::Synced).map_err(failed)?;
+    let place = newest.number % 2 * PLACE as u64;
+    file.write_at(&encode(environment_id, newest), place).map_err(failed)
+}
+
+/// Reads which journal file was begun last.
+///
+/// # Errors
+///
+/// [`Error::CorruptFile`] if that cannot be told; those of the operating system.
+pub(crate) fn read(folder: &Folder, environment_id: u128) -> Result<Newest> {
+    let path = folder.file(NAME);
+    let corrupt = |rule: &str| Error::CorruptFile { path: path.clone(), rule: rule.into() };
+    let failed = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::NotFound => corrupt("it is gone"),
+        std::io::ErrorKind::UnexpectedEof => corrupt("it is cut"),
+        _ => Error::io("read", &path, 0, e),
+    };
+    let file = folder.io.open(&path, OpenMode::Existing).map_err(failed)?;
+    let mut bytes = vec![0; PLACE + SIZE];
+    file.read_at(&mut bytes, 0).map_err(failed)?;
+    let places = [&bytes[..], &bytes[PLACE..]].map(|place| decode(place, environment_id));
+    let newest = places.into_iter().flatten().max_by_key(|newest| newest.number);
+    newest.ok_or_else(|| corrupt("neither place of it is whole"))
+}
