@@ -195,7 +195,7 @@ fn a_folder_that_is_gone_is_not_made_anew() {
     put(&open(folder.path()).find_or_create("x").unwrap(), "a").unwrap();
     std::fs::remove_dir_all(folder.path().join("databases/x")).unwrap();
     let databases = open(folder.path());
-    assert!(matches!(databases.find("x"), Err(Error::Corrupt { .. })));
+    assert!(matches!(databases.find("x"), Err(Error::Storage(_))));
     assert_eq!(folders(folder.path()), [""; 0]);
 }
 

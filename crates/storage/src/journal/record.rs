@@ -45,6 +45,9 @@ const _: () = assert!(HEADER_SIZE == 8 + 16 + 8 + 8 + 16 + 8 + 8 + 4 + 4 + 32 + 
 /// Raw bytes of the largest record that is compressed; a larger one is not decompressed either.
 const COMPRESSED_RAW_MAX: usize = 1 << 30;
 
+/// LZ4 makes at most so many bytes of one.
+const LZ4_RATIO_MAX: u64 = 255;
+
 /// What a header says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
@@ -228,7 +231,7 @@ pub(crate) fn raw_pages(header: &Header, record: &[u8]) -> Result<Vec<u8>, &'sta
     if !header.compressed {
         return Ok(stored.to_vec());
     }
-    if header.raw_bytes > COMPRESSED_RAW_MAX as u64 {
+    if header.raw_bytes > (COMPRESSED_RAW_MAX as u64).min(header.stored_bytes.saturating_mul(LZ4_RATIO_MAX)) {
         return Err("a record says that it is larger than it can be");
     }
     let mut raw = vec![0; header.raw_bytes as usize];
