@@ -27,6 +27,9 @@ pub(crate) const FORMAT_VERSION: u32 = 1;
 const MAGIC: u64 = u64::from_le_bytes(*b"ROOKERY1");
 const CLEAN: u32 = 1;
 const SIZE: usize = 96;
+/// Transactions, sequences and numbers of journals stay below this. None gets there by counting; adding to what is below
+/// never overflows, also not in the words of snapshots, which have 16 bits behind a transaction.
+const COUNT_END: u64 = 1 << 47;
 
 /// What a header copy says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,6 +71,9 @@ impl Header {
         if u64_at(0) != MAGIC || u128_at(80) != xxh3_128(&bytes[..80]) {
             return None;
         }
+        if [32, 40, 48].iter().any(|at| u64_at(*at) >= COUNT_END) {
+            return None;
+        }
         Some(Header {
             version: u32_at(8),
             clean: u32_at(12) & CLEAN != 0,
@@ -84,6 +90,29 @@ impl Header {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Found by fuzzing: a write waited for ever for a transaction that no snapshot's word can hold.
+    #[test]
+    fn a_header_that_counts_further_than_anything_can_is_none() {
+        let header = Header {
+            version: FORMAT_VERSION,
+            clean: true,
+            environment_id: 77,
+            sequence: 3,
+            transaction: TransactionId(COUNT_END - 1),
+            journal_number: 2,
+            journal_offset: 4096,
+            journal_hash: 0,
+        };
+        assert_eq!(Header::decode(&header.encode()), Some(header));
+        for header in [
+            Header { transaction: TransactionId(COUNT_END), ..header },
+            Header { sequence: u64::MAX, ..header },
+            Header { journal_number: u64::MAX, ..header },
+        ] {
+            assert_eq!(Header::decode(&header.encode()), None);
+        }
+    }
 
     #[test]
     fn a_header_is_read_as_it_was_written_and_no_bit_may_differ() {

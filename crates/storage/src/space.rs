@@ -202,11 +202,12 @@ impl WriteTransaction<'_> {
     pub(crate) fn free_pages(&mut self, first: PageNumber, count: u32) -> Result<()> {
         let span = first.0 / SPAN_PAGES;
         let bit = (first.0 % SPAN_PAGES) as usize;
+        let end = bit + count as usize;
         let bitmap = &mut self.page_mut(bitmap_page(span))?;
-        assert!(
-            (bit..bit + count as usize).all(|bit| is_used(bitmap, bit)),
-            "page {first} is freed once, and was in use until then"
-        );
+        let is_in_use = end <= SPAN_PAGES as usize && (bit..end).all(|bit| is_used(bitmap, bit));
+        if !is_in_use {
+            return Err(self.inner.table.corrupt(first, "it is freed, but not marked as in use"));
+        }
         set_bits(bitmap, bit, count as usize, false);
         self.note_freed(count);
         self.space_hints().freed(span as usize, bit as u32);

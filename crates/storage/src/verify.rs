@@ -98,7 +98,7 @@ impl<'t> Walk<'t> {
 
     /// Notes that a page is used. False: something else uses it too.
     fn reach(&mut self, number: PageNumber, pages: u32, what: &'static str) -> bool {
-        for page in number.0..number.0 + u64::from(pages) {
+        for page in number.0..number.0.saturating_add(u64::from(pages)) {
             if let Some(other) = self.reached.insert(page, what) {
                 self.problem(format!("page {page} is used as {what} and as {other}"));
                 return false;

@@ -96,7 +96,8 @@ pub(crate) fn name(number: u64) -> String {
 /// The number in a journal file's name.
 pub(crate) fn number_of(name: &str) -> Option<u64> {
     let digits = name.strip_prefix("journal-")?;
-    (digits.len() == 16).then(|| u64::from_str_radix(digits, 16).ok())?
+    // Another program's file, if it is a number to which nothing can be added.
+    (digits.len() == 16).then(|| u64::from_str_radix(digits, 16).ok())?.filter(|number| *number < 1 << 63)
 }
 
 impl JournalFiles {
