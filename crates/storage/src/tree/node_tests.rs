@@ -1,5 +1,6 @@
 //! Random entries in one node of a tree, against a map of them.
 
+use super::super::exchange::{copy_upper, merge, middle, truncate};
 use super::*;
 use crate::pager::changes::Lines;
 use std::collections::BTreeMap;
