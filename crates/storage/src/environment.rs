@@ -570,6 +570,10 @@ fn open_existing(folder: Folder, options: Options, lock: Box<dyn Send + Sync>) -
     let journals = open_journals(&folder)?;
     let newest = newest::read(&folder, header.environment_id)?;
     let is_there = || journals.iter().any(|file| file.number == newest.number && file.size >= newest.size);
+    if newest.number == 0 && !header.clean {
+        let rule = "it is of another environment, or of an earlier time".to_string();
+        return Err(Error::CorruptFile { path: folder.file(newest::NAME), rule });
+    }
     if newest.number >= header.journal_number && !is_there() {
         let rule = "it is gone or cut, and held the last transactions".to_string();
         return Err(Error::CorruptFile { path: folder.file(&files::name(newest.number)), rule });

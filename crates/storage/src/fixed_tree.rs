@@ -204,8 +204,14 @@ impl FixedTree {
     /// [`crate::Error::Corrupt`] if a page on the way is damaged.
     pub fn get(&self, reader: &impl Reader, key: u64) -> Result<Option<u64>> {
         let mut page = Self::node(reader, self.root)?;
+        let mut depth = 0;
         while page::level(page) > 0 {
-            page = Self::node(reader, PageNumber(value_at(page, child_position(page, key))))?;
+            let child = PageNumber(value_at(page, child_position(page, key)));
+            page = Self::node(reader, child)?;
+            depth += 1;
+            if depth > TREE_DEPTH_MAX {
+                return Err(reader.corrupt(child, "the tree is deeper than it can be"));
+            }
         }
         let position = lower_bound(page, key);
         let there = position < count(page) && key_at(page, position) == key && !is_dead(page, position);

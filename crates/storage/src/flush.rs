@@ -90,15 +90,11 @@ impl Inner {
             // An older snapshot that set the target may close before the flush ends; what it sees must stay.
             snapshot.hold_back_to(oldest);
             let target = oldest.transaction();
-            self.pacing.flush_begins(writer.dirty_since_flush.len());
+            self.pacing.flush_begins(self.table.versions.bytes());
             let position = writer.positions.partition_point(|state| state.transaction <= target);
             let state = position.checked_sub(1).and_then(|last| writer.positions.get(last)).copied();
             let all = position == writer.positions.len() && writer.last_transaction <= target;
             let freed_pages = std::mem::take(&mut writer.freed_pages);
-            if !all && freed_pages >= FREED_PAGES_MIN {
-                // Some were freed after the target: the next flush looks again.
-                writer.freed_pages = freed_pages;
-            }
             (std::mem::take(&mut writer.dirty_since_flush), state, all, freed_pages)
         };
         let target = target_state.map_or(header.transaction, |state| state.transaction);
@@ -107,16 +103,15 @@ impl Inner {
         let plan = match self.plan(&pages, target) {
             Ok(plan) => plan,
             Err(error) => {
-                // The next flush must not move the checkpoint past pages that this one did not write.
-                self.writer.lock().dirty_since_flush.extend(pages);
+                self.leave_to_next_flush(pages, freed_pages);
                 return Err(error);
             }
         };
         let pins = Pins::pin(self, &plan);
         drop(snapshot);
         if let Err(error) = self.note_intent(&plan, target) {
-            self.writer.lock().dirty_since_flush.extend(pages);
-            if matches!(error, Error::DiskFull { .. }) {
+            self.leave_to_next_flush(pages, freed_pages);
+            if matches!(error, Error::DiskFull { .. }) || error.is_want_of_descriptors() {
                 // Nothing was written, and nothing is lost: the journal has it. The next flush tries again.
                 return Err(error);
             }
@@ -159,9 +154,16 @@ impl Inner {
                 journal.retire_before(header.journal_number);
             }
         }
-        self.punch_holes(target, freed_pages)?;
+        self.punch_holes(target, freed_pages, all)?;
         tracing::debug!(path = %folder.path.display(), pages = plan.len(), transaction = target.0, "flushed");
         Ok(())
+    }
+
+    /// Nothing was written. The next flush must not move the checkpoint past pages that this one did not write.
+    fn leave_to_next_flush(&self, pages: Vec<PageNumber>, freed_pages: u64) {
+        let mut writer = self.writer.lock();
+        writer.dirty_since_flush.extend(pages);
+        writer.freed_pages += freed_pages;
     }
 
     fn next_journal_number(&self) -> u64 {
@@ -195,7 +197,8 @@ impl Inner {
         let mut run_end = 0;
         let mut run_transaction = TransactionId(0);
         for number in pages {
-            let mut version = self.table.newest(*number)?;
+            let newest = self.table.newest(*number)?;
+            let mut version = newest;
             while let Some(newer) = version.filter(|v| v.transaction() > target) {
                 version = newer.previous();
             }
@@ -206,10 +209,15 @@ impl Inner {
             // What was freed since is not written: nobody will read it, and its place may be a hole by now.
             let is_live = used && !covered;
             // Its commit wrote a direct run, in full.
-            let checksum = if is_live && !version.direct() { page::checksum(version.bytes(), self.id) } else { 0 };
+            let is_written = is_live && !version.direct() && !version.is_settled();
+            let checksum = if is_written { page::checksum(version.bytes(), self.id) } else { 0 };
             if is_live && version.pages() > 1 {
                 run_end = number.0 + u64::from(version.pages());
                 run_transaction = version.transaction();
+            }
+            if version.is_settled() && newest != Some(version) {
+                // An earlier flush saw to it; it is only there for old snapshots.
+                continue;
             }
             plan.push(Planned { entry: Entry { number: *number, pages: version.pages(), checksum }, version });
         }
@@ -219,7 +227,7 @@ impl Inner {
     /// Makes durable what will be written.
     fn note_intent(&self, plan: &[Planned], target: TransactionId) -> Result<()> {
         let Some(intents) = self.intents.as_ref().filter(|_| !plan.is_empty()) else { return Ok(()) };
-        let written = plan.iter().filter(|planned| !planned.version.direct());
+        let written = plan.iter().filter(|Planned { version, .. }| !version.direct() && !version.is_settled());
         let entries: Vec<Entry> = written.map(|planned| planned.entry).collect();
         intents.write(self.id, target, &entries)
     }
@@ -276,6 +284,9 @@ impl Inner {
             let planned = next_planned.next_if(|p| p.entry.number == number);
             let version = planned.map(|p| p.version);
             let is_written = planned.is_some_and(|p| p.entry.checksum != 0);
+            if let Some(version) = version {
+                version.set_settled();
+            }
             match (self.table.newest(number)?, version) {
                 (Some(newest), Some(version)) if newest == version => {
                     let is_live_branch = page::is_branch(version.page()) && is_written;
@@ -300,30 +311,44 @@ impl Inner {
         Ok(())
     }
 
-    /// Gives back the room of chunks that are free, both in the state that the header names (a crash goes back to it)
-    /// and now. Only a flush writes the data file, so nothing is written into them meanwhile.
+    /// Gives back the room of chunks that are free in the state that the header names, and in each that a crash could lead to
+    /// now: what is published, and what is sealed and on its way. Nobody writes into them meanwhile, neither a flush (this is
+    /// one) nor a commit (it writes what a sealed state uses).
     ///
-    /// * `freed_pages`: up to the target, since this was last done. If they are few they are counted for the next time.
-    fn punch_holes(&self, target: TransactionId, freed_pages: u64) -> Result<()> {
+    /// * `freed_pages`: since this was last done. If they are few they are counted for the next time; and if some were freed
+    ///   after the target (`all` is false) the next flush looks again.
+    fn punch_holes(&self, target: TransactionId, freed_pages: u64, all: bool) -> Result<()> {
         let Some(data) = &self.data else { return Ok(()) };
         let mut writer = self.writer.lock();
-        if freed_pages < FREED_PAGES_MIN || self.readers.oldest().transaction() < target {
+        let is_worth_it = freed_pages >= FREED_PAGES_MIN && self.readers.oldest().transaction() >= target;
+        if !is_worth_it || !all {
             writer.freed_pages += freed_pages;
+        }
+        if !is_worth_it {
             return Ok(());
         }
+        let published = self.readers.published().transaction();
+        let states = [target].into_iter().chain((published.0..=writer.last_transaction.0).map(TransactionId));
         for span in 0..self.spans(target)? {
             let number = space::bitmap_page(span);
-            let then = self.table.page(number, target)?;
-            let now = self.table.page(number, writer.last_transaction)?;
-            let free_then: Vec<u64> = space::free_chunks(then, span).collect();
-            for chunk in space::free_chunks(now, span).filter(|chunk| free_then.binary_search(chunk).is_ok()) {
+            let mut free: Option<Vec<u64>> = None;
+            for state in states.clone() {
+                let bitmap = self.table.page(number, state)?;
+                free = Some(match free {
+                    None => space::free_chunks(bitmap, span).collect(),
+                    Some(free) => space::free_chunks(bitmap, span).filter(|c| free.binary_search(c).is_ok()).collect(),
+                });
+            }
+            for chunk in free.unwrap_or_default() {
                 let start = chunk * space::CHUNK_PAGES;
                 let end = (start + space::CHUNK_PAGES).min(self.table.pages());
                 if start >= end {
                     break;
                 }
+                if !writer.room.given_back(chunk) {
+                    continue;
+                }
                 let size = PAGE_SIZE as u64;
-                writer.room.given_back(chunk);
                 match data.punch_hole(start * size, (end - start) * size) {
                     Ok(true) => {}
                     Ok(false) => return Ok(()),

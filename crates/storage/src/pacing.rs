@@ -13,7 +13,6 @@ use crate::background;
 use crate::environment::{Inner, Writer};
 use crate::error::{Error, Result};
 use crate::ids::{SnapshotWord, TransactionId};
-use crate::limits::PAGE_SIZE;
 use crate::pager::frames::Pool;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -27,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// A flush should end before the journal has grown by one part in this many of its measure.
 const PARTS_OF_MEASURE: u64 = 4;
 
-/// Bytes of journal after which a flush begins while flushes are cheap.
+/// Bytes that commits write before a flush begins, while flushes are cheap.
 const CHEAP_FLUSH_BYTES: u64 = 8 << 20;
 
 /// Bytes of page versions that an environment may have whatever others have.
@@ -36,8 +35,10 @@ const OWN_VERSION_BYTES_MIN: usize = 16 << 20;
 /// What decides about the flushes of one environment.
 #[derive(Default)]
 pub(crate) struct Pacing {
-    /// Bytes that commits wrote since the last flush began.
+    /// Bytes of journal since the last flush began.
     journal_bytes: AtomicU64,
+    /// Bytes of large values that commits wrote straight to the data file since then.
+    direct_bytes: AtomicU64,
     /// The last flush had about as much journal as pages to write.
     cheap: AtomicBool,
     /// A flush is due; the next batch has it started.
@@ -59,17 +60,26 @@ impl Pacing {
         self.journal_bytes.load(Ordering::Relaxed)
     }
 
-    /// A commit wrote so many bytes, to the journal or straight to the data file.
-    pub fn note_written(&self, bytes: u64) {
-        self.journal_bytes.fetch_add(bytes, Ordering::Relaxed);
+    /// A commit wrote so many bytes to the journal, and straight to the data file.
+    pub fn note_written(&self, journal_bytes: u64, direct_bytes: u64) {
+        self.journal_bytes.fetch_add(journal_bytes, Ordering::Relaxed);
+        self.direct_bytes.fetch_add(direct_bytes, Ordering::Relaxed);
     }
 
-    /// A flush begins, of pages that many. What the journal gets from here on is for the next one.
-    pub fn flush_begins(&self, dirty_pages: usize) {
+    /// What is measured: all that commits wrote since the last flush began.
+    fn written_bytes(&self) -> u64 {
+        self.journal_bytes() + self.direct_bytes.load(Ordering::Relaxed)
+    }
+
+    /// A flush begins. What commits write from here on is for the next one.
+    ///
+    /// * `version_bytes`: of the environment's versions.
+    pub fn flush_begins(&self, version_bytes: usize) {
         self.scheduled.store(false, Ordering::Relaxed);
         self.flushes.fetch_add(1, Ordering::Relaxed);
-        let journal_bytes = self.journal_bytes.swap(0, Ordering::Relaxed);
-        self.cheap.store(is_cheap(journal_bytes, dirty_pages * PAGE_SIZE), Ordering::Relaxed);
+        self.cheap.store(is_cheap(self.written_bytes(), version_bytes), Ordering::Relaxed);
+        self.journal_bytes.store(0, Ordering::Relaxed);
+        self.direct_bytes.store(0, Ordering::Relaxed);
     }
 
     pub fn flush_count(&self) -> u64 {
@@ -88,13 +98,13 @@ impl Pacing {
     }
 }
 
-/// Whether a flush writes little more than the journal has already.
-fn is_cheap(journal_bytes: u64, page_bytes: usize) -> bool {
-    2 * journal_bytes >= page_bytes as u64
+/// Whether a flush writes little more than commits have written already.
+fn is_cheap(written_bytes: u64, version_bytes: usize) -> bool {
+    2 * written_bytes >= version_bytes as u64
 }
 
 impl Inner {
-    /// Bytes of journal after which a flush begins; at twice that, writers wait for it.
+    /// Bytes that commits write before a flush begins; at twice that, writers wait for it.
     fn measure(&self) -> u64 {
         let bytes = self.options.flush_after_bytes;
         if self.pacing.cheap.load(Ordering::Relaxed) { bytes.min(CHEAP_FLUSH_BYTES) } else { bytes }
@@ -102,9 +112,9 @@ impl Inner {
 
     /// Called by the writer after each commit: when enough has gathered, the next batch starts a flush.
     pub fn note_if_flush_is_due(&self, writer: &Writer) {
-        let journal_bytes = self.pacing.journal_bytes();
-        let became_cheap = journal_bytes >= CHEAP_FLUSH_BYTES && is_cheap(journal_bytes, self.table.versions.bytes());
-        let due = journal_bytes >= self.measure() || became_cheap || self.has_many_versions(1);
+        let written_bytes = self.pacing.written_bytes();
+        let became_cheap = written_bytes >= CHEAP_FLUSH_BYTES && is_cheap(written_bytes, self.table.versions.bytes());
+        let due = written_bytes >= self.measure() || became_cheap || self.has_many_versions(1);
         if due && self.options.background && !writer.dirty_since_flush.is_empty() && !self.is_held_back() {
             self.pacing.wanted.store(true, Ordering::Relaxed);
         }
@@ -137,8 +147,8 @@ impl Inner {
     }
 
     fn is_crowded(&self) -> bool {
-        let much_journal = self.pacing.journal_bytes() >= 2 * self.measure();
-        self.options.background && (much_journal || self.has_many_versions(2)) && !self.is_held_back()
+        let is_much = self.pacing.written_bytes() >= 2 * self.measure();
+        self.options.background && (is_much || self.has_many_versions(2)) && !self.is_held_back()
     }
 
     /// Whether the process holds more than `times` the measure of page versions, and this environment a part that matters.
@@ -215,8 +225,8 @@ impl Pace<'_> {
             return;
         }
         let room = self.inner.measure() / PARTS_OF_MEASURE;
-        let journal_bytes = self.inner.pacing.journal_bytes();
-        let is_behind = journal_bytes.saturating_mul(self.total as u64) > room.saturating_mul(written as u64);
+        let written_bytes = self.inner.pacing.written_bytes();
+        let is_behind = written_bytes.saturating_mul(self.total as u64) > room.saturating_mul(written as u64);
         if !is_behind && !background::is_short_of_threads() {
             self.written = written;
             std::thread::sleep(PAUSE);

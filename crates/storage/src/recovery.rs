@@ -1,6 +1,7 @@
 //! Recovery: the journal's replay over the data file, in memory.
 //!
-//! Every page that the journal changes becomes a version in memory; the next flush brings it into the data file. A page
+//! Every page that the journal changes becomes a version in memory, but for large values that their commits wrote to the data
+//! file; the next flush brings them there. A page
 //! of the file whose checksum does not fit is torn by a flush that a crash cut short, and made whole by the replay; or it
 //! is damaged. The intent of that flush tells which (`intent`).
 

@@ -58,33 +58,56 @@ pub(crate) fn word(page: &Page, index: usize) -> u64 {
 /// Pages in a piece of the data file whose room on the device is given back, or taken again, at once: 1 MiB.
 pub(crate) const CHUNK_PAGES: u64 = 128;
 
-/// Which pieces of the data file are known to have room on the device. After opening none is: free ones may be holes.
+/// Which pieces of the data file are known to have room on the device, and which to have none. After opening that is not known
+/// of any: free ones may be holes.
 #[derive(Default)]
 pub(crate) struct Room {
-    chunks: Vec<u64>,
+    taken: ChunkSet,
+    holes: ChunkSet,
+}
+
+#[derive(Default)]
+struct ChunkSet {
+    words: Vec<u64>,
+}
+
+impl ChunkSet {
+    fn has(&self, chunk: u64) -> bool {
+        self.words.get((chunk / 64) as usize).is_some_and(|word| word >> (chunk % 64) & 1 == 1)
+    }
+    fn add(&mut self, chunk: u64) {
+        let word = (chunk / 64) as usize;
+        if self.words.len() <= word {
+            self.words.resize(word + 1, 0);
+        }
+        self.words[word] |= 1 << (chunk % 64);
+    }
+    fn remove(&mut self, chunk: u64) {
+        if let Some(word) = self.words.get_mut((chunk / 64) as usize) {
+            *word &= !(1 << (chunk % 64));
+        }
+    }
 }
 
 impl Room {
     fn has(&self, chunk: u64) -> bool {
-        self.chunks.get((chunk / 64) as usize).is_some_and(|word| word >> (chunk % 64) & 1 == 1)
+        self.taken.has(chunk)
     }
 
     /// The whole chunks of a range of pages now have room.
     pub fn taken(&mut self, pages: std::ops::Range<u64>) {
         for chunk in pages.start.div_ceil(CHUNK_PAGES)..pages.end / CHUNK_PAGES {
-            let word = (chunk / 64) as usize;
-            if self.chunks.len() <= word {
-                self.chunks.resize(word + 1, 0);
-            }
-            self.chunks[word] |= 1 << (chunk % 64);
+            self.taken.add(chunk);
+            self.holes.remove(chunk);
         }
     }
 
-    /// A chunk was made a hole. False: it was one.
-    pub fn given_back(&mut self, chunk: u64) {
-        if let Some(word) = self.chunks.get_mut((chunk / 64) as usize) {
-            *word &= !(1 << (chunk % 64));
-        }
+    /// A chunk is made a hole. False: it is known to be one.
+    pub fn given_back(&mut self, chunk: u64) -> bool {
+        let was_hole = self.holes.has(chunk);
+        self.taken.remove(chunk);
+        self.holes.add(chunk);
+        !was_hole
     }
 }
 
@@ -206,7 +229,7 @@ impl WriteTransaction<'_> {
         let bitmap = &mut self.page_mut(bitmap_page(span))?;
         let is_in_use = end <= SPAN_PAGES as usize && (bit..end).all(|bit| is_used(bitmap, bit));
         if !is_in_use {
-            return Err(self.inner.table.corrupt(first, "it is freed, but not marked as in use"));
+            return self.noted(Err(self.inner.table.corrupt(first, "it is freed, but not marked as in use")));
         }
         set_bits(bitmap, bit, count as usize, false);
         self.note_freed(count);

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! * `number`, `size`: of the journal file; number 0: none was begun yet. `hash`: XXH3-128 of the bytes before it.
-//! * Written, durably, when a file is there and before its first record is: files with an even number in the first
-//!   place, others in the second. The place with the higher number is in force.
+//! * Written, durably, when a file is there and before its first record is, to the place that is not in force: which is that
+//!   with the higher number.
 //!
 //! The hash chain of the records finds whatever is missing before a record. Nothing follows the last ones: without this file
 //! they could vanish with the file that holds them, and the replay would end early and be content.
@@ -42,11 +42,13 @@ fn encode(environment_id: u128, newest: Newest) -> [u8; SIZE] {
     bytes
 }
 
-fn decode(bytes: &[u8], environment_id: u128) -> Option<Newest> {
+/// A place: whose it is, and what it says.
+fn decode(bytes: &[u8]) -> Option<(u128, Newest)> {
     let bytes: &[u8; SIZE] = bytes.first_chunk()?;
     let u64_at = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+    let environment_id = u128::from_le_bytes(std::array::from_fn(|i| bytes[8 + i]));
     let newest = Newest { number: u64_at(24), size: u64_at(32) };
-    (*bytes == encode(environment_id, newest)).then_some(newest)
+    (*bytes == encode(environment_id, newest)).then_some((environment_id, newest))
 }
 
 /// Makes the file for a new environment. Its name is durable when the folder is synced.
@@ -74,11 +76,18 @@ pub(crate) fn note(folder: &Folder, environment_id: u128, newest: Newest) -> Res
     let path = folder.file(NAME);
     let failed = |e| Error::io("write", &path, 0, e);
     let file = folder.io.open(&path, OpenMode::Synced).map_err(failed)?;
-    let place = newest.number % 2 * PLACE as u64;
-    file.write_at(&encode(environment_id, newest), place).map_err(failed)
+    let mut bytes = vec![0; PLACE + SIZE];
+    file.read_at(&mut bytes, 0).map_err(failed)?;
+    let number_at = |place: usize| match decode(&bytes[place..]) {
+        Some((id, there)) if id == environment_id => Some(there.number),
+        _ => None,
+    };
+    let place = if number_at(0) > number_at(PLACE) { PLACE } else { 0 };
+    file.write_at(&encode(environment_id, newest), place as u64).map_err(failed)
 }
 
-/// Reads which journal file was begun last.
+/// Reads which journal file was begun last. None, if the file is of an environment that this one was put in the place of
+/// (`Environment::replace_by`): then this one was closed cleanly, and wrote nothing since.
 ///
 /// # Errors
 ///
@@ -94,7 +103,11 @@ pub(crate) fn read(folder: &Folder, environment_id: u128) -> Result<Newest> {
     let file = folder.io.open(&path, OpenMode::Existing).map_err(failed)?;
     let mut bytes = vec![0; PLACE + SIZE];
     file.read_at(&mut bytes, 0).map_err(failed)?;
-    let places = [&bytes[..], &bytes[PLACE..]].map(|place| decode(place, environment_id));
-    let newest = places.into_iter().flatten().max_by_key(|newest| newest.number);
-    newest.ok_or_else(|| corrupt("neither place of it is whole"))
+    let places = || [&bytes[..], &bytes[PLACE..]].into_iter().filter_map(decode);
+    let ours = places().filter(|(id, _)| *id == environment_id).map(|(_, newest)| newest);
+    match ours.max_by_key(|newest| newest.number) {
+        Some(newest) => Ok(newest),
+        None if places().next().is_some() => Ok(Newest { number: 0, size: 0 }),
+        None => Err(corrupt("neither place of it is whole")),
+    }
 }

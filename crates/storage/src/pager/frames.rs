@@ -64,6 +64,8 @@ pub(crate) struct Head {
     pinned: AtomicBool,
     /// A newer version of the page was committed.
     replaced: AtomicBool,
+    /// A flush has brought it into the file, or found that nobody will read it there.
+    settled: AtomicBool,
 }
 
 const _: () = assert!(size_of::<Head>() == HEAD_SIZE);
@@ -130,6 +132,13 @@ impl VersionPointer {
     pub fn set_pinned(&self, pinned: bool) {
         self.head().pinned.store(pinned, Ordering::Relaxed);
     }
+    /// Whether a flush has seen to it.
+    pub fn is_settled(&self) -> bool {
+        self.head().settled.load(Ordering::Relaxed)
+    }
+    pub fn set_settled(&self) {
+        self.head().settled.store(true, Ordering::Relaxed);
+    }
     /// Notes that a newer version of the page was committed.
     pub fn set_replaced(&self) {
         self.head().replaced.store(true, Ordering::Relaxed);
@@ -143,6 +152,7 @@ impl VersionPointer {
         let head = self.head_mut();
         *head.transaction.get_mut() = transaction.0;
         *head.replaced.get_mut() = false;
+        *head.settled.get_mut() = false;
         head.job = job;
         head.saved_by = job;
         head.lines = Lines::NONE;
@@ -224,6 +234,10 @@ impl Versions {
         if version.pages() > 1 || POOL.kept.fetch_add(1, Ordering::Relaxed) >= KEPT_FRAMES_MAX {
             POOL.kept.fetch_sub(1, Ordering::Relaxed);
             return false;
+        }
+        if let Some(spare) = version.take_spare() {
+            POOL.spares.fetch_sub(1, Ordering::Relaxed);
+            self.give_back([spare]);
         }
         POOL.in_use.fetch_sub(1, Ordering::Relaxed);
         self.bytes.fetch_sub(FRAME_SIZE, Ordering::Relaxed);
@@ -414,6 +428,7 @@ impl Head {
             kept: AtomicBool::new(false),
             pinned: AtomicBool::new(false),
             replaced: AtomicBool::new(false),
+            settled: AtomicBool::new(false),
         }
     }
 }

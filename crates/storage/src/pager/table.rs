@@ -13,7 +13,8 @@
 //!    reader that verifies a branch page installs a copy of it where no version is, as transaction 0.
 //! 2. A snapshot sees versions with its own or an older transaction. It announces itself (`readers`) before it loads a word.
 //! 3. A version goes back to the pool only when no announced snapshot can hold a pointer to it (`transaction::reclaim`).
-//! 4. A page of the file is written only while every announced snapshot sees a version in memory of it.
+//! 4. A page of the file is written only while every announced snapshot sees a version in memory of it, or none sees the page
+//!    at all (`transaction::direct`).
 
 use super::Page;
 use super::frames::{Head, VersionPointer, Versions};

@@ -116,7 +116,7 @@ enum Batch {
     /// Its pages are final and its place in the journal is taken.
     Sealed {
         id: TransactionId,
-        /// Nothing in an in-memory environment, nor when records of lazy commits still gather.
+        /// Nothing in an in-memory environment, nor where commits are lazy.
         write: Option<RecordWrite>,
         runs: DirectRuns,
     },
@@ -402,7 +402,7 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Option<RecordWrite>,
         }
     })?;
     writer.last_hash = hash;
-    inner.pacing.note_written(length + runs.size_bytes());
+    inner.pacing.note_written(length, runs.size_bytes());
     writer.positions.push_back(crate::journal::replay::State {
         transaction: id,
         hash,
@@ -410,7 +410,15 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Option<RecordWrite>,
         offset: position + length,
     });
     let write = RecordWrite { file, position, bytes };
-    Ok((if packed { writer.unwritten.add(write) } else { Some(write) }, runs))
+    if packed {
+        // Under the writer's lock: a flush takes what is not gathered any more for written.
+        if let Some(gathered) = writer.unwritten.add(write) {
+            gathered.run().inspect_err(|error| inner.fail(error.clone()))?;
+            inner.give_back_buffer(gathered.bytes);
+        }
+        return Ok((None, runs));
+    }
+    Ok((Some(write), runs))
 }
 
 fn base_of(

@@ -80,7 +80,7 @@ impl<'env> WriteTransaction<'env> {
         self.broken.take()
     }
 
-    /// Passes a result on; an error in the middle of a change breaks the job.
+    /// Passes a result on. An error breaks the job, for it may have come in the middle of a change.
     pub(crate) fn noted<T>(&self, result: Result<T>) -> Result<T> {
         if let Err(error) = &result {
             self.broken.set(error.clone()).ok();
@@ -333,13 +333,15 @@ impl<'env> WriteTransaction<'env> {
 impl Pages for WriteTransaction<'_> {
     #[inline]
     fn page(&self, number: PageNumber) -> Result<&Page> {
-        self.inner.table.page(number, self.id)
+        self.page_of(number)
     }
     fn run(&self, first: PageNumber, pages: u32) -> Result<&[u8]> {
-        self.inner.table.run(first, pages, self.id)
+        self.noted(self.inner.table.run(first, pages, self.id))
     }
     fn corrupt(&self, page: PageNumber, rule: &'static str) -> Error {
-        self.inner.table.corrupt(page, rule)
+        let error = self.inner.table.corrupt(page, rule);
+        self.broken.set(error.clone()).ok();
+        error
     }
 }
 
