@@ -217,7 +217,8 @@ pub(crate) fn raw_pages(header: &Header, record: &[u8]) -> Result<Vec<u8>, &'sta
     if !header.compressed {
         return Ok(stored.to_vec());
     }
-    if header.raw_bytes > COMPRESSED_RAW_MAX as u64 {
+    // No byte of LZ4 stands for more than 255.
+    if header.raw_bytes > (COMPRESSED_RAW_MAX as u64).min(header.stored_bytes.saturating_mul(255)) {
         return Err("a record says that it is larger than it can be");
     }
     let mut raw = vec![0; header.raw_bytes as usize];
@@ -285,6 +286,17 @@ mod tests {
             assert_eq!((number.0, change), (300, Change::Run { pages: 2, bytes: &[1; PAGE_SIZE + 10] }));
             assert!(bytes.is_empty());
         }
+    }
+
+    /// Found by fuzzing: memory was taken for whatever the header said.
+    #[test]
+    fn a_record_that_says_that_it_is_larger_than_it_can_be_is_refused() {
+        let (record, _) = example(true);
+        let header = Header::decode(&record).unwrap();
+        let most = header.stored_bytes * 255;
+        assert!(raw_pages(&Header { raw_bytes: most, ..header }, &record).is_err());
+        let refused = raw_pages(&Header { raw_bytes: most + 1, ..header }, &record);
+        assert_eq!(refused, Err("a record says that it is larger than it can be"));
     }
 
     #[test]
