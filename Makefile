@@ -12,7 +12,7 @@ DATA ?= data
 KEEP_MEMORY := MALLOC_MMAP_THRESHOLD_=1000000000 MALLOC_TRIM_THRESHOLD_=1000000000 MALLOC_TOP_PAD_=67108864
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test fmt lint bench torture
+.PHONY: help run build test fmt lint bench torture fuzz miri
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,3 +45,16 @@ torture: ## Run the Rust tests at full size as root: crashes, kills, power cuts,
 	@scripts/need cc cargo python3
 	SLOW=1 $(KEEP_MEMORY) cargo test --release --workspace --locked --no-fail-fast -- --show-output
 	SLOW=1 cargo test --release --locked --package rookery-storage --features planted-bugs --test planted
+
+# Seconds for each target of `make fuzz`, and where what it finds is kept.
+TIME ?= 600
+FUZZ := $(CARGO_TARGET_DIR)/fuzz
+
+fuzz: ## Fuzz each target for a while (TIME=600 seconds each, ONLY="json http" some of them)
+	@scripts/need cc cargo nightly cargo-fuzz
+	@scripts/fuzz "$(FUZZ)" "$(TIME)" $(ONLY)
+
+miri: ## Run the unit tests of the unsafe code in an interpreter that sees undefined behaviour
+	@scripts/need cargo nightly miri
+	MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-tree-borrows -Zmiri-disable-isolation" \
+		cargo +nightly miri test --package rookery-json --lib

@@ -18,6 +18,8 @@ mod error;
 mod exchange;
 mod feed;
 mod framing;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod handlers;
 mod hosts;
 mod limits;

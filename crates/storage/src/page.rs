@@ -163,6 +163,15 @@ pub(crate) fn verify(page: &Page, bytes: &[u8], at: PageNumber, environment_id: 
     if number(page) != at && !is_planted(Bug::PlaceUnchecked) {
         return Err("it belongs to another place");
     }
+    check(page, bytes)
+}
+
+/// Whether a page is one of its kind: what can be told from its own bytes.
+///
+/// # Errors
+///
+/// The rule that does not hold.
+pub(crate) fn check(page: &Page, bytes: &[u8]) -> Result<(), &'static str> {
     match Kind::of(page) {
         None | Some(Kind::Unused) => Err("it has no known kind"),
         Some(Kind::Tree) => crate::tree::node::check(page),

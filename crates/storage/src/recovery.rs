@@ -12,6 +12,7 @@ use crate::intent::Intent;
 use crate::journal::files::JournalFile;
 use crate::journal::record::Change;
 use crate::journal::{diff, replay};
+use crate::limits::{SEGMENT_PAGES, SEGMENTS_MAX};
 use crate::page;
 use crate::pager::Page;
 use std::collections::BTreeSet;
@@ -51,7 +52,8 @@ impl Inner {
                 _ => 1,
             };
             let outside = || this.table.corrupt(number, "it lies outside of the file");
-            this.grow(number.0.checked_add(pages).ok_or_else(outside)?)?;
+            let end = number.0.checked_add(pages).filter(|end| *end <= SEGMENT_PAGES * SEGMENTS_MAX as u64);
+            this.grow(end.ok_or_else(outside)?)?;
             replayed.push(number);
             this.apply(transaction, number, change, &mut suspects)
         })?;
@@ -65,6 +67,14 @@ impl Inner {
             });
         }
         self.settle(&mut suspects)?;
+        replayed.sort_unstable();
+        replayed.dedup();
+        for number in &replayed {
+            // A page of the file is checked when it is first read; nobody looks at these again.
+            if let Some(version) = self.table.newest(*number)? {
+                page::check(version.page(), version.bytes()).map_err(|rule| self.table.corrupt(*number, rule))?;
+            }
+        }
         for journal in journals {
             // What was read may be in the page cache only (a killed process, not a lost device); later records rely on it.
             journal.file.sync().map_err(|e| Error::io("sync", journal.file.path(), 0, e))?;

@@ -19,6 +19,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("storage", &[]),
     ("json", &[]),
     ("testing", &[]),
+    // Serves tests alone, as `testing` does.
+    ("fuzzing", &["server"]),
 ];
 
 /// Findings that stay for now: path, rule, reason.
@@ -67,7 +69,8 @@ fn crate_of(path: &str) -> &str {
 
 /// Code that only tests, examples and benchmarks build.
 fn is_for_tests(path: &str) -> bool {
-    ["/tests/", "/examples/", "/benches/"].iter().any(|folder| path.contains(folder)) || crate_of(path) == "testing"
+    ["/tests/", "/examples/", "/benches/"].iter().any(|folder| path.contains(folder))
+        || ["testing", "fuzzing"].contains(&crate_of(path))
 }
 
 fn is_code(file: &TextFile) -> bool {

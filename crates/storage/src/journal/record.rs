@@ -305,6 +305,17 @@ mod tests {
         }
     }
 
+    /// Found by fuzzing: memory was taken for whatever the header said.
+    #[test]
+    fn a_record_that_says_that_it_is_larger_than_it_can_be_is_refused() {
+        let (record, _) = example(true);
+        let header = Header::decode(&record).unwrap();
+        let most = header.stored_bytes * 255;
+        assert!(raw_pages(&Header { raw_bytes: most, ..header }, &record).is_err());
+        let refused = raw_pages(&Header { raw_bytes: most + 1, ..header }, &record);
+        assert_eq!(refused, Err("a record says that it is larger than it can be"));
+    }
+
     #[test]
     fn any_flipped_bit_is_seen() {
         let (record, _) = example(true);

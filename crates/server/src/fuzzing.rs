@@ -1,0 +1,37 @@
+//! Doors to parsers that no caller outside of this crate has, for `crates/fuzzing`.
+
+use crate::collection_query;
+use crate::framing::Framing;
+use crate::query_string::{QueryString, decode, decode_segment};
+
+/// Parses a query; any answer is one.
+pub fn parse_query(text: &str, parameters: Option<&json::Value>) {
+    if let Ok(query) = collection_query::parse(text, parameters) {
+        query.source.index_name();
+    }
+}
+
+/// Reads the query string of a URL in every way that handlers do.
+pub fn parse_query_string(text: &str) {
+    let query = QueryString::new(text);
+    query.check_ids().ok();
+    query.page_start().ok();
+    query.page_size().ok();
+    for (key, _) in query.pairs().take(64) {
+        query.get_nonempty(key);
+        query.all(key).for_each(drop);
+        query.is_true(key).ok();
+        query.signed(key).ok();
+        query.number(key).ok();
+    }
+    query.count();
+    decode(text);
+    decode_segment(text);
+}
+
+/// Heads that ended, the first that is refused, and whether one has begun, after bytes that came in pieces of `size`.
+pub fn framing(bytes: &[u8], size: usize) -> (u64, Option<u64>, bool) {
+    let mut framing = Framing::default();
+    bytes.chunks(size).for_each(|piece| framing.read(piece));
+    (framing.head_count(), framing.refused_from(), framing.is_in_head())
+}
