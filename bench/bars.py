@@ -126,6 +126,52 @@ def flat(id, text, figure, part):
     )  # fmt: skip
 
 
+def micro(id, text, figure, step, unit="ns", **bound):
+    return Bar(id, "micro", text, unit, figure, step, **bound)
+
+
+def bars_of_micro():
+    # Read transactions are e1: `make bench BARS=e1`.
+    for what, text in [("format", "timestamp to text"), ("parse", "timestamp from text")]:
+        yield micro(f"m-date-{what}", text, f"date {what}", "dates", peer="jiff", at_most=0.5)
+    yield micro("m-guid-format", "GUID to text", "guid format", "texts", peer="uuid", at_most=1.0)
+    for what, text in [("format", "to text"), ("parse", "from text"), ("match", "compared with a client's text")]:
+        figure = f"change vector {what}"
+        yield micro(f"m-change-vector-{what}", f"change vector {text}, beside a GUID", figure, "texts", peer="uuid", at_most=1.0)
+    yield micro("m-id-lower", "id of ASCII to its key", "id lower", "ids", peer="std", at_most=0.5)
+    yield micro("m-id-lower-unicode", "id of other scripts to its key", "id lower unicode", "ids", peer="std", at_most=1.0)
+    lookup = "name lookup, {} threads"
+    for threads in (1, 32):
+        text = f"database by name, {threads} thread{'s' * (threads > 1)}, CPU"
+        yield micro("m-name-lookup", text, lookup.format(threads), "names", peer="arc-swap", at_most=1.0)
+    yield micro(
+        "m-name-lookup", "database by name, flat: 32 threads against 1", lookup.format(32), "names",
+        peer=OURS, peer_figure=lookup.format(1), at_most=FLAT,
+    )  # fmt: skip
+    for size, peer in [(8, "words"), (13, "words"), (16, "words"), (64, "memcmp"), (256, "memcmp"), (1024, "memcmp")]:
+        yield micro("m-compare", f"keys of {size} bytes compared", f"compare {size} B", "keys", peer=peer, at_most=1.0)
+    for peer in ("words", "memcmp"):
+        text = "keys of sizes as in a bulk insert compared"
+        yield micro("m-compare", text, "compare histogram", "keys", peer=peer, at_most=1.0)
+    for id, text in [
+        ("m-route-match", "route match"),
+        ("m-header-access", "header access"),
+        ("m-header-access", "header accept-encoding"),
+    ]:
+        yield micro(id, f"{text}, CPU", text, "requests", at_most=50)
+        yield micro(id, f"{text}, allocations", f"{text} allocations", "requests", "", at_most=0)
+
+
+def bars_of_bulk():
+    text = "bulk insert of 50,000 sequential documents, {} for each"
+    for what, figure in [("compares of keys", "compares"), ("compares past the first bytes", "full compares")]:
+        yield Bar("bulk-compares", "bulk", text.format(what), "", f"bulk {figure}", "compares", at_most=10)
+    # A tree of 5 M entries is higher than one of 1 M by ln 5 M / ln 1 M = 1.12.
+    text = "bulk insert into a database of 0 to 5 M documents, {}: the last million against the first"
+    for what, unit, bound in [("rate", "/s", {"at_least": 0.89}), ("cpu", "ns", {"at_most": 1.12})]:
+        yield Bar("bulk-growth", "bulk", text.format(what), unit, f"bulk growth {what}", "growth", peer="first", **bound)
+
+
 def http(id, text, figure, unit, peer=REFERENCE, **bound):
     return Bar(id, "http", text, unit, figure, step=id.removeprefix("http-"), peer=peer, **bound)
 
@@ -184,7 +230,7 @@ def bars_that_need_indexes():
             yield http(f"http-{id}", f"{text}: CPU", "", "us", at_most=cpu, not_yet=not_yet)
 
 
-BARS = [*bars_of_engine(), *bars_of_http()]
+BARS = [*bars_of_engine(), *bars_of_micro(), *bars_of_bulk(), *bars_of_http()]
 GROUPS = list(dict.fromkeys(bar.group for bar in BARS))
 
 

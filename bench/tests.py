@@ -15,6 +15,7 @@ from bench.measure import engine
 from bench.settings import ROOT, Settings
 
 COMPARE = ROOT / "bench" / "compare" / "src"
+MICRO = ROOT / "bench" / "micro" / "src"
 
 
 def judged(ours, theirs, **bound):
@@ -64,10 +65,17 @@ class Table(unittest.TestCase):
         self.assertRaises(ValueError, choose, ["d"])
 
     def test_the_engine_program_prints_what_its_bars_want(self):
-        printed = printed_by(["main.rs", "journal.rs", "duel.rs"])
+        printed = printed_by([COMPARE / name for name in ("main.rs", "journal.rs", "duel.rs")], "[a-i] ")
         for bar in (bar for bar in BARS if bar.group == "engine"):
             for figure in filter(None, [bar.figure, bar.peer_figure]):
                 figure = re.sub(r"^duel | p50$", "", figure) if bar.step == "duel" else figure
+                self.assertTrue(any(one.fullmatch(figure) for one in printed), figure)
+
+    def test_the_micro_programs_print_what_their_bars_want(self):
+        printed = printed_by([*MICRO.glob("*.rs"), *MICRO.glob("bin/*.rs")], "")
+        for bar in (bar for bar in BARS if bar.group in ("micro", "bulk")):
+            for figure in filter(None, [bar.figure, bar.peer_figure]):
+                figure = figure.removesuffix(" allocations")
                 self.assertTrue(any(one.fullmatch(figure) for one in printed), figure)
 
     def test_only_the_peers_and_parts_that_are_wanted_run(self):
@@ -97,13 +105,14 @@ class Table(unittest.TestCase):
         self.assertEqual(verdict.row(choose(["http-client"])[0], lacking)["verdict"], "needs node and npm")
 
 
-def printed_by(files):
-    """Patterns of the figures that programs print: their literals that begin with the letter of a workload."""
+def printed_by(files, begin):
+    """Patterns of the figures that programs print: their literals that begin so, and are more than a placeholder."""
     patterns = []
     for file in files:
-        for literal in re.findall(r'"([a-i] [^"\n]+)"', (COMPARE / file).read_text()):
-            pattern = re.sub(r"\\\{\w+\\\}", ".*", re.escape(literal))
-            patterns.append(re.compile(pattern + "(, cpu per op)?"))
+        for literal in re.findall(rf'"({begin}[^"\n]+)"', file.read_text()):
+            if not literal.startswith("{"):
+                pattern = re.sub(r"\\\{\w+\\\}", ".*", re.escape(literal))
+                patterns.append(re.compile(pattern + "(, cpu per op)?"))
     return patterns
 
 

@@ -5,8 +5,7 @@ import subprocess
 import tempfile
 
 from bench.bars import OURS
-from bench.figures import CannotMeasure
-from bench.settings import ROOT
+from bench.measure.program import cargo, read, run
 
 # Engines that build from their crates alone.
 BUILT_IN = ["lmdb", "redb", "fjall", "sqlite"]
@@ -29,7 +28,7 @@ def measure(bars, settings, figures):
     for step, engines, parts in plan(bars, peers_of_build, settings.more_peers):
         with tempfile.TemporaryDirectory(dir=settings.work) as folder:
             run([kv, *arguments(step, engines, parts, settings), "--dir", folder, "--out", out])
-    read(out, figures)
+    read(out.read_text().splitlines() if out.exists() else [], figures)
 
 
 def plan(bars, peers_of_build, more_peers):
@@ -59,22 +58,5 @@ def has_rocksdb():
 
 
 def build(peers, settings):
-    target = settings.target / "compare"
-    command = ["cargo", "build", "--release", "--manifest-path", ROOT / "bench" / "compare" / "Cargo.toml"]
-    command += ["--bin", "kv", "--no-default-features", "--features", ",".join(["rookery", *peers])]
-    run([*command, "--target-dir", target])
-    return target / "release" / "kv"
-
-
-def run(command):
-    code = subprocess.run([str(word) for word in command]).returncode
-    if code != 0:
-        raise CannotMeasure(f"'{os.path.basename(str(command[0]))} {command[1]}' ended with {code}")
-
-
-def read(out, figures):
-    """Lines of `engine, repetition, figure, value, unit, load`, with tabs between them."""
-    for line in out.read_text().splitlines() if out.exists() else []:
-        fields = line.split("\t")
-        if len(fields) == 6 and not line.startswith("#"):
-            figures.add(fields[0], fields[2], float(fields[3]))
+    features = ["--bin", "kv", "--no-default-features", "--features", ",".join(["rookery", *peers])]
+    return cargo("compare", settings.target / "compare", features) / "kv"
