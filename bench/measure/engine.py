@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 
 from bench.bars import OURS
-from bench.measure.program import cargo, read, run
+from bench.measure.program import cargo, lines, read, run
 
 # Engines that build from their crates alone.
 BUILT_IN = ["lmdb", "redb", "fjall", "sqlite"]
@@ -29,6 +29,8 @@ def measure(bars, settings, figures):
         with tempfile.TemporaryDirectory(dir=settings.work) as folder:
             run([kv, *arguments(step, engines, parts, settings), "--dir", folder, "--out", out])
     read(out.read_text().splitlines() if out.exists() else [], figures)
+    # All that was measured, also what no bar is about, as a table for BENCHMARKS.md.
+    (settings.results / "engine.md").write_text("\n".join(lines([kv, "report", "--out", out])) + "\n")
 
 
 def plan(bars, peers_of_build, more_peers):
