@@ -37,8 +37,8 @@ lint: ## Check format and lints only
 	@scripts/need python3 || { echo "0 passed, 1 failed"; exit 1; }
 	@scripts/test --only format,lints
 
-bench: ## Run the benchmarks
-	@scripts/need cc cargo
+bench: ## Measure, one row for each bar with its verdict (BARS=d1,http-put REPS=5 REFERENCE='command with {port} and {data}')
+	@scripts/need cc cargo python3
 	@bench/run
 
 torture: ## Run the Rust tests at full size as root: crashes, kills, power cuts, full disks, damage, abuse, planted bugs

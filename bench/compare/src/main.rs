@@ -1,13 +1,20 @@
 //! kv limits [--dir D] [--scale S]          what the machine can do
 //! kv child --engine E --group G --dir D    one group of workloads in this process
-//! kv all --dir D --out F [--engines a,b] [--groups tx,load,seq,val,space] [--reps 3] [--scale 1]
-//! kv duel --dir D [--scale S]             (a) and (b), durable, engines interleaved commit by commit
+//! kv all --dir D --out F [--engines a,b] [--groups tx,load,seq,val,space,journal] [--parts b,d] [--reps 3] [--scale 1]
+//!                                          `--parts` leaves out workloads of tx and load whose letter it does not have
+//! kv duel --dir D [--out F] [--engines a,b] [--reps 1] [--scale S]
+//!                                          (a) and (b), durable, engines interleaved commit by commit
 //! kv report --out F                        medians, spreads and ratios as markdown
+mod duel;
 mod engines;
+#[cfg(feature = "rookery")]
+mod journal;
 mod limits;
+mod report;
+#[cfg(feature = "rookery")]
+mod traffic;
 mod util;
 use engines::*;
-use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -27,8 +34,13 @@ struct Ctx {
     scale: f64,
     rep: u64,
     noise: Noise,
+    /// letters of the workloads that are wanted; all if there is none
+    parts: Vec<String>,
 }
 impl Ctx {
+    fn wants(&self, part: &str) -> bool {
+        self.parts.is_empty() || self.parts.iter().any(|p| p == part)
+    }
     fn n(&self, base: u64) -> u64 {
         ((base as f64 * self.scale) as u64).max(1)
     }
@@ -59,6 +71,9 @@ fn group_tx<E: Engine>(c: &Ctx) {
         let tag = if durable { "durable" } else { "nosync" };
         let txs = c.n(if durable { 300 } else { 2000 });
         for (on, o) in [("seq", Order::Seq), ("rand", Order::Rand)] {
+            if !c.wants("a") {
+                continue;
+            }
             let d = c.fresh("a");
             let e = E::open(&d, Opts { durable });
             let mut h = e.handle(false);
@@ -76,6 +91,9 @@ fn group_tx<E: Engine>(c: &Ctx) {
             emit(&format!("a {on} 100/tx {tag} bytes dirtied per user byte"), (io2.0 - io.0) as f64 / (txs * 100 * 144) as f64, "x");
             emit(&format!("a {on} 100/tx {tag} disk bytes per user byte"), (disk_written() - dk) as f64 / (txs * 100 * 144) as f64, "x");
             drop(h);
+        }
+        if !c.wants("b") {
+            continue;
         }
         // (b) one thread
         let d = c.fresh("b");
@@ -123,6 +141,9 @@ fn group_tx<E: Engine>(c: &Ctx) {
             }
         });
         emit(&format!("b 1/tx 16 threads direct {tag}"), done.load(Relaxed) as f64 / secs(t), "tx/s");
+        if !c.wants("merged") {
+            continue;
+        }
         // 16 threads through a transaction merger of ours: one writer commits whatever is queued
         let per = if durable { c.n(400) } else { c.n(2000) };
         emit(&format!("b 1/tx 16 threads merged {tag}"), merged(&e, c, 16, per), "tx/s");
@@ -204,28 +225,27 @@ fn queries(n: u64, count: u64, seed: u64) -> Vec<Key> {
     (0..count).map(|_| rand_key(r.below(n))).collect()
 }
 
-/// Runs f on `threads` threads, each with its own handle; ops/s over all, and CPU ns per op.
+/// Runs f on `threads` threads, each with its own handle; ops/s over all, and CPU ns per op, of these threads alone.
 fn parallel<E: Engine>(e: &E, threads: u64, renew: bool, total: u64, f: impl Fn(&E, &mut E::Handle<'_>, u64, u64) + Sync) -> (f64, f64) {
     let bar = std::sync::Barrier::new(threads as usize);
-    let c0 = cpu();
     // from the first start to the last end, as the threads saw them
-    let spans: Vec<(Instant, Instant)> = std::thread::scope(|s| {
+    let spans: Vec<(Instant, Instant, f64)> = std::thread::scope(|s| {
         let hs: Vec<_> = (0..threads)
             .map(|i| {
                 let (bar, f) = (&bar, &f);
                 s.spawn(move || {
                     let mut h = e.handle(renew);
                     bar.wait();
-                    let t = Instant::now();
+                    let (t, c0) = (Instant::now(), thread_cpu());
                     f(e, &mut h, i, total / threads);
-                    (t, Instant::now())
+                    (t, Instant::now(), thread_cpu() - c0)
                 })
             })
             .collect();
         hs.into_iter().map(|h| h.join().unwrap()).collect()
     });
     let el = (spans.iter().map(|x| x.1).max().unwrap() - spans.iter().map(|x| x.0).min().unwrap()).as_secs_f64();
-    let cp = cpu() - c0;
+    let cp: f64 = spans.iter().map(|x| x.2).sum();
     let n = (total / threads * threads) as f64;
     (n / el, cp * 1e9 / n)
 }
@@ -253,12 +273,22 @@ fn reads<E: Engine>(c: &Ctx, e: &E, n: u64) {
                     continue;
                 }
                 let tag = if renew { " renewed" } else { "" };
-                let ops = parallel(e, threads, renew, c.n(400_000), |e, h, _, n| {
-                    for _ in 0..n {
-                        e.read_nothing(h);
-                    }
-                });
-                emit2(&format!("e open+close read tx{tag}, {threads} threads"), ops);
+                if c.wants("e") {
+                    let open_close = || {
+                        parallel(e, threads, renew, c.n(4_000_000), |e, h, _, n| {
+                            for _ in 0..n {
+                                e.read_nothing(h);
+                            }
+                        })
+                    };
+                    emit2(&format!("e open+close read tx{tag}, {threads} threads"), open_close());
+                    let (ops, commits) = beside_a_writer(c, e, n, open_close);
+                    emit2(&format!("e open+close read tx{tag} beside a writer, {threads} threads"), ops);
+                    emit(&format!("e commits of the writer{tag}, {threads} threads"), commits, "tx/s");
+                }
+                if !c.wants("d") {
+                    continue;
+                }
                 let ops = parallel(e, threads, renew, c.n(200_000), |e, h, i, n| {
                     let q = &qs[i as usize];
                     let mut s = 0u64;
@@ -270,6 +300,9 @@ fn reads<E: Engine>(c: &Ctx, e: &E, n: u64) {
                     black_box(s);
                 });
                 emit2(&format!("d get, one per read tx{tag}, {threads} threads"), ops);
+            }
+            if !c.wants("d") {
+                continue;
             }
             if E::BARE {
                 let ops = parallel(e, threads, false, c.n(200_000), |e, h, i, n| {
@@ -296,15 +329,45 @@ fn reads<E: Engine>(c: &Ctx, e: &E, n: u64) {
             });
             emit2(&format!("d get, long read tx, {threads} threads"), ops);
         }
-        scans(c, e, n, "random-loaded");
+        if c.wants("f") {
+            scans(c, e, n, "random-loaded");
+        }
     }
 }
 
-fn scans<E: Engine>(c: &Ctx, e: &E, n: u64, what: &str) {
-    let mut h = e.handle(false);
+/// The mean of what `f` gives while another thread makes durable commits of one item each, and how many of those a second.
+/// `f` is repeated until there were some, however slow the device is at that moment.
+fn beside_a_writer<E: Engine>(c: &Ctx, e: &E, n: u64, f: impl Fn() -> (f64, f64)) -> ((f64, f64), f64) {
+    let (stop, commits) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            let mut h = e.handle(false);
+            let mut i = 0;
+            while !stop.load(Relaxed) {
+                e.write(&mut h, |w| w.put(&rand_key(mix(i) % n), c.noise.value(i, VAL)));
+                i += 1;
+                commits.store(i, Relaxed);
+            }
+        });
+        while commits.load(Relaxed) == 0 {
+            std::thread::yield_now();
+        }
+        let (t, before) = (Instant::now(), commits.load(Relaxed));
+        let (mut sum, mut rounds) = ((0.0, 0.0), 0.0);
+        while rounds == 0.0 || (commits.load(Relaxed) < before + 50 && t.elapsed() < Duration::from_secs(5)) {
+            let one = f();
+            (sum.0, sum.1, rounds) = (sum.0 + one.0, sum.1 + one.1, rounds + 1.0);
+        }
+        let rate = (commits.load(Relaxed) - before) as f64 / secs(t);
+        stop.store(true, Relaxed);
+        ((sum.0 / rounds, sum.1 / rounds), rate)
+    })
+}
+
+fn full_scan<E: Engine>(e: &E, h: &mut E::Handle<'_>, what: &str) {
     let t = Instant::now();
     let cp = cpu();
-    let m = e.read(&mut h, |r| {
+    let m = e.read(h, |r| {
         let mut s = 0u64;
         let m = r.scan(&[0u8], usize::MAX >> 1, |k, v| s += k[15] as u64 + v[0] as u64);
         black_box(s);
@@ -312,6 +375,11 @@ fn scans<E: Engine>(c: &Ctx, e: &E, n: u64, what: &str) {
     });
     emit(&format!("f full scan, {what}"), m as f64 / secs(t), "items/s");
     emit(&format!("f full scan, {what}, cpu per item"), (cpu() - cp) * 1e9 / m as f64, "ns");
+}
+
+fn scans<E: Engine>(c: &Ctx, e: &E, n: u64, what: &str) {
+    let mut h = e.handle(false);
+    full_scan(e, &mut h, what);
     let q = queries(n, c.n(10_000), 77);
     let t = Instant::now();
     let mut m = 0;
@@ -373,6 +441,12 @@ fn group_load<E: Engine>(c: &Ctx) {
         println!("# {} after random load: {note}", E::NAME);
     }
     reads(c, &e, n);
+    if !c.wants("i") {
+        drop(h);
+        drop(e);
+        let _ = std::fs::remove_dir_all(&d);
+        return;
+    }
     let t = Instant::now();
     update_all(c, &e, &mut h, n, n / 8);
     emit("h update of 1/8 random 10k/tx durable", (n / 8) as f64 / secs(t), "items/s");
@@ -424,18 +498,22 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-fn group_reopen<E: Engine>(c: &Ctx) {
+/// (i), of what `load` or `journal` left when it was killed; `after` says which.
+fn group_reopen<E: Engine>(c: &Ctx, after: &str) {
     let d = c.dir.join("load");
+    if !d.exists() {
+        return;
+    }
     for what in ["killed", "clean"] {
         let t = Instant::now();
         let e = E::open(&d, Opts { durable: true });
         let mut h = e.handle(false);
         let ok = e.read(&mut h, |r| r.get(&rand_key(5), |v| assert_eq!(v.len(), VAL)));
         assert!(ok);
-        emit(&format!("i open and first read, {what}"), secs(t) * 1e3, "ms");
+        emit(&format!("i open and first read{after}, {what}"), secs(t) * 1e3, "ms");
         let t = Instant::now();
         e.write(&mut h, |w| w.put(&rand_key(5), c.noise.value(1, VAL)));
-        emit(&format!("i first durable write after open, {what}"), secs(t) * 1e3, "ms");
+        emit(&format!("i first durable write after open{after}, {what}"), secs(t) * 1e3, "ms");
         drop(h);
         drop(e);
     }
@@ -460,14 +538,8 @@ fn group_seq<E: Engine>(c: &Ctx) {
             emit("h size after sorted load", dir_size(&d) as f64 / user, "x");
             emit("h sorted load bytes dirtied per user byte", (proc_io().0 - io.0) as f64 / user, "x");
             e.settle();
-            let t = Instant::now();
-            let m = e.read(&mut h, |r| {
-                let mut s = 0u64;
-                let m = r.scan(&[0u8], usize::MAX >> 1, |k, v| s += k[15] as u64 + v[0] as u64);
-                black_box(s);
-                m
-            });
-            emit("f full scan, sorted-loaded", m as f64 / secs(t), "items/s");
+            emit("h size after sorted load, settled", dir_size(&d) as f64 / user, "x");
+            full_scan(&e, &mut h, "sorted-loaded");
         }
     }
 }
@@ -535,7 +607,8 @@ fn child<E: Engine>(group: &str, c: &Ctx) {
     match group {
         "tx" => group_tx::<E>(c),
         "load" => group_load::<E>(c),
-        "reopen" => group_reopen::<E>(c),
+        "reopen" => group_reopen::<E>(c, ""),
+        "reopen-journal" => group_reopen::<E>(c, " after 128 MiB of journal"),
         "seq" => group_seq::<E>(c),
         "space" => group_space::<E>(c),
         "val" => group_val::<E>(c),
@@ -545,6 +618,10 @@ fn child<E: Engine>(group: &str, c: &Ctx) {
 
 fn dispatch(name: &str, group: &str, c: &Ctx) {
     match name {
+        // Our own engine alone: the journal of others has another shape, and no statistics to see it by.
+        #[cfg(feature = "rookery")]
+        "rookery" if group == "journal" => journal::run(c),
+        _ if group == "journal" => {}
         #[cfg(feature = "rookery")]
         "rookery" => child::<rookery::Rookery>(group, c),
         #[cfg(feature = "lmdb")]
@@ -568,7 +645,8 @@ fn dispatch(name: &str, group: &str, c: &Ctx) {
     }
 }
 
-fn all(dir: &Path, out: &Path, engines: &[String], groups: &[String], reps: u64, scale: f64, limit: u64) {
+#[allow(clippy::too_many_arguments)]
+fn all(dir: &Path, out: &Path, engines: &[String], groups: &[String], parts: &str, reps: u64, scale: f64, limit: u64) {
     let mut f = std::fs::OpenOptions::new().create(true).append(true).open(out).unwrap();
     let me = std::env::current_exe().unwrap();
     for rep in 0..reps {
@@ -576,7 +654,11 @@ fn all(dir: &Path, out: &Path, engines: &[String], groups: &[String], reps: u64,
             // rotate the order, so that no engine always follows the same one
             for i in 0..engines.len() {
                 let e = &engines[(i + rep as usize) % engines.len()];
-                let steps: &[&str] = if g == "load" { &["load", "reopen"] } else { &[g.as_str()] };
+                let steps: &[&str] = match g.as_str() {
+                    "load" => &["load", "reopen"],
+                    "journal" => &["journal", "reopen-journal"],
+                    _ => &[g.as_str()],
+                };
                 for step in steps {
                     unsafe { libc::sync() };
                     let load = loadavg();
@@ -585,6 +667,7 @@ fn all(dir: &Path, out: &Path, engines: &[String], groups: &[String], reps: u64,
                     std::fs::create_dir_all(dir).unwrap();
                     let mut ch = std::process::Command::new(&me)
                         .args(["child", "--engine", e, "--group", step, "--rep", &rep.to_string(), "--scale", &scale.to_string()])
+                        .args(["--parts", parts])
                         .arg("--dir")
                         .arg(dir.join(e))
                         .stdout(std::process::Stdio::piped())
@@ -622,124 +705,6 @@ fn all(dir: &Path, out: &Path, engines: &[String], groups: &[String], reps: u64,
     }
 }
 
-type Step = Box<dyn FnMut(Order, u64, u64)>;
-fn stepper<E: Engine + 'static>(c: &'static Ctx) -> Step {
-    let d = c.fresh(E::NAME);
-    let e: &'static E = Box::leak(Box::new(E::open(&d, Opts { durable: true })));
-    let mut h = e.handle(false);
-    fill(e, &mut h, c, Order::Rand, 0, 20_000, 5_000, VAL, 0);
-    Box::new(move |o, from, to| fill(e, &mut h, c, o, from, to, to - from, VAL, 1))
-}
-/// (a) and (b) with the engines interleaved commit by commit in one process, so that a busy machine hurts all alike.
-/// p10 is close to what an idle machine gives.
-fn duel(c: &'static Ctx, n: u64) {
-    let mut v: Vec<(&str, Step)> = vec![];
-    v.push(("floor", stepper::<floor::Floor>(c)));
-    #[cfg(feature = "rookery")]
-    v.push(("rookery", stepper::<rookery::Rookery>(c)));
-    #[cfg(feature = "lmdb")]
-    v.push(("lmdb", stepper::<lmdb::Lmdb<false>>(c)));
-    #[cfg(feature = "lmdb")]
-    v.push(("lmdb-writemap", stepper::<lmdb::Lmdb<true>>(c)));
-    #[cfg(feature = "mdbx")]
-    v.push(("mdbx", stepper::<mdbx::Mdbx<false>>(c)));
-    #[cfg(feature = "redb")]
-    v.push(("redb", stepper::<redb::Redb>(c)));
-    #[cfg(feature = "rocksdb")]
-    v.push(("rocksdb", stepper::<rocksdb::Rocks>(c)));
-    #[cfg(feature = "fjall")]
-    v.push(("fjall", stepper::<fjall::Fjall>(c)));
-    #[cfg(feature = "sqlite")]
-    v.push(("sqlite", stepper::<sqlite::Sqlite>(c)));
-    for (what, o, per) in [("a seq 100/tx", Order::Seq, 100u64), ("a rand 100/tx", Order::Rand, 100), ("b rand 1/tx", Order::Rand, 1)] {
-        let mut lat: Vec<Vec<f64>> = vec![vec![]; v.len()];
-        let mut cp: Vec<Vec<f64>> = vec![vec![]; v.len()];
-        let base = 1_000_000 * (1 + per) + if o == Order::Seq { 0 } else { 500_000 };
-        for i in 0..n {
-            for j in 0..v.len() {
-                let j = (j + i as usize) % v.len();
-                let c0 = cpu();
-                let t = Instant::now();
-                (v[j].1)(o, base + i * per, base + (i + 1) * per);
-                lat[j].push(secs(t) * 1e6);
-                cp[j].push((cpu() - c0) * 1e6);
-            }
-        }
-        for j in 0..v.len() {
-            let l = &mut lat[j];
-            println!(
-                "{what}\t{}\tp10 {:.0}\tp50 {:.0}\tp90 {:.0}\tmean {:.0} us\tcpu p50 {:.0} us",
-                v[j].0,
-                percentile(l, 0.1),
-                percentile(l, 0.5),
-                percentile(l, 0.9),
-                l.iter().sum::<f64>() / n as f64,
-                percentile(&mut cp[j], 0.5)
-            );
-        }
-    }
-}
-
-fn report(out: &Path) {
-    let text = std::fs::read_to_string(out).unwrap();
-    let mut order: Vec<(String, String)> = vec![];
-    let mut engines: Vec<String> = vec![];
-    let mut m: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
-    let mut loads = vec![];
-    for l in text.lines().filter(|l| !l.starts_with('#')) {
-        let p: Vec<&str> = l.split('\t').collect();
-        if p.len() < 6 {
-            continue;
-        }
-        if !order.iter().any(|x| x.0 == p[2]) {
-            order.push((p[2].into(), p[4].into()));
-        }
-        if !engines.iter().any(|x| x == p[0]) {
-            engines.push(p[0].into());
-        }
-        loads.push(p[5].parse().unwrap_or(f64::NAN));
-        m.entry((p[2].into(), p[0].into())).or_default().push(p[3].parse().unwrap());
-    }
-    let want = ["rookery", "lmdb", "lmdb-writemap", "mdbx", "mdbx-writemap", "redb", "rocksdb", "fjall", "sqlite", "floor"];
-    let cols: Vec<&str> = want.iter().copied().filter(|w| engines.iter().any(|e| e == w)).collect();
-    println!("load average while measuring: median {:.2}, p90 {:.2}\n", percentile(&mut loads.clone(), 0.5), percentile(&mut loads.clone(), 0.9));
-    println!("| workload | unit | {} |", cols.join(" | "));
-    println!("|---|---|{}", "---|".repeat(cols.len()));
-    order.sort_by(|a, b| a.0[..1].cmp(&b.0[..1]));
-    for (w, unit) in &order {
-        let base = m.get(&(w.clone(), "lmdb".into())).map(|v| percentile(&mut v.clone(), 0.5));
-        let cells: Vec<String> = cols
-            .iter()
-            .map(|e| match m.get(&(w.clone(), e.to_string())) {
-                None => "-".into(),
-                Some(v) => {
-                    let mut v = v.clone();
-                    let med = percentile(&mut v, 0.5);
-                    let (lo, hi) = (v[0], v[v.len() - 1]);
-                    let spread = if med > 0.0 { (hi - lo) / med * 100.0 } else { 0.0 };
-                    let r = match base {
-                        Some(b) if b > 0.0 && unit.ends_with("/s") => format!(" ({:.2}x)", med / b),
-                        _ => String::new(),
-                    };
-                    format!("{}{r} ±{spread:.0}%", human(med))
-                }
-            })
-            .collect();
-        println!("| {w} | {unit} | {} |", cells.join(" | "));
-    }
-}
-fn human(v: f64) -> String {
-    if v >= 1e6 {
-        format!("{:.2}M", v / 1e6)
-    } else if v >= 1e4 {
-        format!("{:.1}k", v / 1e3)
-    } else if v >= 100.0 {
-        format!("{v:.0}")
-    } else {
-        format!("{v:.2}")
-    }
-}
-
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     if !args.iter().any(|a| a == "--plain-slice") && !short_slice() {
@@ -751,6 +716,7 @@ fn main() {
     let scale: f64 = opt("--scale", "1").parse().unwrap();
     let dir = PathBuf::from(opt("--dir", "kv-data"));
     let list = |s: String| s.split(',').map(|x| x.to_string()).collect::<Vec<_>>();
+    let parts = list(opt("--parts", "")).into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>();
     match args.get(1).map(|s| s.as_str()) {
         Some("limits") => {
             println!("# load average {:.2}", loadavg());
@@ -763,7 +729,7 @@ fn main() {
             println!("# load average {:.2}", loadavg());
         }
         Some("child") => {
-            let c = Ctx { dir, scale, rep: opt("--rep", "0").parse().unwrap(), noise: Noise::new() };
+            let c = Ctx { dir, scale, rep: opt("--rep", "0").parse().unwrap(), noise: Noise::new(), parts };
             dispatch(&opt("--engine", ""), &opt("--group", ""), &c);
         }
         Some("all") => all(
@@ -771,17 +737,24 @@ fn main() {
             Path::new(&opt("--out", "results.tsv")),
             &list(opt("--engines", "lmdb,mdbx,redb,rocksdb,fjall,sqlite")),
             &list(opt("--groups", "tx,load,seq,val")),
+            &opt("--parts", ""),
             opt("--reps", "3").parse().unwrap(),
             scale,
             opt("--limit", "240").parse().unwrap(),
         ),
         Some("duel") => {
             println!("# load average {:.2}", loadavg());
-            let c: &'static Ctx = Box::leak(Box::new(Ctx { dir, scale, rep: 0, noise: Noise::new() }));
-            duel(c, c.n(300));
+            let engines = opt("--engines", "");
+            let engines = if engines.is_empty() { vec![] } else { list(engines) };
+            let out = args.iter().any(|a| a == "--out").then(|| PathBuf::from(opt("--out", "")));
+            for rep in 0..opt("--reps", "1").parse().unwrap() {
+                let c: &'static Ctx = Box::leak(Box::new(Ctx { dir: dir.join(rep.to_string()), scale, rep, noise: Noise::new(), parts: vec![] }));
+                duel::run(c, c.n(300), &engines, out.as_deref());
+                let _ = std::fs::remove_dir_all(&c.dir);
+            }
             println!("# load average {:.2}", loadavg());
         }
-        Some("report") => report(Path::new(&opt("--out", "results.tsv"))),
-        _ => eprintln!("usage: kv limits | all | report | child (see the head of main.rs)"),
+        Some("report") => report::print(Path::new(&opt("--out", "results.tsv"))),
+        _ => eprintln!("usage: kv limits | all | duel | report | child (see the head of main.rs)"),
     }
 }

@@ -162,11 +162,15 @@ impl Databases {
     ///
     /// [`Error::Missing`], [`Error::Disabled`], or it cannot be opened.
     pub fn find(&self, name: &str) -> Result<Arc<Database>> {
-        let entry = self.entry(name)?;
-        match entry.ready() {
+        match self.ready(name) {
             Some(database) => Ok(database),
-            None => self.open_entry(&entry),
+            None => self.open_entry(&*self.entry(name)?),
         }
+    }
+
+    /// The database of this name, if it is open: the quick way of all requests.
+    fn ready(&self, name: &str) -> Option<Arc<Database>> {
+        self.names.with(name, |entry| entry.ready()).flatten()
     }
 
     /// The database of this name if it is open; None if [`find`](Self::find) has to open it. Never waits.
@@ -175,6 +179,9 @@ impl Databases {
     ///
     /// [`Error::Missing`], [`Error::Disabled`]
     pub fn find_open(&self, name: &str) -> Result<Option<Arc<Database>>> {
+        if let Some(database) = self.ready(name) {
+            return Ok(Some(database));
+        }
         let entry = self.entry(name)?;
         let ready = entry.ready();
         if ready.is_none() && entry.record().is_disabled() {

@@ -1,10 +1,11 @@
 //! Finds databases by name without regard to case, by a table of spellings that it has seen.
 //!
-//! A look-up of a known spelling is one load and one probe of a hash table: no lower-casing, no lock. An unknown spelling is
-//! lower-cased, and learnt if there is such a database. Learning copies the table, so it ends when the table is full; what is
+//! A look-up of a known spelling is one load and one probe of a hash table: no lower-casing, no lock, nothing that other
+//! threads write. An unknown spelling is lower-cased, and learnt if there is such a database. Learning copies the table, so it ends when the table is full; what is
 //! not learnt is lower-cased each time. What was learnt is forgotten when its database goes.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -14,7 +15,7 @@ use crate::limits::{SPELLINGS_COUNT_MAX, SPELLINGS_PER_DATABASE_MAX};
 
 /// Names to things, in any case.
 pub(crate) struct Names<T> {
-    spellings: ArcSwap<HashMap<Box<str>, Arc<T>>>,
+    spellings: ArcSwap<HashMap<Box<str>, Arc<T>, Seed>>,
     /// Lower-cased names; the truth.
     known: RwLock<HashMap<String, Arc<T>>>,
 }
@@ -25,11 +26,79 @@ impl<T> Default for Names<T> {
     }
 }
 
+/// Makes hashes of spellings, eight bytes a step. There are few, all of databases that somebody was allowed to create, so the
+/// hash need not withstand more than names that are chosen badly: it begins at random.
+#[derive(Clone)]
+struct Seed(u64);
+
+impl Default for Seed {
+    fn default() -> Seed {
+        Seed(RandomState::new().build_hasher().finish())
+    }
+}
+
+impl BuildHasher for Seed {
+    type Hasher = SpellingHasher;
+
+    #[inline]
+    fn build_hasher(&self) -> SpellingHasher {
+        SpellingHasher(self.0)
+    }
+}
+
+struct SpellingHasher(u64);
+
+/// Odd, without a pattern in its bits: the golden ratio's.
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl SpellingHasher {
+    /// Multiplies to twice the size, and folds.
+    #[inline]
+    fn mix(&mut self, word: u64) {
+        let product = u128::from(self.0 ^ word) * u128::from(MULTIPLIER);
+        self.0 = (product >> 64) as u64 ^ product as u64;
+    }
+}
+
+impl Hasher for SpellingHasher {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| self.mix(u64::from_le_bytes(*word)));
+        // What is left over: the last eight bytes, some of them again, or fewer than eight with their number.
+        match bytes.last_chunk::<8>() {
+            Some(word) if !rest.is_empty() => self.mix(u64::from_le_bytes(*word)),
+            Some(_) => {}
+            None => self.mix(rest.iter().fold(rest.len() as u64, |word, byte| word << 8 | u64::from(*byte))),
+        }
+    }
+
+    /// What a text ends with; no spelling is hashed beside another.
+    #[inline]
+    fn write_u8(&mut self, _: u8) {}
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 impl<T> Names<T> {
     pub fn get(&self, name: &str) -> Option<Arc<T>> {
+        self.with(name, Arc::clone)
+    }
+
+    /// Looks at what is found without counting a reference to it, which all threads would write.
+    #[inline]
+    pub fn with<R>(&self, name: &str, look: impl FnOnce(&Arc<T>) -> R) -> Option<R> {
         if let Some(found) = self.spellings.load().get(name) {
-            return Some(found.clone());
+            return Some(look(found));
         }
+        self.find_and_learn(name).map(|found| look(&found))
+    }
+
+    #[cold]
+    fn find_and_learn(&self, name: &str) -> Option<Arc<T>> {
         let found = self.known.read().get(&name.to_ascii_lowercase())?.clone();
         if self.spellings.load().len() < SPELLINGS_COUNT_MAX {
             self.learn(name);
@@ -37,7 +106,6 @@ impl<T> Names<T> {
         Some(found)
     }
 
-    #[cold]
     fn learn(&self, name: &str) {
         // Whoever changes the table of spellings holds the lock.
         let known = self.known.write();

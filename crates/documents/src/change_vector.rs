@@ -10,17 +10,19 @@
 
 use crate::{Error, Result};
 
-/// A change vector taken apart. At most one entry per database.
+/// A change vector taken apart, in pieces of the texts that it came from. At most one entry per database.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct ChangeVector {
-    entries: Vec<Entry>,
+pub struct ChangeVector<'t> {
+    /// Most have no other, and then nothing is allocated.
+    first: Option<Entry<'t>>,
+    more: Vec<Entry<'t>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
-    tag: String,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry<'t> {
+    tag: &'t str,
     etag: u64,
-    database: String,
+    database: &'t str,
 }
 
 /// How two change vectors stand to each other.
@@ -36,50 +38,65 @@ pub enum Order {
     Conflict,
 }
 
-impl ChangeVector {
+impl<'t> ChangeVector<'t> {
     /// Reads the text of a change vector. Empty text is the empty vector.
     ///
     /// # Errors
     ///
     /// [`Error::BadChangeVector`]
-    pub fn parse(text: &str) -> Result<ChangeVector> {
-        let bad = || Error::BadChangeVector { text: text.chars().take(200).collect() };
+    #[inline]
+    pub fn parse(text: &'t str) -> Result<ChangeVector<'t>> {
         let mut vector = ChangeVector::default();
-        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let (tag, rest) = part.split_once(':').ok_or_else(bad)?;
-            let (etag, database) = rest.split_once('-').ok_or_else(bad)?;
-            let is_tag = !tag.is_empty() && tag.len() <= 4 && tag.bytes().all(|byte| byte.is_ascii_uppercase());
-            let is_etag = etag.bytes().all(|byte| byte.is_ascii_digit());
-            if !is_tag || !is_etag || database.is_empty() || database.len() > 64 {
-                return Err(bad());
+        let mut rest = Some(text);
+        while let Some(text_from_here) = rest {
+            let (part, after) = match text_from_here.as_bytes().iter().position(|byte| *byte == b',') {
+                Some(comma) => (&text_from_here[..comma], Some(&text_from_here[comma + 1..])),
+                None => (text_from_here, None),
+            };
+            // Between entries there is a space; else there rarely is one.
+            let has_edges = part.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase())
+                && part.bytes().next_back().is_some_and(|byte| byte.is_ascii_graphic());
+            let part = if has_edges { part } else { part.trim() };
+            if !part.is_empty() {
+                let Some(Entry { tag, etag, database }) = Entry::parse(part) else { return Err(bad(text)) };
+                vector.raise(tag, etag, database);
             }
-            vector.raise(tag, etag.parse().map_err(|_| bad())?, database);
+            rest = after;
         }
         Ok(vector)
     }
 
+    fn entries(&self) -> impl Iterator<Item = &Entry<'t>> {
+        self.first.iter().chain(&self.more)
+    }
+
     /// Sets the etag of one database, unless it has a higher one.
-    pub fn raise(&mut self, tag: &str, etag: u64, database: &str) {
-        match self.entries.iter_mut().find(|entry| entry.database == database) {
+    #[inline]
+    pub fn raise(&mut self, tag: &'t str, etag: u64, database: &'t str) {
+        let Some(first) = &mut self.first else {
+            self.first = Some(Entry { tag, etag, database });
+            return;
+        };
+        match std::iter::once(first).chain(&mut self.more).find(|entry| entry.database == database) {
             Some(entry) => entry.etag = entry.etag.max(etag),
-            None => self.entries.push(Entry { tag: tag.to_owned(), etag, database: database.to_owned() }),
+            None => self.more.push(Entry { tag, etag, database }),
         }
     }
 
     /// The etag of one database; 0 if it is not there.
     pub fn etag_of(&self, database: &str) -> u64 {
-        self.entries.iter().find(|entry| entry.database == database).map_or(0, |entry| entry.etag)
+        self.entries().find(|entry| entry.database == database).map_or(0, |entry| entry.etag)
     }
 
     /// Takes the higher etag of each database.
-    pub fn merge(&mut self, other: &ChangeVector) {
-        other.entries.iter().for_each(|entry| self.raise(&entry.tag, entry.etag, &entry.database));
+    pub fn merge(&mut self, other: &ChangeVector<'t>) {
+        other.entries().for_each(|entry| self.raise(entry.tag, entry.etag, entry.database));
     }
 
     /// How this vector stands to another.
-    pub fn compare(&self, other: &ChangeVector) -> Order {
-        let covers = |left: &ChangeVector, right: &ChangeVector| {
-            right.entries.iter().all(|entry| left.etag_of(&entry.database) >= entry.etag)
+    pub fn compare(&self, other: &ChangeVector<'_>) -> Order {
+        let covers = |left: &ChangeVector<'_>, right: &ChangeVector<'_>| {
+            right.entries().all(|entry| left.etag_of(entry.database) >= entry.etag)
         };
         match (covers(self, other), covers(other, self)) {
             (true, true) => Order::Equal,
@@ -90,10 +107,39 @@ impl ChangeVector {
     }
 }
 
-impl std::fmt::Display for ChangeVector {
+impl<'t> Entry<'t> {
+    /// Reads `tag:etag-database`.
+    #[inline]
+    fn parse(text: &'t str) -> Option<Entry<'t>> {
+        const TAG_SIZE_MAX: usize = 4;
+        const DATABASE_SIZE_MAX: usize = 64;
+        let bytes = text.as_bytes();
+        let colon = bytes.iter().take(TAG_SIZE_MAX + 1).position(|byte| *byte == b':')?;
+        let tag = &text[..colon];
+        if tag.is_empty() || !tag.bytes().all(|byte| byte.is_ascii_uppercase()) {
+            return None;
+        }
+        let (mut etag, mut at) = (0u64, colon + 1);
+        while let Some(digit) = bytes.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
+            etag = etag.checked_mul(10)?.checked_add(u64::from(digit))?;
+            at += 1;
+        }
+        let database = text.get(at + 1..)?;
+        let is_good =
+            at > colon + 1 && bytes[at] == b'-' && !database.is_empty() && database.len() <= DATABASE_SIZE_MAX;
+        is_good.then_some(Entry { tag, etag, database })
+    }
+}
+
+#[cold]
+fn bad(text: &str) -> Error {
+    Error::BadChangeVector { text: text.chars().take(200).collect() }
+}
+
+impl std::fmt::Display for ChangeVector<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut texts: Vec<String> =
-            self.entries.iter().map(|entry| format!("{}:{}-{}", entry.tag, entry.etag, entry.database)).collect();
+            self.entries().map(|entry| format!("{}:{}-{}", entry.tag, entry.etag, entry.database)).collect();
         texts.sort_unstable();
         f.write_str(&texts.join(", "))
     }
@@ -121,7 +167,7 @@ mod tests {
     const A: &str = "A:5951-pITDlhlRaEeJh16dDBREzg";
     const B: &str = "B:7-kSXfVRAkKEmffZpyfkd+Zw";
 
-    fn vector(text: &str) -> ChangeVector {
+    fn vector(text: &str) -> ChangeVector<'_> {
         ChangeVector::parse(text).unwrap()
     }
 
@@ -130,7 +176,19 @@ mod tests {
         assert_eq!(vector(&format!("{B}, {A}")).to_string(), format!("{A}, {B}"));
         assert_eq!(vector("RAFT:2-x, A:24-y").to_string(), "A:24-y, RAFT:2-x");
         assert_eq!(vector("").to_string(), "");
-        for text in ["x", "A:1", "a:1-x", "A:-x", "A:1-", ":1-x", "A:99999999999999999999999-x", "A:+1-x"] {
+        for text in [
+            "x",
+            "A:1",
+            "a:1-x",
+            "A:-x",
+            "A:1-",
+            "A:1",
+            "A:1é",
+            "ABCDE:1-x",
+            ":1-x",
+            "A:99999999999999999999999-x",
+            "A:+1-x",
+        ] {
             assert!(ChangeVector::parse(text).is_err(), "{text}");
         }
     }

@@ -49,20 +49,29 @@ pub fn check(id: &str) -> Result<()> {
 /// Puts the key of `id` into `key`, in place of what was there.
 #[inline]
 pub fn lower_into(key: &mut Vec<u8>, id: &str) {
-    key.clear();
-    let mut rest = id.as_bytes();
-    while let Some((chunk, more)) = rest.split_first_chunk::<8>() {
-        let word = u64::from_le_bytes(*chunk);
-        if word & HIGH != 0 {
-            return lower_unicode(key, id);
-        }
-        key.extend_from_slice(&lower_word(word).to_le_bytes());
-        rest = more;
+    let bytes = id.as_bytes();
+    // Only what is longer than the last key has to be cleared; all is written below.
+    key.resize(bytes.len(), 0);
+    let Some(last) = bytes.last_chunk::<8>() else {
+        key.copy_from_slice(bytes);
+        return if id.is_ascii() { key.make_ascii_lowercase() } else { lower_unicode(key, id) };
+    };
+    let mut all = 0;
+    let mut step = |to: &mut [u8; 8], from: &[u8; 8]| {
+        let word = u64::from_le_bytes(*from);
+        all |= word;
+        *to = lower_word(word).to_le_bytes();
+    };
+    // The last word may have bytes of the one before: quicker than to go through what is left over.
+    if let Some(to) = key.last_chunk_mut() {
+        step(to, last);
     }
-    if !rest.is_ascii() {
-        return lower_unicode(key, id);
+    for (to, from) in key.as_chunks_mut().0.iter_mut().zip(bytes.as_chunks().0) {
+        step(to, from);
     }
-    key.extend(rest.iter().map(u8::to_ascii_lowercase));
+    if all & HIGH != 0 {
+        lower_unicode(key, id);
+    }
 }
 
 /// The key of `id`.
@@ -72,11 +81,12 @@ pub fn lower(id: &str) -> Vec<u8> {
     key
 }
 
-/// Lower-cases eight ASCII bytes: bit 5 is set where a byte is in `A..=Z`.
+/// Lower-cases eight ASCII bytes: bit 5 is set where a byte is in `A..=Z`. Of others it makes nothing that may be used.
 #[inline]
 fn lower_word(word: u64) -> u64 {
-    let from_a = word + ONES * (0x80 - b'A' as u64);
-    let past_z = word + ONES * (0x80 - b'Z' as u64 - 1);
+    let low = word & !HIGH;
+    let from_a = low + ONES * (0x80 - b'A' as u64);
+    let past_z = low + ONES * (0x80 - b'Z' as u64 - 1);
     word | ((from_a & !past_z & HIGH) >> 2)
 }
 
@@ -99,14 +109,24 @@ pub fn random_guid() -> String {
     let mut bytes = random_bytes();
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let mut text = String::with_capacity(36);
-    for (at, byte) in bytes.iter().enumerate() {
-        if matches!(at, 4 | 6 | 8 | 10) {
-            text.push('-');
+    guid_text(&bytes).iter().copied().map(char::from).collect()
+}
+
+/// The text of a GUID, as bytes that are ASCII: `8-4-4-4-12` lower-case digits.
+#[inline]
+pub fn guid_text(bytes: &[u8; 16]) -> [u8; 36] {
+    const DIGITS: [[u8; 2]; 256] = {
+        let (digits, mut pairs, mut byte) = (b"0123456789abcdef", [[0; 2]; 256], 0);
+        while byte < 256 {
+            pairs[byte] = [digits[byte >> 4], digits[byte & 15]];
+            byte += 1;
         }
-        for digit in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
-        }
+        pairs
+    };
+    const PLACES: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+    let mut text = [b'-'; 36];
+    for (byte, at) in bytes.iter().zip(PLACES) {
+        text[at..at + 2].copy_from_slice(&DIGITS[usize::from(*byte)]);
     }
     text
 }
@@ -136,6 +156,8 @@ mod tests {
         check_lower("usERS/ÄÖÜ-ΣΩ-ДЖ", "users/äöü-σω-дж");
         check_lower("İ", "İ");
         check_lower("12345678é", "12345678é");
+        check_lower("A", "a");
+        check_lower("É", "é");
     }
 
     #[test]
@@ -180,12 +202,17 @@ mod tests {
         let guid = random_guid();
         assert_eq!((guid.len(), guid.matches('-').count(), guid.as_bytes()[14]), (36, 4, b'4'));
         assert_ne!(guid, random_guid());
+        let bytes = std::array::from_fn(|at| at as u8 * 17);
+        assert_eq!(&guid_text(&bytes), b"00112233-4455-6677-8899-aabbccddeeff");
     }
 
     proptest! {
         #[test]
         fn words_are_lower_cased_as_bytes_are(id in "[ -~]{0,40}") {
             prop_assert_eq!(lower(&id), id.to_ascii_lowercase().into_bytes());
+            let mut key = b"what was there before, longer than that".to_vec();
+            lower_into(&mut key, &id);
+            prop_assert_eq!(key, lower(&id));
         }
     }
 }

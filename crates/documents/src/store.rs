@@ -106,22 +106,49 @@ impl Names {
     /// Appends the change vector of a write of this database.
     #[inline]
     pub fn write_vector(&self, out: &mut Vec<u8>, etag: u64) {
-        out.extend_from_slice(self.node_tag.as_bytes());
-        out.push(b':');
-        let mut digits = [0; 20];
-        let mut at = digits.len();
-        let mut rest = etag;
+        // Written from its end, then appended at once: tag of at most 4, colon, at most 20 digits, dash, id of 22.
+        let mut text = [0; 48];
+        let mut at = 25;
+        let (mut rest, tag, id) = (etag, self.node_tag.as_bytes(), self.database_id.as_bytes());
         loop {
             at -= 1;
-            digits[at] = b'0' + (rest % 10) as u8;
+            text[at] = b'0' + (rest % 10) as u8;
             rest /= 10;
             if rest == 0 {
                 break;
             }
         }
-        out.extend_from_slice(&digits[at..]);
-        out.push(b'-');
-        out.extend_from_slice(self.database_id.as_bytes());
+        text[25] = b'-';
+        at -= 1;
+        text[at] = b':';
+        match (text.last_chunk_mut(), id.try_into()) {
+            (Some(end), Ok::<[u8; 22], _>(id)) if tag.len() <= 4 => {
+                *end = id;
+                for byte in tag.iter().rev() {
+                    at -= 1;
+                    text[at] = *byte;
+                }
+                out.extend_from_slice(&text[at..]);
+            }
+            _ => [tag, &text[at..26], id].iter().for_each(|part| out.extend_from_slice(part)),
+        }
+    }
+
+    /// Whether a text is what [`write_vector`](Self::write_vector) appends, without making that.
+    #[inline]
+    pub fn is_vector(&self, text: &str, etag: u64) -> bool {
+        let digits = text.strip_prefix(&*self.node_tag).and_then(|rest| rest.strip_prefix(':'));
+        let digits = digits.and_then(|rest| rest.strip_suffix(&*self.database_id)?.strip_suffix('-'));
+        let Some((first, more)) = digits.and_then(|digits| digits.as_bytes().split_first()) else { return false };
+        let mut rest = etag;
+        for digit in more.iter().rev() {
+            if *digit != b'0' + (rest % 10) as u8 {
+                return false;
+            }
+            rest /= 10;
+        }
+        // No zero comes first, unless it is the only one.
+        u64::from(first.wrapping_sub(b'0')) == rest && rest < 10 && (rest > 0 || more.is_empty())
     }
 
     /// The change vector of a write of this database.
@@ -135,5 +162,32 @@ impl Names {
 impl std::fmt::Debug for DocumentStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("DocumentStore").field("names", &self.names).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vector_of_ours_is_known_by_its_text() {
+        let names = Names { database_id: "pITDlhlRaEeJh16dDBREzg".to_owned(), node_tag: "A".to_owned() };
+        for etag in [0, 7, 10, 5951, u64::MAX] {
+            assert!(names.is_vector(&names.vector(etag), etag));
+            assert!(
+                !names.is_vector(&names.vector(etag), etag ^ 1) && !names.is_vector(&names.vector(etag ^ 16), etag)
+            );
+        }
+        for text in [
+            "",
+            "A:",
+            "A:7-",
+            "A:07-pITDlhlRaEeJh16dDBREzg",
+            "A:-pITDlhlRaEeJh16dDBREzg",
+            "A:7-x",
+            "B:7-pITDlhlRaEeJh16dDBREzg",
+        ] {
+            assert!(!names.is_vector(text, 7) && !names.is_vector(text, 0), "{text}");
+        }
     }
 }

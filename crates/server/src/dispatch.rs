@@ -33,8 +33,8 @@ const RAVEN_SERVER_VERSION: HeaderName = HeaderName::from_static("raven-server-v
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 const REFRESH_TOPOLOGY: HeaderName = HeaderName::from_static("refresh-topology");
 const REFRESH_CLIENT_CONFIGURATION: HeaderName = HeaderName::from_static("refresh-client-configuration");
-const TOPOLOGY_ETAG: HeaderName = HeaderName::from_static("topology-etag");
-const CLIENT_CONFIGURATION_ETAG: HeaderName = HeaderName::from_static("client-configuration-etag");
+pub(crate) const TOPOLOGY_ETAG: HeaderName = HeaderName::from_static("topology-etag");
+pub(crate) const CLIENT_CONFIGURATION_ETAG: HeaderName = HeaderName::from_static("client-configuration-etag");
 const DATABASE_CLUSTER_TX_ID: HeaderName = HeaderName::from_static("database-cluster-tx-id");
 
 /// Answers one request of a connection.

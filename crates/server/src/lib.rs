@@ -6,6 +6,8 @@
 
 mod access;
 mod answers;
+#[doc(hidden)]
+pub mod bench;
 mod body;
 mod bridge;
 mod collection_query;

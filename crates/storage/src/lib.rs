@@ -20,6 +20,7 @@
 //! `docs/format.md` tells the story of the files.
 
 mod background;
+pub mod counters;
 mod environment;
 mod error;
 mod fixed_tree;

@@ -23,6 +23,7 @@
 //! Invariants: keys rise strictly; records lie between `heap` and the end and do not overlap; `garbage` is what lies
 //! there and belongs to nothing; what free slots remember is garbage and does not overlap.
 
+use crate::counters;
 use crate::ids::PageNumber;
 use crate::limits::{KEY_SIZE_MAX, PAGE_SIZE};
 use crate::page::{self, Kind, count, set_count, u16_at, u32_at, u64_at};
@@ -79,6 +80,7 @@ fn head_of(rest: &[u8]) -> u32 {
 /// Bytes in order, short keys as big-endian words; an empty slice never reaches `memcmp` (80 ns here).
 #[inline]
 pub(crate) fn compare(a: &[u8], b: &[u8]) -> Ordering {
+    counters::note_full_compare();
     let (mut x, mut y) = (a, b);
     while let (Some((p, x_rest)), Some((q, y_rest))) = (x.split_first_chunk::<8>(), y.split_first_chunk::<8>()) {
         if x.len() > 32 && y.len() > 32 {
@@ -185,6 +187,7 @@ pub(crate) fn set_child(page: &mut PageMut<'_>, position: usize, child: PageNumb
 /// Where a key is, or where it would go: the number of keys below it, and whether it is there.
 #[inline]
 pub(crate) fn search(page: &Page, key: &[u8]) -> (usize, bool) {
+    counters::note_search(key);
     let count = count(page);
     let prefix = prefix(page);
     let rest_of_key = if prefix.is_empty() {
@@ -197,6 +200,7 @@ pub(crate) fn search(page: &Page, key: &[u8]) -> (usize, bool) {
     let head = head_of(rest_of_key);
     let (mut low, mut high) = (0, count);
     while low < high {
+        counters::note_compare();
         let middle = (low + high) / 2;
         let slot = slot_at(page, middle);
         let there = u32_at(page, slot);
@@ -246,6 +250,7 @@ pub(crate) struct Full;
 ///
 /// [`Full`] if the page must be split; then it is unchanged, but possibly rearranged.
 pub(crate) fn insert(page: &mut PageMut<'_>, position: usize, key: &[u8], value: Payload<'_>) -> Result<(), Full> {
+    counters::note_insert();
     if count(page) >= ENTRIES_MAX {
         return Err(Full);
     }
