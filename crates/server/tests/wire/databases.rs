@@ -291,7 +291,7 @@ fn a_database_that_cannot_be_opened_says_why_each_time() {
     std::fs::remove_dir_all(folder.path().join("databases/db")).unwrap();
     let wire = start();
     for _ in 0..2 {
-        wire.check_error("GET /databases/db/stats", "", 500, "InvalidDataException", "it is gone");
+        wire.check_error("GET /databases/db/stats", "", 500, "InvalidDataException", "'data' is damaged: it is gone");
     }
     assert_eq!(wire.call("GET /databases", "").status, 200);
 }
