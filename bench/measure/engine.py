@@ -22,6 +22,7 @@ def measure(bars, settings, figures):
             needs = "needs librocksdb-dev" if bar.peer == "rocksdb" else f"{bar.peer} is not in this build"
             figures.lacks(bar.peer, needs, "engine")
     kv = build(peers_of_build, settings)
+    settings.results.mkdir(parents=True, exist_ok=True)
     out = settings.results / "engine.tsv"
     out.unlink(missing_ok=True)
     settings.work.mkdir(parents=True, exist_ok=True)
