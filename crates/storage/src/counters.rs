@@ -6,7 +6,7 @@
 /// The longest key that has a number of its own in the histogram; longer ones count as this long.
 pub const SIZE_MAX: usize = 512;
 
-/// Numbers since [`reset`].
+/// Numbers since the counters were last reset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counters {
     /// Searches of a page: one on each level of a tree.
