@@ -569,18 +569,16 @@ fn open_existing(folder: Folder, options: Options, lock: Box<dyn Send + Sync>) -
     let header = read_header(&*data)?;
     let journals = open_journals(&folder)?;
     let newest = newest::read(&folder, header.environment_id)?;
-    let is_there = || journals.iter().any(|file| file.number == newest.number && file.size >= newest.size);
+    let is_there = |number, size| journals.iter().any(|file| file.number == number && file.size >= size);
     if newest.number == 0 && !header.clean {
         let rule = "it is of another environment, or of an earlier time".to_string();
         return Err(Error::CorruptFile { path: folder.file(newest::NAME), rule });
     }
-    if newest.number >= header.journal_number && !is_there() {
+    if newest.number >= header.journal_number && !is_there(newest.number, newest.size) {
         let rule = "it is gone or cut, and held the last transactions".to_string();
         return Err(Error::CorruptFile { path: folder.file(&files::name(newest.number)), rule });
     }
-    if header.journal_offset > 0
-        && !journals.iter().any(|file| file.number == header.journal_number && file.size >= header.journal_offset)
-    {
+    if header.journal_offset > 0 && !is_there(header.journal_number, header.journal_offset) {
         let rule = "it is gone or cut, but the data file's header says that the journal goes on in it".to_string();
         return Err(Error::CorruptFile { path: folder.file(&files::name(header.journal_number)), rule });
     }

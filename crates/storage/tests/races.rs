@@ -17,12 +17,11 @@ type Once = Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>;
 fn hooked() -> (SimulatedIo, Once, &'static Environment) {
     let (disk, once) = (SimulatedIo::new(), Once::default());
     let hook = once.clone();
-    let before_write = Arc::new(move |path: &Path| {
+    let io = HookedIo::before_writes(&disk, move |path| {
         let hook = if path.ends_with("data") { hook.lock().take() } else { None };
         hook.into_iter().for_each(|hook| hook());
         Ok(())
     });
-    let io = Arc::new(HookedIo { disk: disk.clone(), before_write });
     let environment = Environment::open(Path::new(FOLDER), Options { io, ..options(&disk) });
     (disk, once, Box::leak(Box::new(environment.unwrap())))
 }

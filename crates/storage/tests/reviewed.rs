@@ -1,88 +1,17 @@
 //! What reviews of the engine found, each as the case that showed it.
 
+mod hooked_io;
 mod model_support;
 
+use hooked_io::{Call, Hook, HookedIo};
 use model_support::{FOLDER, Random, make_structures, options, verify};
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
-use std::io::Result;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use storage::io::simulated::{Fate, SimulatedIo};
-use storage::io::{File, Io, Mapping, OpenMode};
 use storage::{Durability, Environment, Error, Options, Tree};
-
-type Hook = Arc<dyn Fn(&'static str, &Path) -> Result<()> + Send + Sync>;
-
-/// A simulated disk with a hook before each write and each hole.
-#[derive(Clone)]
-struct Hooked {
-    disk: SimulatedIo,
-    hook: Hook,
-}
-
-struct HookedFile {
-    file: Arc<dyn File>,
-    hook: Hook,
-}
-
-impl Io for Hooked {
-    fn create_dir(&self, path: &Path) -> Result<()> {
-        self.disk.create_dir(path)
-    }
-    fn list(&self, path: &Path) -> Result<Vec<String>> {
-        self.disk.list(path)
-    }
-    fn open(&self, path: &Path, mode: OpenMode) -> Result<Arc<dyn File>> {
-        (self.hook)("open", path)?;
-        Ok(Arc::new(HookedFile { file: self.disk.open(path, mode)?, hook: self.hook.clone() }))
-    }
-    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
-        self.disk.rename(from, to)
-    }
-    fn remove(&self, path: &Path) -> Result<()> {
-        self.disk.remove(path)
-    }
-    fn sync_dir(&self, path: &Path) -> Result<()> {
-        self.disk.sync_dir(path)
-    }
-    fn lock(&self, path: &Path) -> Result<Option<Box<dyn Send + Sync>>> {
-        self.disk.lock(path)
-    }
-}
-
-impl File for HookedFile {
-    fn path(&self) -> &Path {
-        self.file.path()
-    }
-    fn read_at(&self, buffer: &mut [u8], position: u64) -> Result<()> {
-        self.file.read_at(buffer, position)
-    }
-    fn write_at(&self, buffer: &[u8], position: u64) -> Result<()> {
-        (self.hook)("write", self.file.path())?;
-        self.file.write_at(buffer, position)
-    }
-    fn sync(&self) -> Result<()> {
-        self.file.sync()
-    }
-    fn len(&self) -> Result<u64> {
-        self.file.len()
-    }
-    fn allocate(&self, position: u64, length: u64) -> Result<()> {
-        self.file.allocate(position, length)
-    }
-    fn set_len(&self, length: u64) -> Result<()> {
-        self.file.set_len(length)
-    }
-    fn punch_hole(&self, position: u64, length: u64) -> Result<bool> {
-        (self.hook)("punch", self.file.path())?;
-        self.file.punch_hole(position, length)
-    }
-    fn map(&self, position: u64, length: usize) -> Result<Mapping> {
-        self.file.map(position, length)
-    }
-}
 
 fn is_journal(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("journal-"))
@@ -119,13 +48,13 @@ impl Gate {
 
 fn gated(disk: &SimulatedIo, gate: &Arc<Gate>, durability: Durability) -> Options {
     let gate = gate.clone();
-    let hook: Hook = Arc::new(move |what, path| {
-        if what == "write" && is_journal(path) {
+    let io = HookedIo::before_writes(disk, move |path| {
+        if is_journal(path) {
             gate.pass();
         }
         Ok(())
     });
-    Options { io: Arc::new(Hooked { disk: disk.clone(), hook }), durability, ..options(disk) }
+    Options { io, durability, ..options(disk) }
 }
 
 /// A large value is acknowledged; the transaction that deletes it is sealed, but its record is still on its way. A flush for an
@@ -169,17 +98,17 @@ fn a_flush_beside_a_lazy_write_that_is_on_its_way_leaves_what_opens_again() {
     let armed = Arc::new(AtomicBool::new(false));
     let hook: Hook = {
         let (disk, gate, image, armed) = (disk.clone(), gate.clone(), image.clone(), armed.clone());
-        Arc::new(move |what, path| {
-            if what == "write" && is_journal(path) {
+        Arc::new(move |call, path| {
+            if call == Call::Write && is_journal(path) {
                 gate.pass();
             }
-            if what == "write" && path.ends_with("data") && armed.load(Ordering::SeqCst) {
+            if call == Call::Write && path.ends_with("data") && armed.load(Ordering::SeqCst) {
                 image.lock().get_or_insert_with(|| disk.crash(|| Fate::Kept));
             }
             Ok(())
         })
     };
-    let io = Arc::new(Hooked { disk: disk.clone(), hook });
+    let io = Arc::new(HookedIo { disk: disk.clone(), hook });
     let options_lazy = Options { io, durability: Durability::Lazy, ..options(&disk) };
     let environment = Environment::open(Path::new(FOLDER), options_lazy).unwrap();
     let tree = make_structures(&environment).unwrap().tree;
@@ -272,13 +201,13 @@ fn a_swallowed_damage_costs_no_key() {
 fn a_flush_that_is_held_back_writes_nothing_twice() {
     let (disk, writes) = (SimulatedIo::new(), Arc::new(AtomicUsize::new(0)));
     let counted = writes.clone();
-    let hook: Hook = Arc::new(move |what, path| {
-        if what == "write" && path.ends_with("data") {
+    let hook: Hook = Arc::new(move |call, path| {
+        if call == Call::Write && path.ends_with("data") {
             counted.fetch_add(1, Ordering::SeqCst);
         }
         Ok(())
     });
-    let io = Arc::new(Hooked { disk: disk.clone(), hook });
+    let io = Arc::new(HookedIo { disk: disk.clone(), hook });
     let environment = Environment::open(Path::new(FOLDER), Options { io, ..options(&disk) }).unwrap();
     let tree = make_structures(&environment).unwrap().tree;
     let write = |value: u8| {
@@ -303,13 +232,13 @@ fn a_flush_that_is_held_back_writes_nothing_twice() {
 fn holes_are_made_once() {
     let (disk, punched) = (SimulatedIo::new(), Arc::new(AtomicUsize::new(0)));
     let counted = punched.clone();
-    let hook: Hook = Arc::new(move |what, _| {
-        if what == "punch" {
+    let hook: Hook = Arc::new(move |call, _| {
+        if call == Call::PunchHole {
             counted.fetch_add(1, Ordering::SeqCst);
         }
         Ok(())
     });
-    let io = Arc::new(Hooked { disk: disk.clone(), hook });
+    let io = Arc::new(HookedIo { disk: disk.clone(), hook });
     let environment = Environment::open(Path::new(FOLDER), Options { io, ..options(&disk) }).unwrap();
     let tree = make_structures(&environment).unwrap().tree;
     for key in 0..6u8 {
@@ -332,16 +261,16 @@ fn a_flush_that_lacked_room_gives_holes_later() {
     let (disk, punched) = (SimulatedIo::new(), Arc::new(AtomicUsize::new(0)));
     let (counted, full) = (punched.clone(), Arc::new(AtomicBool::new(false)));
     let is_full = full.clone();
-    let hook: Hook = Arc::new(move |what, path| {
-        if what == "punch" {
+    let hook: Hook = Arc::new(move |call, path| {
+        if call == Call::PunchHole {
             counted.fetch_add(1, Ordering::SeqCst);
         }
-        if what == "write" && path.ends_with("flush") && is_full.load(Ordering::SeqCst) {
+        if call == Call::Write && path.ends_with("flush") && is_full.load(Ordering::SeqCst) {
             return Err(std::io::ErrorKind::StorageFull.into());
         }
         Ok(())
     });
-    let io = Arc::new(Hooked { disk: disk.clone(), hook });
+    let io = Arc::new(HookedIo { disk: disk.clone(), hook });
     let environment = Environment::open(Path::new(FOLDER), Options { io, ..options(&disk) }).unwrap();
     let tree = make_structures(&environment).unwrap().tree;
     environment.write(|tx| tree.put(tx, b"large", &vec![1; 9 << 20])).unwrap();
@@ -468,11 +397,11 @@ fn the_journal_since_the_last_flush_is_journal() {
 fn a_first_flush_without_a_descriptor_costs_only_itself() {
     let (disk, is_out) = (SimulatedIo::new(), Arc::new(AtomicBool::new(false)));
     let out = is_out.clone();
-    let hook: Hook = Arc::new(move |what, _| match what == "open" && out.load(Ordering::SeqCst) {
+    let hook: Hook = Arc::new(move |call, _| match call == Call::Open && out.load(Ordering::SeqCst) {
         true => Err(std::io::Error::from_raw_os_error(24)),
         false => Ok(()),
     });
-    let io = Arc::new(Hooked { disk: disk.clone(), hook });
+    let io = Arc::new(HookedIo { disk: disk.clone(), hook });
     let environment = Environment::open(Path::new(FOLDER), Options { io, ..options(&disk) }).unwrap();
     let tree = make_structures(&environment).unwrap().tree;
     is_out.store(true, Ordering::SeqCst);

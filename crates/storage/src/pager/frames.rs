@@ -144,7 +144,9 @@ impl VersionPointer {
         self.head().replaced.store(true, Ordering::Relaxed);
     }
     fn take_spare(&self) -> Option<VersionPointer> {
-        Self::from_raw(self.head().spare.swap(std::ptr::null_mut(), Ordering::Relaxed))
+        let spare = Self::from_raw(self.head().spare.swap(std::ptr::null_mut(), Ordering::Relaxed));
+        POOL.spares.fetch_sub(usize::from(spare.is_some()), Ordering::Relaxed);
+        spare
     }
     /// Starts a version: its place in the chain is set before anyone can see it.
     pub fn start(&mut self, transaction: TransactionId, job: u32, previous: Option<VersionPointer>) {
@@ -235,10 +237,7 @@ impl Versions {
             POOL.kept.fetch_sub(1, Ordering::Relaxed);
             return false;
         }
-        if let Some(spare) = version.take_spare() {
-            POOL.spares.fetch_sub(1, Ordering::Relaxed);
-            self.give_back([spare]);
-        }
+        self.give_back(version.take_spare());
         POOL.in_use.fetch_sub(1, Ordering::Relaxed);
         self.bytes.fetch_sub(FRAME_SIZE, Ordering::Relaxed);
         version.head().kept.store(true, Ordering::Relaxed);
@@ -256,7 +255,6 @@ impl Versions {
             copy.page_mut().copy_from_slice(version.page());
             return Ok(copy);
         };
-        POOL.spares.fetch_sub(1, Ordering::Relaxed);
         let (from, to) = (version.page(), copy.page_mut());
         for offset in version.lines().offsets() {
             to[offset..offset + LINE].copy_from_slice(&from[offset..offset + LINE]);
@@ -308,11 +306,8 @@ impl Versions {
     /// Takes versions back. The caller knows that no snapshot can reach them (`transaction::reclaim`).
     pub fn give_back(&self, versions: impl IntoIterator<Item = VersionPointer>) {
         let mut bytes = 0;
-        let with_spares = versions.into_iter().flat_map(|version| {
-            let spare = version.take_spare();
-            POOL.spares.fetch_sub(usize::from(spare.is_some()), Ordering::Relaxed);
-            [Some(version), spare].into_iter().flatten()
-        });
+        let with_spares =
+            versions.into_iter().flat_map(|version| [Some(version), version.take_spare()].into_iter().flatten());
         POOL.give_back(with_spares.inspect(|version| {
             if version.head().kept.swap(false, Ordering::Relaxed) {
                 POOL.kept.fetch_sub(1, Ordering::Relaxed);

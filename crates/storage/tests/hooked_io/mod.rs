@@ -1,4 +1,4 @@
-//! The simulated disk with a hook before each write: it can wait, fail, or do something else meanwhile.
+//! The simulated disk with a hook before some of its calls: it can wait, fail, or do something else meanwhile.
 
 use std::io::Result;
 use std::path::Path;
@@ -6,19 +6,38 @@ use std::sync::Arc;
 use storage::io::simulated::SimulatedIo;
 use storage::io::{File, Io, Mapping, OpenMode};
 
-/// Is told the file that is about to be written to. An error fails the write.
-pub type Hook = Arc<dyn Fn(&Path) -> Result<()> + Send + Sync>;
+/// What is about to be called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Call {
+    Open,
+    Write,
+    PunchHole,
+}
+
+/// Is told the call and its file. An error fails the call.
+pub type Hook = Arc<dyn Fn(Call, &Path) -> Result<()> + Send + Sync>;
 
 /// A simulated disk with a hook.
 #[derive(Clone)]
 pub struct HookedIo {
     pub disk: SimulatedIo,
-    pub before_write: Hook,
+    pub hook: Hook,
 }
 
 struct HookedFile {
     file: Arc<dyn File>,
-    before_write: Hook,
+    hook: Hook,
+}
+
+impl HookedIo {
+    /// A disk whose writes alone have a hook.
+    pub fn before_writes(
+        disk: &SimulatedIo,
+        hook: impl Fn(&Path) -> Result<()> + Send + Sync + 'static,
+    ) -> Arc<HookedIo> {
+        let hook: Hook = Arc::new(move |call, path| if call == Call::Write { hook(path) } else { Ok(()) });
+        Arc::new(HookedIo { disk: disk.clone(), hook })
+    }
 }
 
 impl Io for HookedIo {
@@ -29,8 +48,8 @@ impl Io for HookedIo {
         self.disk.list(path)
     }
     fn open(&self, path: &Path, mode: OpenMode) -> Result<Arc<dyn File>> {
-        let file = self.disk.open(path, mode)?;
-        Ok(Arc::new(HookedFile { file, before_write: self.before_write.clone() }))
+        (self.hook)(Call::Open, path)?;
+        Ok(Arc::new(HookedFile { file: self.disk.open(path, mode)?, hook: self.hook.clone() }))
     }
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         self.disk.rename(from, to)
@@ -54,7 +73,7 @@ impl File for HookedFile {
         self.file.read_at(buffer, position)
     }
     fn write_at(&self, buffer: &[u8], position: u64) -> Result<()> {
-        (self.before_write)(self.file.path())?;
+        (self.hook)(Call::Write, self.file.path())?;
         self.file.write_at(buffer, position)
     }
     fn sync(&self) -> Result<()> {
@@ -70,6 +89,7 @@ impl File for HookedFile {
         self.file.set_len(length)
     }
     fn punch_hole(&self, position: u64, length: u64) -> Result<bool> {
+        (self.hook)(Call::PunchHole, self.file.path())?;
         self.file.punch_hole(position, length)
     }
     fn map(&self, position: u64, length: usize) -> Result<Mapping> {
