@@ -34,6 +34,7 @@ impl<T: sealed::Pages> Reader for T {}
 
 pub(crate) mod sealed {
     use super::{Page, PageNumber, Result};
+    use crate::tree::finger::Fingers;
 
     /// The pages behind [`super::Reader`]; not to be implemented outside.
     pub trait Pages {
@@ -41,6 +42,10 @@ pub(crate) mod sealed {
         fn page(&self, number: PageNumber) -> Result<&Page>;
         /// The bytes of a run of pages.
         fn run(&self, first: PageNumber, pages: u32) -> Result<&[u8]>;
+        /// Where trees were last looked into, if what reads remembers that.
+        fn fingers(&self) -> Option<&Fingers> {
+            None
+        }
         /// An error that names a damaged page.
         fn corrupt(&self, page: PageNumber, rule: &'static str) -> crate::Error;
     }

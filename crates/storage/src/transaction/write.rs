@@ -17,6 +17,7 @@ use crate::pager::changes::PageMut;
 use crate::pager::frames::{VersionPointer, Versions};
 use crate::pager::table::Place;
 use crate::space::{self, SpaceHints};
+use crate::tree::finger::Fingers;
 use parking_lot::MutexGuard;
 use std::sync::OnceLock;
 
@@ -36,6 +37,7 @@ pub struct WriteTransaction<'env> {
     broken: OnceLock<Error>,
     /// Whether pages were freed, so that some of `dirty` may not matter any more.
     freed: bool,
+    pub(crate) fingers: Fingers,
 }
 
 impl<'env> WriteTransaction<'env> {
@@ -54,6 +56,7 @@ impl<'env> WriteTransaction<'env> {
             dirty_before_job: 0,
             broken: OnceLock::new(),
             freed: false,
+            fingers: Fingers::default(),
         }
     }
 
@@ -99,6 +102,7 @@ impl<'env> WriteTransaction<'env> {
 
     /// Takes back what the job changed, and only that.
     pub(crate) fn undo_job(&mut self) -> Result<()> {
+        self.fingers.forget_all();
         for saved in self.writer.saved_lines.drain(..) {
             let mut version = saved.version;
             version.restore(saved.offset, &saved.bytes);
@@ -118,6 +122,7 @@ impl<'env> WriteTransaction<'env> {
 
     /// Takes everything back. What is dropped without being sealed goes this way too.
     pub(crate) fn roll_back(&mut self) {
+        self.fingers.forget_all();
         if self.dirty.is_empty() {
             return;
         }
@@ -337,6 +342,10 @@ impl Pages for WriteTransaction<'_> {
     }
     fn run(&self, first: PageNumber, pages: u32) -> Result<&[u8]> {
         self.noted(self.inner.table.run(first, pages, self.id))
+    }
+    #[inline]
+    fn fingers(&self) -> Option<&Fingers> {
+        Some(&self.fingers)
     }
     fn corrupt(&self, page: PageNumber, rule: &'static str) -> Error {
         let error = self.inner.table.corrupt(page, rule);

@@ -10,6 +10,7 @@ mod balance;
 pub(crate) mod catalog;
 mod cursor;
 mod exchange;
+pub(crate) mod finger;
 pub(crate) mod node;
 
 pub use cursor::Cursor;
@@ -38,6 +39,14 @@ impl Path {
     fn leaf(&self) -> PageNumber {
         self.steps[self.depth - 1].0
     }
+}
+
+/// Where a key is, or would go.
+struct Place<'t> {
+    leaf: PageNumber,
+    page: &'t Page,
+    position: usize,
+    found: bool,
 }
 
 impl Tree {
@@ -93,20 +102,44 @@ impl Tree {
     /// [`Error::Corrupt`] if a page on the way is damaged.
     #[inline]
     pub fn get<'t>(&self, reader: &'t impl Reader, key: &[u8]) -> Result<Option<&'t [u8]>> {
-        let mut page = self.node(reader, self.root)?;
-        let mut depth = 0;
-        while page::level(page) > 0 {
-            let child = node::child(page, node::child_position(page, key));
-            page = self.node(reader, child)?;
-            depth += 1;
-            if depth > TREE_DEPTH_MAX {
-                return Err(reader.corrupt(child, "the tree is deeper than it can be"));
+        let at = self.place(reader, key)?;
+        match at.found {
+            true => value(reader, node::payload(at.page, at.position)).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Finds the leaf of a key, and where in it the key is or would go.
+    #[inline]
+    fn place<'t>(&self, reader: &'t impl Reader, key: &[u8]) -> Result<Place<'t>> {
+        let fingers = reader.fingers();
+        if let Some(fingers) = fingers
+            && let Some(leaf) = fingers.leaf(self.root)
+        {
+            let page = self.node(reader, leaf)?;
+            if let Some((position, found)) = fingers.search(self.root, page, key) {
+                return Ok(Place { leaf, page, position, found });
             }
         }
-        match node::search(page, key) {
-            (position, true) => value(reader, node::payload(page, position)).map(Some),
-            (_, false) => Ok(None),
+        let mut leaf = self.root;
+        let mut page = self.node(reader, leaf)?;
+        let mut depth = 0;
+        let mut is_last = true;
+        while page::level(page) > 0 {
+            let position = node::child_position(page, key);
+            is_last &= position == page::count(page);
+            leaf = node::child(page, position);
+            page = self.node(reader, leaf)?;
+            depth += 1;
+            if depth > TREE_DEPTH_MAX {
+                return Err(reader.corrupt(leaf, "the tree is deeper than it can be"));
+            }
         }
+        let (position, found) = node::search(page, key);
+        if let Some(fingers) = fingers {
+            fingers.note(self.root, leaf, position, is_last);
+        }
+        Ok(Place { leaf, page, position, found })
     }
 
     /// Whether a key is there.
@@ -174,13 +207,12 @@ impl Tree {
         if value.len() > VALUE_SIZE_MAX {
             return Err(Error::ValueTooLong { size: value.len(), max: VALUE_SIZE_MAX });
         }
-        let mut path = self.path(tx, key)?;
-        let (mut position, mut found) = node::search(tx.page_of(path.leaf())?, key);
+        let Place { mut leaf, page, mut position, mut found } = self.place(tx, key)?;
         if found {
             if !replace {
                 return Ok(false);
             }
-            if let Payload::Run { first, length } = node::payload(tx.page_of(path.leaf())?, position) {
+            if let Payload::Run { first, length } = node::payload(page, position) {
                 tx.free_run(first, length)?;
             }
         }
@@ -191,7 +223,7 @@ impl Tree {
             Payload::Run { first, length }
         };
         loop {
-            let page = &mut tx.page_mut(path.leaf())?;
+            let page = &mut tx.page_mut(leaf)?;
             let done = match found {
                 true => node::replace(page, position, key, payload),
                 false => node::insert(page, position, key, payload),
@@ -199,9 +231,10 @@ impl Tree {
             if done.is_ok() {
                 return Ok(true);
             }
+            let path = self.path(tx, key)?;
+            tx.fingers.forget(self.root);
             self.split(tx, &path, path.depth - 1, key)?;
-            path = self.path(tx, key)?;
-            (position, found) = node::search(tx.page_of(path.leaf())?, key);
+            Place { leaf, position, found, .. } = self.place(tx, key)?;
         }
     }
 
@@ -211,16 +244,15 @@ impl Tree {
     ///
     /// [`Error::Corrupt`], [`Error::DiskFull`].
     pub fn delete(&self, tx: &mut WriteTransaction<'_>, key: &[u8]) -> Result<bool> {
-        let path = self.path(tx, key)?;
-        let leaf = path.leaf();
-        let page = tx.page_of(leaf)?;
-        let (position, true) = node::search(page, key) else { return Ok(false) };
+        let Place { leaf, page, position, found: true } = self.place(tx, key)? else { return Ok(false) };
         if let Payload::Run { first, length } = node::payload(page, position) {
             tx.free_run(first, length)?;
         }
         let page = &mut tx.page_mut(leaf)?;
         node::remove(page, position);
-        if path.depth > 1 && node::used(page) < node::CAPACITY / 4 {
+        if leaf != self.root && node::used(page) < node::CAPACITY / 4 {
+            let path = self.path(tx, key)?;
+            tx.fingers.forget(self.root);
             self.shrink(tx, &path)?;
         }
         Ok(true)
@@ -238,6 +270,7 @@ impl Tree {
     }
 
     fn free_below(&self, tx: &mut WriteTransaction<'_>, number: PageNumber) -> Result<()> {
+        tx.fingers.forget(self.root);
         let page = *self.node(tx, number)?;
         let level = page::level(&page);
         if usize::from(level) >= TREE_DEPTH_MAX {

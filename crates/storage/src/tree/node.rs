@@ -77,28 +77,37 @@ fn head_of(rest: &[u8]) -> u32 {
     }
 }
 
+/// Up to this many bytes words in line are quicker than a call of `memcmp`.
+const INLINE_COMPARE_MAX: usize = 32;
+
 /// Bytes in order, short keys as big-endian words; an empty slice never reaches `memcmp` (80 ns here).
 #[inline]
 pub(crate) fn compare(a: &[u8], b: &[u8]) -> Ordering {
     counters::note_full_compare();
-    let (mut x, mut y) = (a, b);
-    while let (Some((p, x_rest)), Some((q, y_rest))) = (x.split_first_chunk::<8>(), y.split_first_chunk::<8>()) {
-        if x.len() > 32 && y.len() > 32 {
-            return x.cmp(y);
-        }
-        let (p, q) = (u64::from_be_bytes(*p), u64::from_be_bytes(*q));
-        if p != q {
-            return p.cmp(&q);
-        }
-        (x, y) = (x_rest, y_rest);
+    let size = a.len().min(b.len());
+    if size > INLINE_COMPARE_MAX {
+        return a.cmp(b);
     }
-    let common = x.len().min(y.len());
-    for i in 0..common {
-        if x[i] != y[i] {
-            return x[i].cmp(&y[i]);
+    let word = |bytes: &[u8], at: usize| u64::from_be_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
+    let half = |bytes: &[u8], at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap_or_default());
+    if size >= 8 {
+        let mut at = 0;
+        while at + 8 < size {
+            let (x, y) = (word(a, at), word(b, at));
+            if x != y {
+                return x.cmp(&y);
+            }
+            at += 8;
         }
+        // The last bytes, with some before them that are the same.
+        return word(a, size - 8).cmp(&word(b, size - 8)).then(a.len().cmp(&b.len()));
     }
-    a.len().cmp(&b.len())
+    if size >= 4 {
+        let both = |bytes: &[u8]| u64::from(half(bytes, 0)) << 32 | u64::from(half(bytes, size - 4));
+        return both(a).cmp(&both(b)).then(a.len().cmp(&b.len()));
+    }
+    let few = |bytes: &[u8]| bytes[..size].iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte));
+    few(a).cmp(&few(b)).then(a.len().cmp(&b.len()))
 }
 
 /// How many leading bytes two keys share.
@@ -197,11 +206,35 @@ pub(crate) fn search(page: &Page, key: &[u8]) -> (usize, bool) {
     } else {
         return (if compare(key, prefix) == Ordering::Less { 0 } else { count }, false);
     };
+    search_by(page, rest_of_key, |low, high| (low + high) / 2)
+}
+
+/// The same in a leaf where the key is expected near a position: `None` if it may belong to another leaf.
+///
+/// * `is_last`: no leaf comes after it.
+pub(crate) fn search_near(page: &Page, key: &[u8], expected: usize, is_last: bool) -> Option<(usize, bool)> {
+    let rest_of_key = key.strip_prefix(prefix(page))?;
+    let count = count(page);
+    let mut reach = 0;
+    let (position, found) = search_by(page, rest_of_key, |low, high| {
+        let at = ((low + high) / 2).clamp(expected.saturating_sub(reach), expected + reach).clamp(low, high - 1);
+        reach = 2 * reach + 1;
+        at
+    });
+    counters::note_search(key);
+    let is_within = found || (position > 0 && (position < count || is_last));
+    is_within.then_some((position, found))
+}
+
+/// Finds a key, given without the prefix, by looking at the entry that `look` chooses among those from `low` up to, not
+/// with, `high`.
+#[inline(always)]
+fn search_by(page: &Page, rest_of_key: &[u8], mut look: impl FnMut(usize, usize) -> usize) -> (usize, bool) {
     let head = head_of(rest_of_key);
-    let (mut low, mut high) = (0, count);
+    let (mut low, mut high) = (0, count(page));
     while low < high {
         counters::note_compare();
-        let middle = (low + high) / 2;
+        let middle = look(low, high);
         let slot = slot_at(page, middle);
         let there = u32_at(page, slot);
         let order = if there != head {

@@ -41,13 +41,36 @@ fn bytes_compare_as_slices_do() {
         (seed >> 33) as usize
     };
     for _ in 0..20_000 {
-        let shared: Vec<u8> = (0..next() % 40).map(|_| (next() % 3) as u8).collect();
-        let tail = |n: usize, f: &mut dyn FnMut() -> usize| (0..n).map(|_| (f() % 3) as u8).collect::<Vec<_>>();
+        let shared: Vec<u8> = (0..next() % 40).map(|_| [0, 1, 0xff][next() % 3]).collect();
+        let tail = |n: usize, f: &mut dyn FnMut() -> usize| (0..n).map(|_| [0, 1, 0xff][f() % 3]).collect::<Vec<_>>();
         let (n, m) = (next() % 12, next() % 12);
         let a = [shared.clone(), tail(n, &mut next)].concat();
         let b = [shared, tail(m, &mut next)].concat();
         assert_eq!(compare(&a, &b), a.cmp(&b), "{a:?} {b:?}");
     }
+}
+
+#[test]
+fn a_search_near_any_position_finds_what_a_whole_search_finds() {
+    let mut page = empty();
+    set_prefix(&mut page, b"users/");
+    for number in (100..400).step_by(3) {
+        put(&mut page, format!("users/{number}").as_bytes(), b"").unwrap();
+    }
+    let (count, mut certain) = (count(&page), 0);
+    let texts = (90..410).map(|number| format!("users/{number}"));
+    for key in texts.chain(["orders/1", "users/", "users/1", "users/2-A", "zebras/1"].map(String::from)) {
+        let (position, found) = search(&page, key.as_bytes());
+        for expected in 0..count + 2 {
+            for is_last in [false, true] {
+                let near = search_near(&page, key.as_bytes(), expected, is_last);
+                let belongs = found || (position > 0 && (position < count || is_last));
+                assert_eq!(near, (belongs && key.starts_with("users/")).then_some((position, found)), "{key} {expected}");
+                certain += usize::from(near.is_some());
+            }
+        }
+    }
+    assert!(certain > 0);
 }
 
 #[test]
