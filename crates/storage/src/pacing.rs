@@ -1,8 +1,8 @@
 //! When a flush begins, how fast it goes, and when writers wait for it or are refused.
 //!
 //! * A flush is *due* when the journal has reached its measure, or the process holds many page versions. The measure is small
-//!   while flushes are cheap: when there is about as much journal as there are pages to write, as in a load of rising keys,
-//!   waiting gains nothing and costs memory. What writes to pages here and there waits, so that a page is written once for
+//!   while flushes are cheap: when about as much was changed as there are pages to write, as in a load of rising keys, waiting
+//!   gains nothing and costs memory. What writes to pages here and there waits, so that a page is written once for
 //!   many changes.
 //! * It writes slowly, in small pieces, as long as that keeps up with the journal: the device then has time for commits.
 //! * Past twice the measure writers wait for it, and it hurries.
@@ -37,9 +37,11 @@ const OWN_VERSION_BYTES_MIN: usize = 16 << 20;
 pub(crate) struct Pacing {
     /// Bytes of journal since the last flush began.
     journal_bytes: AtomicU64,
+    /// Bytes of pages that commits changed since then; more than of journal, where that is compressed.
+    changed_bytes: AtomicU64,
     /// Bytes of large values that commits wrote straight to the data file since then.
     direct_bytes: AtomicU64,
-    /// The last flush had about as much journal as pages to write.
+    /// At the last flush about as much had been changed as there were pages to write.
     cheap: AtomicBool,
     /// A flush is due; the next batch has it started.
     wanted: AtomicBool,
@@ -55,20 +57,37 @@ pub(crate) struct Pacing {
     seen: AtomicU64,
 }
 
+/// Bytes that a commit wrote.
+pub(crate) struct Written {
+    pub journal_bytes: u64,
+    /// What the journal describes, before it is compressed.
+    pub changed_bytes: u64,
+    /// Of large values, straight to the data file.
+    pub direct_bytes: u64,
+}
+
 impl Pacing {
     pub fn journal_bytes(&self) -> u64 {
         self.journal_bytes.load(Ordering::Relaxed)
     }
 
-    /// A commit wrote so many bytes to the journal, and straight to the data file.
-    pub fn note_written(&self, journal_bytes: u64, direct_bytes: u64) {
-        self.journal_bytes.fetch_add(journal_bytes, Ordering::Relaxed);
-        self.direct_bytes.fetch_add(direct_bytes, Ordering::Relaxed);
+    pub fn note_written(&self, written: Written) {
+        self.journal_bytes.fetch_add(written.journal_bytes, Ordering::Relaxed);
+        self.changed_bytes.fetch_add(written.changed_bytes, Ordering::Relaxed);
+        self.direct_bytes.fetch_add(written.direct_bytes, Ordering::Relaxed);
     }
 
     /// What is measured: all that commits wrote since the last flush began.
     fn written_bytes(&self) -> u64 {
         self.journal_bytes() + self.direct_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether a flush writes little more than what commits changed.
+    ///
+    /// * `version_bytes`: of the environment's versions.
+    fn is_cheap(&self, version_bytes: usize) -> bool {
+        let changed_bytes = self.changed_bytes.load(Ordering::Relaxed) + self.direct_bytes.load(Ordering::Relaxed);
+        2 * changed_bytes >= version_bytes as u64
     }
 
     /// A flush begins. What commits write from here on is for the next one.
@@ -77,8 +96,9 @@ impl Pacing {
     pub fn flush_begins(&self, version_bytes: usize) {
         self.scheduled.store(false, Ordering::Relaxed);
         self.flushes.fetch_add(1, Ordering::Relaxed);
-        self.cheap.store(is_cheap(self.written_bytes(), version_bytes), Ordering::Relaxed);
+        self.cheap.store(self.is_cheap(version_bytes), Ordering::Relaxed);
         self.journal_bytes.store(0, Ordering::Relaxed);
+        self.changed_bytes.store(0, Ordering::Relaxed);
         self.direct_bytes.store(0, Ordering::Relaxed);
     }
 
@@ -98,11 +118,6 @@ impl Pacing {
     }
 }
 
-/// Whether a flush writes little more than commits have written already.
-fn is_cheap(written_bytes: u64, version_bytes: usize) -> bool {
-    2 * written_bytes >= version_bytes as u64
-}
-
 impl Inner {
     /// Bytes that commits write before a flush begins; at twice that, writers wait for it.
     fn measure(&self) -> u64 {
@@ -113,7 +128,7 @@ impl Inner {
     /// Called by the writer after each commit: when enough has gathered, the next batch starts a flush.
     pub fn note_if_flush_is_due(&self, writer: &Writer) {
         let written_bytes = self.pacing.written_bytes();
-        let became_cheap = written_bytes >= CHEAP_FLUSH_BYTES && is_cheap(written_bytes, self.table.versions.bytes());
+        let became_cheap = written_bytes >= CHEAP_FLUSH_BYTES && self.pacing.is_cheap(self.table.versions.bytes());
         let due = written_bytes >= self.measure() || became_cheap || self.has_many_versions(1);
         if due && self.options.background && !writer.dirty_since_flush.is_empty() && !self.is_held_back() {
             self.pacing.wanted.store(true, Ordering::Relaxed);

@@ -15,6 +15,7 @@ use crate::ids::{PageNumber, SnapshotWord, TransactionId};
 use crate::journal::files::RecordWrite;
 use crate::journal::record;
 use crate::limits::{JOBS_PER_TRANSACTION_MAX, JOURNAL_WRITES_IN_FLIGHT_MAX};
+use crate::pacing::Written;
 use crate::page;
 use crate::pager::changes::Lines;
 use crate::planted::{Bug, is_planted};
@@ -402,7 +403,11 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Option<RecordWrite>,
         }
     })?;
     writer.last_hash = hash;
-    inner.pacing.note_written(length, runs.size_bytes());
+    inner.pacing.note_written(Written {
+        journal_bytes: length,
+        changed_bytes: raw_bytes as u64,
+        direct_bytes: runs.size_bytes(),
+    });
     writer.positions.push_back(crate::journal::replay::State {
         transaction: id,
         hash,

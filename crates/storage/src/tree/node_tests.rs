@@ -65,7 +65,11 @@ fn a_search_near_any_position_finds_what_a_whole_search_finds() {
             for is_last in [false, true] {
                 let near = search_near(&page, key.as_bytes(), expected, is_last);
                 let belongs = found || (position > 0 && (position < count || is_last));
-                assert_eq!(near, (belongs && key.starts_with("users/")).then_some((position, found)), "{key} {expected}");
+                assert_eq!(
+                    near,
+                    (belongs && key.starts_with("users/")).then_some((position, found)),
+                    "{key} {expected}"
+                );
                 certain += usize::from(near.is_some());
             }
         }
