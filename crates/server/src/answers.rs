@@ -21,6 +21,7 @@ use database::documents::Snapshot;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc, oneshot};
 
+use crate::body::RequestBody;
 use crate::bridge::Pool;
 use crate::dispatch;
 use crate::error::{Error, Result};
@@ -72,11 +73,13 @@ impl Caller {
 /// Has `work` make the answer to a request, on a thread of `pool`. What it gives back is the answer, or else what it wrote
 /// after [`AnswerWriter::begin`].
 pub(crate) async fn produce(
-    exchange: Exchange,
+    mut exchange: Exchange,
     pool: Pool,
     work: impl FnOnce(&Exchange, &mut AnswerWriter) -> Result<Option<Reply>> + Send + 'static,
 ) -> Result<Reply> {
     let permit = exchange.node.bridge.permit(pool).await?;
+    // What was not read of it is left before the answer, not when the work is over.
+    exchange.body = RequestBody::empty();
     let waits = Arc::new(Waits::default());
     let (started, reply) = oneshot::channel();
     let caller = Caller { waits: Arc::downgrade(&waits), cut: Arc::default() };

@@ -133,14 +133,21 @@ pub(crate) struct Connection {
     head_count: AtomicU64,
     refused_from: AtomicU64,
     request_count: AtomicU64,
-    /// What is left of a body that nobody read to its end.
-    rest: Mutex<Option<Incoming>>,
-    has_rest: AtomicBool,
+    /// What becomes of a body that nobody reads to its end.
+    rest: Mutex<Rest>,
     /// The answer closes the connection although a body may still be on its way.
     is_refused: AtomicBool,
     /// What goes over it is HTTP no longer.
     is_upgraded: AtomicBool,
     close: Notify,
+}
+
+/// What becomes of the rest of a body.
+#[derive(Debug)]
+enum Rest {
+    /// It is read to its end before the answer, so that the connection can go on.
+    Kept(Option<Incoming>),
+    Dropped,
 }
 
 /// A request as its connection sees it.
@@ -172,8 +179,7 @@ impl Connection {
             head_count: AtomicU64::new(0),
             refused_from: AtomicU64::new(u64::MAX),
             request_count: AtomicU64::new(0),
-            rest: Mutex::new(None),
-            has_rest: AtomicBool::new(false),
+            rest: Mutex::new(Rest::Dropped),
             is_refused: AtomicBool::new(false),
             is_upgraded: AtomicBool::new(false),
             close: Notify::new(),
@@ -208,16 +214,25 @@ impl Connection {
         is_request && framing.is_between_requests() && !self.is_upgraded.load(Relaxed)
     }
 
-    /// Keeps what is left of a body for [`take_rest`](Self::take_rest).
-    pub(crate) fn leave_rest(&self, rest: Incoming) {
-        *self.rest.lock() = Some(rest);
-        self.has_rest.store(true, Relaxed);
+    /// A request with a body begins. What its handler leaves of that is kept for [`take_rest`](Self::take_rest).
+    pub(crate) fn expect_rest(&self) {
+        *self.rest.lock() = Rest::Kept(None);
     }
 
-    /// What is left of the body of the request that was just answered, if anything is.
+    /// Keeps what is left of a body, if the answer still waits for it. Later nobody would take it out, and the connection would
+    /// wait for its end; the library knows what to do with a body that is dropped.
+    pub(crate) fn leave_rest(&self, rest: Incoming) {
+        if let Rest::Kept(kept) = &mut *self.rest.lock() {
+            *kept = Some(rest);
+        }
+    }
+
+    /// What is left of the body of the request that is about to be answered, if anything is.
     pub(crate) fn take_rest(&self) -> Option<Incoming> {
-        // Most requests have no body: they pay for no lock.
-        if self.has_rest.load(Relaxed) && self.has_rest.swap(false, Relaxed) { self.rest.lock().take() } else { None }
+        match std::mem::replace(&mut *self.rest.lock(), Rest::Dropped) {
+            Rest::Kept(rest) => rest,
+            Rest::Dropped => None,
+        }
     }
 
     /// The answer closes the connection before the request was read to its end.

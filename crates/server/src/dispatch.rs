@@ -47,8 +47,12 @@ pub(crate) async fn serve(
     let Begun { busy, is_ambiguous } = connection.request_begins();
     let encoding = compression::asked_for(request.headers());
     let has_wish = request.headers().contains_key(ACCEPT_ENCODING);
+    let has_body = !request.body().is_end_stream();
+    if has_body {
+        connection.expect_rest();
+    }
     // Such a client sends its body only when it is asked to, or not at all.
-    let is_body_held_back = !request.body().is_end_stream() && request.headers().contains_key(EXPECT);
+    let is_body_held_back = has_body && request.headers().contains_key(EXPECT);
     let (mut head, body) = request.into_parts();
     let mut reply = match check_head(&node, &head, is_ambiguous) {
         Err(error) => {
@@ -70,7 +74,7 @@ pub(crate) async fn serve(
             respond(exchange).await
         }
     };
-    if let Some(rest) = connection.take_rest() {
+    if has_body && let Some(rest) = connection.take_rest() {
         let has_ended = !is_body_held_back && !reply.headers().contains_key(CONNECTION) && drain(rest).await;
         if !has_ended {
             reply.headers_mut().insert(CONNECTION, CLOSE);

@@ -207,11 +207,14 @@ fn the_only_transfer_encoding_is_chunked() {
 }
 
 /// Requests that are answered before their body is read.
-const EARLY: [(&str, u16); 4] = [
+const EARLY: [(&str, u16); 6] = [
     ("PUT /databases/none/docs?id=a", 500),
     ("PUT /databases/db/attachments?id=a&name=b", 501),
     ("POST /nosuch", 400),
     ("GET /build/version", 200),
+    // Their work goes on after the answer has begun.
+    ("GET /databases/db/docs?start=0", 200),
+    ("GET /databases/db/streams/docs", 200),
 ];
 
 #[test]
