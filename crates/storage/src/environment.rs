@@ -10,7 +10,7 @@ use crate::journal::compression::{Compression, Device};
 use crate::journal::files::{self, JournalFile, JournalFiles, Unwritten};
 use crate::journal::newest;
 use crate::journal::replay;
-use crate::limits::{DATA_FILE_STEP_MAX, PAGE_SIZE};
+use crate::limits::{DATA_FILE_STEP_MAX, JOURNAL_WRITES_IN_FLIGHT_MAX, PAGE_SIZE, RECORD_BUFFER_BYTES_MAX};
 use crate::pacing::Pacing;
 use crate::page;
 use crate::pager::changes::SavedLine;
@@ -281,6 +281,7 @@ impl Environment {
         {
             return Ok(false);
         }
+        self.inner.buffers.lock().clear();
         self.flush().map(|()| true)
     }
 
@@ -441,10 +442,9 @@ impl Inner {
     }
 
     pub fn give_back_buffer(&self, buffer: Vec<u8>) {
-        const KEPT_MAX: usize = 4;
-        const KEPT_BYTES_MAX: usize = 1 << 20;
         let mut buffers = self.buffers.lock();
-        if buffers.len() < KEPT_MAX && buffer.capacity() <= KEPT_BYTES_MAX {
+        let kept_bytes: usize = buffers.iter().map(Vec::capacity).sum();
+        if buffers.len() < JOURNAL_WRITES_IN_FLIGHT_MAX && kept_bytes + buffer.capacity() <= RECORD_BUFFER_BYTES_MAX {
             buffers.push(buffer);
         }
     }

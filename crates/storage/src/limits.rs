@@ -32,6 +32,10 @@ pub const READER_BLOCKS_MAX: usize = 64;
 /// Journal writes on their way at once. The device scales about four times (STORAGE-BARS).
 pub const JOURNAL_WRITES_IN_FLIGHT_MAX: usize = 4;
 
+/// Bytes of buffers for records that an environment keeps between commits, until it is idle: a first touch of fresh memory costs
+/// as much as making the record.
+pub const RECORD_BUFFER_BYTES_MAX: usize = 8 << 20;
+
 /// Jobs that one transaction takes from the queue.
 pub const JOBS_PER_TRANSACTION_MAX: usize = 1024;
 

@@ -136,10 +136,13 @@ pub(crate) struct About {
     pub packed: bool,
 }
 
+/// Bytes of the length of a diff, which is below 128 times as many: of a page at most each second word begins a run.
+const DIFF_LENGTH_SIZE: usize = 2;
+const _: () = assert!(PAGE_SIZE + PAGE_SIZE / 16 * 4 < 1 << (7 * DIFF_LENGTH_SIZE));
+
 /// A record being made.
 pub(crate) struct Builder {
     bytes: Vec<u8>,
-    scratch: Vec<u8>,
     pages: u32,
 }
 
@@ -148,20 +151,27 @@ impl Builder {
     pub fn new(mut bytes: Vec<u8>) -> Self {
         bytes.clear();
         bytes.resize(HEADER_SIZE, 0);
-        Builder { bytes, scratch: Vec::new(), pages: 0 }
+        Builder { bytes, pages: 0 }
     }
 
     /// Adds the difference from `base` (`None`: from zeros) to `page`, which is in `lines` only.
     pub fn page(&mut self, number: PageNumber, base: Option<&Page>, page: &Page, lines: Lines) {
-        self.scratch.clear();
-        super::diff::write(&mut self.scratch, base, page, lines);
         // Also where nothing differs, because a change was undone in the same transaction: the page bears the transaction's id
         // in memory, so a flush writes it so, and the replay has to come to the same.
         self.pages += 1;
         write_varint(&mut self.bytes, number.0);
         self.bytes.push(u8::from(base.is_none()));
-        write_varint(&mut self.bytes, self.scratch.len() as u64);
-        self.bytes.extend_from_slice(&self.scratch);
+        // The length comes first and is known last.
+        let at = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; DIFF_LENGTH_SIZE]);
+        super::diff::write(&mut self.bytes, base, page, lines);
+        let length = self.bytes.len() - at - DIFF_LENGTH_SIZE;
+        if length < 0x80 {
+            self.bytes[at] = length as u8;
+            self.bytes.remove(at + 1);
+        } else {
+            self.bytes[at..at + DIFF_LENGTH_SIZE].copy_from_slice(&[length as u8 | 0x80, (length >> 7) as u8]);
+        }
     }
 
     /// Adds a run of pages.
@@ -193,12 +203,12 @@ impl Builder {
         let raw_bytes = self.raw_bytes();
         let mut flags = if about.packed { PACKED } else { 0 };
         if compress && raw_bytes <= COMPRESSED_RAW_MAX {
-            self.scratch.resize(lz4_flex::block::get_maximum_output_size(raw_bytes), 0);
-            if let Ok(length) = lz4_flex::block::compress_into(&self.bytes[HEADER_SIZE..], &mut self.scratch)
+            let mut compressed = vec![0; lz4_flex::block::get_maximum_output_size(raw_bytes)];
+            if let Ok(length) = lz4_flex::block::compress_into(&self.bytes[HEADER_SIZE..], &mut compressed)
                 && length < raw_bytes - raw_bytes / 8
             {
                 self.bytes.truncate(HEADER_SIZE);
-                self.bytes.extend_from_slice(&self.scratch[..length]);
+                self.bytes.extend_from_slice(&compressed[..length]);
                 flags |= COMPRESSED;
             }
         }
