@@ -2,7 +2,7 @@
 
 import tempfile
 
-from bench.measure.program import cargo, lines, read
+from bench.measure.program import cargo, empty_page_cache, lines, read
 
 OPERATIONS = 1_000_000
 # Rounds take some milliseconds, so there are more of them than repetitions elsewhere.
@@ -29,6 +29,7 @@ def measure_bulk(bars, settings, figures):
     if "growth" in steps:
         program = cargo("micro", settings.target / "micro", ["--bin", "bulk"]) / "bulk"
         for _ in range(settings.reps):
+            empty_page_cache()
             insert([program, "growth"], settings.count(GROWN_TO), settings, figures)
 
 

@@ -1,10 +1,13 @@
 """The programs of bench/compare and bench/micro: building, running, and reading the lines that they print."""
 
 import os
+import pathlib
 import subprocess
 
 from bench.figures import CannotMeasure
 from bench.settings import ROOT
+
+DROP_CACHES = pathlib.Path("/proc/sys/vm/drop_caches")
 
 
 def cargo(name, target, arguments):
@@ -25,6 +28,16 @@ def lines(command):
     if done.returncode != 0:
         raise CannotMeasure(f"failed: {named(command)}")
     return done.stdout.splitlines()
+
+
+def empty_page_cache():
+    """Has the system give up what it keeps of files, if we may: when its memory is full, each page that is written costs the
+    search for one to give up, which has nothing to do with what is measured."""
+    os.sync()
+    try:
+        DROP_CACHES.write_text("1")
+    except OSError:
+        print("# the page cache was not emptied: that needs root", flush=True)
 
 
 def named(command):
