@@ -514,7 +514,7 @@ fn new_id() -> u128 {
     // The kernel's generator; if it should fail, the address of a local and the time still differ between environments.
     if rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()) != Ok(16) {
         let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-        bytes = (time ^ (&raw const bytes as usize as u128) << 64).to_le_bytes();
+        bytes = (time ^ ((&raw const bytes).addr() as u128) << 64).to_le_bytes();
     }
     u128::from_le_bytes(bytes)
 }
@@ -641,3 +641,7 @@ fn open_journals(folder: &Folder) -> Result<Vec<Arc<JournalFile>>> {
     };
     numbers.into_iter().map(open).collect()
 }
+
+#[cfg(test)]
+#[path = "environment_tests.rs"]
+mod tests;

@@ -12,11 +12,12 @@ pub const VALUE_SIZE_MAX: usize = 128 << 20;
 /// Bytes of key and value that stay together in a leaf; more goes to a run of pages of its own.
 pub const INLINE_SIZE_MAX: usize = 2048;
 
-/// Pages in one span of the allocation bitmap: 256 MiB of data per bitmap page.
-pub const SPAN_PAGES: u64 = 1 << 15;
+/// Pages in one span of the allocation bitmap: 256 MiB of data per bitmap page. Few where an interpreter runs it all.
+pub const SPAN_PAGES: u64 = if cfg!(miri) { 1 << 9 } else { 1 << 15 };
 
-/// Pages in one reserved range of addresses (16 GiB). Reserving is free; 47 bits hold some 8,000 such ranges.
-pub const SEGMENT_PAGES: u64 = 1 << 21;
+/// Pages in one reserved range of addresses (16 GiB). Reserving is free; 47 bits hold some 8,000 such ranges. Where an
+/// interpreter runs it all, reserving is not free.
+pub const SEGMENT_PAGES: u64 = if cfg!(miri) { 1 << 10 } else { 1 << 21 };
 
 /// Reserved ranges per environment: 2 TiB of data.
 pub const SEGMENTS_MAX: usize = 128;

@@ -2,11 +2,11 @@
 //! beside busy neighbours, and gets no more of the processor than before.
 
 /// Nanoseconds. A durable write was four times quicker in the median beside busy neighbours, and not slower without.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 const SLICE: u64 = 100_000;
 
 /// Asks the kernel for short slices for the calling thread. Kernels before 6.12 ignore it; nothing depends on it.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) fn ask_for_short_slices() {
     /// `struct sched_attr` of `sched_setattr(2)`, its first version. Zeros are the ordinary policy and priority.
     #[repr(C)]
@@ -26,6 +26,6 @@ pub(crate) fn ask_for_short_slices() {
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
 }
 
-/// Only Linux has them.
-#[cfg(not(target_os = "linux"))]
+/// Only Linux has them, and no interpreter.
+#[cfg(not(all(target_os = "linux", not(miri))))]
 pub(crate) fn ask_for_short_slices() {}

@@ -10,6 +10,7 @@
 use super::Page;
 use super::frames::VersionPointer;
 use crate::limits::PAGE_SIZE;
+use std::cell::Cell;
 use std::ops::{Deref, Range};
 
 /// Bytes that one bit stands for.
@@ -62,14 +63,15 @@ pub(crate) struct SavedLine {
 pub(crate) struct Saver<'p> {
     pub version: VersionPointer,
     /// What the running job saved of it already.
-    pub saved: &'p mut Lines,
+    pub saved: &'p Cell<Lines>,
     pub log: &'p mut Vec<SavedLine>,
 }
 
 impl Saver<'_> {
     fn save(&mut self, page: &Page, lines: Lines) {
-        let missing = Lines(lines.0 & !self.saved.0);
-        self.saved.0 |= missing.0;
+        let saved = self.saved.get();
+        let missing = Lines(lines.0 & !saved.0);
+        self.saved.set(Lines(saved.0 | missing.0));
         for offset in missing.offsets() {
             let mut bytes = [0; LINE];
             bytes.copy_from_slice(&page[offset..offset + LINE]);
@@ -81,13 +83,19 @@ impl Saver<'_> {
 /// A page, to be changed. Reads as the page.
 pub(crate) struct PageMut<'p> {
     page: &'p mut Page,
-    lines: &'p mut Lines,
+    lines: &'p Cell<Lines>,
     saver: Option<Saver<'p>>,
 }
 
 impl<'p> PageMut<'p> {
     #[inline]
     pub fn new(page: &'p mut Page, lines: &'p mut Lines) -> Self {
+        Self::noting(page, Cell::from_mut(lines))
+    }
+
+    /// Notes the lines where others may look them up meanwhile.
+    #[inline]
+    pub fn noting(page: &'p mut Page, lines: &'p Cell<Lines>) -> Self {
         PageMut { page, lines, saver: None }
     }
 
@@ -103,7 +111,7 @@ impl<'p> PageMut<'p> {
         if let Some(saver) = &mut self.saver {
             saver.save(self.page, lines);
         }
-        self.lines.0 |= lines.0;
+        self.lines.set(Lines(self.lines.get().0 | lines.0));
     }
 
     /// Writes bytes at a place.

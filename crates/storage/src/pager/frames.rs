@@ -19,13 +19,14 @@ use crate::ids::TransactionId;
 use crate::limits::PAGE_SIZE;
 use parking_lot::Mutex;
 use std::alloc::Layout;
+use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 const HEAD_SIZE: usize = 64;
 const FRAME_SIZE: usize = HEAD_SIZE + PAGE_SIZE + 64;
 const _: () = assert!(FRAME_SIZE.is_multiple_of(128), "head and first line share a pair of cache lines");
-const CHUNK_SIZE: usize = 4 << 20;
+const CHUNK_SIZE: usize = if cfg!(miri) { 256 << 10 } else { 4 << 20 };
 
 /// Versions that the process keeps although the file has them: 256 MiB, the branches of some 12 GiB of data.
 const KEPT_FRAMES_MAX: usize = (256 << 20) / FRAME_SIZE;
@@ -34,6 +35,9 @@ const KEPT_FRAMES_MAX: usize = (256 << 20) / FRAME_SIZE;
 const SPARE_FRAMES_MAX: usize = (64 << 20) / FRAME_SIZE;
 
 /// The head of one version of a page, or of a run of pages; the bytes follow it.
+///
+/// Readers on their way to an older version look at heads of versions that the writer is still changing. So the writer never
+/// has a `&mut Head`: what readers look at is atomic or never changes, the notes of the writer are in cells.
 #[repr(C, align(64))]
 pub(crate) struct Head {
     /// The next older version; null: the file has it.
@@ -46,18 +50,18 @@ pub(crate) struct Head {
     /// Pages that follow: 1, or more for a run.
     pages: u32,
     /// The job of the transaction that made it (see `transaction::write`).
-    job: u32,
+    job: Cell<u32>,
     /// The last job that saved lines of it, and which.
-    saved_by: u32,
-    saved: Lines,
+    saved_by: Cell<u32>,
+    saved: Cell<Lines>,
     /// What was changed since the previous version. Of no meaning for fresh pages and runs.
-    pub lines: Lines,
+    lines: Cell<Lines>,
     /// The journal must describe it from zeros: the page was allocated by this transaction.
-    pub fresh: bool,
-    /// A run that its commit writes to the data file, not to the journal.
-    pub direct: bool,
+    fresh: Cell<bool>,
+    /// A run that its commit writes to the data file, not to the journal. Set before it is published.
+    direct: Cell<bool>,
     /// The file's page below the oldest version was not verified: the page was allocated again without being read.
-    pub base_unverified: bool,
+    base_unverified: AtomicBool,
     /// The file has the same bytes; the version stays because huge pages are quicker to reach.
     kept: AtomicBool,
     /// A flush is writing it: it must not go back to the pool, although no snapshot can see it.
@@ -81,16 +85,11 @@ impl VersionPointer {
     pub fn from_raw(head: *mut Head) -> Option<Self> {
         NonNull::new(head).map(VersionPointer)
     }
-    fn head(&self) -> &Head {
+    fn head<'a>(&self) -> &'a Head {
         // SAFETY: a `VersionPointer` in use points to a live version: it is freed only after every snapshot that could
-        // reach it is gone (`Reclaim` in `transaction::reclaim`), and the pool never unmaps.
+        // reach it is gone (`Reclaim` in `transaction::reclaim`), and the pool never unmaps. Nobody has a `&mut Head`, and
+        // the cells are the writer's alone until the version is published; then they do not change.
         unsafe { self.0.as_ref() }
-    }
-    /// For the writer, which alone changes heads of versions that no snapshot sees yet.
-    pub fn head_mut(&mut self) -> &mut Head {
-        // SAFETY: only the writer calls this, for a version of its own unpublished transaction. Readers touch only the
-        // atomic fields of such a head, through `&`; the writer does not change those through this reference.
-        unsafe { self.0.as_mut() }
     }
     pub fn transaction(&self) -> TransactionId {
         TransactionId(self.head().transaction.load(Ordering::Relaxed))
@@ -106,19 +105,31 @@ impl VersionPointer {
         self.head().pages
     }
     pub fn job(&self) -> u32 {
-        self.head().job
+        self.head().job.get()
     }
     pub fn lines(&self) -> Lines {
-        self.head().lines
+        self.head().lines.get()
     }
     pub fn fresh(&self) -> bool {
-        self.head().fresh
+        self.head().fresh.get()
     }
     pub fn direct(&self) -> bool {
-        self.head().direct
+        self.head().direct.get()
     }
     pub fn base_unverified(&self) -> bool {
-        self.head().base_unverified
+        self.head().base_unverified.load(Ordering::Relaxed)
+    }
+    /// Says that the journal must describe it from zeros; `on_unverified`: on a page of the file that was not verified.
+    pub fn set_fresh(&self, on_unverified: bool) {
+        let head = self.head();
+        head.fresh.set(true);
+        if on_unverified {
+            head.base_unverified.store(true, Ordering::Relaxed);
+        }
+    }
+    /// Whether the commit writes it to the data file, not to the journal.
+    pub fn set_direct(&self, direct: bool) {
+        self.head().direct.set(direct);
     }
     /// Whether the file has the same bytes.
     pub fn is_kept(&self) -> bool {
@@ -149,18 +160,18 @@ impl VersionPointer {
         spare
     }
     /// Starts a version: its place in the chain is set before anyone can see it.
-    pub fn start(&mut self, transaction: TransactionId, job: u32, previous: Option<VersionPointer>) {
+    pub fn start(&self, transaction: TransactionId, job: u32, previous: Option<VersionPointer>) {
         self.set_previous(previous);
-        let head = self.head_mut();
-        *head.transaction.get_mut() = transaction.0;
-        *head.replaced.get_mut() = false;
-        *head.settled.get_mut() = false;
-        head.job = job;
-        head.saved_by = job;
-        head.lines = Lines::NONE;
-        head.fresh = false;
-        head.direct = false;
-        head.base_unverified = previous.is_some_and(|previous| previous.base_unverified());
+        let head = self.head();
+        head.transaction.store(transaction.0, Ordering::Relaxed);
+        head.replaced.store(false, Ordering::Relaxed);
+        head.settled.store(false, Ordering::Relaxed);
+        head.base_unverified.store(previous.is_some_and(|previous| previous.base_unverified()), Ordering::Relaxed);
+        head.job.set(job);
+        head.saved_by.set(job);
+        head.lines.set(Lines::NONE);
+        head.fresh.set(false);
+        head.direct.set(false);
     }
     /// The first page of the version.
     pub fn page<'a>(&self) -> &'a Page {
@@ -191,17 +202,15 @@ impl VersionPointer {
     /// of [`Self::bytes_mut`]. What an earlier job left is saved in `log`.
     #[inline]
     pub fn changes_by<'a>(&mut self, job: u32, log: &'a mut Vec<SavedLine>) -> PageMut<'a> {
-        let version = *self;
-        let head = self.head_mut();
-        if head.job == job {
+        let head = self.head();
+        if head.job.get() == job {
             return self.changes();
         }
-        if head.saved_by != job {
-            (head.saved_by, head.saved) = (job, Lines::NONE);
+        if head.saved_by.replace(job) != job {
+            head.saved.set(Lines::NONE);
         }
-        // SAFETY: as in `changes`; `lines` and `saved` are different fields.
-        let saved = unsafe { &mut (*version.0.as_ptr()).saved };
-        self.changes().saving(Saver { version, saved, log })
+        let version = *self;
+        self.changes().saving(Saver { version, saved: &head.saved, log })
     }
     /// Brings a line back, under the conditions of [`Self::bytes_mut`].
     pub fn restore(&mut self, offset: usize, line: &[u8; LINE]) {
@@ -209,8 +218,7 @@ impl VersionPointer {
     }
     /// The first page with the notes of its changes, under the conditions of [`Self::bytes_mut`].
     pub fn changes<'a>(&mut self) -> PageMut<'a> {
-        // SAFETY: as in `bytes_mut`, and the notes are the writer's alone.
-        unsafe { PageMut::new(self.page_mut(), &mut (*self.0.as_ptr()).lines) }
+        PageMut::noting(self.page_mut(), &self.head().lines)
     }
     /// The first page without them, under the same conditions: for a version that is being filled.
     pub fn page_mut<'a>(&mut self) -> &'a mut Page {
@@ -267,7 +275,7 @@ impl Versions {
     pub fn keep_as_spare(&self, version: VersionPointer, successor: VersionPointer) -> bool {
         let head = successor.head();
         let is_of_use =
-            !head.replaced.load(Ordering::Relaxed) && !head.fresh && head.pages == 1 && version.pages() == 1;
+            !head.replaced.load(Ordering::Relaxed) && !head.fresh.get() && head.pages == 1 && version.pages() == 1;
         if !is_of_use || POOL.spares.load(Ordering::Relaxed) >= SPARE_FRAMES_MAX {
             return false;
         }
@@ -413,13 +421,13 @@ impl Head {
             spare: AtomicPtr::new(std::ptr::null_mut()),
             transaction: AtomicU64::new(0),
             pages,
-            job: 0,
-            saved_by: 0,
-            saved: Lines::NONE,
-            lines: Lines::NONE,
-            fresh: false,
-            direct: false,
-            base_unverified: false,
+            job: Cell::new(0),
+            saved_by: Cell::new(0),
+            saved: Cell::new(Lines::NONE),
+            lines: Cell::new(Lines::NONE),
+            fresh: Cell::new(false),
+            direct: Cell::new(false),
+            base_unverified: AtomicBool::new(false),
             kept: AtomicBool::new(false),
             pinned: AtomicBool::new(false),
             replaced: AtomicBool::new(false),

@@ -35,15 +35,7 @@ unsafe impl Sync for Range {}
 impl Mapping {
     /// Maps `length` bytes of a file for reading. The range may reach past the end of the file.
     pub fn of_file(file: &File, position: u64, length: usize) -> io::Result<Mapping> {
-        use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap};
-        // SAFETY: a new range is mapped (no fixed address), so no memory of ours changes under anyone.
-        let base = unsafe {
-            let base = mmap(std::ptr::null_mut(), length, ProtFlags::READ, MapFlags::SHARED, file, position)?;
-            // Pages are reached at random; reading ahead would only evict others.
-            madvise(base, length, Advice::Random).ok();
-            base
-        };
-        Self::held(base.cast(), length)
+        Self::held(memory::of_file(file, position, length)?, length)
     }
 
     fn held(base: *mut u8, length: usize) -> io::Result<Mapping> {
@@ -58,23 +50,12 @@ impl Mapping {
 
     /// Reserves `length` bytes that read as zeros; memory is taken as they are written.
     pub fn anonymous(length: usize) -> io::Result<Mapping> {
-        use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
-        // SAFETY: a new range is mapped (no fixed address), so no memory of ours changes under anyone.
-        let base = unsafe {
-            mmap_anonymous(
-                std::ptr::null_mut(),
-                length,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::PRIVATE | MapFlags::NORESERVE,
-            )?
-        };
-        Self::held(base.cast(), length)
+        Self::held(memory::reserve(length)?, length)
     }
 
     /// Asks for huge pages: first touches and look-ups in them cost a fraction.
     pub fn advise_huge(&self) {
-        // SAFETY: the range is ours and mapped; the advice does not change its content.
-        unsafe { rustix::mm::madvise(self.base().cast(), self.length(), rustix::mm::Advice::LinuxHugepage).ok() };
+        memory::advise_huge(self);
     }
 
     /// The first address.
@@ -112,7 +93,80 @@ impl Mapping {
 
 impl Drop for Range {
     fn drop(&mut self) {
+        memory::release(self);
+    }
+}
+
+/// Memory of the operating system.
+#[cfg(not(miri))]
+mod memory {
+    use super::{Mapping, Range};
+    use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
+    use std::fs::File;
+    use std::io;
+
+    pub fn of_file(file: &File, position: u64, length: usize) -> io::Result<*mut u8> {
+        // SAFETY: a new range is mapped (no fixed address), so no memory of ours changes under anyone.
+        let base = unsafe {
+            let base = mmap(std::ptr::null_mut(), length, ProtFlags::READ, MapFlags::SHARED, file, position)?;
+            // Pages are reached at random; reading ahead would only evict others.
+            madvise(base, length, Advice::Random).ok();
+            base
+        };
+        Ok(base.cast())
+    }
+
+    pub fn reserve(length: usize) -> io::Result<*mut u8> {
+        // SAFETY: a new range is mapped (no fixed address), so no memory of ours changes under anyone.
+        let base = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                length,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE | MapFlags::NORESERVE,
+            )?
+        };
+        Ok(base.cast())
+    }
+
+    pub fn advise_huge(map: &Mapping) {
+        // SAFETY: the range is ours and mapped; the advice does not change its content.
+        unsafe { madvise(map.base().cast(), map.length(), Advice::LinuxHugepage).ok() };
+    }
+
+    pub fn release(range: &mut Range) {
         // SAFETY: the range was mapped by us with this length, and the owner of all pointers into it is being dropped.
-        unsafe { rustix::mm::munmap(self.base.as_ptr().cast(), self.length).ok() };
+        unsafe { munmap(range.base.as_ptr().cast(), range.length).ok() };
+    }
+}
+
+/// Plain memory, for an interpreter that knows nothing else: there are no maps of files then, only the simulated disk's.
+#[cfg(miri)]
+mod memory {
+    use super::{Mapping, Range};
+    use std::alloc::Layout;
+    use std::fs::File;
+    use std::io;
+
+    fn layout(length: usize) -> io::Result<Layout> {
+        assert!(length > 0, "an empty range cannot be mapped");
+        Layout::from_size_align(length, 4096).map_err(io::Error::other)
+    }
+
+    pub fn of_file(_: &File, _: u64, _: usize) -> io::Result<*mut u8> {
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+
+    pub fn reserve(length: usize) -> io::Result<*mut u8> {
+        // SAFETY: the layout has a size above 0.
+        Ok(unsafe { std::alloc::alloc_zeroed(layout(length)?) })
+    }
+
+    pub fn advise_huge(_: &Mapping) {}
+
+    pub fn release(range: &mut Range) {
+        let Ok(layout) = layout(range.length) else { return };
+        // SAFETY: the range was allocated by `reserve` with this layout, and the owner of all pointers into it is going.
+        unsafe { std::alloc::dealloc(range.base.as_ptr(), layout) };
     }
 }

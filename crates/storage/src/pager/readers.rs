@@ -9,7 +9,7 @@ use crate::ids::SnapshotWord;
 use crate::limits::{READER_BLOCKS_MAX, READER_SLOTS_PER_BLOCK};
 use crate::planted::{Bug, is_planted};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 const FREE: u64 = 0;
@@ -31,6 +31,9 @@ type Block = Box<[Slot]>;
 pub(crate) struct Readers {
     published: Published,
     blocks: [OnceLock<Block>; READER_BLOCKS_MAX],
+    /// Blocks that slots were ever taken of. Raised before a snapshot is announced in one, and in the one order of publishing
+    /// and announcing: looking whether a block was made is not, and the writer could miss a new one with its first snapshot.
+    used_blocks: AtomicUsize,
 }
 
 #[repr(align(128))]
@@ -71,6 +74,7 @@ impl Readers {
         Arc::new(Readers {
             published: Published(AtomicU64::new(published.0)),
             blocks: [const { OnceLock::new() }; READER_BLOCKS_MAX],
+            used_blocks: AtomicUsize::new(0),
         })
     }
 
@@ -86,6 +90,12 @@ impl Readers {
     fn slot(&self, index: u32) -> &Slot {
         let block = self.blocks[index as usize / READER_SLOTS_PER_BLOCK].get_or_init(new_block);
         &block[index as usize % READER_SLOTS_PER_BLOCK]
+    }
+
+    /// Every slot that was ever taken, and perhaps others.
+    fn used_slots(&self) -> impl Iterator<Item = &Slot> {
+        let used = self.used_blocks.load(Ordering::SeqCst);
+        self.blocks[..used].iter().filter_map(OnceLock::get).flatten()
     }
 
     /// Announces a snapshot of what is published now.
@@ -129,6 +139,12 @@ impl Readers {
     /// Takes a free slot for the calling thread.
     #[cold]
     fn claim(&self) -> u32 {
+        let index = self.take_free();
+        self.used_blocks.fetch_max(index as usize / READER_SLOTS_PER_BLOCK + 1, Ordering::SeqCst);
+        index
+    }
+
+    fn take_free(&self) -> u32 {
         loop {
             for index in 0..(READER_BLOCKS_MAX * READER_SLOTS_PER_BLOCK) as u32 {
                 let slot = self.slot(index);
@@ -156,12 +172,10 @@ impl Readers {
         if is_planted(Bug::ReadersIgnored) {
             return SnapshotWord(published);
         }
-        for block in self.blocks.iter().map_while(OnceLock::get) {
-            for slot in block {
-                let word = slot.word.load(Ordering::SeqCst);
-                if word >= OFFSET {
-                    oldest = oldest.min(word - OFFSET);
-                }
+        for slot in self.used_slots() {
+            let word = slot.word.load(Ordering::SeqCst);
+            if word >= OFFSET {
+                oldest = oldest.min(word - OFFSET);
             }
         }
         SnapshotWord(oldest)
@@ -169,8 +183,7 @@ impl Readers {
 
     /// Snapshots that are open now.
     pub fn open_count(&self) -> usize {
-        let slots = self.blocks.iter().map_while(OnceLock::get).flat_map(|b| b.iter());
-        slots.filter(|slot| slot.word.load(Ordering::Relaxed) >= OFFSET).count()
+        self.used_slots().filter(|slot| slot.word.load(Ordering::Relaxed) >= OFFSET).count()
     }
 }
 

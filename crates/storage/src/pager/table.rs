@@ -26,10 +26,17 @@ use crate::limits::{PAGE_SIZE, SEGMENT_PAGES, SEGMENTS_MAX};
 use parking_lot::Mutex;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-const IN_FILE_UNVERIFIED: usize = 0;
-const IN_FILE_VERIFIED: usize = 1;
+/// Words are pointers, so that what they point to may be reached through them; these two point to nothing.
+const IN_FILE_UNVERIFIED: *mut Head = std::ptr::null_mut();
+const IN_FILE_VERIFIED: *mut Head = std::ptr::without_provenance_mut(1);
+
+/// The newest version in memory, if a word points to one.
+#[inline]
+fn version_in(word: *mut Head) -> Option<VersionPointer> {
+    if word.addr() > IN_FILE_VERIFIED.addr() { VersionPointer::from_raw(word) } else { None }
+}
 
 /// Where a page is now.
 pub(crate) enum Place {
@@ -58,9 +65,12 @@ pub(crate) struct PageTable {
     pub versions: Versions,
 }
 
+/// Where a page is, as the module's comment says.
+type Word = AtomicPtr<Head>;
+
 #[derive(Default)]
 struct Segment {
-    words: AtomicPtr<AtomicUsize>,
+    words: AtomicPtr<Word>,
     base: AtomicPtr<u8>,
 }
 
@@ -105,7 +115,7 @@ impl PageTable {
                 segment.base.store(map.base(), Ordering::Release);
                 growth.push(map);
             }
-            let words = Mapping::anonymous(SEGMENT_PAGES as usize * size_of::<AtomicUsize>()).map_err(failed)?;
+            let words = Mapping::anonymous(SEGMENT_PAGES as usize * size_of::<Word>()).map_err(failed)?;
             // Last, so that who sees the words also sees the base.
             segment.words.store(words.base().cast(), Ordering::Release);
             growth.push(words);
@@ -119,7 +129,7 @@ impl PageTable {
         self.file_pages.load(Ordering::Acquire)
     }
 
-    fn word(&self, number: PageNumber) -> Result<&AtomicUsize> {
+    fn word(&self, number: PageNumber) -> Result<&Word> {
         let segment = self.segments.get((number.0 / SEGMENT_PAGES) as usize);
         let words = segment.map_or(std::ptr::null_mut(), |s| s.words.load(Ordering::Acquire));
         if words.is_null() {
@@ -133,11 +143,7 @@ impl PageTable {
     /// The newest place of a page.
     pub fn place(&self, number: PageNumber) -> Result<Place> {
         let word = self.word(number)?.load(Ordering::Acquire);
-        Ok(match VersionPointer::from_raw(word as *mut Head) {
-            Some(_) if word == IN_FILE_VERIFIED => Place::File { verified: true },
-            Some(version) => Place::Memory(version),
-            None => Place::File { verified: false },
-        })
+        Ok(version_in(word).map_or(Place::File { verified: word == IN_FILE_VERIFIED }, Place::Memory))
     }
 
     /// The newest version in memory.
@@ -150,17 +156,17 @@ impl PageTable {
 
     /// Installs a version on what is newest now. A copy that a reader installed after the writer looked comes behind it.
     pub fn install(&self, number: PageNumber, version: VersionPointer) -> Result<()> {
-        let before = self.word(number)?.swap(version.0.as_ptr() as usize, Ordering::AcqRel);
-        if before > IN_FILE_VERIFIED && version.previous().is_none() {
+        let before = version_in(self.word(number)?.swap(version.0.as_ptr(), Ordering::AcqRel));
+        if before.is_some() && version.previous().is_none() {
             // Until here an older snapshot goes on to the file, which has the same.
-            version.set_previous(VersionPointer::from_raw(before as *mut Head));
+            version.set_previous(before);
         }
         Ok(())
     }
 
     /// Sets a version (rules 1 and 2), or with `None` says that the file has the newest, verified.
     pub fn set(&self, number: PageNumber, version: Option<VersionPointer>) -> Result<()> {
-        let word = version.map_or(IN_FILE_VERIFIED, |v| v.0.as_ptr() as usize);
+        let word = version.map_or(IN_FILE_VERIFIED, |v| v.0.as_ptr());
         self.word(number)?.store(word, Ordering::Release);
         Ok(())
     }
@@ -177,8 +183,8 @@ impl PageTable {
     #[inline]
     pub fn page(&self, number: PageNumber, transaction: TransactionId) -> Result<&Page> {
         let word = self.word(number)?.load(Ordering::Acquire);
-        if word > IN_FILE_VERIFIED {
-            let mut version = VersionPointer::from_raw(word as *mut Head);
+        let mut version = version_in(word);
+        if version.is_some() {
             let mut base_unverified = false;
             while let Some(v) = version {
                 if v.transaction() <= transaction {
@@ -228,7 +234,7 @@ impl PageTable {
         // Another reader may have done the same, or the writer may have installed a version: then the word stays.
         let word = self.word(number)?;
         let copy = if crate::page::is_branch(page) { self.kept_copy(page) } else { None };
-        let verified = copy.map_or(IN_FILE_VERIFIED, |copy| copy.0.as_ptr() as usize);
+        let verified = copy.map_or(IN_FILE_VERIFIED, |copy| copy.0.as_ptr());
         if word.compare_exchange(IN_FILE_UNVERIFIED, verified, Ordering::AcqRel, Ordering::Relaxed).is_err() {
             self.versions.give_back(copy);
         }
@@ -315,3 +321,7 @@ impl Drop for PageTable {
         self.versions.give_back(all);
     }
 }
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;

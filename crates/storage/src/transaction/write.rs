@@ -211,7 +211,7 @@ impl<'env> WriteTransaction<'env> {
     fn copy_page(&mut self, number: PageNumber, place: Place) -> Result<PageMut<'_>> {
         let mut copy = match place {
             Place::Memory(version) => {
-                let mut copy = self.frame(|versions| versions.copy(version))?;
+                let copy = self.frame(|versions| versions.copy(version))?;
                 copy.start(self.id, self.job, Some(version));
                 copy
             }
@@ -257,9 +257,7 @@ impl<'env> WriteTransaction<'env> {
             Place::File { .. } => None,
         };
         version.start(self.id, self.job, previous);
-        let head = version.head_mut();
-        head.fresh = true;
-        head.base_unverified |= matches!(place, Place::File { verified: false });
+        version.set_fresh(matches!(place, Place::File { verified: false }));
         if version.pages() == 1 {
             version.page_mut().fill(0);
         }
@@ -301,7 +299,7 @@ impl<'env> WriteTransaction<'env> {
             self.noted(run.map_err(|e| Error::io("get memory for a value in", &self.inner.path, length as u64, e)))?
         };
         self.install_fresh(number, version)?;
-        version.head_mut().direct = is_direct;
+        version.set_direct(is_direct);
         let bytes = version.bytes_mut();
         let mut at = page::RUN_START;
         for part in parts {
