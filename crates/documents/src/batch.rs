@@ -28,6 +28,8 @@ pub struct Batch {
     pub(crate) collections: Collections,
     pub(crate) skip_unchanged: bool,
     pub(crate) separator: Option<char>,
+    /// Ids that end as if they were to be completed are used as they are.
+    pub(crate) ids_are_whole: bool,
 }
 
 /// Names of collections, each once.

@@ -42,7 +42,10 @@ impl Writing<'_, '_> {
         content: &Content,
         collection: Option<usize>,
     ) -> Result<(PutDecision<'b>, Found)> {
-        let (id, etag, mut found) = self.complete(&command.id, batch.separator.unwrap_or('/'))?;
+        let (id, etag, mut found) = match batch.ids_are_whole {
+            true => (Cow::Borrowed(command.id.as_str()), None, self.find(&command.id)?),
+            false => self.complete(&command.id, batch.separator.unwrap_or('/'))?,
+        };
         self.check_expected(Operation::Put, &id, &command.expected, found.document.as_ref())?;
         let collection = collection.and_then(|place| batch.collections.name(place)).unwrap_or(EMPTY_COLLECTION);
         let place = self.find_collection(collection)?;
