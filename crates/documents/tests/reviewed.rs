@@ -28,3 +28,39 @@ fn a_hilo_whose_tag_asks_for_completion_gives_no_number_twice() {
     }
     assert_eq!(store.read().identities().unwrap(), []);
 }
+
+/// Each entry was compared with all others: a vector of a few megabytes kept a processor for hours.
+#[test]
+fn a_change_vector_of_many_databases_is_read_and_compared_quickly() {
+    const ENTRIES: u64 = 200_000;
+    // Not in the order of databases.
+    let text = |etag: u64| {
+        let entry = |n: u64| format!("A:{}-{}", etag + n % 3, n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        (0..ENTRIES).map(entry).collect::<Vec<_>>().join(", ")
+    };
+    let (old, new) = (text(1), text(2));
+    let start = std::time::Instant::now();
+    let (old, new) = (ChangeVector::parse(&old).unwrap(), ChangeVector::parse(&new).unwrap());
+    assert_eq!((new.compare(&old), old.compare(&new)), (Order::Newer, Order::Older));
+    let mut merged = old.clone();
+    merged.merge(&new);
+    assert_eq!(merged.compare(&new), Order::Equal);
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_database_that_comes_twice_in_a_change_vector_counts_once_with_its_highest_etag() {
+    let vector = |text| ChangeVector::parse(text).unwrap();
+    assert_eq!(vector("B:3-y, A:1-x, C:9-x, A:4-x").to_string(), "A:9-x, B:3-y");
+    let mut merged = vector("");
+    merged.merge(&vector("B:3-y, A:1-x"));
+    merged.merge(&vector("C:2-z, A:5-x"));
+    assert_eq!(merged.to_string(), "A:5-x, B:3-y, C:2-z");
+    merged.raise("D", 7, "w");
+    merged.raise("D", 6, "y");
+    merged.raise("A", 1, "x");
+    assert_eq!(merged.to_string(), "A:5-x, B:6-y, C:2-z, D:7-w");
+    assert_eq!((merged.etag_of("w"), merged.etag_of("z"), merged.etag_of("none")), (7, 2, 0));
+    assert_eq!(vector("A:1-x").compare(&vector("A:1-x, B:0-y")), Order::Equal);
+    assert_eq!(vector("A:1-x, B:2-y").compare(&vector("A:1-x, C:1-z")), Order::Conflict);
+}
