@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use rookery_documents::*;
-use storage::{Environment, Options};
+use storage::{Environment, Options, Tree, WriteTransaction};
 
 fn store() -> DocumentStore {
     open(Environment::in_memory(Options::default()).unwrap()).unwrap()
@@ -10,6 +10,23 @@ fn store() -> DocumentStore {
 
 fn open(environment: Environment) -> Result<DocumentStore> {
     DocumentStore::open(environment, StoreOptions::default())
+}
+
+fn put(store: &DocumentStore, id: &str, json: &str) -> Result<Outcome> {
+    let mut batch = Batch::new();
+    batch.put(id, json.as_bytes(), Expected::Any)?;
+    store.write(Date::now(), |writing| writing.run(&batch))
+}
+
+const USER: &str = r#"{"Name":"Ann","@metadata":{"@collection":"Users"}}"#;
+
+/// Changes what is stored behind the store's back.
+fn damage(store: &DocumentStore, change: impl FnOnce(&mut WriteTransaction<'_>) -> storage::Result<()> + Send) {
+    store.environment().write(change).unwrap();
+}
+
+fn tree(tx: &mut WriteTransaction<'_>, name: &str) -> Tree {
+    Tree::open(tx, name.as_bytes()).unwrap().expect("the tree is there")
 }
 
 /// The id of such a hi-lo's document ends as one that the server completes: each range was noted under another id, and the
@@ -63,4 +80,42 @@ fn a_database_that_comes_twice_in_a_change_vector_counts_once_with_its_highest_e
     assert_eq!((merged.etag_of("w"), merged.etag_of("z"), merged.etag_of("none")), (7, 2, 0));
     assert_eq!(vector("A:1-x").compare(&vector("A:1-x, B:0-y")), Order::Equal);
     assert_eq!(vector("A:1-x, B:2-y").compare(&vector("A:1-x, C:1-z")), Order::Conflict);
+}
+
+/// Numbers from the disk were added to without a look: a panic in every request for statistics, and in the writer.
+#[test]
+fn numbers_that_are_stored_at_their_end_are_damage_and_no_panic() {
+    const ROW: [u8; 37] = {
+        let mut row = [0xff; 37];
+        let (mut at, name) = (32, *b"Users");
+        while at < 37 {
+            row[at] = name[at - 32];
+            at += 1;
+        }
+        row
+    };
+    let in_row = store();
+    put(&in_row, "users/1", USER).unwrap();
+    damage(&in_row, |tx| tree(tx, "collections").put(tx, &1u32.to_be_bytes(), &ROW));
+    let snapshot = in_row.read();
+    assert_eq!(snapshot.collections().unwrap().len(), 1);
+    assert_eq!(snapshot.statistics().unwrap().document_count, u64::MAX);
+    assert!(snapshot.verify().unwrap().problem_count > 0);
+    put(&in_row, "users/2", USER).unwrap();
+    in_row.write(Date::now(), |writing| writing.delete("users/2", &Expected::Any)).unwrap();
+
+    let in_state = store();
+    damage(&in_state, |tx| tree(tx, "state").put(tx, b"last-etag", &u64::MAX.to_be_bytes()));
+    let refused = put(&in_state, "users/1", USER);
+    assert!(matches!(refused, Err(Error::Corrupt { .. })), "{refused:?}");
+
+    let in_identities = store();
+    damage(&in_identities, |tx| tree(tx, "state").put(tx, b"identity-count", &u64::MAX.to_be_bytes()));
+    let refused = in_identities.write(Date::now(), |writing| writing.next_identity("users|"));
+    assert!(matches!(refused, Err(Error::Corrupt { .. })), "{refused:?}");
+
+    let in_number = store();
+    damage(&in_number, |tx| tree(tx, "collections").put(tx, &u32::MAX.to_be_bytes(), &ROW));
+    let refused = put(&in_number, "users/1", USER);
+    assert!(matches!(refused, Err(Error::TooManyCollections { .. })), "{refused:?}");
 }
