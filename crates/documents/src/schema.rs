@@ -62,7 +62,13 @@ impl Schema {
     }
 
     fn find(reader: &impl Reader) -> Result<Option<Schema>> {
-        let Some(state) = Tree::open(reader, STATE)? else { return Ok(None) };
+        let Some(state) = Tree::open(reader, STATE)? else {
+            // Begun anew over documents, it would have another id and give their etags out again.
+            return match Records::open(reader, RECORDS)? {
+                None => Ok(None),
+                Some(_) => Err(Error::Corrupt { rule: "documents have their state beside them" }),
+            };
+        };
         if state.get(reader, VERSION)?.and_then(u64_from) != Some(VERSION_NOW) {
             return Err(Error::Corrupt { rule: "the version of the document format is known" });
         }

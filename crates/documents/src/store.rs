@@ -38,7 +38,7 @@ impl DocumentStore {
     ///
     /// # Errors
     ///
-    /// Storage fails, or holds something else.
+    /// Storage fails, or the documents that it holds are not whole.
     pub fn open(environment: Environment, options: StoreOptions) -> Result<DocumentStore> {
         let schema = Schema::open(&environment)?;
         let database_id = {

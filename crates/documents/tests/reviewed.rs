@@ -119,3 +119,13 @@ fn numbers_that_are_stored_at_their_end_are_damage_and_no_panic() {
     let refused = put(&in_number, "users/1", USER);
     assert!(matches!(refused, Err(Error::TooManyCollections { .. })), "{refused:?}");
 }
+
+/// It was taken for a new environment: the database had another id, and etags that clients know were given out again.
+#[test]
+fn a_store_that_lost_its_state_is_not_begun_anew() {
+    let store = store();
+    put(&store, "users/1", USER).unwrap();
+    damage(&store, |tx| Tree::remove(tx, b"state").map(drop));
+    let opened = open(store.into_environment());
+    assert!(matches!(opened, Err(Error::Corrupt { .. })), "{opened:?}");
+}
