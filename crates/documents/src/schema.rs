@@ -69,8 +69,10 @@ impl Schema {
                 Some(_) => Err(Error::Corrupt { rule: "documents have their state beside them" }),
             };
         };
-        if state.get(reader, VERSION)?.and_then(u64_from) != Some(VERSION_NOW) {
-            return Err(Error::Corrupt { rule: "the version of the document format is known" });
+        match state.get(reader, VERSION)?.and_then(u64_from) {
+            Some(VERSION_NOW) => {}
+            Some(found) if found > VERSION_NOW => return Err(Error::NewerFormat { found, known: VERSION_NOW }),
+            _ => return Err(Error::Corrupt { rule: "the version of the document format is known" }),
         }
         let missing = || Error::Corrupt { rule: "all trees of a document environment exist" };
         Ok(Some(Schema {

@@ -129,3 +129,12 @@ fn a_store_that_lost_its_state_is_not_begun_anew() {
     let opened = open(store.into_environment());
     assert!(matches!(opened, Err(Error::Corrupt { .. })), "{opened:?}");
 }
+
+/// It was called damage, which asks for a backup where a newer program is what it takes.
+#[test]
+fn a_store_of_a_newer_format_is_refused_by_name() {
+    let store = store();
+    damage(&store, |tx| tree(tx, "state").put(tx, b"version", &7u64.to_be_bytes()));
+    let message = open(store.into_environment()).unwrap_err().to_string();
+    assert!(message.contains("version 7") && !message.contains("damaged"), "{message}");
+}
