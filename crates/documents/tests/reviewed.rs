@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use rookery_documents::*;
-use storage::{Environment, Options, Tree, WriteTransaction};
+use storage::{Environment, FixedTree, Options, Tree, WriteTransaction};
 
 fn store() -> DocumentStore {
     open(Environment::in_memory(Options::default()).unwrap()).unwrap()
@@ -27,6 +27,10 @@ fn damage(store: &DocumentStore, change: impl FnOnce(&mut WriteTransaction<'_>) 
 
 fn tree(tx: &mut WriteTransaction<'_>, name: &str) -> Tree {
     Tree::open(tx, name.as_bytes()).unwrap().expect("the tree is there")
+}
+
+fn fixed_tree(tx: &mut WriteTransaction<'_>, name: &str) -> FixedTree {
+    FixedTree::open(tx, name.as_bytes()).unwrap().expect("the tree is there")
 }
 
 /// The id of such a hi-lo's document ends as one that the server completes: each range was noted under another id, and the
@@ -137,4 +141,24 @@ fn a_store_of_a_newer_format_is_refused_by_name() {
     damage(&store, |tx| tree(tx, "state").put(tx, b"version", &7u64.to_be_bytes()));
     let message = open(store.into_environment()).unwrap_err().to_string();
     assert!(message.contains("version 7") && !message.contains("damaged"), "{message}");
+}
+
+/// A compaction put the copy in the place of what it was made from, without the documents that an index had lost.
+#[test]
+fn a_copy_that_would_lose_a_document_is_not_made() {
+    for lost in ["documents/by-etag", "tombstones/by-etag"] {
+        let store = store();
+        for id in ["users/1", "users/2", "users/3"] {
+            put(&store, id, USER).unwrap();
+        }
+        store.write(Date::now(), |writing| writing.delete("users/3", &Expected::Any)).unwrap();
+        let etag = if lost == "documents/by-etag" { 1 } else { 4 };
+        damage(&store, |tx| {
+            assert!(fixed_tree(tx, lost).delete(tx, etag)?);
+            Ok(())
+        });
+        let target = Environment::in_memory(Options::default()).unwrap();
+        let copied = store.copy_into(&target, |_| ());
+        assert!(matches!(copied, Err(Error::Corrupt { .. })), "{lost}: {copied:?}");
+    }
 }
