@@ -162,3 +162,14 @@ fn a_copy_that_would_lose_a_document_is_not_made() {
         assert!(matches!(copied, Err(Error::Corrupt { .. })), "{lost}: {copied:?}");
     }
 }
+
+/// What a batch holds in memory bounds the queue; names of collections are held twice besides the text that has them.
+#[test]
+fn a_batch_counts_the_names_of_its_collections() {
+    let mut batch = Batch::new();
+    for number in 0..100 {
+        let document = format!(r#"{{"@metadata":{{"@collection":"{number:0500}"}}}}"#);
+        batch.put("x", document.as_bytes(), Expected::Any).unwrap();
+    }
+    assert!(batch.size() > 3 * 100 * 500, "{}", batch.size());
+}
