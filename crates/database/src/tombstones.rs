@@ -55,7 +55,9 @@ impl Database {
             (statistics.last_etag, statistics.tombstone_count)
         };
         let before = cleaning.last_etag.swap(last_etag, Relaxed);
-        let seen = cleaning.holders.read().iter().map(|holder| holder.seen_etag()).min();
+        // Asked without the lock.
+        let holders = cleaning.holders.read().clone();
+        let seen = holders.iter().map(|holder| holder.seen_etag()).min();
         let etag = seen.map_or(before, |seen| seen.min(before));
         if etag == 0 || tombstone_count == 0 { Ok(0) } else { self.clean_tombstones(etag) }
     }
