@@ -53,8 +53,8 @@ impl<'s> Snapshot<'s> {
         Snapshot { store, tx }
     }
 
-    pub(crate) fn parts(&self) -> (&crate::schema::Schema, &ReadTransaction<'s>) {
-        (&self.store.schema, &self.tx)
+    pub(crate) fn parts(&self) -> (&crate::schema::Schema, &crate::store::Names, &ReadTransaction<'s>) {
+        (&self.store.schema, &self.store.names, &self.tx)
     }
 
     /// The transaction whose state this is.

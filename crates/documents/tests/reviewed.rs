@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use rookery_documents::*;
-use storage::{Environment, FixedTree, Options, Tree, WriteTransaction};
+use storage::{Environment, FixedTree, Location, Options, Records, Tree, WriteTransaction};
 
 fn store() -> DocumentStore {
     open(Environment::in_memory(Options::default()).unwrap()).unwrap()
@@ -31,6 +31,23 @@ fn tree(tx: &mut WriteTransaction<'_>, name: &str) -> Tree {
 
 fn fixed_tree(tx: &mut WriteTransaction<'_>, name: &str) -> FixedTree {
     FixedTree::open(tx, name.as_bytes()).unwrap().expect("the tree is there")
+}
+
+/// Rewrites the record that a tree of etags leads to, where it is.
+fn rewrite(tx: &mut WriteTransaction<'_>, by_etag: &str, etag: u64, change: impl FnOnce(&mut Vec<u8>)) {
+    let location = Location(fixed_tree(tx, by_etag).get(tx, etag).unwrap().expect("there is such an etag"));
+    let records = Records::open(tx, b"documents/records").unwrap().unwrap();
+    let mut record = records.get(tx, location).unwrap().to_vec();
+    change(&mut record);
+    assert_eq!(records.update(tx, location, &[&record]).unwrap(), location);
+}
+
+/// Puts text in the place of text of the same length in the first document.
+fn replace(tx: &mut WriteTransaction<'_>, from: &str, to: &str) {
+    rewrite(tx, "documents/by-etag", 1, |record| {
+        let at = record.windows(from.len()).position(|text| text == from.as_bytes()).expect("it has that text");
+        record[at..at + from.len()].copy_from_slice(to.as_bytes());
+    });
 }
 
 /// The id of such a hi-lo's document ends as one that the server completes: each range was noted under another id, and the
@@ -172,4 +189,80 @@ fn a_batch_counts_the_names_of_its_collections() {
         batch.put("x", document.as_bytes(), Expected::Any).unwrap();
     }
     assert!(batch.size() > 3 * 100 * 500, "{}", batch.size());
+}
+
+/// Each of these was no problem for a check.
+#[test]
+fn a_check_finds_damage_of_every_kind() {
+    const DOCUMENTS: &str = "documents/by-etag";
+    const TOMBSTONES: &str = "tombstones/by-etag";
+    /// Gives the first document a change vector that is stored.
+    fn vector(tx: &mut WriteTransaction<'_>, vector: &str) {
+        rewrite(tx, DOCUMENTS, 1, |record| {
+            let at = 40 + usize::from(record[24]);
+            record[26] = vector.len() as u8;
+            record.splice(at..at, vector.bytes());
+        });
+    }
+    type Damage = fn(&mut WriteTransaction<'_>);
+    let damages: [(&str, Damage); 19] = [
+        ("identities are counted", |tx| tree(tx, "state").put(tx, b"identity-count", &5u64.to_be_bytes()).unwrap()),
+        ("the identity 'Users|'", |tx| tree(tx, "identities").put(tx, b"Users|", &[0; 8]).unwrap()),
+        ("the identity 'users'", |tx| tree(tx, "identities").put(tx, b"users", &[0; 8]).unwrap()),
+        ("the identity 'x|'", |tx| tree(tx, "identities").put(tx, b"x|", &[0; 7]).unwrap()),
+        ("the database id", |tx| tree(tx, "state").put(tx, b"database-id", &[0; 15]).unwrap()),
+        ("2 names lead to 1 collections", |tx| {
+            tree(tx, "collections/names").put(tx, b"ghosts", &9u32.to_be_bytes()).unwrap()
+        }),
+        ("the parts of 'users/1'", |tx| replace(tx, "Metadata", "metadata")),
+        ("the parts of 'users/1'", |tx| replace(tx, r#""A":1,"B":2"#, r#""B":1,"A":2"#)),
+        ("the parts of 'users/1'", |tx| replace(tx, r#""Xid""#, r#""@id""#)),
+        ("'users/1' names the collection '@empty'", |tx| replace(tx, r#""@collection":"#, r#""@kollection":"#)),
+        ("'users/1' names the collection 'Dogs!'", |tx| replace(tx, r#":"Users","#, r#":"Dogs!","#)),
+        ("the change vector of 'users/1'", |tx| vector(tx, "A:7-\"x")),
+        ("the change vector of 'users/1'", |tx| vector(tx, "B:7-x, A:9-x")),
+        ("the change vector of 'users/1'", |tx| vector(tx, "A:7-x")),
+        ("the id is empty, or longer", |tx| {
+            rewrite(tx, DOCUMENTS, 1, |record| {
+                // The id becomes the start of the metadata.
+                record[28] += record[24];
+                record[24] = 0;
+            })
+        }),
+        ("a tombstone has a body or metadata", |tx| {
+            rewrite(tx, TOMBSTONES, 4, |record| {
+                record[32] = 2;
+                record.extend_from_slice(b"{}");
+            })
+        }),
+        ("a document and a tombstone have the etag 4", |tx| {
+            let location = fixed_tree(tx, DOCUMENTS).get(tx, 1).unwrap().unwrap();
+            fixed_tree(tx, DOCUMENTS).put(tx, 4, location).unwrap();
+        }),
+        ("leads to a record that is not there", |tx| {
+            let location = fixed_tree(tx, DOCUMENTS).get(tx, 1).unwrap().unwrap();
+            fixed_tree(tx, DOCUMENTS).put(tx, 1, location | 0xf0).unwrap();
+        }),
+        ("etag 0 ", |tx| {
+            let location = fixed_tree(tx, DOCUMENTS).get(tx, 1).unwrap().unwrap();
+            fixed_tree(tx, DOCUMENTS).put(tx, 0, location).unwrap();
+        }),
+    ];
+    for (at, (expected, change)) in damages.into_iter().enumerate() {
+        let store = store();
+        let document = r#"{"@Metadata":1,"@metadata":{"@collection":"Users","A":1,"B":2,"Xid":3}}"#;
+        put(&store, "users/1", document).unwrap();
+        put(&store, "users/2", USER).unwrap();
+        put(&store, "users/3", USER).unwrap();
+        store.write(Date::now(), |writing| writing.delete("users/3", &Expected::Any)).unwrap();
+        store.write(Date::now(), |writing| writing.next_identity("orders|")).unwrap();
+        assert_eq!(store.read().verify().unwrap().problems, Vec::<String>::new());
+        damage(&store, |tx| {
+            change(tx);
+            Ok(())
+        });
+        let found = store.read().verify().map(|found| found.problems);
+        let found = found.unwrap_or_else(|error| panic!("{at}: the check of '{expected}' ended: {error}"));
+        assert!(found.iter().any(|problem| problem.contains(expected)), "{at}: {expected}: {found:?}");
+    }
 }
