@@ -166,6 +166,20 @@ fn what_creations_left_is_swept_and_nothing_else() {
     assert!(folders(folder.path()).contains(&"full".to_owned()));
 }
 
+/// It was opened as a database, which made it one without documents, and that was removed.
+#[test]
+fn a_copy_of_a_nodes_own_environment_among_the_databases_is_left_alone() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    open(elsewhere.path()).create("x", Value::object(), None).unwrap();
+    drop(open(folder.path()));
+    let copy = folder.path().join("databases/backup");
+    std::fs::rename(elsewhere.path().join("system"), &copy).unwrap();
+    drop(open(folder.path()));
+    assert_eq!(folders(folder.path()), ["backup"]);
+    std::fs::rename(&copy, elsewhere.path().join("system")).unwrap();
+    assert_eq!(open(elsewhere.path()).names(), ["x"]);
+}
+
 /// Found by `cli/tests/survival/damage.rs`: after a clean end, nothing else in the folder said that there had been one.
 #[test]
 fn a_node_that_lost_its_own_data_file_does_not_deny_its_databases() {

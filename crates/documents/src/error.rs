@@ -96,6 +96,9 @@ pub enum Error {
         /// The newest version known.
         known: u64,
     },
+    /// The folder is no database: another kind of environment is kept there. Nothing was changed.
+    #[error("what is kept there is something else than documents")]
+    NotDocuments,
     /// What is stored breaks a rule of the format. The document is not served.
     #[error("stored data are damaged: {rule}")]
     Corrupt {

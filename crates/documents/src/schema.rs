@@ -57,6 +57,8 @@ impl Schema {
         let found = Self::find(&environment.read())?;
         match found {
             Some(schema) => Ok(schema),
+            // With trees of ours beside its own it would pass for a database that has no documents, and be treated so.
+            None if !environment.is_empty()? => Err(Error::NotDocuments),
             None => environment.write(Self::create),
         }
     }

@@ -266,3 +266,15 @@ fn a_check_finds_damage_of_every_kind() {
         assert!(found.iter().any(|problem| problem.contains(expected)), "{at}: {expected}: {found:?}");
     }
 }
+
+/// It was given the trees of documents, and then passed for a database without any: `rookery compact` of the node's own folder put
+/// an empty database in its place, and a start removed a copy of that folder from among the databases.
+#[test]
+fn an_environment_of_something_else_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let environment = || Environment::open(folder.path(), Options::default()).unwrap();
+    environment().write(|tx| Tree::open_or_create(tx, b"system/databases").map(drop)).unwrap();
+    let opened = open(environment());
+    assert!(matches!(opened, Err(Error::NotDocuments)), "{opened:?}");
+    assert_eq!(Tree::open(&environment().read(), b"documents/by-id").unwrap(), None);
+}
