@@ -278,6 +278,25 @@ fn repeated_requests_are_known_after_a_restart_and_after_other_changes() {
     assert!(matches!(databases.create("z", Value::object(), Some("q1")), Err(Error::Missing { .. })));
 }
 
+/// One that could not be removed kept the files of all that come after it by name, for ever.
+#[test]
+fn files_that_cannot_be_removed_do_not_keep_those_of_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let databases = open(folder.path());
+    let held = ["a", "b"].map(|name| databases.find_or_create(name).unwrap());
+    databases.delete(&["a", "b"], true, None).unwrap();
+    drop(held);
+    // No folder, so that it cannot be removed as one.
+    std::fs::remove_dir_all(folder.path().join("databases/a")).unwrap();
+    std::fs::write(folder.path().join("databases/a"), b"x").unwrap();
+    databases.maintain();
+    assert_eq!(folders(folder.path()), ["a"]);
+    std::fs::remove_file(folder.path().join("databases/a")).unwrap();
+    databases.maintain();
+    databases.create("a", Value::object(), None).unwrap();
+    assert_eq!(folders(folder.path()), ["a"]);
+}
+
 #[test]
 fn a_database_whose_storage_failed_is_opened_again() {
     let folder = tempfile::tempdir().unwrap();
