@@ -85,8 +85,10 @@ impl Database {
     ///
     /// Storage fails, or the operation is killed; what was deleted before stays deleted.
     pub fn delete_collection(&self, name: &str, operation: Option<&Operation>) -> Result<u64> {
-        let etag = self.read().last_etag()?;
-        let total = self.read().collection(name)?.map_or(0, |collection| collection.document_count);
+        let (etag, total) = {
+            let snapshot = self.read();
+            (snapshot.last_etag()?, snapshot.collection(name)?.map_or(0, |collection| collection.document_count))
+        };
         let mut progress = Progress { total, ..Progress::default() };
         loop {
             if operation.is_some_and(Operation::is_killed) {
