@@ -2,7 +2,8 @@
 //!
 //! Batches overlap: while some are on their way to the disk the next is taken apart. No more than a few are on their way, and
 //! they wait for a place in the database's queue, so a client that sends faster than the disk writes is held back by the
-//! connection, however many there are. What was applied before an error stays.
+//! connection, however many there are. What was applied before an error stays, and so does a batch that was on its way already
+//! when the one before it was refused.
 
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use documents::Etag;
-use parking_lot::RwLock;
 
 /// What was committed. It says that there is something to pull, not what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,27 +23,62 @@ pub trait ChangeListener: Send + Sync {
 
 #[derive(Default)]
 pub(crate) struct Listeners {
-    all: RwLock<Vec<Arc<dyn ChangeListener>>>,
+    /// No lock: each commit reads it, and listeners may add and remove while they are told.
+    all: ArcSwap<Vec<Arc<dyn ChangeListener>>>,
 }
 
 impl Listeners {
     pub fn add(&self, listener: Arc<dyn ChangeListener>) {
-        self.all.write().push(listener);
+        self.all.rcu(|all| all.iter().chain([&listener]).cloned().collect::<Vec<_>>());
     }
 
     pub fn remove(&self, listener: &Arc<dyn ChangeListener>) {
-        self.all.write().retain(|other| !Arc::ptr_eq(other, listener));
+        self.all.rcu(|all| all.iter().filter(|other| !Arc::ptr_eq(other, listener)).cloned().collect::<Vec<_>>());
     }
 
     pub fn is_empty(&self) -> bool {
-        self.all.read().is_empty()
+        self.all.load().is_empty()
     }
 
     pub fn tell_closed(&self) {
-        self.all.read().iter().for_each(|listener| listener.closed());
+        self.all.load_full().iter().for_each(|listener| listener.closed());
     }
 
     pub fn tell(&self, last_etag: Etag) {
-        self.all.read().iter().for_each(|listener| listener.committed(Committed { last_etag }));
+        self.all.load_full().iter().for_each(|listener| listener.committed(Committed { last_etag }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, mpsc};
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Who is told may let go of the database, or add another: a lock that is held meanwhile would wait for itself.
+    #[test]
+    fn a_listener_may_remove_itself_when_it_is_told() {
+        struct Once {
+            listeners: Arc<Listeners>,
+            myself: Mutex<Option<Arc<dyn ChangeListener>>>,
+        }
+        impl ChangeListener for Once {
+            fn committed(&self, _: Committed) {
+                if let Some(myself) = self.myself.lock().unwrap().take() {
+                    self.listeners.remove(&myself);
+                }
+            }
+        }
+        let listeners = Arc::new(Listeners::default());
+        let once = Arc::new(Once { listeners: listeners.clone(), myself: Mutex::default() });
+        *once.myself.lock().unwrap() = Some(once.clone());
+        listeners.add(once);
+        let (sender, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            listeners.tell(1);
+            sender.send(listeners.is_empty()).unwrap();
+        });
+        assert_eq!(told.recv_timeout(Duration::from_secs(20)), Ok(true));
     }
 }

@@ -375,7 +375,9 @@ where
     fn done(mut self: Box<Self>, outcome: storage::Result<TransactionId>) {
         self.database.queue.leave(self.size);
         let answer = match (self.answer.take(), outcome) {
-            // What the work itself refused is known not to be applied, whatever became of the rest.
+            // It may have met what is lost with the transaction, and whose etag somebody else gets: nobody may see that.
+            (Some(Err(documents::Error::Conflict { .. })), Err(failed)) => Err(failed.into()),
+            // What else the work itself refused is known not to be applied, whatever became of the rest.
             (Some(Err(refused)), _) => Err(refused.into()),
             (_, Err(failed)) => Err(failed.into()),
             (Some(Ok(answer)), Ok(_)) => Ok(answer),
@@ -389,6 +391,53 @@ where
         }
         if let Some(done) = self.done.take() {
             done(answer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::path::Path;
+    use std::sync::mpsc;
+
+    use documents::Expected;
+    use storage::io::simulated::{Fault, SimulatedIo};
+
+    use super::*;
+
+    fn open(disk: &SimulatedIo) -> Arc<Database> {
+        let options = storage::Options { io: Arc::new(disk.clone()), background: false, ..storage::Options::default() };
+        let environment = Environment::open(Path::new("/x"), options).unwrap();
+        Arc::new(Database::open("x", environment, false, "A", &Limits::default()).unwrap())
+    }
+
+    /// Two clients write a document at once, in one transaction, and the journal cannot be written. The second was told the
+    /// change vector of the first, whose etag somebody else's write has after that: it would replace that unseen.
+    #[test]
+    fn a_conflict_with_a_write_that_is_lost_does_not_tell_its_vector() {
+        let disk = SimulatedIo::new();
+        let database = open(&disk);
+        let (sender, answers) = mpsc::channel();
+        let submit = |database: &Arc<Database>, id: &str, expected| {
+            let (mut batch, sender) = (Batch::new(), sender.clone());
+            batch.put(id, b"{}", expected).unwrap();
+            database.submit(batch, move |answer| sender.send(answer).unwrap())
+        };
+        let lead = submit(&database, "a", Expected::Any).expect("nobody leads");
+        assert!(submit(&database, "a", Expected::Missing).is_none(), "it goes into the same transaction");
+        disk.fail_at(Some(Fault { at: disk.operations(), for_ever: true, kind: ErrorKind::Other }));
+        lead.run();
+        let both: Vec<_> = answers.try_iter().collect();
+        assert_eq!(both.len(), 2);
+        disk.fail_at(None);
+        drop(database);
+        let database = open(&disk.crash(|| storage::io::simulated::Fate::Lost));
+        submit(&database, "b", Expected::Any).expect("nobody leads").run();
+        let vector = database.read().get("b").unwrap().expect("it is there").change_vector();
+        for answer in both {
+            let error = answer.unwrap_err();
+            assert!(!error.to_string().contains(&vector), "{error}");
         }
     }
 }

@@ -316,15 +316,14 @@ impl Databases {
             let _changing = self.changing.lock();
             self.system.deleting()
         };
-        let removed = deleting.and_then(|folders| {
-            for folder in folders.iter().filter(|folder| !self.is_held(folder)) {
-                self.path_of(folder).map_or(Ok(()), |path| folders::remove(&path))?;
-                self.system.forget_deleting(folder)?;
+        let warn = |error: &Error| tracing::warn!(%error, "the files of a deleted database were not removed");
+        let folders = deleting.inspect_err(warn).unwrap_or_default();
+        for folder in folders.iter().filter(|folder| !self.is_held(folder)) {
+            let removed = self.path_of(folder).map_or(Ok(()), |path| folders::remove(&path));
+            // One that fails keeps nobody else's files.
+            if let Err(error) = removed.and_then(|()| self.system.forget_deleting(folder)) {
+                warn(&error);
             }
-            Ok(())
-        });
-        if let Err(error) = removed {
-            tracing::warn!(%error, "the files of a deleted database were not removed");
         }
     }
 

@@ -55,6 +55,9 @@ impl System {
         };
         let [state, databases, kept, deleting] = match found {
             Some(found) => found,
+            None if !environment.is_empty()? => {
+                return Err(Error::Corrupt { rule: "the system environment holds nothing else" });
+            }
             None => environment.write(|tx| -> Result<[Tree; 4]> {
                 let mut make = |name| Tree::open_or_create(tx, name);
                 let created = [make(STATE)?, make(DATABASES)?, make(KEPT)?, make(DELETING)?];

@@ -55,7 +55,9 @@ impl Database {
             (statistics.last_etag, statistics.tombstone_count)
         };
         let before = cleaning.last_etag.swap(last_etag, Relaxed);
-        let seen = cleaning.holders.read().iter().map(|holder| holder.seen_etag()).min();
+        // Asked without the lock.
+        let holders = cleaning.holders.read().clone();
+        let seen = holders.iter().map(|holder| holder.seen_etag()).min();
         let etag = seen.map_or(before, |seen| seen.min(before));
         if etag == 0 || tombstone_count == 0 { Ok(0) } else { self.clean_tombstones(etag) }
     }
@@ -83,8 +85,10 @@ impl Database {
     ///
     /// Storage fails, or the operation is killed; what was deleted before stays deleted.
     pub fn delete_collection(&self, name: &str, operation: Option<&Operation>) -> Result<u64> {
-        let etag = self.read().last_etag()?;
-        let total = self.read().collection(name)?.map_or(0, |collection| collection.document_count);
+        let (etag, total) = {
+            let snapshot = self.read();
+            (snapshot.last_etag()?, snapshot.collection(name)?.map_or(0, |collection| collection.document_count))
+        };
         let mut progress = Progress { total, ..Progress::default() };
         loop {
             if operation.is_some_and(Operation::is_killed) {

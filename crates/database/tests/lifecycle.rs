@@ -166,6 +166,20 @@ fn what_creations_left_is_swept_and_nothing_else() {
     assert!(folders(folder.path()).contains(&"full".to_owned()));
 }
 
+/// It was opened as a database, which made it one without documents, and that was removed.
+#[test]
+fn a_copy_of_a_nodes_own_environment_among_the_databases_is_left_alone() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    open(elsewhere.path()).create("x", Value::object(), None).unwrap();
+    drop(open(folder.path()));
+    let copy = folder.path().join("databases/backup");
+    std::fs::rename(elsewhere.path().join("system"), &copy).unwrap();
+    drop(open(folder.path()));
+    assert_eq!(folders(folder.path()), ["backup"]);
+    std::fs::rename(&copy, elsewhere.path().join("system")).unwrap();
+    assert_eq!(open(elsewhere.path()).names(), ["x"]);
+}
+
 /// Found by `cli/tests/survival/damage.rs`: after a clean end, nothing else in the folder said that there had been one.
 #[test]
 fn a_node_that_lost_its_own_data_file_does_not_deny_its_databases() {
@@ -262,6 +276,25 @@ fn repeated_requests_are_known_after_a_restart_and_after_other_changes() {
     assert_eq!(databases.create("z", Value::object(), Some("q1")).unwrap().name(), "z");
     databases.delete(&["z"], true, None).unwrap();
     assert!(matches!(databases.create("z", Value::object(), Some("q1")), Err(Error::Missing { .. })));
+}
+
+/// One that could not be removed kept the files of all that come after it by name, for ever.
+#[test]
+fn files_that_cannot_be_removed_do_not_keep_those_of_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let databases = open(folder.path());
+    let held = ["a", "b"].map(|name| databases.find_or_create(name).unwrap());
+    databases.delete(&["a", "b"], true, None).unwrap();
+    drop(held);
+    // No folder, so that it cannot be removed as one.
+    std::fs::remove_dir_all(folder.path().join("databases/a")).unwrap();
+    std::fs::write(folder.path().join("databases/a"), b"x").unwrap();
+    databases.maintain();
+    assert_eq!(folders(folder.path()), ["a"]);
+    std::fs::remove_file(folder.path().join("databases/a")).unwrap();
+    databases.maintain();
+    databases.create("a", Value::object(), None).unwrap();
+    assert_eq!(folders(folder.path()), ["a"]);
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub struct Batch {
     pub(crate) collections: Collections,
     pub(crate) skip_unchanged: bool,
     pub(crate) separator: Option<char>,
+    /// Ids that end as if they were to be completed are used as they are.
+    pub(crate) ids_are_whole: bool,
 }
 
 /// Names of collections, each once.
@@ -43,11 +45,12 @@ impl Collections {
     }
 
     /// The place of a name. Batches touch few collections, mostly the one of the command before.
-    fn place(&mut self, name: String) -> usize {
+    fn place(&mut self, name: String, held_bytes: &mut usize) -> usize {
         if self.names.last() == Some(&name) {
             return self.names.len() - 1;
         }
         *self.places.entry(name).or_insert_with_key(|name| {
+            *held_bytes += 2 * (size_of::<String>() + name.len()) + size_of::<usize>();
             self.names.push(name.clone());
             self.names.len() - 1
         })
@@ -175,7 +178,7 @@ impl Batch {
         let id = if id.is_empty() { id::random_guid() } else { id.to_owned() };
         id::check(&id)?;
         let (content, collection) = content::split(&mut self.text, document)?;
-        let collection = collection.map(|name| self.collections.place(name));
+        let collection = collection.map(|name| self.collections.place(name, &mut self.held_bytes));
         self.push(Command { action: Action::Put { content, collection }, id, expected });
         Ok(())
     }

@@ -10,7 +10,7 @@
 
 use crate::{Error, Result};
 
-/// A change vector taken apart, in pieces of the texts that it came from. At most one entry per database.
+/// A change vector taken apart, in pieces of the texts that it came from. At most one entry per database, in their order.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ChangeVector<'t> {
     /// Most have no other, and then nothing is allocated.
@@ -58,12 +58,41 @@ impl<'t> ChangeVector<'t> {
                 && part.bytes().next_back().is_some_and(|byte| byte.is_ascii_graphic());
             let part = if has_edges { part } else { part.trim() };
             if !part.is_empty() {
-                let Some(Entry { tag, etag, database }) = Entry::parse(part) else { return Err(bad(text)) };
-                vector.raise(tag, etag, database);
+                let Some(entry) = Entry::parse(part) else { return Err(bad(text)) };
+                vector.append(entry);
             }
             rest = after;
         }
+        if !vector.more.is_empty() {
+            vector.arrange();
+        }
         Ok(vector)
+    }
+
+    /// Adds an entry at the end, which [`arrange`](Self::arrange) puts in its place.
+    #[inline]
+    fn append(&mut self, entry: Entry<'t>) {
+        match self.first {
+            None => self.first = Some(entry),
+            Some(_) => self.more.push(entry),
+        }
+    }
+
+    /// Sorts by database, and of each keeps the highest etag under the tag that came first. All at once: finding its place for
+    /// each entry takes hours for a text of a few megabytes.
+    fn arrange(&mut self) {
+        let mut entries: Vec<Entry<'t>> = self.entries().copied().collect();
+        entries.sort_by_key(|entry| entry.database);
+        entries.dedup_by(|again, kept| {
+            let is_same = again.database == kept.database;
+            if is_same {
+                kept.etag = kept.etag.max(again.etag);
+            }
+            is_same
+        });
+        let mut entries = entries.into_iter();
+        self.first = entries.next();
+        self.more = entries.collect();
     }
 
     fn entries(&self) -> impl Iterator<Item = &Entry<'t>> {
@@ -71,16 +100,9 @@ impl<'t> ChangeVector<'t> {
     }
 
     /// Sets the etag of one database, unless it has a higher one.
-    #[inline]
     pub fn raise(&mut self, tag: &'t str, etag: u64, database: &'t str) {
-        let Some(first) = &mut self.first else {
-            self.first = Some(Entry { tag, etag, database });
-            return;
-        };
-        match std::iter::once(first).chain(&mut self.more).find(|entry| entry.database == database) {
-            Some(entry) => entry.etag = entry.etag.max(etag),
-            None => self.more.push(Entry { tag, etag, database }),
-        }
+        self.append(Entry { tag, etag, database });
+        self.arrange();
     }
 
     /// The etag of one database; 0 if it is not there.
@@ -90,13 +112,20 @@ impl<'t> ChangeVector<'t> {
 
     /// Takes the higher etag of each database.
     pub fn merge(&mut self, other: &ChangeVector<'t>) {
-        other.entries().for_each(|entry| self.raise(entry.tag, entry.etag, entry.database));
+        other.entries().for_each(|entry| self.append(*entry));
+        self.arrange();
     }
 
     /// How this vector stands to another.
     pub fn compare(&self, other: &ChangeVector<'_>) -> Order {
         let covers = |left: &ChangeVector<'_>, right: &ChangeVector<'_>| {
-            right.entries().all(|entry| left.etag_of(entry.database) >= entry.etag)
+            // Both are in the order of databases.
+            let mut left = left.entries().peekable();
+            right.entries().all(|entry| {
+                while left.next_if(|other| other.database < entry.database).is_some() {}
+                let other = left.next_if(|other| other.database == entry.database);
+                other.map_or(0, |other| other.etag) >= entry.etag
+            })
         };
         match (covers(self, other), covers(other, self)) {
             (true, true) => Order::Equal,

@@ -12,7 +12,7 @@ use crate::record::{self, Head, Kind};
 use crate::schema::{Schema, tombstone_key};
 use crate::{DocumentStore, Error, Result, id};
 
-/// Entries, and bytes, that one transaction copies: the one more, so that a large record goes alone.
+/// Entries, and bytes, that one transaction copies at most, but for its last record.
 const ENTRIES_AT_ONCE: usize = 2_000;
 /// See [`ENTRIES_AT_ONCE`].
 const BYTES_AT_ONCE: usize = 8 << 20;
@@ -23,7 +23,8 @@ impl DocumentStore {
     ///
     /// # Errors
     ///
-    /// Storage fails on either side.
+    /// Storage fails on either side; or there are more or fewer documents than their collections count, so that the copy would
+    /// be without some.
     pub fn copy_into(&self, target: &Environment, mut progress: impl FnMut(u64)) -> Result<()> {
         let tx = self.environment().read();
         let from = &self.schema;
@@ -39,15 +40,22 @@ impl DocumentStore {
         }
         let rows = Collection::all(from, &tx)?;
         let mut copy = Copy { source: &tx, from, target, to, trees: HashMap::new() };
+        let counts = rows.iter().map(|row| [row.document_count, row.tombstone_count]);
+        let expected = counts.fold([0; 2], |sum: [u64; 2], row| [0, 1].map(|at| sum[at].saturating_add(row[at])));
         for rows in rows.chunks(ENTRIES_AT_ONCE) {
             copy.trees.extend(target.write(|tx| rows.iter().map(|row| trees_of(tx, row)).collect::<Result<Vec<_>>>())?);
         }
         let mut copied = 0;
-        for by_etag in [from.by_etag, from.tombstones_by_etag] {
+        for (by_etag, expected) in [from.by_etag, from.tombstones_by_etag].into_iter().zip(expected) {
+            let before = copied;
             copy.records(by_etag, |more| {
                 copied += more;
                 progress(copied);
             })?;
+            // What the etags do not lead to can still be found by its id where it is, and would be gone.
+            if copied - before != expected {
+                return Err(Error::Corrupt { rule: "the collections count what there is" });
+            }
         }
         Ok(())
     }

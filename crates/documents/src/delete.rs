@@ -38,7 +38,7 @@ impl Writing<'_, '_> {
             self.spare_key = found.key;
             return Ok(false);
         };
-        let etag = self.next_etag();
+        let etag = self.next_etag()?;
         let delete = Delete { etag, vector: self.vector_over(Some(&document), etag)?, last_modified: self.now };
         self.apply_delete(&delete, &document, &found.key)?;
         self.applied(etag, found);
@@ -126,8 +126,8 @@ impl Writing<'_, '_> {
         self.change_collection(place, |collection| {
             collection.document_count = collection.document_count.saturating_sub(1);
             collection.document_size = collection.document_size.saturating_sub(document.size as u64);
-            collection.tombstone_count += 1;
-            collection.tombstone_size += size;
+            collection.tombstone_count = collection.tombstone_count.saturating_add(1);
+            collection.tombstone_size = collection.tombstone_size.saturating_add(size);
         });
         Ok(())
     }

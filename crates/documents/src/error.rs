@@ -88,6 +88,17 @@ pub enum Error {
         /// The text given.
         text: String,
     },
+    /// The documents were written by a newer version. Open them with that.
+    #[error("the documents have format version {found}; this program knows up to {known}")]
+    NewerFormat {
+        /// The version found.
+        found: u64,
+        /// The newest version known.
+        known: u64,
+    },
+    /// The folder is no database: another kind of environment is kept there. Nothing was changed.
+    #[error("what is kept there is something else than documents")]
+    NotDocuments,
     /// What is stored breaks a rule of the format. The document is not served.
     #[error("stored data are damaged: {rule}")]
     Corrupt {

@@ -108,7 +108,9 @@ impl Writing<'_, '_> {
         document.extend_from_slice(format!("\"Max\":{max},\"@metadata\":{{").as_bytes());
         document.extend_from_slice(&metadata);
         document.extend_from_slice(b"}}");
+        // A tag may end with `/` or `|`: what is written must be what the next one who asks finds.
         let mut batch = Batch::new();
+        batch.ids_are_whole = true;
         batch.put(id, &document, Expected::Any)?;
         self.run_silently(&batch).map(drop)
     }

@@ -49,7 +49,9 @@ impl Writing<'_, '_> {
         let schema = self.store.schema;
         if !schema.identities.contains(&*self.tx, key)? {
             let count = schema.identity_count(&*self.tx)?;
-            schema.set_identity_count(self.tx, count + 1)?;
+            let count =
+                count.checked_add(1).ok_or(Error::Corrupt { rule: "the number of identities is their number" })?;
+            schema.set_identity_count(self.tx, count)?;
         }
         Ok(schema.identities.put(self.tx, key, &value.to_be_bytes())?)
     }

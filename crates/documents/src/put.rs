@@ -42,7 +42,10 @@ impl Writing<'_, '_> {
         content: &Content,
         collection: Option<usize>,
     ) -> Result<(PutDecision<'b>, Found)> {
-        let (id, etag, mut found) = self.complete(&command.id, batch.separator.unwrap_or('/'))?;
+        let (id, etag, mut found) = match batch.ids_are_whole {
+            true => (Cow::Borrowed(command.id.as_str()), None, self.find(&command.id)?),
+            false => self.complete(&command.id, batch.separator.unwrap_or('/'))?,
+        };
         self.check_expected(Operation::Put, &id, &command.expected, found.document.as_ref())?;
         let collection = collection.and_then(|place| batch.collections.name(place)).unwrap_or(EMPTY_COLLECTION);
         let place = self.find_collection(collection)?;
@@ -63,7 +66,10 @@ impl Writing<'_, '_> {
             Some(document) => Some(document),
             None => found.tombstone.as_ref(),
         };
-        let etag = etag.unwrap_or_else(|| self.next_etag());
+        let etag = match etag {
+            Some(etag) => etag,
+            None => self.next_etag()?,
+        };
         let put = Put {
             id,
             etag,
@@ -84,7 +90,7 @@ impl Writing<'_, '_> {
             let (id, etag) = match completion(given, separator) {
                 Completion::None => return Ok((Cow::Borrowed(given), None, self.find(given)?)),
                 Completion::Etag => {
-                    let etag = self.next_etag();
+                    let etag = self.next_etag()?;
                     (format!("{given}{etag:019}-{}", self.store.names.node_tag), Some(etag))
                 }
                 Completion::Identity => {
@@ -149,7 +155,7 @@ impl Writing<'_, '_> {
                 Some(document) => {
                     collection.document_size = collection.document_size.saturating_sub(document.size as u64);
                 }
-                None => collection.document_count += 1,
+                None => collection.document_count = collection.document_count.saturating_add(1),
             }
             collection.document_size = collection.document_size.saturating_add(size);
         });

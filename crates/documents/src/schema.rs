@@ -57,14 +57,24 @@ impl Schema {
         let found = Self::find(&environment.read())?;
         match found {
             Some(schema) => Ok(schema),
+            // With trees of ours beside its own it would pass for a database that has no documents, and be treated so.
+            None if !environment.is_empty()? => Err(Error::NotDocuments),
             None => environment.write(Self::create),
         }
     }
 
     fn find(reader: &impl Reader) -> Result<Option<Schema>> {
-        let Some(state) = Tree::open(reader, STATE)? else { return Ok(None) };
-        if state.get(reader, VERSION)?.and_then(u64_from) != Some(VERSION_NOW) {
-            return Err(Error::Corrupt { rule: "the version of the document format is known" });
+        let Some(state) = Tree::open(reader, STATE)? else {
+            // Begun anew over documents, it would have another id and give their etags out again.
+            return match Records::open(reader, RECORDS)? {
+                None => Ok(None),
+                Some(_) => Err(Error::Corrupt { rule: "documents have their state beside them" }),
+            };
+        };
+        match state.get(reader, VERSION)?.and_then(u64_from) {
+            Some(VERSION_NOW) => {}
+            Some(found) if found > VERSION_NOW => return Err(Error::NewerFormat { found, known: VERSION_NOW }),
+            _ => return Err(Error::Corrupt { rule: "the version of the document format is known" }),
         }
         let missing = || Error::Corrupt { rule: "all trees of a document environment exist" };
         Ok(Some(Schema {

@@ -53,8 +53,8 @@ impl<'s> Snapshot<'s> {
         Snapshot { store, tx }
     }
 
-    pub(crate) fn parts(&self) -> (&crate::schema::Schema, &ReadTransaction<'s>) {
-        (&self.store.schema, &self.tx)
+    pub(crate) fn parts(&self) -> (&crate::schema::Schema, &crate::store::Names, &ReadTransaction<'s>) {
+        (&self.store.schema, &self.store.names, &self.tx)
     }
 
     /// The transaction whose state this is.
@@ -190,7 +190,7 @@ impl<'s> Snapshot<'s> {
     pub fn collections(&self) -> Result<Vec<CollectionStatistics>> {
         let all = Collection::all(&self.store.schema, &self.tx)?;
         let mut statistics: Vec<_> = all.iter().map(Collection::statistics).collect();
-        statistics.retain(|collection| collection.document_count + collection.tombstone_count > 0);
+        statistics.retain(|collection| collection.document_count > 0 || collection.tombstone_count > 0);
         statistics.sort_by(|left, right| left.name.cmp(&right.name));
         Ok(statistics)
     }
@@ -212,11 +212,12 @@ impl<'s> Snapshot<'s> {
     /// Storage fails.
     pub fn statistics(&self) -> Result<Statistics> {
         let collections = Collection::all(&self.store.schema, &self.tx)?;
+        let sum = |count: fn(&Collection) -> u64| collections.iter().map(count).fold(0, u64::saturating_add);
         Ok(Statistics {
             last_etag: self.last_etag()?,
             last_document_etag: self.last_document_etag()?,
-            document_count: collections.iter().map(|collection| collection.document_count).sum(),
-            tombstone_count: collections.iter().map(|collection| collection.tombstone_count).sum(),
+            document_count: sum(|collection| collection.document_count),
+            tombstone_count: sum(|collection| collection.tombstone_count),
             identity_count: self.store.schema.identity_count(&self.tx)?,
             change_vector: self.change_vector()?,
         })

@@ -38,7 +38,7 @@ impl DocumentStore {
     ///
     /// # Errors
     ///
-    /// Storage fails, or holds something else.
+    /// Storage fails, or holds something else; or the documents are not whole or of a newer format.
     pub fn open(environment: Environment, options: StoreOptions) -> Result<DocumentStore> {
         let schema = Schema::open(&environment)?;
         let database_id = {

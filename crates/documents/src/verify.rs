@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 
-use json::Minifier;
+use json::{Minifier, Raw};
 use storage::{Key, Location, ReadTransaction};
 
 use crate::collections::Collection;
+use crate::content;
+use crate::identities::value_from;
 use crate::record::{self, Head, Kind};
-use crate::schema::{Schema, tombstone_key};
-use crate::{Etag, Result, Snapshot, id};
+use crate::schema::{DATABASE_ID, Schema, tombstone_key};
+use crate::store::Names;
+use crate::{ChangeVector, EMPTY_COLLECTION, Etag, Result, Snapshot, id};
 
 /// Problems that are told in words; more are only counted.
 const PROBLEMS_TOLD_MAX: usize = 100;
@@ -35,6 +38,7 @@ struct Tally {
 
 struct Check<'s> {
     schema: &'s Schema,
+    names: &'s Names,
     tx: &'s ReadTransaction<'s>,
     collections: HashMap<u32, Collection>,
     tallies: HashMap<u32, Tally>,
@@ -47,12 +51,14 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     ///
-    /// A page is damaged, so that the check cannot go on. Broken rules of documents are in the answer.
+    /// A page, the row of a collection or the last etag is damaged, so that the check cannot go on. Other broken rules are in
+    /// the answer.
     pub fn verify(&self) -> Result<Verification> {
-        let (schema, tx) = self.parts();
+        let (schema, names, tx) = self.parts();
         let collections = Collection::all(schema, tx)?.into_iter().map(|row| (row.number, row)).collect();
         let mut check = Check {
             schema,
+            names,
             tx,
             collections,
             tallies: HashMap::new(),
@@ -63,6 +69,7 @@ impl Snapshot<'_> {
         check.by_etag(Kind::Tombstone, schema.last_etag(tx)?)?;
         check.by_id()?;
         check.collections()?;
+        check.state()?;
         Ok(check.found)
     }
 }
@@ -86,6 +93,12 @@ impl Check<'_> {
             if etag > last_etag {
                 self.problem(format!("etag {etag} is above the last etag {last_etag}"));
             }
+            if etag == 0 {
+                self.problem("etag 0 stands for no write".to_owned());
+            }
+            if kind == Kind::Tombstone && self.schema.by_etag.get(self.tx, etag)?.is_some() {
+                self.problem(format!("a document and a tombstone have the etag {etag}"));
+            }
             if let Err(problem) = self.record(kind, etag, location)? {
                 self.problem(format!("etag {etag}: {problem}"));
             }
@@ -95,7 +108,11 @@ impl Check<'_> {
 
     /// Outer error: storage. Inner error: a broken rule.
     fn record(&mut self, kind: Kind, etag: Etag, location: u64) -> Result<Result<(), String>> {
-        let record = self.schema.records.get(self.tx, Location(location))?;
+        let record = match self.schema.records.get(self.tx, Location(location)) {
+            Ok(record) => record,
+            Err(error @ storage::Error::Corrupt { .. }) => return Ok(Err(error.to_string())),
+            Err(error) => return Err(error.into()),
+        };
         let head = match Head::decode(record) {
             Ok(head) => head,
             Err(error) => return Ok(Err(error.to_string())),
@@ -121,26 +138,69 @@ impl Check<'_> {
             Ok(id) => id,
             Err(error) => return Ok(Err(error.to_string())),
         };
+        if id::check(id).is_err() {
+            return Ok(Err("the id is empty, or longer than an id may be".to_owned()));
+        }
+        if !self.is_vector_good(&head, record) {
+            return Ok(Err(format!("the change vector of '{id}' is not in stored form")));
+        }
         let key = id::lower(id);
         if kind == Kind::Tombstone {
             return self.tombstone(&head, id, &key, location);
         }
+        let name = collection.name.clone();
         if self.schema.location_of(self.tx, &key)? != Some(Location(location)) {
             return Ok(Err(format!("the id '{id}' does not lead to it")));
         }
+        Ok(self.content(id, &name, &head, record))
+    }
+
+    /// Put together as a client would send it and taken apart again, a document must be what it is.
+    fn content(&mut self, id: &str, collection: &str, head: &Head, record: &[u8]) -> Result<(), String> {
         let body = record.get(head.body_at()..).unwrap_or_default();
         let metadata = record.get(head.metadata_at()..head.body_at()).unwrap_or_default();
-        for (name, text) in [("body", body.to_vec()), ("metadata", [b"{", metadata, b"}"].concat())] {
-            match self.minifier.minify(&text) {
-                Ok(stored) if stored.bytes() == text => {}
-                Ok(_) => return Ok(Err(format!("the {name} of '{id}' is not in stored form"))),
-                Err(error) => return Ok(Err(format!("the {name} of '{id}': {error}"))),
+        let text = match body.strip_suffix(b"}") {
+            Some(members) if !metadata.is_empty() => {
+                let comma: &[u8] = if members.len() > 1 { b"," } else { b"" };
+                [members, comma, b"\"@metadata\":{", metadata, b"}}"].concat()
+            }
+            _ => body.to_vec(),
+        };
+        let mut parts = Vec::new();
+        let named = match self.minifier.minify(&text) {
+            Ok(stored) if stored.bytes() == text => content::split(&mut parts, Raw::new(&text)),
+            Ok(_) => return Err(format!("the parts of '{id}' are not in stored form")),
+            Err(error) => return Err(format!("the parts of '{id}': {error}")),
+        };
+        match named {
+            Err(error) => Err(format!("the parts of '{id}': {error}")),
+            Ok(_) if record.get(head.metadata_at()..) != Some(&parts) => {
+                Err(format!("the parts of '{id}' are not in stored form"))
+            }
+            Ok((_, named)) => {
+                let named = named.as_deref().unwrap_or(EMPTY_COLLECTION);
+                match id::lower(named) == id::lower(collection) {
+                    true => Ok(()),
+                    false => Err(format!("'{id}' names the collection '{named}', but is in '{collection}'")),
+                }
             }
         }
-        Ok(Ok(()))
+    }
+
+    /// Whether a stored change vector is one, has this write, and could not be left out.
+    fn is_vector_good(&self, head: &Head, record: &[u8]) -> bool {
+        let Ok(Some(text)) = record::vector(head, record) else { return head.vector_size == 0 };
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte) || byte == b' ');
+        let own = |vector: ChangeVector<'_>| {
+            vector.to_string() == text && vector.etag_of(&self.names.database_id) == head.etag
+        };
+        is_plain && !self.names.is_vector(text, head.etag) && ChangeVector::parse(text).is_ok_and(own)
     }
 
     fn tombstone(&self, head: &Head, id: &str, key: &[u8], location: u64) -> Result<Result<(), String>> {
+        if head.metadata_size != 0 || head.body_size != 0 {
+            return Ok(Err("a tombstone has a body or metadata".to_owned()));
+        }
         let tombstone_key = tombstone_key(head.collection, key);
         let by_id = Key::Bytes(self.schema.tombstones_by_id, &tombstone_key);
         if self.schema.records.find(self.tx, by_id)?.map(|(at, _)| at) != Some(Location(location)) {
@@ -178,6 +238,15 @@ impl Check<'_> {
 
     fn collections(&mut self) -> Result<()> {
         let collections = std::mem::take(&mut self.collections);
+        // Each leads back from its name, which is checked below, so it is enough to count.
+        let mut names = self.schema.collection_names.cursor(self.tx);
+        let mut count = 0;
+        while names.next()?.is_some() {
+            count += 1;
+        }
+        if count != collections.len() {
+            self.problem(format!("{count} names lead to {} collections", collections.len()));
+        }
         for collection in collections.values() {
             let tally = self.tallies.remove(&collection.number).unwrap_or_default();
             let kept = (
@@ -206,6 +275,27 @@ impl Check<'_> {
             if named != Some(&collection.number.to_be_bytes()[..]) {
                 self.problem(format!("the name '{}' does not lead to its collection", collection.name));
             }
+        }
+        Ok(())
+    }
+
+    /// Identities, and what the store knows of itself.
+    fn state(&mut self) -> Result<()> {
+        let mut identities = self.schema.identities.cursor(self.tx);
+        let mut count = 0;
+        while let Some((key, value)) = identities.next()? {
+            count += 1;
+            let name = String::from_utf8_lossy(key);
+            if !name.ends_with('|') || id::lower(&name) != key || value_from(value).is_err() {
+                self.problem(format!("the identity '{}' is not in stored form", name.escape_debug()));
+            }
+        }
+        match self.schema.identity_count(self.tx) {
+            Ok(kept) if kept == count => {}
+            kept => self.problem(format!("identities are counted as {kept:?}, but there are {count}")),
+        }
+        if self.schema.state.get(self.tx, DATABASE_ID)?.is_none_or(|id| id.len() != 16) {
+            self.problem("the database id has not 16 bytes".to_owned());
         }
         Ok(())
     }

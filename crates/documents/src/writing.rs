@@ -89,9 +89,10 @@ impl<'a, 'e> Writing<'a, 'e> {
         self.first_etag
     }
 
-    pub(crate) fn next_etag(&mut self) -> Etag {
-        self.last_etag += 1;
-        self.last_etag
+    pub(crate) fn next_etag(&mut self) -> Result<Etag> {
+        let next = self.last_etag.checked_add(1);
+        self.last_etag = next.ok_or(Error::Corrupt { rule: "the last etag is one that was given out" })?;
+        Ok(self.last_etag)
     }
 
     /// A decided write with this etag was applied.
@@ -129,7 +130,7 @@ impl<'a, 'e> Writing<'a, 'e> {
         let number = {
             let mut cursor = schema.collections.cursor(&*self.tx);
             let last = cursor.last()?.and_then(|(key, _)| <[u8; 4]>::try_from(key).ok());
-            last.map_or(0, u32::from_be_bytes) + 1
+            last.map_or(0, u32::from_be_bytes).saturating_add(1)
         };
         if number > COLLECTION_COUNT_MAX {
             return Err(Error::TooManyCollections { name: name.to_owned(), max: COLLECTION_COUNT_MAX });

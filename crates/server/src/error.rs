@@ -322,6 +322,9 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
         E::UnknownCommand { .. } => Shape::new(internal, "Raven.Server.Exceptions.InvalidCommandTypeException"),
         E::Unsupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
         E::BadChangeVector { .. } => Shape::new(internal, ARGUMENT),
+        E::NewerFormat { .. } | E::NotDocuments => {
+            Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseLoadFailureException")
+        }
         E::Corrupt { .. } => Shape::new(internal, INVALID_DATA),
         E::Storage(error) => storage_shape(error),
     }

@@ -194,6 +194,15 @@ impl Environment {
         self.inner.id
     }
 
+    /// Whether there is no structure in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`]
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(crate::tree::catalog::CATALOG.cursor(&self.read()).next()?.is_none())
+    }
+
     /// The folder, or `(memory)`.
     pub fn path(&self) -> &Path {
         &self.inner.path

@@ -54,6 +54,14 @@ fn data_outlive_the_server_and_one_server_at_a_time_has_them() {
     let compact = rookery(&["compact", text(&data)]).output().unwrap();
     assert!(compact.status.success(), "{}", String::from_utf8_lossy(&compact.stderr));
     assert!(rookery(&["check", text(&data)]).output().unwrap().status.success(), "compacted data are whole");
+    // What the node keeps about itself is no database: a copy without it was put in its place.
+    let system = data.join("system");
+    for tool in ["compact", "dump"] {
+        assert!(!rookery(&[tool, text(&system)]).output().unwrap().status.success(), "{tool} of what is no database");
+    }
+    let program = Program::start(&arguments);
+    assert!(program.get("/databases/Shop/docs?id=users/1").contains("Ann"), "the node knows its databases");
+    drop(program);
     let nothing = tempfile::tempdir().unwrap();
     std::fs::write(nothing.path().join("x.txt"), "x").unwrap();
     assert!(!rookery(&["check", text(nothing.path())]).output().unwrap().status.success(), "no environment");
