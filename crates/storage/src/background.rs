@@ -1,8 +1,9 @@
 //! Threads for work that nobody waits on the stack for: leading a queue of submitted jobs, flushing.
 //!
 //! One small pool for the process, so that a thousand idle environments have no thread. A thread that had nothing to do
-//! for ten seconds ends.
+//! for ten seconds ends; the last one gives memory back that flushes have freed.
 
+use crate::pager::frames::Pool;
 use crate::scheduling::ask_for_short_slices;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -73,6 +74,11 @@ fn work() {
         state.idle -= 1;
         if timed_out && state.tasks.is_empty() {
             state.threads -= 1;
+            let is_last = state.threads == 0;
+            drop(state);
+            if is_last {
+                Pool::cool_all();
+            }
             return;
         }
     }

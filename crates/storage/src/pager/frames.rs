@@ -1,7 +1,8 @@
 //! The memory that page versions live in: a pool of frames on huge pages, shared by all environments, never unmapped.
 //!
 //! A first touch of fresh memory costs 1.6 us here, a frame out of the pool costs nothing, so frames go back to a free
-//! list. A frame is a version's head (one line) and its page:
+//! list. When nothing has been flushed for a while, the system gets the memory of most of them back, not their addresses.
+//! A frame is a version's head (one line) and its page:
 //!
 //! ```text
 //!  0          64                      8256      8320
@@ -14,7 +15,7 @@
 
 use super::Page;
 use super::changes::{LINE, Lines, PageMut, SavedLine, Saver};
-use super::map::Mapping;
+use super::map::{self, Mapping};
 use crate::ids::TransactionId;
 use crate::limits::PAGE_SIZE;
 use parking_lot::Mutex;
@@ -33,6 +34,9 @@ const KEPT_FRAMES_MAX: usize = (256 << 20) / FRAME_SIZE;
 
 /// Spares that the process keeps: 64 MiB.
 const SPARE_FRAMES_MAX: usize = (64 << 20) / FRAME_SIZE;
+
+/// Free frames whose memory the process keeps in any case: 16 MiB.
+const WARM_FRAMES: usize = (16 << 20) / FRAME_SIZE;
 
 /// The head of one version of a page, or of a run of pages; the bytes follow it.
 ///
@@ -343,19 +347,25 @@ pub(crate) struct Pool {
 
 struct Free {
     frames: Vec<VersionPointer>,
+    /// Frames whose memory the system has; their heads are made anew.
+    cold: Vec<VersionPointer>,
     /// Kept for ever: frames are reused, not unmapped.
     chunks: Vec<Mapping>,
 }
 
-static POOL: Pool = Pool {
-    free: Mutex::new(Free { frames: Vec::new(), chunks: Vec::new() }),
-    in_use: AtomicUsize::new(0),
-    kept: AtomicUsize::new(0),
-    spares: AtomicUsize::new(0),
-    run_bytes: AtomicUsize::new(0),
-};
+static POOL: Pool = Pool::new();
 
 impl Pool {
+    const fn new() -> Pool {
+        Pool {
+            free: Mutex::new(Free { frames: Vec::new(), cold: Vec::new(), chunks: Vec::new() }),
+            in_use: AtomicUsize::new(0),
+            kept: AtomicUsize::new(0),
+            spares: AtomicUsize::new(0),
+            run_bytes: AtomicUsize::new(0),
+        }
+    }
+
     /// Bytes that versions take now, in all environments of the process, but for those that are only kept.
     pub fn used_bytes() -> usize {
         POOL.in_use.load(Ordering::Relaxed) * FRAME_SIZE + POOL.run_bytes.load(Ordering::Relaxed)
@@ -364,10 +374,38 @@ impl Pool {
     fn take(&self) -> std::io::Result<VersionPointer> {
         let mut free = self.free.lock();
         if free.frames.is_empty() {
-            Self::grow(&mut free)?;
+            match free.cold.pop() {
+                Some(cold) => {
+                    // SAFETY: the frame is in a chunk, which stays mapped, and nobody else knows it.
+                    unsafe { cold.0.as_ptr().write(Head::empty(1)) };
+                    free.frames.push(cold);
+                }
+                None => Self::grow(&mut free)?,
+            }
         }
         self.in_use.fetch_add(1, Ordering::Relaxed);
         free.frames.pop().ok_or_else(|| std::io::Error::from(std::io::ErrorKind::OutOfMemory))
+    }
+
+    /// Gives the memory of free frames back to the system, but for some that are kept warm. Costs some ms for each GiB.
+    pub fn cool_all() {
+        POOL.cool();
+    }
+
+    fn cool(&self) {
+        let mut cooling = {
+            let mut free = self.free.lock();
+            let warm = free.frames.len().min(WARM_FRAMES);
+            free.frames.split_off(warm)
+        };
+        cooling.sort_unstable_by_key(|frame| frame.0.as_ptr().addr());
+        for neighbours in cooling.chunk_by(|one, next| one.0.as_ptr().addr() + FRAME_SIZE == next.0.as_ptr().addr()) {
+            // SAFETY: these frames lie one behind the other in a chunk that stays mapped, and nobody else knows them.
+            unsafe { map::discard(neighbours[0].0.as_ptr().cast(), neighbours.len() * FRAME_SIZE) };
+        }
+        // The last is taken first: in rising order again.
+        cooling.reverse();
+        self.free.lock().cold.extend(cooling);
     }
 
     fn grow(free: &mut Free) -> std::io::Result<()> {
@@ -438,4 +476,34 @@ impl Head {
 
 fn run_layout(pages: u32) -> std::io::Result<Layout> {
     Layout::from_size_align(HEAD_SIZE + pages as usize * PAGE_SIZE, 128).map_err(std::io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn frames_that_gave_their_memory_back_are_used_again() {
+        const COUNT: usize = WARM_FRAMES * 2;
+        let pool = Pool::new();
+        let take_all = || (0..COUNT).map(|_| pool.take().unwrap()).collect::<Vec<_>>();
+        let addresses = |taken: &[VersionPointer]| taken.iter().map(|v| v.0.as_ptr().addr()).collect::<HashSet<_>>();
+        let mut taken = take_all();
+        taken.iter_mut().for_each(|version| version.page_mut().fill(0xab));
+        let before = addresses(&taken);
+        pool.give_back(taken);
+        pool.cool();
+        let mut taken = take_all();
+        let from_before = addresses(&taken).intersection(&before).count();
+        assert!(from_before > COUNT - CHUNK_SIZE / FRAME_SIZE, "the same frames come again");
+        let cold = taken.iter().filter(|version| version.page()[PAGE_SIZE / 2] == 0).count();
+        let most = COUNT - WARM_FRAMES / 2;
+        assert!((WARM_FRAMES..=most).contains(&cold), "the memory of some went back: {cold}");
+        for version in &mut taken {
+            assert_eq!((version.pages(), version.previous(), version.is_kept()), (1, None, false));
+            version.page_mut().fill(0xcd);
+        }
+        pool.give_back(taken);
+    }
 }

@@ -91,6 +91,16 @@ impl Mapping {
     }
 }
 
+/// Gives the memory of a part of an anonymous range back to the system. What lies in it reads as before or as zeros then.
+///
+/// # Safety
+///
+/// The part lies in one range that stays mapped, and nobody has a reference into it.
+pub(super) unsafe fn discard(start: *mut u8, length: usize) {
+    // SAFETY: the caller's.
+    unsafe { memory::discard(start, length) };
+}
+
 impl Drop for Range {
     fn drop(&mut self) {
         memory::release(self);
@@ -134,6 +144,16 @@ mod memory {
         unsafe { madvise(map.base().cast(), map.length(), Advice::LinuxHugepage).ok() };
     }
 
+    pub unsafe fn discard(start: *mut u8, length: usize) {
+        const SYSTEM_PAGE: usize = 4096;
+        let skipped = start.align_offset(SYSTEM_PAGE);
+        let whole = length.saturating_sub(skipped) / SYSTEM_PAGE * SYSTEM_PAGE;
+        if whole > 0 {
+            // SAFETY: the caller's, for pages that lie in its range as a whole.
+            unsafe { madvise(start.add(skipped).cast(), whole, Advice::LinuxDontNeed).ok() };
+        }
+    }
+
     pub fn release(range: &mut Range) {
         // SAFETY: the range was mapped by us with this length, and the owner of all pointers into it is being dropped.
         unsafe { munmap(range.base.as_ptr().cast(), range.length).ok() };
@@ -163,6 +183,11 @@ mod memory {
     }
 
     pub fn advise_huge(_: &Mapping) {}
+
+    pub unsafe fn discard(start: *mut u8, length: usize) {
+        // SAFETY: the caller's.
+        unsafe { start.write_bytes(0, length) };
+    }
 
     pub fn release(range: &mut Range) {
         let Ok(layout) = layout(range.length) else { return };
