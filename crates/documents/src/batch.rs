@@ -223,6 +223,10 @@ impl Batch {
                 let missing = || Error::BadBatch { rule: "PUT command must have a 'Document' property".to_owned() };
                 self.push_put(id, document.ok_or_else(missing)?, expected)?;
             }
+            // There is no document that it could be about.
+            CommandKind::Delete if is_prefixed && expected != Expected::Any => {
+                return Err(Error::BadBatch { rule: "a deletion by prefix has no 'ChangeVector'".to_owned() });
+            }
             CommandKind::Delete if is_prefixed => self.delete_prefixed(id)?,
             CommandKind::Delete => self.delete(id, expected)?,
             CommandKind::BatchTrackChanges => {

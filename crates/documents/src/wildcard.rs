@@ -1,5 +1,7 @@
 //! Wildcards as `matches` and `exclude` have them: `*` for any characters, `?` for one, alternatives separated by `|`.
 
+use std::str::Chars;
+
 /// Patterns of which one must fit. Compared without regard to case, as ids are.
 #[derive(Clone, Debug)]
 pub struct Wildcards {
@@ -22,28 +24,30 @@ impl Wildcards {
 
 /// Goes back to the last `*` when a character does not fit: linear for patterns with one `*`, never exponential.
 fn fits(pattern: &[char], text: &str) -> bool {
-    let text: Vec<char> = text.chars().collect();
-    let (mut at, mut in_pattern) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while at < text.len() {
+    let (mut rest, mut in_pattern) = (text.chars(), 0);
+    // Its place in the pattern, and the text from where it began on.
+    let mut star: Option<(usize, Chars<'_>)> = None;
+    let mut after = rest.clone();
+    while let Some(character) = after.next() {
         match pattern.get(in_pattern) {
             Some('*') => {
-                star = Some((in_pattern, at));
+                star = Some((in_pattern, rest.clone()));
                 in_pattern += 1;
             }
-            Some(expected) if *expected == '?' || *expected == text[at] => {
+            Some(expected) if *expected == '?' || *expected == character => {
                 in_pattern += 1;
-                at += 1;
+                rest = after.clone();
             }
-            _ => match star {
+            _ => match &mut star {
                 Some((star_at, from)) => {
-                    star = Some((star_at, from + 1));
-                    in_pattern = star_at + 1;
-                    at = from + 1;
+                    from.next();
+                    in_pattern = *star_at + 1;
+                    rest = from.clone();
                 }
                 None => return false,
             },
         }
+        after = rest.clone();
     }
     pattern[in_pattern..].iter().all(|rest| *rest == '*')
 }
@@ -51,6 +55,7 @@ fn fits(pattern: &[char], text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn stars_and_question_marks_fit() {
@@ -72,5 +77,24 @@ mod tests {
             assert_eq!(Wildcards::new(pattern).unwrap().fit(text), expected, "{pattern} {text}");
         }
         assert!(Wildcards::new("").is_none() && Wildcards::new("|").is_none());
+    }
+
+    /// By trying all there is.
+    fn fits_slowly(pattern: &[char], text: &[char]) -> bool {
+        match pattern.split_first() {
+            None => text.is_empty(),
+            Some(('*', rest)) => (0..=text.len()).any(|from| fits_slowly(rest, &text[from..])),
+            Some((expected, rest)) => text
+                .split_first()
+                .is_some_and(|(first, text)| (*expected == '?' || expected == first) && fits_slowly(rest, text)),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_fits_is_what_trying_all_finds(pattern in "[ab?*ä]{0,7}", text in "[abä]{0,9}") {
+            let (pattern, characters): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+            prop_assert_eq!(fits(&pattern, &text), fits_slowly(&pattern, &characters));
+        }
     }
 }

@@ -278,3 +278,19 @@ fn an_environment_of_something_else_is_refused_and_left_alone() {
     assert!(matches!(opened, Err(Error::NotDocuments)), "{opened:?}");
     assert_eq!(Tree::open(&environment().read(), b"documents/by-id").unwrap(), None);
 }
+
+/// The condition was passed over, and everything below the prefix deleted.
+#[test]
+fn a_condition_of_a_deletion_by_prefix_is_refused() {
+    let store = store();
+    put(&store, "users/1", USER).unwrap();
+    for vector in [r#""A:9-x""#, r#""""#] {
+        let body =
+            format!(r#"{{"Commands":[{{"Type":"DELETE","Id":"users/","IdPrefixed":true,"ChangeVector":{vector}}}]}}"#);
+        let batch = Batch::from_bulk_docs(body.as_bytes());
+        assert!(matches!(batch, Err(Error::BadBatch { .. })), "{vector}: {batch:?}");
+    }
+    let body = br#"{"Commands":[{"Type":"DELETE","Id":"users/","IdPrefixed":true,"ChangeVector":null}]}"#;
+    let batch = Batch::from_bulk_docs(body).unwrap();
+    assert_eq!(store.write(Date::now(), |writing| writing.run(&batch)).unwrap().changed_count, 1);
+}
