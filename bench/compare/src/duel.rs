@@ -49,9 +49,7 @@ pub fn run(c: &'static Ctx, n: u64, wanted: &[String], out: Option<&Path>) {
     let load = loadavg();
     let mut file = out.map(|out| std::fs::OpenOptions::new().create(true).append(true).open(out).unwrap());
     let mut v = contestants(c, wanted);
-    for (what, o, per) in
-        [("a seq 100/tx", Order::Seq, 100u64), ("a rand 100/tx", Order::Rand, 100), ("b rand 1/tx", Order::Rand, 1)]
-    {
+    for (what, o, per) in [("a seq 100/tx", Order::Seq, 100u64), ("a rand 100/tx", Order::Rand, 100), ("b rand 1/tx", Order::Rand, 1)] {
         let mut lat: Vec<Vec<f64>> = vec![vec![]; v.len()];
         let mut cp: Vec<Vec<f64>> = vec![vec![]; v.len()];
         let base = 1_000_000 * (1 + per) + if o == Order::Seq { 0 } else { 500_000 };

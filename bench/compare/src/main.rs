@@ -52,17 +52,7 @@ impl Ctx {
     }
 }
 
-fn fill<E: Engine>(
-    e: &E,
-    h: &mut E::Handle<'_>,
-    c: &Ctx,
-    o: Order,
-    from: u64,
-    to: u64,
-    per: u64,
-    vlen: usize,
-    salt: u64,
-) {
+fn fill<E: Engine>(e: &E, h: &mut E::Handle<'_>, c: &Ctx, o: Order, from: u64, to: u64, per: u64, vlen: usize, salt: u64) {
     let mut i = from;
     while i < to {
         let end = (i + per).min(to);
@@ -98,16 +88,8 @@ fn group_tx<E: Engine>(c: &Ctx) {
             emit(&format!("a {on} 100/tx {tag}"), (txs * 100) as f64 / s, "items/s");
             emit(&format!("a {on} 100/tx {tag} cpu per item"), (cpu() - cp) * 1e9 / (txs * 100) as f64, "ns");
             let io2 = proc_io();
-            emit(
-                &format!("a {on} 100/tx {tag} bytes dirtied per user byte"),
-                (io2.0 - io.0) as f64 / (txs * 100 * 144) as f64,
-                "x",
-            );
-            emit(
-                &format!("a {on} 100/tx {tag} disk bytes per user byte"),
-                (disk_written() - dk) as f64 / (txs * 100 * 144) as f64,
-                "x",
-            );
+            emit(&format!("a {on} 100/tx {tag} bytes dirtied per user byte"), (io2.0 - io.0) as f64 / (txs * 100 * 144) as f64, "x");
+            emit(&format!("a {on} 100/tx {tag} disk bytes per user byte"), (disk_written() - dk) as f64 / (txs * 100 * 144) as f64, "x");
             drop(h);
         }
         if !c.wants("b") {
@@ -132,11 +114,7 @@ fn group_tx<E: Engine>(c: &Ctx) {
         emit(&format!("b 1/tx 1 thread {tag} cpu per tx"), (cpu() - cp) * 1e6 / n as f64, "us");
         emit(&format!("b 1/tx 1 thread {tag} p50"), percentile(&mut lat, 0.5), "us");
         emit(&format!("b 1/tx 1 thread {tag} p99"), percentile(&mut lat, 0.99), "us");
-        emit(
-            &format!("b 1/tx 1 thread {tag} KiB dirtied per tx"),
-            (proc_io().0 - io.0) as f64 / n as f64 / 1024.0,
-            "KiB",
-        );
+        emit(&format!("b 1/tx 1 thread {tag} KiB dirtied per tx"), (proc_io().0 - io.0) as f64 / n as f64 / 1024.0, "KiB");
         drop(h);
         // 16 threads straight at the engine
         let per = if durable { c.n(60) } else { c.n(2000) };
@@ -220,11 +198,7 @@ fn merged<E: Engine>(e: &E, c: &Ctx, threads: u64, per: u64) -> f64 {
                         done.store(false, Relaxed);
                         {
                             let mut g = q.lock().unwrap();
-                            g.0.push(Req {
-                                at: 5_000_000 + th * 100_000 + i,
-                                done: &done,
-                                who: std::thread::current(),
-                            });
+                            g.0.push(Req { at: 5_000_000 + th * 100_000 + i, done: &done, who: std::thread::current() });
                             if g.0.len() == 1 {
                                 cv.notify_one();
                             }
@@ -252,13 +226,7 @@ fn queries(n: u64, count: u64, seed: u64) -> Vec<Key> {
 }
 
 /// Runs f on `threads` threads, each with its own handle; ops/s over all, and CPU ns per op, of these threads alone.
-fn parallel<E: Engine>(
-    e: &E,
-    threads: u64,
-    renew: bool,
-    total: u64,
-    f: impl Fn(&E, &mut E::Handle<'_>, u64, u64) + Sync,
-) -> (f64, f64) {
+fn parallel<E: Engine>(e: &E, threads: u64, renew: bool, total: u64, f: impl Fn(&E, &mut E::Handle<'_>, u64, u64) + Sync) -> (f64, f64) {
     let bar = std::sync::Barrier::new(threads as usize);
     // from the first start to the last end, as the threads saw them
     let spans: Vec<(Instant, Instant, f64)> = std::thread::scope(|s| {
@@ -613,11 +581,7 @@ fn group_val<E: Engine>(c: &Ctx) {
             black_box(s);
             if round == 1 {
                 emit(&format!("g {name} read random, one per tx"), q.len() as f64 / secs(t), "ops/s");
-                emit(
-                    &format!("g {name} read random, one per tx, cpu per op"),
-                    (cpu() - cp) * 1e9 / q.len() as f64,
-                    "ns",
-                );
+                emit(&format!("g {name} read random, one per tx, cpu per op"), (cpu() - cp) * 1e9 / q.len() as f64, "ns");
             }
         }
         let t = Instant::now();
@@ -702,17 +666,7 @@ fn all(dir: &Path, out: &Path, engines: &[String], groups: &[String], parts: &st
                     let log = dir.join(format!("{e}-{step}.err"));
                     std::fs::create_dir_all(dir).unwrap();
                     let mut ch = std::process::Command::new(&me)
-                        .args([
-                            "child",
-                            "--engine",
-                            e,
-                            "--group",
-                            step,
-                            "--rep",
-                            &rep.to_string(),
-                            "--scale",
-                            &scale.to_string(),
-                        ])
+                        .args(["child", "--engine", e, "--group", step, "--rep", &rep.to_string(), "--scale", &scale.to_string()])
                         .args(["--parts", parts])
                         .arg("--dir")
                         .arg(dir.join(e))
@@ -794,13 +748,7 @@ fn main() {
             let engines = if engines.is_empty() { vec![] } else { list(engines) };
             let out = args.iter().any(|a| a == "--out").then(|| PathBuf::from(opt("--out", "")));
             for rep in 0..opt("--reps", "1").parse().unwrap() {
-                let c: &'static Ctx = Box::leak(Box::new(Ctx {
-                    dir: dir.join(rep.to_string()),
-                    scale,
-                    rep,
-                    noise: Noise::new(),
-                    parts: vec![],
-                }));
+                let c: &'static Ctx = Box::leak(Box::new(Ctx { dir: dir.join(rep.to_string()), scale, rep, noise: Noise::new(), parts: vec![] }));
                 duel::run(c, c.n(300), &engines, out.as_deref());
                 let _ = std::fs::remove_dir_all(&c.dir);
             }

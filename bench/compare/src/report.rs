@@ -24,14 +24,9 @@ pub fn print(out: &Path) {
         loads.push(p[5].parse().unwrap_or(f64::NAN));
         m.entry((p[2].into(), p[0].into())).or_default().push(p[3].parse().unwrap());
     }
-    let want =
-        ["rookery", "lmdb", "lmdb-writemap", "mdbx", "mdbx-writemap", "redb", "rocksdb", "fjall", "sqlite", "floor"];
+    let want = ["rookery", "lmdb", "lmdb-writemap", "mdbx", "mdbx-writemap", "redb", "rocksdb", "fjall", "sqlite", "floor"];
     let cols: Vec<&str> = want.iter().copied().filter(|w| engines.iter().any(|e| e == w)).collect();
-    println!(
-        "load average while measuring: median {:.2}, p90 {:.2}\n",
-        percentile(&mut loads.clone(), 0.5),
-        percentile(&mut loads.clone(), 0.9)
-    );
+    println!("load average while measuring: median {:.2}, p90 {:.2}\n", percentile(&mut loads.clone(), 0.5), percentile(&mut loads.clone(), 0.9));
     println!("| workload | unit | {} |", cols.join(" | "));
     println!("|---|---|{}", "---|".repeat(cols.len()));
     order.sort_by(|a, b| a.0[..1].cmp(&b.0[..1]));

@@ -15,7 +15,7 @@
 
 use super::Page;
 use super::changes::{LINE, Lines, PageMut, SavedLine, Saver};
-use super::map::{self, Mapping};
+use super::map::Mapping;
 use crate::ids::TransactionId;
 use crate::limits::PAGE_SIZE;
 use parking_lot::Mutex;
@@ -28,6 +28,7 @@ const HEAD_SIZE: usize = 64;
 const FRAME_SIZE: usize = HEAD_SIZE + PAGE_SIZE + 64;
 const _: () = assert!(FRAME_SIZE.is_multiple_of(128), "head and first line share a pair of cache lines");
 const CHUNK_SIZE: usize = if cfg!(miri) { 256 << 10 } else { 4 << 20 };
+const _: () = assert!(!CHUNK_SIZE.is_multiple_of(FRAME_SIZE), "frames of two chunks are never neighbours");
 
 /// Versions that the process keeps although the file has them: 256 MiB, the branches of some 12 GiB of data.
 const KEPT_FRAMES_MAX: usize = (256 << 20) / FRAME_SIZE;
@@ -393,15 +394,20 @@ impl Pool {
     }
 
     fn cool(&self) {
-        let mut cooling = {
+        let (mut cooling, mut chunks) = {
             let mut free = self.free.lock();
             let warm = free.frames.len().min(WARM_FRAMES);
-            free.frames.split_off(warm)
+            (free.frames.split_off(warm), free.chunks.clone())
         };
-        cooling.sort_unstable_by_key(|frame| frame.0.as_ptr().addr());
-        for neighbours in cooling.chunk_by(|one, next| one.0.as_ptr().addr() + FRAME_SIZE == next.0.as_ptr().addr()) {
-            // SAFETY: these frames lie one behind the other in a chunk that stays mapped, and nobody else knows them.
-            unsafe { map::discard(neighbours[0].0.as_ptr().cast(), neighbours.len() * FRAME_SIZE) };
+        let address = |frame: &VersionPointer| frame.0.as_ptr().addr();
+        cooling.sort_unstable_by_key(address);
+        chunks.sort_unstable_by_key(|chunk| chunk.base().addr());
+        // Between two chunks there is a gap, so that neighbours are of one chunk.
+        for neighbours in cooling.chunk_by(|one, next| address(one) + FRAME_SIZE == address(next)) {
+            let start = address(&neighbours[0]);
+            let next_chunk = chunks.partition_point(|chunk| chunk.base().addr() <= start);
+            let chunk = &chunks[next_chunk - 1];
+            chunk.discard(start - chunk.base().addr(), neighbours.len() * FRAME_SIZE);
         }
         // The last is taken first: in rising order again.
         cooling.reverse();

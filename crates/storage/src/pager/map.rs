@@ -79,6 +79,14 @@ impl Mapping {
         self.0.written.fetch_max(position + bytes.len(), Ordering::Relaxed);
     }
 
+    /// Gives the memory of a part of an anonymous range back to the system. What lies in it reads as before or as zeros then.
+    ///
+    /// The caller is the only one who knows the part, and has no reference into it.
+    pub(super) fn discard(&self, position: usize, length: usize) {
+        assert!(position + length <= self.length(), "a part past the end of a map");
+        memory::discard(self, position, length);
+    }
+
     /// Gives an anonymous range other content, zeros behind it, if nobody else holds it or a way back to it.
     pub(crate) fn fill_if_alone(&mut self, bytes: &[u8]) -> bool {
         const ZEROS: [u8; 4096] = [0; 4096];
@@ -89,16 +97,6 @@ impl Mapping {
         }
         true
     }
-}
-
-/// Gives the memory of a part of an anonymous range back to the system. What lies in it reads as before or as zeros then.
-///
-/// # Safety
-///
-/// The part lies in one range that stays mapped, and nobody has a reference into it.
-pub(super) unsafe fn discard(start: *mut u8, length: usize) {
-    // SAFETY: the caller's.
-    unsafe { memory::discard(start, length) };
 }
 
 impl Drop for Range {
@@ -144,13 +142,13 @@ mod memory {
         unsafe { madvise(map.base().cast(), map.length(), Advice::LinuxHugepage).ok() };
     }
 
-    pub unsafe fn discard(start: *mut u8, length: usize) {
+    pub fn discard(map: &Mapping, position: usize, length: usize) {
         const SYSTEM_PAGE: usize = 4096;
-        let skipped = start.align_offset(SYSTEM_PAGE);
-        let whole = length.saturating_sub(skipped) / SYSTEM_PAGE * SYSTEM_PAGE;
-        if whole > 0 {
-            // SAFETY: the caller's, for pages that lie in its range as a whole.
-            unsafe { madvise(start.add(skipped).cast(), whole, Advice::LinuxDontNeed).ok() };
+        let first = position.next_multiple_of(SYSTEM_PAGE);
+        let end = (position + length) / SYSTEM_PAGE * SYSTEM_PAGE;
+        if first < end {
+            // SAFETY: whole pages inside of the range, which is ours and mapped, and of which nobody knows this part.
+            unsafe { madvise(map.base().add(first).cast(), end - first, Advice::LinuxDontNeed).ok() };
         }
     }
 
@@ -184,9 +182,9 @@ mod memory {
 
     pub fn advise_huge(_: &Mapping) {}
 
-    pub unsafe fn discard(start: *mut u8, length: usize) {
-        // SAFETY: the caller's.
-        unsafe { start.write_bytes(0, length) };
+    pub fn discard(map: &Mapping, position: usize, length: usize) {
+        // SAFETY: inside of the range, of which nobody knows this part.
+        unsafe { map.base().add(position).write_bytes(0, length) };
     }
 
     pub fn release(range: &mut Range) {
