@@ -7,7 +7,7 @@
 
 use super::{File, Io, OpenMode};
 use crate::pager::map::{Mapping, WeakMapping};
-use parking_lot::Mutex;
+use crate::sync::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
@@ -218,7 +218,7 @@ fn name_of(path: &Path) -> String {
 
 /// Maps that were used, to be used again: a tenth of the time of tests that open many small images went into the page
 /// faults of new ones, and another into taking them apart.
-static USED_MAPS: Mutex<Vec<Mapping>> = Mutex::new(Vec::new());
+static USED_MAPS: parking_lot::Mutex<Vec<Mapping>> = parking_lot::Mutex::new(Vec::new());
 
 /// A map of `length` bytes that begins with `bytes`.
 fn map_of(bytes: &[u8], length: usize) -> Result<Mapping> {

@@ -6,8 +6,8 @@
 use super::WriteTransaction;
 use crate::error::{Error, Result};
 use crate::ids::TransactionId;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::thread::{self, Thread};
+use crate::sync::atomic::{AtomicU8, Ordering};
+use crate::sync::thread::{self, Thread};
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 

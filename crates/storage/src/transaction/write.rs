@@ -17,7 +17,7 @@ use crate::pager::changes::PageMut;
 use crate::pager::frames::{VersionPointer, Versions};
 use crate::pager::table::Place;
 use crate::space::{self, SpaceHints};
-use parking_lot::MutexGuard;
+use crate::sync::MutexGuard;
 use std::sync::OnceLock;
 
 /// The one writer's transaction. It sees its own changes; nobody else does before it is committed.
