@@ -63,3 +63,5 @@ miri: ## Run the unit tests of the unsafe code in an interpreter that sees undef
 	@scripts/need cargo nightly miri
 	MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-tree-borrows -Zmiri-disable-isolation" \
 		cargo +nightly miri test --package rookery-json --lib
+	MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-tree-borrows -Zmiri-disable-isolation" \
+		cargo +nightly miri test --package rookery-storage --lib -- pager:: environment:: tables:: space:: header::

@@ -10,7 +10,7 @@ use crate::journal::compression::{Compression, Device};
 use crate::journal::files::{self, JournalFile, JournalFiles, Unwritten};
 use crate::journal::newest;
 use crate::journal::replay;
-use crate::limits::{DATA_FILE_STEP_MAX, PAGE_SIZE};
+use crate::limits::{DATA_FILE_STEP_MAX, DATA_FILE_STEP_MIN, PAGE_SIZE};
 use crate::pacing::Pacing;
 use crate::page;
 use crate::pager::changes::SavedLine;
@@ -460,7 +460,7 @@ impl Inner {
             return self.table.extend(pages.max(now + 1024));
         };
         let size = PAGE_SIZE as u64;
-        let step = (now * size / 16).clamp(256 << 10, DATA_FILE_STEP_MAX) / size;
+        let step = (now * size / 16).clamp(DATA_FILE_STEP_MIN, DATA_FILE_STEP_MAX) / size;
         let mut target = pages.max(now + step);
         let allocate = |target: u64| data.allocate(now * size, (target - now) * size);
         let mut allocated = allocate(target);

@@ -51,5 +51,7 @@ pub const JOURNAL_FILE_SIZE_MIN: u64 = if IS_SMALL { 32 << 10 } else { 256 << 10
 /// See [`JOURNAL_FILE_SIZE_MIN`].
 pub const JOURNAL_FILE_SIZE_MAX: u64 = 8 << 20;
 
-/// Bytes by which the data file grows at the most in one step.
+/// Bytes by which the data file grows at the least and at the most in one step.
+pub const DATA_FILE_STEP_MIN: u64 = if IS_SMALL { 32 << 10 } else { 256 << 10 };
+/// See [`DATA_FILE_STEP_MIN`].
 pub const DATA_FILE_STEP_MAX: u64 = 16 << 20;

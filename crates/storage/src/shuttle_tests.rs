@@ -1,7 +1,7 @@
 //! Whole environments in one random order of steps after the other: writers that share transactions, several records on
 //! their way, one of which fails, snapshots, and flushes beside them all.
 //!
-//! `make schedules` runs them: some thousand schedules, with `SLOW=1` a million. A schedule that fails is printed; give it to
+//! `make schedules` runs them: some thousand schedules, with `SLOW=1` a million, or `SCHEDULES=n`. A schedule that fails is printed; give it to
 //! `shuttle::replay` with the model.
 
 use crate::io::simulated::{Fate, Fault, SimulatedIo};
@@ -17,7 +17,12 @@ const STEPS: u8 = 2;
 
 /// Runs a model in random schedules, this model's share of all; says how many there were.
 fn check(name: &str, share: usize, model: impl Fn() + Send + Sync + 'static) {
-    let schedules = if std::env::var_os("SLOW").is_some() { 1_000_000 } else { 4_000 } / share;
+    let all = match std::env::var("SCHEDULES").ok().and_then(|count| count.parse().ok()) {
+        Some(count) => count,
+        None if std::env::var_os("SLOW").is_some() => 1_000_000,
+        None => 4_000,
+    };
+    let schedules = all / share;
     // Half with every thread as likely as the next, half with few changes between them (Burckhardt and others, "A
     // Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010).
     let model = Arc::new(move || {

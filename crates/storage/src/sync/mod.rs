@@ -1,12 +1,12 @@
 //! Atomics, locks and threads of the concurrency core: those of the system, or, in tests that run every schedule, ones that
 //! such a test can direct.
 //!
-//! * [`system`]: what everything but such tests is built with.
+//! * `system`: what everything but such tests is built with.
 //! * `loom` (`--cfg loom`): atomics with all that the memory model allows; for the lock-free parts.
 //! * `shuttle` (`--cfg shuttle`): locks, waiting and atomics in one random order after the other; for whole environments.
 //!
-//! What a schedule cannot depend on stays outside: counters, the pool of frames (its lock is held for nothing that a schedule
-//! could interrupt), one-time initialization.
+//! What a schedule cannot depend on stays outside: counters, one-time initialization, and the pool of frames, under whose lock no
+//! step is taken that a test directs.
 
 #[cfg(loom)]
 #[path = "loom.rs"]

@@ -17,7 +17,11 @@ pub(crate) fn plant_if_asked() {
 #[track_caller]
 pub(crate) fn check_that_it_is_found(bug: Bug, test: &str, reasons: &[&str]) {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "--nocapture", test]).env(VARIABLE, format!("{bug:?}")).env_remove("SLOW");
+    command
+        .args(["--exact", "--nocapture", test])
+        .env(VARIABLE, format!("{bug:?}"))
+        .env_remove("SLOW")
+        .env_remove("SCHEDULES");
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     let seen = text.lines().find(|line| reasons.iter().any(|reason| line.contains(reason)));
