@@ -12,10 +12,10 @@ DATA ?= data
 KEEP_MEMORY := MALLOC_MMAP_THRESHOLD_=1000000000 MALLOC_TRIM_THRESHOLD_=1000000000 MALLOC_TOP_PAD_=67108864
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test fmt lint bench torture fuzz miri
+.PHONY: help run build test fmt lint bench torture schedules fuzz miri
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## Build, start a server with sample data (URL=http://127.0.0.1:8080 DATA=data)
 	@scripts/run "$(ROOKERY)" "$(URL)" "$(DATA)"
@@ -45,6 +45,11 @@ torture: ## Run the Rust tests at full size as root: crashes, kills, power cuts,
 	@scripts/need cc cargo python3
 	SLOW=1 $(KEEP_MEMORY) cargo test --release --workspace --locked --no-fail-fast -- --show-output
 	SLOW=1 cargo test --release --locked --package rookery-storage --features planted-bugs --test planted
+	SLOW=1 $(MAKE) schedules
+
+schedules: ## Run the core of concurrency in every schedule (loom) and in some thousand (shuttle; SLOW=1: a million)
+	@scripts/need cc cargo
+	@scripts/schedules
 
 # Seconds for each target of `make fuzz`, and where what it finds is kept.
 TIME ?= 600
@@ -58,3 +63,5 @@ miri: ## Run the unit tests of the unsafe code in an interpreter that sees undef
 	@scripts/need cargo nightly miri
 	MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-tree-borrows -Zmiri-disable-isolation" \
 		cargo +nightly miri test --package rookery-json --lib
+	MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-tree-borrows -Zmiri-disable-isolation" \
+		cargo +nightly miri test --package rookery-storage --lib -- pager:: environment:: tables:: space:: header::

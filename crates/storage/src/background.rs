@@ -5,6 +5,7 @@
 
 use crate::pager::frames::Pool;
 use crate::scheduling::ask_for_short_slices;
+use crate::sync::IS_DIRECTED;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -26,6 +27,11 @@ static WAKE: Condvar = Condvar::new();
 
 /// Runs a task soon, on a thread of the pool.
 pub(crate) fn spawn(task: impl FnOnce() + Send + 'static) {
+    if IS_DIRECTED {
+        // A pool would outlive the run.
+        drop(crate::sync::thread::spawn(task));
+        return;
+    }
     let mut state = STATE.lock();
     state.tasks.push_back(Box::new(task));
     if state.idle >= state.tasks.len() {

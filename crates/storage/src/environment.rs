@@ -10,13 +10,16 @@ use crate::journal::compression::{Compression, Device};
 use crate::journal::files::{self, JournalFile, JournalFiles, Unwritten};
 use crate::journal::newest;
 use crate::journal::replay;
-use crate::limits::{DATA_FILE_STEP_MAX, JOURNAL_WRITES_IN_FLIGHT_MAX, PAGE_SIZE, RECORD_BUFFER_BYTES_MAX};
+use crate::limits::{
+    DATA_FILE_STEP_MAX, DATA_FILE_STEP_MIN, JOURNAL_WRITES_IN_FLIGHT_MAX, PAGE_SIZE, RECORD_BUFFER_BYTES_MAX,
+};
 use crate::pacing::Pacing;
 use crate::page;
 use crate::pager::changes::SavedLine;
 use crate::pager::readers::Readers;
 use crate::pager::table::{PageTable, Place};
 use crate::space::{self, Room, SpaceHints};
+use crate::sync::Mutex;
 use crate::tasks::Tasks;
 use crate::transaction::commit::{Job, Lead, Queue};
 use crate::transaction::job::StackJob;
@@ -24,7 +27,6 @@ use crate::transaction::nesting::Nesting;
 use crate::transaction::publish::Publication;
 use crate::transaction::reclaim::Reclaim;
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -469,7 +471,7 @@ impl Inner {
             return self.table.extend(pages.max(now + 1024));
         };
         let size = PAGE_SIZE as u64;
-        let step = (now * size / 16).clamp(256 << 10, DATA_FILE_STEP_MAX) / size;
+        let step = (now * size / 16).clamp(DATA_FILE_STEP_MIN, DATA_FILE_STEP_MAX) / size;
         let mut target = pages.max(now + step);
         let allocate = |target: u64| data.allocate(now * size, (target - now) * size);
         let mut allocated = allocate(target);

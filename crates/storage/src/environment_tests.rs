@@ -8,6 +8,11 @@ use std::sync::atomic::AtomicBool;
 
 const FOLDER: &str = "/environment";
 
+/// Snapshots that a reader opens at most: in an interpreter each takes the time of a transaction.
+const SNAPSHOTS_MAX: u64 = if cfg!(miri) { 3 } else { u64::MAX };
+const TRANSACTIONS: u64 = if cfg!(miri) { 4 } else { 40 };
+const WRITERS: u8 = if cfg!(miri) { 2 } else { 3 };
+
 fn options(io: &SimulatedIo) -> Options {
     Options { io: Arc::new(io.clone()), background: false, ..Options::default() }
 }
@@ -38,42 +43,43 @@ fn check_snapshot(environment: &Environment, tree: Tree) -> u64 {
 }
 
 /// Readers beside a writer, which does something else after each transaction.
-fn read_beside_writer(environment: &Environment, transactions: u64, mut between: impl FnMut(u64)) {
+fn read_beside_writer(environment: &Environment, mut between: impl FnMut(u64)) {
     let tree = environment.write(|tx| Tree::open_or_create(tx, b"tree")).unwrap();
     put_all(environment, tree, 1);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let mut last = 0;
-                while !done.load(Ordering::Relaxed) {
+                let (mut last, mut count) = (0, 0);
+                while !done.load(Ordering::Relaxed) && count < SNAPSHOTS_MAX {
+                    count += 1;
                     let seen = check_snapshot(environment, tree);
                     assert!(seen >= last, "a later snapshot is not older");
                     last = seen;
                 }
             });
         }
-        for number in 2..=transactions {
+        for number in 2..=TRANSACTIONS {
             put_all(environment, tree, number);
             between(number);
         }
         done.store(true, Ordering::Relaxed);
     });
-    assert_eq!(check_snapshot(environment, tree), transactions);
+    assert_eq!(check_snapshot(environment, tree), TRANSACTIONS);
     assert_eq!(environment.verify().unwrap().problems, Vec::<String>::new());
 }
 
 #[test]
 fn snapshots_in_memory_are_whole_beside_a_writer() {
     let environment = Environment::in_memory(Options::default()).unwrap();
-    read_beside_writer(&environment, 6, |_| ());
+    read_beside_writer(&environment, |_| ());
 }
 
 #[test]
 fn snapshots_are_whole_beside_a_writer_and_flushes_and_come_back_after_a_crash() {
     let io = SimulatedIo::new();
     let environment = Environment::open(FOLDER, options(&io)).unwrap();
-    read_beside_writer(&environment, 6, |number| {
+    read_beside_writer(&environment, |number| {
         if number % 2 == 0 {
             environment.flush().unwrap();
         }
@@ -81,7 +87,7 @@ fn snapshots_are_whole_beside_a_writer_and_flushes_and_come_back_after_a_crash()
     let image = io.crash(|| Fate::Lost);
     let reopened = Environment::open(FOLDER, options(&image)).unwrap();
     let tree = Tree::open(&reopened.read(), b"tree").unwrap().unwrap();
-    assert_eq!(check_snapshot(&reopened, tree), 6);
+    assert_eq!(check_snapshot(&reopened, tree), TRANSACTIONS);
     assert_eq!(reopened.verify().unwrap().problems, Vec::<String>::new());
 }
 
@@ -91,7 +97,7 @@ fn writers_that_wait_share_transactions_and_one_that_fails_is_taken_back_alone()
     let environment = Environment::open(FOLDER, options(&io)).unwrap();
     let tree = environment.write(|tx| Tree::open_or_create(tx, b"tree")).unwrap();
     std::thread::scope(|scope| {
-        for writer in 0..3u8 {
+        for writer in 0..WRITERS {
             let environment = &environment;
             scope.spawn(move || {
                 for step in 0..4u8 {
@@ -107,8 +113,8 @@ fn writers_that_wait_share_transactions_and_one_that_fails_is_taken_back_alone()
         }
     });
     let tx = environment.read();
-    let count = (0..3u8).flat_map(|writer| (0..4u8).map(move |step| [writer, step]));
-    assert_eq!(count.filter(|key| tree.contains(&tx, key).unwrap()).count(), 9);
+    let count = (0..WRITERS).flat_map(|writer| (0..4u8).map(move |step| [writer, step]));
+    assert_eq!(count.filter(|key| tree.contains(&tx, key).unwrap()).count(), 3 * usize::from(WRITERS));
     drop(tx);
     assert_eq!(environment.verify().unwrap().problems, Vec::<String>::new());
 }

@@ -21,8 +21,8 @@ use crate::limits::{PAGE_SIZE, SPAN_PAGES};
 use crate::page;
 use crate::pager::frames::VersionPointer;
 use crate::space;
+use crate::sync::MutexGuard;
 use crate::transaction::ReadTransaction;
-use parking_lot::MutexGuard;
 use std::sync::atomic::Ordering;
 
 /// Pages that must have been freed before holes are looked for: 8 MiB.

@@ -17,7 +17,7 @@
 use crate::error::{Error, Result};
 use crate::ids::{PageNumber, TransactionId};
 use crate::io::{File, Folder, OpenMode};
-use parking_lot::Mutex;
+use crate::sync::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;

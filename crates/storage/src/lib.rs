@@ -32,6 +32,8 @@ mod intent;
 pub mod io;
 mod journal;
 pub mod limits;
+#[cfg(all(test, loom))]
+mod loom_tests;
 mod pacing;
 mod page;
 mod pager;
@@ -42,9 +44,12 @@ mod planted;
 mod records;
 mod recovery;
 mod scheduling;
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
 mod space;
 mod statistics;
 mod streams;
+mod sync;
 mod tables;
 mod tasks;
 mod transaction;

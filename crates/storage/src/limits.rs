@@ -1,5 +1,7 @@
 //! Every bound of the engine, with its unit and its reason.
 
+use crate::sync::IS_DIRECTED;
+
 /// Bytes of a page. Two of the processor's 4 KiB pages: a leaf of ~50 small documents' keys, a branch of ~250.
 pub const PAGE_SIZE: usize = 8192;
 
@@ -12,12 +14,19 @@ pub const VALUE_SIZE_MAX: usize = 128 << 20;
 /// Bytes of key and value that stay together in a leaf; more goes to a run of pages of its own.
 pub const INLINE_SIZE_MAX: usize = 2048;
 
-/// Pages in one span of the allocation bitmap: 256 MiB of data per bitmap page. Few where an interpreter runs it all.
-pub const SPAN_PAGES: u64 = if cfg!(miri) { 1 << 9 } else { 1 << 15 };
+/// Whether tests run the engine in a way that makes each step dear: in an interpreter, or in thousands of schedules.
+const IS_SMALL: bool = cfg!(miri) || IS_DIRECTED;
 
-/// Pages in one reserved range of addresses (16 GiB). Reserving is free; 47 bits hold some 8,000 such ranges. Where an
-/// interpreter runs it all, reserving is not free.
-pub const SEGMENT_PAGES: u64 = if cfg!(miri) { 1 << 10 } else { 1 << 21 };
+/// Pages in one span of the allocation bitmap: 256 MiB of data per bitmap page.
+pub const SPAN_PAGES: u64 = if IS_SMALL { 1 << 9 } else { 1 << 15 };
+
+/// Pages in one reserved range of addresses (16 GiB). Reserving is free; 47 bits hold some 8,000 such ranges.
+pub const SEGMENT_PAGES: u64 = match IS_SMALL {
+    false => 1 << 21,
+    // Each word is an object of loom's, and its models need no span.
+    true if cfg!(loom) => 1 << 2,
+    true => 1 << 10,
+};
 
 /// Reserved ranges per environment: 2 TiB of data.
 pub const SEGMENTS_MAX: usize = 128;
@@ -26,9 +35,9 @@ pub const SEGMENTS_MAX: usize = 128;
 pub const TREE_DEPTH_MAX: usize = 16;
 
 /// Reader slots in one block, and blocks: 4,096 snapshots open at once in one environment.
-pub const READER_SLOTS_PER_BLOCK: usize = 64;
+pub const READER_SLOTS_PER_BLOCK: usize = if IS_DIRECTED { 2 } else { 64 };
 /// See [`READER_SLOTS_PER_BLOCK`].
-pub const READER_BLOCKS_MAX: usize = 64;
+pub const READER_BLOCKS_MAX: usize = if IS_DIRECTED { 2 } else { 64 };
 
 /// Journal writes on their way at once. The device scales about four times (STORAGE-BARS).
 pub const JOURNAL_WRITES_IN_FLIGHT_MAX: usize = 4;
@@ -42,9 +51,11 @@ pub const JOBS_PER_TRANSACTION_MAX: usize = 1024;
 
 /// Bytes of the smallest and of the largest journal file. They double from one to the other, so that an idle
 /// database stays small and a busy one switches seldom, to files that it has already.
-pub const JOURNAL_FILE_SIZE_MIN: u64 = 256 << 10;
+pub const JOURNAL_FILE_SIZE_MIN: u64 = if IS_SMALL { 32 << 10 } else { 256 << 10 };
 /// See [`JOURNAL_FILE_SIZE_MIN`].
 pub const JOURNAL_FILE_SIZE_MAX: u64 = 8 << 20;
 
-/// Bytes by which the data file grows at the most in one step.
+/// Bytes by which the data file grows at the least and at the most in one step.
+pub const DATA_FILE_STEP_MIN: u64 = if IS_SMALL { 32 << 10 } else { 256 << 10 };
+/// See [`DATA_FILE_STEP_MIN`].
 pub const DATA_FILE_STEP_MAX: u64 = 16 << 20;

@@ -18,6 +18,10 @@ pub enum Bug {
     RecordBeforeRuns,
     /// Open snapshots do not keep what they see from being overwritten or used again.
     ReadersIgnored,
+    /// A reader that announces its snapshot does not look again whether something newer was published.
+    AnnouncementUnchecked,
+    /// A transaction is published and answered as soon as its own record is durable, also before an earlier one is.
+    PrefixIgnored,
 }
 
 #[cfg(feature = "planted-bugs")]

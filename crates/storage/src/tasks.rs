@@ -2,7 +2,7 @@
 
 use crate::background;
 use crate::environment::Inner;
-use parking_lot::{Condvar, Mutex};
+use crate::sync::{Condvar, Mutex, thread_local};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -35,10 +35,10 @@ impl Task {
         struct Restore(usize);
         impl Drop for Restore {
             fn drop(&mut self) {
-                RUNNING.set(self.0);
+                RUNNING.with(|running| running.set(self.0));
             }
         }
-        let _restore = Restore(RUNNING.replace(Arc::as_ptr(&self.inner).addr()));
+        let _restore = Restore(RUNNING.with(|running| running.replace(Arc::as_ptr(&self.inner).addr())));
         work(&self.inner);
     }
 
@@ -71,7 +71,7 @@ impl Inner {
 
     /// Waits until no background work of this environment is left, but for that which calls this.
     fn wait_for_tasks(self: &Arc<Self>) {
-        let ours = usize::from(RUNNING.get() == Arc::as_ptr(self).addr());
+        let ours = usize::from(RUNNING.with(Cell::get) == Arc::as_ptr(self).addr());
         let mut count = self.tasks.count.lock();
         while *count > ours {
             self.tasks.ended.wait(&mut count);

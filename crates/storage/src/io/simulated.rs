@@ -7,7 +7,7 @@
 
 use super::{File, Io, OpenMode};
 use crate::pager::map::{Mapping, WeakMapping};
-use parking_lot::Mutex;
+use crate::sync::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
@@ -102,11 +102,20 @@ enum Write {
     Length(u64),
 }
 
+/// Cuts bytes, or adds zeros.
+fn set_length(content: &mut Vec<u8>, length: usize) {
+    if cfg!(miri) && length > content.len() {
+        // One copy takes an interpreter no longer than one step; `resize` is a step for each byte.
+        content.extend_from_slice(&vec![0; length - content.len()]);
+    }
+    content.resize(length, 0);
+}
+
 impl Write {
     fn apply(&self, content: &mut Vec<u8>, fate: Fate) {
         match (self, fate) {
             (_, Fate::Lost) => {}
-            (Write::Length(length), _) => content.resize(*length as usize, 0),
+            (Write::Length(length), _) => set_length(content, *length as usize),
             (Write::Bytes { position, bytes }, fate) => {
                 for (index, sector) in bytes.chunks(SECTOR).enumerate() {
                     if let Fate::Torn(mask) = fate
@@ -116,7 +125,7 @@ impl Write {
                     }
                     let start = *position as usize + index * SECTOR;
                     if content.len() < start + sector.len() {
-                        content.resize(start + sector.len(), 0);
+                        set_length(content, start + sector.len());
                     }
                     content[start..start + sector.len()].copy_from_slice(sector);
                 }
@@ -218,7 +227,7 @@ fn name_of(path: &Path) -> String {
 
 /// Maps that were used, to be used again: a tenth of the time of tests that open many small images went into the page
 /// faults of new ones, and another into taking them apart.
-static USED_MAPS: Mutex<Vec<Mapping>> = Mutex::new(Vec::new());
+static USED_MAPS: parking_lot::Mutex<Vec<Mapping>> = parking_lot::Mutex::new(Vec::new());
 
 /// A map of `length` bytes that begins with `bytes`.
 fn map_of(bytes: &[u8], length: usize) -> Result<Mapping> {

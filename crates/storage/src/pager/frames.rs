@@ -18,13 +18,15 @@ use super::changes::{LINE, Lines, PageMut, SavedLine, Saver};
 use super::map::Mapping;
 use crate::ids::TransactionId;
 use crate::limits::PAGE_SIZE;
+use crate::sync::atomic::{AtomicPtr, AtomicU64};
+use crate::sync::{IS_DIRECTED, Watched};
 use parking_lot::Mutex;
 use std::alloc::Layout;
 use std::cell::Cell;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-const HEAD_SIZE: usize = 64;
+const HEAD_SIZE: usize = if IS_DIRECTED { 64 * 7 } else { 64 };
 const FRAME_SIZE: usize = HEAD_SIZE + PAGE_SIZE + 64;
 const _: () = assert!(FRAME_SIZE.is_multiple_of(128), "head and first line share a pair of cache lines");
 const CHUNK_SIZE: usize = if cfg!(miri) { 256 << 10 } else { 4 << 20 };
@@ -75,9 +77,11 @@ pub(crate) struct Head {
     replaced: AtomicBool,
     /// A flush has brought it into the file, or found that nobody will read it there.
     settled: AtomicBool,
+    /// The bytes behind it.
+    content: Watched,
 }
 
-const _: () = assert!(size_of::<Head>() == HEAD_SIZE);
+const _: () = assert!(size_of::<Head>() == HEAD_SIZE || IS_DIRECTED && size_of::<Head>() <= HEAD_SIZE);
 
 /// A pointer to a version. Dereferenced only under the rules of `table`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -180,12 +184,14 @@ impl VersionPointer {
     }
     /// The first page of the version.
     pub fn page<'a>(&self) -> &'a Page {
+        self.head().content.read();
         // SAFETY: a page follows each head. The lifetime is bounded by the callers in `table` to that of the transaction
         // that keeps the version alive. The page is written only while no snapshot sees it.
         unsafe { &*self.0.as_ptr().cast::<u8>().add(HEAD_SIZE).cast::<Page>() }
     }
     /// The bytes of all pages of the version.
     pub fn bytes<'a>(&self) -> &'a [u8] {
+        self.head().content.read();
         // SAFETY: as in `page`; `pages` whole pages follow the head.
         unsafe {
             let start = self.0.as_ptr().cast::<u8>().add(HEAD_SIZE);
@@ -197,6 +203,7 @@ impl VersionPointer {
     /// The caller is the single writer, the version belongs to its running transaction, and it holds no other reference
     /// into it (each comes from `&mut WriteTransaction`).
     pub fn bytes_mut<'a>(&mut self) -> &'a mut [u8] {
+        self.head().content.write();
         // SAFETY: see above; readers look at the page of a version only when its transaction is published.
         unsafe {
             let start = self.0.as_ptr().cast::<u8>().add(HEAD_SIZE);
@@ -227,6 +234,7 @@ impl VersionPointer {
     }
     /// The first page without them, under the same conditions: for a version that is being filled.
     pub fn page_mut<'a>(&mut self) -> &'a mut Page {
+        self.head().content.write();
         // SAFETY: as in `bytes_mut`.
         unsafe { &mut *self.0.as_ptr().cast::<u8>().add(HEAD_SIZE).cast::<Page>() }
     }
@@ -321,14 +329,20 @@ impl Versions {
         let mut bytes = 0;
         let with_spares =
             versions.into_iter().flat_map(|version| [Some(version), version.take_spare()].into_iter().flatten());
-        POOL.give_back(with_spares.inspect(|version| {
+        let returned = with_spares.inspect(|version| {
             if version.head().kept.swap(false, Ordering::Relaxed) {
                 POOL.kept.fetch_sub(1, Ordering::Relaxed);
                 POOL.in_use.fetch_add(1, Ordering::Relaxed);
             } else {
                 bytes += size_of_version(version.pages());
             }
-        }));
+        });
+        if IS_DIRECTED {
+            // Getting at them may take steps that a test directs, which must not happen under the pool's lock.
+            POOL.give_back(returned.collect::<Vec<_>>());
+        } else {
+            POOL.give_back(returned);
+        }
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
@@ -385,7 +399,13 @@ impl Pool {
             }
         }
         self.in_use.fetch_add(1, Ordering::Relaxed);
-        free.frames.pop().ok_or_else(|| std::io::Error::from(std::io::ErrorKind::OutOfMemory))
+        let version = free.frames.pop().ok_or_else(|| std::io::Error::from(std::io::ErrorKind::OutOfMemory))?;
+        if IS_DIRECTED {
+            // The atomics in it are an earlier run's.
+            // SAFETY: nobody can reach a frame that was in the pool.
+            unsafe { version.0.write(Head::empty(1)) };
+        }
+        Ok(version)
     }
 
     /// Gives the memory of free frames back to the system, but for some that are kept warm. Costs some ms for each GiB.
@@ -476,6 +496,7 @@ impl Head {
             pinned: AtomicBool::new(false),
             replaced: AtomicBool::new(false),
             settled: AtomicBool::new(false),
+            content: Watched::new(),
         }
     }
 }

@@ -68,6 +68,16 @@ impl Mapping {
         self.0.length
     }
 
+    /// Makes the values of an anonymous range that nobody else knows yet.
+    pub(crate) fn fill_with<T>(&self, value: impl Fn() -> T) {
+        let base = self.base().cast::<T>();
+        assert!(base.is_aligned(), "a range begins at a page of the processor");
+        for index in 0..self.length() / size_of::<T>() {
+            // SAFETY: the place is inside of the range, aligned (see above), writable (anonymous), and nobody else's yet.
+            unsafe { base.add(index).write(value()) };
+        }
+    }
+
     /// Copies bytes into an anonymous range: how the simulated disk shows its writes in its maps.
     ///
     /// The caller holds the simulated disk's lock, and the engine does not read a page while it is being written (the

@@ -8,9 +8,10 @@
 use crate::ids::SnapshotWord;
 use crate::limits::{READER_BLOCKS_MAX, READER_SLOTS_PER_BLOCK};
 use crate::planted::{Bug, is_planted};
+use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{OnceLock, thread, thread_local};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 const FREE: u64 = 0;
 const IDLE: u64 = 1;
@@ -73,7 +74,7 @@ impl Readers {
     pub fn new(published: SnapshotWord) -> Arc<Self> {
         Arc::new(Readers {
             published: Published(AtomicU64::new(published.0)),
-            blocks: [const { OnceLock::new() }; READER_BLOCKS_MAX],
+            blocks: std::array::from_fn(|_| OnceLock::new()),
             used_blocks: AtomicUsize::new(0),
         })
     }
@@ -101,13 +102,13 @@ impl Readers {
     /// Announces a snapshot of what is published now.
     #[inline]
     pub fn announce(self: &Arc<Self>) -> Announced<'_> {
-        let Some(kept) = KEPT.take() else { return self.announce_first() };
+        let Some(kept) = KEPT.with(Cell::take) else { return self.announce_first() };
         let (index, ours) = (kept.index, Arc::ptr_eq(&kept.readers, self));
         if !ours {
             drop(kept);
             return self.announce_first();
         }
-        KEPT.set(Some(kept));
+        KEPT.with(|ours| ours.set(Some(kept)));
         let slot = self.slot(index);
         if slot.word.load(Ordering::Relaxed) == IDLE {
             return self.announce_in(slot, true);
@@ -119,7 +120,7 @@ impl Readers {
     #[cold]
     fn announce_first(self: &Arc<Self>) -> Announced<'_> {
         let index = self.claim();
-        KEPT.set(Some(Box::new(Kept { readers: self.clone(), index })));
+        KEPT.with(|ours| ours.set(Some(Box::new(Kept { readers: self.clone(), index }))));
         self.announce_in(self.slot(index), true)
     }
 
@@ -128,6 +129,9 @@ impl Readers {
         let mut word = self.published.0.load(Ordering::Acquire);
         loop {
             slot.word.store(word + OFFSET, Ordering::SeqCst);
+            if is_planted(Bug::AnnouncementUnchecked) {
+                return Announced { slot, kept, word: SnapshotWord(word) };
+            }
             let now = self.published.0.load(Ordering::SeqCst);
             if now == word {
                 return Announced { slot, kept, word: SnapshotWord(word) };
@@ -160,7 +164,7 @@ impl Readers {
                 }
             }
             // 4,096 snapshots are open in this environment; wait for one to close.
-            std::thread::yield_now();
+            thread::yield_now();
         }
     }
 

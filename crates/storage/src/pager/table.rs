@@ -23,10 +23,11 @@ use crate::error::{Error, Result};
 use crate::ids::{PageNumber, TransactionId};
 use crate::io::File;
 use crate::limits::{PAGE_SIZE, SEGMENT_PAGES, SEGMENTS_MAX};
-use parking_lot::Mutex;
+use crate::sync::atomic::{AtomicPtr as Word, Ordering};
+use crate::sync::{IS_DIRECTED, Mutex};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 /// Words are pointers, so that what they point to may be reached through them; these two point to nothing.
 const IN_FILE_UNVERIFIED: *mut Head = std::ptr::null_mut();
@@ -65,12 +66,9 @@ pub(crate) struct PageTable {
     pub versions: Versions,
 }
 
-/// Where a page is, as the module's comment says.
-type Word = AtomicPtr<Head>;
-
 #[derive(Default)]
 struct Segment {
-    words: AtomicPtr<Word>,
+    words: AtomicPtr<Word<Head>>,
     base: AtomicPtr<u8>,
 }
 
@@ -115,7 +113,11 @@ impl PageTable {
                 segment.base.store(map.base(), Ordering::Release);
                 growth.push(map);
             }
-            let words = Mapping::anonymous(SEGMENT_PAGES as usize * size_of::<Word>()).map_err(failed)?;
+            let words = Mapping::anonymous(SEGMENT_PAGES as usize * size_of::<Word<Head>>()).map_err(failed)?;
+            if IS_DIRECTED {
+                // Zeros are no such words.
+                words.fill_with(Word::<Head>::default);
+            }
             // Last, so that who sees the words also sees the base.
             segment.words.store(words.base().cast(), Ordering::Release);
             growth.push(words);
@@ -129,7 +131,7 @@ impl PageTable {
         self.file_pages.load(Ordering::Acquire)
     }
 
-    fn word(&self, number: PageNumber) -> Result<&Word> {
+    fn word(&self, number: PageNumber) -> Result<&Word<Head>> {
         let segment = self.segments.get((number.0 / SEGMENT_PAGES) as usize);
         let words = segment.map_or(std::ptr::null_mut(), |s| s.words.load(Ordering::Acquire));
         if words.is_null() {

@@ -6,10 +6,10 @@
 use super::WriteTransaction;
 use crate::error::{Error, Result};
 use crate::ids::TransactionId;
+use crate::sync::atomic::{AtomicU8, Ordering};
+use crate::sync::thread::{self, Thread};
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::thread::Thread;
 
 const WAITING: u8 = 0;
 const LEAD: u8 = 1;
@@ -48,7 +48,7 @@ impl<'f> StackJob<'f> {
             run: UnsafeCell::new(run),
             outcome: UnsafeCell::new(None),
             state: AtomicU8::new(WAITING),
-            thread: std::thread::current(),
+            thread: thread::current(),
         }
     }
 
@@ -63,10 +63,13 @@ impl<'f> StackJob<'f> {
             match self.state.load(Ordering::Acquire) {
                 DONE => return Wake::Done,
                 LEAD => {
-                    self.state.store(WAITING, Ordering::Relaxed);
-                    return Wake::Lead;
+                    // A leader that panics answers all in the queue, also whom it just made to lead: that must not be lost.
+                    let taken = self.state.compare_exchange(LEAD, WAITING, Ordering::Acquire, Ordering::Relaxed);
+                    if taken.is_ok() {
+                        return Wake::Lead;
+                    }
                 }
-                _ => std::thread::park(),
+                _ => thread::park(),
             }
         }
     }
@@ -112,7 +115,8 @@ impl JobPointer {
             let job = pointer.as_ref();
             *job.outcome.get() = Some(outcome);
             let thread = job.thread.clone();
-            job.state.store(DONE, Ordering::Release);
+            // A swap comes after the owner's taking the lead in what loom makes of the memory model; a store need not.
+            job.state.swap(DONE, Ordering::Release);
             thread.unpark();
         }
     }

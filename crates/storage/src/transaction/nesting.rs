@@ -2,6 +2,7 @@
 
 use crate::environment::Inner;
 use crate::error::{Error, Result};
+use crate::sync::thread_local;
 use std::cell::RefCell;
 
 thread_local! {
@@ -14,7 +15,7 @@ pub(crate) struct Nesting;
 
 impl Nesting {
     pub fn enter(inner: &Inner) -> Nesting {
-        WRITING.with_borrow_mut(|writing| writing.push(address(inner)));
+        WRITING.with(|writing| writing.borrow_mut().push(address(inner)));
         Nesting
     }
 
@@ -22,7 +23,7 @@ impl Nesting {
     ///
     /// [`Error::Nested`] if this thread runs a job of the environment.
     pub fn refuse(inner: &Inner) -> Result<()> {
-        match WRITING.with_borrow(|writing| writing.contains(&address(inner))) {
+        match WRITING.with(|writing| writing.borrow().contains(&address(inner))) {
             true => Err(Error::Nested { path: inner.path.clone() }),
             false => Ok(()),
         }
@@ -31,7 +32,7 @@ impl Nesting {
 
 impl Drop for Nesting {
     fn drop(&mut self) {
-        WRITING.with_borrow_mut(|writing| writing.pop());
+        WRITING.with(|writing| writing.borrow_mut().pop());
     }
 }
 

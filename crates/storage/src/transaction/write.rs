@@ -17,8 +17,8 @@ use crate::pager::changes::PageMut;
 use crate::pager::frames::{VersionPointer, Versions};
 use crate::pager::table::Place;
 use crate::space::{self, SpaceHints};
+use crate::sync::MutexGuard;
 use crate::tree::finger::Fingers;
-use parking_lot::MutexGuard;
 use std::sync::OnceLock;
 
 /// The one writer's transaction. It sees its own changes; nobody else does before it is committed.
