@@ -1,9 +1,10 @@
 //! The cases of `tests/rql/`: a query, and what the parser makes of it.
 //!
 //! A file begins with lines after `#` that say what it is about. Each of its cases is a query, a line `----`, what it is
-//! printed as or the error, and a line `====`. `UPDATE=1` writes what comes out now; the diff is read.
+//! printed as or the error, and a line `====`. Where conditions are joined in more than one way, a line `tree:` says how.
+//! `UPDATE=1` writes what comes out now; the diff is read.
 
-use rookery_query::rql::parse;
+use rookery_query::rql::{Expression, Query, parse};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -29,9 +30,36 @@ fn outcome(text: &str) -> String {
             let again = parse(&printed).unwrap_or_else(|error| panic!("{text}\nis printed as\n{printed}\n{error}"));
             assert_eq!(again, query, "{text}\nis printed as\n{printed}");
             assert_eq!(again.to_string(), printed);
-            printed
+            printed + &trees(&query)
         }
         Err(error) => format!("error: {error}"),
+    }
+}
+
+/// A line for `where` and for `filter`, if they are joined in more than one way.
+fn trees(query: &Query<'_>) -> String {
+    let conditions = [&query.condition, &query.filter].into_iter().flatten();
+    conditions
+        .filter(|condition| operands(condition).iter().any(|operand| !operands(operand).is_empty()))
+        .fold(String::new(), |lines, condition| format!("{lines}\ntree: {}", tree(condition)))
+}
+
+fn operands<'a, 'q>(condition: &'a Expression<'q>) -> &'a [Expression<'q>] {
+    match condition {
+        Expression::And(operands) | Expression::Or(operands) => operands,
+        Expression::Not(operand) => std::slice::from_ref(operand),
+        _ => &[],
+    }
+}
+
+/// A condition with all of its joints to be seen.
+fn tree(condition: &Expression<'_>) -> String {
+    let all = |operands: &[Expression<'_>]| operands.iter().map(tree).collect::<Vec<_>>().join(", ");
+    match condition {
+        Expression::And(operands) => format!("and[{}]", all(operands)),
+        Expression::Or(operands) => format!("or[{}]", all(operands)),
+        Expression::Not(operand) => format!("not[{}]", tree(operand)),
+        other => other.to_string(),
     }
 }
 

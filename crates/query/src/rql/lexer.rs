@@ -153,17 +153,14 @@ impl<'q> Lexer<'q> {
     /// Takes all that a word may have behind its first character.
     fn word(&mut self) -> &'q str {
         let start = self.at;
-        while let Some(byte) = self.byte(0) {
-            self.at += match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'@' | b'-' => 1,
-                0..=127 => break,
-                _ => match self.character() {
-                    Some(letter) if letter.is_alphanumeric() => letter.len_utf8(),
-                    _ => break,
-                },
-            };
+        loop {
+            let rest = &self.text.as_bytes()[self.at..];
+            self.at += rest.iter().take_while(|byte| is_part_of_word(**byte)).count();
+            match self.character() {
+                Some(letter) if !letter.is_ascii() && letter.is_alphanumeric() => self.at += letter.len_utf8(),
+                _ => return &self.text[start..self.at],
+            }
         }
-        &self.text[start..self.at]
     }
 
     /// Takes digits, a fraction and an exponent; `_` may stand between digits. `1and` is a number and a word.
@@ -248,6 +245,10 @@ impl<'q> Lexer<'q> {
         self.at += size;
         Token::Sign(sign)
     }
+}
+
+fn is_part_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'@' | b'-')
 }
 
 #[cfg(test)]

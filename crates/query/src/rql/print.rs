@@ -1,5 +1,7 @@
-//! A syntax tree as RQL: one line for each clause, keywords in lower case, and no more quotes and parentheses than make it
-//! plain to read. What is printed is parsed to an equal tree; scripts come out as they went in, comments are gone.
+//! A syntax tree as RQL: one line for each clause, keywords in lower case, no more quotes and parentheses than needed.
+//! Scripts come out as they went in, comments are gone.
+//!
+//! What is printed is parsed to an equal tree, unless escapes and blanks made it longer than a query may be.
 
 use super::ast::{
     Column, ColumnValue, From, Function, GroupKey, Language, Limit, Load, Nulls, OrderKey, Ordering, Output,
@@ -167,36 +169,35 @@ impl Display for Expression<'_> {
             Expression::Compare(comparison) => write!(f, "{comparison}"),
             Expression::Between(between) => write!(f, "{between}"),
             Expression::In(choice) => write!(f, "{choice}"),
-            Expression::Not(operand) => write!(f, "not {}", Operand(operand)),
-            Expression::And(operands) => write_operands(f, " and ", operands),
-            Expression::Or(operands) => write_operands(f, " or ", operands),
+            Expression::Not(operand) => {
+                f.write_str("not ")?;
+                write_operand(f, operand, false)
+            }
+            // `and` comes before `or`. A group of the same kind is kept one, as it was written.
+            Expression::And(operands) => write_operands(f, " and ", operands, false),
+            Expression::Or(operands) => write_operands(f, " or ", operands, true),
         }
     }
 }
 
-fn write_operands(f: &mut Formatter<'_>, between: &str, operands: &[Expression<'_>]) -> Result {
+fn write_operands(f: &mut Formatter<'_>, between: &str, operands: &[Expression<'_>], is_and_plain: bool) -> Result {
     for (index, operand) in operands.iter().enumerate() {
         if index > 0 {
             f.write_str(between)?;
         }
-        write!(f, "{}", Operand(operand))?;
+        write_operand(f, operand, is_and_plain)?;
     }
     Ok(())
 }
 
-/// An operand of `and`, `or` and `not`, in parentheses where that is clearer, which is more often than it must be.
-struct Operand<'a, 'q>(&'a Expression<'q>);
-
-impl Display for Operand<'_, '_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let is_grouped = match self.0 {
-            // Nothing may come between `(` and `not`.
-            Expression::And(operands) => !matches!(operands.first(), Some(Expression::Not(_))),
-            Expression::Or(_) => true,
-            _ => false,
-        };
-        if is_grouped { write!(f, "({})", self.0) } else { write!(f, "{}", self.0) }
-    }
+/// An operand of `and`, `or` and `not`, in parentheses where it must be: no deeper than it was written.
+fn write_operand(f: &mut Formatter<'_>, operand: &Expression<'_>, is_and_plain: bool) -> Result {
+    let is_grouped = match operand {
+        Expression::And(_) => !is_and_plain,
+        Expression::Or(_) => true,
+        _ => false,
+    };
+    if is_grouped { write!(f, "({operand})") } else { write!(f, "{operand}") }
 }
 
 impl Display for Comparison<'_> {

@@ -1,8 +1,16 @@
 //! Which words are what: the few that are never names, and those that must be quoted where they would be read otherwise.
 
-/// Words that are no field, alias or collection unless quoted.
-const RESERVED: [&str; 10] =
-    ["as", "where", "order", "group", "load", "select", "include", "limit", "offset", "update"];
+/// Words that are no field, alias or collection unless quoted, by their length: every name of a query is looked up here.
+const RESERVED: [&[&str]; 8] = [
+    &[],
+    &[],
+    &["as"],
+    &[],
+    &["load"],
+    &["where", "order", "group", "limit"],
+    &["select", "offset", "update"],
+    &["include"],
+];
 
 /// Words that begin a clause behind a name, so that they are no alias without `as`; and others that would be misread
 /// somewhere.
@@ -10,7 +18,7 @@ const CONTEXTUAL: [&str; 8] = ["filter", "filter_limit", "not", "true", "false",
 
 /// Whether `word` is a keyword wherever it stands.
 pub(super) fn is_reserved(word: &str) -> bool {
-    is_among(word, &RESERVED)
+    RESERVED.get(word.len()).is_some_and(|words| is_among(word, words))
 }
 
 /// Whether `word` begins a clause when it stands behind a source or key, and so is no alias there.
@@ -39,7 +47,10 @@ mod tests {
 
     #[test]
     fn keywords_are_known_in_any_case() {
-        assert!(is_reserved("WHERE") && is_reserved("Group") && !is_reserved("by"));
+        assert!(is_reserved("WHERE") && is_reserved("Group") && !is_reserved("by") && !is_reserved("including"));
+        for (size, words) in RESERVED.iter().enumerate() {
+            assert!(words.iter().all(|word| word.len() == size));
+        }
         assert!(ends_item("Filter") && !is_reserved("Filter"));
     }
 

@@ -53,7 +53,7 @@ impl<'q> Cursor<'q> {
     }
 
     pub(super) fn at_end(&self) -> bool {
-        self.token == Token::End
+        matches!(self.token, Token::End)
     }
 
     pub(super) fn at_word(&self, keyword: &str) -> bool {
@@ -69,7 +69,7 @@ impl<'q> Cursor<'q> {
     }
 
     pub(super) fn at(&self, sign: Sign) -> bool {
-        self.token == Token::Sign(sign)
+        matches!(self.token, Token::Sign(found) if found == sign)
     }
 
     pub(super) fn take(&mut self, sign: Sign) -> bool {

@@ -20,6 +20,8 @@ mod names;
 mod operand;
 mod order_by;
 mod output;
+#[cfg(test)]
+mod tests;
 
 use super::ast::{Output, Query};
 use super::error::{Error, Reason};
