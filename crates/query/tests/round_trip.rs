@@ -40,14 +40,25 @@ fn joined(items: impl Strategy<Value = String>, count: std::ops::Range<usize>) -
 }
 
 fn call_name() -> impl Strategy<Value = String> + Clone {
-    one_of(&["search", "spatial.within", "id", "STARTSWITH", "'a b'", "a.'b'", "'not'", "array", "true.x"])
+    one_of(&[
+        "search",
+        "spatial.within",
+        "id",
+        "STARTSWITH",
+        "'a b'",
+        "a.'b'",
+        "'not'",
+        "'distinct'",
+        "array",
+        "true.x",
+    ])
 }
 
 /// Conditions; also those that begin with a call.
 fn condition() -> impl Strategy<Value = String> + Clone {
     let operator = one_of(&["=", "==", "!=", "<>", "<", "<=", ">", ">="]);
     let leaf = prop_oneof![
-        (path(), operator, prop_oneof![value(), one_of(&["b.c", "now()", "cmpxchg('k').V[0]"])])
+        (path(), operator, prop_oneof![value(), one_of(&["b.c", "now()", "cmpxchg('k').V[0]", "'not'(1)", "not(1)"])])
             .prop_map(|(left, operator, right)| format!("{left} {operator} {right}")),
         (path(), value(), value()).prop_map(|(field, low, high)| format!("{field} between {low} AND {high}")),
         (path(), one_of(&["in", "all in", "IN"]), joined(value(), 0..3))
@@ -67,7 +78,10 @@ fn condition() -> impl Strategy<Value = String> + Clone {
 }
 
 fn item() -> impl Strategy<Value = String> + Clone {
-    prop_oneof![path(), one_of(&["$p", "3", "id()", "count()", "sum(a.b)", "f(u, 'x', 1)", "counters('x')"])]
+    prop_oneof![
+        path(),
+        one_of(&["$p", "3", "id()", "count()", "sum(a.b)", "f(u, 'x', 1)", "'distinct'(1)", "counters('x')"])
+    ]
 }
 
 fn aliased(items: impl Strategy<Value = String>) -> impl Strategy<Value = String> {

@@ -9,7 +9,7 @@ use super::ast::{
 };
 use super::expression::{Between, Call, Comparison, Expression, In, Name, Path, Segment, Value, ValueKind};
 use super::text::write_quoted;
-use super::words::{is_plain_name, is_word};
+use super::words::{is_plain_function, is_plain_name, is_word};
 use std::fmt::{Display, Formatter, Result};
 
 impl Display for Query<'_> {
@@ -223,7 +223,7 @@ impl Display for In<'_> {
 impl Display for Call<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let mut parts = self.name.split('.');
-        if parts.next().is_some_and(is_plain_name) && parts.all(is_word) {
+        if parts.next().is_some_and(is_plain_function) && parts.all(is_word) {
             f.write_str(&self.name)?;
         } else {
             write_quoted(f, &self.name)?;

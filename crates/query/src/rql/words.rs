@@ -31,6 +31,11 @@ pub(super) fn is_plain_name(name: &str) -> bool {
     is_word(name) && !is_reserved(name) && !is_among(name, &CONTEXTUAL)
 }
 
+/// Whether `name` is read as the name of a function before a parenthesis, without quotes.
+pub(super) fn is_plain_function(name: &str) -> bool {
+    is_word(name) && !is_reserved(name) && !is_among(name, &["not", "distinct"])
+}
+
 /// Whether the lexer takes `text` for one word.
 pub(super) fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '@')

@@ -47,6 +47,12 @@ impl<'q> Cursor<'q> {
         ahead.token().0
     }
 
+    /// Whether no blank is before the current token and none behind it.
+    pub(super) fn is_between_adjacent(&self) -> bool {
+        let mut ahead = self.lexer;
+        self.last.end == self.span.start && self.span.end == ahead.token().1.start
+    }
+
     pub(super) fn advance(&mut self) {
         self.last = self.span;
         (self.token, self.span) = self.lexer.token();
@@ -84,11 +90,6 @@ impl<'q> Cursor<'q> {
         if self.take(sign) { Ok(()) } else { Err(self.expected(expected)) }
     }
 
-    /// Whether the current token follows the last one without a blank.
-    pub(super) fn is_adjacent(&self) -> bool {
-        self.last.end == self.span.start
-    }
-
     /// Items apart by commas, one at least.
     pub(super) fn list<T>(&mut self, item: impl Fn(&mut Self) -> Result<T, Error>) -> Result<Vec<T>, Error> {
         let mut items = vec![item(self)?];
@@ -117,11 +118,12 @@ impl<'q> Cursor<'q> {
 
     /// Takes the script whose opening bracket is the current token.
     pub(super) fn script(&mut self) -> Result<Script<'q>, Error> {
-        let start = self.span;
-        let end = script::end(self.lexer.text(), start.start as usize)?;
+        let start = self.span.start as usize;
+        let end = script::end(self.lexer.text(), start)?;
+        self.span = Span::new(start, end);
         self.lexer.jump(end);
         self.advance();
-        Ok(self.script_at(Span::new(start.start as usize, end)))
+        Ok(self.script_at(self.last))
     }
 
     /// Takes what stands between the current token, which is `open`, and the `close` that fits it, as text in the words

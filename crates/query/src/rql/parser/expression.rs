@@ -54,18 +54,9 @@ impl<'q> Cursor<'q> {
 
     /// A value as an argument; a string that something is done with is a field.
     fn argument_value(&mut self) -> Result<Option<Value<'q>>, Error> {
-        let is_field = match self.token() {
-            Token::Text(_) => match self.next_token() {
-                Token::Sign(Sign::Comma | Sign::CloseParenthesis) => false,
-                Token::Sign(_) => true,
-                Token::Word(word) => begins_comparison(word),
-                _ => false,
-            },
-            Token::Word(_) => match self.next_token() {
-                Token::Sign(sign) => operator(sign).is_some() && !self.at_word("true"),
-                Token::Word(word) => begins_comparison(word) && !self.at_word("true"),
-                _ => false,
-            },
+        let is_field = match (self.token(), self.next_token()) {
+            (Token::Text(_), Token::Sign(sign)) => !matches!(sign, Sign::Comma | Sign::CloseParenthesis),
+            (Token::Text(_), Token::Word(word)) => begins_comparison(word),
             _ => false,
         };
         if is_field { Ok(None) } else { self.optional_value() }
@@ -129,10 +120,11 @@ impl<'q> Cursor<'q> {
         if self.at_word("not") {
             return Err(self.failed(Reason::Invalid(Cow::Borrowed(NOT_IS_FIRST))));
         }
-        if self.at_word("true")
+        if matches!(self.token(), Token::Word(_))
             && let Some(value) = self.optional_value()?
         {
-            return Ok(Expression::Value(value));
+            let is_true = value.kind == ValueKind::Boolean(true);
+            return if is_true { Ok(Expression::Value(value)) } else { Err(self.expected_at(expected, value.span)) };
         }
         let left = self.field(expected)?;
         self.compared(left, expected)

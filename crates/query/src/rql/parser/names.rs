@@ -57,7 +57,7 @@ impl<'q> Cursor<'q> {
         self.advance();
         while let Token::Sign(sign) = self.token()
             && signs.contains(&sign)
-            && self.is_adjacent()
+            && self.is_between_adjacent()
             && matches!(self.next_token(), Token::Word(_) | Token::Number(_))
         {
             self.advance();
@@ -66,8 +66,8 @@ impl<'q> Cursor<'q> {
         Ok(Cow::Borrowed(self.text_of(self.span_from(start))))
     }
 
-    /// A path, if one begins here.
-    pub(super) fn optional_path(&mut self, expected: &'static str) -> Result<Option<Path<'q>>, Error> {
+    /// A path; `expected` is what an error says.
+    pub(super) fn path(&mut self, expected: &'static str) -> Result<Path<'q>, Error> {
         let start = self.span();
         let first = match self.token() {
             Token::Word(word) if !is_reserved(word) => {
@@ -75,16 +75,11 @@ impl<'q> Cursor<'q> {
                 Name { text: Cow::Borrowed(word), is_quoted: false }
             }
             Token::Text(quoted) => Name { text: self.string(quoted)?, is_quoted: true },
-            _ => return Ok(None),
+            _ => return Err(self.expected(expected)),
         };
         self.count()?;
         let rest = self.segments(expected)?;
-        Ok(Some(Path { first, rest, span: self.span_from(start) }))
-    }
-
-    /// A path; `expected` is what an error says.
-    pub(super) fn path(&mut self, expected: &'static str) -> Result<Path<'q>, Error> {
-        self.optional_path(expected)?.ok_or_else(|| self.expected(expected))
+        Ok(Path { first, rest, span: self.span_from(start) })
     }
 
     fn segments(&mut self, expected: &'static str) -> Result<Vec<Segment<'q>>, Error> {

@@ -44,22 +44,21 @@ impl<'q> Cursor<'q> {
         matches!(self.next_token(), Token::Sign(Sign::Dot | Sign::OpenBracket | Sign::OpenParenthesis))
     }
 
-    /// A field or call, if one begins here.
-    pub(super) fn optional_field(&mut self, expected: &'static str) -> Result<Option<Expression<'q>>, Error> {
-        match self.optional_path(expected)? {
-            Some(path) if self.at(Sign::OpenParenthesis) => self.call(&path).map(|call| Some(Expression::Call(call))),
-            Some(path) => Ok(Some(Expression::Field(path))),
-            None => Ok(None),
+    /// A field or call; `expected` is what an error says.
+    pub(super) fn field(&mut self, expected: &'static str) -> Result<Expression<'q>, Error> {
+        let path = self.path(expected)?;
+        if self.at(Sign::OpenParenthesis) {
+            self.call(&path).map(Expression::Call)
+        } else {
+            Ok(Expression::Field(path))
         }
     }
 
-    /// A field or call; `expected` is what an error says.
-    pub(super) fn field(&mut self, expected: &'static str) -> Result<Expression<'q>, Error> {
-        self.optional_field(expected)?.ok_or_else(|| self.expected(expected))
-    }
-
-    /// A value, field or call; `expected` is what an error says.
+    /// A value, field or call; `expected` is what an error says. A string is a value, unless it names a function.
     pub(super) fn operand(&mut self, expected: &'static str) -> Result<Expression<'q>, Error> {
+        if matches!(self.token(), Token::Text(_)) && self.next_token() == Token::Sign(Sign::OpenParenthesis) {
+            return self.field(expected);
+        }
         match self.optional_value()? {
             Some(value) => Ok(Expression::Value(value)),
             None => self.field(expected),
@@ -82,14 +81,16 @@ impl<'q> Cursor<'q> {
         Ok(Call { name: self.call_name(name), arguments, member, span: self.span_from(start) })
     }
 
-    /// The name as it is written, unless it is quoted or has blanks in it.
+    /// The name as it is written, unless it has quotes, blanks or comments in it.
     fn call_name(&self, name: &Path<'q>) -> Cow<'q, str> {
-        if name.rest.is_empty() {
-            return name.first.text.clone();
-        }
-        let text = name.text();
         let written = self.text_of(name.span);
-        if text == written { Cow::Borrowed(written) } else { Cow::Owned(text.into_owned()) }
+        if name.rest.is_empty() {
+            name.first.text.clone()
+        } else if written.contains(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '/')) {
+            Cow::Owned(name.text().into_owned())
+        } else {
+            Cow::Borrowed(written)
+        }
     }
 
     fn arguments(&mut self) -> Result<Vec<Expression<'q>>, Error> {

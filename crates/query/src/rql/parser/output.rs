@@ -12,6 +12,7 @@ use crate::rql::error::Error;
 use crate::rql::lexer::{Sign, Token};
 
 const EXPECTED: &str = "Unable to get field for SELECT";
+const TIME_SERIES_EXPECTED: &str = "Unable to parse time series query for time series select function, missing FROM";
 
 impl<'q> Cursor<'q> {
     pub(super) fn output(&mut self) -> Result<Output<'q>, Error> {
@@ -53,11 +54,15 @@ impl<'q> Cursor<'q> {
             return Ok(ColumnValue::Value(value));
         }
         let path = self.path(EXPECTED)?;
-        if self.at(Sign::OpenParenthesis) {
-            self.call(&path).map(ColumnValue::Call)
-        } else {
-            Ok(ColumnValue::Field(path))
+        if !self.at(Sign::OpenParenthesis) {
+            return Ok(ColumnValue::Field(path));
         }
+        let call = self.call(&path)?;
+        // In quotes it would be the name of a function that cannot exist.
+        if call.name.eq_ignore_ascii_case("timeseries") {
+            return Err(self.expected_at(TIME_SERIES_EXPECTED, call.span));
+        }
+        Ok(ColumnValue::Call(call))
     }
 
     /// The current token is `timeseries`, an opening parenthesis follows.
@@ -65,9 +70,7 @@ impl<'q> Cursor<'q> {
         self.advance();
         if !matches!(self.next_token(), Token::Word(word) if word.eq_ignore_ascii_case("from")) {
             self.advance();
-            return Err(
-                self.expected("Unable to parse time series query for time series select function, missing FROM")
-            );
+            return Err(self.expected(TIME_SERIES_EXPECTED));
         }
         let expected = "Unable to parse time series query for time series select function, expected ')'";
         self.bracketed(Sign::OpenParenthesis, Sign::CloseParenthesis, expected).map(ColumnValue::TimeSeries)
