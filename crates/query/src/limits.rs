@@ -14,3 +14,6 @@ pub const FUNCTION_COUNT_MAX: usize = 1024;
 
 /// Characters of the query that an error quotes.
 pub(crate) const FOUND_CHARACTERS_MAX: usize = 64;
+
+/// Bytes of a regular expression in a script. Where one may begin, its end is looked for no further than this.
+pub(crate) const REGULAR_EXPRESSION_SIZE_MAX: usize = 16 * 1024;

@@ -1,4 +1,4 @@
-//! How long parsing takes. Asks: does a query of 230 characters cost less than 3 us, and does a long one cost no more for
+//! How long parsing takes. Asks: does a query of some 250 characters cost less than 3 us, and does a long one cost no more for
 //! each byte? Prints with `SLOW=1 cargo test --release --test speed -- --nocapture`; tiny otherwise.
 
 use rookery_query::rql::parse;

@@ -206,13 +206,6 @@ pub struct Limit<'q> {
     pub take: Option<Value<'q>>,
 }
 
-impl Select<'_> {
-    /// Whether the result is not just the documents as they are.
-    pub fn is_projection(&self) -> bool {
-        self.is_distinct || self.projection != Projection::All
-    }
-}
-
 impl Ordering {
     /// All of them with their names.
     pub(super) const NAMES: [(&'static str, Ordering); 4] = [

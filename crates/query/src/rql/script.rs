@@ -5,7 +5,7 @@
 //! syntax highlighters do: a value is divided, after all else comes an expression. A regular expression ends on its line.
 
 use super::error::{Error, Reason};
-use crate::limits::DEPTH_MAX;
+use crate::limits::{DEPTH_MAX, REGULAR_EXPRESSION_SIZE_MAX};
 
 /// Words after which an expression comes, although they look like a value.
 const BEFORE_EXPRESSION: [&[u8]; 12] =
@@ -152,11 +152,11 @@ impl Scanner<'_> {
         }
     }
 
-    /// The bytes of a regular expression; none if its line ends before it does.
+    /// The bytes of a regular expression; none if its line ends before it does, or it has too many.
     fn regular_expression_size(&self) -> Option<usize> {
         let mut is_class = false;
         let mut size = 1;
-        loop {
+        while size < REGULAR_EXPRESSION_SIZE_MAX {
             match self.byte(size)? {
                 b'\n' => return None,
                 b'\\' => size += 1,
@@ -167,6 +167,7 @@ impl Scanner<'_> {
             }
             size += 1;
         }
+        None
     }
 
     fn open_bracket(&mut self, close: u8) -> Result<(), Failure> {
@@ -246,6 +247,13 @@ mod tests {
         check("{ a: (x) / 2 / '}'.length }");
         check("{ a: x[0] / 2, b: '}' / 1 }");
         check("{ a++ / 2; b = '}/' }");
+    }
+
+    #[test]
+    fn what_does_not_end_as_a_regular_expression_divides() {
+        let long = format!("{{ a = + /{} }}/", "x".repeat(REGULAR_EXPRESSION_SIZE_MAX));
+        assert_eq!(end(&long, 0), Ok(long.len() - 1));
+        assert_eq!(end("{ a = + / 2 }\n/", 0), Ok(13));
     }
 
     #[test]
