@@ -13,6 +13,7 @@ mod disk;
 mod documents_file;
 mod edits;
 mod rows;
+mod rql;
 mod settings;
 mod streams;
 mod text;
@@ -38,6 +39,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "documents", run: documents_file::documents, seeds: documents_file::seeds },
     Target { name: "json", run: text::json, seeds: text::json_seeds },
     Target { name: "query", run: text::query, seeds: text::query_seeds },
+    Target { name: "rql", run: rql::rql, seeds: rql::seeds },
     Target { name: "vectors", run: text::vectors, seeds: text::vector_seeds },
     Target { name: "ids", run: text::ids, seeds: text::id_seeds },
     Target { name: "dates", run: text::dates, seeds: text::date_seeds },

@@ -1,0 +1,19 @@
+//! What a query may not exceed. RELIABILITY.md §1.5 promises these bounds.
+
+/// Bytes of the text of a query. Positions in it are 32 bits wide, and an error shows a part of it.
+pub const QUERY_SIZE_MAX: usize = 1024 * 1024;
+
+/// Parentheses and calls inside of one another, and brackets of a script. Each level of a condition is one of the stack.
+pub const DEPTH_MAX: usize = 256;
+
+/// Fields, their parts, values and calls of one query: what its syntax tree takes in memory.
+pub const TERM_COUNT_MAX: usize = 64 * 1024;
+
+/// Functions that one query declares. Each name is compared with all before it.
+pub const FUNCTION_COUNT_MAX: usize = 1024;
+
+/// Characters of the query that an error quotes.
+pub(crate) const FOUND_CHARACTERS_MAX: usize = 64;
+
+/// Bytes of a regular expression in a script. Where one may begin, its end is looked for no further than this.
+pub(crate) const REGULAR_EXPRESSION_SIZE_MAX: usize = 16 * 1024;
