@@ -35,7 +35,7 @@ fn check(name: &str, model: impl Fn() + Sync + Send + 'static) {
     let counted = count.clone();
     builder.check(move || {
         #[cfg(feature = "planted-bugs")]
-        crate::sync::planted_models::plant_if_asked();
+        crate::sync::planted_tests::plant_if_asked();
         counted.fetch_add(1, Ordering::Relaxed);
         model();
     });
@@ -165,7 +165,9 @@ fn a_page_is_not_used_again_under_either_of_two_readers() {
         });
         let mut reclaim = Reclaim::default();
         (2..4).for_each(|transaction| core.commit(transaction, &mut reclaim));
-        readers.into_iter().for_each(|reader| drop(reader.join().unwrap()));
+        for reader in readers {
+            reader.join().unwrap();
+        }
         core.end(reclaim);
     });
 }
@@ -300,7 +302,7 @@ mod planted {
     //! That the models can fail.
 
     use crate::planted::Bug;
-    use crate::sync::planted_models::check_that_it_is_found;
+    use crate::sync::planted_tests::check_that_it_is_found;
 
     #[track_caller]
     fn check(bug: Bug) {

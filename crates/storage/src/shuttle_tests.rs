@@ -27,7 +27,7 @@ fn check(name: &str, share: usize, model: impl Fn() + Send + Sync + 'static) {
     // Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010).
     let model = Arc::new(move || {
         #[cfg(feature = "planted-bugs")]
-        crate::sync::planted_models::plant_if_asked();
+        crate::sync::planted_tests::plant_if_asked();
         model();
     });
     let again = model.clone();
@@ -196,7 +196,7 @@ mod planted {
     //! That the models can fail.
 
     use crate::planted::Bug;
-    use crate::sync::planted_models::check_that_it_is_found;
+    use crate::sync::planted_tests::check_that_it_is_found;
 
     const SNAPSHOTS: &str = "shuttle_tests::snapshots_are_whole_and_only_get_newer_beside_writers_and_flushes";
     const FAILURES: &str = "shuttle_tests::after_a_record_that_fails_nothing_is_answered_that_a_crash_could_lose";

@@ -68,6 +68,7 @@ fn crate_of(path: &str) -> &str {
 /// Code that only tests, examples and benchmarks build.
 fn is_for_tests(path: &str) -> bool {
     ["/tests/", "/examples/", "/benches/"].iter().any(|folder| path.contains(folder))
+        || path.ends_with("_tests.rs")
         || ["testing", "fuzzing"].contains(&crate_of(path))
 }
 

@@ -19,7 +19,7 @@ mod kind;
 mod kind;
 
 #[cfg(all(test, any(loom, shuttle), feature = "planted-bugs"))]
-pub(crate) mod planted_models;
+pub(crate) mod planted_tests;
 
 pub(crate) use kind::*;
 
