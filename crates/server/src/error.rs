@@ -61,7 +61,12 @@ pub(crate) enum Error {
     NotAnObject { found: &'static str },
     /// The text of a query is wrong.
     #[error("{message}\nQuery: {query}")]
-    Query { message: String, query: String },
+    Query {
+        message: String,
+        query: String,
+        /// It is not RQL; else it is, and means nothing.
+        is_grammar: bool,
+    },
     /// A query on an index by name, which is not there. Answered with 404 and no body.
     #[error("There is no such index")]
     NoSuchIndex,
@@ -148,7 +153,12 @@ impl Error {
             Error::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::new(internal, END_OF_STREAM),
             Error::Json(_) => Shape::new(internal, INVALID_DATA),
             Error::NotAnObject { .. } => Shape::new(internal, "Sparrow.Exceptions.InvalidStartOfObjectException"),
-            Error::Query { .. } => Shape::new(internal, "Raven.Client.Exceptions.InvalidQueryException"),
+            Error::Query { is_grammar: true, .. } => {
+                Shape::new(internal, "Raven.Server.Documents.Queries.Parser.QueryParser+ParseException")
+            }
+            Error::Query { is_grammar: false, .. } => {
+                Shape::new(internal, "Raven.Client.Exceptions.InvalidQueryException")
+            }
             Error::NoSuchIndex => Shape::new(
                 StatusCode::NOT_FOUND,
                 "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException",

@@ -1,12 +1,12 @@
 //! Doors to parsers that no caller outside of this crate has, for `crates/fuzzing`.
 
-use crate::collection_query;
 use crate::framing::Framing;
 use crate::query_string::{QueryString, decode, decode_segment};
 
 /// Parses a query; any answer is one.
 pub fn parse_query(text: &str, parameters: Option<&json::Value>) {
-    if let Ok(query) = collection_query::parse(text, parameters) {
+    let Ok(tree) = query::rql::parse(text) else { return };
+    if let Ok(query) = query::plan::CollectionQuery::plan(&tree, query::plan::Parameters::new(parameters)) {
         query.source.index_name();
     }
 }

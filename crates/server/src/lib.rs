@@ -10,7 +10,6 @@ mod answers;
 pub mod bench;
 mod body;
 mod bridge;
-mod collection_query;
 mod compression;
 mod connection;
 mod date;

@@ -107,9 +107,6 @@ pub(crate) const DEADLINE_EVERY: u64 = 256;
 /// Ids that a deletion by query keeps in memory.
 pub(crate) const DELETE_IDS_MAX: usize = 64 << 10;
 
-/// How deep the conditions of a query may be in parentheses. The recursion of whatever reads them is bounded by it.
-pub(crate) const QUERY_DEPTH_MAX: usize = 256;
-
 /// How many parts of a streamed answer may wait for the network. A reader that does not read stops its producer.
 pub(crate) const STREAM_PARTS_MAX: usize = 4;
 

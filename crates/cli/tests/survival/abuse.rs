@@ -28,6 +28,7 @@ const FAULTS_OF_CLIENTS: &[&str] = &[
     "System.OperationCanceledException",
     "Sparrow.Exceptions.InvalidStartOfObjectException",
     "Raven.Client.Exceptions.InvalidQueryException",
+    "Raven.Server.Documents.Queries.Parser.QueryParser+ParseException",
     "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException",
     "Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException",
     "Raven.Server.Exceptions.InvalidCommandTypeException",

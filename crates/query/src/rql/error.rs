@@ -68,6 +68,13 @@ pub enum Reason {
     TooManyFunctions,
 }
 
+impl Reason {
+    /// Whether the text is not RQL, rather than RQL that means nothing.
+    pub fn is_grammar(&self) -> bool {
+        !matches!(self, Reason::NoOperator { .. } | Reason::Invalid(_))
+    }
+}
+
 /// What stands where something else was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {

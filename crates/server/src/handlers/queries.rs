@@ -12,11 +12,12 @@ use database::documents::{Batch, Document, Expected, IncludePath, PrefixQuery, S
 use database::{Database, Operation, OperationResult, OperationStatus, Progress};
 use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderName, HeaderValue};
+use query::plan::{CollectionQuery, Filter, Order, Parameters, Refused, Source};
+use query::rql;
 
 use super::docs::write_includes;
 use crate::answers::{self, AnswerWriter, Out};
 use crate::bridge::{self, Pool};
-use crate::collection_query::{self, CollectionQuery, Filter, Order, Refused, Source};
 use crate::date::NEVER;
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
@@ -138,9 +139,11 @@ fn parse(node: &Node, text: &str, parameters: Option<&json::Value>) -> Result<Co
             what: "The text of the query",
         });
     }
-    collection_query::parse(text, parameters).map_err(|refused| match refused {
-        Refused::Syntax(message) | Refused::Parameter(message) => Error::Query { message, query: text.to_owned() },
-        Refused::NeedsIndex(feature) => Error::not_supported(format!("queries that need an index: {feature}")),
+    let wrong = |message: String, is_grammar| Error::Query { message, query: text.to_owned(), is_grammar };
+    let tree = rql::parse(text).map_err(|error| wrong(error.to_string(), error.reason.is_grammar()))?;
+    CollectionQuery::plan(&tree, Parameters::new(parameters)).map_err(|refused| match refused {
+        Refused::Invalid(message) => wrong(message, false),
+        Refused::NeedsIndex(_) => Error::not_supported(refused.to_string()),
         Refused::NoSuchIndex(_) => Error::NoSuchIndex,
     })
 }

@@ -7,12 +7,12 @@
 use bytes::Bytes;
 use database::documents::Document;
 use hyper::{Method, StatusCode};
+use query::plan::{CollectionQuery, Filter};
 
 use super::docs::prefix_query;
 use super::queries::{count, execute, parse_address, parse_body, result_etag};
 use crate::answers::{self, AnswerWriter, Out};
 use crate::bridge::Pool;
-use crate::collection_query::{CollectionQuery, Filter};
 use crate::date::NEVER;
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};

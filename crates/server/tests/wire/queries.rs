@@ -134,9 +134,11 @@ fn what_needs_an_index_is_told_from_what_is_wrong() {
         post,
         r#"{"Query":"from Users where"}"#,
         500,
-        "InvalidQueryException",
-        "1:17 Unable to parse WHERE clause",
+        "QueryParser+ParseException",
+        "1:17 Unable to parse WHERE clause but got to the end of the query\nQuery: from Users where",
     );
+    let message = "1:22 Expected operator after 'Name' field, but found nothing";
+    wire.check_error(post, r#"{"Query":"from Users where Name"}"#, 500, "InvalidQueryException", message);
     wire.check_error(
         post,
         r#"{"Query":"from Users where id() = $p"}"#,
@@ -206,8 +208,9 @@ fn what_a_query_asks_for_works_or_is_refused() {
 fn conditions_nest_256_levels_deep() {
     let wire = with_users();
     let nested = |depth: usize| format!("from Users where {}id() = 'users/1'{}", "(".repeat(depth), ")".repeat(depth));
-    check(&wire, &nested(256), &["users/1"], 1, None);
-    let body = format!("{{\"Query\":\"{}\"}}", nested(257));
-    let message = "1:274 Conditions nest deeper than 256 levels at '('";
-    wire.check_error("POST /databases/db/queries", &body, 500, "InvalidQueryException", message);
+    // The call of id() is a level too.
+    check(&wire, &nested(255), &["users/1"], 1, None);
+    let body = format!("{{\"Query\":\"{}\"}}", nested(256));
+    let message = "1:276 Query is too complex, over 256 nested clauses are not allowed";
+    wire.check_error("POST /databases/db/queries", &body, 500, "QueryParser+ParseException", message);
 }

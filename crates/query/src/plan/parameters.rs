@@ -1,0 +1,68 @@
+//! The values that come with a query, and those in its text.
+
+use super::Refused;
+use crate::rql::{Value, ValueKind};
+
+/// The values of `$name`, by name.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Parameters<'p>(Option<&'p json::Value>);
+
+impl<'p> Parameters<'p> {
+    /// * `values`: an object, or anything else for none.
+    pub fn new(values: Option<&'p json::Value>) -> Parameters<'p> {
+        Parameters(values.filter(|values| !values.members().is_empty()))
+    }
+
+    fn get(&self, name: &str) -> Result<&'p json::Value, Refused> {
+        let Some(values) = self.0 else {
+            let text = "The query is parametrized but the actual values of parameters were not provided";
+            return Err(Refused::Invalid(text.to_owned()));
+        };
+        values.get(name).ok_or_else(|| Refused::Invalid(format!("Value of parameter '{name}' was not provided")))
+    }
+
+    /// The texts that a value stands for: numbers as written, the elements of an array that a parameter holds. `null`, `true`
+    /// and objects are no texts.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused::Invalid`] if a parameter has no value; as for all here.
+    pub fn texts(&self, value: &Value<'_>) -> Result<Vec<String>, Refused> {
+        Ok(match &value.kind {
+            ValueKind::Text(text) | ValueKind::Number(text) => vec![text.to_string()],
+            ValueKind::Boolean(_) | ValueKind::Null => Vec::new(),
+            ValueKind::Parameter(name) => {
+                let mut texts = Vec::new();
+                push_texts(self.get(name)?, &mut texts);
+                texts
+            }
+        })
+    }
+
+    /// A number of documents; `None` for `null`. Negative counts are 0, and those past 64 bits end there, which is what a page
+    /// size of 2^63 - 1 in a client means.
+    pub fn count(&self, value: &Value<'_>) -> Result<Option<u64>, Refused> {
+        let not_a_number = |text: &str| Refused::Invalid(format!("'{text}' is not a number"));
+        let text = match &value.kind {
+            ValueKind::Null => return Ok(None),
+            ValueKind::Number(text) => text,
+            ValueKind::Text(text) => return Err(not_a_number(text)),
+            ValueKind::Boolean(is_true) => return Err(not_a_number(if *is_true { "true" } else { "false" })),
+            ValueKind::Parameter(name) => match self.get(name)? {
+                json::Value::Null => return Ok(None),
+                json::Value::Number(text) | json::Value::String(text) => text.as_str(),
+                _ => return Err(Refused::Invalid(format!("The parameter '{name}' must be a number"))),
+            },
+        };
+        let number: f64 = text.parse().map_err(|_| not_a_number(text))?;
+        Ok(Some(number as u64))
+    }
+}
+
+fn push_texts(value: &json::Value, texts: &mut Vec<String>) {
+    match value {
+        json::Value::String(text) | json::Value::Number(text) => texts.push(text.clone()),
+        json::Value::Array(values) => values.iter().for_each(|value| push_texts(value, texts)),
+        json::Value::Null | json::Value::Bool(_) | json::Value::Object(_) => {}
+    }
+}
