@@ -109,6 +109,10 @@ impl Inner {
         };
         let pins = Pins::pin(self, &plan);
         drop(snapshot);
+        // First, because what is noted next says that all of it is durable.
+        if let Err(error) = self.sync_lazy_journal() {
+            return Err(self.failed(error));
+        }
         if let Err(error) = self.note_intent(&plan, target) {
             self.leave_to_next_flush(pages, freed_pages);
             if matches!(error, Error::DiskFull { .. }) || error.is_want_of_descriptors() {
@@ -117,7 +121,7 @@ impl Inner {
             }
             return Err(self.failed(error));
         }
-        if let Err(error) = self.sync_lazy_journal().and_then(|()| self.write_pages(&plan)) {
+        if let Err(error) = self.write_pages(&plan) {
             return Err(self.failed(error));
         }
         let clean = clean && all;
@@ -171,7 +175,8 @@ impl Inner {
     }
 
     /// Lazy commits are in the journal's page cache. What a page of the data file may show must be durable there first, or
-    /// a crash in the middle of the flush would leave pages that no replay can bring to one state.
+    /// a crash in the middle of the flush would leave pages that no replay can bring to one state; and what the intent says
+    /// was durable must be, or such a crash would pass for a lost journal.
     fn sync_lazy_journal(&self) -> Result<()> {
         if self.options.durability == Durability::Durable {
             return Ok(());
