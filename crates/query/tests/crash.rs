@@ -72,7 +72,7 @@ fn run(io: &SimulatedIo, seed: u64, history: &mut History) -> Result<(), Error> 
 fn check(image: &SimulatedIo, history: &History) {
     let index = open(image).expect("an image of a crash opens");
     let fields = fields_of(&index);
-    let etag = index.read().progress(SOURCE).unwrap().unwrap_or_default().documents;
+    let etag = index.read().unwrap().progress(SOURCE).unwrap().unwrap_or_default().documents;
     let kept = match etag {
         0 => 0,
         _ => 1 + history.steps.iter().position(|(_, model)| model.etag == etag).expect("the etag of a batch"),
@@ -80,14 +80,14 @@ fn check(image: &SimulatedIo, history: &History) {
     assert!(kept >= history.flushed, "batch {kept}, but {} were durable", history.flushed);
     let empty = Model::new();
     let state = |count: usize| count.checked_sub(1).map_or(&empty, |last| &history.steps[last].1);
-    compare(&index.read(), state(kept), &fields);
+    compare(&index.read().unwrap(), state(kept), &fields);
     assert!(index.environment().verify().unwrap().problems.is_empty());
     for (batch, _) in &history.steps[kept..] {
         index.write(batch).unwrap();
     }
-    compare(&index.read(), state(history.steps.len()), &fields);
+    compare(&index.read().unwrap(), state(history.steps.len()), &fields);
     index.close().unwrap();
-    compare(&open(image).unwrap().read(), state(history.steps.len()), &fields);
+    compare(&open(image).unwrap().read().unwrap(), state(history.steps.len()), &fields);
 }
 
 #[test]

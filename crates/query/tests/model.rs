@@ -70,7 +70,7 @@ impl Condition {
             Condition::Without(kept, removed) => {
                 Box::new(Difference::new(kept.entries(snapshot, fields), removed.entries(snapshot, fields)))
             }
-            Condition::All => Box::new(snapshot.all().unwrap()),
+            Condition::All => Box::new(snapshot.all()),
         }
     }
 }
@@ -128,10 +128,13 @@ fn is_between<T: Ord>(value: &T, low: &Bound<T>, high: &Bound<T>) -> bool {
     above && below
 }
 
+/// Whether a term is in a range.
+type Holds = Box<dyn Fn(&StoredTerm) -> bool>;
+
 fn ask_ranges(random: &mut Random, snapshot: &IndexSnapshot<'_>, model: &Model, fields: &[FieldNumber]) {
     for _ in 0..10 {
         let field = random.below(FIELDS.len() as u64) as usize;
-        let (range, holds): (TermRange, Box<dyn Fn(&StoredTerm) -> bool>) = match random.below(3) {
+        let (range, holds): (TermRange, Holds) = match random.below(3) {
             0 => {
                 let (low, high) = (bound(random, random_number), bound(random, random_number));
                 let range = TermRange::numbers(fields[field], low, high);
@@ -235,7 +238,7 @@ fn an_index_answers_as_its_model_does() {
         let mut model = Model::new();
         let documents = *random.of(&[20, 300, 3_000]);
         for _ in 0..6 + random.below(20) {
-            let (snapshot, before) = (index.read(), model.clone());
+            let (snapshot, before) = (index.read().unwrap(), model.clone());
             for _ in 0..random.below(4) {
                 let mut batch = Batch::new();
                 random_batch(&mut random, &fields, documents, &mut batch, &mut model);
@@ -258,7 +261,7 @@ fn an_index_answers_as_its_model_does() {
                 fields = fields_of(&index);
             }
         }
-        ask(&mut random, &index.read(), &model, &fields);
+        ask(&mut random, &index.read().unwrap(), &model, &fields);
         assert_eq!(index.environment().verify().unwrap().problems, Vec::<String>::new());
     }
 }

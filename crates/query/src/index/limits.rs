@@ -19,8 +19,8 @@ pub const BLOCK_SIZE_JOINED: usize = BLOCK_SIZE_MAX / 4;
 /// does not split it again.
 pub const BLOCK_SIZE_AFTER_JOIN_MAX: usize = BLOCK_SIZE_MAX / 2;
 
-/// The greatest id of an entry. What is above is damage; the token of a run doubles it, and must not overflow.
-pub const ENTRY_ID_MAX: u64 = u64::MAX >> 2;
+/// The greatest id of an entry. A set has a bit for each entry, so that this many could not be asked for any more.
+pub const ENTRY_ID_MAX: u64 = 1 << 40;
 
 /// Fields of one index. A field's number has two bytes in each key; indexes that make fields out of data meet this bound.
 pub const FIELD_COUNT_MAX: usize = 16_384;

@@ -9,7 +9,7 @@ use super::error::{Result, corrupt};
 use super::key::{self, ListKind, PostingKey};
 use super::limits::{BLOCK_SIZE_AFTER_JOIN_MAX, BLOCK_SIZE_JOINED, BLOCK_SIZE_MAX};
 use super::list::{self, Content, Head};
-use super::runs::{self, Change, Encoder, Run};
+use super::runs::{self, Change, Encoder, Run, Runs};
 use super::term::FieldNumber;
 use storage::{Tree, WriteTransaction};
 
@@ -21,6 +21,9 @@ pub(crate) struct ListWriter {
     head_size: usize,
     value: Vec<u8>,
     runs: Vec<Run>,
+    /// The last list was a new one. Terms of a field are alike: where most are new, asking first whether there is a list
+    /// would be a second way down the tree for each.
+    expects_new: bool,
 }
 
 /// A block of a list, as far as it is known without reading it: ids from `first` to below `end`.
@@ -31,7 +34,7 @@ struct BlockRange {
 
 impl ListWriter {
     pub fn new(tree: Tree) -> ListWriter {
-        ListWriter { tree, key: Vec::new(), head_size: 0, value: Vec::new(), runs: Vec::new() }
+        ListWriter { tree, key: Vec::new(), head_size: 0, value: Vec::new(), runs: Vec::new(), expects_new: true }
     }
 
     /// Makes changes to the list of a term. They rise by entry, at least one, none twice.
@@ -48,12 +51,17 @@ impl ListWriter {
         self.key.clear();
         key::put_head(&mut self.key, field, kind, term);
         self.head_size = self.key.len();
-        self.runs.clear();
         let removed = changes.iter().filter(|change| change.is_removal).count() as u64;
         let added = changes.len() as u64 - removed;
-        let (count, last_block) = match self.tree.get(tx, &self.key)? {
+        if self.expects_new && removed == 0 && self.insert_new(tx, changes)? {
+            return Ok(());
+        }
+        self.runs.clear();
+        let found = self.tree.get(tx, &self.key)?;
+        self.expects_new = found.is_none();
+        let (count, last_block) = match found {
             None => {
-                runs::merge(runs::Runs::new(&[], 0), changes, &mut self.runs)?;
+                runs::merge(Runs::new(&[], 0), changes, &mut self.runs)?;
                 (0, None)
             }
             Some(value) => {
@@ -76,18 +84,32 @@ impl ListWriter {
         }
     }
 
+    /// Writes a list that has nothing but additions, if it is short and there is none yet.
+    fn insert_new(&mut self, tx: &mut WriteTransaction<'_>, additions: &[Change]) -> Result<bool> {
+        self.runs.clear();
+        runs::merge(Runs::new(&[], 0), additions, &mut self.runs)?;
+        self.encode_short(additions.len() as u64);
+        self.expects_new = self.value.len() <= BLOCK_SIZE_MAX && self.tree.insert(tx, &self.key, &self.value)?;
+        Ok(self.expects_new)
+    }
+
+    /// Puts the value of a short list with all runs into the buffer, and gives the size of the runs in it.
+    fn encode_short(&mut self, count: u64) -> usize {
+        self.value.clear();
+        Head::put_short(&mut self.value, count);
+        let start = self.value.len();
+        let mut encoder = Encoder::new(&mut self.value, 0);
+        self.runs.iter().for_each(|run| encoder.push(*run));
+        self.value.len() - start
+    }
+
     /// Writes the head and all runs of a list that has no blocks.
     fn put_all(&mut self, tx: &mut WriteTransaction<'_>, count: u64, rises: bool) -> Result<()> {
         if self.runs.is_empty() {
             self.tree.delete(tx, &self.key)?;
             return Ok(());
         }
-        self.value.clear();
-        Head::put_short(&mut self.value, count);
-        let start = self.value.len();
-        let mut encoder = Encoder::new(&mut self.value, 0);
-        self.runs.iter().for_each(|run| encoder.push(*run));
-        if self.value.len() - start > BLOCK_SIZE_MAX {
+        if self.encode_short(count) > BLOCK_SIZE_MAX {
             let last_block = self.put_blocks(tx, rises)?;
             self.value.clear();
             Head::put_long(&mut self.value, count, last_block);

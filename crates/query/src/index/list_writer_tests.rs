@@ -4,7 +4,6 @@
 use super::*;
 use crate::index::entry::EntryId;
 use crate::index::entry_ids::EntryIds;
-use crate::index::runs::Runs;
 use crate::index::term::Kind;
 use crate::index::term_entries::TermEntries;
 use std::collections::BTreeSet;
@@ -79,7 +78,7 @@ fn check(environment: &Environment, tree: Tree, expected: &BTreeSet<u64>, random
     assert_eq!((&ids, count), (expected, expected.len() as u64));
     // Through the reader, all and by steps.
     let Some(value) = tree.get(&tx, &head_key).unwrap() else { return sizes };
-    let mut entries = TermEntries::of(&tx, tree, &head_key, Head::of(value).unwrap());
+    let mut entries = TermEntries::of(&tx, tree, u64::MAX, &head_key, Head::of(value).unwrap());
     let mut at = 0;
     while let Some(EntryId(id)) = entries.seek(EntryId(at)).unwrap() {
         assert_eq!(Some(&id), expected.range(at..).next());

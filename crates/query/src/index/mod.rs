@@ -6,7 +6,7 @@
 //! `docs/design/indexes.md` tells why it is so.
 //!
 //! Writing, from the batch down: [`mod@batch`], [`batch_writer`], [`posting_changes`], [`list_writer`]. Reading, from the
-//! snapshot down: [`snapshot`], [`sort`], [`range`], [`heads`], [`term_entries`]; operators over rising ids: [`entry_ids`],
+//! snapshot down: [`snapshot`], [`sort`], [`range`], [`heads`], [`term_entries`]; operators over rising ids: [`entry_ids`], [`entry_set`],
 //! [`combine`]. What is stored: [`schema`], [`list`], [`key`], [`runs`], [`mod@term`], [`mod@number`], [`mod@entry`].
 
 mod batch;
@@ -14,6 +14,7 @@ mod batch_writer;
 mod combine;
 mod entry;
 mod entry_ids;
+mod entry_set;
 mod error;
 mod heads;
 mod key;
@@ -37,7 +38,8 @@ mod verify;
 pub use batch::{Batch, Progress};
 pub use combine::{Difference, Intersection, Union};
 pub use entry::{Entry, EntryId};
-pub use entry_ids::{AllEntries, EntryIds, EntrySet, SetEntries};
+pub use entry_ids::{AllEntries, EntryIds};
+pub use entry_set::{EntrySet, SetEntries};
 pub use error::{Error, Result};
 pub use number::Number;
 pub use range::{Estimate, TermRange};

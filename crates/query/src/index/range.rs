@@ -1,6 +1,7 @@
 //! Ranges of terms: as an interval of keys, as a set of entries, and as an estimate for plans.
 
-use super::entry_ids::{EntryIds, EntrySet};
+use super::entry_ids::EntryIds;
+use super::entry_set::EntrySet;
 use super::error::Result;
 use super::heads::Heads;
 use super::key::{self, ListKind};
@@ -9,7 +10,6 @@ use super::number::Number;
 use super::snapshot::IndexSnapshot;
 use super::sort::Direction;
 use super::term::{FieldNumber, Kind, Term};
-use super::term_entries::TermEntries;
 use std::ops::Bound;
 
 /// Terms of one field and kind between two bounds.
@@ -116,7 +116,7 @@ impl<'env> IndexSnapshot<'env> {
         let mut set = EntrySet::new();
         let mut heads = self.heads(range.clone(), Direction::Ascending);
         while let Some((key, head)) = heads.next()? {
-            TermEntries::of(self.tx(), self.schema().postings, key, head).add_to(&mut set)?;
+            self.entries_of_list(key, head).add_to(&mut set)?;
         }
         Ok(set)
     }

@@ -7,7 +7,7 @@ use super::error::{Result, corrupt};
 use super::key::{self, ListKind};
 use super::list::Head;
 use super::runs::Runs;
-use super::schema::Schema;
+use super::schema::{Counters, Schema};
 use super::term::{FieldNumber, Kind, StoredTerm, Term};
 use super::term_entries::TermEntries;
 use documents::id;
@@ -17,6 +17,7 @@ use storage::{Location, ReadTransaction};
 pub struct IndexSnapshot<'env> {
     tx: ReadTransaction<'env>,
     schema: Schema,
+    counters: Counters,
 }
 
 /// What an index keeps of one entry.
@@ -53,8 +54,9 @@ impl<'s> IndexEntry<'s> {
 }
 
 impl<'env> IndexSnapshot<'env> {
-    pub(crate) fn new(tx: ReadTransaction<'env>, schema: Schema) -> IndexSnapshot<'env> {
-        IndexSnapshot { tx, schema }
+    pub(crate) fn new(tx: ReadTransaction<'env>, schema: Schema) -> Result<IndexSnapshot<'env>> {
+        let counters = schema.counters(&tx)?;
+        Ok(IndexSnapshot { tx, schema, counters })
     }
 
     pub(crate) fn tx(&self) -> &ReadTransaction<'env> {
@@ -63,6 +65,10 @@ impl<'env> IndexSnapshot<'env> {
 
     pub(crate) fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        self.counters
     }
 
     /// How far the index is with a source. `None`: nothing of it was indexed yet.
@@ -84,21 +90,13 @@ impl<'env> IndexSnapshot<'env> {
     }
 
     /// How many entries there are.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::progress`].
-    pub fn entry_count(&self) -> Result<u64> {
-        Ok(self.schema.counters(&self.tx)?.entry_count)
+    pub fn entry_count(&self) -> u64 {
+        self.counters.entry_count
     }
 
     /// How many documents have entries.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::progress`].
-    pub fn document_count(&self) -> Result<u64> {
-        Ok(self.schema.counters(&self.tx)?.document_count)
+    pub fn document_count(&self) -> u64 {
+        self.counters.document_count
     }
 
     /// The number of a field. `None`: no entry ever had it.
@@ -120,12 +118,8 @@ impl<'env> IndexSnapshot<'env> {
     }
 
     /// All entries.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::progress`].
-    pub fn all(&self) -> Result<AllEntries<'_>> {
-        Ok(AllEntries { cursor: self.schema.entries.cursor(&self.tx), left: self.entry_count()?, next: 0 })
+    pub fn all(&self) -> AllEntries<'_> {
+        AllEntries { cursor: self.schema.entries.cursor(&self.tx), left: self.entry_count(), next: 0 }
     }
 
     /// The entries with a term.
@@ -155,9 +149,14 @@ impl<'env> IndexSnapshot<'env> {
         let mut key = Vec::with_capacity(term.len() + 8);
         key::put_head(&mut key, field, kind, term);
         match self.schema.postings.get(&self.tx, &key)? {
-            Some(value) => Ok(TermEntries::of(&self.tx, self.schema.postings, &key, Head::of(value)?)),
+            Some(value) => Ok(self.entries_of_list(&key, Head::of(value)?)),
             None => Ok(TermEntries::empty()),
         }
+    }
+
+    /// The entries of the list with this head, found under this key.
+    pub(crate) fn entries_of_list<'s>(&'s self, key: &[u8], head: Head<'s>) -> TermEntries<'s> {
+        TermEntries::of(&self.tx, self.schema.postings, self.counters.next_entry, key, head)
     }
 
     /// What is kept of an entry. `None`: there is none with this id.

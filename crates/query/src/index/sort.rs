@@ -9,13 +9,13 @@
 //! descending; entries that are equal by rising id; entries without a term of the kind before or after all others.
 
 use super::entry::EntryId;
-use super::entry_ids::{EntryIds, EntrySet};
+use super::entry_ids::EntryIds;
+use super::entry_set::EntrySet;
 use super::error::Result;
 use super::range::TermRange;
 use super::runs::Run;
 use super::snapshot::IndexSnapshot;
 use super::term::{FieldNumber, Kind};
-use super::term_entries::TermEntries;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -76,25 +76,25 @@ impl IndexSnapshot<'_> {
     ///
     /// As [`Self::sorted`].
     pub fn sorted_by_walking(&self, set: &EntrySet, order: Order, count_max: usize) -> Result<Vec<EntryId>> {
-        let mut remaining = EntrySet::of(self.present(order.field, order.kind)?)?;
-        remaining.intersect(set);
-        let mut absent = set.clone();
-        absent.subtract(&remaining);
+        let mut remaining = set.clone();
         let mut sorted = Vec::with_capacity(count_max.min(set.len() as usize));
         if order.absent == Absent::First {
+            let present = EntrySet::of(self.present(order.field, order.kind)?)?;
+            let mut absent = set.clone();
+            absent.subtract(&present);
             take(&absent, count_max, &mut sorted)?;
+            remaining.intersect(&present);
         }
         let mut heads = self.heads(TermRange::all(order.field, order.kind), order.direction);
         while sorted.len() < count_max && !remaining.is_empty() {
             let Some((key, head)) = heads.next()? else { break };
-            let mut entries = TermEntries::of(self.tx(), self.schema().postings, key, head);
+            let mut entries = self.entries_of_list(key, head);
             while let Some(run) = entries.next_run()? {
                 take_run(&mut remaining, run, count_max, &mut sorted)?;
             }
         }
-        if order.absent == Absent::Last {
-            take(&absent, count_max, &mut sorted)?;
-        }
+        // What no list had, if they were walked through to the end.
+        take(&remaining, count_max, &mut sorted)?;
         Ok(sorted)
     }
 

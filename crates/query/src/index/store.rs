@@ -69,7 +69,11 @@ impl Index {
     }
 
     /// Opens a snapshot of the last batch.
-    pub fn read(&self) -> IndexSnapshot<'_> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if the counters of the index are damaged; those of the storage.
+    pub fn read(&self) -> Result<IndexSnapshot<'_>> {
         IndexSnapshot::new(self.environment.read(), self.schema)
     }
 

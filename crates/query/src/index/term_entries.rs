@@ -1,7 +1,8 @@
 //! The entries with one term: a posting list as it is read.
 
 use super::entry::EntryId;
-use super::entry_ids::{EntryIds, EntrySet};
+use super::entry_ids::EntryIds;
+use super::entry_set::EntrySet;
 use super::error::{Result, corrupt};
 use super::key;
 use super::list::{self, Content, Head};
@@ -18,6 +19,8 @@ pub struct TermEntries<'s> {
     blocks: Option<Box<Blocks<'s>>>,
     /// The last id of the last run that was read: the next must be above.
     reached: u64,
+    /// Above all ids of entries.
+    end: u64,
 }
 
 /// Where in a long list we are.
@@ -78,12 +81,12 @@ impl<'s> Blocks<'s> {
 
 impl<'s> TermEntries<'s> {
     pub(crate) fn empty() -> TermEntries<'s> {
-        TermEntries { count: 0, run: None, runs: Runs::new(&[], 0), blocks: None, reached: 0 }
+        TermEntries { count: 0, run: None, runs: Runs::new(&[], 0), blocks: None, reached: 0, end: 0 }
     }
 
-    /// Reads the list with this head, found under this key.
-    pub(crate) fn of(tx: &'s ReadTransaction<'s>, tree: Tree, key: &[u8], head: Head<'s>) -> TermEntries<'s> {
-        let entries = TermEntries { count: head.count, ..TermEntries::empty() };
+    /// Reads the list with this head, found under this key. All ids are below `end`.
+    pub(crate) fn of(tx: &'s ReadTransaction<'s>, tree: Tree, end: u64, key: &[u8], head: Head<'s>) -> TermEntries<'s> {
+        let entries = TermEntries { count: head.count, end, ..TermEntries::empty() };
         match head.content {
             Content::Short(runs) => TermEntries { runs, ..entries },
             Content::Long { last_block } => {
@@ -106,8 +109,8 @@ impl<'s> TermEntries<'s> {
         }
         let run = self.runs.next().transpose()?;
         if let Some(run) = run {
-            if run.first <= self.reached {
-                return Err(corrupt("the blocks of a posting list do not overlap"));
+            if run.first <= self.reached || run.last >= self.end {
+                return Err(corrupt("the ids of a posting list rise, and were given to entries"));
             }
             self.reached = run.last;
         }

@@ -70,11 +70,10 @@ impl IndexSnapshot<'_> {
     /// Something is damaged so that the check cannot go on. Other broken rules are in the answer.
     pub fn verify(&self) -> Result<Verification> {
         let fields = self.fields()?;
-        let counters = self.schema().counters(self.tx())?;
         let mut check = Check {
             snapshot: self,
             fields: fields.iter().map(|(_, number)| *number).collect(),
-            counters,
+            counters: self.counters(),
             found: Verification::default(),
         };
         check.check(check.fields.len() == fields.len(), || "two fields have one number".to_owned());
