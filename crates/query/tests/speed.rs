@@ -166,8 +166,9 @@ fn speed() {
     for name in FIELDS {
         in_memory.field(name).unwrap();
     }
-    let bulk = timed(|| _ = index_documents(&in_memory, &fields, 0..documents, 10_000));
-    report("bulk, in memory, batches of 10,000: per document", documents, bulk);
+    let per_batch = documents as usize / 10;
+    let bulk = timed(|| _ = index_documents(&in_memory, &fields, 0..documents, per_batch));
+    report("bulk, new, in memory, ten batches: per document", documents, bulk);
     drop(in_memory);
     let mut size = 0;
     let bulk = timed(|| size = index_documents(&index, &fields, 0..documents, 10_000));

@@ -94,51 +94,56 @@ fn cursor_is_last(tx: &storage::ReadTransaction<'_>, tree: Tree, head: &[u8], fi
     !tree.cursor(tx).seek(&after).unwrap().is_some_and(|(key, _)| key.starts_with(head))
 }
 
+/// Random changes. Gives the most blocks that there were, and how often there were fewer than before.
+fn grow_and_shrink(seed: u64) -> (usize, usize) {
+    let (mut longest, mut joined) = (0, 0);
+    let mut random = Random(seed);
+    let (environment, tree) = lists();
+    let mut set = BTreeSet::new();
+    let mut before = 0;
+    for step in 0..80 {
+        let (width, count_max) = (1 + random.below(30_000), 1 + random.below(900));
+        let count = 1 + random.below(count_max);
+        let from = if random.below(2) == 0 { set.last().map_or(1, |last| last + 1) } else { 1 + random.below(20_000) };
+        let grows = step % 40 < 25;
+        let mut changes = BTreeSet::new();
+        for _ in 0..count {
+            let id = from + random.below(width);
+            if grows != set.contains(&id) {
+                changes.insert(id);
+            } else if let Some(id) = set.range(id..).next().filter(|_| random.below(3) == 0 || !grows) {
+                changes.insert(*id);
+            }
+        }
+        if !grows && random.below(2) == 0 {
+            // Most of a stretch, so that blocks get small and not only few.
+            changes.extend(set.range(from..from + width).filter(|_| random.below(8) > 0));
+        }
+        if step == 38 {
+            changes = set.clone();
+        }
+        if changes.is_empty() {
+            continue;
+        }
+        let list: Vec<Change> = changes.iter().map(|id| Change { entry: *id, is_removal: set.contains(id) }).collect();
+        change(&environment, tree, LIST, &list).unwrap();
+        set = set.symmetric_difference(&changes).copied().collect();
+        let sizes = check(&environment, tree, &set, &mut random);
+        longest = longest.max(sizes.len());
+        joined += usize::from(sizes.len() < before && !set.is_empty());
+        before = sizes.len();
+    }
+    assert!(environment.verify().unwrap().problems.is_empty());
+    (longest, joined)
+}
+
 #[test]
 fn a_list_is_a_set_however_it_grows_and_shrinks() {
-    let mut longest = 0;
-    let mut joined = 0;
+    let (mut longest, mut joined) = (0, 0);
     for seed in 0..if std::env::var_os("SLOW").is_some() { 300 } else { 8 } {
-        println!("seed {seed}");
-        let mut random = Random(seed);
-        let (environment, tree) = lists();
-        let mut set = BTreeSet::new();
-        let mut before = 0;
-        for step in 0..80 {
-            let (width, count_max) = (1 + random.below(30_000), 1 + random.below(900));
-            let count = 1 + random.below(count_max);
-            let from =
-                if random.below(2) == 0 { set.last().map_or(1, |last| last + 1) } else { 1 + random.below(20_000) };
-            let grows = step % 40 < 25;
-            let mut changes = BTreeSet::new();
-            for _ in 0..count {
-                let id = from + random.below(width);
-                if grows != set.contains(&id) {
-                    changes.insert(id);
-                } else if let Some(id) = set.range(id..).next().filter(|_| random.below(3) == 0 || !grows) {
-                    changes.insert(*id);
-                }
-            }
-            if !grows && random.below(2) == 0 {
-                // Most of a stretch, so that blocks get small and not only few.
-                changes.extend(set.range(from..from + width).filter(|_| random.below(8) > 0));
-            }
-            if step == 38 {
-                changes = set.clone();
-            }
-            if changes.is_empty() {
-                continue;
-            }
-            let list: Vec<Change> =
-                changes.iter().map(|id| Change { entry: *id, is_removal: set.contains(id) }).collect();
-            change(&environment, tree, LIST, &list).unwrap();
-            set = set.symmetric_difference(&changes).copied().collect();
-            let sizes = check(&environment, tree, &set, &mut random);
-            longest = longest.max(sizes.len());
-            joined += usize::from(sizes.len() < before && !set.is_empty());
-            before = sizes.len();
-        }
-        assert!(environment.verify().unwrap().problems.is_empty());
+        let Ok(case) = std::panic::catch_unwind(|| grow_and_shrink(seed)) else { panic!("seed {seed} fails") };
+        longest = longest.max(case.0);
+        joined += case.1;
     }
     assert!(longest > 15 && joined > 10, "{longest} blocks, {joined} times fewer: the test is too weak");
 }

@@ -244,3 +244,65 @@ fn has_term(record: Record<'_>, list: &OpenList) -> Result<bool> {
     }
     Ok(false)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::schema::Schema;
+    use crate::index::{Batch, Entry, Index, Term};
+    use storage::{Options, WriteTransaction};
+
+    /// Two documents of two fields, and then a change behind the index's back.
+    fn problems(damage: impl Fn(&Schema, &mut WriteTransaction<'_>) -> storage::Result<()> + Sync) -> Vec<String> {
+        let index = Index::in_memory(Options::default()).unwrap();
+        let fields = ["Name", "Age"].map(|name| index.field(name).unwrap());
+        let mut batch = Batch::new();
+        for id in ["users/1", "users/2"] {
+            let mut entry = Entry::new();
+            entry.add(fields[0], Term::Text("rook")).unwrap();
+            entry.add(fields[1], Term::Text(id)).unwrap();
+            batch.put(id, &mut [entry]).unwrap();
+        }
+        index.write(&batch).unwrap();
+        assert_eq!(index.read().unwrap().verify().unwrap().problems, Vec::<String>::new());
+        let schema = *index.read().unwrap().schema();
+        index.environment().write(|tx| damage(&schema, tx)).unwrap();
+        let found = index.read().unwrap().verify().unwrap();
+        assert_eq!(found.problem_count, found.problems.len() as u64);
+        found.problems
+    }
+
+    fn head(field: u16, kind: ListKind, term: &[u8]) -> Vec<u8> {
+        let mut key = Vec::new();
+        key::put_head(&mut key, FieldNumber(field), kind, term);
+        key
+    }
+
+    fn short(count: u64, tokens: &[u8]) -> Vec<u8> {
+        let mut value = Vec::new();
+        Head::put_short(&mut value, count);
+        value.extend_from_slice(tokens);
+        value
+    }
+
+    #[test]
+    fn what_disagrees_is_found_from_either_side() {
+        let text = ListKind::Term(Kind::Text);
+        let rook = head(0, text, b"rook");
+        // A list that is gone, one too short, one too long, one miscounted, one of a term that nobody has.
+        assert!(!problems(|schema, tx| schema.postings.delete(tx, &rook).map(drop)).is_empty());
+        assert!(!problems(|schema, tx| schema.postings.put(tx, &rook, &short(1, &[0]))).is_empty());
+        assert!(!problems(|schema, tx| schema.postings.put(tx, &rook, &short(3, &[1, 2]))).is_empty());
+        assert!(!problems(|schema, tx| schema.postings.put(tx, &rook, &short(1, &[1, 1]))).is_empty());
+        let other = head(1, text, b"jackdaw");
+        assert!(!problems(|schema, tx| schema.postings.put(tx, &other, &short(1, &[0]))).is_empty());
+        // Which entries have any text.
+        let present = head(1, ListKind::Presence, &[Kind::Text as u8]);
+        assert!(!problems(|schema, tx| schema.postings.put(tx, &present, &short(1, &[0]))).is_empty());
+        // Documents and entries.
+        assert!(!problems(|schema, tx| schema.documents.delete(tx, b"users/2").map(drop)).is_empty());
+        assert!(!problems(|schema, tx| schema.documents.put(tx, b"users/2", &[0])).is_empty());
+        assert!(!problems(|schema, tx| schema.entries.delete(tx, 2).map(drop)).is_empty());
+        assert!(!problems(|schema, tx| schema.fields.delete(tx, b"Age").map(drop)).is_empty());
+    }
+}
