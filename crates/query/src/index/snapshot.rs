@@ -185,6 +185,9 @@ impl<'env> IndexSnapshot<'env> {
         if let Some(value) = self.schema.documents.get(&self.tx, &id::lower(document))? {
             for run in Runs::new(value, 0) {
                 let run = run?;
+                if run.last >= self.counters.next_entry {
+                    return Err(corrupt("the entries of a document were given ids"));
+                }
                 entries.extend((run.first..=run.last).map(EntryId));
             }
         }

@@ -137,6 +137,22 @@ fn random_entry(random: &mut Random) -> Terms {
     terms
 }
 
+/// Adds many documents with few terms, so that lists have blocks.
+pub fn crowd(random: &mut Random, fields: &[FieldNumber], documents: u64, batch: &mut Batch, model: &mut Model) {
+    for document in 0..documents {
+        let mut terms = Terms::from([(0, StoredTerm::Text(format!("t{}", random.below(3))))]);
+        if random.chance(2) {
+            let number = Number::Long(random.below(3) as i64);
+            terms.extend([(1, StoredTerm::Number(number)), (2, StoredTerm::Null)]);
+        }
+        let id = format!("users/{document}");
+        batch.put(&id, &mut [entry_of(&terms, fields)]).unwrap();
+        model.put(&id, &[terms]);
+    }
+    model.etag += documents;
+    batch.set_progress(SOURCE, Progress { documents: model.etag, tombstones: model.etag / 2 }).unwrap();
+}
+
 /// Adds random changes to a batch and a model.
 pub fn random_batch(random: &mut Random, fields: &[FieldNumber], documents: u64, batch: &mut Batch, model: &mut Model) {
     let many = random.chance(6);
