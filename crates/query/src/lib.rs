@@ -1,9 +1,14 @@
-//! Queries: their language, RQL, and in time the indexes that answer them.
+//! Queries: their language, RQL, and the indexes that will answer them.
 //!
-//! What is there so far is the front end of the language, [`rql`]: text in, syntax tree or error out; and [`plan`], which knows
-//! the queries that need no index. Nothing here knows of HTTP or users.
+//! * [`rql`]: text in, syntax tree or error out.
+//! * [`plan`]: what a query comes to; so far those that need no index.
+//! * [`index`]: how an index is stored: terms to entries, entries to documents. What fills it and asks it is to come
+//!   (`docs/design/queries.md`).
+//!
+//! Nothing here knows of HTTP or users.
 #![forbid(unsafe_code)]
 
+pub mod index;
 pub mod limits;
 pub mod plan;
 pub mod rql;

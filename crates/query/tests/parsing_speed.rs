@@ -1,5 +1,5 @@
 //! How long parsing takes. Asks: does a query of some 250 characters cost less than 3 us, and does a long one cost no more for
-//! each byte? Prints with `SLOW=1 cargo test --release --test speed -- --nocapture`; tiny otherwise.
+//! each byte? Prints with `SLOW=1 cargo test --release --test parsing_speed -- --nocapture`; tiny otherwise.
 
 use rookery_query::rql::parse;
 use std::hint::black_box;

@@ -1,0 +1,113 @@
+//! What one write transaction of an index changes: documents with their entries, documents that are gone, and how far that
+//! brings the index.
+
+use super::entry::Entry;
+use super::error::{Error, Result};
+use super::limits::{BATCH_SIZE_MAX, DOCUMENT_ID_SIZE_MAX, NAME_SIZE_MAX};
+use documents::{Etag, id};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// How far an index has come with one source, such as a collection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Progress {
+    /// The etag of the last document that was indexed.
+    pub documents: Etag,
+    /// The etag of the last tombstone that was heeded.
+    pub tombstones: Etag,
+}
+
+/// A document of a batch: it has these entries now, and no others.
+pub(crate) struct BatchDocument {
+    /// Its lower-cased id, in the bytes.
+    pub key: Range<usize>,
+    /// Its entries, in the list of all entries.
+    pub entries: Range<usize>,
+}
+
+/// Changes that become visible, and durable, together. Fill it from one snapshot of the documents, in the order of etags.
+#[derive(Default)]
+pub struct Batch {
+    /// Lower-cased ids and records of entries.
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) documents: Vec<BatchDocument>,
+    /// The record of each entry, in the bytes.
+    pub(crate) entries: Vec<Range<usize>>,
+    pub(crate) progress: BTreeMap<String, Progress>,
+    key: Vec<u8>,
+}
+
+impl Batch {
+    /// An empty batch.
+    pub fn new() -> Batch {
+        Batch::default()
+    }
+
+    /// Forgets everything, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.documents.clear();
+        self.entries.clear();
+        self.progress.clear();
+    }
+
+    /// Bytes of what was put so far: to end a batch by.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Gives a document these entries, in place of all that the index has of it; the last call for an id counts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`] if the id is over [`DOCUMENT_ID_SIZE_MAX`], or the batch would be over [`BATCH_SIZE_MAX`]. The
+    /// batch is as it was before.
+    pub fn put(&mut self, document: &str, entries: &mut [Entry]) -> Result<()> {
+        if document.is_empty() || document.len() > DOCUMENT_ID_SIZE_MAX {
+            return Err(Error::TooLarge { what: "a document id", size: document.len(), max: DOCUMENT_ID_SIZE_MAX });
+        }
+        let (start, first) = (self.bytes.len(), self.entries.len());
+        id::lower_into(&mut self.key, document);
+        self.bytes.extend_from_slice(&self.key);
+        let key = start..self.bytes.len();
+        for entry in entries {
+            let at = self.bytes.len();
+            entry.write_record(document, &mut self.bytes);
+            self.entries.push(at..self.bytes.len());
+        }
+        let size = self.bytes.len();
+        if size > BATCH_SIZE_MAX {
+            self.bytes.truncate(start);
+            self.entries.truncate(first);
+            return Err(Error::TooLarge { what: "a batch of index entries", size, max: BATCH_SIZE_MAX });
+        }
+        self.documents.push(BatchDocument { key, entries: first..self.entries.len() });
+        Ok(())
+    }
+
+    /// Removes all entries of a document, if it has any.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::put`].
+    pub fn remove(&mut self, document: &str) -> Result<()> {
+        self.put(document, &mut [])
+    }
+
+    /// Notes how far the index is with a source once the batch is written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`] if the name is over [`NAME_SIZE_MAX`].
+    pub fn set_progress(&mut self, source: &str, progress: Progress) -> Result<()> {
+        if source.len() > NAME_SIZE_MAX {
+            return Err(Error::TooLarge { what: "the name of a source", size: source.len(), max: NAME_SIZE_MAX });
+        }
+        self.progress.insert(source.to_owned(), progress);
+        Ok(())
+    }
+
+    pub(crate) fn bytes_of(&self, range: &Range<usize>) -> &[u8] {
+        self.bytes.get(range.clone()).unwrap_or_default()
+    }
+}

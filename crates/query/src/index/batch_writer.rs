@@ -1,0 +1,200 @@
+//! Bringing a batch into an index, inside of one write transaction.
+//!
+//! Trees are walked through in the order of their keys: documents by their lower-cased ids, posting lists by term; the write
+//! transaction remembers where it last was in each tree, so neighbours are found without a way down from the root. Entries get
+//! their ids in the order of the batch, which is that of the documents' etags.
+//!
+//! A document that is indexed again keeps its entries' ids, and only the lists of terms that came or went are touched: a
+//! change of one property out of seven costs two lists, not fourteen.
+
+use super::batch::{Batch, BatchDocument};
+use super::entry::Record;
+use super::error::{Error, Result, corrupt};
+use super::limits::ENTRY_ID_MAX;
+use super::list_writer::ListWriter;
+use super::posting_changes::PostingChanges;
+use super::runs::{self, Encoder, Run, Runs};
+use super::schema::{Counters, Schema};
+use std::ops::Range;
+use storage::{Location, WriteTransaction};
+
+/// A document of the batch, and what the index has of it.
+struct Planned<'b> {
+    document: &'b BatchDocument,
+    /// Its old entries, in the list of all of them.
+    old: Range<usize>,
+    /// The first of its new entries that has a new id, and that id.
+    first_new: u64,
+}
+
+/// An entry that the index has and the batch changes or removes.
+struct OldEntry {
+    id: u64,
+    location: Location,
+    /// Its record, in the copies; a record in the tree cannot be kept while the tree is written.
+    record: Range<usize>,
+}
+
+/// Brings a batch into the index.
+///
+/// # Errors
+///
+/// [`Error::Corrupt`] if what is stored does not agree with itself; those of the storage. The transaction has to be taken
+/// back.
+pub(crate) fn write(schema: &Schema, tx: &mut WriteTransaction<'_>, batch: &Batch) -> Result<()> {
+    let mut counters = schema.counters(tx)?;
+    let mut olds = Vec::new();
+    let mut copies = Vec::new();
+    let mut planned = find_documents(schema, tx, batch, &mut olds)?;
+    copy_old_entries(schema, tx, &mut olds, &mut copies)?;
+    // From here on in the order of the batch.
+    planned.sort_unstable_by_key(|planned| planned.document.key.start);
+    let mut changes = PostingChanges::default();
+    for planned in &mut planned {
+        let old = olds.get(planned.old.clone()).unwrap_or_default();
+        write_entries(schema, tx, batch, planned, old, &copies, &mut counters, &mut changes)?;
+    }
+    planned.sort_unstable_by_key(|planned| batch.bytes_of(&planned.document.key));
+    for planned in &planned {
+        let old = olds.get(planned.old.clone()).unwrap_or_default();
+        write_document(schema, tx, batch, planned, old, &mut counters)?;
+    }
+    changes.apply(tx, &mut ListWriter::new(schema.postings))?;
+    schema.set_counters(tx, counters)?;
+    for (source, progress) in &batch.progress {
+        schema.set_progress(tx, source, *progress)?;
+    }
+    Ok(())
+}
+
+/// Finds which entries the documents of the batch have. Of several changes of one document the last counts.
+fn find_documents<'b>(
+    schema: &Schema,
+    tx: &WriteTransaction<'_>,
+    batch: &'b Batch,
+    olds: &mut Vec<OldEntry>,
+) -> Result<Vec<Planned<'b>>> {
+    let mut documents: Vec<&BatchDocument> = batch.documents.iter().collect();
+    // Stable, and quick where the ids rise already.
+    documents.sort_by_key(|document| batch.bytes_of(&document.key));
+    let same = |a: &&BatchDocument, b: &&BatchDocument| batch.bytes_of(&a.key) == batch.bytes_of(&b.key);
+    let last_of_each = documents.chunk_by(same).filter_map(|group| group.last());
+    let plan = |document: &&'b BatchDocument| {
+        let first = olds.len();
+        if let Some(value) = schema.documents.get(tx, batch.bytes_of(&document.key))? {
+            for run in Runs::new(value, 0) {
+                let run = run?;
+                for id in run.first..=run.last {
+                    let location = schema.entries.get(tx, id)?.map(Location);
+                    let location = location.ok_or_else(|| corrupt("the entries of a document exist"))?;
+                    olds.push(OldEntry { id, location, record: 0..0 });
+                }
+            }
+        }
+        Ok(Planned { document, old: first..olds.len(), first_new: 0 })
+    };
+    last_of_each.map(plan).collect()
+}
+
+fn copy_old_entries(
+    schema: &Schema,
+    tx: &WriteTransaction<'_>,
+    olds: &mut [OldEntry],
+    copies: &mut Vec<u8>,
+) -> Result<()> {
+    for old in olds {
+        let start = copies.len();
+        copies.extend_from_slice(schema.records.get(tx, old.location)?);
+        old.record = start..copies.len();
+    }
+    Ok(())
+}
+
+/// Writes the records of a document's entries and notes what that changes of the posting lists.
+#[expect(clippy::too_many_arguments, reason = "one step of a function that owns all of these")]
+fn write_entries<'b>(
+    schema: &Schema,
+    tx: &mut WriteTransaction<'_>,
+    batch: &'b Batch,
+    planned: &mut Planned<'b>,
+    old: &[OldEntry],
+    copies: &'b [u8],
+    counters: &mut Counters,
+    changes: &mut PostingChanges<'b>,
+) -> Result<()> {
+    let new = batch.entries.get(planned.document.entries.clone()).unwrap_or_default();
+    planned.first_new = counters.next_entry;
+    for index in 0..old.len().max(new.len()) {
+        let record = new.get(index).map(|range| batch.bytes_of(range));
+        let before = old.get(index).map(|old| (old, copies.get(old.record.clone()).unwrap_or_default()));
+        match (before, record) {
+            (Some((_, before)), Some(record)) if before == record => {}
+            (Some((old, before)), Some(record)) => {
+                changes.replace(old.id, Record::of(before)?.terms(), Record::of(record)?.terms())?;
+                let location = schema.records.update(tx, old.location, &[record])?;
+                if location != old.location {
+                    schema.entries.put(tx, old.id, location.0)?;
+                }
+            }
+            (None, Some(record)) => {
+                let id = counters.next_entry;
+                if id >= ENTRY_ID_MAX {
+                    return Err(corrupt("an index never comes to the end of its ids"));
+                }
+                changes.replace(id, std::iter::empty(), Record::of(record)?.terms())?;
+                let location = schema.records.insert(tx, &[record])?;
+                schema.entries.put(tx, id, location.0)?;
+                counters.next_entry = id + 1;
+                counters.entry_count += 1;
+            }
+            (Some((old, before)), None) => {
+                changes.replace(old.id, Record::of(before)?.terms(), std::iter::empty())?;
+                schema.records.delete(tx, old.location)?;
+                schema.entries.delete(tx, old.id)?;
+                counters.entry_count = less_one(counters.entry_count)?;
+            }
+            (None, None) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Writes which entries a document has now.
+fn write_document(
+    schema: &Schema,
+    tx: &mut WriteTransaction<'_>,
+    batch: &Batch,
+    planned: &Planned<'_>,
+    old: &[OldEntry],
+    counters: &mut Counters,
+) -> Result<()> {
+    let key = batch.bytes_of(&planned.document.key);
+    let count = planned.document.entries.len();
+    if count == old.len() {
+        return Ok(());
+    }
+    if count == 0 {
+        schema.documents.delete(tx, key)?;
+        counters.document_count = less_one(counters.document_count)?;
+        return Ok(());
+    }
+    let mut entries: Vec<Run> = Vec::new();
+    for old in old.iter().take(count) {
+        runs::push(&mut entries, Run { first: old.id, last: old.id });
+    }
+    if let Some(more) = count.checked_sub(old.len()).filter(|more| *more > 0) {
+        runs::push(&mut entries, Run { first: planned.first_new, last: planned.first_new + more as u64 - 1 });
+    }
+    let mut value = Vec::new();
+    let mut encoder = Encoder::new(&mut value, 0);
+    entries.iter().for_each(|run| encoder.push(*run));
+    schema.documents.put(tx, key, &value)?;
+    if old.is_empty() {
+        counters.document_count += 1;
+    }
+    Ok(())
+}
+
+fn less_one(count: u64) -> Result<u64, Error> {
+    count.checked_sub(1).ok_or_else(|| corrupt("an index counts its entries and documents"))
+}

@@ -1,0 +1,93 @@
+//! Rising ids of entries, one at a time or as a set.
+//!
+//! Everything that finds entries is an [`EntryIds`]: operators over them touch only what they need. Where most of an input is
+//! looked at anyway, as for a range of many terms, a set is quicker: [`EntrySet`].
+
+use super::entry::EntryId;
+use super::entry_set::EntrySet;
+use super::error::Result;
+use storage::{FixedCursor, ReadTransaction};
+
+/// Ids of entries, each above the one before.
+pub trait EntryIds {
+    /// The next id. `None`: there is none, and never will be.
+    ///
+    /// # Errors
+    ///
+    /// [`super::Error::Corrupt`], or those of the storage; what is read after that means nothing.
+    fn next(&mut self) -> Result<Option<EntryId>>;
+
+    /// The next id, of those after the last one given, that is at or above `at_least`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::next`].
+    fn seek(&mut self, at_least: EntryId) -> Result<Option<EntryId>>;
+
+    /// No more than so many are left, as far as can be told without looking at them.
+    fn count_max(&self) -> u64;
+
+    /// Adds all that are left to a set.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::next`].
+    fn add_to(&mut self, set: &mut EntrySet) -> Result<()> {
+        while let Some(id) = self.next()? {
+            set.insert(id);
+        }
+        Ok(())
+    }
+}
+
+impl<T: EntryIds + ?Sized> EntryIds for Box<T> {
+    fn next(&mut self) -> Result<Option<EntryId>> {
+        (**self).next()
+    }
+    fn seek(&mut self, at_least: EntryId) -> Result<Option<EntryId>> {
+        (**self).seek(at_least)
+    }
+    fn count_max(&self) -> u64 {
+        (**self).count_max()
+    }
+    fn add_to(&mut self, set: &mut EntrySet) -> Result<()> {
+        (**self).add_to(set)
+    }
+}
+
+/// All entries of an index.
+pub struct AllEntries<'s> {
+    pub(crate) cursor: FixedCursor<'s, ReadTransaction<'s>>,
+    /// An upper bound: what was passed over is not counted.
+    pub(crate) left: u64,
+    /// Above all that was given.
+    pub(crate) next: u64,
+}
+
+impl AllEntries<'_> {
+    fn give(&mut self, found: Option<(u64, u64)>) -> Option<EntryId> {
+        self.left = self.left.saturating_sub(1);
+        self.next = found.map_or(u64::MAX, |(id, _)| id.saturating_add(1));
+        found.map(|(id, _)| EntryId(id))
+    }
+}
+
+impl EntryIds for AllEntries<'_> {
+    fn next(&mut self) -> Result<Option<EntryId>> {
+        if self.next == u64::MAX {
+            return Ok(None);
+        }
+        let found = self.cursor.next()?;
+        Ok(self.give(found))
+    }
+    fn seek(&mut self, at_least: EntryId) -> Result<Option<EntryId>> {
+        if self.next == u64::MAX {
+            return Ok(None);
+        }
+        let found = self.cursor.seek(at_least.0.max(self.next))?;
+        Ok(self.give(found))
+    }
+    fn count_max(&self) -> u64 {
+        self.left
+    }
+}

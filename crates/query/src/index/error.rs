@@ -1,0 +1,52 @@
+//! Why an operation on an index failed.
+
+/// The result of an operation on an index.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an operation on an index failed.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    /// What is stored breaks a rule of the format. Delete the index and build it again: documents are the truth.
+    #[error("the index is damaged: {rule}")]
+    Corrupt {
+        /// The rule.
+        rule: &'static str,
+    },
+    /// The index was written by a newer version. Open it with that, or build it again.
+    #[error("the index has format version {found}; this program knows up to {known}")]
+    NewerFormat {
+        /// The version found.
+        found: u64,
+        /// The newest version known.
+        known: u64,
+    },
+    /// Another kind of environment is kept in the folder. Nothing was changed.
+    #[error("what is kept there is something else than an index")]
+    NotAnIndex,
+    /// Something given is over its bound. The document cannot be indexed so, or the batch has to end before it.
+    #[error("{what} of {size} bytes is over the limit of {max} bytes")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// Bytes given.
+        size: usize,
+        /// Bytes allowed.
+        max: usize,
+    },
+    /// A field more than [`super::limits::FIELD_COUNT_MAX`].
+    #[error("the field '{}' would be one more than the limit FIELD_COUNT_MAX of {max}", .name.escape_debug())]
+    TooManyFields {
+        /// Its name.
+        name: String,
+        /// How many there may be.
+        max: usize,
+    },
+    /// The storage below failed.
+    #[error(transparent)]
+    Storage(#[from] storage::Error),
+}
+
+/// A rule that stored bytes break.
+pub(crate) fn corrupt(rule: &'static str) -> Error {
+    Error::Corrupt { rule }
+}

@@ -1,0 +1,51 @@
+//! What an index may not exceed.
+
+/// Bytes of a term that are kept as they are. A longer one is cut to at most so many and completed by its hash, so that it
+/// still is told apart from others, sorts by its beginning, and fits into a key. A document's id, the longest thing that is
+/// commonly searched for as a whole, is never cut.
+pub const TERM_SIZE_MAX: usize = 512;
+
+/// Bytes of the hash that completes a cut term.
+pub const TERM_HASH_SIZE: usize = 16;
+
+/// Bytes of one block of a posting list. Appending copies one, reading a single id decodes half of one, and a key of a
+/// dozen bytes stands before each: 512 bytes are some 300 to 500 ids, and many thousands where ids follow each other.
+pub const BLOCK_SIZE_MAX: usize = 512;
+
+/// Bytes below which a block that lost ids is joined with its neighbour.
+pub const BLOCK_SIZE_JOINED: usize = BLOCK_SIZE_MAX / 4;
+
+/// Bytes of a joined block, and of a list that goes back into one value. Well below [`BLOCK_SIZE_MAX`], so that the next id
+/// does not split it again.
+pub const BLOCK_SIZE_AFTER_JOIN_MAX: usize = BLOCK_SIZE_MAX / 2;
+
+/// The greatest id of an entry. A set has a bit for each entry, so that this many could not be asked for any more.
+pub const ENTRY_ID_MAX: u64 = 1 << 40;
+
+/// Fields of one index. A field's number has two bytes in each key; indexes that make fields out of data meet this bound.
+pub const FIELD_COUNT_MAX: usize = 16_384;
+
+/// Bytes of a field's name, and of a source's: they are keys of a tree.
+pub const NAME_SIZE_MAX: usize = 1024;
+
+/// Bytes of a document's id, as `documents` bounds it.
+pub const DOCUMENT_ID_SIZE_MAX: usize = documents::limits::ID_SIZE_MAX;
+
+/// Bytes of the terms of one entry. Each is read whole when its document changes.
+pub const ENTRY_SIZE_MAX: usize = 64 << 20;
+
+/// Bytes that one batch holds. Places in it are 32 bits wide; callers end a batch far below this.
+pub const BATCH_SIZE_MAX: usize = 1 << 30;
+
+/// Terms that an estimate looks at before it gives bounds instead of a count.
+pub const ESTIMATED_TERMS_MAX: usize = 256;
+
+/// Problems that a verification tells in words; more are only counted.
+pub const PROBLEMS_TOLD_MAX: usize = 100;
+
+/// Bytes of the longest key of a posting list: field and kind, an escaped term, its end, the first id of a block.
+pub(crate) const POSTING_KEY_SIZE_MAX: usize = 3 + 2 * (TERM_SIZE_MAX + TERM_HASH_SIZE) + 1 + 9;
+
+// A key and its block stay together in a leaf.
+const _: () = assert!(2 + POSTING_KEY_SIZE_MAX + BLOCK_SIZE_MAX + 20 <= storage::limits::INLINE_SIZE_MAX);
+const _: () = assert!(BLOCK_SIZE_AFTER_JOIN_MAX > BLOCK_SIZE_JOINED);

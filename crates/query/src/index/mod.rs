@@ -1,0 +1,52 @@
+//! The storage part of the index engine: which terms lead to which entries, and entries to their documents.
+//!
+//! An [`Index`] is an environment of its own. It is written in batches, one transaction each: a [`Batch`] has documents with
+//! their [`Entry`]s (terms by field, analysed by the caller), and how far the index has come with its sources. An
+//! [`IndexSnapshot`] reads it: rising ids of entries for a term, sets of them for ranges, terms in order, sorted results.
+//! `docs/design/indexes.md` tells why it is so.
+//!
+//! Writing, from the batch down: [`mod@batch`], [`batch_writer`], [`posting_changes`], [`list_writer`]. Reading, from the
+//! snapshot down: [`snapshot`], [`sort`], [`range`], [`heads`], [`term_entries`]; operators over rising ids: [`entry_ids`], [`entry_set`],
+//! [`combine`]. What is stored: [`schema`], [`list`], [`key`], [`runs`], [`mod@term`], [`mod@number`], [`mod@entry`].
+
+mod batch;
+mod batch_writer;
+mod combine;
+mod entry;
+mod entry_ids;
+mod entry_set;
+mod error;
+mod heads;
+mod key;
+pub mod limits;
+mod list;
+mod list_writer;
+mod number;
+mod posting_changes;
+mod range;
+mod runs;
+mod schema;
+mod snapshot;
+mod sort;
+mod store;
+mod term;
+mod term_entries;
+mod terms;
+mod varint;
+mod verify;
+
+pub use batch::{Batch, Progress};
+pub use combine::{Difference, Intersection, Union};
+pub use entry::{Entry, EntryId};
+pub use entry_ids::{AllEntries, EntryIds};
+pub use entry_set::{EntrySet, SetEntries};
+pub use error::{Error, Result};
+pub use number::Number;
+pub use range::{Estimate, TermRange};
+pub use snapshot::{IndexEntry, IndexSnapshot};
+pub use sort::{Absent, Direction, Order};
+pub use store::Index;
+pub use term::{FieldNumber, Kind, StoredTerm, Term};
+pub use term_entries::TermEntries;
+pub use terms::Terms;
+pub use verify::Verification;

@@ -1,0 +1,143 @@
+//! Ranges of terms: as an interval of keys, as a set of entries, and as an estimate for plans.
+
+use super::entry_ids::EntryIds;
+use super::entry_set::EntrySet;
+use super::error::Result;
+use super::heads::Heads;
+use super::key::{self, ListKind};
+use super::limits::{ESTIMATED_TERMS_MAX, TERM_SIZE_MAX};
+use super::number::Number;
+use super::snapshot::IndexSnapshot;
+use super::sort::Direction;
+use super::term::{FieldNumber, Kind, Term};
+use std::ops::Bound;
+
+/// Terms of one field and kind between two bounds.
+///
+/// Where a bound, or a prefix, is longer than [`TERM_SIZE_MAX`], texts are compared by what is kept of them: the range then
+/// has all that it should, and perhaps texts that share so long a beginning.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TermRange {
+    pub(crate) field: FieldNumber,
+    pub(crate) kind: Kind,
+    /// The first key, and the first one that is not in it any more.
+    pub(crate) start: Vec<u8>,
+    pub(crate) end: Vec<u8>,
+}
+
+impl TermRange {
+    /// All terms of a kind.
+    pub fn all(field: FieldNumber, kind: Kind) -> TermRange {
+        let mut start = Vec::new();
+        key::put_start(&mut start, field, ListKind::Term(kind));
+        TermRange { field, kind, end: key::after_prefix(&start), start }
+    }
+
+    /// Texts between two bounds, in the order of their bytes.
+    pub fn text(field: FieldNumber, low: Bound<&str>, high: Bound<&str>) -> TermRange {
+        let mut range = Self::between(field, Kind::Text, low.map(Term::Text), high.map(Term::Text));
+        // The hash of a cut text says nothing about its order: all that share its beginning are in.
+        if let Some(long) = long_text(low) {
+            range.start = Self::prefix(field, long).start;
+        }
+        if let Some(long) = long_text(high) {
+            range.end = Self::prefix(field, long).end;
+        }
+        range
+    }
+
+    /// Numbers between two bounds.
+    pub fn numbers(field: FieldNumber, low: Bound<Number>, high: Bound<Number>) -> TermRange {
+        Self::between(field, Kind::Number, low.map(Term::Number), high.map(Term::Number))
+    }
+
+    /// Texts that begin with a prefix.
+    pub fn prefix(field: FieldNumber, prefix: &str) -> TermRange {
+        let mut range = Self::all(field, Kind::Text);
+        key::put_escaped(&mut range.start, prefix_of(prefix).as_bytes());
+        range.end = key::after_prefix(&range.start);
+        range
+    }
+
+    fn between(field: FieldNumber, kind: Kind, low: Bound<Term<'_>>, high: Bound<Term<'_>>) -> TermRange {
+        let mut range = Self::all(field, kind);
+        let key = |term: Term<'_>, after: bool| {
+            let (mut bytes, mut key) = (Vec::new(), Vec::new());
+            term.encode(&mut bytes);
+            key::put_head(&mut key, field, ListKind::Term(kind), &bytes);
+            if after {
+                key::put_after_blocks(&mut key);
+            }
+            key
+        };
+        match low {
+            Bound::Included(term) => range.start = key(term, false),
+            Bound::Excluded(term) => range.start = key(term, true),
+            Bound::Unbounded => {}
+        }
+        match high {
+            Bound::Included(term) => range.end = key(term, true),
+            Bound::Excluded(term) => range.end = key(term, false),
+            Bound::Unbounded => {}
+        }
+        range
+    }
+}
+
+/// The part of a text that is kept of a long one.
+fn prefix_of(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(TERM_SIZE_MAX)).unwrap_or(text)
+}
+
+/// The text of a bound, if it is one that would be cut.
+fn long_text(bound: Bound<&str>) -> Option<&str> {
+    match bound {
+        Bound::Included(text) | Bound::Excluded(text) => Some(text).filter(|text| text.len() > TERM_SIZE_MAX),
+        Bound::Unbounded => None,
+    }
+}
+
+/// How many entries there may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Estimate {
+    /// Not fewer pairs of a term and an entry; entries may have several terms of a range.
+    pub at_least: u64,
+    /// Not more pairs, or not more entries: whichever is known.
+    pub at_most: u64,
+}
+
+impl<'env> IndexSnapshot<'env> {
+    /// The entries with any term of a range.
+    ///
+    /// # Errors
+    ///
+    /// [`super::Error::Corrupt`]; those of the storage.
+    pub fn range(&self, range: &TermRange) -> Result<EntrySet> {
+        let mut set = EntrySet::new();
+        let mut heads = self.heads(range.clone(), Direction::Ascending);
+        while let Some((key, head)) = heads.next()? {
+            self.entries_of_list(key, head).add_to(&mut set)?;
+        }
+        Ok(set)
+    }
+
+    /// How many entries a range has, from the counts of its first terms: exact as far as terms go if they are few.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::range`].
+    pub fn estimate(&self, range: &TermRange) -> Result<Estimate> {
+        let mut at_least: u64 = 0;
+        let mut heads = self.heads(range.clone(), Direction::Ascending);
+        for _ in 0..ESTIMATED_TERMS_MAX {
+            let Some((_, head)) = heads.next()? else { return Ok(Estimate { at_least, at_most: at_least }) };
+            at_least = at_least.saturating_add(head.count);
+        }
+        let present = self.present(range.field, range.kind)?.count();
+        Ok(Estimate { at_least, at_most: present.max(at_least) })
+    }
+
+    pub(crate) fn heads(&self, range: TermRange, direction: Direction) -> Heads<'_> {
+        Heads::new(self.tx(), self.schema().postings, range, direction)
+    }
+}

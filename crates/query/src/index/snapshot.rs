@@ -1,0 +1,196 @@
+//! Reading an index: one consistent state, that after some batch, for as long as it is held.
+
+use super::batch::Progress;
+use super::entry::{EntryId, Record};
+use super::entry_ids::AllEntries;
+use super::error::{Result, corrupt};
+use super::key::{self, ListKind};
+use super::list::Head;
+use super::runs::Runs;
+use super::schema::{Counters, Schema};
+use super::term::{FieldNumber, Kind, StoredTerm, Term};
+use super::term_entries::TermEntries;
+use documents::id;
+use storage::{Location, ReadTransaction};
+
+/// One state of an index. Never waits, and nothing waits for it.
+pub struct IndexSnapshot<'env> {
+    tx: ReadTransaction<'env>,
+    schema: Schema,
+    counters: Counters,
+}
+
+/// What an index keeps of one entry.
+#[derive(Clone, Copy)]
+pub struct IndexEntry<'s> {
+    record: Record<'s>,
+}
+
+impl<'s> IndexEntry<'s> {
+    /// The id of its document, as it is spelled.
+    pub fn document(&self) -> &'s str {
+        self.record.document
+    }
+
+    /// Its terms in a field, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`super::Error::Corrupt`].
+    pub fn values(&self, field: FieldNumber) -> Result<Vec<StoredTerm>> {
+        let mut values = Vec::new();
+        for term in self.record.terms() {
+            let term = term?;
+            if term.field == field {
+                values.push(StoredTerm::decode(term.kind, term.bytes)?);
+            }
+        }
+        Ok(values)
+    }
+
+    pub(crate) fn record(&self) -> Record<'s> {
+        self.record
+    }
+}
+
+impl<'env> IndexSnapshot<'env> {
+    pub(crate) fn new(tx: ReadTransaction<'env>, schema: Schema) -> Result<IndexSnapshot<'env>> {
+        let counters = schema.counters(&tx)?;
+        Ok(IndexSnapshot { tx, schema, counters })
+    }
+
+    pub(crate) fn tx(&self) -> &ReadTransaction<'env> {
+        &self.tx
+    }
+
+    pub(crate) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// How far the index is with a source. `None`: nothing of it was indexed yet.
+    ///
+    /// # Errors
+    ///
+    /// [`super::Error::Corrupt`]; those of the storage. As for all that follows.
+    pub fn progress(&self, source: &str) -> Result<Option<Progress>> {
+        self.schema.progress(&self.tx, source)
+    }
+
+    /// All sources of which something was indexed, by name.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn sources(&self) -> Result<Vec<String>> {
+        self.schema.sources(&self.tx)
+    }
+
+    /// How many entries there are.
+    pub fn entry_count(&self) -> u64 {
+        self.counters.entry_count
+    }
+
+    /// How many documents have entries.
+    pub fn document_count(&self) -> u64 {
+        self.counters.document_count
+    }
+
+    /// The number of a field. `None`: no entry ever had it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn field(&self, name: &str) -> Result<Option<FieldNumber>> {
+        self.schema.field(&self.tx, name)
+    }
+
+    /// All fields by name.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn fields(&self) -> Result<Vec<(String, FieldNumber)>> {
+        self.schema.field_names(&self.tx)
+    }
+
+    /// All entries.
+    pub fn all(&self) -> AllEntries<'_> {
+        AllEntries { cursor: self.schema.entries.cursor(&self.tx), left: self.entry_count(), next: 0 }
+    }
+
+    /// The entries with a term.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn term(&self, field: FieldNumber, term: Term<'_>) -> Result<TermEntries<'_>> {
+        let mut bytes = Vec::new();
+        term.encode(&mut bytes);
+        self.list(field, ListKind::Term(term.kind()), &bytes)
+    }
+
+    /// The entries with any term of a kind in a field.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn present(&self, field: FieldNumber, kind: Kind) -> Result<TermEntries<'_>> {
+        match kind {
+            Kind::Null => self.term(field, Term::Null),
+            kind => self.list(field, ListKind::Presence, &[kind as u8]),
+        }
+    }
+
+    fn list(&self, field: FieldNumber, kind: ListKind, term: &[u8]) -> Result<TermEntries<'_>> {
+        let mut key = Vec::with_capacity(term.len() + 8);
+        key::put_head(&mut key, field, kind, term);
+        match self.schema.postings.get(&self.tx, &key)? {
+            Some(value) => Ok(self.entries_of_list(&key, Head::of(value)?)),
+            None => Ok(TermEntries::empty()),
+        }
+    }
+
+    /// The entries of the list with this head, found under this key.
+    pub(crate) fn entries_of_list<'s>(&'s self, key: &[u8], head: Head<'s>) -> TermEntries<'s> {
+        TermEntries::of(&self.tx, self.schema.postings, self.counters.next_entry, key, head)
+    }
+
+    /// What is kept of an entry. `None`: there is none with this id.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn entry(&self, id: EntryId) -> Result<Option<IndexEntry<'_>>> {
+        let Some(location) = self.schema.entries.get(&self.tx, id.0)? else { return Ok(None) };
+        let record = Record::of(self.schema.records.get(&self.tx, Location(location))?)?;
+        Ok(Some(IndexEntry { record }))
+    }
+
+    /// What is kept of an entry that some list has.
+    pub(crate) fn known_entry(&self, id: EntryId) -> Result<IndexEntry<'_>> {
+        self.entry(id)?.ok_or_else(|| corrupt("the entries of posting lists exist"))
+    }
+
+    /// The entries of a document, whatever the case of its id.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn entries_of(&self, document: &str) -> Result<Vec<EntryId>> {
+        let mut entries = Vec::new();
+        if let Some(value) = self.schema.documents.get(&self.tx, &id::lower(document))? {
+            for run in Runs::new(value, 0) {
+                let run = run?;
+                if run.last >= self.counters.next_entry {
+                    return Err(corrupt("the entries of a document were given ids"));
+                }
+                entries.extend((run.first..=run.last).map(EntryId));
+            }
+        }
+        Ok(entries)
+    }
+}

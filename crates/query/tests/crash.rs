@@ -1,0 +1,120 @@
+//! Crashes of an index at every operation of a simulated disk.
+//!
+//! The oracle: after a crash and opening again the index is as one of its batches left it, that of the etag it says, not one
+//! before the last flush; every rule of the format holds; and the batches after that one, given again, bring it to the state
+//! that it had: no document missed, none twice. `SEED=n` repeats one history; `SLOW=1` makes many.
+#![allow(missing_docs)]
+
+mod index_model;
+
+use index_model::{Model, Random, SOURCE, compare, fields_of, random_batch, seeds};
+use rookery_query::index::{Batch, Error, FieldNumber, Index};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+use storage::Options;
+use storage::io::simulated::{Fate, Fault, SimulatedIo};
+
+const BATCHES: u64 = 7;
+
+/// What was done until the disk failed.
+#[derive(Default)]
+struct History {
+    /// The batches, and the state after each; the last may not have been answered.
+    steps: Vec<(Batch, Model)>,
+    /// Steps that were durable for sure.
+    flushed: usize,
+}
+
+fn open(io: &SimulatedIo) -> Result<Index, Error> {
+    let options = Options { io: Arc::new(io.clone()), background: false, ..Options::default() };
+    Index::open(Path::new("/index"), options)
+}
+
+/// The fields, always with the same numbers: a batch of a history is given to what a crash left of the index too.
+fn fields(index: &Index) -> Result<Vec<FieldNumber>, Error> {
+    index_model::FIELDS.iter().map(|name| index.field(name)).collect()
+}
+
+fn history(io: &SimulatedIo, seed: u64) -> History {
+    let mut history = History::default();
+    // An error ends the history where it is.
+    let _ = run(io, seed, &mut history);
+    history
+}
+
+fn run(io: &SimulatedIo, seed: u64, history: &mut History) -> Result<(), Error> {
+    let mut random = Random(seed);
+    let mut index = open(io)?;
+    let fields = fields(&index)?;
+    let mut model = Model::new();
+    for _ in 0..BATCHES {
+        match random.below(7) {
+            0 | 1 => {
+                index.environment().flush()?;
+                history.flushed = history.steps.len();
+            }
+            2 => {
+                index.close()?;
+                history.flushed = history.steps.len();
+                index = open(io)?;
+            }
+            _ => {}
+        }
+        let mut batch = Batch::new();
+        random_batch(&mut random, &fields, 30, &mut batch, &mut model);
+        history.steps.push((batch, model.clone()));
+        index.write(&history.steps[history.steps.len() - 1].0)?;
+    }
+    Ok(())
+}
+
+fn check(image: &SimulatedIo, history: &History) {
+    let index = open(image).expect("an image of a crash opens");
+    let fields = fields_of(&index);
+    let etag = index.read().unwrap().progress(SOURCE).unwrap().unwrap_or_default().documents;
+    let kept = match etag {
+        0 => 0,
+        _ => 1 + history.steps.iter().position(|(_, model)| model.etag == etag).expect("the etag of a batch"),
+    };
+    assert!(kept >= history.flushed, "batch {kept}, but {} were durable", history.flushed);
+    let empty = Model::new();
+    let state = |count: usize| count.checked_sub(1).map_or(&empty, |last| &history.steps[last].1);
+    compare(&index.read().unwrap(), state(kept), &fields);
+    assert!(index.environment().verify().unwrap().problems.is_empty());
+    for (batch, _) in &history.steps[kept..] {
+        index.write(batch).unwrap();
+    }
+    compare(&index.read().unwrap(), state(history.steps.len()), &fields);
+    index.close().unwrap();
+    compare(&open(image).unwrap().read().unwrap(), state(history.steps.len()), &fields);
+}
+
+#[test]
+fn a_crash_at_any_operation_leaves_the_index_at_a_batch_it_goes_on_from() {
+    let (mut images, mut behind) = (0, 0);
+    for seed in seeds(4, 150) {
+        println!("SEED={seed} cargo test -p rookery-query --test crash");
+        let whole = SimulatedIo::new();
+        history(&whole, seed);
+        let mut random = Random(seed ^ 0xc4a5);
+        for at in 0..whole.operations() {
+            let io = SimulatedIo::new();
+            io.fail_at(Some(Fault { at, for_ever: at % 2 == 0, kind: ErrorKind::Other }));
+            let history = history(&io, seed);
+            io.fail_at(None);
+            for _ in 0..2 {
+                let image = io.crash(|| match random.below(3) {
+                    0 => Fate::Lost,
+                    1 => Fate::Kept,
+                    _ => Fate::Torn(random.next()),
+                });
+                check(&image, &history);
+                images += 1;
+            }
+            behind += usize::from(history.flushed < history.steps.len());
+        }
+    }
+    println!("{images} crash images");
+    assert!(behind > 0, "no crash was in front of a batch");
+}
