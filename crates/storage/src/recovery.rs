@@ -121,6 +121,18 @@ impl Inner {
         Ok(page)
     }
 
+    /// Drops the versions of pages that a run takes over but for its first. They were freed before, and may be nothing but
+    /// differences applied to what an interrupted flush has already written of the run.
+    fn forget_inside(&self, first: PageNumber, pages: u32) -> Result<()> {
+        for inside in (first.0 + 1..first.0 + u64::from(pages)).map(PageNumber) {
+            if let Some(version) = self.table.newest(inside)? {
+                self.table.set_unverified(inside)?;
+                self.table.versions.give_back([version]);
+            }
+        }
+        Ok(())
+    }
+
     /// Applies one change of the journal. Nobody reads yet, so versions are changed in place.
     fn apply(
         &self,
@@ -132,6 +144,9 @@ impl Inner {
         let no_memory = |e| Error::io("get memory for a page of", &self.path, 0, e);
         let broken = || self.table.corrupt(number, "the journal has a broken diff for it");
         let newest = self.table.newest(number)?;
+        if let Change::Run { pages, .. } | Change::Direct { pages } = change {
+            self.forget_inside(number, pages)?;
+        }
         if let Change::Direct { .. } = change {
             // It was durable before its record was written. The first who reads it verifies it.
             self.table.set_unverified(number)?;
