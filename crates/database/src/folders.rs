@@ -5,6 +5,7 @@
 //! a folder there by hand, finds it as it was.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::path::Path;
 
 use documents::{DocumentStore, StoreOptions};
@@ -24,8 +25,23 @@ pub(crate) fn make(folder: &Path) -> Result<()> {
     builder.create(folder).map_err(|error| Error::io("create", folder, error))
 }
 
-/// Removes a folder with all that is in it, if it is there.
+/// Removes a folder with all that is in it, if it is there. It gets a name with a dot first, so that half of a folder, where this
+/// is cut off, is never taken for a database that lost files; asked again, it goes on.
 pub(crate) fn remove(folder: &Path) -> Result<()> {
+    let Some(name) = folder.file_name() else { return Ok(()) };
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    let hidden = folder.with_file_name(hidden);
+    remove_all(&hidden)?;
+    // A link or file of this name is not ours to move; removing it as a folder says so.
+    if std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
+        std::fs::rename(folder, &hidden).map_err(|error| Error::io("remove", folder, error))?;
+        return remove_all(&hidden);
+    }
+    remove_all(folder)
+}
+
+fn remove_all(folder: &Path) -> Result<()> {
     match std::fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", folder, error)),
         _ => Ok(()),
@@ -57,7 +73,8 @@ pub(crate) fn sweep(databases: &Path, in_use: &HashSet<String>) -> Result<()> {
     for entry in std::fs::read_dir(databases).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         let Some(folder) = path.file_name().and_then(|name| name.to_str()) else { continue };
-        if in_use.contains(folder) {
+        // What bears a dot is being removed.
+        if in_use.contains(folder) || folder.starts_with('.') {
             continue;
         }
         let removed = is_leftover(&path, folder).and_then(|is_leftover| match is_leftover {
@@ -107,4 +124,34 @@ fn is_leftover(path: &Path, folder: &str) -> Result<bool> {
 fn is_journal(name: &str) -> bool {
     let digits = name.strip_prefix("journal-").unwrap_or_default();
     digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_removal_that_was_cut_off_goes_on() {
+        let parent = tempfile::tempdir().unwrap();
+        let (folder, hidden) = (parent.path().join("shop"), parent.path().join(".shop"));
+        let is_empty = || std::fs::read_dir(parent.path()).unwrap().next().is_none();
+        for (left, half) in [(false, true), (true, false), (true, true), (false, false)] {
+            for (path, is_made) in [(&folder, left), (&hidden, half)] {
+                if is_made {
+                    make(path).unwrap();
+                    std::fs::write(path.join(DATA_FILE), b"x").unwrap();
+                }
+            }
+            remove(&folder).unwrap();
+            assert!(is_empty(), "{left} {half}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_removed_is_said() {
+        let parent = tempfile::tempdir().unwrap();
+        let file = parent.path().join("shop");
+        std::fs::write(&file, b"a file").unwrap();
+        assert!(remove(&file).is_err(), "it is no folder");
+    }
 }
