@@ -152,12 +152,15 @@ mod memory {
         unsafe { madvise(map.base().cast(), map.length(), Advice::LinuxHugepage).ok() };
     }
 
+    const HUGE_PAGE_SIZE: usize = 2 << 20;
+
+    /// Whole huge pages only: to give back a part would split it, and what else lies there would be slower to reach.
     pub fn discard(map: &Mapping, position: usize, length: usize) {
-        const SYSTEM_PAGE: usize = 4096;
-        let first = position.next_multiple_of(SYSTEM_PAGE);
-        let end = (position + length) / SYSTEM_PAGE * SYSTEM_PAGE;
+        let base = map.base().addr();
+        let first = (base + position).next_multiple_of(HUGE_PAGE_SIZE) - base;
+        let end = ((base + position + length) / HUGE_PAGE_SIZE * HUGE_PAGE_SIZE).saturating_sub(base);
         if first < end {
-            // SAFETY: whole pages inside of the range, which is ours and mapped, and of which nobody knows this part.
+            // SAFETY: whole huge pages inside of the range, which is ours and mapped, and of which nobody knows this part.
             unsafe { madvise(map.base().add(first).cast(), end - first, Advice::LinuxDontNeed).ok() };
         }
     }
