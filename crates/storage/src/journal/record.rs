@@ -136,7 +136,8 @@ pub(crate) struct About {
     pub packed: bool,
 }
 
-/// Bytes of the length of a diff, which is below 128 times as many: of a page at most each second word begins a run.
+/// Bytes of the length of a diff, with 7 bits of it each. A run of a diff takes 4 bytes besides its own at most, and at most each
+/// second word of a page begins one.
 const DIFF_LENGTH_SIZE: usize = 2;
 const _: () = assert!(PAGE_SIZE + PAGE_SIZE / 16 * 4 < 1 << (7 * DIFF_LENGTH_SIZE));
 
