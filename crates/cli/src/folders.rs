@@ -31,9 +31,8 @@ pub(crate) fn environments(folder: &Path) -> anyhow::Result<Vec<(PathBuf, Holds)
     let mut databases = Vec::new();
     for entry in std::fs::read_dir(folder.join("databases")).context("listing the databases")? {
         let path = entry?.path();
-        // What is being deleted, and what was deleted softly, bears a dot.
-        let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        if !path.is_dir() || is_hidden {
+        let is_going = path.file_name().is_some_and(|name| database::is_being_removed(&name.to_string_lossy()));
+        if !path.is_dir() || is_going {
             continue;
         }
         if is_leftover(&path).with_context(|| format!("looking into {}", path.display()))? {

@@ -5,7 +5,6 @@
 //! a folder there by hand, finds it as it was.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
 use std::path::Path;
 
 use documents::{DocumentStore, StoreOptions};
@@ -25,18 +24,27 @@ pub(crate) fn make(folder: &Path) -> Result<()> {
     builder.create(folder).map_err(|error| Error::io("create", folder, error))
 }
 
-/// Removes a folder with all that is in it, if it is there. It gets a name with a dot first, so that half of a folder, where this
+/// What a folder that is being removed has behind its name: no database has such a folder, for names have no `~`, and what tells
+/// two databases of one name apart is a number.
+const REMOVED: &str = "~removed";
+
+/// Whether a folder below `databases` is what is left of a removal: nobody misses anything in it.
+pub fn is_being_removed(folder: &str) -> bool {
+    folder.ends_with(REMOVED)
+}
+
+/// Removes a folder with all that is in it, if it is there. It gets another name first, so that half of a folder, where this
 /// is cut off, is never taken for a database that lost files; asked again, it goes on.
 pub(crate) fn remove(folder: &Path) -> Result<()> {
     let Some(name) = folder.file_name() else { return Ok(()) };
-    let mut hidden = OsString::from(".");
-    hidden.push(name);
-    let hidden = folder.with_file_name(hidden);
-    remove_all(&hidden)?;
+    let mut removed = name.to_owned();
+    removed.push(REMOVED);
+    let removed = folder.with_file_name(removed);
+    remove_all(&removed)?;
     // A link or file of this name is not ours to move; removing it as a folder says so.
     if std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
-        std::fs::rename(folder, &hidden).map_err(|error| Error::io("remove", folder, error))?;
-        return remove_all(&hidden);
+        std::fs::rename(folder, &removed).map_err(|error| Error::io("remove", folder, error))?;
+        return remove_all(&removed);
     }
     remove_all(folder)
 }
@@ -73,8 +81,7 @@ pub(crate) fn sweep(databases: &Path, in_use: &HashSet<String>) -> Result<()> {
     for entry in std::fs::read_dir(databases).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         let Some(folder) = path.file_name().and_then(|name| name.to_str()) else { continue };
-        // What bears a dot is being removed.
-        if in_use.contains(folder) || folder.starts_with('.') {
+        if in_use.contains(folder) || is_being_removed(folder) {
             continue;
         }
         let removed = is_leftover(&path, folder).and_then(|is_leftover| match is_leftover {
@@ -133,10 +140,10 @@ mod tests {
     #[test]
     fn a_removal_that_was_cut_off_goes_on() {
         let parent = tempfile::tempdir().unwrap();
-        let (folder, hidden) = (parent.path().join("shop"), parent.path().join(".shop"));
+        let (folder, half_of_it) = (parent.path().join("shop"), parent.path().join("shop~removed"));
         let is_empty = || std::fs::read_dir(parent.path()).unwrap().next().is_none();
         for (left, half) in [(false, true), (true, false), (true, true), (false, false)] {
-            for (path, is_made) in [(&folder, left), (&hidden, half)] {
+            for (path, is_made) in [(&folder, left), (&half_of_it, half)] {
                 if is_made {
                     make(path).unwrap();
                     std::fs::write(path.join(DATA_FILE), b"x").unwrap();
@@ -145,6 +152,17 @@ mod tests {
             remove(&folder).unwrap();
             assert!(is_empty(), "{left} {half}");
         }
+    }
+
+    #[test]
+    fn no_other_database_is_touched() {
+        let parent = tempfile::tempdir().unwrap();
+        let others = [".shop", "shop~2", "shop-removed", "shop.removed"].map(|other| parent.path().join(other));
+        others.iter().for_each(|other| make(other).unwrap());
+        make(&parent.path().join("shop")).unwrap();
+        remove(&parent.path().join("shop")).unwrap();
+        assert!(others.iter().all(|other| other.is_dir()));
+        assert!(name::check(&format!("shop{REMOVED}")).is_err(), "no database can have this folder");
     }
 
     #[test]

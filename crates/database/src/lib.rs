@@ -41,6 +41,7 @@ pub use client_configuration::ClientConfiguration;
 pub use database::Database;
 pub use databases::{Databases, DatabasesOptions};
 pub use error::{Error, Result};
+pub use folders::is_being_removed;
 pub use import::{ImportOptions, ImportReport, LineError};
 pub use limits::Limits;
 pub use operations::{Operation, OperationId, OperationResult, OperationStatus, Operations, Progress};
