@@ -4,19 +4,25 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use documents::{Batch, Date, DocumentStore, HiLoRange, HiLoRequest, Outcome, Snapshot, StoreOptions, Writing};
+use documents::{Batch, Date, DocumentStore, Etag, HiLoRange, HiLoRequest, Outcome, Snapshot, StoreOptions, Writing};
 use parking_lot::Mutex;
 use storage::{Environment, Job, Lead, TransactionId, WriteTransaction};
 
 use crate::changes::Listeners;
+use crate::indexes::IndexingPool;
 use crate::queue::Queue;
 use crate::tombstones::TombstoneCleaning;
-use crate::{ChangeListener, Error, Limits, Operations, Result};
+use crate::{ChangeListener, Error, Indexes, Limits, Operations, Result, folders};
+
+/// The folder of its indexes, inside of its own.
+const INDEXES: &str = "indexes";
 
 /// One open database. Held as `Arc`; whoever holds it can go on reading, even while it is deleted.
 pub struct Database {
     name: String,
     is_in_memory: bool,
+    /// Closed before the documents are: who finds those unlocked can open these.
+    indexes: Indexes,
     store: DocumentStore,
     limits: Limits,
     queue: Queue,
@@ -64,9 +70,11 @@ impl Database {
         is_in_memory: bool,
         node_tag: &str,
         limits: &Limits,
-    ) -> Result<Database> {
+        pool: &Arc<IndexingPool>,
+    ) -> Result<Arc<Database>> {
         let options = StoreOptions { node_tag: node_tag.to_owned() };
-        Ok(Database {
+        let indexes = (!is_in_memory).then(|| environment.path().join(INDEXES));
+        let database = Arc::new(Database {
             name: name.to_owned(),
             is_in_memory,
             store: DocumentStore::open(environment, options)?,
@@ -75,12 +83,15 @@ impl Database {
             listeners: Listeners::default(),
             tombstone_cleaning: TombstoneCleaning::default(),
             operations: Operations::new(limits.ended_operations_count_max),
+            indexes: Indexes::new(indexes, pool.clone()),
             is_closed: AtomicBool::new(false),
             identity_separator: AtomicU32::new(u32::from('/')),
             has_failed: AtomicBool::new(false),
             failed_at: Mutex::default(),
             presence: Arc::default(),
-        })
+        });
+        database.indexes.start(&database)?;
+        Ok(database)
     }
 
     /// The name as it was first spelled.
@@ -108,6 +119,11 @@ impl Database {
         &self.operations
     }
 
+    /// Its indexes.
+    pub fn indexes(&self) -> &Indexes {
+        &self.indexes
+    }
+
     /// Batches that wait or run.
     pub fn queued_count(&self) -> usize {
         self.queue.count()
@@ -118,8 +134,7 @@ impl Database {
         if self.is_in_memory {
             return 0;
         }
-        let files = std::fs::read_dir(self.store.environment().path()).into_iter().flatten();
-        files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len())).sum()
+        folders::size(self.store.environment().path()) + self.indexes.size_on_disk()
     }
 
     /// Has a listener told of every commit from now on.
@@ -171,6 +186,7 @@ impl Database {
             && !self.operations.has_any()
             && self.listeners.is_empty()
             && self.tombstone_cleaning.is_without_holders()
+            && self.indexes.are_at_rest()
     }
 
     fn note_if_failed(&self, error: &Error) {
@@ -303,9 +319,15 @@ impl Database {
         let (answer, last_etag, before) =
             answer.map_err(Error::from).inspect_err(|error| self.note_if_failed(error))?;
         if last_etag != before {
-            self.listeners.tell(last_etag);
+            self.tell(last_etag);
         }
         Ok(answer)
+    }
+
+    /// Tells those who pull changes that there are some.
+    fn tell(&self, last_etag: Etag) {
+        self.listeners.tell(last_etag);
+        self.indexes.committed(last_etag);
     }
 
     fn enter(&self, size: usize) -> Result<()> {
@@ -387,7 +409,7 @@ where
             self.database.note_if_failed(error);
         }
         if answer.is_ok() && self.last_etag != 0 {
-            self.database.listeners.tell(self.last_etag);
+            self.database.tell(self.last_etag);
         }
         if let Some(done) = self.done.take() {
             done(answer);
@@ -409,7 +431,7 @@ mod tests {
     fn open(disk: &SimulatedIo) -> Arc<Database> {
         let options = storage::Options { io: Arc::new(disk.clone()), background: false, ..storage::Options::default() };
         let environment = Environment::open(Path::new("/x"), options).unwrap();
-        Arc::new(Database::open("x", environment, false, "A", &Limits::default()).unwrap())
+        Database::open("x", environment, false, "A", &Limits::default(), &Arc::new(IndexingPool::new(1))).unwrap()
     }
 
     /// Two clients write a document at once, in one transaction, and the journal cannot be written. The second was told the

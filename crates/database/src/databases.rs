@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! <folder>/system/                 the node's own environment
-//! <folder>/databases/<name>/       one environment per database, the name lower-cased
+//! <folder>/databases/<name>/       one environment per database, the name lower-cased; in it `indexes`, each in a folder
 //! <folder>/databases/<name>~<n>/   the same, when the plain name was still in use
 //! ```
 //!
@@ -25,6 +25,7 @@ use storage::Environment;
 use crate::client_configuration::ClientConfiguration;
 use crate::database::Held;
 use crate::entry::{Entry, Previous};
+use crate::indexes::IndexingPool;
 use crate::limits::{LOCKED_FOLDER_WAIT, LOCKED_FOLDER_WAITS_MAX};
 use crate::names::Names;
 use crate::system::System;
@@ -66,6 +67,7 @@ pub struct Databases {
     removing: Mutex<()>,
     /// Databases that were deleted, by folder: some may still be held.
     pub(crate) deleted: Mutex<HashMap<String, Held>>,
+    indexing: Arc<IndexingPool>,
 }
 
 impl Databases {
@@ -94,6 +96,7 @@ impl Databases {
             changing: Mutex::default(),
             removing: Mutex::default(),
             deleted: Mutex::default(),
+            indexing: Arc::new(IndexingPool::new(options.limits.indexing_threads_max)),
             system,
             options,
         };
@@ -263,7 +266,7 @@ impl Databases {
             }
         };
         let DatabasesOptions { node_tag, limits, .. } = &self.options;
-        Ok(Arc::new(Database::open(record.name(), environment, folder.is_none(), node_tag, limits)?))
+        Database::open(record.name(), environment, folder.is_none(), node_tag, limits, &self.indexing)
     }
 
     pub(crate) fn path_of(&self, folder: &str) -> Option<PathBuf> {
@@ -358,6 +361,7 @@ impl Databases {
             if let Err(error) = database.documents().environment().flush_if_idle() {
                 tracing::warn!(database = database.name(), %error, "it is at rest and was not flushed");
             }
+            database.indexes().maintain();
             drop(database);
             if entry.close_if_idle() {
                 tracing::debug!(database = entry.record().name(), "nobody asked for it for a while; it was closed");

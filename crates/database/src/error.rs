@@ -122,6 +122,21 @@ pub enum Error {
         /// The rule that does not hold.
         rule: &'static str,
     },
+    /// Each index has descriptors and memory, and there are as many as there may be. Delete some.
+    #[error("database '{name}' has as many indexes as the limit INDEX_COUNT_MAX allows")]
+    TooManyIndexes {
+        /// The database.
+        name: String,
+    },
+    /// Documents that an index finds are to be changed, and it has not seen all of them yet. Wait, or allow it.
+    #[error("Cannot perform bulk operation. Index '{name}' is stale.")]
+    StaleIndex {
+        /// The index.
+        name: String,
+    },
+    /// An index failed, or cannot answer this.
+    #[error(transparent)]
+    Index(#[from] query::index::Error),
     /// The documents refused.
     #[error(transparent)]
     Documents(#[from] documents::Error),

@@ -24,6 +24,13 @@ pub(crate) fn make(folder: &Path) -> Result<()> {
     builder.create(folder).map_err(|error| Error::io("create", folder, error))
 }
 
+/// Bytes of the files in a folder, without those of folders in it.
+pub(crate) fn size(folder: &Path) -> u64 {
+    let files = std::fs::read_dir(folder).into_iter().flatten();
+    let size = |file: std::fs::DirEntry| file.metadata().ok().filter(std::fs::Metadata::is_file).map(|file| file.len());
+    files.filter_map(|file| size(file.ok()?)).sum()
+}
+
 /// What a folder that is being removed has behind its name: no database has such a folder, for names have no `~`, and what tells
 /// two databases of one name apart is a number.
 const REMOVED: &str = "~removed";

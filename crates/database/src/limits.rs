@@ -16,6 +16,8 @@ pub struct Limits {
     pub failed_database_pause: Duration,
     /// Bytes of page versions that snapshots keep in memory; beyond twice as much, writes are refused.
     pub page_versions_size: usize,
+    /// Threads that index, for all databases of the node.
+    pub indexing_threads_max: usize,
 }
 
 impl Default for Limits {
@@ -26,6 +28,7 @@ impl Default for Limits {
             ended_operations_count_max: 1000,
             failed_database_pause: Duration::from_secs(5),
             page_versions_size: 1 << 30,
+            indexing_threads_max: std::thread::available_parallelism().map_or(2, usize::from),
         }
     }
 }
@@ -70,3 +73,15 @@ pub(crate) const IMPORT_ERRORS_KEPT_MAX: usize = 100;
 pub(crate) const LOCKED_FOLDER_WAITS_MAX: u32 = 200;
 /// See [`LOCKED_FOLDER_WAITS_MAX`].
 pub(crate) const LOCKED_FOLDER_WAIT: Duration = Duration::from_millis(10);
+
+/// How long a thread that indexes waits for work before it ends.
+pub(crate) const INDEXING_THREAD_REST: Duration = Duration::from_secs(30);
+
+/// Indexes of one database: each has descriptors, and memory.
+pub(crate) const INDEX_COUNT_MAX: usize = 1024;
+
+/// Bytes of journal after which an index is flushed. What is lost before it is indexed again.
+pub(crate) const INDEX_FLUSH_BYTES: u64 = 64 << 20;
+
+/// Documents that an index could not take whose reasons are kept.
+pub(crate) const INDEX_ERRORS_KEPT_MAX: usize = 500;

@@ -59,7 +59,12 @@ impl Database {
         let holders = cleaning.holders.read().clone();
         let seen = holders.iter().map(|holder| holder.seen_etag()).min();
         let etag = seen.map_or(before, |seen| seen.min(before));
-        if etag == 0 || tombstone_count == 0 { Ok(0) } else { self.clean_tombstones(etag) }
+        if etag == 0 || tombstone_count == 0 {
+            return Ok(0);
+        }
+        // Asked last: those that have something to flush do it.
+        let etag = self.indexes().seen_etag()?.map_or(etag, |seen| seen.min(etag));
+        if etag == 0 { Ok(0) } else { self.clean_tombstones(etag) }
     }
 
     /// Removes tombstones up to `etag`, which everyone who pulls changes has seen; gives how many.

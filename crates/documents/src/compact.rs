@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use storage::{Environment, FixedTree, Location, ReadTransaction, Tree, WriteTransaction};
 
 use crate::collections::Collection;
+use crate::definitions::DEFINITIONS;
 use crate::record::{self, Head, Kind};
 use crate::schema::{Schema, tombstone_key};
 use crate::{DocumentStore, Error, Result, id};
@@ -37,6 +38,10 @@ impl DocumentStore {
         ];
         for (from, to) in trees {
             copy_tree(&tx, from, target, to)?;
+        }
+        if let Some(definitions) = Tree::open(&tx, DEFINITIONS)? {
+            let to = target.write(|tx| Tree::open_or_create(tx, DEFINITIONS))?;
+            copy_tree(&tx, definitions, target, to)?;
         }
         let rows = Collection::all(from, &tx)?;
         let mut copy = Copy { source: &tx, from, target, to, trees: HashMap::new() };

@@ -172,6 +172,24 @@ impl<'s> Snapshot<'s> {
         Ok(TombstonesByEtag { inner })
     }
 
+    /// The last etags of a collection, or of all documents: what somebody who pulls changes compares with where it is.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn last_etags(&self, collection: Option<&str>) -> Result<LastEtags> {
+        let schema = &self.store.schema;
+        let [documents, tombstones] = match collection {
+            None => [schema.by_etag, schema.tombstones_by_etag],
+            Some(name) => match Collection::by_name(schema, &self.tx, name)? {
+                None => return Ok(LastEtags::default()),
+                Some(found) => [found.documents(&self.tx)?, found.tombstones(&self.tx)?],
+            },
+        };
+        let last = |tree: storage::FixedTree| Ok::<_, crate::Error>(tree.last(&self.tx)?.map_or(0, |(etag, _)| etag));
+        Ok(LastEtags { documents: last(documents)?, tombstones: last(tombstones)? })
+    }
+
     /// Whether a document is in a collection, whose name may be spelled in any case.
     ///
     /// # Errors
@@ -261,6 +279,15 @@ impl<'s> Snapshot<'s> {
         }
         Ok(identities)
     }
+}
+
+/// The last etags of what somebody pulls changes of; 0 where there is nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct LastEtags {
+    /// Of its documents.
+    pub documents: Etag,
+    /// Of its tombstones.
+    pub tombstones: Etag,
 }
 
 /// Documents by prefix, see [`Snapshot::by_prefix`].

@@ -8,7 +8,10 @@
 //! Nothing here knows of HTTP or users.
 #![forbid(unsafe_code)]
 
+pub mod definition;
+pub mod execute;
 pub mod index;
+pub mod indexing;
 pub mod limits;
 pub mod plan;
 pub mod rql;

@@ -70,6 +70,9 @@ pub(crate) enum Error {
     /// A query on an index by name, which is not there. Answered with 404 and no body.
     #[error("There is no such index")]
     NoSuchIndex,
+    /// What is asked of an index by name, which is not there.
+    #[error("There is no index with '{name}' name.")]
+    UnknownIndex { name: String },
     /// A query ran longer than allowed.
     #[error("The query was cancelled after {seconds} s (the limit Limits.QueryRunTimeInSec)")]
     QueryTimeout { seconds: u64 },
@@ -85,6 +88,12 @@ pub(crate) enum Error {
     /// The databases refused.
     #[error(transparent)]
     Database(#[from] database::Error),
+}
+
+impl From<query::index::Error> for Error {
+    fn from(error: query::index::Error) -> Error {
+        Error::Database(error.into())
+    }
 }
 
 /// How an error looks on the wire.
@@ -163,6 +172,9 @@ impl Error {
                 StatusCode::NOT_FOUND,
                 "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException",
             ),
+            Error::UnknownIndex { .. } => {
+                Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException")
+            }
             Error::QueryTimeout { .. } => Shape::new(internal, "System.TimeoutException"),
             Error::BulkInsert { cause, .. } => Shape {
                 status: match cause.status() {
@@ -199,8 +211,13 @@ impl Error {
 
     fn storage(&self) -> Option<&storage::Error> {
         use database::{Error as E, documents::Error as D};
+        use query::index::Error as I;
         match self {
-            Error::Database(E::Storage(error) | E::Documents(D::Storage(error))) => Some(error),
+            Error::Database(
+                E::Storage(error)
+                | E::Documents(D::Storage(error))
+                | E::Index(I::Storage(error) | I::Documents(D::Storage(error))),
+            ) => Some(error),
             _ => None,
         }
     }
@@ -302,6 +319,24 @@ fn database_shape(error: &database::Error) -> Shape {
         E::BadStream { .. } => Shape::new(internal, INVALID_DATA),
         E::Io { source, .. } => io_shape(source),
         E::Corrupt { .. } => Shape::new(internal, INVALID_DATA),
+        E::TooManyIndexes { .. } => {
+            Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexCreationException")
+        }
+        E::StaleIndex { .. } => Shape::new(internal, INVALID_OPERATION),
+        E::Index(error) => index_shape(error),
+        E::Documents(error) => documents_shape(error),
+        E::Storage(error) => storage_shape(error),
+    }
+}
+
+fn index_shape(error: &query::index::Error) -> Shape {
+    use query::index::Error as E;
+    let internal = StatusCode::INTERNAL_SERVER_ERROR;
+    match error {
+        E::Corrupt { .. } | E::NewerFormat { .. } | E::NotAnIndex | E::TooManyFields { .. } => {
+            Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
+        }
+        E::TooLarge { .. } | E::LongText { .. } => Shape::new(StatusCode::BAD_REQUEST, ARGUMENT),
         E::Documents(error) => documents_shape(error),
         E::Storage(error) => storage_shape(error),
     }

@@ -6,8 +6,11 @@ use crate::query_string::{QueryString, decode, decode_segment};
 /// Parses a query; any answer is one.
 pub fn parse_query(text: &str, parameters: Option<&json::Value>) {
     let Ok(tree) = query::rql::parse(text) else { return };
-    if let Ok(query) = query::plan::CollectionQuery::plan(&tree, query::plan::Parameters::new(parameters)) {
-        query.source.index_name();
+    let plan = query::plan::Plan::new(&tree, query::plan::Parameters::new(parameters));
+    if let Ok(query::plan::Plan { find: query::plan::Find::Index(query), .. }) = plan
+        && let query::plan::IndexChoice::Covering(index) = query.index
+    {
+        assert_eq!(query::definition::AutomaticIndex::from_json(&index.to_json()), Some(index));
     }
 }
 

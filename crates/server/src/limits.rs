@@ -104,6 +104,9 @@ pub(crate) const SHORT_WORK_SIZE: usize = 256 << 10;
 /// Looked-at documents between two looks at the clock and at whether anybody still waits.
 pub(crate) const DEADLINE_EVERY: u64 = 256;
 
+/// How long a query that waits for its index waits, unless it says otherwise.
+pub(crate) const STALE_WAIT: Duration = Duration::from_secs(15);
+
 /// Ids that a deletion by query keeps in memory.
 pub(crate) const DELETE_IDS_MAX: usize = 64 << 10;
 

@@ -8,6 +8,7 @@ use super::entry::EntryId;
 use super::entry_ids::EntryIds;
 use super::error::Result;
 use super::runs::Run;
+use std::borrow::Borrow;
 
 /// Words of a chunk.
 const WORDS: usize = 64;
@@ -151,8 +152,13 @@ impl EntrySet {
     }
 
     /// Their ids, rising.
-    pub fn entries(&self) -> SetEntries<'_> {
-        SetEntries { set: self, left: self.count, chunk: 0, word: 0, bits: self.word(0, 0) }
+    pub fn entries(&self) -> SetEntries<&EntrySet> {
+        SetEntries::new(self)
+    }
+
+    /// The same, with the set in it.
+    pub fn into_entries(self) -> SetEntries<EntrySet> {
+        SetEntries::new(self)
     }
 
     fn word(&self, chunk: usize, word: usize) -> u64 {
@@ -177,9 +183,9 @@ impl FromIterator<EntryId> for EntrySet {
     }
 }
 
-/// The ids of a set.
-pub struct SetEntries<'e> {
-    set: &'e EntrySet,
+/// The ids of a set, which it refers to or has.
+pub struct SetEntries<S> {
+    set: S,
     /// An upper bound: what was passed over is not counted.
     left: u64,
     chunk: usize,
@@ -188,20 +194,26 @@ pub struct SetEntries<'e> {
     bits: u64,
 }
 
-impl SetEntries<'_> {
+impl<S: Borrow<EntrySet>> SetEntries<S> {
+    fn new(set: S) -> SetEntries<S> {
+        let (left, bits) = (set.borrow().count, set.borrow().word(0, 0));
+        SetEntries { set, left, chunk: 0, word: 0, bits }
+    }
+
     fn take(&mut self) -> Option<EntryId> {
+        let set = self.set.borrow();
         while self.bits == 0 {
             self.word += 1;
-            let is_missing = self.set.chunks.get(self.chunk).is_none_or(Option::is_none);
+            let is_missing = set.chunks.get(self.chunk).is_none_or(Option::is_none);
             if self.word == WORDS || is_missing {
                 (self.chunk, self.word) = (self.chunk + 1, 0);
             }
-            if self.chunk >= self.set.chunks.len() {
+            if self.chunk >= set.chunks.len() {
                 // Stay there, however often the next is asked for.
-                self.chunk = self.set.chunks.len();
+                self.chunk = set.chunks.len();
                 return None;
             }
-            self.bits = self.set.word(self.chunk, self.word);
+            self.bits = set.word(self.chunk, self.word);
         }
         let bit = self.bits.trailing_zeros();
         self.bits &= self.bits - 1;
@@ -210,7 +222,7 @@ impl SetEntries<'_> {
     }
 }
 
-impl EntryIds for SetEntries<'_> {
+impl<S: Borrow<EntrySet>> EntryIds for SetEntries<S> {
     #[inline]
     fn next(&mut self) -> Result<Option<EntryId>> {
         Ok(self.take())
@@ -220,7 +232,7 @@ impl EntryIds for SetEntries<'_> {
         let (chunk, word, bit) = place(at_least.0);
         if (chunk, word) > (self.chunk, self.word) {
             (self.chunk, self.word) = (chunk, word);
-            self.bits = self.set.word(chunk, word);
+            self.bits = self.set.borrow().word(chunk, word);
         }
         if (chunk, word) == (self.chunk, self.word) {
             self.bits &= !(bit - 1);
@@ -233,9 +245,10 @@ impl EntryIds for SetEntries<'_> {
     }
 
     fn add_to(&mut self, set: &mut EntrySet) -> Result<()> {
-        if self.left == self.set.count {
-            set.unite(self.set);
-            self.chunk = self.set.chunks.len();
+        let own = self.set.borrow();
+        if self.left == own.count {
+            set.unite(own);
+            self.chunk = own.chunks.len();
             self.bits = 0;
         }
         while let Some(id) = self.take() {

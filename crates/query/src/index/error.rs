@@ -41,6 +41,19 @@ pub enum Error {
         /// How many there may be.
         max: usize,
     },
+    /// A field has texts that are too long to be kept whole, and a condition looks at their end. Ask for their beginning, or for
+    /// all of one.
+    #[error(
+        "the field '{field}' has texts over the limit TERM_SIZE_MAX of {} bytes: conditions cannot look at their end",
+        super::limits::TERM_SIZE_MAX
+    )]
+    LongText {
+        /// The field.
+        field: String,
+    },
+    /// The documents that are indexed, or that a query finds, cannot be read.
+    #[error(transparent)]
+    Documents(#[from] documents::Error),
     /// The storage below failed.
     #[error(transparent)]
     Storage(#[from] storage::Error),

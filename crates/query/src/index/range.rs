@@ -9,7 +9,7 @@ use super::limits::{ESTIMATED_TERMS_MAX, TERM_SIZE_MAX};
 use super::number::Number;
 use super::snapshot::IndexSnapshot;
 use super::sort::Direction;
-use super::term::{FieldNumber, Kind, Term};
+use super::term::{FieldNumber, Kind, StoredTerm, Term};
 use std::ops::Bound;
 
 /// Terms of one field and kind between two bounds.
@@ -117,6 +117,28 @@ impl<'env> IndexSnapshot<'env> {
         let mut heads = self.heads(range.clone(), Direction::Ascending);
         while let Some((key, head)) = heads.next()? {
             self.entries_of_list(key, head).add_to(&mut set)?;
+        }
+        Ok(set)
+    }
+
+    /// The entries with a term of a range that `is_wanted` wants. It is asked once for each term.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::range`]; that of `is_wanted`.
+    pub fn matching<E: From<super::Error>>(
+        &self,
+        range: &TermRange,
+        mut is_wanted: impl FnMut(StoredTerm) -> Result<bool, E>,
+    ) -> Result<EntrySet, E> {
+        let mut set = EntrySet::new();
+        let mut heads = self.heads(range.clone(), Direction::Ascending);
+        let mut bytes = Vec::new();
+        while let Some((key, head)) = heads.next()? {
+            key::term_into(&mut bytes, key)?;
+            if is_wanted(StoredTerm::decode(range.kind, &bytes)?)? {
+                self.entries_of_list(key, head).add_to(&mut set)?;
+            }
         }
         Ok(set)
     }

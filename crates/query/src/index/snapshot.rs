@@ -3,10 +3,11 @@
 use super::batch::Progress;
 use super::entry::{EntryId, Record};
 use super::entry_ids::AllEntries;
+use super::entry_set::EntrySet;
 use super::error::{Result, corrupt};
 use super::key::{self, ListKind};
 use super::list::Head;
-use super::runs::Runs;
+use super::runs::{Run, Runs};
 use super::schema::{Counters, Schema};
 use super::term::{FieldNumber, Kind, StoredTerm, Term};
 use super::term_entries::TermEntries;
@@ -183,14 +184,36 @@ impl<'env> IndexSnapshot<'env> {
     pub fn entries_of(&self, document: &str) -> Result<Vec<EntryId>> {
         let mut entries = Vec::new();
         if let Some(value) = self.schema.documents.get(&self.tx, &id::lower(document))? {
-            for run in Runs::new(value, 0) {
-                let run = run?;
-                if run.last >= self.counters.next_entry {
-                    return Err(corrupt("the entries of a document were given ids"));
-                }
-                entries.extend((run.first..=run.last).map(EntryId));
-            }
+            self.each_run(value, |run| entries.extend((run.first..=run.last).map(EntryId)))?;
         }
         Ok(entries)
+    }
+
+    /// The entries of all documents whose id begins so, whatever the case.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn entries_by_prefix(&self, prefix: &str) -> Result<EntrySet> {
+        let prefix = id::lower(prefix);
+        let mut set = EntrySet::new();
+        let mut cursor = self.schema.documents.cursor(&self.tx);
+        let mut found = cursor.seek(&prefix)?;
+        while let Some((_, value)) = found.filter(|(key, _)| key.starts_with(&prefix)) {
+            self.each_run(value, |run| set.insert_run(run))?;
+            found = cursor.next()?;
+        }
+        Ok(set)
+    }
+
+    fn each_run(&self, value: &[u8], mut each: impl FnMut(Run)) -> Result<()> {
+        for run in Runs::new(value, 0) {
+            let run = run?;
+            if run.last >= self.counters.next_entry {
+                return Err(corrupt("the entries of a document were given ids"));
+            }
+            each(run);
+        }
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Queries that need no index: whole collections, and documents by id.
 
 use super::{Parameters, Refused};
-use crate::rql::{self, Call, Expression, Operator, Ordering, Output, Path, Query, Segment};
+use crate::rql::{self, Expression, Operator, Ordering, Query, ValueKind};
 use std::collections::HashSet;
 
 /// A query over a collection, its parameters put in.
@@ -13,14 +13,6 @@ pub struct CollectionQuery {
     pub filter: Filter,
     /// In which order.
     pub order: Order,
-    /// Paths to ids of documents to include, without the alias.
-    pub includes: Vec<String>,
-    /// Documents that are left out.
-    pub skip: u64,
-    /// Documents that follow; `None`: all.
-    pub take: Option<u64>,
-    /// The text itself has a `limit` or `offset`.
-    pub is_limited: bool,
 }
 
 /// Where documents come from.
@@ -65,124 +57,67 @@ impl Source {
 }
 
 impl CollectionQuery {
-    /// What a query comes to if no index is needed for it.
+    /// What a query comes to without an index; `None` if it needs one.
     ///
     /// # Errors
     ///
     /// [`Refused`]
-    pub fn plan(query: &Query<'_>, parameters: Parameters<'_>) -> Result<CollectionQuery, Refused> {
+    pub(super) fn plan(query: &Query<'_>, parameters: Parameters<'_>) -> Result<Option<CollectionQuery>, Refused> {
         let source = match &query.from.source {
             rql::Source::AllDocuments => Source::All,
             rql::Source::Collection(name) => Source::Collection(name.to_string()),
-            rql::Source::Index(name) => return Err(Refused::NoSuchIndex(name.to_string())),
+            rql::Source::Index(_) => return Ok(None),
         };
-        for (is_there, feature) in [
-            (!query.functions.is_empty(), "declared functions"),
-            (query.from.is_of_revisions, "queries over revisions"),
-            (!query.group_by.is_empty(), "'group by'"),
-            (!query.load.is_empty(), "'load'"),
-            (query.filter.is_some() || query.filter_limit.is_some(), "'filter'"),
-            (matches!(query.output, Output::Select(_)), "projections ('select')"),
-            (matches!(query.output, Output::Update(_)), "patches ('update')"),
-        ] {
-            if is_there {
-                return Err(Refused::NeedsIndex(feature));
-            }
-        }
-        let planner = Planner { alias: query.from.alias.as_deref(), parameters };
-        Ok(CollectionQuery {
-            source,
-            filter: query.condition.as_ref().map_or(Ok(Filter::All), |condition| planner.filter(condition))?,
-            order: planner.order(query)?,
-            includes: query.include.iter().map(|include| planner.include(include)).collect::<Result<_, _>>()?,
-            skip: planner.count(query.limit.skip.as_ref())?.unwrap_or(0),
-            take: planner.count(query.limit.take.as_ref())?,
-            is_limited: query.limit != rql::Limit::default(),
-        })
+        let alias = query.from.alias.as_deref();
+        let filter = match &query.condition {
+            None => Some(Filter::All),
+            Some(condition) => filter(condition, alias, parameters)?,
+        };
+        let order = order(query, alias);
+        Ok(filter.zip(order).map(|(filter, order)| CollectionQuery { source, filter, order }))
     }
 }
 
-struct Planner<'p> {
-    alias: Option<&'p str>,
-    parameters: Parameters<'p>,
+/// `None`: the condition needs an index.
+fn filter(
+    condition: &Expression<'_>,
+    alias: Option<&str>,
+    parameters: Parameters<'_>,
+) -> Result<Option<Filter>, Refused> {
+    let is_id = |expression| super::is_id(expression, alias);
+    Ok(match condition {
+        Expression::Value(value) if value.kind == ValueKind::Boolean(true) => Some(Filter::All),
+        Expression::Compare(comparison) if is_id(&comparison.left) => match (comparison.operator, &comparison.right) {
+            (Operator::Equal, Expression::Value(value)) => Some(Filter::Ids(once_each(parameters.texts(value)?))),
+            _ => None,
+        },
+        Expression::In(choice) if is_id(&choice.operand) && !choice.is_all => {
+            let texts = choice.values.iter().map(|value| parameters.texts(value)).collect::<Result<Vec<_>, _>>()?;
+            Some(Filter::Ids(once_each(texts.into_iter().flatten())))
+        }
+        Expression::Call(call) if call.name.eq_ignore_ascii_case("startsWith") => match call.arguments.as_slice() {
+            [id, Expression::Value(value)] if is_id(id) => match parameters.texts(value)?.as_slice() {
+                [prefix] => Some(Filter::IdPrefix(prefix.clone())),
+                _ => return Err(Refused::Invalid("startsWith() needs one text".to_owned())),
+            },
+            _ => None,
+        },
+        _ => None,
+    })
 }
 
-impl Planner<'_> {
-    fn filter(&self, condition: &Expression<'_>) -> Result<Filter, Refused> {
-        match condition {
-            Expression::Compare(comparison) if self.is_id(&comparison.left) => {
-                match (comparison.operator, &comparison.right) {
-                    (Operator::Equal, Expression::Value(value)) => {
-                        Ok(Filter::Ids(once_each(self.parameters.texts(value)?)))
-                    }
-                    _ => Err(Refused::NeedsIndex("this comparison of id()")),
-                }
-            }
-            Expression::In(choice) if self.is_id(&choice.operand) && !choice.is_all => {
-                let texts =
-                    choice.values.iter().map(|value| self.parameters.texts(value)).collect::<Result<Vec<_>, _>>()?;
-                Ok(Filter::Ids(once_each(texts.into_iter().flatten())))
-            }
-            Expression::Call(call) if call.name.eq_ignore_ascii_case("startsWith") => match call.arguments.as_slice() {
-                [id, Expression::Value(value)] if self.is_id(id) => match self.parameters.texts(value)?.as_slice() {
-                    [prefix] => Ok(Filter::IdPrefix(prefix.clone())),
-                    _ => Err(Refused::Invalid("startsWith() needs one text".to_owned())),
-                },
-                _ => Err(Refused::NeedsIndex("conditions on other fields than id()")),
-            },
-            Expression::And(_) | Expression::Or(_) | Expression::Not(_) => {
-                Err(Refused::NeedsIndex("conditions joined by 'and' and 'or'"))
-            }
-            _ => Err(Refused::NeedsIndex("conditions on other fields than id()")),
+/// `None`: the order needs an index.
+fn order(query: &Query<'_>, alias: Option<&str>) -> Option<Order> {
+    match query.order_by.as_slice() {
+        [] => Some(Order::Etag),
+        [key]
+            if super::is_id(&key.key, alias)
+                && matches!(key.ordering, None | Some(Ordering::String))
+                && key.nulls.is_none() =>
+        {
+            Some(if key.is_descending { Order::IdDescending } else { Order::IdAscending })
         }
-    }
-
-    /// `id()`, or `id(alias)`.
-    fn is_id(&self, expression: &Expression<'_>) -> bool {
-        let Expression::Call(Call { name, arguments, member: None, .. }) = expression else { return false };
-        name.eq_ignore_ascii_case("id")
-            && match arguments.as_slice() {
-                [] => true,
-                [Expression::Field(path)] => path.rest.is_empty() && Some(&*path.first.text) == self.alias,
-                _ => false,
-            }
-    }
-
-    fn order(&self, query: &Query<'_>) -> Result<Order, Refused> {
-        match query.order_by.as_slice() {
-            [] => Ok(Order::Etag),
-            [key] if !self.is_id(&key.key) => Err(Refused::NeedsIndex("sorting by other fields than id()")),
-            [key] if !matches!(key.ordering, None | Some(Ordering::String)) || key.nulls.is_some() => {
-                Err(Refused::NeedsIndex("this way of sorting by id()"))
-            }
-            [key] => Ok(if key.is_descending { Order::IdDescending } else { Order::IdAscending }),
-            _ => Err(Refused::NeedsIndex("sorting by several fields")),
-        }
-    }
-
-    fn include(&self, include: &Expression<'_>) -> Result<String, Refused> {
-        match include {
-            Expression::Field(path) => Ok(self.without_alias(path)),
-            Expression::Value(value) => match self.parameters.texts(value)?.as_slice() {
-                [path] => Ok(path.clone()),
-                _ => Err(Refused::Invalid("'include' needs a path to ids of documents".to_owned())),
-            },
-            Expression::Call(_) => Err(Refused::NeedsIndex("'include' of a call")),
-            _ => Err(Refused::Invalid("'include' needs a path to ids of documents".to_owned())),
-        }
-    }
-
-    fn without_alias(&self, path: &Path<'_>) -> String {
-        let text = path.text();
-        let is_aliased = self.alias == Some(&*path.first.text) && matches!(path.rest.first(), Some(Segment::Name(_)));
-        match text.strip_prefix(&*path.first.text).and_then(|rest| rest.strip_prefix('.')) {
-            Some(rest) if is_aliased => rest.to_owned(),
-            _ => text.into_owned(),
-        }
-    }
-
-    fn count(&self, value: Option<&rql::Value<'_>>) -> Result<Option<u64>, Refused> {
-        value.map_or(Ok(None), |value| self.parameters.count(value))
+        _ => None,
     }
 }
 
@@ -191,7 +126,3 @@ fn once_each(ids: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut seen = HashSet::new();
     ids.into_iter().filter(|id| seen.insert(id.to_lowercase())).collect()
 }
-
-#[cfg(test)]
-#[path = "collection_tests.rs"]
-mod tests;

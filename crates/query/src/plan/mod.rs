@@ -1,12 +1,107 @@
 //! From a syntax tree to what is to be done.
 //!
-//! What is there so far is what collections and ids answer without an index, [`CollectionQuery`]. A query that needs an index, or
-//! a part of the engine that is not there, is refused by name; nothing of a query is passed over in silence.
+//! A query is answered from a collection or by ids ([`CollectionQuery`]), or by an index ([`IndexQuery`]) that it names, or
+//! that has the fields it needs. What the engine has not, or what means nothing, is refused; nothing of a query is passed over
+//! in silence.
 
 mod collection;
+mod condition;
 mod error;
+mod index_query;
+mod page;
 mod parameters;
 
 pub use collection::{CollectionQuery, Filter, Order, Source};
+pub use condition::{Condition, FieldUse, Sought};
 pub use error::Refused;
+pub use index_query::{IndexChoice, IndexQuery, SortBy, SortKey};
+pub use page::Page;
 pub use parameters::Parameters;
+
+use crate::rql::{self, Call, Expression, Output, Query, Segment};
+
+/// A query, its parameters put in.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// What it finds.
+    pub find: Find,
+    /// Paths to ids of documents to include, without the alias.
+    pub includes: Vec<String>,
+    /// Which part of what it finds is wanted.
+    pub page: Page,
+}
+
+/// Where the results of a query come from.
+#[derive(Debug, Clone)]
+pub enum Find {
+    /// Collections and ids.
+    Collection(CollectionQuery),
+    /// An index.
+    Index(IndexQuery),
+}
+
+impl Plan {
+    /// What a query comes to.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`]
+    pub fn new(query: &Query<'_>, parameters: Parameters<'_>) -> Result<Plan, Refused> {
+        for (is_there, feature) in [
+            (!query.functions.is_empty(), "declared functions"),
+            (query.from.is_of_revisions, "queries over revisions"),
+            (!query.group_by.is_empty(), "'group by'"),
+            (!query.load.is_empty(), "'load'"),
+            (query.filter.is_some() || query.filter_limit.is_some(), "'filter'"),
+            (matches!(query.output, Output::Select(_)), "projections ('select')"),
+            (matches!(query.output, Output::Update(_)), "patches ('update')"),
+        ] {
+            if is_there {
+                return Err(Refused::NotSupported(feature.to_owned()));
+            }
+        }
+        let find = match CollectionQuery::plan(query, parameters)? {
+            Some(collection) => Find::Collection(collection),
+            None => Find::Index(IndexQuery::plan(query, parameters)?),
+        };
+        let alias = query.from.alias.as_deref();
+        let includes = query.include.iter().map(|include| self::include(include, alias, parameters));
+        Ok(Plan { find, includes: includes.collect::<Result<_, _>>()?, page: Page::of(&query.limit, parameters)? })
+    }
+}
+
+/// A path to ids of documents to include.
+fn include(include: &Expression<'_>, alias: Option<&str>, parameters: Parameters<'_>) -> Result<String, Refused> {
+    match include {
+        Expression::Field(path) => Ok(without_alias(path, alias)),
+        Expression::Value(value) => match parameters.texts(value)?.as_slice() {
+            [path] => Ok(path.clone()),
+            _ => Err(Refused::Invalid("'include' needs a path to ids of documents".to_owned())),
+        },
+        Expression::Call(call) => Err(Refused::NotSupported(format!("'include' of {}()", call.name))),
+        _ => Err(Refused::Invalid("'include' needs a path to ids of documents".to_owned())),
+    }
+}
+
+fn without_alias(path: &rql::Path<'_>, alias: Option<&str>) -> String {
+    let text = path.text();
+    let is_aliased = alias == Some(&*path.first.text) && matches!(path.rest.first(), Some(Segment::Name(_)));
+    match text.strip_prefix(&*path.first.text).and_then(|rest| rest.strip_prefix('.')) {
+        Some(rest) if is_aliased => rest.to_owned(),
+        _ => text.into_owned(),
+    }
+}
+
+/// Whether an expression is `id()`, or `id(alias)`.
+fn is_id(expression: &Expression<'_>, alias: Option<&str>) -> bool {
+    let Expression::Call(Call { name, arguments, member: None, .. }) = expression else { return false };
+    name.eq_ignore_ascii_case("id")
+        && match arguments.as_slice() {
+            [] => true,
+            [Expression::Field(path)] => path.rest.is_empty() && Some(&*path.first.text) == alias,
+            _ => false,
+        }
+}
+
+#[cfg(test)]
+mod tests;

@@ -39,6 +39,43 @@ impl<'p> Parameters<'p> {
         })
     }
 
+    /// A literal, or what a parameter holds.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused::Invalid`] if that is an array or object.
+    pub(crate) fn scalar(&self, value: &Value<'_>) -> Result<Scalar, Refused> {
+        match (self.scalars(value)?.as_slice(), &value.kind) {
+            ([scalar], kind) if !matches!(kind, ValueKind::Parameter(name) if self.is_array(name)) => {
+                Ok(scalar.clone())
+            }
+            _ => Err(Refused::Invalid("An array is not supported where one value is compared".to_owned())),
+        }
+    }
+
+    /// The same, with the elements of an array that a parameter holds.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused::Invalid`] if there is an object among them.
+    pub(crate) fn scalars(&self, value: &Value<'_>) -> Result<Vec<Scalar>, Refused> {
+        Ok(match &value.kind {
+            ValueKind::Text(text) => vec![Scalar::Text(text.to_string())],
+            ValueKind::Number(text) => vec![Scalar::Number(text.to_string())],
+            ValueKind::Boolean(is_true) => vec![Scalar::Boolean(*is_true)],
+            ValueKind::Null => vec![Scalar::Null],
+            ValueKind::Parameter(name) => {
+                let mut scalars = Vec::new();
+                push_scalars(name, self.get(name)?, &mut scalars)?;
+                scalars
+            }
+        })
+    }
+
+    fn is_array(&self, name: &str) -> bool {
+        matches!(self.get(name), Ok(json::Value::Array(_)))
+    }
+
     /// A number of documents; `None` for `null`. Negative counts are 0, and those past 64 bits end there, which is what a page
     /// size of 2^63 - 1 in a client means.
     pub fn count(&self, value: &Value<'_>) -> Result<Option<u64>, Refused> {
@@ -59,10 +96,44 @@ impl<'p> Parameters<'p> {
     }
 }
 
+/// One value of a query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Scalar {
+    Null,
+    Boolean(bool),
+    /// As written.
+    Number(String),
+    Text(String),
+}
+
+impl Scalar {
+    /// Texts, and numbers as written.
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Scalar::Text(text) | Scalar::Number(text) => Some(text.clone()),
+            Scalar::Null | Scalar::Boolean(_) => None,
+        }
+    }
+}
+
 fn push_texts(value: &json::Value, texts: &mut Vec<String>) {
     match value {
         json::Value::String(text) | json::Value::Number(text) => texts.push(text.clone()),
         json::Value::Array(values) => values.iter().for_each(|value| push_texts(value, texts)),
         json::Value::Null | json::Value::Bool(_) | json::Value::Object(_) => {}
     }
+}
+
+fn push_scalars(name: &str, value: &json::Value, scalars: &mut Vec<Scalar>) -> Result<(), Refused> {
+    match value {
+        json::Value::Null => scalars.push(Scalar::Null),
+        json::Value::Bool(is_true) => scalars.push(Scalar::Boolean(*is_true)),
+        json::Value::Number(text) => scalars.push(Scalar::Number(text.clone())),
+        json::Value::String(text) => scalars.push(Scalar::Text(text.clone())),
+        json::Value::Array(values) => return values.iter().try_for_each(|value| push_scalars(name, value, scalars)),
+        json::Value::Object(_) => {
+            return Err(Refused::Invalid(format!("Parameter '{name}' is an object, which cannot be compared")));
+        }
+    }
+    Ok(())
 }

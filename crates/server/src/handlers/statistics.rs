@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use database::documents::Statistics;
 use hyper::StatusCode;
 
+use super::indexes::Seen;
 use crate::date;
 use crate::error::Result;
 use crate::exchange::Exchange;
@@ -13,31 +14,34 @@ use crate::sizes;
 
 pub(crate) fn basic(exchange: &Exchange) -> Result<Reply> {
     let statistics = exchange.database().read().statistics()?;
+    let indexes = Seen::all(exchange.database())?;
     Ok(reply::object(StatusCode::OK, |json| {
         write_origin(json, exchange);
-        write_counts(json, &statistics);
-        json.name("Indexes").array(|_| {});
-        write_rest(json, exchange, &statistics);
+        write_counts(json, &statistics, &indexes);
+        json.name("Indexes").array(|json| indexes.iter().for_each(|index| index.write_summary(json)));
+        write_rest(json, exchange, &statistics, &indexes);
     }))
 }
 
 pub(crate) fn detailed(exchange: &Exchange) -> Result<Reply> {
     let statistics = exchange.database().read().statistics()?;
+    let indexes = Seen::all(exchange.database())?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("CountOfIdentities").unsigned(statistics.identity_count);
         json.name("CountOfCompareExchange").unsigned(0).name("CountOfCompareExchangeTombstones").unsigned(0);
         json.name("CountOfTimeSeriesDeletedRanges").unsigned(0);
-        write_counts(json, &statistics);
-        json.name("Indexes").array(|_| {});
-        write_rest(json, exchange, &statistics);
+        write_counts(json, &statistics, &indexes);
+        json.name("Indexes").array(|json| indexes.iter().for_each(|index| index.write_summary(json)));
+        write_rest(json, exchange, &statistics, &indexes);
     }))
 }
 
 pub(crate) fn essential(exchange: &Exchange) -> Result<Reply> {
     let statistics = exchange.database().read().statistics()?;
+    let indexes = Seen::all(exchange.database())?;
     Ok(reply::object(StatusCode::OK, |json| {
-        write_counts(json, &statistics);
-        json.name("Indexes").array(|_| {});
+        write_counts(json, &statistics, &indexes);
+        json.name("Indexes").array(|json| indexes.iter().for_each(|index| index.write_summary(json)));
     }))
 }
 
@@ -50,8 +54,8 @@ pub(crate) fn write_origin(json: &mut json::Writer<'_>, exchange: &Exchange) {
 }
 
 /// What does not exist yet counts 0, truthfully.
-fn write_counts(json: &mut json::Writer<'_>, statistics: &Statistics) {
-    json.name("CountOfIndexes").unsigned(0);
+fn write_counts(json: &mut json::Writer<'_>, statistics: &Statistics, indexes: &[Seen]) {
+    json.name("CountOfIndexes").unsigned(indexes.len() as u64);
     json.name("CountOfDocuments").unsigned(statistics.document_count);
     json.name("CountOfRevisionDocuments").unsigned(0);
     json.name("CountOfTombstones").unsigned(statistics.tombstone_count);
@@ -60,7 +64,7 @@ fn write_counts(json: &mut json::Writer<'_>, statistics: &Statistics) {
     json.name("CountOfTimeSeriesSegments").unsigned(0);
 }
 
-fn write_rest(json: &mut json::Writer<'_>, exchange: &Exchange, statistics: &Statistics) {
+fn write_rest(json: &mut json::Writer<'_>, exchange: &Exchange, statistics: &Statistics, indexes: &[Seen]) {
     let database = exchange.database();
     json.name("CountOfUniqueAttachments").unsigned(0);
     json.name("DatabaseChangeVector").string(&statistics.change_vector);
@@ -69,7 +73,8 @@ fn write_rest(json: &mut json::Writer<'_>, exchange: &Exchange, statistics: &Sta
     json.name("Is64Bit").bool(true).name("Pager").string("Rookery");
     json.name("LastDocEtag").unsigned(statistics.last_document_etag);
     json.name("LastDatabaseEtag").unsigned(statistics.last_etag);
-    json.name("LastIndexingTime").null();
+    let last_indexed = indexes.iter().filter_map(Seen::last_indexed).max().map(|date| date.to_string());
+    json.name("LastIndexingTime").optional_string(last_indexed.as_deref());
     sizes::write(json.name("SizeOnDisk"), database.size_on_disk());
     sizes::write(json.name("TempBuffersSizeOnDisk"), 0);
 }

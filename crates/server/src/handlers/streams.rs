@@ -7,10 +7,9 @@
 use bytes::Bytes;
 use database::documents::Document;
 use hyper::{Method, StatusCode};
-use query::plan::{CollectionQuery, Filter};
 
 use super::docs::prefix_query;
-use super::queries::{count, execute, parse_address, parse_body, result_etag};
+use super::queries::{Request, Running, deadline_of_query, ready, with_snapshots};
 use crate::answers::{self, AnswerWriter, Out};
 use crate::bridge::Pool;
 use crate::date::NEVER;
@@ -72,56 +71,57 @@ fn deadline(out: &AnswerWriter) -> Deadline {
 
 pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
     let format = Format::of(&exchange)?;
-    let query = if exchange.method == Method::GET {
-        parse_address(&exchange)
+    let request = if exchange.method == Method::GET {
+        Request::of_address(&exchange)?
     } else {
         let body = exchange.read_body().await?;
         let node = exchange.node.clone();
-        exchange.node.bridge.run_sized(body.len(), move || parse_body(&node, &body)).await
+        exchange.node.bridge.run_sized(body.len(), move || Request::of_body(&node, &body)).await?
     };
-    let query = match query {
-        Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
-        query => query?,
-    };
-    if !query.includes.is_empty() {
+    if !request.plan.includes.is_empty() {
         return Err(Error::InvalidOperation("Includes are not supported by this type of query.".to_owned()));
     }
-    answers::produce(exchange, Pool::Streams, move |exchange, out| stream_query(exchange, out, &query, format)).await
+    let ready = match ready(&exchange, &request).await {
+        Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
+        ready => ready?,
+    };
+    answers::produce(exchange, Pool::Streams, move |exchange, out| {
+        with_snapshots(exchange, ready.as_ref(), |index, documents| {
+            let memory = &exchange.node.memory;
+            let deadline = deadline_of_query(exchange, out);
+            stream_query(out, &Running::new(&request.plan, index, documents, memory, &deadline)?, format)
+        })
+    })
+    .await
 }
 
-fn stream_query(
-    exchange: &Exchange,
-    out: &mut AnswerWriter,
-    query: &CollectionQuery,
-    format: Format,
-) -> Result<Option<Reply>> {
-    let deadline = deadline(out);
-    let snapshot = exchange.database().read();
-    let memory = &exchange.node.memory;
-    let etag = result_etag(&snapshot, query)?;
+fn stream_query(out: &mut AnswerWriter, running: &Running<'_>, format: Format) -> Result<Option<Reply>> {
+    let etag = running.etag()?;
     // The total has to be said before the results: -1 where it is not known without reading them.
-    let total = match &query.filter {
-        Filter::IdPrefix(_) => -1,
-        Filter::All | Filter::Ids(_) => {
-            let caller = out.caller();
-            let counting = Deadline::new(Some(exchange.node.limits.query_run_time), move || caller.is_gone());
-            count(&snapshot, query, memory, &counting)?.total
+    let total = running.quick_total()?;
+    let timestamp = match running.index() {
+        None => format!("{NEVER}Z"),
+        Some(index) => {
+            index.note_query();
+            index.statistics()?.last_indexed.map_or_else(|| format!("{NEVER}Z"), |date| date.to_string())
         }
     };
     let mut head = Vec::new();
     json::Writer::new(&mut head).object(|json| {
-        json.name("ResultEtag").signed(etag).name("IsStale").bool(false);
-        json.name("IndexName").string(&query.source.index_name());
-        json.name("TotalResults").signed(total).name("IndexTimestamp").string(&format!("{NEVER}Z"));
+        json.name("ResultEtag").signed(etag).name("IsStale").bool(running.is_stale());
+        json.name("IndexName").string(&running.index_name());
+        json.name("TotalResults").signed(total).name("IndexTimestamp").string(&timestamp);
     });
     let before = match format {
         Format::Lines => [b"{\"Stats\":".as_slice(), &head, b"}\r\n"].concat(),
         Format::Object => [head.strip_suffix(b"}").unwrap_or(&head), b",\"Results\":["].concat(),
     };
-    out.begin(reply::ok(Bytes::new()), &snapshot)?;
+    // From here on it goes at the pace of its reader.
+    running.deadline.lift();
+    out.begin(reply::ok(Bytes::new()), running.documents)?;
     let mut documents = Documents::begin(out, Format::Object, &before);
     documents.form = if format == Format::Lines { Form::Items } else { Form::Elements };
-    execute(&snapshot, query, memory, &deadline, &mut |document| documents.write(out, &document))?;
+    running.each(&mut |document| documents.write(out, &document))?;
     documents.end(out);
     Ok(None)
 }

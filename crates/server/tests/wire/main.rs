@@ -12,6 +12,7 @@ mod fixed_limits;
 mod hilo;
 mod http;
 mod identities;
+mod index_queries;
 mod indexes;
 mod limits;
 mod load;

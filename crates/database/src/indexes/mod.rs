@@ -1,0 +1,10 @@
+//! The indexes of a database: found or made for a query, kept up to date by a pool of threads, removed when others replace them.
+
+mod open;
+mod pool;
+mod registry;
+mod stored;
+
+pub use open::{Index, IndexError, IndexStatistics};
+pub(crate) use pool::IndexingPool;
+pub use registry::Indexes;

@@ -1,0 +1,319 @@
+//! One open index: its definition, its storage, how far it is, and who waits for it.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use documents::{Date, Etag, LastEtags, Snapshot};
+use parking_lot::Mutex;
+use query::definition::AutomaticIndex;
+use query::index::{IndexSnapshot, Progress};
+use query::indexing::{AutomaticMap, Failure, is_behind};
+
+use super::pool::Workplace;
+use crate::limits::INDEX_ERRORS_KEPT_MAX;
+use crate::{Error, Result, folders};
+
+/// An index of a database.
+pub struct Index {
+    name: String,
+    definition: AutomaticIndex,
+    created: Date,
+    /// Dropped before its folder is removed.
+    store: Option<query::index::Index>,
+    /// `None`: in memory.
+    folder: Option<PathBuf>,
+    /// Held by the one that indexes.
+    map: Mutex<AutomaticMap>,
+    state: Mutex<State>,
+    /// Whether it has a turn coming; set by who gives it one.
+    pub(super) has_turn: AtomicBool,
+    /// Its folder goes when nobody holds it any more.
+    is_removed: AtomicBool,
+    /// Ticks of the last query; 0: none yet.
+    last_query: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    progress: Progress,
+    /// All that was written up to this etag is in it.
+    indexed_to: Etag,
+    /// Whether it once had all that there was.
+    was_complete: bool,
+    waiting: Vec<(Etag, Box<dyn FnOnce() + Send>)>,
+    errors: Vec<IndexError>,
+    /// Why nothing is indexed any more.
+    failure: Option<query::index::Error>,
+    last_indexed: Option<Date>,
+    indexed_count: u64,
+    failed_count: u64,
+}
+
+/// A document that an index could not take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexError {
+    /// When.
+    pub at: Date,
+    /// Its id.
+    pub document: String,
+    /// Why.
+    pub message: String,
+}
+
+/// Counts and dates of an index.
+#[derive(Clone, Debug, Default)]
+pub struct IndexStatistics {
+    /// Entries.
+    pub entry_count: u64,
+    /// How far it is with its source.
+    pub progress: Progress,
+    /// Documents that it took since the server started.
+    pub indexed_count: u64,
+    /// Documents that it could not take since then.
+    pub failed_count: u64,
+    /// When it last took something, since then.
+    pub last_indexed: Option<Date>,
+    /// When it was last asked.
+    pub last_query: Option<Date>,
+}
+
+impl Index {
+    pub(super) fn new(
+        definition: AutomaticIndex,
+        created: Date,
+        store: query::index::Index,
+        folder: Option<PathBuf>,
+    ) -> Result<Index> {
+        let map = AutomaticMap::new(&definition, &store)?;
+        let progress = store.read()?.progress(definition.source())?.unwrap_or_default();
+        Ok(Index {
+            name: definition.name(),
+            definition,
+            created,
+            store: Some(store),
+            folder,
+            map: Mutex::new(map),
+            state: Mutex::new(State { progress, ..State::default() }),
+            has_turn: AtomicBool::new(false),
+            is_removed: AtomicBool::new(false),
+            last_query: AtomicU64::new(0),
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is.
+    pub fn definition(&self) -> &AutomaticIndex {
+        &self.definition
+    }
+
+    /// When it was made.
+    pub fn created(&self) -> Date {
+        self.created
+    }
+
+    pub(super) fn store(&self) -> Result<&query::index::Index> {
+        self.store.as_ref().ok_or(Error::Corrupt { rule: "an open index has a store" })
+    }
+
+    /// A snapshot of its last batch. Open that of the documents after it: what an entry names is there then, or was deleted
+    /// since.
+    ///
+    /// # Errors
+    ///
+    /// The index is damaged or failed.
+    pub fn read(&self) -> Result<IndexSnapshot<'_>> {
+        self.refuse_failed()?;
+        Ok(self.store()?.read()?)
+    }
+
+    /// Notes that it was asked.
+    pub fn note_query(&self) -> Option<Date> {
+        let before = self.last_query.swap(Date::now().ticks(), Relaxed);
+        (before > 0).then(|| Date::from_ticks(before))
+    }
+
+    /// Whether a snapshot of the index lacks something of one of the documents, of what has etags up to `etag`.
+    ///
+    /// # Errors
+    ///
+    /// Either cannot be read.
+    pub fn is_stale(&self, index: &IndexSnapshot<'_>, documents: &Snapshot<'_>, etag: Etag) -> Result<bool> {
+        let source = self.definition.source();
+        Ok(is_behind(source, index.progress(source)?.unwrap_or_default(), documents, etag)?)
+    }
+
+    /// Counts and dates.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub fn statistics(&self) -> Result<IndexStatistics> {
+        let entry_count = self.store()?.read()?.entry_count();
+        let last_query = self.last_query.load(Relaxed);
+        let state = self.state.lock();
+        Ok(IndexStatistics {
+            entry_count,
+            progress: state.progress,
+            indexed_count: state.indexed_count,
+            failed_count: state.failed_count,
+            last_indexed: state.last_indexed,
+            last_query: (last_query > 0).then(|| Date::from_ticks(last_query)),
+        })
+    }
+
+    /// The last documents that it could not take.
+    pub fn errors(&self) -> Vec<IndexError> {
+        self.state.lock().errors.clone()
+    }
+
+    /// Why nothing is indexed any more; until it is reset.
+    pub fn failure(&self) -> Option<query::index::Error> {
+        self.state.lock().failure.clone()
+    }
+
+    /// Whether it was deleted, or replaced by another: it is not brought up to date any more.
+    pub fn is_removed(&self) -> bool {
+        self.is_removed.load(Relaxed)
+    }
+
+    fn refuse_failed(&self) -> Result<()> {
+        self.failure().map_or(Ok(()), |failure| Err(failure.into()))
+    }
+
+    /// Whether it once had all that there was: before that its answers say little.
+    pub fn was_complete(&self) -> bool {
+        self.state.lock().was_complete
+    }
+
+    /// Calls `done` once all that was written up to `etag` is in it, or it failed; at once if that is so already.
+    pub fn when_indexed(&self, etag: Etag, done: impl FnOnce() + Send + 'static) {
+        let mut state = self.state.lock();
+        if state.indexed_to >= etag || state.failure.is_some() || self.is_removed.load(Relaxed) {
+            drop(state);
+            return done();
+        }
+        // Those that do not wait any more are gone with the next that is indexed.
+        state.waiting.push((etag, Box::new(done)));
+    }
+
+    /// Whether all that was written up to `etag` is in it.
+    pub fn is_indexed_to(&self, etag: Etag) -> bool {
+        self.state.lock().indexed_to >= etag
+    }
+
+    /// Bytes of its files; 0 in memory.
+    pub fn size_on_disk(&self) -> u64 {
+        self.folder.as_deref().map_or(0, folders::size)
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        self.state.lock().progress
+    }
+
+    pub(super) fn lacks(&self, last: LastEtags) -> bool {
+        let state = self.state.lock();
+        state.failure.is_none()
+            && (state.progress.documents < last.documents || state.progress.tombstones < last.tombstones)
+    }
+
+    /// All up to `etag` is in it, as somebody saw who looked at its source.
+    pub(super) fn is_current(&self, etag: Etag) {
+        let mut state = self.state.lock();
+        if state.failure.is_some() {
+            return;
+        }
+        state.was_complete = true;
+        state.indexed_to = state.indexed_to.max(etag);
+        let reached = state.indexed_to;
+        wake(state, |wanted| wanted <= reached);
+    }
+
+    /// Takes one batch. Gives whether it has all of the snapshot now.
+    pub(super) fn take_turn(&self, documents: &Snapshot<'_>, workplace: &mut Workplace) -> Result<bool> {
+        let last_etag = documents.last_etag()?;
+        let store = self.store()?;
+        let step = self.map.lock().step(store, documents, &mut workplace.batch)?;
+        let progress = store.read()?.progress(self.definition.source())?.unwrap_or_default();
+        {
+            let mut state = self.state.lock();
+            state.progress = progress;
+            state.indexed_count += step.indexed;
+            state.failed_count += step.failures.len() as u64;
+            if step.indexed + step.removed > 0 {
+                state.last_indexed = Some(Date::now());
+            }
+            state.note_errors(step.failures);
+        }
+        if step.is_done {
+            self.is_current(last_etag);
+        }
+        Ok(step.is_done)
+    }
+
+    /// Nothing is indexed any more, and nobody waits for it.
+    pub(super) fn fail(&self, error: query::index::Error) {
+        tracing::error!(index = self.name, %error, "an index failed");
+        let mut state = self.state.lock();
+        state.failure = Some(error);
+        wake(state, |_| true);
+    }
+
+    /// It is not to be asked any more, and its folder goes when nobody holds it.
+    pub(super) fn remove(&self) {
+        self.is_removed.store(true, Relaxed);
+        wake(self.state.lock(), |_| true);
+    }
+
+    /// Makes durable what it has.
+    pub(super) fn flush(&self) -> Result<Progress> {
+        let progress = self.progress();
+        self.store()?.environment().flush()?;
+        Ok(progress)
+    }
+
+    pub(super) fn flush_if_idle(&self) -> Result<bool> {
+        Ok(self.store()?.environment().flush_if_idle()?)
+    }
+}
+
+/// Calls those that wait for what has come, without the lock.
+fn wake(mut state: parking_lot::MutexGuard<'_, State>, has_come: impl Fn(Etag) -> bool) {
+    let called: Vec<_> = state.waiting.extract_if(.., |(etag, _)| has_come(*etag)).collect();
+    drop(state);
+    called.into_iter().for_each(|(_, done)| done());
+}
+
+impl State {
+    fn note_errors(&mut self, failures: Vec<Failure>) {
+        let at = Date::now();
+        self.errors.extend(failures.into_iter().map(|Failure { document, message }| IndexError {
+            at,
+            document,
+            message,
+        }));
+        let surplus = self.errors.len().saturating_sub(INDEX_ERRORS_KEPT_MAX);
+        self.errors.drain(..surplus);
+    }
+}
+
+impl Drop for Index {
+    fn drop(&mut self) {
+        drop(self.store.take());
+        if let (true, Some(folder)) = (self.is_removed.load(Relaxed), &self.folder)
+            && let Err(error) = folders::remove(folder)
+        {
+            // At the next start it goes, since no definition names it.
+            tracing::warn!(index = self.name, %error, "the files of a removed index were not removed");
+        }
+    }
+}
+
+impl std::fmt::Debug for Index {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Index").field("name", &self.name).finish_non_exhaustive()
+    }
+}

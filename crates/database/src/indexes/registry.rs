@@ -1,0 +1,381 @@
+//! The indexes of one database: which there are, which answers a query, and who brings them up to date.
+//!
+//! ```text
+//! commit ─► announce ─► pool: look (which lack something?) ─► a turn for each of those ─► pool: one batch ─► again, or done
+//! ```
+//!
+//! A commit costs the same however many indexes there are: it notes the etag, and has the pool look if nobody is about to. An
+//! index that is up to date is told so, which is what queries wait for.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock, Weak};
+
+use arc_swap::ArcSwap;
+use documents::{Date, Etag, LastEtags};
+use parking_lot::Mutex;
+use query::definition::AutomaticIndex;
+
+use super::open::Index;
+use super::pool::{IndexingPool, Workplace};
+use super::stored::StoredIndex;
+use crate::limits::{INDEX_COUNT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAIT, LOCKED_FOLDER_WAITS_MAX};
+use crate::{Database, Error, Result, folders};
+
+/// The indexes of a database.
+pub struct Indexes {
+    /// Where their folders are; `None`: in memory.
+    folder: Option<PathBuf>,
+    open: ArcSwap<Vec<Arc<Index>>>,
+    /// Held by everything that changes which indexes there are.
+    changing: Mutex<()>,
+    pool: Arc<IndexingPool>,
+    /// The database that they are of, once it is open.
+    database: OnceLock<Weak<Database>>,
+    /// The last etag that was announced.
+    last_etag: AtomicU64,
+    /// Whether somebody is about to look.
+    is_announced: AtomicBool,
+}
+
+impl Indexes {
+    pub(crate) fn new(folder: Option<PathBuf>, pool: Arc<IndexingPool>) -> Indexes {
+        Indexes {
+            folder,
+            open: ArcSwap::default(),
+            changing: Mutex::default(),
+            pool,
+            database: OnceLock::new(),
+            last_etag: AtomicU64::new(0),
+            is_announced: AtomicBool::new(false),
+        }
+    }
+
+    /// Opens those that there are. One that cannot be read is built anew: nothing is lost by that but time.
+    pub(crate) fn start(&self, database: &Arc<Database>) -> Result<()> {
+        let _ = self.database.set(Arc::downgrade(database));
+        let stored = StoredIndex::all(&database.read())?;
+        if let Some(folder) = &self.folder {
+            sweep(folder, &stored);
+        }
+        let last_etag = database.read().last_etag()?;
+        let open = stored.into_iter().map(|stored| self.open_stored(stored, last_etag));
+        let open: Vec<Arc<Index>> = open.collect::<Result<_>>()?;
+        if !open.is_empty() {
+            self.open.store(Arc::new(open));
+            self.committed(last_etag);
+        }
+        Ok(())
+    }
+
+    /// * `last_etag`: that of the documents. An index that is past it is of others.
+    fn open_stored(&self, stored: StoredIndex, last_etag: Etag) -> Result<Arc<Index>> {
+        let options = storage::Options { flush_after_bytes: INDEX_FLUSH_BYTES, ..storage::Options::default() };
+        let Some(folder) = self.folder.as_ref().map(|folder| folder.join(&stored.folder)) else {
+            let store = query::index::Index::in_memory(options)?;
+            return Ok(Arc::new(Index::new(stored.definition, stored.created, store, None)?));
+        };
+        let StoredIndex { definition, created, .. } = stored;
+        let open = || {
+            folders::make(&folder)?;
+            let index = Index::new(definition.clone(), created, open_folder(&folder, &options)?, Some(folder.clone()))?;
+            if index.progress().documents > last_etag {
+                return Err(query::index::Error::Corrupt { rule: "no index has what its documents have not" }.into());
+            }
+            Ok(Arc::new(index))
+        };
+        match open() {
+            Err(Error::Index(error)) if is_damaged(&error) => {
+                let index = definition.name();
+                tracing::error!(index, %error, "an index cannot be read; it is built anew");
+                folders::remove(&folder)?;
+                open()
+            }
+            opened => opened,
+        }
+    }
+
+    /// All of them, by name.
+    pub fn all(&self) -> Arc<Vec<Arc<Index>>> {
+        self.open.load_full()
+    }
+
+    /// The one of this name, in any case.
+    pub fn by_name(&self, name: &str) -> Option<Arc<Index>> {
+        let wanted = documents::id::lower(name);
+        self.open.load().iter().find(|index| documents::id::lower(index.name()) == wanted).cloned()
+    }
+
+    /// The index that answers what `needed` would: of those that cover it one that is complete, and of those the widest.
+    pub fn covering(&self, needed: &AutomaticIndex) -> Option<Arc<Index>> {
+        let open = self.open.load();
+        let covering = open.iter().filter(|index| index.definition().covers(needed));
+        covering.max_by_key(|index| (index.was_complete(), index.definition().fields().len())).cloned()
+    }
+
+    /// The same; made if there is none, with the fields of the widest index of the source besides, which it then replaces.
+    ///
+    /// # Errors
+    ///
+    /// There are too many indexes, or storage fails.
+    pub fn covering_or_new(&self, needed: &AutomaticIndex) -> Result<Arc<Index>> {
+        if let Some(index) = self.covering(needed) {
+            return Ok(index);
+        }
+        let _changing = self.changing.lock();
+        if let Some(index) = self.covering(needed) {
+            return Ok(index);
+        }
+        let database = self.database()?;
+        let open = self.open.load();
+        if open.len() >= INDEX_COUNT_MAX {
+            return Err(Error::TooManyIndexes { name: database.name().to_owned() });
+        }
+        let same_source = open.iter().filter(|index| index.definition().has_source_of(needed));
+        let widest = same_source.max_by_key(|index| index.definition().fields().len());
+        let definition = widest.map_or_else(|| needed.clone(), |widest| needed.widened_by(widest.definition()));
+        let stored = StoredIndex::new(definition, Date::now());
+        // First the definition: a folder without one is swept at the next start.
+        database.write(0, |writing| stored.put(writing))?;
+        let index = self.open_stored(stored, Etag::MAX)?;
+        self.open.rcu(|open| {
+            let mut open: Vec<Arc<Index>> = open.iter().chain([&index]).cloned().collect();
+            open.sort_by(|left, right| left.name().cmp(right.name()));
+            open
+        });
+        self.give_turn(&index);
+        Ok(index)
+    }
+
+    /// Removes the index of this name. False: there is none.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn remove(&self, name: &str) -> Result<bool> {
+        let _changing = self.changing.lock();
+        let Some(index) = self.by_name(name) else { return Ok(false) };
+        self.remove_open(&index)?;
+        Ok(true)
+    }
+
+    /// The lock `changing` is held.
+    fn remove_open(&self, index: &Arc<Index>) -> Result<()> {
+        let database = self.database()?;
+        database.write(0, |writing| StoredIndex::delete(index.name(), writing))?;
+        self.open.rcu(|open| open.iter().filter(|other| !Arc::ptr_eq(other, index)).cloned().collect::<Vec<_>>());
+        index.remove();
+        Ok(())
+    }
+
+    /// Builds an index anew. False: there is none of this name.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn reset(&self, name: &str) -> Result<bool> {
+        let _changing = self.changing.lock();
+        let Some(index) = self.by_name(name) else { return Ok(false) };
+        let stored = StoredIndex::new(index.definition().clone(), index.created());
+        self.database()?.write(0, |writing| stored.put(writing))?;
+        let anew = self.open_stored(stored, Etag::MAX)?;
+        self.open.rcu(|open| {
+            let replaced = |other: &Arc<Index>| if Arc::ptr_eq(other, &index) { &anew } else { other }.clone();
+            open.iter().map(replaced).collect::<Vec<_>>()
+        });
+        index.remove();
+        self.give_turn(&anew);
+        Ok(true)
+    }
+
+    fn database(&self) -> Result<Arc<Database>> {
+        let database = self.database.get().and_then(Weak::upgrade);
+        database.ok_or(Error::Corrupt { rule: "indexes belong to an open database" })
+    }
+
+    /// Something was committed. Called on the thread that committed: it only notes and wakes.
+    #[inline]
+    pub(crate) fn committed(&self, last_etag: Etag) {
+        self.last_etag.fetch_max(last_etag, SeqCst);
+        if self.open.load().is_empty() || self.is_announced.swap(true, SeqCst) {
+            return;
+        }
+        let Some(database) = self.database.get().cloned() else { return };
+        self.pool.add(Box::new(move |_| {
+            let Some(database) = database.upgrade() else { return };
+            if let Err(error) = database.indexes().look(&database) {
+                tracing::error!(database = database.name(), %error, "what indexes lack cannot be read");
+            }
+        }));
+    }
+
+    /// Gives each index that lacks something a turn, and tells the others that they are up to date.
+    fn look(&self, database: &Arc<Database>) -> Result<()> {
+        self.is_announced.store(false, SeqCst);
+        let documents = database.read();
+        let last_etag = documents.last_etag()?;
+        let mut sources: HashMap<Option<&str>, LastEtags> = HashMap::new();
+        let open = self.open.load_full();
+        for index in open.iter() {
+            let source = index.definition().collection.as_deref();
+            // Many indexes have few sources.
+            let last = match sources.get(&source) {
+                Some(last) => *last,
+                None => *sources.entry(source).or_insert(documents.last_etags(source)?),
+            };
+            match index.lacks(last) {
+                true => self.give_turn(index),
+                false => index.is_current(last_etag),
+            }
+        }
+        Ok(())
+    }
+
+    /// Unless it has one coming.
+    fn give_turn(&self, index: &Arc<Index>) {
+        if !index.has_turn.swap(true, SeqCst) {
+            self.add_turn(index.clone());
+        }
+    }
+
+    fn add_turn(&self, index: Arc<Index>) {
+        let Some(database) = self.database.get().cloned() else { return };
+        self.pool.add(Box::new(move |workplace| {
+            let Some(database) = database.upgrade().filter(|database| !database.is_closed()) else { return };
+            database.indexes().take_turn(&database, &index, workplace);
+        }));
+    }
+
+    fn take_turn(&self, database: &Arc<Database>, index: &Arc<Index>, workplace: &mut Workplace) {
+        let documents = database.read();
+        let turn = documents.last_etag().map_err(Error::from).and_then(|last_etag| {
+            let was_complete = index.was_complete();
+            let is_done = index.take_turn(&documents, workplace)?;
+            Ok((last_etag, is_done, is_done && !was_complete))
+        });
+        drop(documents);
+        match turn {
+            Ok((_, false, _)) => self.add_turn(index.clone()),
+            Ok((last_etag, true, is_complete_now)) => {
+                index.has_turn.store(false, SeqCst);
+                if self.last_etag.load(SeqCst) > last_etag {
+                    // Who looked meanwhile saw that it had a turn.
+                    self.committed(last_etag);
+                }
+                if is_complete_now {
+                    self.remove_superseded(index);
+                }
+            }
+            Err(error) => {
+                index.has_turn.store(false, SeqCst);
+                index.fail(match error {
+                    Error::Index(error) => error,
+                    Error::Storage(error) => error.into(),
+                    Error::Documents(error) => error.into(),
+                    _ => query::index::Error::Corrupt { rule: "its documents can be read" },
+                });
+            }
+        }
+    }
+
+    /// Removes those that answer nothing that a new, complete one does not.
+    fn remove_superseded(&self, by: &Arc<Index>) {
+        let _changing = self.changing.lock();
+        let is_superseded = |index: &&Arc<Index>| {
+            !Arc::ptr_eq(index, by)
+                && by.definition().covers(index.definition())
+                && !index.definition().covers(by.definition())
+        };
+        if !self.open.load().iter().any(|index| Arc::ptr_eq(index, by)) {
+            return;
+        }
+        for index in self.open.load_full().iter().filter(is_superseded) {
+            if let Err(error) = self.remove_open(index) {
+                tracing::warn!(index = index.name(), %error, "a superseded index was not removed");
+            }
+        }
+    }
+
+    /// Up to where no index needs tombstones any more, whatever happens; `None` without indexes.
+    pub(crate) fn seen_etag(&self) -> Result<Option<Etag>> {
+        let mut seen = None;
+        for index in self.open.load_full().iter() {
+            let progress = match (index.failure(), index.is_indexed_to(1)) {
+                // What failed is built anew, and what has not come through yet waits.
+                (None, true) => index.flush()?,
+                _ => return Ok(Some(0)),
+            };
+            let last = self.database()?.read().last_etags(index.definition().collection.as_deref())?;
+            // One that has all of its source has seen everything up to now.
+            let etag = match progress.tombstones >= last.tombstones && progress.documents >= last.documents {
+                true => Etag::MAX,
+                false => progress.tombstones,
+            };
+            seen = Some(seen.map_or(etag, |seen: Etag| seen.min(etag)));
+        }
+        Ok(seen)
+    }
+
+    /// What is due now and then: flushes those at rest, and builds anew those that failed.
+    pub(crate) fn maintain(&self) {
+        for index in self.open.load_full().iter() {
+            let done = match index.failure() {
+                Some(_) => self.reset(index.name()).map(drop),
+                None => index.flush_if_idle().map(drop),
+            };
+            if let Err(error) = done {
+                tracing::warn!(index = index.name(), %error, "an index could not be flushed or built anew");
+            }
+        }
+    }
+
+    /// Whether none has a turn coming.
+    pub(crate) fn are_at_rest(&self) -> bool {
+        !self.is_announced.load(SeqCst) && self.open.load().iter().all(|index| !index.has_turn.load(SeqCst))
+    }
+
+    /// Bytes of all files.
+    pub fn size_on_disk(&self) -> u64 {
+        self.open.load().iter().map(|index| index.size_on_disk()).sum()
+    }
+}
+
+/// Waits while somebody lets go of it.
+fn open_folder(folder: &Path, options: &storage::Options) -> Result<query::index::Index> {
+    for _ in 0..LOCKED_FOLDER_WAITS_MAX {
+        match query::index::Index::open(folder, options.clone()) {
+            Err(query::index::Error::Storage(storage::Error::Locked { .. })) => {}
+            opened => return Ok(opened?),
+        }
+        std::thread::sleep(LOCKED_FOLDER_WAIT);
+    }
+    Ok(query::index::Index::open(folder, options.clone())?)
+}
+
+fn is_damaged(error: &query::index::Error) -> bool {
+    use query::index::Error::{Corrupt, NotAnIndex, Storage};
+    matches!(
+        error,
+        Corrupt { .. } | NotAnIndex | Storage(storage::Error::Corrupt { .. } | storage::Error::CorruptFile { .. })
+    )
+}
+
+/// Removes the folders that no definition names: those of indexes whose removal or creation was cut off.
+fn sweep(folder: &Path, stored: &[StoredIndex]) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_known = stored.iter().any(|stored| stored.folder == name);
+        let is_ours = name
+            .split('~')
+            .next()
+            .is_some_and(|name| name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        if is_ours
+            && !is_known
+            && let Err(error) = folders::remove(&path)
+        {
+            tracing::warn!(folder = name, %error, "what is left of an index was not removed");
+        }
+    }
+}

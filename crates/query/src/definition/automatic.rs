@@ -1,0 +1,174 @@
+//! Indexes that queries make: the fields of one collection that somebody asked for.
+
+use super::{Analysis, Field, FieldName};
+use json::Value;
+
+/// An index that a query made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AutomaticIndex {
+    /// The collection, as the first query spelled it; `None`: all documents.
+    pub collection: Option<String>,
+    /// Its fields, sorted by label, each name once.
+    fields: Vec<Field>,
+}
+
+/// The source that stands for all collections.
+pub const ALL_DOCUMENTS: &str = "@all_docs";
+
+impl AutomaticIndex {
+    /// An index with these fields; several of one name become one.
+    pub fn new(collection: Option<String>, fields: impl IntoIterator<Item = Field>) -> AutomaticIndex {
+        let mut sorted: Vec<Field> = Vec::new();
+        for field in fields {
+            match sorted.iter_mut().find(|other| other.name.path == field.name.path) {
+                Some(other) => {
+                    other.is_exact |= field.is_exact;
+                    other.name.is_quoted |= field.name.is_quoted;
+                }
+                None => sorted.push(field),
+            }
+        }
+        sorted.sort_by_cached_key(label);
+        AutomaticIndex { collection, fields: sorted }
+    }
+
+    /// Its fields, in the order of its name.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// The name: `Auto/Users/ByAgeAndName`. Labels stand in the order of their bytes; without fields it is `ById()`.
+    pub fn name(&self) -> String {
+        let labels: Vec<String> = self.fields.iter().map(label).collect();
+        let collection = self.collection.as_deref().unwrap_or("AllDocs");
+        let fields = if labels.is_empty() { "Id()".to_owned() } else { labels.join("And") };
+        format!("Auto/{collection}/By{fields}")
+    }
+
+    /// What it reads: a collection, or [`ALL_DOCUMENTS`].
+    pub fn source(&self) -> &str {
+        self.collection.as_deref().unwrap_or(ALL_DOCUMENTS)
+    }
+
+    /// Whether both read the same documents.
+    pub fn has_source_of(&self, other: &AutomaticIndex) -> bool {
+        match (&self.collection, &other.collection) {
+            (Some(one), Some(other)) => documents::id::lower(one) == documents::id::lower(other),
+            (one, other) => one.is_none() && other.is_none(),
+        }
+    }
+
+    /// Whether it answers all that `needed` would: the same source, and all its fields.
+    pub fn covers(&self, needed: &AutomaticIndex) -> bool {
+        self.has_source_of(needed) && needed.fields.iter().all(|field| self.missing(field).is_none())
+    }
+
+    /// The label of a field that it lacks.
+    pub fn missing(&self, needed: &Field) -> Option<String> {
+        let found = self.fields.iter().find(|field| field.name.path == needed.name.path);
+        let is_there = found.is_some_and(|field| field.is_exact || !needed.is_exact);
+        if is_there { None } else { Some(label(needed)) }
+    }
+
+    /// The index that has the fields of both, from the source of this one.
+    pub fn widened_by(&self, other: &AutomaticIndex) -> AutomaticIndex {
+        Self::new(self.collection.clone(), self.fields.iter().chain(&other.fields).cloned())
+    }
+
+    /// The names under which its terms are kept, in the order of its fields: with each the field's number and analysis.
+    pub fn stored_fields(&self) -> Vec<(usize, Analysis, String)> {
+        let mut stored = Vec::new();
+        for (number, field) in self.fields.iter().enumerate() {
+            stored.push((number, Analysis::LowerCase, field.name.stored(Analysis::LowerCase)));
+            if field.is_exact {
+                stored.push((number, Analysis::Exact, field.name.stored(Analysis::Exact)));
+            }
+        }
+        stored
+    }
+
+    /// The definition as it is kept: `{"Collection":..,"Fields":[{"Name":..,"IsNameQuoted":..,"IsExact":..}]}`.
+    pub fn to_json(&self) -> Value {
+        let mut value = Value::object();
+        value.set("Collection", self.collection.clone().map_or(Value::Null, Value::String));
+        let field = |field: &Field| {
+            let mut value = Value::object();
+            value.set("Name", Value::String(field.name.path.clone()));
+            value.set("IsNameQuoted", Value::Bool(field.name.is_quoted));
+            value.set("IsExact", Value::Bool(field.is_exact));
+            value
+        };
+        value.set("Fields", Value::Array(self.fields.iter().map(field).collect()));
+        value
+    }
+
+    /// Reads what [`Self::to_json`] wrote. `None`: it is something else.
+    pub fn from_json(value: &Value) -> Option<AutomaticIndex> {
+        let collection = match value.get("Collection")? {
+            Value::Null => None,
+            name => Some(name.as_str()?.to_owned()),
+        };
+        let Value::Array(fields) = value.get("Fields")? else { return None };
+        let field = |value: &Value| {
+            let flag = |name| value.get(name).and_then(Value::as_bool);
+            let path = value.get("Name")?.as_str()?.to_owned();
+            let name = FieldName { path, is_quoted: flag("IsNameQuoted")? };
+            Some(Field { name, is_exact: flag("IsExact")? })
+        };
+        let fields: Option<Vec<Field>> = fields.iter().map(field).collect();
+        Some(AutomaticIndex::new(collection, fields?))
+    }
+}
+
+/// What stands for a field in the name of an index.
+fn label(field: &Field) -> String {
+    let label = field.name.label();
+    if field.is_exact { format!("Exact({label})") } else { label }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(path: &str, is_exact: bool) -> Field {
+        Field { name: FieldName { path: path.to_owned(), is_quoted: path.starts_with('@') }, is_exact }
+    }
+
+    fn index(collection: &str, paths: &[&str]) -> AutomaticIndex {
+        AutomaticIndex::new(Some(collection.to_owned()), paths.iter().map(|path| field(path, false)))
+    }
+
+    /// As the reference names them.
+    #[test]
+    fn names_follow_from_fields() {
+        assert_eq!(
+            index("Orders", &["company", "Freight", "Company"]).name(),
+            "Auto/Orders/ByCompanyAndFreightAndcompany"
+        );
+        assert_eq!(index("users", &["age"]).name(), "Auto/users/Byage");
+        assert_eq!(index("Xs", &[]).name(), "Auto/Xs/ById()");
+        let quoted = index("Xs", &["v", "V", "Q.0", "@metadata.@last-modified", "@metadata.@collection"]);
+        let quoted = AutomaticIndex::new(quoted.collection.clone(), [field("W", true)]).widened_by(&quoted);
+        let name = "Auto/Xs/By'@metadata.@collection'And'@metadata.@last-modified'AndExact(W)AndQ.0AndVAndv";
+        assert_eq!(quoted.name(), name);
+        assert_eq!(AutomaticIndex::new(None, [field("Lines[].P", false)]).name(), "Auto/AllDocs/ByLines[].P");
+    }
+
+    #[test]
+    fn an_index_covers_what_has_fewer_fields() {
+        let (wide, narrow) = (index("Users", &["Age", "Name"]), index("USERS", &["Name"]));
+        assert!(wide.covers(&narrow) && !narrow.covers(&wide) && !index("Dogs", &["Name"]).covers(&narrow));
+        let exact = AutomaticIndex::new(Some("Users".to_owned()), [field("Name", true)]);
+        assert!(exact.covers(&narrow) && !wide.covers(&exact) && wide.widened_by(&exact).covers(&exact));
+        assert_eq!(wide.missing(&exact.fields()[0]).as_deref(), Some("Exact(Name)"));
+        assert!(!AutomaticIndex::new(None, [field("Name", false)]).covers(&narrow));
+    }
+
+    #[test]
+    fn definitions_come_back() {
+        for index in [index("Ä", &["a.b", "@id"]), AutomaticIndex::new(None, [field("x\"", true)])] {
+            assert_eq!(AutomaticIndex::from_json(&index.to_json()), Some(index));
+        }
+        assert_eq!(AutomaticIndex::from_json(&Value::object()), None);
+    }
+}

@@ -1,0 +1,154 @@
+//! Conditions as operators over rising ids: lists where there are lists, sets where terms have to be walked through.
+
+use super::Look;
+use crate::index::{
+    Difference, EntryIds, EntrySet, Error, FieldNumber, IndexSnapshot, Intersection, Kind, StoredTerm, Term, TermRange,
+    Union,
+};
+use crate::plan::{Condition, FieldUse, Sought};
+use std::ops::Bound;
+
+type Ids<'s> = Box<dyn EntryIds + 's>;
+
+/// Terms of one field up to which their lists are merged; more become a set.
+const MERGED_LISTS_MAX: usize = 8;
+
+/// The entries that a condition wants.
+pub(super) fn evaluate<E: From<Error>>(
+    index: &IndexSnapshot<'_>,
+    condition: &Condition,
+    look: Look<'_, E>,
+) -> Result<EntrySet, E> {
+    let ids = Operators { index, look }.of(condition)?;
+    look()?;
+    Ok(EntrySet::of(ids)?)
+}
+
+struct Operators<'s, 'l, E> {
+    index: &'s IndexSnapshot<'s>,
+    look: Look<'l, E>,
+}
+
+impl<'s, E: From<Error>> Operators<'s, '_, E> {
+    /// The depth of the recursion is that of the query's text, which is bounded.
+    fn of(&self, condition: &Condition) -> Result<Ids<'s>, E> {
+        (self.look)()?;
+        Ok(match condition {
+            Condition::All => Box::new(self.index.all()),
+            Condition::Nothing => set(EntrySet::new()),
+            Condition::Ids(ids) => {
+                let mut found = EntrySet::new();
+                for id in ids {
+                    self.index.entries_of(id)?.into_iter().for_each(|entry| _ = found.insert(entry));
+                }
+                set(found)
+            }
+            Condition::IdPrefix(prefix) => set(self.index.entries_by_prefix(prefix)?),
+            Condition::And(conditions) => self.and(conditions)?,
+            Condition::Or(conditions) => Box::new(Union::new(self.all_of(conditions)?)),
+            Condition::Not(condition) => Box::new(Difference::new(self.index.all(), self.of(condition)?)),
+            Condition::AnyOf(field, _)
+            | Condition::AllOf(field, _)
+            | Condition::Numbers(field, ..)
+            | Condition::Texts(field, ..)
+            | Condition::Prefix(field, _)
+            | Condition::Suffix(field, _)
+            | Condition::Pattern(field, _)
+            | Condition::Exists(field) => match self.index.field(&field.name.stored(field.analysis))? {
+                Some(number) => self.of_field(condition, field, number)?,
+                // No entry ever had it.
+                None => set(EntrySet::new()),
+            },
+        })
+    }
+
+    fn all_of(&self, conditions: &[Condition]) -> Result<Vec<Ids<'s>>, E> {
+        conditions.iter().map(|condition| self.of(condition)).collect()
+    }
+
+    /// What is excluded is taken away from the rest.
+    fn and(&self, conditions: &[Condition]) -> Result<Ids<'s>, E> {
+        let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
+        for condition in conditions {
+            match condition {
+                Condition::All => {}
+                Condition::Not(condition) => unwanted.push(self.of(condition)?),
+                condition => wanted.push(self.of(condition)?),
+            }
+        }
+        let wanted: Ids<'s> = match wanted.len() {
+            0 => Box::new(self.index.all()),
+            1 => wanted.remove(0),
+            _ => Box::new(Intersection::new(wanted)),
+        };
+        Ok(if unwanted.is_empty() { wanted } else { Box::new(Difference::new(wanted, Union::new(unwanted))) })
+    }
+
+    fn of_field(&self, condition: &Condition, field: &FieldUse, number: FieldNumber) -> Result<Ids<'s>, E> {
+        let range = |range: &TermRange| Ok::<_, E>(set(self.index.range(range)?));
+        match condition {
+            Condition::AnyOf(_, values) => self.any_of(number, values),
+            Condition::AllOf(_, values) => Ok(Box::new(Intersection::new(self.lists(number, values)?))),
+            Condition::Numbers(_, low, high) => range(&TermRange::numbers(number, *low, *high)),
+            Condition::Texts(_, low, high) => range(&TermRange::text(number, text(low), text(high))),
+            Condition::Prefix(_, prefix) => range(&TermRange::prefix(number, prefix)),
+            Condition::Suffix(_, suffix) => self.matching(field, number, |text| text.ends_with(suffix.as_str())),
+            Condition::Pattern(_, regex) => self.matching(field, number, |text| regex.is_match(text)),
+            // A number is a text too.
+            Condition::Exists(_) => {
+                let nulls: Ids<'s> = Box::new(self.index.present(number, Kind::Null)?);
+                Ok(Box::new(Union::new(vec![nulls, Box::new(self.index.present(number, Kind::Text)?)])))
+            }
+            _ => self.of(condition),
+        }
+    }
+
+    fn any_of(&self, number: FieldNumber, values: &[Sought]) -> Result<Ids<'s>, E> {
+        if values.len() <= MERGED_LISTS_MAX {
+            let mut lists = self.lists(number, values)?;
+            return Ok(if lists.len() == 1 { lists.remove(0) } else { Box::new(Union::new(lists)) });
+        }
+        let mut found = EntrySet::new();
+        for value in values {
+            (self.look)()?;
+            self.index.term(number, term(value))?.add_to(&mut found)?;
+        }
+        Ok(set(found))
+    }
+
+    fn lists(&self, number: FieldNumber, values: &[Sought]) -> Result<Vec<Ids<'s>>, E> {
+        let list = |value: &Sought| Ok(Box::new(self.index.term(number, term(value))?) as Ids<'s>);
+        values.iter().map(list).collect()
+    }
+
+    /// Walks through all texts of the field.
+    fn matching(&self, field: &FieldUse, number: FieldNumber, fits: impl Fn(&str) -> bool) -> Result<Ids<'s>, E> {
+        let texts = TermRange::all(number, Kind::Text);
+        let found = self.index.matching(&texts, |term| {
+            (self.look)()?;
+            match term {
+                StoredTerm::Text(text) => Ok(fits(&text)),
+                // Its end is not there to be looked at, and leaving it out would be wrong without a word.
+                StoredTerm::Cut(_) => Err(Error::LongText { field: field.name.path.clone() }.into()),
+                StoredTerm::Null | StoredTerm::Number(_) => Ok(false),
+            }
+        });
+        found.map(set)
+    }
+}
+
+fn set<'s>(entries: EntrySet) -> Ids<'s> {
+    Box::new(entries.into_entries())
+}
+
+fn term(value: &Sought) -> Term<'_> {
+    match value {
+        Sought::Null => Term::Null,
+        Sought::Text(text) => Term::Text(text),
+        Sought::Number(number) => Term::Number(*number),
+    }
+}
+
+fn text(bound: &Bound<String>) -> Bound<&str> {
+    bound.as_ref().map(String::as_str)
+}

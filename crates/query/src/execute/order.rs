@@ -1,0 +1,213 @@
+//! Entries in the order of a query.
+//!
+//! One field is sorted by the index itself, which mostly need not look at all entries. For several keys, ids and chance, the
+//! values of each entry are read and compared.
+
+use super::Look;
+use crate::index::{
+    Absent, Direction, EntryId, EntryIds, EntrySet, Error, FieldNumber, IndexEntry, IndexSnapshot, Kind, Order,
+};
+use crate::plan::{FieldUse, SortBy, SortKey};
+use std::cmp::Ordering;
+use std::ops::Range;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// The first `count_max` entries of a set.
+pub(super) fn sorted<E: From<Error>>(
+    index: &IndexSnapshot<'_>,
+    set: &EntrySet,
+    keys: &[SortKey],
+    count_max: usize,
+    look: Look<'_, E>,
+) -> Result<Vec<EntryId>, E> {
+    let mut compared = Vec::new();
+    for key in keys {
+        compared.extend(Key::of(index, key)?);
+    }
+    match compared.as_slice() {
+        [] => Ok(first(set, count_max)?),
+        [Key { value: Value::Text(field), is_descending, absent }] => {
+            Ok(index.sorted(set, order(*field, Kind::Text, *is_descending, *absent), count_max)?)
+        }
+        [Key { value: Value::Number(field), is_descending, absent }] => {
+            Ok(index.sorted(set, order(*field, Kind::Number, *is_descending, *absent), count_max)?)
+        }
+        keys => Rows::read(index, set, keys, look).map(|rows| rows.sorted(keys, count_max)),
+    }
+}
+
+fn first(set: &EntrySet, count_max: usize) -> Result<Vec<EntryId>, Error> {
+    let mut entries = set.entries();
+    let mut first = Vec::with_capacity(count_max.min(set.len() as usize));
+    while first.len() < count_max {
+        let Some(id) = entries.next()? else { break };
+        first.push(id);
+    }
+    Ok(first)
+}
+
+fn order(field: FieldNumber, kind: Kind, is_descending: bool, absent: Absent) -> Order {
+    let direction = if is_descending { Direction::Descending } else { Direction::Ascending };
+    Order { field, kind, direction, absent }
+}
+
+/// A key that tells entries apart.
+struct Key {
+    value: Value,
+    is_descending: bool,
+    absent: Absent,
+}
+
+enum Value {
+    Text(FieldNumber),
+    Number(FieldNumber),
+    AlphaNumeric(FieldNumber),
+    Id,
+    Random(u64),
+}
+
+impl Key {
+    /// `None`: all entries are equal by it.
+    fn of(index: &IndexSnapshot<'_>, key: &SortKey) -> Result<Option<Key>, Error> {
+        let field = |field: &FieldUse| index.field(&field.name.stored(field.analysis));
+        let value = match &key.by {
+            SortBy::Text(name) => field(name)?.map(Value::Text),
+            SortBy::Number(name) => field(name)?.map(Value::Number),
+            SortBy::AlphaNumeric(name) => field(name)?.map(Value::AlphaNumeric),
+            SortBy::Id => Some(Value::Id),
+            SortBy::Score => None,
+            SortBy::Random(seed) => Some(Value::Random(xxh3_64_with_seed(seed.as_bytes(), 0))),
+        };
+        // Nothing is below everything, so it comes first, and last if the greatest come first.
+        let absent = if key.absent_last.unwrap_or(key.is_descending) { Absent::Last } else { Absent::First };
+        Ok(value.map(|value| Key { value, is_descending: key.is_descending, absent }))
+    }
+
+    /// Appends bytes that sort as the entry's value does. False: it has none.
+    fn write(&self, id: EntryId, entry: &IndexEntry<'_>, out: &mut Vec<u8>) -> Result<bool, Error> {
+        match self.value {
+            Value::Id => out.extend_from_slice(&documents::id::lower(entry.document())),
+            Value::Random(seed) => out.extend_from_slice(&xxh3_64_with_seed(&id.0.to_le_bytes(), seed).to_be_bytes()),
+            Value::Text(field) => return self.write_term(entry, field, Kind::Text, out, <[u8]>::to_vec),
+            Value::Number(field) => return self.write_term(entry, field, Kind::Number, out, <[u8]>::to_vec),
+            Value::AlphaNumeric(field) => return self.write_term(entry, field, Kind::Text, out, alphanumeric),
+        }
+        Ok(true)
+    }
+
+    /// Of several terms the least counts, or the greatest if those come first.
+    fn write_term(
+        &self,
+        entry: &IndexEntry<'_>,
+        field: FieldNumber,
+        kind: Kind,
+        out: &mut Vec<u8>,
+        key: impl Fn(&[u8]) -> Vec<u8>,
+    ) -> Result<bool, Error> {
+        let mut best: Option<Vec<u8>> = None;
+        for term in entry.record().terms() {
+            let term = term?;
+            if (term.field, term.kind) == (field, kind) {
+                let value = key(term.bytes);
+                best = Some(match best {
+                    Some(best) if self.is_descending => best.max(value),
+                    Some(best) => best.min(value),
+                    None => value,
+                });
+            }
+        }
+        out.extend_from_slice(best.as_deref().unwrap_or_default());
+        Ok(best.is_some())
+    }
+}
+
+/// Bytes that sort as a text does in which digits that follow each other are one number: `a2` before `a10`.
+fn alphanumeric(text: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(text.len() + 8);
+    let mut rest = text;
+    while let Some(byte) = rest.first() {
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits == 0 {
+            key.push(*byte);
+            rest = &rest[1..];
+            continue;
+        }
+        let (number, after) = rest.split_at(digits);
+        let zeros = number.iter().take_while(|byte| **byte == b'0').count();
+        let number = &number[zeros..];
+        // Where a digit would stand; then the longer number is the greater one.
+        key.push(b'0');
+        key.extend_from_slice(&(number.len() as u32).to_be_bytes());
+        key.extend_from_slice(number);
+        rest = after;
+    }
+    key
+}
+
+/// The values of entries, to be sorted.
+struct Rows {
+    bytes: Vec<u8>,
+    ids: Vec<EntryId>,
+    /// For each entry and key where the value is; `None`: it has none.
+    values: Vec<Option<Range<usize>>>,
+}
+
+impl Rows {
+    fn read<E: From<Error>>(
+        index: &IndexSnapshot<'_>,
+        set: &EntrySet,
+        keys: &[Key],
+        look: Look<'_, E>,
+    ) -> Result<Rows, E> {
+        let mut rows = Rows { bytes: Vec::new(), ids: Vec::new(), values: Vec::new() };
+        let mut entries = set.entries();
+        while let Some(id) = entries.next()? {
+            look()?;
+            let entry = index.known_entry(id)?;
+            rows.ids.push(id);
+            for key in keys {
+                let start = rows.bytes.len();
+                let is_there = key.write(id, &entry, &mut rows.bytes)?;
+                rows.values.push(is_there.then_some(start..rows.bytes.len()));
+            }
+        }
+        Ok(rows)
+    }
+
+    fn sorted(self, keys: &[Key], count_max: usize) -> Vec<EntryId> {
+        let value = |row: usize, key: usize| {
+            let range = self.values.get(row * keys.len() + key).cloned().flatten();
+            range.map(|range| self.bytes.get(range).unwrap_or_default())
+        };
+        let compare = |a: &usize, b: &usize| {
+            let mut by_keys = keys.iter().enumerate().map(|(at, key)| match (value(*a, at), value(*b, at)) {
+                (Some(a), Some(b)) if key.is_descending => b.cmp(a),
+                (Some(a), Some(b)) => a.cmp(b),
+                (a, b) if key.absent == Absent::First => a.is_some().cmp(&b.is_some()),
+                (a, b) => b.is_some().cmp(&a.is_some()),
+            });
+            by_keys.find(|order| *order != Ordering::Equal).unwrap_or_else(|| a.cmp(b))
+        };
+        let mut rows: Vec<usize> = (0..self.ids.len()).collect();
+        if count_max < rows.len() {
+            rows.select_nth_unstable_by(count_max, compare);
+            rows.truncate(count_max);
+        }
+        rows.sort_unstable_by(compare);
+        rows.into_iter().filter_map(|row| self.ids.get(row).copied()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_numbers() {
+        let sorted = ["", "10", "a", "a2", "a02b", "a10", "a10b2", "a10b10", "b", "ä1"];
+        for pair in sorted.windows(2) {
+            assert!(alphanumeric(pair[0].as_bytes()) < alphanumeric(pair[1].as_bytes()), "{pair:?}");
+        }
+        assert_eq!(alphanumeric(b"a007"), alphanumeric(b"a7"));
+    }
+}

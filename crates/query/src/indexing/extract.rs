@@ -1,0 +1,187 @@
+//! Reading the fields of an index out of a document, in one pass over its text.
+//!
+//! Paths are put together into a tree, so that an object's properties are walked through once, however many fields lie below
+//! it. Arrays are entered with and without `[]`; a field of several values has several terms.
+
+use json::{Kind, Raw};
+
+/// The paths of several fields as a tree.
+#[derive(Debug, Default)]
+pub(crate) struct Paths {
+    root: Step,
+}
+
+#[derive(Debug, Default)]
+struct Step {
+    /// The number of the field that ends here.
+    field: Option<usize>,
+    /// What follows, by name.
+    next: Vec<(String, Step)>,
+}
+
+/// A value of a field.
+pub(crate) enum Found<'d> {
+    /// A scalar, or an object.
+    Value(Raw<'d>),
+    /// How many elements an array has, characters a text, or properties an object.
+    Count(usize),
+}
+
+/// What follows an array, a text or an object to say how long it is.
+const COUNTS: [&str; 2] = ["Count", "Length"];
+
+impl Paths {
+    /// Adds a field. `Lines[].Product` and `Lines.Product` lead to the same.
+    pub fn add(&mut self, path: &str, field: usize) -> &mut Paths {
+        let mut step = &mut self.root;
+        for name in path.split('.').map(|part| part.trim_end_matches("[]")).filter(|name| !name.is_empty()) {
+            let found = step.next.iter().position(|(other, _)| other == name);
+            let at = found.unwrap_or_else(|| {
+                step.next.push((name.to_owned(), Step::default()));
+                step.next.len() - 1
+            });
+            step = &mut step.next[at].1;
+        }
+        step.field = Some(field);
+        self
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.root.next.is_empty()
+    }
+
+    /// Calls `found` with each value of each field.
+    pub fn visit<'d, E>(
+        &self,
+        document: Raw<'d>,
+        found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        visit(&self.root, document, found)
+    }
+}
+
+/// The recursion ends: each call goes one step down a path, or into an array of a document, whose depth is bounded.
+fn visit<'d, E>(
+    step: &Step,
+    value: Raw<'d>,
+    found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
+) -> Result<(), E> {
+    match value.kind() {
+        Kind::Array => {
+            let mut count = 0;
+            for element in value.elements() {
+                count += 1;
+                match element.kind() {
+                    // An element has nothing of its own to be counted by the step that led to the array.
+                    Kind::Object => visit_members(step, element, &[], found)?,
+                    _ => visit(step, element, found)?,
+                }
+            }
+            visit_count(step, count, found)
+        }
+        Kind::Object => {
+            if let Some(field) = step.field {
+                found(field, Found::Value(value))?;
+            }
+            visit_members(step, value, &COUNTS, found)
+        }
+        Kind::String => {
+            if let Some(field) = step.field {
+                found(field, Found::Value(value))?;
+            }
+            if step.next.is_empty() {
+                return Ok(());
+            }
+            let length = value.as_str().map_or(0, |text| text.encode_utf16().count());
+            visit_count(step, length, found)
+        }
+        Kind::Null | Kind::Bool | Kind::Number => match step.field {
+            Some(field) => found(field, Found::Value(value)),
+            None => Ok(()),
+        },
+    }
+}
+
+fn visit_members<'d, E>(
+    step: &Step,
+    object: Raw<'d>,
+    counts: &[&str],
+    found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
+) -> Result<(), E> {
+    if let (Some(field), true) = (step.field, counts.is_empty()) {
+        found(field, Found::Value(object))?;
+    }
+    if step.next.is_empty() {
+        return Ok(());
+    }
+    let (mut count, mut has_count) = (0, false);
+    for (name, value) in object.members() {
+        count += 1;
+        for (next, step) in &step.next {
+            if name.is(next) {
+                has_count |= counts.contains(&next.as_str());
+                visit(step, value, found)?;
+            }
+        }
+    }
+    // A property of the name comes before what is counted.
+    if counts.is_empty() || has_count { Ok(()) } else { visit_count(step, count, found) }
+}
+
+fn visit_count<'d, E>(
+    step: &Step,
+    count: usize,
+    found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
+) -> Result<(), E> {
+    for (next, step) in &step.next {
+        if let Some(field) = step.field.filter(|_| COUNTS.contains(&next.as_str())) {
+            found(field, Found::Count(count))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(document: &str, paths: &[&str], expected: &[&str]) {
+        let mut tree = Paths::default();
+        paths.iter().enumerate().for_each(|(field, path)| _ = tree.add(path, field));
+        let mut values = Vec::new();
+        let found = &mut |field: usize, found: Found<'_>| {
+            values.push(match found {
+                Found::Value(value) => format!("{}={}", paths[field], String::from_utf8_lossy(value.bytes())),
+                Found::Count(count) => format!("{}={count}", paths[field]),
+            });
+            Ok::<(), ()>(())
+        };
+        tree.visit(Raw::new(document.as_bytes()), found).unwrap();
+        assert_eq!(values, expected);
+    }
+
+    #[test]
+    fn values_are_found_at_their_paths() {
+        let text = r#"{"A":1,"B":{"C":null,"D":[true,[{"E":"x"},"y"]]},"L":[{"P":"p"},{"P":["q","r"]},7]}"#;
+        check(text, &["A", "B.C", "Missing", "A.B"], &["A=1", "B.C=null"]);
+        check(text, &["B.D"], &["B.D=true", r#"B.D={"E":"x"}"#, r#"B.D="y""#]);
+        check(text, &["B.D.E"], &[r#"B.D.E="x""#]);
+        for path in ["L[].P", "L.P", "L[].P[]"] {
+            check(text, &[path], &["p", "q", "r"].map(|value| format!("{path}=\"{value}\"")).each_ref().map(|v| &**v));
+        }
+        check(text, &["B"], &[r#"B={"C":null,"D":[true,[{"E":"x"},"y"]]}"#]);
+        check(r#"{"A":[]}"#, &["A", "A.Count"], &["A.Count=0"]);
+    }
+
+    #[test]
+    fn counts_are_those_of_arrays_texts_and_objects() {
+        check(r#"{"A":[1,2,3]}"#, &["A.Length", "A.Count"], &["A.Length=3", "A.Count=3"]);
+        check(r#"{"A":[{"Count":9},{"x":1}]}"#, &["A.Count"], &["A.Count=9", "A.Count=2"]);
+        check(r#"{"A":{"Count":9}}"#, &["A.Count"], &["A.Count=9"]);
+        check(r#"{"A":{"x":9}}"#, &["A.Count"], &["A.Count=1"]);
+        check("{\"A\":\"\u{1f426}b\"}", &["A.Length"], &["A.Length=3"]);
+        check(r#"{"A":5}"#, &["A.Length"], &[]);
+    }
+}

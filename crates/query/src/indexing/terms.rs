@@ -1,0 +1,117 @@
+//! What a value of a document is found by.
+//!
+//! * null is a term of its own; `true` and `false` are texts; a text is lower-cased, or as it is where it is exact.
+//! * A number is its text, without zeros that end a fraction, and the number.
+//! * An object is its JSON.
+
+use super::extract::Found;
+use crate::definition::Analysis;
+use crate::index::{Entry, FieldNumber, Number, Result, Term};
+use documents::id;
+use json::Kind;
+use std::borrow::Cow;
+
+/// Adds the terms of a value to an entry.
+///
+/// * `lower`: memory for lower-cased text.
+pub(crate) fn add(
+    entry: &mut Entry,
+    field: FieldNumber,
+    analysis: Analysis,
+    found: &Found<'_>,
+    lower: &mut Vec<u8>,
+) -> Result<()> {
+    let value = match found {
+        Found::Value(value) => *value,
+        Found::Count(count) => return add_number(entry, field, &count.to_string()),
+    };
+    match value.kind() {
+        Kind::Null => entry.add(field, Term::Null),
+        Kind::Number => add_number(entry, field, value.number_text().unwrap_or_default()),
+        Kind::Bool => {
+            let text = if value.as_bool() == Some(true) { "true" } else { "false" };
+            entry.add(field, Term::Text(text))
+        }
+        Kind::String => add_text(entry, field, analysis, &value.as_str().unwrap_or_default(), lower),
+        Kind::Object | Kind::Array => add_text(entry, field, analysis, &String::from_utf8_lossy(value.bytes()), lower),
+    }
+}
+
+fn add_text(entry: &mut Entry, field: FieldNumber, analysis: Analysis, text: &str, lower: &mut Vec<u8>) -> Result<()> {
+    match analysis {
+        Analysis::Exact => entry.add(field, Term::Text(text)),
+        Analysis::LowerCase => {
+            id::lower_into(lower, text);
+            // What is lower-cased stays UTF-8; the text itself is the way out that is never taken.
+            entry.add(field, Term::Text(std::str::from_utf8(lower).unwrap_or(text)))
+        }
+    }
+}
+
+fn add_number(entry: &mut Entry, field: FieldNumber, text: &str) -> Result<()> {
+    entry.add(field, Term::Text(&number_text(text)))?;
+    match number(text) {
+        Some(number) => entry.add(field, Term::Number(number)),
+        None => Ok(()),
+    }
+}
+
+/// A text as the terms of a field have it.
+pub(crate) fn analyzed(text: &str, analysis: Analysis) -> String {
+    match analysis {
+        Analysis::Exact => text.to_owned(),
+        Analysis::LowerCase => String::from_utf8(id::lower(text)).unwrap_or_else(|_| text.to_owned()),
+    }
+}
+
+/// A number by its JSON text: whole and of 64 bits, or the nearest double.
+pub(crate) fn number(text: &str) -> Option<Number> {
+    match text.parse() {
+        Ok(long) => Some(Number::Long(long)),
+        Err(_) => text.parse().ok().filter(|double: &f64| double.is_finite()).map(Number::Double),
+    }
+}
+
+/// The text by which a number is found: `1.50` is `1.5`, `10.0` is `10`, `-0` is `0`; others as they are written.
+pub(crate) fn number_text(text: &str) -> Cow<'_, str> {
+    let trimmed = match text.split_once('.') {
+        Some((whole, fraction)) if fraction.bytes().all(|byte| byte.is_ascii_digit()) => {
+            match fraction.trim_end_matches('0') {
+                "" => whole,
+                _ => text.trim_end_matches('0'),
+            }
+        }
+        _ => text,
+    };
+    Cow::Borrowed(if trimmed == "-0" { "0" } else { trimmed })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the terms of the reference are.
+    #[test]
+    fn numbers_lose_the_zeros_that_say_nothing() {
+        for (written, found) in [
+            ("1.50", "1.5"),
+            ("10.0", "10"),
+            ("10", "10"),
+            ("-0", "0"),
+            ("-0.0", "0"),
+            ("0.1", "0.1"),
+            ("1.0E5", "1.0E5"),
+            ("1e2", "1e2"),
+            ("123456789012345678901234567890", "123456789012345678901234567890"),
+        ] {
+            assert_eq!(number_text(written), found);
+        }
+    }
+
+    #[test]
+    fn longs_stay_exact() {
+        assert_eq!(number("9007199254740993"), Some(Number::Long(9_007_199_254_740_993)));
+        assert_eq!(number("9223372036854775808"), Some(Number::Double(9_223_372_036_854_775_808.0)));
+        assert_eq!(number("1e999"), None);
+    }
+}

@@ -1,0 +1,363 @@
+//! Queries that an index answers: which fields they need of it, and what they ask.
+
+use super::condition::{Condition, FieldUse, Sought};
+use super::parameters::Scalar;
+use super::{Parameters, Refused};
+use crate::definition::{Analysis, AutomaticIndex, Field, FieldName};
+use crate::index::Number;
+use crate::indexing::terms;
+use crate::limits::{BOUND_SIZE_MAX, REGEX_SIZE_MAX};
+use crate::rql::{self, Between, Call, Comparison, Expression, In, Operator, OrderKey, Ordering, Query};
+use regex::RegexBuilder;
+use std::ops::Bound;
+
+/// A query over an index, its parameters put in.
+#[derive(Clone, Debug)]
+pub struct IndexQuery {
+    /// Which index.
+    pub index: IndexChoice,
+    /// Which entries.
+    pub condition: Condition,
+    /// By what they are sorted, the most important first; without it they come in the order in which they were first indexed.
+    pub order: Vec<SortKey>,
+}
+
+/// Which index answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IndexChoice {
+    /// Any that has at least the fields of this one, from the same source.
+    Covering(AutomaticIndex),
+    /// The one of this name. It must have these fields.
+    Named(String, Vec<Field>),
+}
+
+/// One key that entries are sorted by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SortKey {
+    /// What is compared.
+    pub by: SortBy,
+    /// The greatest first.
+    pub is_descending: bool,
+    /// Those without a value come last; if not given, they come before the least.
+    pub absent_last: Option<bool>,
+}
+
+/// What is compared.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SortBy {
+    /// Texts of a field, by their bytes.
+    Text(FieldUse),
+    /// Numbers of a field.
+    Number(FieldUse),
+    /// Texts of a field, digits in them as numbers.
+    AlphaNumeric(FieldUse),
+    /// The document's id.
+    Id,
+    /// How well the entry fits. Nothing scores yet, so all are equal.
+    Score,
+    /// Nothing: an order that looks like chance, the same for the same seed.
+    Random(String),
+}
+
+impl IndexQuery {
+    /// What a query asks of an index.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`]
+    pub(super) fn plan(query: &Query<'_>, parameters: Parameters<'_>) -> Result<IndexQuery, Refused> {
+        let mut planner = Planner { alias: query.from.alias.as_deref(), parameters, fields: Vec::new() };
+        let condition = match &query.condition {
+            Some(condition) => planner.condition(condition, Analysis::LowerCase)?,
+            None => Condition::All,
+        };
+        let order = query.order_by.iter().map(|key| planner.sort_key(key)).collect::<Result<_, _>>()?;
+        let index = match &query.from.source {
+            rql::Source::Index(name) => IndexChoice::Named(name.to_string(), planner.fields),
+            rql::Source::AllDocuments => IndexChoice::Covering(AutomaticIndex::new(None, planner.fields)),
+            rql::Source::Collection(name) => {
+                IndexChoice::Covering(AutomaticIndex::new(Some(name.to_string()), planner.fields))
+            }
+        };
+        Ok(IndexQuery { index, condition, order })
+    }
+}
+
+struct Planner<'p> {
+    alias: Option<&'p str>,
+    parameters: Parameters<'p>,
+    /// Those that are needed, some perhaps twice.
+    fields: Vec<Field>,
+}
+
+impl Planner<'_> {
+    fn condition(&mut self, condition: &Expression<'_>, analysis: Analysis) -> Result<Condition, Refused> {
+        match condition {
+            Expression::Value(value) => match self.parameters.scalar(value)? {
+                Scalar::Boolean(true) => Ok(Condition::All),
+                _ => Err(Refused::Invalid("a value alone is no condition".to_owned())),
+            },
+            Expression::Field(path) => Err(Refused::Invalid(format!("'{}' alone is no condition", path.text()))),
+            Expression::And(operands) => Ok(Condition::And(self.conditions(operands, analysis)?)),
+            Expression::Or(operands) => Ok(Condition::Or(self.conditions(operands, analysis)?)),
+            Expression::Not(operand) => Ok(Condition::Not(Box::new(self.condition(operand, analysis)?))),
+            Expression::Compare(comparison) => self.comparison(comparison, analysis),
+            Expression::Between(between) => self.between(between, analysis),
+            Expression::In(choice) => self.choice(choice, analysis),
+            Expression::Call(call) => self.call(call, analysis),
+        }
+    }
+
+    fn conditions(&mut self, operands: &[Expression<'_>], analysis: Analysis) -> Result<Vec<Condition>, Refused> {
+        operands.iter().map(|operand| self.condition(operand, analysis)).collect()
+    }
+
+    fn comparison(&mut self, comparison: &Comparison<'_>, analysis: Analysis) -> Result<Condition, Refused> {
+        let value = match &comparison.right {
+            Expression::Value(value) => self.parameters.scalar(value)?,
+            Expression::Call(call) => return Err(Refused::NotSupported(format!("{}() as a value", call.name))),
+            Expression::Field(path) => {
+                return Err(Refused::Invalid(format!("Expected value, but got: <Field>: {}", path.text())));
+            }
+            _ => return Err(Refused::Invalid("Expected value, but got a condition".to_owned())),
+        };
+        let not = |condition| Condition::Not(Box::new(condition));
+        if self.is_id(&comparison.left) {
+            let ids = Condition::Ids(value.text().into_iter().collect());
+            return match comparison.operator {
+                Operator::Equal => Ok(ids),
+                Operator::NotEqual => Ok(not(ids)),
+                _ => Err(Refused::NotSupported("ranges of id()".to_owned())),
+            };
+        }
+        let field = self.field(&comparison.left, analysis)?;
+        let equal = |field: FieldUse, value| Condition::AnyOf(field, vec![sought(value, analysis)]);
+        match comparison.operator {
+            Operator::Equal => Ok(equal(field, value)),
+            Operator::NotEqual => Ok(not(equal(field, value))),
+            Operator::Less => range(field, Bound::Unbounded, Bound::Excluded(value)),
+            Operator::LessOrEqual => range(field, Bound::Unbounded, Bound::Included(value)),
+            Operator::Greater => range(field, Bound::Excluded(value), Bound::Unbounded),
+            Operator::GreaterOrEqual => range(field, Bound::Included(value), Bound::Unbounded),
+        }
+    }
+
+    fn between(&mut self, between: &Between<'_>, analysis: Analysis) -> Result<Condition, Refused> {
+        let bound = |expression: &Expression<'_>| match expression {
+            Expression::Value(value) => self.parameters.scalar(value),
+            Expression::Call(call) => Err(Refused::NotSupported(format!("{}() as a value", call.name))),
+            _ => Err(Refused::Invalid("'between' needs two values".to_owned())),
+        };
+        let (low, high) = (bound(&between.low)?, bound(&between.high)?);
+        let field = self.field(&between.operand, analysis)?;
+        range(field, Bound::Included(low), Bound::Included(high))
+    }
+
+    fn choice(&mut self, choice: &In<'_>, analysis: Analysis) -> Result<Condition, Refused> {
+        let mut values = Vec::new();
+        for value in &choice.values {
+            values.extend(self.parameters.scalars(value)?);
+        }
+        if self.is_id(&choice.operand) {
+            let ids: Vec<String> = values.iter().filter_map(Scalar::text).collect();
+            return match choice.is_all && ids.len() > 1 {
+                true => Ok(Condition::Nothing),
+                false => Ok(Condition::Ids(ids)),
+            };
+        }
+        let field = self.field(&choice.operand, analysis)?;
+        let values: Vec<Sought> = values.into_iter().map(|value| sought(value, analysis)).collect();
+        Ok(match (values.is_empty(), choice.is_all) {
+            (true, _) => Condition::Nothing,
+            (false, true) => Condition::AllOf(field, values),
+            (false, false) => Condition::AnyOf(field, values),
+        })
+    }
+
+    fn call(&mut self, call: &Call<'_>, analysis: Analysis) -> Result<Condition, Refused> {
+        let is = |name: &str| call.name.eq_ignore_ascii_case(name);
+        let arguments = call.arguments.as_slice();
+        if is("exact") {
+            return match arguments {
+                [condition] => self.condition(condition, Analysis::Exact),
+                _ => Err(wrong_arguments("exact", "one condition")),
+            };
+        }
+        if is("intersect") {
+            return match arguments {
+                [] | [_] => Err(wrong_arguments("intersect", "at least two conditions")),
+                operands => Ok(Condition::And(self.conditions(operands, analysis)?)),
+            };
+        }
+        if is("exists") {
+            return match arguments {
+                [field] => Ok(Condition::Exists(self.field(field, analysis)?)),
+                _ => Err(wrong_arguments("exists", "a field")),
+            };
+        }
+        if !["startsWith", "endsWith", "regex"].into_iter().any(is) {
+            return Err(unknown(&call.name));
+        }
+        let [operand, Expression::Value(value)] = arguments else {
+            return Err(wrong_arguments(&call.name, "a field and a text"));
+        };
+        let Scalar::Text(text) = self.parameters.scalar(value)? else {
+            return Err(wrong_arguments(&call.name, "a field and a text"));
+        };
+        if self.is_id(operand) {
+            return match is("startsWith") {
+                true => Ok(Condition::IdPrefix(text)),
+                false => Err(Refused::NotSupported(format!("{}() of id()", call.name))),
+            };
+        }
+        let field = self.field(operand, analysis)?;
+        if is("regex") {
+            // The terms are lower-cased, and it fits in any case, as with the reference.
+            let mut builder = RegexBuilder::new(&text);
+            builder.case_insensitive(analysis == Analysis::LowerCase).size_limit(REGEX_SIZE_MAX);
+            let regex = builder.build().map_err(|error| Refused::Invalid(format!("'{text}': {error}")))?;
+            return Ok(Condition::Pattern(field, regex));
+        }
+        let text = bounded(terms::analyzed(&text, analysis))?;
+        Ok(if is("startsWith") { Condition::Prefix(field, text) } else { Condition::Suffix(field, text) })
+    }
+
+    fn sort_key(&mut self, key: &OrderKey<'_>) -> Result<SortKey, Refused> {
+        let by = match &key.key {
+            key if self.is_id(key) => SortBy::Id,
+            Expression::Call(call) if call.name.eq_ignore_ascii_case("score") => SortBy::Score,
+            Expression::Call(call) if call.name.eq_ignore_ascii_case("random") => match call.arguments.as_slice() {
+                [] => SortBy::Random(String::new()),
+                [Expression::Value(value)] => match self.parameters.scalar(value)?.text() {
+                    Some(seed) => SortBy::Random(seed),
+                    None => return Err(wrong_arguments("random", "a text or nothing")),
+                },
+                _ => return Err(wrong_arguments("random", "a text or nothing")),
+            },
+            Expression::Call(call) => return Err(Refused::NotSupported(format!("sorting by {}()", call.name))),
+            field => {
+                let field = self.field(field, Analysis::LowerCase)?;
+                match key.ordering {
+                    None | Some(Ordering::String) => SortBy::Text(field),
+                    Some(Ordering::Long | Ordering::Double) => SortBy::Number(field),
+                    Some(Ordering::AlphaNumeric) => SortBy::AlphaNumeric(field),
+                }
+            }
+        };
+        let absent_last = key.nulls.map(|nulls| nulls == rql::Nulls::Last);
+        Ok(SortKey { by, is_descending: key.is_descending, absent_last })
+    }
+
+    /// A field of the query, which the index must have.
+    fn field(&mut self, expression: &Expression<'_>, analysis: Analysis) -> Result<FieldUse, Refused> {
+        let name = match expression {
+            Expression::Field(path) => FieldName::of(path, self.alias)
+                .map_err(|step| Refused::NotSupported(format!("'{step}' in the name of a field of an index")))?,
+            // Clients quote names that would not be names otherwise.
+            Expression::Value(value) => match self.parameters.scalar(value)? {
+                Scalar::Text(path) => FieldName { path, is_quoted: true },
+                _ => return Err(Refused::Invalid("Expected a field, but got a value".to_owned())),
+            },
+            Expression::Call(call) => return Err(Refused::NotSupported(format!("{}() as a field", call.name))),
+            _ => return Err(Refused::Invalid("Expected a field, but got a condition".to_owned())),
+        };
+        self.fields.push(Field { name: name.clone(), is_exact: analysis == Analysis::Exact });
+        Ok(FieldUse { name, analysis })
+    }
+
+    fn is_id(&self, expression: &Expression<'_>) -> bool {
+        super::is_id(expression, self.alias)
+    }
+}
+
+fn sought(value: Scalar, analysis: Analysis) -> Sought {
+    match value {
+        Scalar::Null => Sought::Null,
+        Scalar::Text(text) => Sought::Text(terms::analyzed(&text, analysis)),
+        Scalar::Boolean(is_true) => Sought::Text(is_true.to_string()),
+        Scalar::Number(text) => match terms::number(&text) {
+            Some(number) => Sought::Number(number),
+            // No number of a document is beyond the range of a double.
+            None => Sought::Text(text),
+        },
+    }
+}
+
+fn range(field: FieldUse, low: Bound<Scalar>, high: Bound<Scalar>) -> Result<Condition, Refused> {
+    let [low, high] = [low, high].map(|bound| bound.map(|value| sought(value, field.analysis)));
+    if let (Some(low), Some(high)) = (numbers(&low), numbers(&high)) {
+        return Ok(Condition::Numbers(field, low, high));
+    }
+    if let (Some(low), Some(high)) = (texts(&low), texts(&high)) {
+        for bound in [&low, &high] {
+            if let Bound::Included(text) | Bound::Excluded(text) = bound {
+                check_bound(text)?;
+            }
+        }
+        return Ok(Condition::Texts(field, low, high));
+    }
+    let path = &field.name.path;
+    let rule = "a range needs two numbers or two texts";
+    Err(Refused::Invalid(format!("Incompatible types of variables in WHERE clause on '{path}' field: {rule}")))
+}
+
+fn numbers(bound: &Bound<Sought>) -> Option<Bound<Number>> {
+    Some(match bound {
+        Bound::Unbounded => Bound::Unbounded,
+        Bound::Included(Sought::Number(number)) => Bound::Included(*number),
+        Bound::Excluded(Sought::Number(number)) => Bound::Excluded(*number),
+        Bound::Included(_) | Bound::Excluded(_) => return None,
+    })
+}
+
+fn texts(bound: &Bound<Sought>) -> Option<Bound<String>> {
+    Some(match bound {
+        Bound::Unbounded => Bound::Unbounded,
+        Bound::Included(Sought::Text(text)) => Bound::Included(text.clone()),
+        Bound::Excluded(Sought::Text(text)) => Bound::Excluded(text.clone()),
+        Bound::Included(_) | Bound::Excluded(_) => return None,
+    })
+}
+
+/// Texts are kept up to some size in the order of an index; what is longer cannot be compared there.
+fn check_bound(text: &str) -> Result<(), Refused> {
+    if text.len() <= BOUND_SIZE_MAX {
+        return Ok(());
+    }
+    let size = text.len();
+    Err(Refused::Invalid(format!("a text of {size} bytes exceeds the limit BOUND_SIZE_MAX = {BOUND_SIZE_MAX}")))
+}
+
+fn bounded(text: String) -> Result<String, Refused> {
+    check_bound(&text)?;
+    Ok(text)
+}
+
+fn wrong_arguments(function: &str, needed: &str) -> Refused {
+    Refused::Invalid(format!("Method {function}() needs {needed}"))
+}
+
+/// Functions of conditions that are not there yet; any other is a mistake.
+const NOT_SUPPORTED: [&str; 14] = [
+    "search",
+    "lucene",
+    "boost",
+    "fuzzy",
+    "proximity",
+    "moreLikeThis",
+    "spatial.within",
+    "spatial.contains",
+    "spatial.disjoint",
+    "spatial.intersects",
+    "vector.search",
+    "when",
+    "count",
+    "sum",
+];
+
+fn unknown(name: &str) -> Refused {
+    match NOT_SUPPORTED.into_iter().find(|known| known.eq_ignore_ascii_case(name)) {
+        Some(known) => Refused::NotSupported(format!("{known}() in a condition")),
+        None => Refused::Invalid(format!("'{name}' is not a function of conditions")),
+    }
+}

@@ -1,0 +1,38 @@
+//! Which part of the results is wanted.
+
+use super::{Parameters, Refused};
+use crate::rql::{Limit, Value};
+
+/// Which part of the results is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Page {
+    /// Results that are left out.
+    pub skip: u64,
+    /// Results that follow; `None`: all.
+    pub take: Option<u64>,
+    /// The text of the query itself has a `limit` or `offset`.
+    pub is_limited: bool,
+}
+
+impl Page {
+    /// What the clauses `limit` and `offset` say.
+    pub(super) fn of(limit: &Limit<'_>, parameters: Parameters<'_>) -> Result<Page, Refused> {
+        let count = |value: Option<&Value<'_>>| value.map_or(Ok(None), |value| parameters.count(value));
+        Ok(Page {
+            skip: count(limit.skip.as_ref())?.unwrap_or(0),
+            take: count(limit.take.as_ref())?,
+            is_limited: *limit != Limit::default(),
+        })
+    }
+
+    /// The page of a request beside that of the text: the later start and the smaller count hold.
+    #[must_use]
+    pub fn within(self, skip: u64, take: Option<u64>) -> Page {
+        Page { skip: self.skip.max(skip), take: [self.take, take].into_iter().flatten().min(), ..self }
+    }
+
+    /// How many results have to be known for it.
+    pub fn end(self) -> u64 {
+        self.take.map_or(u64::MAX, |take| self.skip.saturating_add(take))
+    }
+}

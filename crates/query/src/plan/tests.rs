@@ -1,0 +1,250 @@
+//! What queries come to, with and without an index.
+
+use super::*;
+use crate::definition::AutomaticIndex;
+
+fn plan(text: &str, parameters: &str) -> Result<Plan, Refused> {
+    let parameters = json::Value::parse(parameters.as_bytes()).unwrap();
+    Plan::new(&rql::parse(text).unwrap(), Parameters::new(Some(&parameters)))
+}
+
+/// The parts of a collection query.
+#[derive(Debug, PartialEq)]
+struct Collected {
+    source: Source,
+    filter: Filter,
+    order: Order,
+    includes: Vec<String>,
+    skip: u64,
+    take: Option<u64>,
+    is_limited: bool,
+}
+
+#[track_caller]
+fn check(text: &str, change: impl FnOnce(&mut Collected)) {
+    let mut expected = Collected {
+        source: Source::Collection("Users".to_owned()),
+        filter: Filter::All,
+        order: Order::Etag,
+        includes: Vec::new(),
+        skip: 0,
+        take: None,
+        is_limited: text.contains("limit") || text.contains("offset"),
+    };
+    change(&mut expected);
+    let parameters = r#"{"p0":"users/1","p1":["users/2","USERS/2"],"p2":3,"nothing":null,"path":"Friend"}"#;
+    let Plan { find: Find::Collection(CollectionQuery { source, filter, order }), includes, page } =
+        plan(text, parameters).unwrap()
+    else {
+        panic!("it needs no index: {text}")
+    };
+    let Page { skip, take, is_limited } = page;
+    assert_eq!(Collected { source, filter, order, includes, skip, take, is_limited }, expected, "{text}");
+}
+
+#[track_caller]
+fn check_refused(text: &str, expected: &str) {
+    let refused = format!("{:?}", plan(text, r#"{"a":1,"o":{},"many":["a","b"]}"#).unwrap_err());
+    assert!(refused.contains(expected), "{text}: {refused}");
+}
+
+fn ids(ids: &[&str]) -> Filter {
+    Filter::Ids(ids.iter().map(|id| (*id).to_owned()).collect())
+}
+
+#[test]
+fn sources() {
+    check("from Users", |_| {});
+    check("  FROM 'Users' AS u ", |_| {});
+    check("from \"Users\" u // all of them", |_| {});
+    check("from /* which? */ @all_docs", |query| query.source = Source::All);
+    check("from 'My \\'Things'", |query| query.source = Source::Collection("My 'Things".to_owned()));
+    check("from My-Things.Old", |query| query.source = Source::Collection("My-Things.Old".to_owned()));
+}
+
+#[test]
+fn ids_and_prefixes() {
+    check("from Users where id() = 'users/1'", |query| query.filter = ids(&["users/1"]));
+    check("from Users as u where (id(u) == $p0)", |query| query.filter = ids(&["users/1"]));
+    check("from Users where id() in ($p1, 'x', $p0)", |query| query.filter = ids(&["users/2", "x", "users/1"]));
+    check("from Users where id() in ()", |query| query.filter = ids(&[]));
+    check("from Users where id() = null", |query| query.filter = ids(&[]));
+    check("from Users where startsWith(id(), 'users/1')", |query| {
+        query.filter = Filter::IdPrefix("users/1".to_owned());
+    });
+}
+
+#[test]
+fn orders_limits_and_includes() {
+    check("from Users order by id() desc", |query| query.order = Order::IdDescending);
+    check("from Users order by id() as string", |query| query.order = Order::IdAscending);
+    check("from Users limit 5", |query| query.take = Some(5));
+    check("from Users limit 2, $p2", |query| (query.skip, query.take) = (2, Some(3)));
+    check("from Users limit $nothing, $p2", |query| query.take = Some(3));
+    check("from Users limit 1 offset 2", |query| (query.skip, query.take) = (2, Some(1)));
+    check("from Users offset 9", |query| query.skip = 9);
+    check("from Users limit 9223372036854775807", |query| query.take = Some(9_223_372_036_854_775_807 + 1));
+    check("from Users as u include u.Friend, Lines[].Product, 'a b', Dict.$Keys, $path limit 1", |query| {
+        query.includes = ["Friend", "Lines[].Product", "a b", "Dict.$Keys", "Friend"].map(str::to_owned).to_vec();
+        query.take = Some(1);
+    });
+    check("from Users as u include u, u2.x", |query| query.includes = ["u", "u2.x"].map(str::to_owned).to_vec());
+}
+
+/// The fields that the index needs, then the condition, then the order.
+#[track_caller]
+fn check_index(text: &str, fields: &[&str], condition: &str, order: &str) {
+    let parameters = r#"{"p":"P","n":7,"list":["A",1,[null]],"yes":true,"none":null}"#;
+    let Find::Index(query) = plan(text, parameters).unwrap().find else { panic!("it needs an index: {text}") };
+    let needed = match &query.index {
+        IndexChoice::Covering(index) => index.clone(),
+        IndexChoice::Named(name, fields) => AutomaticIndex::new(Some(name.clone()), fields.clone()),
+    };
+    let field = |field: &crate::definition::Field| match field.is_exact {
+        true => format!("exact {}", field.name.path),
+        false => field.name.path.clone(),
+    };
+    assert_eq!(needed.fields().iter().map(field).collect::<Vec<_>>(), fields, "{text}");
+    assert_eq!(told(&query.condition), condition, "{text}");
+    let key = |key: &SortKey| {
+        let by = match &key.by {
+            SortBy::Text(field) => format!("text {}", field.name.path),
+            SortBy::Number(field) => format!("number {}", field.name.path),
+            SortBy::AlphaNumeric(field) => format!("alphanumeric {}", field.name.path),
+            other => format!("{other:?}"),
+        };
+        format!("{by}{}", if key.is_descending { " desc" } else { "" })
+    };
+    assert_eq!(query.order.iter().map(key).collect::<Vec<_>>().join(", "), order, "{text}");
+}
+
+/// A condition as a line.
+fn told(condition: &Condition) -> String {
+    let field = |field: &FieldUse| field.name.stored(field.analysis);
+    let all = |conditions: &[Condition]| conditions.iter().map(told).collect::<Vec<_>>().join(", ");
+    let terms = |terms: &[Sought]| {
+        let term = |term: &Sought| match term {
+            Sought::Null => "null".to_owned(),
+            Sought::Text(text) => format!("'{text}'"),
+            Sought::Number(number) => number.as_f64().to_string(),
+        };
+        terms.iter().map(term).collect::<Vec<_>>().join(" ")
+    };
+    match condition {
+        Condition::AnyOf(name, values) => format!("{} any {}", field(name), terms(values)),
+        Condition::AllOf(name, values) => format!("{} all {}", field(name), terms(values)),
+        Condition::Numbers(name, low, high) => format!("{} {low:?} {high:?}", field(name)),
+        Condition::Texts(name, low, high) => format!("{} {low:?} {high:?}", field(name)),
+        Condition::Prefix(name, text) => format!("{} begins '{text}'", field(name)),
+        Condition::Suffix(name, text) => format!("{} ends '{text}'", field(name)),
+        Condition::Pattern(name, regex) => format!("{} fits '{regex}'", field(name)),
+        Condition::Exists(name) => format!("{} exists", field(name)),
+        Condition::And(conditions) => format!("and({})", all(conditions)),
+        Condition::Or(conditions) => format!("or({})", all(conditions)),
+        Condition::Not(condition) => format!("not({})", told(condition)),
+        Condition::All | Condition::Nothing | Condition::Ids(_) | Condition::IdPrefix(_) => format!("{condition:?}"),
+    }
+}
+
+#[test]
+fn conditions_name_the_fields_that_an_index_needs() {
+    check_index("from Users where Name = 'ANN'", &["Name"], "Name any 'ann'", "");
+    check_index(
+        "from Users as u where u.A.B[].C = $n and u.D != null",
+        &["A.B[].C", "D"],
+        "and(A.B[].C any 7, not(D any null))",
+        "",
+    );
+    check_index(
+        "from U where exact(Name = 'Ann' or Age = 1.50)",
+        &["exact Age", "exact Name"],
+        "or(exact(Name) any 'Ann', exact(Age) any 1.5)",
+        "",
+    );
+    check_index("from U where A in ($list, 'b')", &["A"], "A any 'a' 1 null 'b'", "");
+    check_index("from U where A all in ('x', true)", &["A"], "A all 'x' 'true'", "");
+    check_index("from U where A in ()", &["A"], "Nothing", "");
+    check_index("from U where A > 3", &["A"], "A Excluded(Long(3)) Unbounded", "");
+    check_index("from U where A between 1.5 and $n", &["A"], "A Included(Double(1.5)) Included(Long(7))", "");
+    check_index("from U where A <= 'B'", &["A"], "A Unbounded Included(\"b\")", "");
+    check_index(
+        "from U where startsWith(A, $p) and not endsWith(A, 'Q')",
+        &["A"],
+        "and(A begins 'p', not(A ends 'q'))",
+        "",
+    );
+    check_index("from U where regex(A, '^x')", &["A"], "A fits '^x'", "");
+    check_index("from U where exists(A) and true", &["A"], "and(A exists, All)", "");
+    check_index("from U where id() != 'a'", &[], "not(Ids([\"a\"]))", "");
+    check_index("from U where startsWith(id(), 'u/') or A = $yes", &["A"], "or(IdPrefix(\"u/\"), A any 'true')", "");
+    check_index(
+        "from U where '@metadata'.'@collection' = 'x'",
+        &["@metadata.@collection"],
+        "@metadata.@collection any 'x'",
+        "",
+    );
+    check_index("from index 'Auto/U/ByA' where A = 1", &["A"], "A any 1", "");
+    check_index("from index 'X'", &[], "All", "");
+}
+
+#[test]
+fn orders_name_the_fields_that_an_index_needs() {
+    check_index("from U order by A", &["A"], "All", "text A");
+    check_index("from U order by A as long desc, B as double, id()", &["A", "B"], "All", "number A desc, number B, Id");
+    check_index("from U order by A as alphaNumeric", &["A"], "All", "alphanumeric A");
+    check_index(
+        "from U where B = 1 order by score() desc, random('x')",
+        &["B"],
+        "B any 1",
+        "Score desc, Random(\"x\")",
+    );
+}
+
+#[test]
+fn what_is_not_there_is_refused_by_name() {
+    for (text, feature) in [
+        ("from Users select Name", "projections"),
+        ("from Users update { this.x = 1 }", "'update'"),
+        ("from Users load Friend as f", "'load'"),
+        ("from Users filter Name = 'x'", "'filter'"),
+        ("from Users filter_limit 3", "'filter'"),
+        ("from Users include counters('x')", "'include' of counters()"),
+        ("from Users (Revisions = true)", "revisions"),
+        ("from Users group by Name select count()", "'group by'"),
+        ("declare function f(x) { return x } from Users as u select f(u)", "declared functions"),
+        ("from Users where search(Name, 'x')", "search() in a condition"),
+        ("from Users where spatial.within(a, b)", "spatial.within() in a condition"),
+        ("from Users order by custom(Name, 'x')", "sorting by custom()"),
+        ("from Users where A = cmpxchg('x')", "cmpxchg() as a value"),
+        ("from Users where D.$Keys = 'x'", "'.$Keys' in the name"),
+        ("from Users where id() > 'a' ", "ranges of id()"),
+    ] {
+        let refused = plan(text, "{}").unwrap_err();
+        assert!(matches!(&refused, Refused::NotSupported(named) if named.contains(feature)), "{text}: {refused:?}");
+    }
+}
+
+#[test]
+fn what_means_nothing_is_refused() {
+    for text in [
+        "from Users where id() = $p9",
+        "from Users where startsWith(id(), $many)",
+        "from Users limit $many",
+        "from Users limit $p9",
+        "from Users include $o",
+        "from Users where A = $many",
+        "from Users where A = $o",
+        "from Users where A in ($o)",
+        "from Users where A between 1 and 'x'",
+        "from Users where A > null",
+        "from Users where nonsense(A, 'x')",
+        "from Users where startsWith(A, 5)",
+        "from Users where regex(A, '(')",
+        "from Users where exists(A, B)",
+    ] {
+        check_refused(text, "Invalid");
+    }
+    check_refused(&format!("from Users where startsWith(A, '{}')", "x".repeat(600)), "BOUND_SIZE_MAX");
+    let no_parameters = Plan::new(&rql::parse("from Users where id() = $a").unwrap(), Parameters::default());
+    assert!(no_parameters.unwrap_err().to_string().starts_with("The query is parametrized"));
+}

@@ -1,0 +1,202 @@
+//! Deleting what a query finds: an operation that goes on after its request.
+
+use std::sync::Arc;
+
+use database::documents::{Batch, Etag, Expected};
+use database::{Database, Operation, OperationResult, OperationStatus, Progress};
+use hyper::StatusCode;
+use query::execute::{self, EntryId};
+use query::plan::{CollectionQuery, Find, IndexQuery, Order, Page};
+
+use super::collection;
+use super::ready::{Ready, ready, wait_for};
+use super::request::{Request, time_span};
+use crate::bridge::{self, Pool};
+use crate::deadline::Deadline;
+use crate::error::{Error, Result};
+use crate::exchange::Exchange;
+use crate::limits::{DELETE_IDS_MAX, STALE_WAIT};
+use crate::memory::Memory;
+use crate::reply::{self, Reply};
+
+/// Documents that one transaction of a deletion takes, so that other writes get their turn.
+const DELETE_COUNT: usize = 1024;
+
+/// `allowStale` and `staleTimeout`: whether an index has to have all that was written before, and how long it is waited for.
+pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
+    let query = exchange.query();
+    if query.get_nonempty("maxOpsPerSec").is_some() {
+        return Err(Error::not_supported("the deletion option 'maxOpsPerSec'"));
+    }
+    if query.is_true("details")? {
+        return Err(Error::not_supported("the deletion option 'details'"));
+    }
+    let allows_stale = query.is_true("allowStale")?;
+    let stale_wait = match query.get_nonempty("staleTimeout") {
+        None => STALE_WAIT,
+        Some(text) => {
+            time_span(&text).ok_or_else(|| Error::parameter("staleTimeout", &text, "a time span such as 00:00:15"))?
+        }
+    };
+    let body = exchange.read_body().await?;
+    let node = exchange.node.clone();
+    let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_body(&node, &body)).await?;
+    let ready = match ready(&exchange, &request).await {
+        Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
+        ready => ready?,
+    };
+    // A server without a thread for it says so now, not in an operation.
+    let permit = exchange.node.bridge.permit(Pool::Reads).await?;
+    let database = exchange.database().clone();
+    let operations = database.operations();
+    let operation = operations.start(operations.next_id(), "Delete by query")?;
+    let id = operation.id();
+    let node_tag = database.documents().node_tag().to_owned();
+    tokio::spawn(async move {
+        let deleting = operation.clone();
+        let outcome = async {
+            let last_etag = database.read().last_etag()?;
+            if let (Some(ready), false) = (&ready, allows_stale) {
+                wait_for(&ready.index, last_etag, stale_wait).await;
+            }
+            let deletion = Deletion { database, last_etag, operation: deleting };
+            bridge::with_permit(permit, move || deletion.run(&request, ready.as_ref(), allows_stale)).await
+        };
+        operation.end(match outcome.await {
+            Ok(total) => OperationStatus::Completed(OperationResult {
+                total,
+                documents_processed: 0,
+                message: format!("Processed {total} items."),
+            }),
+            Err(Error::Database(database::Error::Canceled)) => OperationStatus::Canceled,
+            Err(Error::Database(error)) => OperationStatus::Faulted(Arc::new(error)),
+            Err(error) => {
+                tracing::error!(%error, "a deletion by query met a bug");
+                OperationStatus::Faulted(Arc::new(storage::Error::JobPanicked.into()))
+            }
+        });
+    });
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("OperationId").unsigned(id).name("OperationNodeTag").string(&node_tag);
+    }))
+}
+
+/// A deletion on its way. Documents that were written after it began stay.
+struct Deletion {
+    database: Arc<Database>,
+    last_etag: Etag,
+    operation: Arc<Operation>,
+}
+
+impl Deletion {
+    fn run(&self, request: &Request, ready: Option<&Ready>, allows_stale: bool) -> Result<u64> {
+        let page = request.plan.page;
+        match (&request.plan.find, ready) {
+            (Find::Index(query), Some(ready)) => self.found_by_index(query, page, ready, allows_stale),
+            (Find::Collection(query), _) => self.found_in_collection(query, page),
+            (Find::Index(_), None) => unreachable!("a query that needs an index was made ready with one"),
+        }
+    }
+
+    fn deadline(&self) -> Deadline {
+        let killed = self.operation.clone();
+        Deadline::new(None, move || killed.is_killed())
+    }
+
+    /// The entries are found once; their documents are looked up and deleted some at a time, and no snapshot is held while they
+    /// are.
+    fn found_by_index(&self, query: &IndexQuery, page: Page, ready: &Ready, allows_stale: bool) -> Result<u64> {
+        let index = &ready.index;
+        let deadline = self.deadline();
+        let found = {
+            let snapshot = index.read()?;
+            if !allows_stale && index.is_stale(&snapshot, &self.database.read(), self.last_etag)? {
+                return Err(database::Error::StaleIndex { name: index.name().to_owned() }.into());
+            }
+            execute::find(&snapshot, query, page, &|| deadline.look())?
+        };
+        let mut processed = 0;
+        for entries in found.entries.chunks(DELETE_COUNT) {
+            let ids = self.ids_of(ready, entries)?;
+            self.delete(&ids, found.entries.len() as u64, &mut processed)?;
+        }
+        Ok(processed)
+    }
+
+    fn ids_of(&self, ready: &Ready, entries: &[EntryId]) -> Result<Vec<String>> {
+        let snapshot = ready.index.read()?;
+        let documents = self.database.read();
+        let mut ids = Vec::with_capacity(entries.len());
+        for id in entries {
+            if let Some(entry) = snapshot.entry(*id)?
+                && let Some(document) = documents.get(entry.document())?
+                && document.etag() <= self.last_etag
+            {
+                ids.push(document.id().to_owned());
+            }
+        }
+        Ok(ids)
+    }
+
+    /// The ids of so many at a time are in memory, and no snapshot is held while they are deleted.
+    fn found_in_collection(&self, query: &CollectionQuery, mut page: Page) -> Result<u64> {
+        let deadline = self.deadline();
+        // Nobody waits for an answer that could ask to try again later.
+        let memory = &Memory::new(usize::MAX);
+        let expected = collection::count(&self.database.read(), query, page, memory, &deadline)?.taken;
+        let mut query = query.clone();
+        if page.skip == 0 && page.take.is_none() {
+            // Where all of them go the order does not matter, and this one keeps no documents back.
+            query.order = Order::Etag;
+        }
+        let mut processed = 0;
+        loop {
+            let ids = self.next_ids(&query, page, memory, &deadline)?;
+            for some in ids.chunks(DELETE_COUNT) {
+                self.delete(some, expected, &mut processed)?;
+            }
+            page.take = page.take.map(|take| take.saturating_sub(ids.len() as u64));
+            if ids.len() < DELETE_IDS_MAX {
+                return Ok(processed);
+            }
+        }
+    }
+
+    /// The next ids that the query finds, without those of documents that changed after it began.
+    fn next_ids(
+        &self,
+        query: &CollectionQuery,
+        page: Page,
+        memory: &Arc<Memory>,
+        deadline: &Deadline,
+    ) -> Result<Vec<String>> {
+        let mut ids = Vec::new();
+        let mut enough = false;
+        let outcome = collection::execute(&self.database.read(), query, page, memory, deadline, &mut |document| {
+            if document.etag() <= self.last_etag {
+                ids.push(document.id().to_owned());
+            }
+            enough = ids.len() >= DELETE_IDS_MAX;
+            if enough { Err(database::Error::Canceled.into()) } else { Ok(()) }
+        });
+        match outcome {
+            Err(_) if enough => Ok(ids),
+            outcome => outcome.map(|_| ids),
+        }
+    }
+
+    fn delete(&self, ids: &[String], expected: u64, processed: &mut u64) -> Result<()> {
+        if self.operation.is_killed() {
+            return Err(database::Error::Canceled.into());
+        }
+        let mut batch = Batch::new();
+        for id in ids {
+            batch.delete(id, Expected::Any)?;
+        }
+        self.database.execute(batch)?;
+        *processed += ids.len() as u64;
+        let total = expected.max(*processed);
+        self.operation.set_progress(Progress { processed: *processed, total, ..Progress::default() });
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! `/databases/{name}/queries`: queries over collections, ids and indexes; deleting by such a query.
+//!
+//! POST: body `{"Query","QueryParameters","WaitForNonStaleResults","WaitForNonStaleResultsTimeout"}`; GET: `query`, `start`,
+//! `pageSize`. Both take `metadataOnly`. 200 with results and statistics, 304, 404 for an index by a name that there is none of,
+//! 501 for what is not there yet.
+//! DELETE: body as POST; `{"OperationId","OperationNodeTag"}`, the work goes on as an operation.
+//!
+//! [`request`] reads what is asked, [`ready`] finds or makes the index and waits for it, [`running`] executes, [`answer`] writes.
+
+mod answer;
+mod collection;
+mod deletion;
+mod ready;
+mod request;
+mod running;
+
+pub(crate) use deletion::delete;
+pub(crate) use ready::{Ready, ready};
+pub(crate) use request::Request;
+pub(crate) use running::Running;
+
+use std::time::Instant;
+
+use database::documents::Snapshot;
+use hyper::StatusCode;
+
+use crate::answers::{self, AnswerWriter};
+use crate::bridge::Pool;
+use crate::deadline::Deadline;
+use crate::error::{Error, Result};
+use crate::exchange::Exchange;
+use crate::reply::{self, Reply};
+use answer::Answer;
+
+pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
+    let start = Instant::now();
+    refuse_missing(&exchange)?;
+    let body = exchange.read_body().await?;
+    let node = exchange.node.clone();
+    let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_body(&node, &body)).await?;
+    answer(exchange, start, request).await
+}
+
+pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
+    let start = Instant::now();
+    refuse_missing(&exchange)?;
+    let request = Request::of_address(&exchange)?;
+    answer(exchange, start, request).await
+}
+
+/// What a query may ask for in its address and is not there yet.
+fn refuse_missing(exchange: &Exchange) -> Result<()> {
+    let query = exchange.query();
+    if let Some(form) = query.get_nonempty("debug") {
+        return Err(Error::not_supported(format!("the query form debug={form}")));
+    }
+    if query.is_true("includeServerSideQuery")? {
+        return Err(Error::not_supported("the query option 'includeServerSideQuery'"));
+    }
+    Ok(())
+}
+
+/// Executes on the pool: a query may touch a whole collection.
+async fn answer(exchange: Exchange, start: Instant, request: Request) -> Result<Reply> {
+    let ready = match ready(&exchange, &request).await {
+        Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
+        ready => ready?,
+    };
+    answers::produce(exchange, Pool::Reads, move |exchange, out| {
+        let deadline = deadline_of_query(exchange, out);
+        let is_metadata_only = exchange.query().is_true("metadataOnly")?;
+        with_snapshots(exchange, ready.as_ref(), |index, documents| {
+            let memory = &exchange.node.memory;
+            let running = Running::new(&request.plan, index, documents, memory, &deadline)?;
+            let etag = running.etag()?;
+            if reply::is_match(exchange.if_none_match(), etag.to_string().as_bytes()) {
+                return Ok(Some(reply::empty(StatusCode::NOT_MODIFIED)));
+            }
+            Answer { running: &running, exchange, is_metadata_only, etag, start }.write(out)?;
+            Ok(None)
+        })
+    })
+    .await
+}
+
+/// A query may run as long as the limit says, and while somebody waits for it.
+pub(crate) fn deadline_of_query(exchange: &Exchange, out: &AnswerWriter) -> Deadline {
+    let caller = out.caller();
+    Deadline::new(Some(exchange.node.limits.query_run_time), move || caller.is_gone())
+}
+
+/// Opens the snapshots of a query in their order: what the index names is in that of the documents, or was deleted since.
+pub(crate) fn with_snapshots<T>(
+    exchange: &Exchange,
+    ready: Option<&Ready>,
+    work: impl for<'a> FnOnce(Option<(&'a Ready, query::index::IndexSnapshot<'a>)>, &'a Snapshot<'a>) -> Result<T>,
+) -> Result<T> {
+    let index = ready.map(|ready| Ok::<_, Error>((ready, ready.index.read()?))).transpose()?;
+    let documents = exchange.database().read();
+    work(index, &documents)
+}

@@ -1,0 +1,83 @@
+//! The index that answers a query: found or made, and waited for as far as the query wants.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use database::documents::Etag;
+use database::{Database, Index};
+use query::definition::Field;
+use query::plan::{Find, IndexChoice, IndexQuery};
+use tokio::sync::oneshot;
+
+use super::request::Request;
+use crate::bridge::Pool;
+use crate::error::{Error, Result};
+use crate::exchange::Exchange;
+
+/// An index that may answer now.
+#[derive(Clone)]
+pub(crate) struct Ready {
+    pub(crate) index: Arc<Index>,
+    /// If the query waits: it is stale if it lacks something up to here. Else if it lacks anything.
+    pub(crate) cutoff: Option<Etag>,
+}
+
+/// Finds or makes the index of a query, if it needs one, and waits for it: as long as the query says, or for an index that was
+/// made just now, whose answers would say nothing, as long as a query may run.
+///
+/// # Errors
+///
+/// [`Error::NoSuchIndex`]; the index lacks a field; it cannot be made.
+pub(crate) async fn ready(exchange: &Exchange, request: &Request) -> Result<Option<Ready>> {
+    let Find::Index(query) = &request.plan.find else { return Ok(None) };
+    let database = exchange.database();
+    let arrival = database.read().last_etag()?;
+    // One that is replaced by another while it is waited for tells nothing any more.
+    loop {
+        let index = choose(exchange, query, &request.text).await?;
+        let wait = match request.stale_wait {
+            None if !index.was_complete() => Some(exchange.node.limits.query_run_time),
+            wait => wait,
+        };
+        if let Some(wait) = wait {
+            wait_for(&index, arrival, wait).await;
+        }
+        if !index.is_removed() {
+            return Ok(Some(Ready { index, cutoff: request.stale_wait.map(|_| arrival) }));
+        }
+    }
+}
+
+async fn choose(exchange: &Exchange, query: &IndexQuery, text: &str) -> Result<Arc<Index>> {
+    let database = exchange.database();
+    match &query.index {
+        IndexChoice::Named(name, fields) => named(database, name, fields, text),
+        IndexChoice::Covering(needed) => match database.indexes().covering(needed) {
+            Some(index) => Ok(index),
+            None => {
+                let (database, needed) = (database.clone(), needed.clone());
+                let make = move || Ok(database.indexes().covering_or_new(&needed)?);
+                exchange.node.bridge.run(Pool::Short, make).await
+            }
+        },
+    }
+}
+
+fn named(database: &Database, name: &str, fields: &[Field], text: &str) -> Result<Arc<Index>> {
+    let index = database.indexes().by_name(name).ok_or(Error::NoSuchIndex)?;
+    match fields.iter().find_map(|field| index.definition().missing(field)) {
+        None => Ok(index),
+        Some(field) => Err(Error::Argument(format!(
+            "The field '{field}' is not indexed in '{}', cannot query/sort on fields that are not indexed in query: {text}",
+            index.name()
+        ))),
+    }
+}
+
+/// Waits until the index has all up to an etag, or the time is up.
+pub(crate) async fn wait_for(index: &Arc<Index>, etag: Etag, wait: Duration) {
+    let (sender, receiver) = oneshot::channel();
+    // Whoever stops waiting is not missed.
+    index.when_indexed(etag, move || _ = sender.send(()));
+    let _ = tokio::time::timeout(wait, receiver).await;
+}

@@ -1,0 +1,158 @@
+//! A query on its snapshots: what it finds, and how many there are.
+
+use std::sync::Arc;
+
+use database::Index;
+use database::documents::{Document, Etag, Snapshot};
+use query::execute::{self, Found};
+use query::index::IndexSnapshot;
+use query::plan::{CollectionQuery, Filter, Find, Page, Plan, Source};
+
+use super::collection;
+use super::ready::Ready;
+use crate::deadline::Deadline;
+use crate::error::Result;
+use crate::memory::{Memory, Room};
+
+/// A query and the states that it is answered from.
+pub(crate) struct Running<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) documents: &'a Snapshot<'a>,
+    pub(crate) memory: &'a Arc<Memory>,
+    pub(crate) deadline: &'a Deadline,
+    results: Results<'a>,
+}
+
+enum Results<'a> {
+    Collection(&'a CollectionQuery),
+    Index { index: &'a Index, snapshot: IndexSnapshot<'a>, found: Found, is_stale: bool, _room: Room },
+}
+
+/// What a query comes to, without its documents.
+#[derive(Clone, Copy)]
+pub(crate) struct Counts {
+    /// Without paging; -1 if that is not known because the page ended before the prefix did.
+    pub(crate) total: i64,
+    /// Documents of the page.
+    pub(crate) taken: u64,
+}
+
+impl<'a> Running<'a> {
+    /// Finds what an index query finds; a collection query is executed when its documents are asked for.
+    ///
+    /// * `snapshot`: of the index, opened before that of the documents.
+    pub(crate) fn new(
+        plan: &'a Plan,
+        ready: Option<(&'a Ready, IndexSnapshot<'a>)>,
+        documents: &'a Snapshot<'a>,
+        memory: &'a Arc<Memory>,
+        deadline: &'a Deadline,
+    ) -> Result<Running<'a>> {
+        let results = match (&plan.find, ready) {
+            (Find::Index(query), Some((ready, snapshot))) => {
+                let is_stale = ready.index.is_stale(&snapshot, documents, ready.cutoff.unwrap_or(Etag::MAX))?;
+                let found = execute::find(&snapshot, query, plan.page, &|| deadline.look())?;
+                let mut room = memory.room();
+                room.grow(found.entries.len() * size_of::<execute::EntryId>())?;
+                Results::Index { index: &ready.index, snapshot, found, is_stale, _room: room }
+            }
+            (Find::Index(_), None) => unreachable!("a query that needs an index was made ready with one"),
+            (Find::Collection(query), _) => Results::Collection(query),
+        };
+        Ok(Running { plan, documents, memory, deadline, results })
+    }
+
+    /// What `IndexName` says.
+    pub(crate) fn index_name(&self) -> String {
+        match &self.results {
+            Results::Collection(query) => query.source.index_name(),
+            Results::Index { index, .. } => index.name().to_owned(),
+        }
+    }
+
+    /// The index, if one answers.
+    pub(crate) fn index(&self) -> Option<&'a Index> {
+        match &self.results {
+            Results::Collection(_) => None,
+            Results::Index { index, .. } => Some(index),
+        }
+    }
+
+    pub(crate) fn is_stale(&self) -> bool {
+        matches!(&self.results, Results::Index { is_stale: true, .. })
+    }
+
+    /// Calls `found` with each document of the page, and gives how many there are without paging: -1 if that is not known.
+    pub(crate) fn each(&self, found: &mut dyn FnMut(Document<'a>) -> Result<()>) -> Result<i64> {
+        match &self.results {
+            Results::Collection(query) => {
+                collection::execute(self.documents, query, self.plan.page, self.memory, self.deadline, found)
+            }
+            Results::Index { snapshot, found: Found { total, entries }, .. } => {
+                for id in entries {
+                    self.deadline.look()?;
+                    // One that is not there was deleted after the index was read.
+                    if let Some(entry) = snapshot.entry(*id)?
+                        && let Some(document) = self.documents.get(entry.document())?
+                    {
+                        found(document)?;
+                    }
+                }
+                Ok(total.cast_signed())
+            }
+        }
+    }
+
+    /// Counts what it finds: at once for whole collections and indexes, else by executing it.
+    pub(crate) fn counts(&self) -> Result<Counts> {
+        match &self.results {
+            Results::Collection(query) => {
+                collection::count(self.documents, query, self.plan.page, self.memory, self.deadline)
+            }
+            Results::Index { found, .. } => {
+                Ok(Counts { total: found.total.cast_signed(), taken: found.entries.len() as u64 })
+            }
+        }
+    }
+
+    /// The total, or -1 where it is not known without reading all that is found.
+    pub(crate) fn quick_total(&self) -> Result<i64> {
+        match &self.results {
+            Results::Collection(CollectionQuery { filter: Filter::IdPrefix(_), .. }) => Ok(-1),
+            _ => Ok(self.counts()?.total),
+        }
+    }
+
+    /// Changes whenever the answer may change: with every write to the collection, or to anything if there are includes, and
+    /// with each batch of the index.
+    pub(crate) fn etag(&self) -> Result<i64> {
+        let plan = self.plan;
+        let has_includes = !plan.includes.is_empty();
+        let collection = match &self.results {
+            Results::Collection(CollectionQuery { source: Source::Collection(name), .. }) => Some(name.as_str()),
+            Results::Collection(_) => None,
+            Results::Index { index, .. } => index.definition().collection.as_deref(),
+        };
+        let mut bytes = Vec::with_capacity(64);
+        match collection.filter(|_| !has_includes) {
+            Some(name) => {
+                let last = self.documents.last_etags(Some(name))?;
+                let count = self.documents.collection(name)?.map_or(0, |collection| collection.document_count);
+                [last.documents, last.tombstones, count].iter().for_each(|part| bytes.extend(part.to_le_bytes()));
+            }
+            None => bytes.extend(self.documents.last_etag()?.to_le_bytes()),
+        }
+        if let Results::Index { index, snapshot, is_stale, .. } = &self.results {
+            let progress = snapshot.progress(index.definition().source())?.unwrap_or_default();
+            [progress.documents, progress.tombstones].iter().for_each(|part| bytes.extend(part.to_le_bytes()));
+            bytes.push(u8::from(*is_stale));
+            bytes.extend_from_slice(index.name().as_bytes());
+        }
+        Ok(xxhash_rust::xxh3::xxh3_64_with_seed(&bytes, plan.includes.len() as u64).cast_signed())
+    }
+}
+
+/// The part of a page that documents which are there have.
+pub(crate) fn taken(page: Page, count: u64) -> u64 {
+    count.saturating_sub(page.skip).min(page.take.unwrap_or(u64::MAX))
+}
