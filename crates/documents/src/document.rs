@@ -145,6 +145,12 @@ impl<'t> Document<'t> {
             out.extend_from_slice(stored);
             out.push(b',');
         }
+        self.write_computed_metadata(out, index_score);
+    }
+
+    /// Appends the properties of `@metadata` that are not stored, without braces.
+    #[inline]
+    pub fn write_computed_metadata(&self, out: &mut Vec<u8>, index_score: Option<f64>) {
         out.extend_from_slice(b"\"@change-vector\":\"");
         self.write_change_vector(out);
         if !self.head.flags.is_empty() {

@@ -228,7 +228,8 @@ impl AnswerWriter {
                 let reply = reply.and_then(|reply| {
                     reply.ok_or_else(|| Error::Panicked("an answer ended before it began".to_owned()))
                 });
-                // Nobody may wait for it any more.
+                // Whoever has the answer finds the thread free. Nobody may wait for it any more.
+                drop(self.permit.take());
                 return drop(started.send(reply));
             }
             state => {

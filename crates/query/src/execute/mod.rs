@@ -5,6 +5,7 @@
 
 mod condition;
 mod order;
+mod projection;
 
 use crate::index::{Error, IndexSnapshot};
 use crate::plan::{IndexQuery, Page};

@@ -10,6 +10,7 @@ mod error;
 mod index_query;
 mod page;
 mod parameters;
+mod projection;
 
 pub use collection::{CollectionQuery, Filter, Order, Source};
 pub use condition::{Condition, FieldUse, Sought};
@@ -17,6 +18,7 @@ pub use error::Refused;
 pub use index_query::{IndexChoice, IndexQuery, SortBy, SortKey};
 pub use page::Page;
 pub use parameters::Parameters;
+pub use projection::{Projected, ProjectedColumn, Projection, Step};
 
 use crate::rql::{self, Call, Expression, Output, Query, Segment};
 
@@ -25,6 +27,8 @@ use crate::rql::{self, Call, Expression, Output, Query, Segment};
 pub struct Plan {
     /// What it finds.
     pub find: Find,
+    /// What is made of each document; `None`: nothing, it is wanted itself.
+    pub projection: Option<Projection>,
     /// Paths to ids of documents to include, without the alias.
     pub includes: Vec<String>,
     /// Which part of what it finds is wanted.
@@ -53,7 +57,6 @@ impl Plan {
             (!query.group_by.is_empty(), "'group by'"),
             (!query.load.is_empty(), "'load'"),
             (query.filter.is_some() || query.filter_limit.is_some(), "'filter'"),
-            (matches!(query.output, Output::Select(_)), "projections ('select')"),
             (matches!(query.output, Output::Update(_)), "patches ('update')"),
         ] {
             if is_there {
@@ -66,7 +69,19 @@ impl Plan {
         };
         let alias = query.from.alias.as_deref();
         let includes = query.include.iter().map(|include| self::include(include, alias, parameters));
-        Ok(Plan { find, includes: includes.collect::<Result<_, _>>()?, page: Page::of(&query.limit, parameters)? })
+        Ok(Plan {
+            find,
+            projection: Projection::plan(query, parameters)?,
+            includes: includes.collect::<Result<_, _>>()?,
+            page: Page::of(&query.limit, parameters)?,
+        })
+    }
+}
+
+impl Plan {
+    /// Whether results that are equal come once.
+    pub fn is_distinct(&self) -> bool {
+        self.projection.as_ref().is_some_and(|projection| projection.is_distinct)
     }
 }
 

@@ -72,6 +72,24 @@ impl<'p> Parameters<'p> {
         })
     }
 
+    /// A literal, or what a parameter holds, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused::Invalid`] if a parameter has no value, or a number is none of JSON's.
+    pub(crate) fn json(&self, value: &Value<'_>) -> Result<Vec<u8>, Refused> {
+        Ok(match &value.kind {
+            ValueKind::Text(text) => json::Value::String(text.to_string()).to_vec(),
+            ValueKind::Number(text) => match json::Value::parse(text.as_bytes()) {
+                Ok(number) => number.to_vec(),
+                Err(_) => return Err(Refused::Invalid(format!("'{text}' is not a number"))),
+            },
+            ValueKind::Boolean(is_true) => json::Value::Bool(*is_true).to_vec(),
+            ValueKind::Null => b"null".to_vec(),
+            ValueKind::Parameter(name) => self.get(name)?.to_vec(),
+        })
+    }
+
     fn is_array(&self, name: &str) -> bool {
         matches!(self.get(name), Ok(json::Value::Array(_)))
     }

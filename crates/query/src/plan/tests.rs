@@ -33,7 +33,7 @@ fn check(text: &str, change: impl FnOnce(&mut Collected)) {
     };
     change(&mut expected);
     let parameters = r#"{"p0":"users/1","p1":["users/2","USERS/2"],"p2":3,"nothing":null,"path":"Friend"}"#;
-    let Plan { find: Find::Collection(CollectionQuery { source, filter, order }), includes, page } =
+    let Plan { find: Find::Collection(CollectionQuery { source, filter, order }), includes, page, .. } =
         plan(text, parameters).unwrap()
     else {
         panic!("it needs no index: {text}")
@@ -200,10 +200,52 @@ fn orders_name_the_fields_that_an_index_needs() {
     );
 }
 
+/// The columns as a line: the name, and what it holds.
+#[track_caller]
+fn check_projection(text: &str, columns: &str) {
+    let projection = plan(text, r#"{"p":[1]}"#).unwrap().projection;
+    let steps = |steps: &[Step]| {
+        let step = |step: &Step| match step {
+            Step::Name(name) => name.clone(),
+            Step::Elements => "[]".to_owned(),
+        };
+        steps.iter().map(step).collect::<Vec<_>>().join("/")
+    };
+    let column = |column: &ProjectedColumn| {
+        let value = match &column.value {
+            Projected::Path(path) => steps(path),
+            Projected::Metadata(path) => format!("metadata {}", steps(path)),
+            Projected::Id => "its id".to_owned(),
+            Projected::Literal(json) => String::from_utf8(json.clone()).unwrap(),
+        };
+        format!("{}={value}", column.name)
+    };
+    let told = projection.map(|projection| {
+        let distinct = if projection.is_distinct { "distinct " } else { "" };
+        distinct.to_owned() + &projection.columns.iter().map(column).collect::<Vec<_>>().join(" ")
+    });
+    assert_eq!(told.unwrap_or_default(), columns, "{text}");
+}
+
+#[test]
+fn columns_have_the_names_that_the_reference_gives_them() {
+    check_projection("from U", "");
+    check_projection("from U select *", "");
+    check_projection("from U as u select u", "");
+    check_projection("from U select Name, A.City, L[].P as p", "Name=Name A.City=A/City p=L/[]/P");
+    check_projection("from U as u select u.Name, u.A.City, u.L[].P as p", "Name=Name City=A/City p=L/[]/P");
+    check_projection("from U select distinct Name", "distinct Name=Name");
+    check_projection("from U as u select id(), id(u) as i", "id()=its id i=its id");
+    check_projection("from U select 1.50 as one, 'x', null as n, $p as v", "one=1.50 x=\"x\" n=null v=[1]");
+    check_projection("from U select '@metadata'.'@nested-object-types' as N", "N=metadata @nested-object-types");
+}
+
 #[test]
 fn what_is_not_there_is_refused_by_name() {
     for (text, feature) in [
-        ("from Users select Name", "projections"),
+        ("from Users as u select { Name: u.Name }", "projections by JavaScript"),
+        ("from Users select facet(Name)", "facet() in 'select'"),
+        ("from Users select Tags[0]", "'Tags[0]' in 'select'"),
         ("from Users update { this.x = 1 }", "'update'"),
         ("from Users load Friend as f", "'load'"),
         ("from Users filter Name = 'x'", "'filter'"),
@@ -241,6 +283,10 @@ fn what_means_nothing_is_refused() {
         "from Users where startsWith(A, 5)",
         "from Users where regex(A, '(')",
         "from Users where exists(A, B)",
+        "from Users select A, B as A",
+        "from Users select sum(A)",
+        "from Users select nonsense(A)",
+        "from Users select $many as m, $p9",
     ] {
         check_refused(text, "Invalid");
     }

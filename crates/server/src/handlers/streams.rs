@@ -5,7 +5,6 @@
 //! position. A failure on the way cuts the answer off.
 
 use bytes::Bytes;
-use database::documents::Document;
 use hyper::{Method, StatusCode};
 
 use super::docs::prefix_query;
@@ -48,12 +47,14 @@ pub(crate) async fn docs(exchange: Exchange) -> Result<Reply> {
         match prefix {
             Some(prefix) => {
                 for document in deadline.by_prefix(&snapshot, prefix)? {
-                    documents.write(out, &document?)?;
+                    let document = document?;
+                    documents.write(out, |out| document.write_to(out))?;
                 }
             }
             None => {
                 for document in deadline.by_etag(snapshot.latest(), start, count)? {
-                    documents.write(out, &document?)?;
+                    let document = document?;
+                    documents.write(out, |out| document.write_to(out))?;
                 }
             }
         }
@@ -80,6 +81,9 @@ pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
     };
     if !request.plan.includes.is_empty() {
         return Err(Error::InvalidOperation("Includes are not supported by this type of query.".to_owned()));
+    }
+    if request.plan.is_distinct() {
+        return Err(Error::not_supported("'select distinct' in a stream"));
     }
     let ready = match ready(&exchange, &request).await {
         Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
@@ -121,7 +125,7 @@ fn stream_query(out: &mut AnswerWriter, running: &Running<'_>, format: Format) -
     out.begin(reply::ok(Bytes::new()), running.documents)?;
     let mut documents = Documents::begin(out, Format::Object, &before);
     documents.form = if format == Format::Lines { Form::Items } else { Form::Elements };
-    running.each(&mut |document| documents.write(out, &document))?;
+    running.each(&mut |document| documents.write(out, |out| running.write_row(&document, false, out)))?;
     documents.end(out);
     Ok(None)
 }
@@ -152,7 +156,7 @@ impl Documents {
         Documents { form, is_first: true }
     }
 
-    fn write(&mut self, out: &mut AnswerWriter, document: &Document<'_>) -> Result<()> {
+    fn write(&mut self, out: &mut AnswerWriter, document: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         let buffer = out.buffer();
         match self.form {
             Form::Elements if !self.is_first => buffer.push(b','),
@@ -160,7 +164,7 @@ impl Documents {
             Form::Elements | Form::Lines => {}
         }
         self.is_first = false;
-        document.write_to(buffer);
+        document(buffer);
         match self.form {
             Form::Elements => {}
             Form::Items => buffer.extend_from_slice(b"}\r\n"),

@@ -124,7 +124,7 @@ fn what_is_not_there_is_told_from_what_is_wrong() {
     let post = "POST /databases/db/queries";
     let version = env!("CARGO_PKG_VERSION");
     for (text, feature) in [
-        ("from Users select Name", "projections ('select')"),
+        ("from Users as u select { F: u.F }", "projections by JavaScript ('select { .. }')"),
         ("from Users group by N", "'group by'"),
         ("from Users where search(Name, 'x')", "search() in a condition"),
     ] {
@@ -215,4 +215,66 @@ fn conditions_nest_256_levels_deep() {
     let body = format!("{{\"Query\":\"{}\"}}", nested(256));
     let message = "1:276 Query is too complex, over 256 nested clauses are not allowed";
     wire.check_error("POST /databases/db/queries", &body, 500, "QueryParser+ParseException", message);
+}
+
+/// What `select` makes of the documents, without change vectors and dates.
+#[track_caller]
+fn check_projection(wire: &Wire, text: &str, rows: &[&str]) -> json::Value {
+    let answer = query(wire, text);
+    let Some(json::Value::Array(results)) = answer.get("Results") else { panic!("{answer:?}") };
+    let row = |row: &json::Value| {
+        let mut row = row.clone();
+        assert_eq!(row.remove("@metadata").unwrap().get("@projection"), Some(&json::Value::Bool(true)), "{text}");
+        String::from_utf8(row.to_vec()).unwrap()
+    };
+    assert_eq!(results.iter().map(row).collect::<Vec<_>>(), rows, "{text}");
+    answer
+}
+
+/// As the reference projects.
+#[test]
+fn projections_have_values_by_name() {
+    let wire = Wire::with_database();
+    for (id, document) in [
+        (
+            "u/1",
+            r#"{"Name":"Ann","Age":1.50,"A":{"City":"Oslo"},"L":[{"P":"x"},{"Z":1}],"D":"u/2","@metadata":{"@collection":"Us"}}"#,
+        ),
+        ("u/2", r#"{"Name":"Bob","@metadata":{"@collection":"Us"}}"#),
+        ("u/3", r#"{"Name":"Ann","Age":1.5,"@metadata":{"@collection":"Us"}}"#),
+    ] {
+        wire.put(id, document);
+    }
+    let expected = [
+        r#"{"Name":"Ann","X":1.50,"A.City":"Oslo"}"#,
+        r#"{"Name":"Bob","X":null,"A.City":null}"#,
+        r#"{"Name":"Ann","X":1.5,"A.City":null}"#,
+    ];
+    check_projection(&wire, "from Us select Name, Age as X, A.City", &expected);
+    check_projection(&wire, "from Us as u select u.A.City", &[r#"{"City":"Oslo"}"#, "{}", "{}"]);
+    check_projection(
+        &wire,
+        "from Us where id() = 'u/1' select L[].P, L.P as p, id()",
+        &[r#"{"L[].P":["x",null],"p":["x"],"id()":"u/1"}"#],
+    );
+    check_projection(
+        &wire,
+        "from Us where Name = 'bob' select Name, 1 as one, 'it' as s",
+        &[r#"{"Name":"Bob","one":1,"s":"it"}"#],
+    );
+    let answer = check_projection(&wire, "from Us select distinct Name", &[r#"{"Name":"Ann"}"#, r#"{"Name":"Bob"}"#]);
+    let number = |answer: &json::Value, name| answer.get(name).and_then(json::Value::as_i64);
+    assert_eq!((number(&answer, "TotalResults"), number(&answer, "SkippedResults")), (Some(3), Some(1)));
+    let answer = check_projection(
+        &wire,
+        "from Us where Age > 0 order by Name select distinct Name limit 1",
+        &[r#"{"Name":"Ann"}"#],
+    );
+    assert_eq!((number(&answer, "TotalResults"), number(&answer, "CappedMaxResults")), (Some(2), Some(1)));
+    let answer = check_projection(&wire, "from Us where id() = 'u/1' select D include D", &[r#"{"D":"u/2"}"#]);
+    assert!(answer.get("Includes").unwrap().get("u/2").is_some());
+    let stream =
+        wire.call("POST /databases/db/streams/queries", r#"{"Query":"from Us where id() = 'u/2' select Name"}"#);
+    let metadata = r#""Results":[{"Name":"Bob","@metadata":{"@projection":true,"@change-vector":"A:2-ID","@id":"u/2","@index-score":0,"#;
+    assert!(stream.masked().contains(metadata), "{}", stream.text());
 }

@@ -1,5 +1,6 @@
 //! The answer to a query: statistics, documents, what they include.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -14,12 +15,10 @@ use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::handlers::docs::write_includes;
 use crate::limits::WHOLE_ANSWER_SIZE;
+use crate::memory::Room;
 use crate::reply;
 
 const REQUEST_TIME: HeaderName = HeaderName::from_static("request-time");
-
-/// What an index query scores where nothing scores.
-const SCORE: f64 = 1.0;
 
 /// A query that is being answered.
 pub(super) struct Answer<'a> {
@@ -35,23 +34,38 @@ impl<'a> Answer<'a> {
     /// when they are all there, or, where they are too many for that, counted first.
     pub fn write(&self, out: &mut AnswerWriter) -> Result<()> {
         let running = self.running;
+        let mut included = Included { kept: Vec::new(), room: running.memory.room() };
+        if running.plan.is_distinct() {
+            self.write_distinct(out, &mut included)?;
+        } else {
+            self.write_all(out, &mut included)?;
+        }
+        out.buffer().extend_from_slice(b"],\"Includes\":{");
         let includes = &running.plan.includes;
+        if !includes.is_empty() {
+            let paths: Vec<IncludePath> = includes.iter().map(|path| IncludePath::new(path)).collect();
+            let documents: Vec<&Document<'_>> = included.kept.iter().collect();
+            write_includes(out, &running.deadline.includes(running.documents, &documents, &paths)?)?;
+        }
+        out.buffer().extend_from_slice(b"},");
+        self.end(out)
+    }
+
+    fn write_all(&self, out: &mut AnswerWriter, included: &mut Included<'a>) -> Result<()> {
+        let running = self.running;
         let mut results = Vec::new();
         let mut counted = None;
         let mut taken = 0;
-        let mut kept = Vec::new();
-        let mut room = running.memory.room();
-        let score = running.index().map(|_| SCORE);
         let total = running.each(&mut |document| {
             let buffer = if counted.is_some() { out.buffer() } else { &mut results };
             if taken > 0 {
                 buffer.push(b',');
             }
             taken += 1;
-            document.write(buffer, self.is_metadata_only, score);
+            running.write_row(&document, self.is_metadata_only, buffer);
             if counted.is_none() && results.len() >= WHOLE_ANSWER_SIZE {
                 let counts = running.counts()?;
-                self.begin(out, counts)?;
+                self.begin(out, counts, 0)?;
                 out.buffer().append(&mut results);
                 counted = Some(counts);
             }
@@ -59,27 +73,57 @@ impl<'a> Answer<'a> {
                 out.part_done()?;
                 running.deadline.lift();
             }
-            if !includes.is_empty() {
-                keep(&mut kept, document, &mut room)?;
-            }
-            Ok(())
+            included.keep(running, document)
         })?;
         if counted.is_none() {
-            self.begin(out, Counts { total, taken })?;
+            self.begin(out, Counts { total, taken }, 0)?;
             out.buffer().append(&mut results);
         }
-        out.buffer().extend_from_slice(b"],\"Includes\":{");
-        if !includes.is_empty() {
-            let paths: Vec<IncludePath> = includes.iter().map(|path| IncludePath::new(path)).collect();
-            let documents: Vec<&Document<'_>> = kept.iter().collect();
-            write_includes(out, &running.deadline.includes(running.documents, &documents, &paths)?)?;
-        }
-        out.buffer().extend_from_slice(b"},");
-        self.end(out)
+        Ok(())
+    }
+
+    /// Results that are equal come once. They are all there before the first is sent, since what is left out is counted.
+    fn write_distinct(&self, out: &mut AnswerWriter, included: &mut Included<'a>) -> Result<()> {
+        let running = self.running;
+        let take = running.plan.page.take.unwrap_or(u64::MAX);
+        let (mut results, mut row) = (Vec::new(), Vec::new());
+        let mut room = running.memory.room();
+        let mut seen = HashSet::new();
+        let mut skipped = 0;
+        let mut is_full = take == 0;
+        let outcome = running.each(&mut |document| {
+            row.clear();
+            if let Some(projection) = &running.plan.projection {
+                projection.write(&document, &mut row);
+            }
+            if !seen.insert(xxhash_rust::xxh3::xxh3_128(&row)) {
+                skipped += 1;
+                return Ok(());
+            }
+            is_full |= seen.len() as u64 > take;
+            if is_full {
+                return Err(database::Error::Canceled.into());
+            }
+            let before = results.len();
+            if before > 0 {
+                results.push(b',');
+            }
+            running.write_row(&document, self.is_metadata_only, &mut results);
+            room.grow(results.len() - before + size_of::<u128>())?;
+            included.keep(running, document)
+        });
+        let taken = (seen.len() as u64).min(take);
+        let total = match outcome {
+            Err(_) if is_full => running.counts()?.total,
+            outcome => outcome?,
+        };
+        self.begin(out, Counts { total, taken }, skipped)?;
+        out.buffer().append(&mut results);
+        out.part_done()
     }
 
     /// Writes all that comes before the results.
-    fn begin(&self, out: &mut AnswerWriter, counts: Counts) -> Result<()> {
+    fn begin(&self, out: &mut AnswerWriter, counts: Counts, skipped: u64) -> Result<()> {
         let mut head = reply::ok(Bytes::new());
         head.headers_mut().insert(ETAG, HeaderValue::from(self.etag));
         head.headers_mut().insert(REQUEST_TIME, HeaderValue::from(elapsed_ms(self.start)));
@@ -91,7 +135,7 @@ impl<'a> Answer<'a> {
             if plan.page.is_limited {
                 json.name("CappedMaxResults").unsigned(counts.taken);
             }
-            json.name("ScannedResults").unsigned(0).name("SkippedResults").unsigned(0);
+            json.name("ScannedResults").unsigned(0).name("SkippedResults").unsigned(skipped);
             json.name("DurationInMs").unsigned(elapsed_ms(self.start));
             match plan.includes.as_slice() {
                 [] => json.name("IncludedPaths").null(),
@@ -127,6 +171,18 @@ impl<'a> Answer<'a> {
         });
         out.buffer().extend_from_slice(rest.strip_prefix(b"{").unwrap_or(&rest));
         Ok(())
+    }
+}
+
+/// Documents whose includes are wanted.
+struct Included<'a> {
+    kept: Vec<Document<'a>>,
+    room: Room,
+}
+
+impl<'a> Included<'a> {
+    fn keep(&mut self, running: &Running<'_>, document: Document<'a>) -> Result<()> {
+        if running.plan.includes.is_empty() { Ok(()) } else { keep(&mut self.kept, document, &mut self.room) }
     }
 }
 

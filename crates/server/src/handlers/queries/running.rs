@@ -14,6 +14,9 @@ use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::memory::{Memory, Room};
 
+/// What an index query scores where nothing scores.
+const SCORE: f64 = 1.0;
+
 /// A query and the states that it is answered from.
 pub(crate) struct Running<'a> {
     pub(crate) plan: &'a Plan,
@@ -51,7 +54,7 @@ impl<'a> Running<'a> {
         let results = match (&plan.find, ready) {
             (Find::Index(query), Some((ready, snapshot))) => {
                 let is_stale = ready.index.is_stale(&snapshot, documents, ready.cutoff.unwrap_or(Etag::MAX))?;
-                let found = execute::find(&snapshot, query, plan.page, &|| deadline.look())?;
+                let found = execute::find(&snapshot, query, page_of(plan), &|| deadline.look())?;
                 let mut room = memory.room();
                 room.grow(found.entries.len() * size_of::<execute::EntryId>())?;
                 Results::Index { index: &ready.index, snapshot, found, is_stale, _room: room }
@@ -86,7 +89,7 @@ impl<'a> Running<'a> {
     pub(crate) fn each(&self, found: &mut dyn FnMut(Document<'a>) -> Result<()>) -> Result<i64> {
         match &self.results {
             Results::Collection(query) => {
-                collection::execute(self.documents, query, self.plan.page, self.memory, self.deadline, found)
+                collection::execute(self.documents, query, page_of(self.plan), self.memory, self.deadline, found)
             }
             Results::Index { snapshot, found: Found { total, entries }, .. } => {
                 for id in entries {
@@ -101,6 +104,20 @@ impl<'a> Running<'a> {
                 Ok(total.cast_signed())
             }
         }
+    }
+
+    /// Appends what a document is in the results.
+    pub(crate) fn write_row(&self, document: &Document<'_>, is_metadata_only: bool, out: &mut Vec<u8>) {
+        let is_from_index = matches!(self.results, Results::Index { .. });
+        let Some(projection) = self.plan.projection.as_ref().filter(|_| !is_metadata_only) else {
+            return document.write(out, is_metadata_only, is_from_index.then_some(SCORE));
+        };
+        out.push(b'{');
+        projection.write(document, out);
+        out.extend_from_slice(if out.ends_with(b"{") { b"" } else { b"," });
+        out.extend_from_slice(b"\"@metadata\":{\"@projection\":true,");
+        document.write_computed_metadata(out, Some(if is_from_index { SCORE } else { 0.0 }));
+        out.extend_from_slice(b"}}");
     }
 
     /// Counts what it finds: at once for whole collections and indexes, else by executing it.
@@ -150,6 +167,11 @@ impl<'a> Running<'a> {
         }
         Ok(xxhash_rust::xxh3::xxh3_64_with_seed(&bytes, plan.includes.len() as u64).cast_signed())
     }
+}
+
+/// The documents that are looked at. How many of them are equal in the results is not known before they are there.
+fn page_of(plan: &Plan) -> Page {
+    if plan.is_distinct() { Page { take: None, ..plan.page } } else { plan.page }
 }
 
 /// The part of a page that documents which are there have.

@@ -1,0 +1,161 @@
+//! What is made of each document that is found: some of its values, instead of itself.
+
+use super::{Parameters, Refused};
+use crate::rql::{self, Call, Column, ColumnValue, Expression, Output, Path, Query, Segment, Select, ValueKind};
+
+/// Values of a document, by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Projection {
+    /// In the order of the results.
+    pub columns: Vec<ProjectedColumn>,
+    /// Results that are equal come once.
+    pub is_distinct: bool,
+    /// What is missing is left out, instead of being null: so it is where the query gives documents a name.
+    pub omits_missing: bool,
+}
+
+/// One value and its name in the results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectedColumn {
+    /// The name; no two are equal.
+    pub name: String,
+    /// The value.
+    pub value: Projected,
+}
+
+/// A projected value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Projected {
+    /// What stands at a path of the document.
+    Path(Vec<Step>),
+    /// What stands at a path of the stored metadata.
+    Metadata(Vec<Step>),
+    /// The document's id.
+    Id,
+    /// The same JSON in each result.
+    Literal(Vec<u8>),
+}
+
+/// A step of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Into a property; of each element, if it is an array.
+    Name(String),
+    /// To each element of an array, with null for those that lack what follows.
+    Elements,
+}
+
+/// The name of the metadata in a path.
+const METADATA: &str = "@metadata";
+
+impl Projection {
+    /// What `select` says; `None`: documents are wanted as they are.
+    pub(super) fn plan(query: &Query<'_>, parameters: Parameters<'_>) -> Result<Option<Projection>, Refused> {
+        let Output::Select(Select { is_distinct, projection }) = &query.output else { return Ok(None) };
+        let alias = query.from.alias.as_deref();
+        let columns = match projection {
+            rql::Projection::All => return Ok(None),
+            rql::Projection::Object(_) => {
+                return Err(Refused::NotSupported("projections by JavaScript ('select { .. }')".to_owned()));
+            }
+            rql::Projection::Columns(columns) => columns,
+        };
+        if let [Column { value: ColumnValue::Field(path), .. }] = columns.as_slice()
+            && path.rest.is_empty()
+            && Some(&*path.first.text) == alias
+        {
+            return Ok(None);
+        }
+        let mut projected: Vec<ProjectedColumn> = Vec::with_capacity(columns.len());
+        for column in columns {
+            let column = self::column(column, alias, parameters)?;
+            if projected.iter().any(|other| other.name == column.name) {
+                return Err(Refused::Invalid(format!(
+                    "Duplicate alias '{}' detected. Note: if an alias is not specified, the implicit alias is equal to field name",
+                    column.name
+                )));
+            }
+            projected.push(column);
+        }
+        Ok(Some(Projection { columns: projected, is_distinct: *is_distinct, omits_missing: alias.is_some() }))
+    }
+}
+
+fn column(column: &Column<'_>, alias: Option<&str>, parameters: Parameters<'_>) -> Result<ProjectedColumn, Refused> {
+    let (value, own_name) = match &column.value {
+        // In quotes it is a text, unless something follows it.
+        ColumnValue::Field(path) if path.first.is_quoted && path.rest.is_empty() => {
+            let text = path.first.text.to_string();
+            (Projected::Literal(json::Value::String(text.clone()).to_vec()), text)
+        }
+        ColumnValue::Field(path) => path_of(path, alias)?,
+        ColumnValue::Value(value) => {
+            let name = match &value.kind {
+                ValueKind::Text(text) | ValueKind::Number(text) => text.to_string(),
+                ValueKind::Boolean(is_true) => is_true.to_string(),
+                ValueKind::Null => "null".to_owned(),
+                ValueKind::Parameter(name) => format!("${name}"),
+            };
+            (Projected::Literal(parameters.json(value)?), name)
+        }
+        ColumnValue::Call(call) => (self::call(call, alias)?, "id()".to_owned()),
+        ColumnValue::TimeSeries(_) => return Err(Refused::NotSupported("timeseries() in 'select'".to_owned())),
+    };
+    Ok(ProjectedColumn { name: column.alias.as_deref().map_or(own_name, str::to_owned), value })
+}
+
+/// The path, and the name that it has without another: behind the query's alias its last one.
+fn path_of(path: &Path<'_>, alias: Option<&str>) -> Result<(Projected, String), Refused> {
+    let is_aliased = alias == Some(&*path.first.text);
+    let mut steps = Vec::new();
+    if !is_aliased {
+        push_names(&path.first.text, &mut steps);
+    }
+    for segment in &path.rest {
+        match segment {
+            Segment::Name(name) => push_names(&name.text, &mut steps),
+            Segment::Elements => steps.push(Step::Elements),
+            Segment::Element(_) | Segment::Keys | Segment::Values => {
+                return Err(Refused::NotSupported(format!("'{}' in 'select'", path.text())));
+            }
+        }
+    }
+    let last = steps.iter().rev().find_map(|step| match step {
+        Step::Name(name) => Some(name.clone()),
+        Step::Elements => None,
+    });
+    let name = if is_aliased { last.unwrap_or_default() } else { path.text().into_owned() };
+    Ok(match steps.first() {
+        Some(Step::Name(first)) if first == METADATA => (Projected::Metadata(steps.split_off(1)), name),
+        _ => (Projected::Path(steps), name),
+    })
+}
+
+/// A quoted name may be a whole path.
+fn push_names(text: &str, steps: &mut Vec<Step>) {
+    for part in text.split('.') {
+        let name = part.trim_end_matches("[]");
+        steps.push(Step::Name(name.to_owned()));
+        if name.len() < part.len() {
+            steps.push(Step::Elements);
+        }
+    }
+}
+
+/// Functions of `select` that are not there yet; any other is a mistake.
+const NOT_SUPPORTED: [&str; 9] =
+    ["facet", "suggest", "counter", "counterRaw", "timeseries", "key", "cmpxchg", "vector.search", "output"];
+
+fn call(call: &Call<'_>, alias: Option<&str>) -> Result<Projected, Refused> {
+    let name = &*call.name;
+    if super::is_id(&Expression::Call(call.clone()), alias) {
+        return Ok(Projected::Id);
+    }
+    if ["sum", "count"].iter().any(|known| known.eq_ignore_ascii_case(name)) {
+        return Err(Refused::Invalid(format!("{name} may only be used in group by queries")));
+    }
+    match NOT_SUPPORTED.iter().find(|known| known.eq_ignore_ascii_case(name)) {
+        Some(known) => Err(Refused::NotSupported(format!("{known}() in 'select'"))),
+        None => Err(Refused::Invalid(format!("Unknown method call in SELECT clause: '{name}' method"))),
+    }
+}
