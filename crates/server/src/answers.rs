@@ -26,7 +26,7 @@ use crate::bridge::Pool;
 use crate::dispatch;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
-use crate::limits::{STREAM_PART_SIZE, STREAM_PARTS_MAX, WHOLE_ANSWER_SIZE};
+use crate::limits::{SMALL_ANSWER_SIZE, STREAM_PART_SIZE, STREAM_PARTS_MAX, WHOLE_ANSWER_SIZE};
 use crate::memory::Room;
 use crate::node::Node;
 use crate::reply::{Part, Reply, Waits};
@@ -38,6 +38,46 @@ pub(crate) trait Out {
 
     /// Hands on what is in work, if it is large enough.
     fn part_done(&mut self) -> Result<()>;
+}
+
+/// Where a whole answer is written, its head included.
+pub(crate) trait WholeOut: Out {
+    /// Status and headers of the answer, before anything is written. `snapshot` is what it is read from.
+    fn begin(&mut self, head: Reply, snapshot: &Snapshot<'_>) -> Result<()>;
+}
+
+/// An answer that is small enough to be made right where its request was read.
+#[derive(Default)]
+pub(crate) struct SmallAnswer {
+    head: Option<Reply>,
+    buffer: Vec<u8>,
+}
+
+impl SmallAnswer {
+    /// `None`: it was not begun, or is not small.
+    pub(crate) fn into_reply(self) -> Option<Reply> {
+        let mut head = self.head.filter(|_| self.buffer.len() <= SMALL_ANSWER_SIZE)?;
+        head.body_mut().set_whole(Bytes::from(self.buffer));
+        Some(head)
+    }
+}
+
+impl Out for SmallAnswer {
+    fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.buffer
+    }
+
+    /// What is too large is made anew by who may take its time.
+    fn part_done(&mut self) -> Result<()> {
+        if self.buffer.len() <= SMALL_ANSWER_SIZE { Ok(()) } else { Err(database::Error::Canceled.into()) }
+    }
+}
+
+impl WholeOut for SmallAnswer {
+    fn begin(&mut self, head: Reply, _: &Snapshot<'_>) -> Result<()> {
+        self.head = Some(head);
+        Ok(())
+    }
 }
 
 impl Out for Vec<u8> {
@@ -242,6 +282,12 @@ impl AnswerWriter {
             Ok(()) | Err(Error::Database(database::Error::Canceled)) => {}
             Err(error) => tracing::warn!(%error, url = self.url, "a streamed answer was cut off"),
         }
+    }
+}
+
+impl WholeOut for AnswerWriter {
+    fn begin(&mut self, head: Reply, snapshot: &Snapshot<'_>) -> Result<()> {
+        AnswerWriter::begin(self, head, snapshot)
     }
 }
 

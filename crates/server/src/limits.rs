@@ -95,6 +95,12 @@ pub(crate) const STREAM_PART_SIZE: usize = 64 << 10;
 /// stay below, and have a length.
 pub(crate) const WHOLE_ANSWER_SIZE: usize = 1 << 20;
 
+/// The largest answer to a query that is made on a network thread, in bytes; and the most entries and documents that one may
+/// look at there: some ten microseconds.
+pub(crate) const SMALL_ANSWER_SIZE: usize = 64 << 10;
+/// See [`SMALL_ANSWER_SIZE`].
+pub(crate) const SMALL_ANSWER_ENTRIES: u64 = 32;
+
 /// Bodies and answers up to this size are not counted: they are about what the kernel holds for a connection anyway.
 pub(crate) const UNCOUNTED_SIZE: usize = 64 << 10;
 

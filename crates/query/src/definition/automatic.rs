@@ -53,7 +53,7 @@ impl AutomaticIndex {
     /// Whether both read the same documents.
     pub fn has_source_of(&self, other: &AutomaticIndex) -> bool {
         match (&self.collection, &other.collection) {
-            (Some(one), Some(other)) => documents::id::lower(one) == documents::id::lower(other),
+            (Some(one), Some(other)) => one == other || documents::id::lower(one) == documents::id::lower(other),
             (one, other) => one.is_none() && other.is_none(),
         }
     }

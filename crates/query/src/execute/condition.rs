@@ -24,6 +24,53 @@ pub(super) fn evaluate<E: From<Error>>(
     Ok(EntrySet::of(ids)?)
 }
 
+/// How many entries a condition looks at, at most, from the counts of lists; `u64::MAX` if it walks through terms.
+pub(super) fn entry_count_max(index: &IndexSnapshot<'_>, condition: &Condition) -> Result<u64, Error> {
+    let each = |conditions: &[Condition]| {
+        conditions.iter().map(|condition| entry_count_max(index, condition)).collect::<Result<Vec<u64>, _>>()
+    };
+    Ok(match condition {
+        Condition::Nothing => 0,
+        Condition::Ids(ids) => ids.len() as u64,
+        Condition::AnyOf(field, values) if values.len() <= MERGED_LISTS_MAX => {
+            let Some(number) = index.field(&field.name.stored(field.analysis))? else { return Ok(0) };
+            let mut sum = 0u64;
+            for value in values {
+                sum = sum.saturating_add(index.term(number, term(value))?.count());
+            }
+            sum
+        }
+        // What walks through terms does so before anything is known of the others.
+        Condition::And(conditions) => {
+            let counts = each(conditions)?;
+            let is_walking = conditions.iter().zip(&counts).any(|(condition, count)| match condition {
+                Condition::All => false,
+                Condition::Not(condition) => walks(condition),
+                condition => *count == u64::MAX && walks(condition),
+            });
+            if is_walking { u64::MAX } else { counts.into_iter().min().unwrap_or(u64::MAX) }
+        }
+        Condition::Or(conditions) => each(conditions)?.into_iter().fold(0, u64::saturating_add),
+        _ => u64::MAX,
+    })
+}
+
+/// Whether a condition is found by walking through terms.
+fn walks(condition: &Condition) -> bool {
+    match condition {
+        Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(walks),
+        Condition::Not(condition) => walks(condition),
+        Condition::AnyOf(_, values) => values.len() > MERGED_LISTS_MAX,
+        Condition::All | Condition::Nothing | Condition::Ids(_) | Condition::AllOf(..) | Condition::Exists(_) => false,
+        Condition::IdPrefix(_)
+        | Condition::Numbers(..)
+        | Condition::Texts(..)
+        | Condition::Prefix(..)
+        | Condition::Suffix(..)
+        | Condition::Pattern(..) => true,
+    }
+}
+
 struct Operators<'s, 'l, E> {
     index: &'s IndexSnapshot<'s>,
     look: Look<'l, E>,

@@ -46,6 +46,16 @@ pub fn find<E: From<Error>>(
     Ok(Found { total, entries })
 }
 
+/// How many entries a query looks at, at most, from the counts of lists alone; `u64::MAX` where those do not tell. So small
+/// queries are told from others before they run.
+///
+/// # Errors
+///
+/// [`Error`] if the index cannot be read.
+pub fn entry_count_max(index: &IndexSnapshot<'_>, query: &IndexQuery) -> Result<u64, Error> {
+    condition::entry_count_max(index, &query.condition)
+}
+
 /// How many entries fit.
 ///
 /// # Errors

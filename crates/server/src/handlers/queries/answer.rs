@@ -9,12 +9,11 @@ use hyper::header::{ETAG, HeaderName, HeaderValue};
 
 use super::collection::keep;
 use super::running::{Counts, Running};
-use crate::answers::{AnswerWriter, Out};
+use crate::answers::WholeOut;
 use crate::date::NEVER;
 use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::handlers::docs::write_includes;
-use crate::limits::WHOLE_ANSWER_SIZE;
 use crate::memory::Room;
 use crate::reply;
 
@@ -27,12 +26,14 @@ pub(super) struct Answer<'a> {
     pub is_metadata_only: bool,
     pub etag: i64,
     pub start: Instant,
+    /// Bytes of results up to which it is made whole.
+    pub whole_size: usize,
 }
 
 impl<'a> Answer<'a> {
     /// Writes the answer, its properties in the order of the reference. How many results there are comes before them: known
     /// when they are all there, or, where they are too many for that, counted first.
-    pub fn write(&self, out: &mut AnswerWriter) -> Result<()> {
+    pub fn write(&self, out: &mut impl WholeOut) -> Result<()> {
         let running = self.running;
         let mut included = Included { kept: Vec::new(), room: running.memory.room() };
         if running.plan.is_distinct() {
@@ -51,7 +52,7 @@ impl<'a> Answer<'a> {
         self.end(out)
     }
 
-    fn write_all(&self, out: &mut AnswerWriter, included: &mut Included<'a>) -> Result<()> {
+    fn write_all(&self, out: &mut impl WholeOut, included: &mut Included<'a>) -> Result<()> {
         let running = self.running;
         let mut results = Vec::new();
         let mut counted = None;
@@ -63,7 +64,7 @@ impl<'a> Answer<'a> {
             }
             taken += 1;
             running.write_row(&document, self.is_metadata_only, buffer);
-            if counted.is_none() && results.len() >= WHOLE_ANSWER_SIZE {
+            if counted.is_none() && results.len() >= self.whole_size {
                 let counts = running.counts()?;
                 self.begin(out, counts, 0)?;
                 out.buffer().append(&mut results);
@@ -83,7 +84,7 @@ impl<'a> Answer<'a> {
     }
 
     /// Results that are equal come once. They are all there before the first is sent, since what is left out is counted.
-    fn write_distinct(&self, out: &mut AnswerWriter, included: &mut Included<'a>) -> Result<()> {
+    fn write_distinct(&self, out: &mut impl WholeOut, included: &mut Included<'a>) -> Result<()> {
         let running = self.running;
         let take = running.plan.page.take.unwrap_or(u64::MAX);
         let (mut results, mut row) = (Vec::new(), Vec::new());
@@ -104,12 +105,11 @@ impl<'a> Answer<'a> {
             if is_full {
                 return Err(database::Error::Canceled.into());
             }
-            let before = results.len();
-            if before > 0 {
+            if !results.is_empty() {
                 results.push(b',');
             }
             running.write_row(&document, self.is_metadata_only, &mut results);
-            room.grow(results.len() - before + size_of::<u128>())?;
+            room.grow(results.len() + seen.len() * size_of::<u128>())?;
             included.keep(running, document)
         });
         let taken = (seen.len() as u64).min(take);
@@ -123,7 +123,7 @@ impl<'a> Answer<'a> {
     }
 
     /// Writes all that comes before the results.
-    fn begin(&self, out: &mut AnswerWriter, counts: Counts, skipped: u64) -> Result<()> {
+    fn begin(&self, out: &mut impl WholeOut, counts: Counts, skipped: u64) -> Result<()> {
         let mut head = reply::ok(Bytes::new());
         head.headers_mut().insert(ETAG, HeaderValue::from(self.etag));
         head.headers_mut().insert(REQUEST_TIME, HeaderValue::from(elapsed_ms(self.start)));
@@ -153,7 +153,7 @@ impl<'a> Answer<'a> {
     }
 
     /// Writes all that comes after what is included.
-    fn end(&self, out: &mut AnswerWriter) -> Result<()> {
+    fn end(&self, out: &mut impl WholeOut) -> Result<()> {
         let date = |date: Option<database::documents::Date>| date.map_or(NEVER.to_owned(), |date| date.to_string());
         let [indexed, queried] = match self.running.index() {
             None => [NEVER.to_owned(), NEVER.to_owned()],

@@ -122,6 +122,15 @@ fn document_count(snapshot: &Snapshot<'_>, source: &Source) -> Result<u64> {
     })
 }
 
+/// How many documents a query looks at, at most; `u64::MAX` where that is not known without looking.
+pub(super) fn document_count_max(query: &CollectionQuery, page: Page) -> u64 {
+    match (&query.filter, query.order) {
+        (Filter::Ids(ids), _) => ids.len() as u64,
+        (Filter::All, Order::Etag) => page.end(),
+        _ => u64::MAX,
+    }
+}
+
 /// Counts what a query finds: at once for whole collections, else by executing it.
 pub(super) fn count(
     snapshot: &Snapshot<'_>,

@@ -23,12 +23,15 @@ use std::time::Instant;
 
 use database::documents::Snapshot;
 use hyper::StatusCode;
+use query::index::IndexSnapshot;
+use query::plan::Find;
 
-use crate::answers::{self, AnswerWriter};
+use crate::answers::{self, AnswerWriter, SmallAnswer, WholeOut};
 use crate::bridge::Pool;
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
+use crate::limits::{SMALL_ANSWER_ENTRIES, SMALL_ANSWER_SIZE, WHOLE_ANSWER_SIZE};
 use crate::reply::{self, Reply};
 use answer::Answer;
 
@@ -60,27 +63,81 @@ fn refuse_missing(exchange: &Exchange) -> Result<()> {
     Ok(())
 }
 
-/// Executes on the pool: a query may touch a whole collection.
+/// Executes right here if that is quick, else on the pool: a query may touch a whole collection.
 async fn answer(exchange: Exchange, start: Instant, request: Request) -> Result<Reply> {
     let ready = match ready(&exchange, &request).await {
         Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
         ready => ready?,
     };
+    if let Some(reply) = answer_at_once(&exchange, &request, ready.as_ref(), start)? {
+        return Ok(reply);
+    }
     answers::produce(exchange, Pool::Reads, move |exchange, out| {
         let deadline = deadline_of_query(exchange, out);
-        let is_metadata_only = exchange.query().is_true("metadataOnly")?;
-        with_snapshots(exchange, ready.as_ref(), |index, documents| {
-            let memory = &exchange.node.memory;
-            let running = Running::new(&request.plan, index, documents, memory, &deadline)?;
-            let etag = running.etag()?;
-            if reply::is_match(exchange.if_none_match(), etag.to_string().as_bytes()) {
-                return Ok(Some(reply::empty(StatusCode::NOT_MODIFIED)));
-            }
-            Answer { running: &running, exchange, is_metadata_only, etag, start }.write(out)?;
-            Ok(None)
-        })
+        let asked = Asked { exchange, request: &request, start, whole_size: WHOLE_ANSWER_SIZE };
+        with_snapshots(exchange, ready.as_ref(), |index, documents| asked.answer(index, documents, &deadline, out))
     })
     .await
+}
+
+/// The answer of a query that looks at few entries and gives a small one. The way to a thread of the pool and back would cost
+/// several times what it does.
+fn answer_at_once(
+    exchange: &Exchange,
+    request: &Request,
+    ready: Option<&Ready>,
+    start: Instant,
+) -> Result<Option<Reply>> {
+    if !request.plan.includes.is_empty() {
+        return Ok(None);
+    }
+    with_snapshots(exchange, ready, |index, documents| {
+        let entries = match (&request.plan.find, &index) {
+            (Find::Index(query), Some((_, snapshot))) => query::execute::entry_count_max(snapshot, query)?,
+            (Find::Collection(query), _) => collection::document_count_max(query, request.plan.page),
+            (Find::Index(_), None) => u64::MAX,
+        };
+        if entries > SMALL_ANSWER_ENTRIES {
+            return Ok(None);
+        }
+        let deadline = Deadline::new(Some(exchange.node.limits.query_run_time), || false);
+        let asked = Asked { exchange, request, start, whole_size: SMALL_ANSWER_SIZE };
+        let mut out = SmallAnswer::default();
+        match asked.answer(index, documents, &deadline, &mut out) {
+            Err(Error::Database(database::Error::Canceled)) => Ok(None),
+            Err(error) => Err(error),
+            Ok(Some(reply)) => Ok(Some(reply)),
+            Ok(None) => Ok(out.into_reply()),
+        }
+    })
+}
+
+/// A query that is to be answered.
+struct Asked<'r> {
+    exchange: &'r Exchange,
+    request: &'r Request,
+    start: Instant,
+    whole_size: usize,
+}
+
+impl Asked<'_> {
+    fn answer<'a>(
+        &'a self,
+        index: Option<(&'a Ready, IndexSnapshot<'a>)>,
+        documents: &'a Snapshot<'a>,
+        deadline: &'a Deadline,
+        out: &mut impl WholeOut,
+    ) -> Result<Option<Reply>> {
+        let Asked { exchange, request, start, whole_size } = *self;
+        let is_metadata_only = exchange.query().is_true("metadataOnly")?;
+        let running = Running::new(&request.plan, index, documents, &exchange.node.memory, deadline)?;
+        let etag = running.etag()?;
+        if reply::is_match(exchange.if_none_match(), etag.to_string().as_bytes()) {
+            return Ok(Some(reply::empty(StatusCode::NOT_MODIFIED)));
+        }
+        Answer { running: &running, exchange, is_metadata_only, etag, start, whole_size }.write(out)?;
+        Ok(None)
+    }
 }
 
 /// A query may run as long as the limit says, and while somebody waits for it.
@@ -93,7 +150,7 @@ pub(crate) fn deadline_of_query(exchange: &Exchange, out: &AnswerWriter) -> Dead
 pub(crate) fn with_snapshots<T>(
     exchange: &Exchange,
     ready: Option<&Ready>,
-    work: impl for<'a> FnOnce(Option<(&'a Ready, query::index::IndexSnapshot<'a>)>, &'a Snapshot<'a>) -> Result<T>,
+    work: impl for<'a> FnOnce(Option<(&'a Ready, IndexSnapshot<'a>)>, &'a Snapshot<'a>) -> Result<T>,
 ) -> Result<T> {
     let index = ready.map(|ready| Ok::<_, Error>((ready, ready.index.read()?))).transpose()?;
     let documents = exchange.database().read();
