@@ -50,14 +50,23 @@ impl Paths {
     pub fn is_empty(&self) -> bool {
         self.root.next.is_empty()
     }
+}
 
+/// Whether a value is counted by the step that leads to it: elements are not, the array that they are in is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum As {
+    Value,
+    Element,
+}
+
+impl Paths {
     /// Calls `found` with each value of each field.
     pub fn visit<'d, E>(
         &self,
         document: Raw<'d>,
         found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
     ) -> Result<(), E> {
-        visit(&self.root, document, found)
+        visit(&self.root, document, As::Value, found)
     }
 }
 
@@ -65,68 +74,51 @@ impl Paths {
 fn visit<'d, E>(
     step: &Step,
     value: Raw<'d>,
+    standing: As,
     found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
 ) -> Result<(), E> {
-    match value.kind() {
+    let kind = value.kind();
+    if let (Some(field), true) = (step.field, kind != Kind::Array) {
+        found(field, Found::Value(value))?;
+    }
+    // What is counted, and whether a property of the name stands in the way.
+    let count = match kind {
         Kind::Array => {
             let mut count = 0;
             for element in value.elements() {
                 count += 1;
-                match element.kind() {
-                    // An element has nothing of its own to be counted by the step that led to the array.
-                    Kind::Object => visit_members(step, element, &[], found)?,
-                    _ => visit(step, element, found)?,
-                }
+                visit(step, element, As::Element, found)?;
             }
-            visit_count(step, count, found)
+            Some(count)
         }
-        Kind::Object => {
-            if let Some(field) = step.field {
-                found(field, Found::Value(value))?;
-            }
-            visit_members(step, value, &COUNTS, found)
-        }
-        Kind::String => {
-            if let Some(field) = step.field {
-                found(field, Found::Value(value))?;
-            }
-            if step.next.is_empty() {
-                return Ok(());
-            }
-            let length = value.as_str().map_or(0, |text| text.encode_utf16().count());
-            visit_count(step, length, found)
-        }
-        Kind::Null | Kind::Bool | Kind::Number => match step.field {
-            Some(field) => found(field, Found::Value(value)),
-            None => Ok(()),
-        },
+        _ if step.next.is_empty() => return Ok(()),
+        Kind::Object => visit_members(step, value, found)?,
+        Kind::String if standing == As::Value => value.as_str().map(|text| text.encode_utf16().count()),
+        Kind::String | Kind::Null | Kind::Bool | Kind::Number => None,
+    };
+    match count.filter(|_| standing == As::Value) {
+        Some(count) => visit_count(step, count, found),
+        None => Ok(()),
     }
 }
 
+/// Gives how many there are, unless one of them has the name of a count.
 fn visit_members<'d, E>(
     step: &Step,
     object: Raw<'d>,
-    counts: &[&str],
     found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
-) -> Result<(), E> {
-    if let (Some(field), true) = (step.field, counts.is_empty()) {
-        found(field, Found::Value(object))?;
-    }
-    if step.next.is_empty() {
-        return Ok(());
-    }
+) -> Result<Option<usize>, E> {
     let (mut count, mut has_count) = (0, false);
     for (name, value) in object.members() {
         count += 1;
         for (next, step) in &step.next {
             if name.is(next) {
-                has_count |= counts.contains(&next.as_str());
-                visit(step, value, found)?;
+                has_count |= COUNTS.contains(&next.as_str());
+                visit(step, value, As::Value, found)?;
             }
         }
     }
-    // A property of the name comes before what is counted.
-    if counts.is_empty() || has_count { Ok(()) } else { visit_count(step, count, found) }
+    Ok((!has_count).then_some(count))
 }
 
 fn visit_count<'d, E>(
@@ -177,6 +169,7 @@ mod tests {
 
     #[test]
     fn counts_are_those_of_arrays_texts_and_objects() {
+        check(r#"{"A":["four",[1,2],{"x":1}]}"#, &["A.Length"], &["A.Length=3"]);
         check(r#"{"A":[1,2,3]}"#, &["A.Length", "A.Count"], &["A.Length=3", "A.Count=3"]);
         check(r#"{"A":[{"Count":9},{"x":1}]}"#, &["A.Count"], &["A.Count=9", "A.Count=2"]);
         check(r#"{"A":{"Count":9}}"#, &["A.Count"], &["A.Count=9"]);

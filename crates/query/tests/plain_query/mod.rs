@@ -1,0 +1,347 @@
+//! Conditions and orders as text, and what they mean, looked up in documents as trees: the rules of docs/rql.md once more, as
+//! plainly as they can be written.
+
+use crate::index_model::Random;
+use json::Value;
+use std::cmp::Ordering;
+use std::fmt;
+
+/// The fields that queries name.
+pub const PATHS: [&str; 6] = ["Name", "Age", "Tags", "Address.City", "Lines[].P", "Tags.Length"];
+
+const TEXTS: [&str; 8] = ["ann", "Ann", "BOB", "a b", "", "10", "1.5", "Zoë"];
+const NUMBERS: [&str; 9] = ["10", "10.0", "1.5", "1.50", "-3", "9007199254740993", "0", "1e2", "7"];
+
+fn random_scalar(random: &mut Random) -> Value {
+    match random.below(9) {
+        0 => Value::Null,
+        1 => Value::Bool(random.chance(2)),
+        2..=4 => Value::Number((*random.of(&NUMBERS)).to_owned()),
+        _ => Value::String((*random.of(&TEXTS)).to_owned()),
+    }
+}
+
+pub fn random_document(random: &mut Random) -> Value {
+    let mut document = Value::object();
+    for name in ["Name", "Age"] {
+        if !random.chance(6) {
+            document.set(name, random_scalar(random));
+        }
+    }
+    if !random.chance(4) {
+        let tags = (0..random.below(4)).map(|_| random_scalar(random)).collect();
+        document.set("Tags", if random.chance(7) { random_scalar(random) } else { Value::Array(tags) });
+    }
+    if random.chance(2) {
+        let mut address = Value::object();
+        if !random.chance(4) {
+            address.set("City", random_scalar(random));
+        }
+        document.set("Address", address);
+    }
+    if random.chance(2) {
+        let line = |random: &mut Random| {
+            let mut line = Value::object();
+            if !random.chance(3) {
+                line.set("P", random_scalar(random));
+            }
+            line
+        };
+        document.set("Lines", Value::Array((0..random.below(3)).map(|_| line(random)).collect()));
+    }
+    document
+}
+
+/// All values of a field; those of arrays one by one.
+fn values(document: &Value, path: &str) -> Vec<Value> {
+    let mut found = vec![document.clone()];
+    for name in path.split('.').map(|part| part.trim_end_matches("[]")) {
+        found = found.into_iter().flat_map(|value| step(&value, name)).collect();
+    }
+    found.into_iter().flat_map(flat).collect()
+}
+
+fn step(value: &Value, name: &str) -> Vec<Value> {
+    let count = |count: usize| vec![Value::Number(count.to_string())];
+    match value {
+        Value::Array(elements) if name == "Length" => count(elements.len()),
+        Value::String(text) if name == "Length" => count(text.chars().count()),
+        Value::Array(elements) => elements.iter().flat_map(|element| step(element, name)).collect(),
+        Value::Object(_) => value.get(name).cloned().into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn flat(value: Value) -> Vec<Value> {
+    match value {
+        Value::Array(elements) => elements.into_iter().flat_map(flat).collect(),
+        value => vec![value],
+    }
+}
+
+/// A number, exactly: whole ones are compared as such.
+fn compare_numbers(one: &str, other: &str) -> Ordering {
+    match (one.parse::<i64>(), other.parse::<i64>()) {
+        (Ok(one), Ok(other)) => one.cmp(&other),
+        _ => one.parse::<f64>().unwrap().partial_cmp(&other.parse().unwrap()).unwrap(),
+    }
+}
+
+/// The text by which a value is found.
+fn text_of(value: &Value, is_exact: bool) -> Option<String> {
+    match value {
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+        Value::Bool(is_true) => Some(is_true.to_string()),
+        Value::Number(text) => Some(match text.as_str() {
+            "10.0" => "10".to_owned(),
+            "1.50" => "1.5".to_owned(),
+            text => text.to_owned(),
+        }),
+        Value::String(text) if is_exact => Some(text.clone()),
+        Value::String(text) => Some(text.to_lowercase()),
+    }
+}
+
+fn is_equal(value: &Value, sought: &Value, is_exact: bool) -> bool {
+    match (value, sought) {
+        (Value::Null, Value::Null) => true,
+        (Value::Number(value), Value::Number(sought)) => compare_numbers(value, sought) == Ordering::Equal,
+        (_, Value::Number(_) | Value::Null) => false,
+        (value, sought) => text_of(value, is_exact).is_some_and(|text| Some(text) == text_of(sought, is_exact)),
+    }
+}
+
+pub enum Condition {
+    Compare {
+        path: &'static str,
+        sign: &'static str,
+        value: Value,
+        is_exact: bool,
+    },
+    In {
+        path: &'static str,
+        values: Vec<Value>,
+        is_all: bool,
+    },
+    Between {
+        path: &'static str,
+        low: Value,
+        high: Value,
+    },
+    Call {
+        function: &'static str,
+        path: &'static str,
+        text: &'static str,
+    },
+    Exists(&'static str),
+    IdIs(String),
+    IdStarts(String),
+    True,
+    And(Vec<Condition>),
+    Or(Vec<Condition>),
+    /// The first and not the second: `not` stands only behind something.
+    Without(Box<Condition>, Box<Condition>),
+}
+
+impl Condition {
+    pub fn random(random: &mut Random, depth: u64) -> Condition {
+        let several = |random: &mut Random| (0..2 + random.below(2)).map(|_| Self::random(random, depth + 1)).collect();
+        let path = *random.of(&PATHS);
+        match random.below(14 + depth * 6) {
+            0 => Condition::And(several(random)),
+            1 => Condition::Or(several(random)),
+            2 => {
+                Condition::Without(Box::new(Self::random(random, depth + 1)), Box::new(Self::random(random, depth + 1)))
+            }
+            3 => Condition::True,
+            4 => Condition::IdIs(format!("US/{}", random.below(60))),
+            5 => Condition::IdStarts(format!("uS/{}", random.below(7))),
+            6 => Condition::Exists(path),
+            7 => {
+                let function = *random.of(&["startsWith", "endsWith", "regex"]);
+                Condition::Call { function, path, text: *random.of(&["a", "B", "10", "n", "", "zo"]) }
+            }
+            8 => {
+                let values = (0..random.below(11)).map(|_| random_scalar(random)).collect();
+                Condition::In { path, values, is_all: random.chance(2) }
+            }
+            9 => {
+                let ends = |random: &mut Random| match random.below(2) {
+                    0 => (0..2).map(|_| Value::Number((*random.of(&NUMBERS)).to_owned())).collect::<Vec<_>>(),
+                    _ => (0..2).map(|_| Value::String((*random.of(&TEXTS)).to_owned())).collect(),
+                };
+                let ends = ends(random);
+                Condition::Between { path, low: ends[0].clone(), high: ends[1].clone() }
+            }
+            10 | 11 => {
+                let value = match random.below(2) {
+                    0 => Value::Number((*random.of(&NUMBERS)).to_owned()),
+                    _ => Value::String((*random.of(&TEXTS)).to_owned()),
+                };
+                Condition::Compare {
+                    path,
+                    sign: *random.of(&["<", "<=", ">", ">="]),
+                    value,
+                    is_exact: random.chance(4),
+                }
+            }
+            _ => {
+                let sign = *random.of(&["=", "=", "!="]);
+                Condition::Compare { path, sign, value: random_scalar(random), is_exact: random.chance(4) }
+            }
+        }
+    }
+
+    pub fn holds(&self, id: &str, document: &Value) -> bool {
+        match self {
+            Condition::True => true,
+            Condition::IdIs(other) => other.to_lowercase() == id,
+            Condition::IdStarts(prefix) => id.starts_with(&prefix.to_lowercase()),
+            Condition::And(all) => all.iter().all(|condition| condition.holds(id, document)),
+            Condition::Or(any) => any.iter().any(|condition| condition.holds(id, document)),
+            Condition::Without(one, other) => one.holds(id, document) && !other.holds(id, document),
+            Condition::Exists(path) => !values(document, path).is_empty(),
+            Condition::In { path, values: sought, is_all } => {
+                let values = values(document, path);
+                let has = |sought: &Value| values.iter().any(|value| is_equal(value, sought, false));
+                !sought.is_empty() && if *is_all { sought.iter().all(has) } else { sought.iter().any(has) }
+            }
+            Condition::Between { path, low, high } => values(document, path)
+                .iter()
+                .any(|value| is_in_range(value, ">=", low, false) && is_in_range(value, "<=", high, false)),
+            Condition::Compare { path, sign, value: sought, is_exact } => {
+                let values = values(document, path);
+                let is_equal = |value: &Value| is_equal(value, sought, *is_exact);
+                match *sign {
+                    "=" => values.iter().any(is_equal),
+                    "!=" => !values.iter().any(is_equal),
+                    sign => values.iter().any(|value| is_in_range(value, sign, sought, *is_exact)),
+                }
+            }
+            Condition::Call { function, path, text } => values(document, path).iter().any(|value| {
+                let text = text.to_lowercase();
+                text_of(value, false).is_some_and(|value| match *function {
+                    "startsWith" => value.starts_with(&text),
+                    "endsWith" => value.ends_with(&text),
+                    _ => value.contains(&text),
+                })
+            }),
+        }
+    }
+}
+
+fn is_in_range(value: &Value, sign: &str, sought: &Value, is_exact: bool) -> bool {
+    let order = match (value, sought) {
+        (Value::Number(value), Value::Number(sought)) => compare_numbers(value, sought),
+        (_, Value::Number(_)) => return false,
+        (value, sought) => match (text_of(value, is_exact), text_of(sought, is_exact)) {
+            (Some(value), Some(sought)) => value.cmp(&sought),
+            _ => return false,
+        },
+    };
+    match sign {
+        "<" => order.is_lt(),
+        "<=" => order.is_le(),
+        ">" => order.is_gt(),
+        _ => order.is_ge(),
+    }
+}
+
+/// A value as the language writes it.
+fn literal(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("'{text}'"),
+        value => String::from_utf8(value.to_vec()).unwrap(),
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let joined = |conditions: &[Condition], word: &str| {
+            conditions.iter().map(|condition| format!("({condition})")).collect::<Vec<_>>().join(word)
+        };
+        match self {
+            Condition::True => write!(f, "true"),
+            Condition::IdIs(id) => write!(f, "(id() = '{id}' or id() in ())"),
+            Condition::IdStarts(prefix) => write!(f, "(startsWith(id(), '{prefix}') and true)"),
+            Condition::And(all) => write!(f, "{}", joined(all, " and ")),
+            Condition::Or(any) => write!(f, "{}", joined(any, " or ")),
+            Condition::Without(one, other) => write!(f, "({one}) and not ({other})"),
+            Condition::Exists(path) => write!(f, "exists({path})"),
+            Condition::Call { function, path, text } => write!(f, "{function}({path}, '{text}')"),
+            Condition::Between { path, low, high } => {
+                write!(f, "{path} between {} and {}", literal(low), literal(high))
+            }
+            Condition::In { path, values, is_all } => {
+                let values: Vec<String> = values.iter().map(literal).collect();
+                write!(f, "{path} {}in ({})", if *is_all { "all " } else { "" }, values.join(", "))
+            }
+            Condition::Compare { path, sign, value, is_exact: true } => {
+                write!(f, "exact({path} {sign} {})", literal(value))
+            }
+            Condition::Compare { path, sign, value, .. } => write!(f, "{path} {sign} {}", literal(value)),
+        }
+    }
+}
+
+/// Keys to sort by: the path, how, and whether the greatest come first.
+pub struct Order(Vec<(&'static str, &'static str, bool)>);
+
+impl Order {
+    pub fn random(random: &mut Random) -> Order {
+        // A field first: ordered by ids alone, and without a condition, no index would be asked.
+        let keys = (0..1 + random.below(2)).map(|place| {
+            let hows = ["", " as string", " as long", " as double", "id()"];
+            let how = *random.of(if place == 0 { &hows[..4] } else { &hows });
+            (*random.of(&PATHS), how, random.chance(2))
+        });
+        Order(keys.collect())
+    }
+
+    /// Whether the first may stand before the second.
+    pub fn is_in_order(&self, id: &str, document: &Value, other_id: &str, other: &Value) -> bool {
+        let by_keys = self.0.iter().map(|(path, how, is_descending)| {
+            let order = match *how {
+                "id()" => id.cmp(other_id),
+                " as long" | " as double" => number(document, path, *is_descending, other),
+                _ => text(document, path, *is_descending).cmp(&text(other, path, *is_descending)),
+            };
+            if *is_descending { order.reverse() } else { order }
+        });
+        by_keys.fold(Ordering::Equal, Ordering::then).is_le()
+    }
+}
+
+/// Nothing is before everything. Of several values the least counts, or the greatest if those come first.
+fn text(document: &Value, path: &str, is_descending: bool) -> Option<String> {
+    let texts = values(document, path).into_iter().filter_map(|value| text_of(&value, false));
+    if is_descending { texts.max() } else { texts.min() }
+}
+
+fn number(document: &Value, path: &str, is_descending: bool, other: &Value) -> Ordering {
+    let key = |document: &Value| {
+        let mut numbers: Vec<String> = values(document, path)
+            .into_iter()
+            .filter_map(|value| match value {
+                Value::Number(text) => Some(text),
+                _ => None,
+            })
+            .collect();
+        numbers.sort_by(|one, other| compare_numbers(one, other));
+        if is_descending { numbers.pop() } else { numbers.into_iter().next() }
+    };
+    match (key(document), key(other)) {
+        (Some(one), Some(other)) => compare_numbers(&one, &other),
+        (one, other) => one.is_some().cmp(&other.is_some()),
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys = self.0.iter().map(|(path, how, is_descending)| {
+            let key = if *how == "id()" { "id()".to_owned() } else { format!("{path}{how}") };
+            key + if *is_descending { " desc" } else { "" }
+        });
+        write!(f, " order by {}", keys.collect::<Vec<_>>().join(", "))
+    }
+}
