@@ -62,8 +62,7 @@ struct Store<'d> {
 
 impl<'d> Host<'d> for Store<'d> {
     fn load_document(&mut self, id: &str, collection: &str) -> Result<Option<DocumentView<'d>>, MapError> {
-        let fits =
-            |document: &&Document| document.id == id && document.collection.eq_ignore_ascii_case(collection);
+        let fits = |document: &&Document| document.id == id && document.collection.eq_ignore_ascii_case(collection);
         Ok(self.documents.iter().find(fits).map(Document::view))
     }
 

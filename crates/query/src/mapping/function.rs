@@ -237,8 +237,8 @@ const FUNCTIONS: &[(Owner, &str, Function, usize, usize)] = &[
     (REGEX, "Matches", Function::Matches, 2, 2),
     (REGEX, "Replace", Function::ReplaceMatches, 3, 3),
     (REGEX, "Split", Function::SplitMatches, 2, 2),
-    (Class("DateTime"), "new", Function::NewDate, 1, 7),
-    (Class("DateTimeOffset"), "new", Function::NewDate, 1, 7),
+    (Class("DateTime"), "new", Function::NewDate, 1, 8),
+    (Class("DateTimeOffset"), "new", Function::NewDate, 1, 8),
     (SPAN, "new", Function::NewSpan, 1, 5),
 ];
 

@@ -6,7 +6,7 @@ use super::super::expression::{Expression, Operator};
 use super::super::function::Function;
 use super::super::operator::{binary, equal, order};
 use super::super::value::Value;
-use super::{Evaluator, document, math, text, time};
+use super::{Evaluator, document, format, math, text, time};
 use std::borrow::Cow;
 
 impl<'d> Evaluator<'_, 'd> {
@@ -19,11 +19,11 @@ impl<'d> Evaluator<'_, 'd> {
         match function {
             Function::ToString => {
                 let format = if let Some(format) = rest.first() { Some(self.evaluate(format)?) } else { None };
-                text::to_string(first, format)
+                format::to_string(first, format)
             }
             Function::ParseInt | Function::ParseLong | Function::ParseDouble | Function::ParseDecimal => {
                 let default = if let Some(default) = rest.first() { Some(self.evaluate(default)?) } else { None };
-                Ok(text::parse_or(function, &first, default))
+                Ok(format::parse_or(function, &first, default))
             }
             Function::IsNullOrEmpty => Ok(Value::Bool(first.is_null() || text_of(function, &first)?.is_empty())),
             Function::IsNullOrWhiteSpace => {
@@ -33,7 +33,7 @@ impl<'d> Evaluator<'_, 'd> {
                 let mut values = vec![first];
                 values.append(&mut self.all(rest)?);
                 match function {
-                    Function::Format => text::format(&values),
+                    Function::Format => format::format(&values),
                     Function::Join => {
                         let separator = display(&values.remove(0));
                         let values = self.flattened(values)?;

@@ -104,6 +104,8 @@ fn document_member<'d>(document: &Rc<DocumentView<'d>>, name: &str) -> Value<'d>
 fn metadata_member<'d>(document: &DocumentView<'d>, name: &str) -> Value<'d> {
     match name {
         "@id" => Value::Text(Cow::Borrowed(document.id)),
+        // A document that names no collection has no such property.
+        "@collection" if document.collection == "@empty" => Value::Missing,
         "@collection" => Value::Text(document.collection.clone()),
         "@change-vector" => Value::Text(document.change_vector.clone()),
         // Ticks of a date are those of the years 1 to 9999.

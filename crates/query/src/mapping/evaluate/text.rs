@@ -1,13 +1,9 @@
 //! Functions of texts. Positions count characters.
 
-use super::super::convert::parse;
-use super::super::date_format::format_date;
-use super::super::display::{display, span_text};
+use super::super::display::display;
 use super::super::error::{MapError, Result};
-use super::super::expression::Type;
 use super::super::function::Function;
 use super::super::limits::TEXT_SIZE_MAX;
-use super::super::number_format::format_number;
 use super::super::value::Value;
 use super::arrange::characters;
 use super::call::text_of;
@@ -126,7 +122,7 @@ fn of_text<'d>(function: Function, text: Cow<'d, str>, rest: &[Value<'d>]) -> Re
         }
         Function::ToCharArray => Ok(Value::array(characters(&text))),
         _ => Ok(Value::Bool(text.chars().next().is_some_and(|c| match function {
-            Function::IsDigit => c.is_numeric() && c.to_digit(10).is_some(),
+            Function::IsDigit => c.is_ascii_digit(),
             Function::IsLetter => c.is_alphabetic(),
             Function::IsLetterOrDigit => c.is_alphanumeric(),
             Function::IsWhiteSpace => c.is_whitespace(),
@@ -199,77 +195,6 @@ fn split<'d>(text: &str, arguments: &[Value<'d>]) -> Result<Value<'d>> {
         parts.retain(|part| !part.is_empty());
     }
     Ok(Value::array(parts.into_iter().map(|part| Value::text(part.to_owned())).collect()))
-}
-
-/// `value.ToString(format)`.
-pub(super) fn to_string<'d>(value: Value<'d>, format: Option<Value<'d>>) -> Result<Value<'d>> {
-    let format = format.and_then(|format| format.as_text()).unwrap_or_default();
-    formatted(&value.read(), &format).map(Value::Text)
-}
-
-/// A value that was read, as a format says.
-fn formatted<'d>(value: &Value<'d>, format: &str) -> Result<Cow<'d, str>> {
-    match value {
-        Value::Long(_) | Value::Double(_) | Value::Decimal(_) if !format.is_empty() => {
-            format_number(value, format).map(Cow::Owned)
-        }
-        Value::Date(date) => format_date(*date, format).map(Cow::Owned),
-        Value::Span(span) if matches!(format, "" | "c" | "g" | "t" | "T") => Ok(Cow::Owned(span_text(*span))),
-        Value::Span(_) => Err(MapError::Format(format.to_owned())),
-        value => Ok(display(value)),
-    }
-}
-
-/// The number that a text says, or the default, or zero.
-pub(super) fn parse_or<'d>(function: Function, value: &Value<'d>, default: Option<Value<'d>>) -> Value<'d> {
-    let to = match function {
-        Function::ParseInt => Type::INT,
-        Function::ParseLong => Type::LONG,
-        Function::ParseDouble => Type::Double,
-        _ => Type::Decimal,
-    };
-    let zero = match to {
-        Type::Double => Value::Double(0.0),
-        Type::Decimal => Value::Decimal(rust_decimal::Decimal::ZERO),
-        _ => Value::Long(0),
-    };
-    parse(to, &display(&value.clone().read())).or(default).unwrap_or(zero)
-}
-
-/// `string.Format`: `{0}`, `{1,8}`, `{2:0.00}`; doubled braces are braces.
-pub(super) fn format<'d>(arguments: &[Value<'d>]) -> Result<Value<'d>> {
-    let pattern = arguments.first().map(display).unwrap_or_default();
-    let invalid = || MapError::Format(pattern.clone().into_owned());
-    let mut out = String::new();
-    let mut rest = &*pattern;
-    while let Some(at) = rest.find(['{', '}']) {
-        out.push_str(&rest[..at]);
-        let brace = &rest[at..at + 1];
-        rest = &rest[at + 1..];
-        if let Some(after) = rest.strip_prefix(brace) {
-            out.push_str(brace);
-            rest = after;
-            continue;
-        }
-        let end = rest.find('}').filter(|_| brace == "{").ok_or_else(invalid)?;
-        let (item, after) = (&rest[..end], &rest[end + 1..]);
-        let (item, item_format) = item.split_once(':').unwrap_or((item, ""));
-        let (index, width) = item.split_once(',').unwrap_or((item, "0"));
-        let index: usize = index.trim().parse().map_err(|_| invalid())?;
-        let width: i32 = width.trim().parse().map_err(|_| invalid())?;
-        // The pattern itself is the first argument.
-        let value = index.checked_add(1).and_then(|index| arguments.get(index)).ok_or_else(invalid)?;
-        let text = formatted(&value.clone().read(), item_format)?;
-        let padding = (width.unsigned_abs() as usize).saturating_sub(text.chars().count());
-        if out.len() + text.len() + padding > TEXT_SIZE_MAX {
-            return Err(MapError::TooLong);
-        }
-        let padding = " ".repeat(padding);
-        out.push_str(&if width < 0 { text.into_owned() + &padding } else { padding + &text });
-        rest = after;
-    }
-    out.push_str(rest);
-    Ok(Value::text(out))
 }
 
 /// Texts with a separator between them.

@@ -101,7 +101,7 @@ fn new_date<'d>(first: &Value<'_>, rest: &[Value<'_>]) -> Result<Value<'d>> {
             let [hour, minute, second, millisecond] =
                 std::array::from_fn(|index| time.get(index).copied().unwrap_or(0));
             let fits = (0..24).contains(&hour) && (0..60).contains(&minute) && (0..60).contains(&second);
-            if !fits || !(0..1000).contains(&millisecond) || matches!(time.len(), 1 | 2) {
+            if !fits || !(0..1000).contains(&millisecond) || matches!(time.len(), 1 | 2 | 5..) {
                 return Err(out_of_range());
             }
             let seconds = hour * 3600 + minute * 60 + second;
@@ -109,7 +109,8 @@ fn new_date<'d>(first: &Value<'_>, rest: &[Value<'_>]) -> Result<Value<'d>> {
         }
         _ => return Err(out_of_range()),
     };
-    Ok(Value::Date(date))
+    let is_utc = rest.last().and_then(|kind| kind.as_text()).is_some_and(|kind| kind == "Utc");
+    Ok(Value::Date(DateTime { kind: if is_utc { DateKind::Utc } else { date.kind }, ..date }))
 }
 
 /// Ticks; hours, minutes and seconds; days before them; milliseconds after them.

@@ -1,6 +1,6 @@
 //! Calls: whose function it is, with which arguments.
 
-use super::super::evaluate::compile_pattern;
+use super::super::evaluate::{check_format, compile_pattern};
 use super::super::expression::{Constant, Conversion, Expression, Lambda, Matching, Type};
 use super::super::function::{Function, Owner, Signature};
 use super::Compiler;
@@ -166,6 +166,9 @@ impl Compiler {
         }
         if !(count_min..=count_max).contains(&arguments.len()) {
             return Err(call.wrong_count());
+        }
+        if let (Function::Format, Some(Expression::Constant(Constant::Text(pattern)))) = (function, arguments.first()) {
+            check_format(pattern, arguments.len() - 1).map_err(|error| call.syntax.error(error.to_string()))?;
         }
         self.reads_metadata |= matches!(
             function,

@@ -4,7 +4,7 @@ use super::super::expression::{Constant, Expression, ObjectExpression};
 use super::super::function::Function;
 use super::Compiler;
 use super::call::Call;
-use super::scope::Element;
+use super::scope::{Element, Fields};
 use super::syntax::{Result, Syntax};
 use super::types::{conversion, short_name};
 
@@ -12,7 +12,7 @@ impl Compiler {
     /// `new { a.B, C = d }`: names stand beside values, told apart by the `=` between them.
     pub(super) fn anonymous_object(&mut self, syntax: Syntax<'_>) -> Result<Element> {
         let tokens = syntax.tokens();
-        let mut fields: Vec<(Box<str>, Element)> = Vec::new();
+        let mut fields: Fields = Vec::new();
         let mut at = 0;
         while let Some(token) = tokens.get(at) {
             let is_named = tokens.get(at + 1).is_some_and(|next| next.kind() == "=");
@@ -109,7 +109,7 @@ impl Compiler {
     }
 
     /// The properties of a dictionary whose names are written out; none if this is no such dictionary.
-    pub(super) fn constant_dictionary(&mut self, syntax: Syntax<'_>) -> Result<Option<Vec<(Box<str>, Element)>>> {
+    pub(super) fn constant_dictionary(&mut self, syntax: Syntax<'_>) -> Result<Option<Fields>> {
         if !matches!(short_name(syntax.part("type")?), "Dictionary" | "DynamicDictionary") {
             return Ok(None);
         }
@@ -120,7 +120,7 @@ impl Compiler {
         {
             return Ok(None);
         }
-        let mut fields: Vec<(Box<str>, Element)> = Vec::new();
+        let mut fields: Fields = Vec::new();
         for (name, value) in pairs {
             let text = self.text_literal(name)?;
             if fields.iter().any(|(known, _)| **known == *text) {

@@ -1,5 +1,6 @@
 //! Literals: numbers, texts with their escapes, interpolated texts.
 
+use super::super::evaluate::check_format;
 use super::super::expression::{Constant, Expression};
 use super::super::function::Function;
 use super::Compiler;
@@ -68,6 +69,8 @@ impl Compiler {
                 _ => return Err(part.unsupported()),
             }
         }
+        // `{{{x}}}` is not read by the parser as C# does.
+        check_format(&pattern, values.len()).map_err(|error| syntax.error(error.to_string()))?;
         let mut arguments = vec![Expression::Constant(Constant::Text(pattern.into()))];
         arguments.append(&mut values);
         Ok(Expression::Call(Function::Format, arguments))

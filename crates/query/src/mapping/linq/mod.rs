@@ -140,7 +140,9 @@ impl Compiler {
                 Element::Record(fields) => (fields, Some(boost)),
                 _ => return Err(no_object(at)),
             },
-            Element::Value(Expression::Variable(0)) if chain.steps.is_empty() && self.before.is_none() => {
+            Element::Value(Expression::Variable(0))
+                if chain.steps.is_empty() && self.before.is_none() && at.kind() != "query_expression" =>
+            {
                 return Err(at.error(format!("Could not extract any fields from '{}'.", at.quoted())));
             }
             Element::Value(_) => return Err(no_object(at)),

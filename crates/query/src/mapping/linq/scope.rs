@@ -16,12 +16,15 @@ pub(super) enum Bound {
     Record(Vec<(Box<str>, Bound)>),
 }
 
+/// The properties of an object that is being compiled.
+pub(super) type Fields = Vec<(Box<str>, Element)>;
+
 /// A value that is being compiled.
 #[derive(Debug)]
 pub(super) enum Element {
     Value(Expression),
     /// An object by its properties.
-    Record(Vec<(Box<str>, Element)>),
+    Record(Fields),
     /// A row that counts more in scores.
     Boosted(Box<Element>, Expression),
 }
