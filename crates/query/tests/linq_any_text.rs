@@ -285,11 +285,41 @@ fn what_is_deep_or_long_is_refused() {
     ] {
         assert!(Map::compile(&text).is_err(), "{}", &text[..80]);
     }
+    // The deepest that is not refused fits the stack of a thread.
+    for (open, inner, close) in [
+        ("-", "d.N", ""),
+        ("1 + (", "d.N", ")"),
+        ("", "d.N", " + 1"),
+        ("new { A = ", "d.N", " }"),
+        ("d.Objs.Where(x => ", "d.N > 1", ").Any()"),
+        ("d.Objs.Select(x => ", "x", ").ToArray()"),
+        ("(from x in d.Objs select ", "x", ")"),
+        ("Recurse(", "d", ", x => x.A)"),
+        ("d.N > 1 ? 1 : ", "d.N", ""),
+        ("[", "d.N", "]"),
+    ] {
+        let deepest = (1..400).rev().find_map(|count| Map::compile(&deep(open, inner, close, count)).ok());
+        let map = deepest.unwrap_or_else(|| panic!("{open}{inner}{close}"));
+        let _ = map.run(view(), &mut NoHost, &mut |output| {
+            output.values.iter().for_each(|value| drop(value.to_json()));
+            Ok(())
+        });
+    }
+    let loops = "from x in d.Objs ".repeat(64);
+    let map = Map::compile(&format!("from d in docs {loops} select new {{ V = x.A }}")).unwrap();
+    map.run(view(), &mut NoHost, &mut |_| Ok(())).unwrap();
     // Parentheses say nothing, so they do not count.
     let map = Map::compile(&deep("(", "1", ")", 5_000)).unwrap();
     map.run(view(), &mut NoHost, &mut |_| Ok(())).unwrap();
     let map = Map::compile(&deep("1 + ", "1", "", 90)).unwrap();
     map.run(view(), &mut NoHost, &mut |_| Ok(())).unwrap();
+}
+
+#[test]
+fn definitions_are_shared_between_threads() {
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<Map>();
+    is_shared::<Reduce>();
 }
 
 #[test]

@@ -216,10 +216,16 @@ impl Type {
 /// What is made of all rows of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fold {
-    Sum,
+    /// In the type of what is summed if it was cast to one; else in decimals, as the reference does with numbers of documents.
+    Sum {
+        is_typed: bool,
+    },
     Min,
     Max,
-    Average,
+    /// Likewise. Nulls count unless there was a cast.
+    Average {
+        is_typed: bool,
+    },
     Count,
     /// Whether there is one; the conditions stand in the steps.
     Any,

@@ -70,14 +70,14 @@ fn as_double(value: &Value<'_>) -> Option<Value<'static>> {
     }
 }
 
-/// So many digits behind the point; halves away from zero.
+/// So many digits behind the point; halves of decimals away from zero.
 fn fixed(value: &Value<'_>, precision: usize) -> Option<String> {
     let precision = precision.min(PRECISION_MAX);
     let decimal = match value {
         Value::Long(long) => Decimal::from(*long),
         Value::Decimal(decimal) => *decimal,
         Value::Double(double) if double.is_finite() => {
-            let double = if is_half(*double, precision) { away_from_zero(*double) } else { *double };
+            // Exact halves go to the even digit, and all digits that the double has decide, not those of its shortest text.
             return Some(without_negative_zero(format!("{double:.precision$}")));
         }
         Value::Double(_) => return Some(display(value).into_owned()),
@@ -86,17 +86,6 @@ fn fixed(value: &Value<'_>, precision: usize) -> Option<String> {
     // Decimals have at most 28 digits behind the point.
     let rounded = decimal.round_dp_with_strategy(precision.min(28) as u32, RoundingStrategy::MidpointAwayFromZero);
     Some(without_negative_zero(format!("{rounded:.precision$}")))
-}
-
-/// Whether a double is exactly between two numbers of so many digits behind the point: it has one digit more then, a five, and
-/// as many bits behind the point as it has digits there.
-fn is_half(double: f64, precision: usize) -> bool {
-    let scaled = double * 2f64.powi(precision as i32 + 1);
-    scaled.is_finite() && scaled.trunc() == scaled && format!("{double:.*}", precision + 1).ends_with('5')
-}
-
-fn away_from_zero(double: f64) -> f64 {
-    if double > 0.0 { double.next_up() } else { double.next_down() }
 }
 
 fn without_negative_zero(text: String) -> String {
@@ -172,8 +161,9 @@ mod tests {
         check(Value::Long(12_345_678_901), "N0", "12,345,678,901");
         check(Value::Double(1.5), "P1", "150.0 %");
         check(Value::Double(1.005), "F2", "1.00");
-        check(Value::Double(0.125), "F2", "0.13");
-        check(Value::Double(-2.5), "F0", "-3");
+        check(Value::Double(0.125), "F2", "0.12");
+        check(Value::Double(2.5), "F0", "2");
+        check(Value::Decimal(Decimal::new(125, 2)), "F1", "1.3");
         check(Value::Double(-0.001), "F2", "0.00");
         check(Value::Long(255), "X4", "00FF");
         check(Value::Long(255), "x", "ff");

@@ -45,8 +45,12 @@ pub(crate) fn binary<'d>(operator: Operator, left: Value<'d>, right: Value<'d>) 
         }
         _ => {}
     }
-    if left.is_null() || right.is_null() {
-        return Ok(Value::Missing);
+    // A null stays one, what is missing stays missing.
+    if left.is_null() {
+        return Ok(left);
+    }
+    if right.is_null() {
+        return Ok(right);
     }
     match (numbers(&left, &right), operator) {
         (Some(Numbers::Longs(left, right)), _) => longs(operator, left, right).map(Value::Long),
@@ -72,7 +76,7 @@ pub(crate) fn negate(value: Value<'_>) -> Result<Value<'_>> {
         Value::Span(TimeSpan(ticks)) => {
             ticks.checked_neg().map(|ticks| Value::Span(TimeSpan(ticks))).ok_or(MapError::Overflow)
         }
-        Value::Missing | Value::Null => Ok(Value::Missing),
+        null @ (Value::Missing | Value::Null) => Ok(null),
         other => Err(MapError::Argument { function: "-", found: other.type_name() }),
     }
 }
@@ -175,11 +179,21 @@ fn decimals(operator: Operator, left: Decimal, right: Decimal) -> Option<Result<
         Operator::Subtract => left.checked_sub(right),
         Operator::Multiply => left.checked_mul(right),
         Operator::Divide | Operator::Remainder if right.is_zero() => return Some(Err(MapError::DivideByZero)),
-        Operator::Divide => left.checked_div(right),
+        Operator::Divide => left.checked_div(right).map(|quotient| with_scale(quotient, left, right)),
         Operator::Remainder => left.checked_rem(right),
         _ => return None,
     };
     Some(result.ok_or(MapError::Overflow))
+}
+
+/// A quotient with as few digits behind the point as it has, but no fewer than the difference of both, as in .NET.
+fn with_scale(quotient: Decimal, left: Decimal, right: Decimal) -> Decimal {
+    let mut quotient = quotient.normalize();
+    let scale = left.scale().saturating_sub(right.scale());
+    if quotient.scale() < scale {
+        quotient.rescale(scale);
+    }
+    quotient
 }
 
 /// Dates and durations; none if it is not about them.

@@ -1,7 +1,8 @@
 //! One value of many rows: sums, extremes, the first, and rows as an array.
 
+use super::super::convert::convert;
 use super::super::error::{MapError, Result};
-use super::super::expression::{Expression, Fold, Lambda, Operator, Sequence, Step};
+use super::super::expression::{Conversion, Expression, Fold, Lambda, Operator, Sequence, Step, Type};
 use super::super::operator::{binary, order};
 use super::super::value::Value;
 use super::Evaluator;
@@ -21,7 +22,7 @@ impl<'d> Evaluator<'_, 'd> {
 
     /// One value of all rows. Of what is not there nothing is known but that it has no elements.
     pub(super) fn fold(&mut self, fold: Fold, sequence: &'d Sequence) -> Result<Value<'d>> {
-        let mut folded = Folded { fold, value: Value::Missing, count: 0 };
+        let mut folded = Folded { fold, value: Value::Missing, count: 0, has_nulls: false };
         let Some((Step::Each { slot, source }, rest)) = sequence.steps.split_first() else {
             return Ok(Value::Missing);
         };
@@ -72,16 +73,21 @@ struct Folded<'d> {
     /// The sum, the extreme, the element; missing before there is one.
     value: Value<'d>,
     count: usize,
+    /// Whether nulls were left out of the count.
+    has_nulls: bool,
 }
 
 impl<'d> Folded<'d> {
     fn add(&mut self, value: Value<'d>) -> super::Flow {
         self.count += 1;
         match self.fold {
-            // Nulls count for an average, as they do in the reference, but not for a sum or an extreme.
-            Fold::Sum | Fold::Average => {
+            Fold::Sum { is_typed } | Fold::Average { is_typed } => {
                 let value = value.read();
-                if !value.is_null() {
+                if value.is_null() {
+                    self.count -= usize::from(is_typed);
+                    self.has_nulls |= is_typed;
+                } else {
+                    let value = if is_typed { value } else { decimal(value)? };
                     let sum = std::mem::replace(&mut self.value, Value::Missing);
                     self.value = if sum.is_null() { value } else { binary(Operator::Add, sum, value)? };
                 }
@@ -117,12 +123,15 @@ impl<'d> Folded<'d> {
     fn end(self) -> Result<Value<'d>> {
         let count = i64::try_from(self.count).unwrap_or(i64::MAX);
         match self.fold {
-            Fold::Average | Fold::First | Fold::Last | Fold::Single if self.count == 0 => Err(MapError::NoElements),
-            Fold::Sum if self.value.is_null() => Ok(Value::Long(0)),
-            Fold::Sum => self.sum(),
-            Fold::Average => match self.sum()? {
+            Fold::Average { .. } if self.count == 0 && self.has_nulls => Ok(Value::Null),
+            Fold::Average { .. } | Fold::First | Fold::Last | Fold::Single if self.count == 0 => {
+                Err(MapError::NoElements)
+            }
+            Fold::Sum { .. } if self.value.is_null() => Ok(Value::Long(0)),
+            Fold::Sum { .. } => self.sum(),
+            Fold::Average { .. } if self.value.is_null() => Ok(Value::Long(0)),
+            Fold::Average { .. } => match self.sum()? {
                 Value::Long(sum) => Ok(Value::Double(sum as f64 / count as f64)),
-                Value::Missing => Ok(Value::Missing),
                 sum => binary(Operator::Divide, sum, Value::Long(count)),
             },
             Fold::Count => Ok(Value::Long(count)),
@@ -140,6 +149,17 @@ impl<'d> Folded<'d> {
             }
             value => Ok(value.clone()),
         }
+    }
+}
+
+/// A number as a decimal; a double that no decimal holds stays one.
+fn decimal(value: Value<'_>) -> Result<Value<'_>> {
+    match value {
+        value @ (Value::Long(_) | Value::Double(_)) => {
+            let conversion = Conversion { to: Type::Decimal, is_nullable: true, parses: false };
+            Ok(convert(conversion, value.clone()).unwrap_or(value))
+        }
+        value => Ok(value),
     }
 }
 

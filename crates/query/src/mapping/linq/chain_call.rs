@@ -8,10 +8,10 @@ use super::syntax::Result;
 /// The fold with this name.
 fn fold(name: &str) -> Option<Fold> {
     Some(match name {
-        "Sum" => Fold::Sum,
+        "Sum" => Fold::Sum { is_typed: false },
         "Min" => Fold::Min,
         "Max" => Fold::Max,
-        "Average" => Fold::Average,
+        "Average" => Fold::Average { is_typed: false },
         "Count" | "LongCount" => Fold::Count,
         "Any" => Fold::Any,
         "All" => Fold::All,
@@ -50,7 +50,7 @@ impl Compiler {
         if call.arguments.len() > 1 {
             return Err(call.wrong_count());
         }
-        let selects = matches!(fold, Fold::Sum | Fold::Min | Fold::Max | Fold::Average | Fold::All);
+        let selects = matches!(fold, Fold::Sum { .. } | Fold::Min | Fold::Max | Fold::Average { .. } | Fold::All);
         let output = match call.arguments.first() {
             None if fold == Fold::All => return Err(call.wrong_count()),
             None => chain.element.expression(),
@@ -64,6 +64,12 @@ impl Compiler {
                     chain.element.expression()
                 }
             }
+        };
+        let is_typed = matches!(output, Expression::Convert(..) | Expression::Constant(_));
+        let fold = match fold {
+            Fold::Sum { .. } => Fold::Sum { is_typed },
+            Fold::Average { .. } => Fold::Average { is_typed },
+            fold => fold,
         };
         Ok(Expression::Fold(fold, Box::new(Sequence { steps: chain.steps, output })))
     }
