@@ -12,6 +12,7 @@
 mod disk;
 mod documents_file;
 mod edits;
+mod linq;
 mod rows;
 mod rql;
 mod settings;
@@ -40,6 +41,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "json", run: text::json, seeds: text::json_seeds },
     Target { name: "query", run: text::query, seeds: text::query_seeds },
     Target { name: "rql", run: rql::rql, seeds: rql::seeds },
+    Target { name: "linq", run: linq::linq, seeds: linq::seeds },
     Target { name: "vectors", run: text::vectors, seeds: text::vector_seeds },
     Target { name: "ids", run: text::ids, seeds: text::id_seeds },
     Target { name: "dates", run: text::dates, seeds: text::date_seeds },

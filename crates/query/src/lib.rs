@@ -1,6 +1,7 @@
 //! Queries: their language, RQL, and the indexes that will answer them.
 //!
 //! * [`rql`]: text in, syntax tree or error out.
+//! * [`mapping`]: maps and reduces of index definitions, from their text to values.
 //! * [`plan`]: what a query comes to; so far those that need no index.
 //! * [`index`]: how an index is stored: terms to entries, entries to documents. What fills it and asks it is to come
 //!   (`docs/design/queries.md`).
@@ -13,5 +14,6 @@ pub mod execute;
 pub mod index;
 pub mod indexing;
 pub mod limits;
+pub mod mapping;
 pub mod plan;
 pub mod rql;

@@ -1,0 +1,33 @@
+//! What a definition and its evaluation may not exceed.
+
+/// Bytes of the text of one map or reduce.
+pub const DEFINITION_SIZE_MAX: usize = 256 * 1024;
+
+/// How often the parser reports progress, which it does after some hundred steps, before it is stopped: what is not C# makes it
+/// try much.
+pub(crate) const PARSER_REPORT_COUNT_MAX: usize = 100_000;
+
+/// Expressions inside of one another, as they are written. Each level is one of the stack, in compiling and in evaluating.
+pub const EXPRESSION_DEPTH_MAX: usize = 200;
+
+/// Expressions of one definition: what its tree takes in memory.
+pub const EXPRESSION_COUNT_MAX: usize = 32 * 1024;
+
+/// Variables of one definition: all `from`, `let` and parameters.
+pub const VARIABLE_COUNT_MAX: usize = 4 * 1024;
+
+/// Loops inside of one another in one sequence: `from`, `SelectMany`. Each is a level of the stack.
+pub const LOOP_COUNT_MAX: usize = 64;
+
+/// Steps that mapping one document, or reducing one group, may take: elements visited and values made. Nested `SelectMany`
+/// multiplies; beyond this it is an error of the document.
+pub const STEP_COUNT_MAX: usize = 4 * 1024 * 1024;
+
+/// Bytes of one text that a map makes, for instance by `PadLeft` or `Replace`.
+pub const TEXT_SIZE_MAX: usize = 16 * 1024 * 1024;
+
+/// Regular expressions that an evaluation keeps compiled, of patterns that are known only at run time.
+pub(crate) const PATTERN_COUNT_MAX: usize = 16;
+
+/// Bytes that one compiled regular expression may take.
+pub(crate) const PATTERN_SIZE_MAX: usize = 1024 * 1024;

@@ -1,0 +1,127 @@
+//! A map: from a document to what is indexed of it.
+
+use super::error::{CompileError, MapError};
+use super::evaluate::Evaluator;
+use super::expression::Program;
+use super::host::{DocumentView, Host};
+use super::linq;
+use super::source::Source;
+use super::value::Value;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+/// A compiled map. It can be shared between threads and run for any number of documents.
+#[derive(Debug)]
+pub struct Map {
+    program: Program,
+    source: Source,
+    reads_metadata: bool,
+    referenced: Vec<String>,
+    reads_compare_exchange: bool,
+}
+
+/// One output of a map or a reduce: an entry of an index.
+#[derive(Clone, Copy, Debug)]
+pub struct Output<'o, 'd> {
+    /// The names of the fields, the same for all outputs of one definition.
+    pub names: &'d [Box<str>],
+    /// Their values, as many.
+    pub values: &'o [Value<'d>],
+    /// How much more the entry counts in scores.
+    pub boost: Option<f64>,
+}
+
+impl<'d> Output<'_, 'd> {
+    /// The fields in their order.
+    pub fn fields(&self) -> impl Iterator<Item = (&'d str, &Value<'d>)> {
+        self.names.iter().map(|name| &**name).zip(self.values)
+    }
+
+    /// Writes it as a JSON object, as results of maps are kept for a reduce.
+    pub fn write_json(&self, json: &mut json::Writer<'_>) {
+        json.object(|json| self.fields().for_each(|(name, value)| value.write_json(json.name(name))));
+    }
+}
+
+/// Takes outputs; an error ends the map with it.
+pub type Emit<'e, 'd> = &'e mut dyn FnMut(Output<'_, 'd>) -> Result<(), MapError>;
+
+impl Map {
+    /// Compiles a map that is written in C#.
+    ///
+    /// # Errors
+    ///
+    /// [`CompileError`] with its place if it is no C#, or uses what is unknown or not supported.
+    pub fn compile(text: &str) -> Result<Map, CompileError> {
+        let linq::CompiledMap { program, source, reads_metadata, referenced, reads_compare_exchange } =
+            linq::compile_map(text)?;
+        Ok(Map { program, source, reads_metadata, referenced, reads_compare_exchange })
+    }
+
+    /// Where its documents come from.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The names of the fields of its outputs. Fields that `CreateField` makes are not among them.
+    pub fn output_fields(&self) -> &[Box<str>] {
+        &self.program.names
+    }
+
+    /// Whether it reads metadata but the id and the collection; if not, views may leave them out.
+    pub fn reads_metadata(&self) -> bool {
+        self.reads_metadata
+    }
+
+    /// The collections of documents that it loads, each once: its outputs depend on them.
+    pub fn referenced_collections(&self) -> &[String] {
+        &self.referenced
+    }
+
+    /// Whether it reads the cluster-wide map of compare exchange values.
+    pub fn reads_compare_exchange(&self) -> bool {
+        self.reads_compare_exchange
+    }
+
+    /// Maps a document, which is of [`Self::source`]: gives each output, of which there may be none or several.
+    ///
+    /// # Errors
+    ///
+    /// [`MapError`] for an error of the index for this document. Outputs before it were given; the caller drops them.
+    pub fn run<'d>(
+        &'d self,
+        document: DocumentView<'d>,
+        host: &mut dyn Host<'d>,
+        emit: Emit<'_, 'd>,
+    ) -> Result<(), MapError> {
+        run(&self.program, Value::Document(Rc::new(document)), host, emit)
+    }
+}
+
+/// Runs a program over its input.
+pub(super) fn run<'d>(
+    program: &'d Program,
+    input: Value<'d>,
+    host: &mut dyn Host<'d>,
+    emit: Emit<'_, 'd>,
+) -> Result<(), MapError> {
+    let mut values = Vec::with_capacity(program.values.len());
+    let mut evaluator = Evaluator::new(program, input, host);
+    let _ = evaluator.rows(&program.steps, &mut |evaluator| {
+        values.clear();
+        for expression in &program.values {
+            values.push(evaluator.evaluate(expression)?);
+        }
+        let boost = match &program.boost {
+            Some(boost) => match evaluator.evaluate(boost)?.read() {
+                Value::Long(boost) => Some(boost as f64),
+                Value::Double(boost) => Some(boost),
+                other => return Err(MapError::Argument { function: "Boost", found: other.type_name() }),
+            },
+            None => None,
+        };
+        emit(Output { names: &program.names, values: &values, boost })?;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! A reduce: from mapped values with one key to one value.
+//!
+//! Mapped values and results are JSON objects with the same properties, so a result can be reduced again together with
+//! others: groups are reduced part by part, and the parts' results once more.
+
+use super::error::{CompileError, MapError};
+use super::expression::Program;
+use super::host::NoHost;
+use super::identity::identity;
+use super::linq;
+use super::map::{Emit, Map, run};
+use super::value::{Group, Names, Object, Value};
+use json::Raw;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// A compiled reduce.
+#[derive(Debug)]
+pub struct Reduce {
+    /// From a mapped value to what is grouped: the key's values, and the element behind them.
+    before: Program,
+    after: Program,
+    /// Whether the key is an object, `new { … }`, rather than one value.
+    has_object_key: bool,
+}
+
+/// The key of a group.
+#[derive(Clone, Debug)]
+pub struct ReduceKey<'d> {
+    /// The values of the key, as many as [`Reduce::key_fields`].
+    pub values: Vec<Value<'d>>,
+    /// Bytes that are equal for keys that are, and for no others. Equal numbers are one key, whatever their types.
+    pub identity: Vec<u8>,
+}
+
+impl Reduce {
+    /// Compiles a reduce that is written in C#.
+    ///
+    /// # Errors
+    ///
+    /// [`CompileError`] with its place if it is no C#, does not group the results, or uses what is unknown or not supported.
+    pub fn compile(text: &str) -> Result<Reduce, CompileError> {
+        let linq::CompiledReduce { before, after, has_object_key } = linq::compile_reduce(text)?;
+        Ok(Reduce { before, after, has_object_key })
+    }
+
+    /// The names of the key's fields; that of a key that is no field is empty.
+    pub fn key_fields(&self) -> &[Box<str>] {
+        self.before.names.split_last().map_or(&[], |(_, names)| names)
+    }
+
+    /// The names of the fields of its outputs.
+    pub fn output_fields(&self) -> &[Box<str>] {
+        &self.after.names
+    }
+
+    /// Whether the outputs of a map have the fields that those of this reduce have, as they must: in any order.
+    pub fn fits(&self, map: &Map) -> bool {
+        let sorted = |names: &[Box<str>]| {
+            let mut names = names.to_vec();
+            names.sort();
+            names
+        };
+        sorted(map.output_fields()) == sorted(self.output_fields())
+    }
+
+    /// Gives the key of a mapped value: once, unless the reduce leaves it out or takes it apart before it groups.
+    ///
+    /// # Errors
+    ///
+    /// [`MapError`] if the key cannot be computed.
+    pub fn key<'d>(
+        &'d self,
+        mapped: Raw<'d>,
+        found: &mut dyn FnMut(ReduceKey<'d>) -> Result<(), MapError>,
+    ) -> Result<(), MapError> {
+        self.grouped(mapped, &mut |key, _| found(key))
+    }
+
+    /// Reduces mapped values, or results of this reduce, or both: gives the output of each group, in the order of their first
+    /// values. Values of one key give one group.
+    ///
+    /// # Errors
+    ///
+    /// [`MapError`] for an error of the index in its reduce.
+    pub fn run<'d>(&'d self, mapped: &[Raw<'d>], emit: Emit<'_, 'd>) -> Result<(), MapError> {
+        let mut groups: Vec<(ReduceKey<'d>, Vec<Value<'d>>)> = Vec::new();
+        let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
+        for value in mapped {
+            self.grouped(*value, &mut |key, element| {
+                match places.get(&key.identity).and_then(|place| groups.get_mut(*place)) {
+                    Some((_, elements)) => elements.push(element),
+                    None => {
+                        places.insert(key.identity.clone(), groups.len());
+                        groups.push((key, vec![element]));
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        for (key, elements) in groups {
+            let group = Value::Group(Rc::new(Group { key: self.key_value(key.values), elements }));
+            run(&self.after, group, &mut NoHost, emit)?;
+        }
+        Ok(())
+    }
+
+    /// Calls `found` with key and element of each row that a mapped value gives.
+    fn grouped<'d>(
+        &'d self,
+        mapped: Raw<'d>,
+        found: &mut dyn FnMut(ReduceKey<'d>, Value<'d>) -> Result<(), MapError>,
+    ) -> Result<(), MapError> {
+        run(&self.before, Value::of(mapped), &mut NoHost, &mut |row| {
+            let Some((element, values)) = row.values.split_last() else { return Ok(()) };
+            let identity = identity(&Value::array(values.to_vec()));
+            found(ReduceKey { values: values.to_vec(), identity }, element.clone())
+        })
+    }
+
+    /// The key as the definition sees it: one value, or an object if it was written as one.
+    fn key_value<'d>(&'d self, mut values: Vec<Value<'d>>) -> Value<'d> {
+        if !self.has_object_key && values.len() == 1 {
+            return values.remove(0);
+        }
+        Value::Object(Rc::new(Object { names: Names::Static(self.key_fields()), values }))
+    }
+}
