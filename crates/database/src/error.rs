@@ -128,6 +128,12 @@ pub enum Error {
         /// The database.
         name: String,
     },
+    /// The index is locked against change. Unlock it.
+    #[error("Cannot change or delete index '{name}' because its lock mode is LockedError")]
+    IndexLocked {
+        /// The index.
+        name: String,
+    },
     /// Documents that an index finds are to be changed, and it has not seen all of them yet. Wait, or allow it.
     #[error("Cannot perform bulk operation. Index '{name}' is stale.")]
     StaleIndex {

@@ -85,3 +85,8 @@ pub(crate) const INDEX_FLUSH_BYTES: u64 = 64 << 20;
 
 /// Documents that an index could not take whose reasons are kept.
 pub(crate) const INDEX_ERRORS_KEPT_MAX: usize = 500;
+
+/// An index of which more than one document in so many fails stops, once so many were tried.
+pub(crate) const FAILURES_ONE_IN: u64 = 7;
+/// See [`FAILURES_ONE_IN`].
+pub(crate) const FAILURES_JUDGED_FROM: u64 = 100;

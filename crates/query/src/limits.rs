@@ -18,8 +18,9 @@ pub(crate) const FOUND_CHARACTERS_MAX: usize = 64;
 /// Bytes of a regular expression in a script. Where one may begin, its end is looked for no further than this.
 pub(crate) const REGULAR_EXPRESSION_SIZE_MAX: usize = 16 * 1024;
 
-/// Bytes of a text that begins a range, ends one, or is the beginning or end of texts: what an index keeps of a text surely.
-pub const BOUND_SIZE_MAX: usize = crate::index::limits::TERM_SIZE_MAX - 3;
+/// Bytes of a text that begins a range, ends one, or is the beginning or end of texts: lower-cased, which adds up to half of
+/// it, it is what an index surely keeps of a text.
+pub const BOUND_SIZE_MAX: usize = (crate::index::limits::TERM_SIZE_MAX - 3) * 2 / 3;
 
 /// Bytes of a compiled regular expression of a condition.
 pub(crate) const REGEX_SIZE_MAX: usize = 1 << 20;

@@ -87,10 +87,11 @@ fn found(index: &Index, store: &DocumentStore, text: &str) -> (u64, Vec<String>)
     assert!(definition().covers(&needed), "{text}");
     let snapshot = index.read().unwrap();
     let documents = store.read();
-    let found = execute::find(&snapshot, &query, page, &|| Ok::<_, rookery_query::index::Error>(())).unwrap();
-    let count = execute::count(&snapshot, &query, &|| Ok::<_, rookery_query::index::Error>(())).unwrap();
+    let found =
+        execute::find(&snapshot, &definition(), &query, page, &|| Ok::<_, rookery_query::index::Error>(())).unwrap();
+    let count = execute::count(&snapshot, &definition(), &query, &|| Ok::<_, rookery_query::index::Error>(())).unwrap();
     assert_eq!(count, found.total, "{text}");
-    assert!(execute::entry_count_max(&snapshot, &query).unwrap() >= count, "{text}");
+    assert!(execute::entry_count_max(&snapshot, &definition(), &query).unwrap() >= count, "{text}");
     let id = |entry| {
         let entry = snapshot.entry(entry).unwrap().expect("what is found is there");
         documents.get(entry.document()).unwrap().expect("nothing was deleted since").id().to_lowercase()

@@ -6,6 +6,8 @@
 use hyper::StatusCode;
 use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER};
 
+use query::definition::DefinitionError;
+
 use crate::reply::{self, Reply};
 use crate::routes::Write;
 
@@ -73,6 +75,9 @@ pub(crate) enum Error {
     /// What is asked of an index by name, which is not there.
     #[error("There is no index with '{name}' name.")]
     UnknownIndex { name: String },
+    /// The definition of an index is not acceptable.
+    #[error("{0}")]
+    IndexDefinition(DefinitionError),
     /// A query ran longer than allowed.
     #[error("The query was cancelled after {seconds} s (the limit Limits.QueryRunTimeInSec)")]
     QueryTimeout { seconds: u64 },
@@ -88,6 +93,15 @@ pub(crate) enum Error {
     /// The databases refused.
     #[error(transparent)]
     Database(#[from] database::Error),
+}
+
+impl From<DefinitionError> for Error {
+    fn from(error: DefinitionError) -> Error {
+        match error {
+            DefinitionError::NotSupported(feature) => Error::NotSupported { feature },
+            error => Error::IndexDefinition(error),
+        }
+    }
 }
 
 impl From<query::index::Error> for Error {
@@ -175,6 +189,7 @@ impl Error {
             Error::UnknownIndex { .. } => {
                 Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException")
             }
+            Error::IndexDefinition(error) => definition_shape(error),
             Error::QueryTimeout { .. } => Shape::new(internal, "System.TimeoutException"),
             Error::BulkInsert { cause, .. } => Shape {
                 status: match cause.status() {
@@ -322,6 +337,7 @@ fn database_shape(error: &database::Error) -> Shape {
         E::TooManyIndexes { .. } => {
             Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexCreationException")
         }
+        E::IndexLocked { .. } => Shape::new(internal, INVALID_OPERATION),
         E::StaleIndex { .. } => Shape::new(internal, INVALID_OPERATION),
         E::Index(error) => index_shape(error),
         E::Documents(error) => documents_shape(error),
@@ -329,11 +345,28 @@ fn database_shape(error: &database::Error) -> Shape {
     }
 }
 
+fn definition_shape(error: &DefinitionError) -> Shape {
+    let internal = StatusCode::INTERNAL_SERVER_ERROR;
+    match error {
+        DefinitionError::Compile { text, .. } => Shape {
+            extra: vec![("IndexDefinitionProperty", Some("Maps".to_owned())), ("ProblematicText", Some(text.clone()))],
+            ..Shape::new(internal, "Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException")
+        },
+        DefinitionError::Invalid(_) | DefinitionError::NotSupported(_) => {
+            Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexCreationException")
+        }
+    }
+}
+
 fn index_shape(error: &query::index::Error) -> Shape {
     use query::index::Error as E;
     let internal = StatusCode::INTERNAL_SERVER_ERROR;
     match error {
-        E::Corrupt { .. } | E::NewerFormat { .. } | E::NotAnIndex | E::TooManyFields { .. } => {
+        E::Corrupt { .. }
+        | E::NewerFormat { .. }
+        | E::NotAnIndex
+        | E::TooManyFields { .. }
+        | E::TooManyFailures { .. } => {
             Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
         }
         E::TooLarge { .. } | E::LongText { .. } => Shape::new(StatusCode::BAD_REQUEST, ARGUMENT),

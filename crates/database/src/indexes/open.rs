@@ -5,25 +5,33 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use documents::{Date, Etag, LastEtags, Snapshot};
 use parking_lot::Mutex;
-use query::definition::AutomaticIndex;
+use query::definition::{ALL_DOCUMENTS, IndexDefinition};
 use query::index::{IndexSnapshot, Progress};
-use query::indexing::{AutomaticMap, Failure, is_behind};
+use query::indexing::{Failure, Indexer, is_behind};
 
 use super::pool::Workplace;
-use crate::limits::INDEX_ERRORS_KEPT_MAX;
+use crate::limits::{FAILURES_JUDGED_FROM, FAILURES_ONE_IN, INDEX_ERRORS_KEPT_MAX};
 use crate::{Error, Result, folders};
+
+/// What the name of a replacement begins with.
+const REPLACEMENT: &str = "ReplacementOf/";
 
 /// An index of a database.
 pub struct Index {
     name: String,
-    definition: AutomaticIndex,
+    /// What it is called until it stands in for the one of its name.
+    replacement_name: String,
+    is_replacement: AtomicBool,
+    definition: IndexDefinition,
+    /// What it reads: collections, or `None` alone for all documents.
+    sources: Vec<Option<String>>,
     created: Date,
     /// Dropped before its folder is removed.
     store: Option<query::index::Index>,
     /// `None`: in memory.
     folder: Option<PathBuf>,
     /// Held by the one that indexes.
-    map: Mutex<AutomaticMap>,
+    indexer: Mutex<Indexer>,
     state: Mutex<State>,
     /// Whether it has a turn coming; set by who gives it one.
     pub(super) has_turn: AtomicBool,
@@ -35,7 +43,8 @@ pub struct Index {
 
 #[derive(Default)]
 struct State {
-    progress: Progress,
+    /// Of each source.
+    progress: Vec<Progress>,
     /// All that was written up to this etag is in it.
     indexed_to: Etag,
     /// Whether it once had all that there was.
@@ -65,8 +74,8 @@ pub struct IndexError {
 pub struct IndexStatistics {
     /// Entries.
     pub entry_count: u64,
-    /// How far it is with its source.
-    pub progress: Progress,
+    /// How far it is with each of its sources.
+    pub progress: Vec<Progress>,
     /// Documents that it took since the server started.
     pub indexed_count: u64,
     /// Documents that it could not take since then.
@@ -79,20 +88,26 @@ pub struct IndexStatistics {
 
 impl Index {
     pub(super) fn new(
-        definition: AutomaticIndex,
+        definition: IndexDefinition,
+        is_replacement: bool,
         created: Date,
         store: query::index::Index,
         folder: Option<PathBuf>,
     ) -> Result<Index> {
-        let map = AutomaticMap::new(&definition, &store)?;
-        let progress = store.read()?.progress(definition.source())?.unwrap_or_default();
+        let indexer = Indexer::new(&definition, &store)?;
+        let sources = definition.sources();
+        let progress = progress_of(&store.read()?, &sources)?;
+        let name = definition.name();
         Ok(Index {
-            name: definition.name(),
+            replacement_name: format!("{REPLACEMENT}{name}"),
+            name,
+            is_replacement: AtomicBool::new(is_replacement),
             definition,
+            sources,
             created,
             store: Some(store),
             folder,
-            map: Mutex::new(map),
+            indexer: Mutex::new(indexer),
             state: Mutex::new(State { progress, ..State::default() }),
             has_turn: AtomicBool::new(false),
             is_removed: AtomicBool::new(false),
@@ -100,14 +115,35 @@ impl Index {
         })
     }
 
-    /// Its name.
+    /// Its name; that of a replacement until it replaces.
     pub fn name(&self) -> &str {
-        &self.name
+        if self.is_replacement() { &self.replacement_name } else { &self.name }
+    }
+
+    /// Whether it is built to stand in for the one of its name.
+    pub fn is_replacement(&self) -> bool {
+        self.is_replacement.load(Relaxed)
+    }
+
+    /// It stands in for the one of its name now.
+    pub(super) fn has_replaced(&self) {
+        self.is_replacement.store(false, Relaxed);
+    }
+
+    /// The name of its folder; empty in memory.
+    pub(super) fn folder_name(&self) -> String {
+        let name = self.folder.as_ref().and_then(|folder| folder.file_name());
+        name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 
     /// What it is.
-    pub fn definition(&self) -> &AutomaticIndex {
+    pub fn definition(&self) -> &IndexDefinition {
         &self.definition
+    }
+
+    /// What it reads: collections, or `None` alone for all documents.
+    pub fn sources(&self) -> &[Option<String>] {
+        &self.sources
     }
 
     /// When it was made.
@@ -142,8 +178,12 @@ impl Index {
     ///
     /// Either cannot be read.
     pub fn is_stale(&self, index: &IndexSnapshot<'_>, documents: &Snapshot<'_>, etag: Etag) -> Result<bool> {
-        let source = self.definition.source();
-        Ok(is_behind(source, index.progress(source)?.unwrap_or_default(), documents, etag)?)
+        for (source, progress) in self.sources.iter().zip(progress_of(index, &self.sources)?) {
+            if is_behind(source.as_deref(), progress, documents, etag)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Counts and dates.
@@ -157,7 +197,7 @@ impl Index {
         let state = self.state.lock();
         Ok(IndexStatistics {
             entry_count,
-            progress: state.progress,
+            progress: state.progress.clone(),
             indexed_count: state.indexed_count,
             failed_count: state.failed_count,
             last_indexed: state.last_indexed,
@@ -210,14 +250,18 @@ impl Index {
         self.folder.as_deref().map_or(0, folders::size)
     }
 
-    pub(super) fn progress(&self) -> Progress {
-        self.state.lock().progress
+    pub(super) fn progress(&self) -> Vec<Progress> {
+        self.state.lock().progress.clone()
     }
 
-    pub(super) fn lacks(&self, last: LastEtags) -> bool {
+    /// * `last`: of each of its sources.
+    pub(super) fn lacks(&self, last: &[LastEtags]) -> bool {
         let state = self.state.lock();
-        state.failure.is_none()
-            && (state.progress.documents < last.documents || state.progress.tombstones < last.tombstones)
+        let mut sources = state.progress.iter().zip(last);
+        let lacks = |(progress, last): (&Progress, &LastEtags)| {
+            progress.documents < last.documents || progress.tombstones < last.tombstones
+        };
+        state.failure.is_none() && sources.any(lacks)
     }
 
     /// All up to `etag` is in it, as somebody saw who looked at its source.
@@ -236,8 +280,8 @@ impl Index {
     pub(super) fn take_turn(&self, documents: &Snapshot<'_>, workplace: &mut Workplace) -> Result<bool> {
         let last_etag = documents.last_etag()?;
         let store = self.store()?;
-        let step = self.map.lock().step(store, documents, &mut workplace.batch)?;
-        let progress = store.read()?.progress(self.definition.source())?.unwrap_or_default();
+        let step = self.indexer.lock().step(store, documents, &mut workplace.batch)?;
+        let progress = progress_of(&store.read()?, &self.sources)?;
         {
             let mut state = self.state.lock();
             state.progress = progress;
@@ -247,6 +291,7 @@ impl Index {
                 state.last_indexed = Some(Date::now());
             }
             state.note_errors(step.failures);
+            state.refuse_too_many_failures()?;
         }
         if step.is_done {
             self.is_current(last_etag);
@@ -269,7 +314,7 @@ impl Index {
     }
 
     /// Makes durable what it has.
-    pub(super) fn flush(&self) -> Result<Progress> {
+    pub(super) fn flush(&self) -> Result<Vec<Progress>> {
         let progress = self.progress();
         self.store()?.environment().flush()?;
         Ok(progress)
@@ -287,7 +332,19 @@ fn wake(mut state: parking_lot::MutexGuard<'_, State>, has_come: impl Fn(Etag) -
     called.into_iter().for_each(|(_, done)| done());
 }
 
+/// How far an index is with each of its sources.
+fn progress_of(index: &IndexSnapshot<'_>, sources: &[Option<String>]) -> Result<Vec<Progress>> {
+    let of_source = |source: &Option<String>| index.progress(source.as_deref().unwrap_or(ALL_DOCUMENTS));
+    sources.iter().map(|source| Ok(of_source(source)?.unwrap_or_default())).collect()
+}
+
 impl State {
+    fn refuse_too_many_failures(&self) -> Result<()> {
+        let (failed, attempted) = (self.failed_count, self.indexed_count);
+        let is_too_many = attempted >= FAILURES_JUDGED_FROM && failed.saturating_mul(FAILURES_ONE_IN) > attempted;
+        if is_too_many { Err(query::index::Error::TooManyFailures { failed, attempted }.into()) } else { Ok(()) }
+    }
+
     fn note_errors(&mut self, failures: Vec<Failure>) {
         let at = Date::now();
         self.errors.extend(failures.into_iter().map(|Failure { document, message }| IndexError {

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use arc_swap::ArcSwap;
 use documents::{Date, Etag, LastEtags};
 use parking_lot::Mutex;
-use query::definition::AutomaticIndex;
+use query::definition::{AutomaticIndex, IndexDefinition, MapIndex};
 
 use super::open::Index;
 use super::pool::{IndexingPool, Workplace};
@@ -74,13 +74,14 @@ impl Indexes {
         let options = storage::Options { flush_after_bytes: INDEX_FLUSH_BYTES, ..storage::Options::default() };
         let Some(folder) = self.folder.as_ref().map(|folder| folder.join(&stored.folder)) else {
             let store = query::index::Index::in_memory(options)?;
-            return Ok(Arc::new(Index::new(stored.definition, stored.created, store, None)?));
+            return Ok(Arc::new(Index::new(stored.definition, stored.is_replacement, stored.created, store, None)?));
         };
-        let StoredIndex { definition, created, .. } = stored;
+        let StoredIndex { definition, is_replacement, created, .. } = stored;
         let open = || {
             folders::make(&folder)?;
-            let index = Index::new(definition.clone(), created, open_folder(&folder, &options)?, Some(folder.clone()))?;
-            if index.progress().documents > last_etag {
+            let store = open_folder(&folder, &options)?;
+            let index = Index::new(definition.clone(), is_replacement, created, store, Some(folder.clone()))?;
+            if index.progress().iter().any(|progress| progress.documents > last_etag) {
                 return Err(query::index::Error::Corrupt { rule: "no index has what its documents have not" }.into());
             }
             Ok(Arc::new(index))
@@ -110,8 +111,10 @@ impl Indexes {
     /// The index that answers what `needed` would: of those that cover it one that is complete, and of those the widest.
     pub fn covering(&self, needed: &AutomaticIndex) -> Option<Arc<Index>> {
         let open = self.open.load();
-        let covering = open.iter().filter(|index| index.definition().covers(needed));
-        covering.max_by_key(|index| (index.was_complete(), index.definition().fields().len())).cloned()
+        let automatic = open.iter().filter_map(|index| Some((index, index.definition().as_automatic()?)));
+        let covering = automatic.filter(|(_, definition)| definition.covers(needed));
+        let widest = covering.max_by_key(|(index, definition)| (index.was_complete(), definition.fields().len()));
+        widest.map(|(index, _)| index.clone())
     }
 
     /// The same; made if there is none, with the fields of the widest index of the source besides, which it then replaces.
@@ -129,13 +132,18 @@ impl Indexes {
         }
         let database = self.database()?;
         let open = self.open.load();
-        if open.len() >= INDEX_COUNT_MAX {
+        let automatic = open.iter().filter_map(|index| index.definition().as_automatic());
+        let same_source = automatic.filter(|definition| definition.has_source_of(needed));
+        let widest = same_source.max_by_key(|definition| definition.fields().len());
+        let definition = widest.map_or_else(|| needed.clone(), |widest| needed.widened_by(widest));
+        self.add(&database, StoredIndex::new(IndexDefinition::Automatic(definition), false, Date::now()))
+    }
+
+    /// Keeps a definition and builds its index. The lock `changing` is held.
+    fn add(&self, database: &Arc<Database>, stored: StoredIndex) -> Result<Arc<Index>> {
+        if self.open.load().len() >= INDEX_COUNT_MAX {
             return Err(Error::TooManyIndexes { name: database.name().to_owned() });
         }
-        let same_source = open.iter().filter(|index| index.definition().has_source_of(needed));
-        let widest = same_source.max_by_key(|index| index.definition().fields().len());
-        let definition = widest.map_or_else(|| needed.clone(), |widest| needed.widened_by(widest.definition()));
-        let stored = StoredIndex::new(definition, Date::now());
         // First the definition: a folder without one is swept at the next start.
         database.write(0, |writing| stored.put(writing))?;
         let index = self.open_stored(stored, Etag::MAX)?;
@@ -148,6 +156,71 @@ impl Indexes {
         Ok(index)
     }
 
+    /// Takes over a definition. If there is an index of its name that is another, that answers until the new one has all that
+    /// there is; if it is the same, nothing happens.
+    ///
+    /// # Errors
+    ///
+    /// The index of that name is locked; there are too many; storage fails.
+    pub fn put(&self, definition: MapIndex) -> Result<()> {
+        let _changing = self.changing.lock();
+        let database = self.database()?;
+        let name = definition.name().to_owned();
+        let now = self.by_name(&name);
+        if let Some(now) = &now {
+            let is_same = self::is_same(now, &definition);
+            match now.definition().as_map().map_or("Unlock", |map| map.lock_mode()) {
+                "LockedIgnore" => return Ok(()),
+                "LockedError" if !is_same => return Err(Error::IndexLocked { name }),
+                _ => {}
+            }
+            let replacement = self.replacement_of(now);
+            if let Some(replacement) =
+                replacement.filter(|replacement| is_same || !self::is_same(replacement, &definition))
+            {
+                self.remove_open(&replacement)?;
+            }
+            if is_same || self.replacement_of(now).is_some() {
+                return Ok(());
+            }
+        }
+        let definition = IndexDefinition::Map(Arc::new(definition));
+        self.add(&database, StoredIndex::new(definition, now.is_some(), Date::now())).map(drop)
+    }
+
+    /// The index that is built to stand in for another.
+    fn replacement_of(&self, index: &Index) -> Option<Arc<Index>> {
+        let name = index.definition().name();
+        self.open.load().iter().find(|other| other.is_replacement() && other.definition().name() == name).cloned()
+    }
+
+    /// Puts a replacement, which has all that there is now, in place of the other.
+    fn replace(&self, replacement: &Arc<Index>) -> Result<()> {
+        let _changing = self.changing.lock();
+        if replacement.is_removed() {
+            return Ok(());
+        }
+        let name = replacement.definition().name();
+        let replaced = self.by_name(&name);
+        let stored = StoredIndex {
+            definition: replacement.definition().clone(),
+            is_replacement: false,
+            folder: replacement.folder_name(),
+            created: replacement.created(),
+        };
+        self.database()?.write(0, |writing| {
+            StoredIndex::delete(&name, true, writing)?;
+            stored.put(writing)
+        })?;
+        replacement.has_replaced();
+        if let Some(replaced) = replaced {
+            self.open
+                .rcu(|open| open.iter().filter(|other| !Arc::ptr_eq(other, &replaced)).cloned().collect::<Vec<_>>());
+            replaced.remove();
+        }
+        Ok(())
+    }
+
     /// Removes the index of this name. False: there is none.
     ///
     /// # Errors
@@ -156,6 +229,14 @@ impl Indexes {
     pub fn remove(&self, name: &str) -> Result<bool> {
         let _changing = self.changing.lock();
         let Some(index) = self.by_name(name) else { return Ok(false) };
+        match index.definition().as_map().map_or("Unlock", |map| map.lock_mode()) {
+            "LockedIgnore" => return Ok(true),
+            "LockedError" => return Err(Error::IndexLocked { name: index.name().to_owned() }),
+            _ => {}
+        }
+        if let Some(replacement) = self.replacement_of(&index) {
+            self.remove_open(&replacement)?;
+        }
         self.remove_open(&index)?;
         Ok(true)
     }
@@ -163,7 +244,8 @@ impl Indexes {
     /// The lock `changing` is held.
     fn remove_open(&self, index: &Arc<Index>) -> Result<()> {
         let database = self.database()?;
-        database.write(0, |writing| StoredIndex::delete(index.name(), writing))?;
+        let name = index.definition().name();
+        database.write(0, |writing| StoredIndex::delete(&name, index.is_replacement(), writing))?;
         self.open.rcu(|open| open.iter().filter(|other| !Arc::ptr_eq(other, index)).cloned().collect::<Vec<_>>());
         index.remove();
         Ok(())
@@ -177,7 +259,7 @@ impl Indexes {
     pub fn reset(&self, name: &str) -> Result<bool> {
         let _changing = self.changing.lock();
         let Some(index) = self.by_name(name) else { return Ok(false) };
-        let stored = StoredIndex::new(index.definition().clone(), index.created());
+        let stored = StoredIndex::new(index.definition().clone(), index.is_replacement(), index.created());
         self.database()?.write(0, |writing| stored.put(writing))?;
         let anew = self.open_stored(stored, Etag::MAX)?;
         self.open.rcu(|open| {
@@ -217,14 +299,18 @@ impl Indexes {
         let last_etag = documents.last_etag()?;
         let mut sources: HashMap<Option<&str>, LastEtags> = HashMap::new();
         let open = self.open.load_full();
+        let mut last = Vec::new();
         for index in open.iter() {
-            let source = index.definition().collection.as_deref();
-            // Many indexes have few sources.
-            let last = match sources.get(&source) {
-                Some(last) => *last,
-                None => *sources.entry(source).or_insert(documents.last_etags(source)?),
-            };
-            match index.lacks(last) {
+            last.clear();
+            for source in index.sources() {
+                let source = source.as_deref();
+                // Many indexes have few sources.
+                last.push(match sources.get(&source) {
+                    Some(last) => *last,
+                    None => *sources.entry(source).or_insert(documents.last_etags(source)?),
+                });
+            }
+            match index.lacks(&last) {
                 true => self.give_turn(index),
                 false => index.is_current(last_etag),
             }
@@ -264,7 +350,7 @@ impl Indexes {
                     self.committed(last_etag);
                 }
                 if is_complete_now {
-                    self.remove_superseded(index);
+                    self.step_in(index);
                 }
             }
             Err(error) => {
@@ -279,13 +365,25 @@ impl Indexes {
         }
     }
 
+    /// What an index stands in for, now that it has all that there is.
+    fn step_in(&self, index: &Arc<Index>) {
+        match index.definition() {
+            IndexDefinition::Automatic(definition) => self.remove_superseded(index, definition),
+            IndexDefinition::Map(_) if index.is_replacement() => {
+                if let Err(error) = self.replace(index) {
+                    tracing::error!(index = index.name(), %error, "an index could not be put in place of another");
+                }
+            }
+            IndexDefinition::Map(_) => {}
+        }
+    }
+
     /// Removes those that answer nothing that a new, complete one does not.
-    fn remove_superseded(&self, by: &Arc<Index>) {
+    fn remove_superseded(&self, by: &Arc<Index>, definition: &AutomaticIndex) {
         let _changing = self.changing.lock();
         let is_superseded = |index: &&Arc<Index>| {
-            !Arc::ptr_eq(index, by)
-                && by.definition().covers(index.definition())
-                && !index.definition().covers(by.definition())
+            let other = index.definition().as_automatic().filter(|_| !Arc::ptr_eq(index, by));
+            other.is_some_and(|other| definition.covers(other) && !other.covers(definition))
         };
         if !self.open.load().iter().any(|index| Arc::ptr_eq(index, by)) {
             return;
@@ -301,18 +399,20 @@ impl Indexes {
     pub(crate) fn seen_etag(&self) -> Result<Option<Etag>> {
         let mut seen = None;
         for index in self.open.load_full().iter() {
-            let progress = match (index.failure(), index.is_indexed_to(1)) {
+            if index.failure().is_some() || !index.was_complete() {
                 // What failed is built anew, and what has not come through yet waits.
-                (None, true) => index.flush()?,
-                _ => return Ok(Some(0)),
-            };
-            let last = self.database()?.read().last_etags(index.definition().collection.as_deref())?;
-            // One that has all of its source has seen everything up to now.
-            let etag = match progress.tombstones >= last.tombstones && progress.documents >= last.documents {
-                true => Etag::MAX,
-                false => progress.tombstones,
-            };
-            seen = Some(seen.map_or(etag, |seen: Etag| seen.min(etag)));
+                return Ok(Some(0));
+            }
+            let progress = index.flush()?;
+            let database = self.database()?;
+            let documents = database.read();
+            for (source, progress) in index.sources().iter().zip(progress) {
+                let last = documents.last_etags(source.as_deref())?;
+                // One that has all of its source has seen everything up to now.
+                let has_all = progress.tombstones >= last.tombstones && progress.documents >= last.documents;
+                let etag = if has_all { Etag::MAX } else { progress.tombstones };
+                seen = Some(seen.map_or(etag, |seen: Etag| seen.min(etag)));
+            }
         }
         Ok(seen)
     }
@@ -321,6 +421,8 @@ impl Indexes {
     pub(crate) fn maintain(&self) {
         for index in self.open.load_full().iter() {
             let done = match index.failure() {
+                // It would fail again.
+                Some(query::index::Error::TooManyFailures { .. }) => Ok(()),
                 Some(_) => self.reset(index.name()).map(drop),
                 None => index.flush_if_idle().map(drop),
             };
@@ -351,6 +453,11 @@ fn open_folder(folder: &Path, options: &storage::Options) -> Result<query::index
         std::thread::sleep(LOCKED_FOLDER_WAIT);
     }
     Ok(query::index::Index::open(folder, options.clone())?)
+}
+
+/// Whether an index is what a definition asks for.
+fn is_same(index: &Index, definition: &MapIndex) -> bool {
+    index.definition().as_map().is_some_and(|map| map.is_same(definition.given()))
 }
 
 fn is_damaged(error: &query::index::Error) -> bool {

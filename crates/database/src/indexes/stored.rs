@@ -1,22 +1,29 @@
 //! The definition of an index as it is kept with the documents.
 //!
 //! ```text
-//! {"Collection":"Users","Fields":[{"Name":"Age","IsNameQuoted":false,"IsExact":false}],"Folder":"5f..","Created":"2026-.."}
+//! {"Automatic":{"Collection":"Users","Fields":[{"Name":"Age","IsNameQuoted":false,"IsExact":false}]},
+//!  "Folder":"5f..","Created":"2026-..","IsReplacement":false}
 //! ```
+//!
+//! In place of `Automatic`, `Map` has the definition as a client gave it. A replacement is kept under a name of its own.
+
+use std::sync::Arc;
 
 use documents::{Date, Snapshot, Writing, id};
 use json::Value;
-use query::definition::AutomaticIndex;
+use query::definition::{AutomaticIndex, IndexDefinition, MapIndex};
 
-use crate::{Error, Result};
+use crate::Result;
 
 /// The kind of definitions.
 const KIND: &str = "index";
 
 /// What is kept about an index.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct StoredIndex {
-    pub definition: AutomaticIndex,
+    pub definition: IndexDefinition,
+    /// It is built to stand in for the one of its name.
+    pub is_replacement: bool,
     /// The name of its folder: never that of another index, so that what is left of a removed one is not taken for it.
     pub folder: String,
     pub created: Date,
@@ -24,39 +31,65 @@ pub(super) struct StoredIndex {
 
 impl StoredIndex {
     /// One with a folder of its own.
-    pub fn new(definition: AutomaticIndex, created: Date) -> StoredIndex {
+    pub fn new(definition: IndexDefinition, is_replacement: bool, created: Date) -> StoredIndex {
         let folder = format!("{:032x}", u128::from_ne_bytes(id::random_bytes()));
-        StoredIndex { definition, folder, created }
+        StoredIndex { definition, is_replacement, folder, created }
     }
 
+    /// Those that can be read; of the others it is logged that they are there.
     pub fn all(documents: &Snapshot<'_>) -> Result<Vec<StoredIndex>> {
-        documents.definitions(KIND)?.iter().map(|bytes| Self::read(bytes)).collect()
+        let mut all = Vec::new();
+        for bytes in documents.definitions(KIND)? {
+            match Self::read(&bytes) {
+                Some(stored) => all.push(stored),
+                None => tracing::error!(
+                    definition = %String::from_utf8_lossy(&bytes),
+                    "the definition of an index cannot be read; perhaps it is of a newer version"
+                ),
+            }
+        }
+        Ok(all)
     }
 
-    fn read(bytes: &[u8]) -> Result<StoredIndex> {
-        let value = Value::parse(bytes)?;
+    fn read(bytes: &[u8]) -> Option<StoredIndex> {
+        let value = Value::parse(bytes).ok()?;
         let text = |name| value.get(name).and_then(Value::as_str);
-        let read = || {
-            let folder = text("Folder").filter(|folder| folder.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
-            let definition = AutomaticIndex::from_json(&value)?;
-            Some(StoredIndex { definition, folder: folder.to_owned(), created: Date::parse(text("Created")?)? })
+        let definition = match (value.get("Automatic"), value.get("Map")) {
+            (Some(automatic), _) => IndexDefinition::Automatic(AutomaticIndex::from_json(automatic)?),
+            (_, Some(given)) => IndexDefinition::Map(Arc::new(MapIndex::from_json(given).ok()?)),
+            (None, None) => return None,
         };
-        read().ok_or(Error::Corrupt { rule: "the definition of an index can be read" })
+        Some(StoredIndex {
+            definition,
+            is_replacement: value.get("IsReplacement")?.as_bool()?,
+            folder: text("Folder").filter(|folder| folder.bytes().all(|byte| byte.is_ascii_hexdigit()))?.to_owned(),
+            created: Date::parse(text("Created")?)?,
+        })
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let mut value = self.definition.to_json();
+        let mut value = Value::object();
+        match &self.definition {
+            IndexDefinition::Automatic(index) => value.set("Automatic", index.to_json()),
+            IndexDefinition::Map(index) => value.set("Map", index.given().clone()),
+        }
+        value.set("IsReplacement", Value::Bool(self.is_replacement));
         value.set("Folder", Value::String(self.folder.clone()));
         value.set("Created", Value::String(self.created.to_string()));
         value.to_vec()
     }
 
-    pub fn put(&self, writing: &mut Writing<'_, '_>) -> documents::Result<()> {
-        writing.put_definition(KIND, &self.definition.name(), &self.bytes())
+    /// The name that it is kept under.
+    fn key(name: &str, is_replacement: bool) -> String {
+        if is_replacement { format!("replacement/{name}") } else { format!("index/{name}") }
     }
 
-    pub fn delete(name: &str, writing: &mut Writing<'_, '_>) -> documents::Result<()> {
-        writing.delete_definition(KIND, name)
+    pub fn put(&self, writing: &mut Writing<'_, '_>) -> documents::Result<()> {
+        writing.put_definition(KIND, &Self::key(&self.definition.name(), self.is_replacement), &self.bytes())
+    }
+
+    pub fn delete(name: &str, is_replacement: bool, writing: &mut Writing<'_, '_>) -> documents::Result<()> {
+        writing.delete_definition(KIND, &Self::key(name, is_replacement))
     }
 }
 
@@ -69,10 +102,15 @@ mod tests {
     #[test]
     fn what_is_kept_comes_back() {
         let name = FieldName { path: "Name".to_owned(), is_quoted: false };
-        let definition = AutomaticIndex::new(Some("Users".to_owned()), [Field { name, is_exact: true }]);
-        let stored = StoredIndex { definition, folder: "00ff".to_owned(), created: Date::now() };
-        assert_eq!(StoredIndex::read(&stored.bytes()).unwrap(), stored);
-        let elsewhere = StoredIndex { folder: "../x".to_owned(), ..stored };
-        assert!(StoredIndex::read(&elsewhere.bytes()).is_err());
+        let automatic = AutomaticIndex::new(Some("Users".to_owned()), [Field { name, is_exact: true }]);
+        let given = br#"{"Name":"X","Maps":["from u in docs.Us select new { u.A }"],"Priority":null}"#;
+        let map = MapIndex::from_json(&Value::parse(given).unwrap()).unwrap();
+        for definition in [IndexDefinition::Automatic(automatic), IndexDefinition::Map(Arc::new(map))] {
+            let stored = StoredIndex::new(definition, true, Date::now());
+            let read = StoredIndex::read(&stored.bytes()).unwrap();
+            assert_eq!((read.bytes(), read.definition.name()), (stored.bytes(), stored.definition.name()));
+            let elsewhere = StoredIndex { folder: "../x".to_owned(), ..stored };
+            assert!(StoredIndex::read(&elsewhere.bytes()).is_none());
+        }
     }
 }

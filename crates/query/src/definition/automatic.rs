@@ -1,6 +1,7 @@
 //! Indexes that queries make: the fields of one collection that somebody asked for.
 
-use super::{Analysis, Field, FieldName};
+use super::{Analysis, Field, FieldName, Fields};
+use crate::plan::FieldUse;
 use json::Value;
 
 /// An index that a query made.
@@ -117,6 +118,12 @@ impl AutomaticIndex {
         };
         let fields: Option<Vec<Field>> = fields.iter().map(field).collect();
         Some(AutomaticIndex::new(collection, fields?))
+    }
+}
+
+impl Fields for AutomaticIndex {
+    fn kept(&self, field: &FieldUse) -> (String, Analysis) {
+        (field.name.stored(field.analysis), field.analysis)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Fields of an index: their names, which are paths into documents, and how their texts become terms.
 
+use crate::plan::FieldUse;
 use crate::rql::{Path, Segment};
 
 /// The name of a field: a path into documents, such as `Address.City` or `Lines[].Product`.
@@ -85,4 +86,10 @@ fn is_plain(name: &str) -> bool {
     let is_first = |character: char| character.is_alphabetic() || character == '_';
     characters.next().is_some_and(is_first)
         && characters.all(|character| character.is_alphanumeric() || matches!(character, '_' | '.' | '[' | ']'))
+}
+
+/// How an index keeps the fields that queries name.
+pub trait Fields {
+    /// The name under which the terms of a field are kept, and how the texts that are looked for become terms.
+    fn kept(&self, field: &FieldUse) -> (String, Analysis);
 }

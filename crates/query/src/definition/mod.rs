@@ -1,9 +1,13 @@
 //! What an index is: where its documents come from, which fields it has, how each is analysed.
 //!
-//! So far those that queries make, [`AutomaticIndex`].
+//! Queries make some ([`AutomaticIndex`]), users define others ([`MapIndex`]); an [`IndexDefinition`] is either.
 
 mod automatic;
+mod either;
 mod field;
+mod map_index;
 
 pub use automatic::{ALL_DOCUMENTS, AutomaticIndex};
-pub use field::{Analysis, Field, FieldName};
+pub use either::IndexDefinition;
+pub use field::{Analysis, Field, FieldName, Fields};
+pub use map_index::{DefinitionError, MapIndex};

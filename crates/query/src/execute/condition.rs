@@ -1,10 +1,12 @@
 //! Conditions as operators over rising ids: lists where there are lists, sets where terms have to be walked through.
 
 use super::Look;
+use crate::definition::{Analysis, Fields};
 use crate::index::{
-    Difference, EntryIds, EntrySet, Error, FieldNumber, IndexSnapshot, Intersection, Kind, StoredTerm, Term, TermRange,
-    Union,
+    Difference, EntryIds, EntrySet, Error, FieldNumber, IndexSnapshot, Intersection, Kind, StoredTerm, Term,
+    TermEntries, TermRange, Union,
 };
+use crate::indexing::terms;
 use crate::plan::{Condition, FieldUse, Sought};
 use std::ops::Bound;
 
@@ -16,27 +18,32 @@ const MERGED_LISTS_MAX: usize = 8;
 /// The entries that a condition wants.
 pub(super) fn evaluate<E: From<Error>>(
     index: &IndexSnapshot<'_>,
+    fields: &dyn Fields,
     condition: &Condition,
     look: Look<'_, E>,
 ) -> Result<EntrySet, E> {
-    let ids = Operators { index, look }.of(condition)?;
+    let ids = Operators { index, fields, look }.of(condition)?;
     look()?;
     Ok(EntrySet::of(ids)?)
 }
 
 /// How many entries a condition looks at, at most, from the counts of lists; `u64::MAX` if it walks through terms.
-pub(super) fn entry_count_max(index: &IndexSnapshot<'_>, condition: &Condition) -> Result<u64, Error> {
+pub(super) fn entry_count_max(
+    index: &IndexSnapshot<'_>,
+    fields: &dyn Fields,
+    condition: &Condition,
+) -> Result<u64, Error> {
     let each = |conditions: &[Condition]| {
-        conditions.iter().map(|condition| entry_count_max(index, condition)).collect::<Result<Vec<u64>, _>>()
+        conditions.iter().map(|condition| entry_count_max(index, fields, condition)).collect::<Result<Vec<u64>, _>>()
     };
     Ok(match condition {
         Condition::Nothing => 0,
         Condition::Ids(ids) => ids.len() as u64,
         Condition::AnyOf(field, values) if values.len() <= MERGED_LISTS_MAX => {
-            let Some(number) = index.field(&field.name.stored(field.analysis))? else { return Ok(0) };
+            let Some(kept) = Kept::of(index, fields, field)? else { return Ok(0) };
             let mut sum = 0u64;
             for value in values {
-                sum = sum.saturating_add(index.term(number, term(value))?.count());
+                sum = sum.saturating_add(kept.list(index, value)?.count());
             }
             sum
         }
@@ -73,6 +80,7 @@ fn walks(condition: &Condition) -> bool {
 
 struct Operators<'s, 'l, E> {
     index: &'s IndexSnapshot<'s>,
+    fields: &'l dyn Fields,
     look: Look<'l, E>,
 }
 
@@ -101,8 +109,8 @@ impl<'s, E: From<Error>> Operators<'s, '_, E> {
             | Condition::Prefix(field, _)
             | Condition::Suffix(field, _)
             | Condition::Pattern(field, _)
-            | Condition::Exists(field) => match self.index.field(&field.name.stored(field.analysis))? {
-                Some(number) => self.of_field(condition, field, number)?,
+            | Condition::Exists(field) => match Kept::of(self.index, self.fields, field)? {
+                Some(kept) => self.of_field(condition, field, kept)?,
                 // No entry ever had it.
                 None => set(EntrySet::new()),
             },
@@ -131,15 +139,22 @@ impl<'s, E: From<Error>> Operators<'s, '_, E> {
         Ok(if unwanted.is_empty() { wanted } else { Box::new(Difference::new(wanted, Union::new(unwanted))) })
     }
 
-    fn of_field(&self, condition: &Condition, field: &FieldUse, number: FieldNumber) -> Result<Ids<'s>, E> {
+    fn of_field(&self, condition: &Condition, field: &FieldUse, kept: Kept) -> Result<Ids<'s>, E> {
         let range = |range: &TermRange| Ok::<_, E>(set(self.index.range(range)?));
+        let Kept { number, analysis } = kept;
         match condition {
-            Condition::AnyOf(_, values) => self.any_of(number, values),
-            Condition::AllOf(_, values) => Ok(Box::new(Intersection::new(self.lists(number, values)?))),
+            Condition::AnyOf(_, values) => self.any_of(kept, values),
+            Condition::AllOf(_, values) => Ok(Box::new(Intersection::new(self.lists(kept, values)?))),
             Condition::Numbers(_, low, high) => range(&TermRange::numbers(number, *low, *high)),
-            Condition::Texts(_, low, high) => range(&TermRange::text(number, text(low), text(high))),
-            Condition::Prefix(_, prefix) => range(&TermRange::prefix(number, prefix)),
-            Condition::Suffix(_, suffix) => self.matching(field, number, |text| text.ends_with(suffix.as_str())),
+            Condition::Texts(_, low, high) => {
+                let [low, high] = [low, high].map(|bound| bound.as_ref().map(|text| terms::analyzed(text, analysis)));
+                range(&TermRange::text(number, text(&low), text(&high)))
+            }
+            Condition::Prefix(_, prefix) => range(&TermRange::prefix(number, &terms::analyzed(prefix, analysis))),
+            Condition::Suffix(_, suffix) => {
+                let suffix = terms::analyzed(suffix, analysis);
+                self.matching(field, number, |text| text.ends_with(&suffix))
+            }
             Condition::Pattern(_, regex) => self.matching(field, number, |text| regex.is_match(text)),
             // A number is a text too.
             Condition::Exists(_) => {
@@ -150,22 +165,21 @@ impl<'s, E: From<Error>> Operators<'s, '_, E> {
         }
     }
 
-    fn any_of(&self, number: FieldNumber, values: &[Sought]) -> Result<Ids<'s>, E> {
+    fn any_of(&self, kept: Kept, values: &[Sought]) -> Result<Ids<'s>, E> {
         if values.len() <= MERGED_LISTS_MAX {
-            let mut lists = self.lists(number, values)?;
+            let mut lists = self.lists(kept, values)?;
             return Ok(if lists.len() == 1 { lists.remove(0) } else { Box::new(Union::new(lists)) });
         }
         let mut found = EntrySet::new();
         for value in values {
             (self.look)()?;
-            self.index.term(number, term(value))?.add_to(&mut found)?;
+            kept.list(self.index, value)?.add_to(&mut found)?;
         }
         Ok(set(found))
     }
 
-    fn lists(&self, number: FieldNumber, values: &[Sought]) -> Result<Vec<Ids<'s>>, E> {
-        let list = |value: &Sought| Ok(Box::new(self.index.term(number, term(value))?) as Ids<'s>);
-        values.iter().map(list).collect()
+    fn lists(&self, kept: Kept, values: &[Sought]) -> Result<Vec<Ids<'s>>, E> {
+        values.iter().map(|value| Ok(Box::new(kept.list(self.index, value)?) as Ids<'s>)).collect()
     }
 
     /// Walks through all texts of the field.
@@ -184,16 +198,31 @@ impl<'s, E: From<Error>> Operators<'s, '_, E> {
     }
 }
 
-fn set<'s>(entries: EntrySet) -> Ids<'s> {
-    Box::new(entries.into_entries())
+/// A field as an index keeps it.
+#[derive(Clone, Copy)]
+struct Kept {
+    number: FieldNumber,
+    analysis: Analysis,
 }
 
-fn term(value: &Sought) -> Term<'_> {
-    match value {
-        Sought::Null => Term::Null,
-        Sought::Text(text) => Term::Text(text),
-        Sought::Number(number) => Term::Number(*number),
+impl Kept {
+    /// `None`: no entry ever had it.
+    fn of(index: &IndexSnapshot<'_>, fields: &dyn Fields, field: &FieldUse) -> Result<Option<Kept>, Error> {
+        let (name, analysis) = fields.kept(field);
+        Ok(index.field(&name)?.map(|number| Kept { number, analysis }))
     }
+
+    fn list<'s>(&self, index: &'s IndexSnapshot<'_>, value: &Sought) -> Result<TermEntries<'s>, Error> {
+        match value {
+            Sought::Null => index.term(self.number, Term::Null),
+            Sought::Number(number) => index.term(self.number, Term::Number(*number)),
+            Sought::Text(text) => index.term(self.number, Term::Text(&terms::analyzed(text, self.analysis))),
+        }
+    }
+}
+
+fn set<'s>(entries: EntrySet) -> Ids<'s> {
+    Box::new(entries.into_entries())
 }
 
 fn text(bound: &Bound<String>) -> Bound<&str> {

@@ -7,6 +7,7 @@ mod condition;
 mod order;
 mod projection;
 
+use crate::definition::Fields;
 use crate::index::{Error, IndexSnapshot};
 use crate::plan::{IndexQuery, Page};
 
@@ -31,17 +32,19 @@ pub type Look<'l, E> = &'l dyn Fn() -> Result<(), E>;
 /// [`Error`] if the index cannot be read, [`Error::LongText`]; that of `look`.
 pub fn find<E: From<Error>>(
     index: &IndexSnapshot<'_>,
+    fields: &dyn Fields,
     query: &IndexQuery,
     page: Page,
     look: Look<'_, E>,
 ) -> Result<Found, E> {
-    let set = condition::evaluate(index, &query.condition, look)?;
+    let set = condition::evaluate(index, fields, &query.condition, look)?;
     let total = set.len();
     let (skip, end) = (page.skip.min(total), page.end().min(total));
     if skip == end {
         return Ok(Found { total, entries: Vec::new() });
     }
-    let mut entries = order::sorted(index, &set, &query.order, usize::try_from(end).unwrap_or(usize::MAX), look)?;
+    let mut entries =
+        order::sorted(index, fields, &set, &query.order, usize::try_from(end).unwrap_or(usize::MAX), look)?;
     entries.drain(..usize::try_from(skip).unwrap_or(usize::MAX).min(entries.len()));
     Ok(Found { total, entries })
 }
@@ -52,8 +55,8 @@ pub fn find<E: From<Error>>(
 /// # Errors
 ///
 /// [`Error`] if the index cannot be read.
-pub fn entry_count_max(index: &IndexSnapshot<'_>, query: &IndexQuery) -> Result<u64, Error> {
-    condition::entry_count_max(index, &query.condition)
+pub fn entry_count_max(index: &IndexSnapshot<'_>, fields: &dyn Fields, query: &IndexQuery) -> Result<u64, Error> {
+    condition::entry_count_max(index, fields, &query.condition)
 }
 
 /// How many entries fit.
@@ -61,6 +64,11 @@ pub fn entry_count_max(index: &IndexSnapshot<'_>, query: &IndexQuery) -> Result<
 /// # Errors
 ///
 /// As [`find`].
-pub fn count<E: From<Error>>(index: &IndexSnapshot<'_>, query: &IndexQuery, look: Look<'_, E>) -> Result<u64, E> {
-    Ok(condition::evaluate(index, &query.condition, look)?.len())
+pub fn count<E: From<Error>>(
+    index: &IndexSnapshot<'_>,
+    fields: &dyn Fields,
+    query: &IndexQuery,
+    look: Look<'_, E>,
+) -> Result<u64, E> {
+    Ok(condition::evaluate(index, fields, &query.condition, look)?.len())
 }

@@ -4,6 +4,7 @@
 //! values of each entry are read and compared.
 
 use super::Look;
+use crate::definition::Fields;
 use crate::index::{
     Absent, Direction, EntryId, EntryIds, EntrySet, Error, FieldNumber, IndexEntry, IndexSnapshot, Kind, Order,
 };
@@ -15,6 +16,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// The first `count_max` entries of a set.
 pub(super) fn sorted<E: From<Error>>(
     index: &IndexSnapshot<'_>,
+    fields: &dyn Fields,
     set: &EntrySet,
     keys: &[SortKey],
     count_max: usize,
@@ -22,7 +24,7 @@ pub(super) fn sorted<E: From<Error>>(
 ) -> Result<Vec<EntryId>, E> {
     let mut compared = Vec::new();
     for key in keys {
-        compared.extend(Key::of(index, key)?);
+        compared.extend(Key::of(index, fields, key)?);
     }
     match compared.as_slice() {
         [] => Ok(first(set, count_max)?),
@@ -68,8 +70,8 @@ enum Value {
 
 impl Key {
     /// `None`: all entries are equal by it.
-    fn of(index: &IndexSnapshot<'_>, key: &SortKey) -> Result<Option<Key>, Error> {
-        let field = |field: &FieldUse| index.field(&field.name.stored(field.analysis));
+    fn of(index: &IndexSnapshot<'_>, fields: &dyn Fields, key: &SortKey) -> Result<Option<Key>, Error> {
+        let field = |field: &FieldUse| index.field(&fields.kept(field).0);
         let value = match &key.by {
             SortBy::Text(name) => field(name)?.map(Value::Text),
             SortBy::Number(name) => field(name)?.map(Value::Number),

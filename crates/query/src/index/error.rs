@@ -51,6 +51,14 @@ pub enum Error {
         /// The field.
         field: String,
     },
+    /// So many documents cannot be indexed that the definition is at fault. Put another one.
+    #[error("{failed} of {attempted} documents could not be indexed, more than one in seven")]
+    TooManyFailures {
+        /// Documents that could not.
+        failed: u64,
+        /// Documents in all.
+        attempted: u64,
+    },
     /// The documents that are indexed, or that a query finds, cannot be read.
     #[error(transparent)]
     Documents(#[from] documents::Error),

@@ -18,6 +18,7 @@ pub struct Map {
     reads_metadata: bool,
     referenced: Vec<String>,
     reads_compare_exchange: bool,
+    makes: linq::Makes,
 }
 
 /// One output of a map or a reduce: an entry of an index.
@@ -53,9 +54,9 @@ impl Map {
     ///
     /// [`CompileError`] with its place if it is no C#, or uses what is unknown or not supported.
     pub fn compile(text: &str) -> Result<Map, CompileError> {
-        let linq::CompiledMap { program, source, reads_metadata, referenced, reads_compare_exchange } =
+        let linq::CompiledMap { program, source, reads_metadata, referenced, reads_compare_exchange, makes } =
             linq::compile_map(text)?;
-        Ok(Map { program, source, reads_metadata, referenced, reads_compare_exchange })
+        Ok(Map { program, source, reads_metadata, referenced, reads_compare_exchange, makes })
     }
 
     /// Where its documents come from.
@@ -81,6 +82,21 @@ impl Map {
     /// Whether it reads the cluster-wide map of compare exchange values.
     pub fn reads_compare_exchange(&self) -> bool {
         self.reads_compare_exchange
+    }
+
+    /// Whether it makes fields whose names are known only when it runs (`CreateField`).
+    pub fn makes_fields(&self) -> bool {
+        self.makes.fields
+    }
+
+    /// Whether it makes places or shapes (`CreateSpatialField`).
+    pub fn makes_spatial_fields(&self) -> bool {
+        self.makes.spatial
+    }
+
+    /// Whether values or entries of it count more in scores than others (`Boost`).
+    pub fn boosts(&self) -> bool {
+        self.makes.boosts
     }
 
     /// Maps a document, which is of [`Self::source`]: gives each output, of which there may be none or several.

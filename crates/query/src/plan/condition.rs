@@ -1,4 +1,5 @@
-//! What a query asks of the fields of an index, its parameters put in.
+//! What a query asks of the fields of an index, its parameters put in. Texts are as they were asked for: how they are analysed is
+//! for the index to say.
 
 use crate::definition::{Analysis, FieldName};
 use crate::index::Number;
@@ -40,7 +41,7 @@ pub enum Condition {
     Not(Box<Condition>),
 }
 
-/// A field, and which of its terms.
+/// A field, and whether its terms are looked for as they are given (`exact(..)`) or as the index analyses.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FieldUse {
     /// The field.
@@ -54,7 +55,7 @@ pub struct FieldUse {
 pub enum Sought {
     /// A present null.
     Null,
-    /// A text, analysed.
+    /// A text.
     Text(String),
     /// A number.
     Number(Number),

@@ -131,7 +131,7 @@ impl Planner<'_> {
             };
         }
         let field = self.field(&comparison.left, analysis)?;
-        let equal = |field: FieldUse, value| Condition::AnyOf(field, vec![sought(value, analysis)]);
+        let equal = |field: FieldUse, value| Condition::AnyOf(field, vec![sought(value)]);
         match comparison.operator {
             Operator::Equal => Ok(equal(field, value)),
             Operator::NotEqual => Ok(not(equal(field, value))),
@@ -166,7 +166,7 @@ impl Planner<'_> {
             };
         }
         let field = self.field(&choice.operand, analysis)?;
-        let values: Vec<Sought> = values.into_iter().map(|value| sought(value, analysis)).collect();
+        let values: Vec<Sought> = values.into_iter().map(sought).collect();
         Ok(match (values.is_empty(), choice.is_all) {
             (true, _) => Condition::Nothing,
             (false, true) => Condition::AllOf(field, values),
@@ -218,7 +218,7 @@ impl Planner<'_> {
             let regex = builder.build().map_err(|error| Refused::Invalid(format!("'{text}': {error}")))?;
             return Ok(Condition::Pattern(field, regex));
         }
-        let text = bounded(terms::analyzed(&text, analysis))?;
+        check_bound(&text)?;
         Ok(if is("startsWith") { Condition::Prefix(field, text) } else { Condition::Suffix(field, text) })
     }
 
@@ -270,10 +270,10 @@ impl Planner<'_> {
     }
 }
 
-fn sought(value: Scalar, analysis: Analysis) -> Sought {
+fn sought(value: Scalar) -> Sought {
     match value {
         Scalar::Null => Sought::Null,
-        Scalar::Text(text) => Sought::Text(terms::analyzed(&text, analysis)),
+        Scalar::Text(text) => Sought::Text(text),
         Scalar::Boolean(is_true) => Sought::Text(is_true.to_string()),
         Scalar::Number(text) => match terms::number(&text) {
             Some(number) => Sought::Number(number),
@@ -284,7 +284,7 @@ fn sought(value: Scalar, analysis: Analysis) -> Sought {
 }
 
 fn range(field: FieldUse, low: Bound<Scalar>, high: Bound<Scalar>) -> Result<Condition, Refused> {
-    let [low, high] = [low, high].map(|bound| bound.map(|value| sought(value, field.analysis)));
+    let [low, high] = [low, high].map(|bound| bound.map(sought));
     if let (Some(low), Some(high)) = (numbers(&low), numbers(&high)) {
         return Ok(Condition::Numbers(field, low, high));
     }
@@ -326,11 +326,6 @@ fn check_bound(text: &str) -> Result<(), Refused> {
     }
     let size = text.len();
     Err(Refused::Invalid(format!("a text of {size} bytes exceeds the limit BOUND_SIZE_MAX = {BOUND_SIZE_MAX}")))
-}
-
-fn bounded(text: String) -> Result<String, Refused> {
-    check_bound(&text)?;
-    Ok(text)
 }
 
 fn wrong_arguments(function: &str, needed: &str) -> Refused {

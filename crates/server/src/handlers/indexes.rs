@@ -1,5 +1,6 @@
-//! `/databases/{name}/indexes`: what indexes there are, how far they are, what they hold. So far all are made by queries.
+//! `/databases/{name}/indexes`: what indexes there are, how far they are, what they hold; defining them.
 //!
+//! PUT (also `admin/indexes`): `{"Indexes":[definition]}`; 201. POST `has-changed`: a definition; `{"Changed"}`.
 //! GET: `name`, or `start` and `pageSize`, `namesOnly`; 404 for an unknown name. `stats`, `errors`, `status`, `staleness`,
 //! `terms` (`field`, `fromValue`, `pageSize`). DELETE: `name`; 204, or 404. RESET: `name`; 204.
 
@@ -9,8 +10,9 @@ use std::sync::Arc;
 use database::documents::{Date, Etag, LastEtags};
 use database::{Database, Index, IndexStatistics};
 use hyper::StatusCode;
-use query::definition::AutomaticIndex;
-use query::index::{Direction, Kind, StoredTerm, TermRange};
+use json::Value;
+use query::definition::{ALL_DOCUMENTS, AutomaticIndex, IndexDefinition, MapIndex};
+use query::index::{Direction, Kind, Progress as IndexProgress, StoredTerm, TermRange};
 
 use super::statistics::write_origin;
 use crate::bridge::Pool;
@@ -65,34 +67,68 @@ fn by_name(database: &Database, name: &str) -> Result<Arc<Index>> {
     found.ok_or_else(|| Error::UnknownIndex { name: name.chars().take(128).collect() })
 }
 
+/// Properties that definitions of ours never have.
+const ABSENT: [&str; 5] = [
+    "OutputReduceToCollection",
+    "DeploymentMode",
+    "ReduceOutputIndex",
+    "PatternForOutputReduceToCollectionReferences",
+    "PatternReferencesCollectionName",
+];
+
 fn write_definition(json: &mut json::Writer<'_>, index: &Index) {
     let definition = index.definition();
+    let map = definition.as_map();
     json.object(|json| {
         json.name("Name").string(index.name()).name("SourceType").string("Documents");
-        json.name("Type").string("AutoMap").name("LockMode").string("Unlock");
+        json.name("Type").string(kind(index)).name("LockMode").string(lock_mode(index));
         json.name("ArchivedDataProcessingBehavior").null();
         json.name("Priority").string("Normal").name("State").string(state(index));
-        for absent in [
-            "OutputReduceToCollection",
-            "DeploymentMode",
-            "ReduceOutputIndex",
-            "PatternForOutputReduceToCollectionReferences",
-            "PatternReferencesCollectionName",
-        ] {
+        for absent in ABSENT {
             json.name(absent).null();
         }
-        json.name("Configuration").object(|_| {}).name("AdditionalSources").object(|_| {});
+        match map.and_then(|map| map.given().get("Configuration")).filter(|given| !given.members().is_empty()) {
+            Some(given) => given.write(json.name("Configuration")),
+            None => _ = json.name("Configuration").object(|_| {}),
+        }
+        json.name("AdditionalSources").object(|_| {});
         json.name("AdditionalAssemblies").array(|_| {}).name("CompoundFields").array(|_| {});
         json.name("Reduce").null();
-        json.name("Maps").array(|json| _ = json.string(&map_text(definition)));
-        json.name("Fields").object(|json| {
-            for field in definition.fields() {
-                write_field(json, &field.name.path, "Default");
-            }
-            for field in definition.fields().iter().filter(|field| field.is_exact) {
-                write_field(json, &format!("exact({})", field.name.path), "Exact");
-            }
-        });
+        match definition {
+            IndexDefinition::Automatic(index) => write_automatic(json, index),
+            IndexDefinition::Map(index) => write_map(json, index),
+        }
+    });
+}
+
+fn write_automatic(json: &mut json::Writer<'_>, index: &AutomaticIndex) {
+    json.name("Maps").array(|json| _ = json.string(&map_text(index)));
+    json.name("Fields").object(|json| {
+        for field in index.fields() {
+            write_field(json, &field.name.path, "Default");
+        }
+        for field in index.fields().iter().filter(|field| field.is_exact) {
+            write_field(json, &format!("exact({})", field.name.path), "Exact");
+        }
+    });
+}
+
+fn write_map(json: &mut json::Writer<'_>, index: &MapIndex) {
+    match index.given().get("Maps") {
+        Some(maps) => maps.write(json.name("Maps")),
+        None => _ = json.name("Maps").array(|_| {}),
+    }
+    json.name("Fields").object(|json| {
+        for (name, options) in index.given().get("Fields").map(Value::members).unwrap_or_default() {
+            let option = |key| options.get(key).and_then(Value::as_str);
+            json.name(name).object(|json| {
+                json.name("Analyzer").optional_string(option("Analyzer"));
+                json.name("Indexing").optional_string(option("Indexing"));
+                json.name("Storage").optional_string(option("Storage"));
+                json.name("Suggestions").bool(false).name("TermVector").optional_string(option("TermVector"));
+                json.name("Spatial").null().name("Vector").null();
+            });
+        }
     });
 }
 
@@ -101,7 +137,7 @@ fn map_text(definition: &AutomaticIndex) -> String {
     let mut names: Vec<&str> = definition.fields().iter().map(|field| field.name.path.as_str()).collect();
     names.sort_unstable();
     let fields: Vec<String> = names.iter().map(|name| format!("<Name:{name}>")).collect();
-    format!("{}:[{}]", definition.source(), fields.join(";"))
+    format!("{}:[{}]", definition.collection.as_deref().unwrap_or(ALL_DOCUMENTS), fields.join(";"))
 }
 
 fn write_field(json: &mut json::Writer<'_>, name: &str, indexing: &str) {
@@ -110,6 +146,14 @@ fn write_field(json: &mut json::Writer<'_>, name: &str, indexing: &str) {
         json.name("Suggestions").bool(false).name("TermVector").string("No");
         json.name("Spatial").null().name("Vector").null();
     });
+}
+
+fn kind(index: &Index) -> &'static str {
+    if index.definition().as_map().is_some() { "Map" } else { "AutoMap" }
+}
+
+fn lock_mode(index: &Index) -> &str {
+    index.definition().as_map().map_or("Unlock", |map| map.lock_mode())
 }
 
 fn state(index: &Index) -> &'static str {
@@ -125,8 +169,8 @@ pub(crate) struct Seen {
     index: Arc<Index>,
     is_stale: bool,
     statistics: IndexStatistics,
-    /// How far its source is.
-    last: LastEtags,
+    /// How far each of its sources is.
+    last: Vec<LastEtags>,
 }
 
 impl Seen {
@@ -136,7 +180,8 @@ impl Seen {
         let snapshot = if index.failure().is_none() { Some(index.read()?) } else { None };
         let documents = database.read();
         let is_stale = snapshot.map_or(Ok(true), |snapshot| index.is_stale(&snapshot, &documents, Etag::MAX))?;
-        let last = documents.last_etags(index.definition().collection.as_deref())?;
+        let last = index.sources().iter().map(|source| Ok(documents.last_etags(source.as_deref())?));
+        let last = last.collect::<Result<_>>()?;
         Ok(Seen { index, is_stale, statistics, last })
     }
 
@@ -156,15 +201,14 @@ impl Seen {
             json.name("IsStale").bool(self.is_stale).name("State").string(state(&self.index));
             json.name("LastIndexingTime").string(&date(self.statistics.last_indexed));
             json.name("Name").string(self.index.name());
-            json.name("LockMode").string("Unlock").name("Priority").string("Normal");
-            json.name("Type").string("AutoMap").name("SourceType").string("Documents");
+            json.name("LockMode").string(lock_mode(&self.index)).name("Priority").string("Normal");
+            json.name("Type").string(kind(&self.index)).name("SourceType").string("Documents");
             json.name("ArchivedDataProcessingBehavior").null();
         });
     }
 
     fn write_statistics(&self, json: &mut json::Writer<'_>) {
-        let Seen { index, is_stale, statistics, last } = self;
-        let progress = statistics.progress;
+        let Seen { index, is_stale, statistics, .. } = self;
         json.object(|json| {
             json.name("Name").string(index.name());
             json.name("MapAttempts").unsigned(statistics.indexed_count);
@@ -186,19 +230,22 @@ impl Seen {
             json.name("MappedPerSecondRate").unsigned(0).name("ReducedPerSecondRate").unsigned(0);
             json.name("MaxNumberOfOutputsPerDocument").unsigned(1);
             json.name("Collections").object(|json| {
-                json.name(index.definition().source()).object(|json| {
-                    json.name("LastProcessedDocumentEtag").unsigned(progress.documents);
-                    json.name("LastProcessedTombstoneEtag").unsigned(progress.tombstones);
-                    json.name("LastProcessedTimeSeriesDeletedRangeEtag").unsigned(0);
-                    json.name("DocumentLag").unsigned(last.documents.saturating_sub(progress.documents));
-                    json.name("TombstoneLag").unsigned(last.tombstones.saturating_sub(progress.tombstones));
-                });
+                for (source, progress, last) in self.sources() {
+                    json.name(source).object(|json| {
+                        json.name("LastProcessedDocumentEtag").unsigned(progress.documents);
+                        json.name("LastProcessedTombstoneEtag").unsigned(progress.tombstones);
+                        json.name("LastProcessedTimeSeriesDeletedRangeEtag").unsigned(0);
+                        json.name("DocumentLag").unsigned(last.documents.saturating_sub(progress.documents));
+                        json.name("TombstoneLag").unsigned(last.tombstones.saturating_sub(progress.tombstones));
+                    });
+                }
             });
             json.name("LastQueryingTime").string(&date(statistics.last_query));
             json.name("State").string(state(index)).name("Priority").string("Normal");
             json.name("CreatedTimestamp").string(&index.created().to_string());
             json.name("LastIndexingTime").string(&date(statistics.last_indexed));
-            json.name("IsStale").bool(*is_stale).name("LockMode").string("Unlock").name("Type").string("AutoMap");
+            json.name("IsStale").bool(*is_stale).name("LockMode").string(lock_mode(index));
+            json.name("Type").string(kind(index));
             json.name("SearchEngineType").string("Rookery").name("ArchivedDataProcessingBehavior").null();
             json.name("Status").string("Running").name("EntriesCount").unsigned(statistics.entry_count);
             json.name("ErrorsCount").unsigned(index.errors().len() as u64).name("SourceType").string("Documents");
@@ -207,20 +254,29 @@ impl Seen {
         });
     }
 
+    /// Its sources, how far it is with each, and how far that is.
+    fn sources(&self) -> impl Iterator<Item = (&str, &IndexProgress, &LastEtags)> {
+        let names = self.index.sources().iter().map(|source| source.as_deref().unwrap_or(ALL_DOCUMENTS));
+        names.zip(&self.statistics.progress).zip(&self.last).map(|((name, progress), last)| (name, progress, last))
+    }
+
     /// What it lacks, in words.
     fn staleness_reasons(&self) -> Vec<String> {
-        let progress = self.statistics.progress;
-        let reason = |what, last: Etag, reached: Etag| {
-            let source = self.index.definition().source();
-            (reached < last)
-                .then(|| format!("The last of the {what} of '{source}' has etag {last}, the index is at {reached}"))
-        };
-        let reasons = [
-            reason("documents", self.last.documents, progress.documents),
-            reason("tombstones", self.last.tombstones, progress.tombstones),
-            self.index.failure().map(|failure| format!("The index failed: {failure}")),
-        ];
-        reasons.into_iter().flatten().collect()
+        let mut reasons = Vec::new();
+        for (source, progress, last) in self.sources() {
+            for (what, last, reached) in [
+                ("documents", last.documents, progress.documents),
+                ("tombstones", last.tombstones, progress.tombstones),
+            ] {
+                if reached < last {
+                    reasons.push(format!(
+                        "The last of the {what} of '{source}' has etag {last}, the index is at {reached}"
+                    ));
+                }
+            }
+        }
+        reasons.extend(self.index.failure().map(|failure| format!("The index failed: {failure}")));
+        reasons
     }
 }
 
@@ -293,8 +349,9 @@ pub(crate) async fn terms(exchange: Exchange) -> Result<Reply> {
     let read = move || {
         let terms = read_terms(&index, &field, from.as_deref(), count)?;
         let progress = index.statistics()?.progress;
-        let etag = [progress.documents.to_le_bytes(), progress.tombstones.to_le_bytes()].concat();
-        let etag = xxhash_rust::xxh3::xxh3_64(&etag).cast_signed();
+        let etags = progress.iter().flat_map(|progress| [progress.documents, progress.tombstones]);
+        let etags: Vec<u8> = etags.flat_map(u64::to_le_bytes).collect();
+        let etag = xxhash_rust::xxh3::xxh3_64(&etags).cast_signed();
         Ok(reply::object(StatusCode::OK, |json| {
             json.name("IndexName").string(index.name()).name("ResultEtag").signed(etag);
             json.name("Terms").array(|json| terms.iter().for_each(|term| _ = json.string(term)));
@@ -324,6 +381,40 @@ fn read_terms(index: &Index, field: &str, from: Option<&str>, count: u64) -> Res
         }
     }
     Ok(terms)
+}
+
+/// Takes over definitions, all of which must be acceptable.
+pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
+    let body = exchange.read_object().await?;
+    let Some(Value::Array(given)) = body.get("Indexes") else {
+        return Err(Error::Argument("The body must have an array 'Indexes'".to_owned()));
+    };
+    let definitions = given.iter().map(|given| MapIndex::from_json(given).map_err(Error::from));
+    let definitions = definitions.collect::<Result<Vec<_>>>()?;
+    let names: Vec<String> = definitions.iter().map(|definition| definition.name().to_owned()).collect();
+    let database = exchange.database().clone();
+    let put = move || Ok(definitions.into_iter().try_for_each(|definition| database.indexes().put(definition))?);
+    exchange.node.bridge.run(Pool::Short, put).await?;
+    let raft_index = exchange.node.databases.raft_index()?;
+    Ok(reply::object(StatusCode::CREATED, |json| {
+        json.name("Results").array(|json| {
+            for name in &names {
+                json.object(|json| _ = json.name("Index").string(name).name("RaftCommandIndex").unsigned(raft_index));
+            }
+        });
+    }))
+}
+
+/// Whether a definition asks for another index than there is.
+pub(crate) async fn has_changed(mut exchange: Exchange) -> Result<Reply> {
+    let given = exchange.read_object().await?;
+    let name = given.get("Name").and_then(Value::as_str).unwrap_or_default();
+    if name.is_empty() {
+        return Err(Error::Argument("The definition must have a 'Name'".to_owned()));
+    }
+    let index = exchange.database().indexes().by_name(name);
+    let is_same = index.is_some_and(|index| index.definition().as_map().is_some_and(|map| map.is_same(&given)));
+    Ok(reply::object(StatusCode::OK, |json| _ = json.name("Changed").bool(!is_same)))
 }
 
 pub(crate) async fn delete(exchange: Exchange) -> Result<Reply> {

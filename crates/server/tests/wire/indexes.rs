@@ -50,7 +50,8 @@ fn a_database_without_indexes_says_so() {
         wire.check_error(line, "", 500, exception, "There is no index with 'x' name.");
     }
     wire.check("DELETE /databases/db/indexes?name=x", "", 404, "");
-    wire.check_error("PUT /databases/db/admin/indexes", "{}", 501, "RavenException", "Rookery");
+    let message = "The body must have an array 'Indexes'";
+    wire.check_error("PUT /databases/db/admin/indexes", "{}", 500, "ArgumentException", message);
 }
 
 #[test]
@@ -114,4 +115,135 @@ fn an_index_is_deleted_and_built_anew() {
     let message = format!("Rookery {version} does not support the mode 'SideBySide' of resetting an index yet");
     let mode = "RESET /databases/db/indexes?name=Auto/Users/ByName&mode=SideBySide";
     wire.check_error(mode, "", 501, "RavenException", &message);
+}
+
+const BY_AGE: &str = "from u in docs.Users select new { u.Age, Name = u.Name ?? \\\"nobody\\\", Twice = u.Age * 2 }";
+
+/// Puts one definition.
+fn put(wire: &Wire, name: &str, map: &str, more: &str) -> Answer {
+    let definition = format!(
+        r#"{{"Indexes":[{{"Name":"{name}","Maps":["{map}"],"LockMode":null,"Priority":null,"Type":"None"{more}}}]}}"#
+    );
+    wire.call("PUT /databases/db/admin/indexes", &definition)
+}
+
+fn found(wire: &Wire, text: &str) -> Vec<String> {
+    let Some(json::Value::Array(results)) = ask(wire, text).get("Results").cloned() else { panic!("{text}") };
+    let id = |result: &json::Value| result.get("@metadata")?.get("@id")?.as_str().map(str::to_owned);
+    results.iter().map(|result| id(result).unwrap()).collect()
+}
+
+#[test]
+fn a_defined_index_answers_by_what_its_map_makes() {
+    let wire = with_index();
+    let answer = put(&wire, "Users/ByAge", BY_AGE, "");
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    assert!(
+        answer.text().starts_with(r#"{"Results":[{"Index":"Users/ByAge","RaftCommandIndex":"#),
+        "{}",
+        answer.text()
+    );
+    assert_eq!(found(&wire, "from index 'Users/ByAge' where Twice = 66"), ["users/1"]);
+    assert_eq!(found(&wire, "from index 'users/byage' where Name = 'NOBODY'"), ["users/2"]);
+    assert_eq!(found(&wire, "from index 'Users/ByAge' order by Age as long"), ["users/2", "users/1"]);
+    let message = "The field 'Foo' is not indexed in 'Users/ByAge', cannot query/sort on fields that are not indexed";
+    let body = r#"{"Query":"from index 'Users/ByAge' where Foo = 1"}"#;
+    wire.check_error("POST /databases/db/queries", body, 500, "System.ArgumentException", message);
+    wire.put("users/2", r#"{"Age":50,"@metadata":{"@collection":"Users"}}"#);
+    assert_eq!(
+        found(&wire, "from index 'Users/ByAge' where Twice > 60 order by Age as long desc"),
+        ["users/2", "users/1"]
+    );
+    wire.call("DELETE /databases/db/docs?id=users/1", "");
+    assert_eq!(found(&wire, "from index 'Users/ByAge'"), ["users/2"]);
+    let text = wire.call("GET /databases/db/indexes?name=Users/ByAge", "").text();
+    assert!(text.contains(r#""Name":"Users/ByAge","SourceType":"Documents","Type":"Map","#), "{text}");
+    assert!(text.contains(&format!(r#""Maps":["{BY_AGE}"]"#)), "{text}");
+    wire.check("DELETE /databases/db/indexes?name=Users/ByAge", "", 204, "");
+}
+
+#[test]
+fn several_maps_fan_out_and_name_fields_as_they_run() {
+    let wire = with_index();
+    wire.put("pets/1", r#"{"Nick":"rex","Toys":[{"T":"Ball"},{"T":"Bone"}],"@metadata":{"@collection":"Pets"}}"#);
+    let maps = r#"from u in docs.Users select new { Name = u.Name }","from p in docs.Pets from t in p.Toys select new { Name = t.T }"#;
+    assert_eq!(put(&wire, "Names", maps, "").status, 201);
+    assert_eq!(found(&wire, "from index 'Names' where Name = 'bone' or Name = 'ann'"), ["users/1", "pets/1"]);
+    let dynamic = r#"from p in docs.Pets select new { _ = p.Toys.Select(t => CreateField(t.T, true)) }"#;
+    assert_eq!(put(&wire, "Toys", dynamic, "").status, 201);
+    assert_eq!(found(&wire, "from index 'Toys' where Ball = true"), ["pets/1"]);
+    assert!(found(&wire, "from index 'Toys' where Sock = true").is_empty());
+    let exact = r#","Fields":{"Nick":{"Indexing":"Exact"}}"#;
+    assert_eq!(put(&wire, "Exact", "from p in docs.Pets select new { Nick = p.Nick.ToUpper() }", exact).status, 201);
+    assert_eq!(found(&wire, "from index 'Exact' where Nick = 'REX'"), ["pets/1"]);
+    assert!(found(&wire, "from index 'Exact' where Nick = 'rex'").is_empty());
+}
+
+#[test]
+fn a_changed_definition_is_built_beside_the_old_one_and_replaces_it() {
+    let wire = with_index();
+    let other = "from u in docs.Users select new { Age = u.Age + 100 }";
+    put(&wire, "X", BY_AGE, "");
+    assert_eq!(found(&wire, "from index 'X' where Age = 33"), ["users/1"]);
+    let changed = |map: &str| {
+        wire.call("POST /databases/db/indexes/has-changed", &format!(r#"{{"Name":"X","Maps":["{map}"]}}"#)).text()
+    };
+    assert_eq!(
+        (changed(BY_AGE), changed(other)),
+        (r#"{"Changed":false}"#.to_owned(), r#"{"Changed":true}"#.to_owned())
+    );
+    assert_eq!(put(&wire, "X", BY_AGE, "").status, 201, "the same again is none");
+    assert_eq!(put(&wire, "X", other, "").status, 201);
+    let start = std::time::Instant::now();
+    while found(&wire, "from index 'X' where Age = 133") != ["users/1"] {
+        assert!(start.elapsed().as_secs() < 20, "it was not replaced: {:?}", names(&wire));
+    }
+    assert_eq!(names(&wire), ["Auto/Users/ByName", "X"]);
+    assert_eq!(put(&wire, "X", BY_AGE, r#","LockMode":"LockedError""#).status, 500, "one property comes twice");
+}
+
+#[test]
+fn what_a_definition_cannot_have_is_told_with_its_place() {
+    let wire = with_index();
+    let answer = put(&wire, "Bad", "from u in docs.Users select new { A = u.Foo( }", "");
+    answer.check_error(500, "Compilation.IndexCompilationException", "Failed to compile index Bad\n\n1:");
+    assert!(
+        answer.text().contains(r#""IndexDefinitionProperty":"Maps","ProblematicText":"from u"#),
+        "{}",
+        answer.text()
+    );
+    let version = env!("CARGO_PKG_VERSION");
+    for (map, more, feature) in [
+        ("map('Users', u => ({ a: u.A }))", "", "indexes in JavaScript"),
+        (BY_AGE, r#","Reduce":"from r in results group r by r.Age""#, "map-reduce indexes"),
+        (BY_AGE, r#","Fields":{"Name":{"Indexing":"Search"}}"#, "the option 'Indexing' of a field being 'Search'"),
+    ] {
+        let message = format!("Rookery {version} does not support {feature} yet");
+        put(&wire, "X", map, more).check_error(501, "RavenException", &message);
+    }
+    put(&wire, "", BY_AGE, "").check_error(500, "Indexes.IndexCreationException", "Index name cannot be empty");
+    assert_eq!(names(&wire), ["Auto/Users/ByName"]);
+}
+
+#[test]
+fn a_document_that_fails_is_an_error_of_the_index_and_too_many_end_it() {
+    let wire = with_index();
+    wire.put("users/zero", r#"{"Age":0,"@metadata":{"@collection":"Users"}}"#);
+    let map = "from u in docs.Users select new { A = 100 / u.Age }";
+    assert_eq!(put(&wire, "Div", map, "").status, 201);
+    assert_eq!(found(&wire, "from index 'Div' where A > 10"), ["users/2"]);
+    let errors = wire.call("GET /databases/db/indexes/errors?name=Div", "").text();
+    let expected = r#""Document":"users/zero","Action":"Map","Error":"Attempted to divide by zero."}]}]}"#;
+    assert!(errors.ends_with(expected), "{errors}");
+    for number in 0..100 {
+        wire.put(&format!("users/x{number}"), r#"{"Age":0,"@metadata":{"@collection":"Users"}}"#);
+    }
+    let start = std::time::Instant::now();
+    while !wire.call("GET /databases/db/indexes/stats?name=Div", "").text().contains(r#""State":"Error""#) {
+        assert!(start.elapsed().as_secs() < 20);
+    }
+    let body = r#"{"Query":"from index 'Div'","WaitForNonStaleResults":true}"#;
+    let message = "documents could not be indexed";
+    let answer = wire.call("POST /databases/db/queries", body);
+    assert!(answer.status == 500 && answer.text().contains(message), "{}", answer.text());
 }

@@ -180,6 +180,9 @@ impl Compiler {
                 | Function::LoadAttachments
         );
         self.reads_compare_exchange |= function == Function::LoadCompareExchangeValue;
+        self.makes.fields |= function == Function::CreateField;
+        self.makes.spatial |= function == Function::CreateSpatialField;
+        self.makes.boosts |= function == Function::Boost;
         if function == Function::LoadDocument {
             // What an index depends on has to be known before it runs.
             match arguments.get(1) {

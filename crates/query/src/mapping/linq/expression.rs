@@ -228,6 +228,7 @@ impl Compiler {
                 {
                     let element = self.element(receiver)?;
                     let boost = self.expression(*boost)?;
+                    self.makes.boosts = true;
                     return Ok(Element::Boosted(Box::new(element), boost));
                 }
                 Ok(Element::Value(self.expression(syntax)?))

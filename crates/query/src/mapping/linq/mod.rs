@@ -44,6 +44,18 @@ pub(crate) struct CompiledMap {
     pub reads_metadata: bool,
     pub referenced: Vec<String>,
     pub reads_compare_exchange: bool,
+    pub makes: Makes,
+}
+
+/// What a map makes besides plain values.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Makes {
+    /// `CreateField`
+    pub fields: bool,
+    /// `CreateSpatialField`
+    pub spatial: bool,
+    /// `Boost`
+    pub boosts: bool,
 }
 
 /// A compiled reduce.
@@ -74,6 +86,7 @@ struct Compiler {
     /// Collections of documents that are loaded, each once.
     referenced: Vec<String>,
     reads_compare_exchange: bool,
+    makes: Makes,
 }
 
 /// Compiles the text of a map.
@@ -86,8 +99,8 @@ pub(crate) fn compile_map(text: &str) -> std::result::Result<CompiledMap, Compil
         return Err(syntax.error("A map has to begin from 'docs'".to_owned()));
     };
     let program = compiler.finish(chain, syntax)?;
-    let Compiler { reads_metadata, referenced, reads_compare_exchange, .. } = compiler;
-    Ok(CompiledMap { source, program, reads_metadata, referenced, reads_compare_exchange })
+    let Compiler { reads_metadata, referenced, reads_compare_exchange, makes, .. } = compiler;
+    Ok(CompiledMap { source, program, reads_metadata, referenced, reads_compare_exchange, makes })
 }
 
 /// Compiles the text of a reduce.
@@ -129,6 +142,7 @@ impl Compiler {
             reads_metadata: false,
             referenced: Vec::new(),
             reads_compare_exchange: false,
+            makes: Makes::default(),
         }
     }
 

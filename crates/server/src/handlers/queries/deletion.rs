@@ -113,7 +113,7 @@ impl Deletion {
             if !allows_stale && index.is_stale(&snapshot, &self.database.read(), self.last_etag)? {
                 return Err(database::Error::StaleIndex { name: index.name().to_owned() }.into());
             }
-            execute::find(&snapshot, query, page, &|| deadline.look())?
+            execute::find(&snapshot, index.definition().fields(), query, page, &|| deadline.look())?
         };
         let mut processed = 0;
         for entries in found.entries.chunks(DELETE_COUNT) {

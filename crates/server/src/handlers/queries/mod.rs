@@ -93,7 +93,9 @@ fn answer_at_once(
     }
     with_snapshots(exchange, ready, |index, documents| {
         let entries = match (&request.plan.find, &index) {
-            (Find::Index(query), Some((_, snapshot))) => query::execute::entry_count_max(snapshot, query)?,
+            (Find::Index(query), Some((ready, snapshot))) => {
+                query::execute::entry_count_max(snapshot, ready.index.definition().fields(), query)?
+            }
             (Find::Collection(query), _) => collection::document_count_max(query, request.plan.page),
             (Find::Index(_), None) => u64::MAX,
         };

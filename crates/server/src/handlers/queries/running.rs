@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use database::Index;
 use database::documents::{Document, Etag, Snapshot};
+use query::definition::ALL_DOCUMENTS;
 use query::execute::{self, Found};
 use query::index::IndexSnapshot;
 use query::plan::{CollectionQuery, Filter, Find, Page, Plan, Source};
@@ -54,7 +55,9 @@ impl<'a> Running<'a> {
         let results = match (&plan.find, ready) {
             (Find::Index(query), Some((ready, snapshot))) => {
                 let is_stale = ready.index.is_stale(&snapshot, documents, ready.cutoff.unwrap_or(Etag::MAX))?;
-                let found = execute::find(&snapshot, query, page_of(plan), &|| deadline.look())?;
+                let found = execute::find(&snapshot, ready.index.definition().fields(), query, page_of(plan), &|| {
+                    deadline.look()
+                })?;
                 let mut room = memory.room();
                 room.grow(found.entries.len() * size_of::<execute::EntryId>())?;
                 Results::Index { index: &ready.index, snapshot, found, is_stale, _room: room }
@@ -144,25 +147,31 @@ impl<'a> Running<'a> {
     /// with each batch of the index.
     pub(crate) fn etag(&self) -> Result<i64> {
         let plan = self.plan;
-        let has_includes = !plan.includes.is_empty();
-        let collection = match &self.results {
-            Results::Collection(CollectionQuery { source: Source::Collection(name), .. }) => Some(name.as_str()),
-            Results::Collection(_) => None,
-            Results::Index { index, .. } => index.definition().collection.as_deref(),
-        };
         let mut bytes = Vec::with_capacity(64);
-        match collection.filter(|_| !has_includes) {
-            Some(name) => {
-                let last = self.documents.last_etags(Some(name))?;
-                let count = self.documents.collection(name)?.map_or(0, |collection| collection.document_count);
-                [last.documents, last.tombstones, count].iter().for_each(|part| bytes.extend(part.to_le_bytes()));
+        let mut add = |number: u64| bytes.extend(number.to_le_bytes());
+        let sources: Vec<Option<&str>> = match &self.results {
+            Results::Collection(CollectionQuery { source: Source::Collection(name), .. }) => vec![Some(name)],
+            Results::Collection(_) => vec![None],
+            Results::Index { index, .. } => index.sources().iter().map(Option::as_deref).collect(),
+        };
+        for source in sources {
+            // What is included may be of any collection.
+            match source.filter(|_| plan.includes.is_empty()) {
+                Some(name) => {
+                    let last = self.documents.last_etags(Some(name))?;
+                    let count = self.documents.collection(name)?.map_or(0, |collection| collection.document_count);
+                    [last.documents, last.tombstones, count].into_iter().for_each(&mut add);
+                }
+                None => add(self.documents.last_etag()?),
             }
-            None => bytes.extend(self.documents.last_etag()?.to_le_bytes()),
         }
         if let Results::Index { index, snapshot, is_stale, .. } = &self.results {
-            let progress = snapshot.progress(index.definition().source())?.unwrap_or_default();
-            [progress.documents, progress.tombstones].iter().for_each(|part| bytes.extend(part.to_le_bytes()));
-            bytes.push(u8::from(*is_stale));
+            for source in index.sources() {
+                let progress = snapshot.progress(source.as_deref().unwrap_or(ALL_DOCUMENTS))?.unwrap_or_default();
+                [progress.documents, progress.tombstones].into_iter().for_each(&mut add);
+            }
+            add(u64::from(*is_stale));
+            add(index.created().ticks());
             bytes.extend_from_slice(index.name().as_bytes());
         }
         Ok(xxhash_rust::xxh3::xxh3_64_with_seed(&bytes, plan.includes.len() as u64).cast_signed())

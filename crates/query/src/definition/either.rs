@@ -1,0 +1,63 @@
+//! An index of any kind.
+
+use super::{AutomaticIndex, Field, Fields, MapIndex};
+use std::sync::Arc;
+
+/// What an index is.
+#[derive(Clone, Debug)]
+pub enum IndexDefinition {
+    /// A query made it.
+    Automatic(AutomaticIndex),
+    /// A user defined it.
+    Map(Arc<MapIndex>),
+}
+
+impl IndexDefinition {
+    /// Its name.
+    pub fn name(&self) -> String {
+        match self {
+            IndexDefinition::Automatic(index) => index.name(),
+            IndexDefinition::Map(index) => index.name().to_owned(),
+        }
+    }
+
+    /// What it reads: collections, or `None` alone for all documents.
+    pub fn sources(&self) -> Vec<Option<String>> {
+        match self {
+            IndexDefinition::Automatic(index) => vec![index.collection.clone()],
+            IndexDefinition::Map(index) => index.sources(),
+        }
+    }
+
+    /// The index, if a query made it.
+    pub fn as_automatic(&self) -> Option<&AutomaticIndex> {
+        match self {
+            IndexDefinition::Automatic(index) => Some(index),
+            IndexDefinition::Map(_) => None,
+        }
+    }
+
+    /// The index, if a user defined it.
+    pub fn as_map(&self) -> Option<&Arc<MapIndex>> {
+        match self {
+            IndexDefinition::Automatic(_) => None,
+            IndexDefinition::Map(index) => Some(index),
+        }
+    }
+
+    /// The name of a field that it lacks, as errors say it.
+    pub fn missing(&self, needed: &Field) -> Option<String> {
+        match self {
+            IndexDefinition::Automatic(index) => index.missing(needed),
+            IndexDefinition::Map(index) => index.missing(needed),
+        }
+    }
+
+    /// How it keeps its fields.
+    pub fn fields(&self) -> &dyn Fields {
+        match self {
+            IndexDefinition::Automatic(index) => index,
+            IndexDefinition::Map(index) => &**index,
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! Indexes that users define: maps in C#, and how fields are analysed.
+
+use super::{Analysis, Field, Fields};
+use crate::mapping::{CompileError, Map, Source};
+use crate::plan::FieldUse;
+use json::Value;
+use std::collections::BTreeMap;
+
+/// An index that a user defined. What it says that Rookery cannot do yet was refused when it was read.
+#[derive(Debug)]
+pub struct MapIndex {
+    name: String,
+    /// As the client gave it.
+    given: Value,
+    maps: Vec<Map>,
+    /// How fields are analysed that say so; `None`: their values are not indexed.
+    analyses: BTreeMap<String, Option<Analysis>>,
+    /// What is missing is indexed as null.
+    missing_is_null: bool,
+}
+
+/// Why a definition is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DefinitionError {
+    /// It means nothing.
+    #[error("{0}")]
+    Invalid(String),
+    /// A map is not what it has to be.
+    #[error("Failed to compile index {index}\n\n{error}")]
+    Compile {
+        /// The index.
+        index: String,
+        /// The text of the map.
+        text: String,
+        /// What is wrong in it, and where.
+        error: CompileError,
+    },
+    /// It needs a part of the engine that is not there: which.
+    #[error("{0}")]
+    NotSupported(String),
+}
+
+/// The options of all fields that have none of their own.
+const ALL_FIELDS: &str = "__all_fields";
+
+/// Properties that have to be absent: what they ask for is not there yet, by its name.
+const NOT_SUPPORTED: [(&str, &str); 8] = [
+    ("Reduce", "map-reduce indexes"),
+    ("OutputReduceToCollection", "'OutputReduceToCollection' of an index"),
+    ("ReduceOutputIndex", "'ReduceOutputIndex' of an index"),
+    ("PatternForOutputReduceToCollectionReferences", "'PatternForOutputReduceToCollectionReferences' of an index"),
+    ("PatternReferencesCollectionName", "'PatternReferencesCollectionName' of an index"),
+    ("AdditionalSources", "'AdditionalSources' of an index"),
+    ("AdditionalAssemblies", "'AdditionalAssemblies' of an index"),
+    ("CompoundFields", "'CompoundFields' of an index"),
+];
+
+/// Properties that may have the values that say nothing, and others only when they can be heeded.
+const ONLY: [(&str, &[&str], &str); 5] = [
+    ("Priority", &["Normal"], "the priority of an index"),
+    ("State", &["Normal"], "the state of an index"),
+    ("DeploymentMode", &["Parallel"], "'DeploymentMode' of an index"),
+    ("ArchivedDataProcessingBehavior", &["ExcludeArchived"], "'ArchivedDataProcessingBehavior' of an index"),
+    ("SourceType", &["Documents", "None"], "indexes over anything but documents"),
+];
+
+impl MapIndex {
+    /// Reads a definition as clients send it, and compiles its maps.
+    ///
+    /// # Errors
+    ///
+    /// [`DefinitionError`]
+    pub fn from_json(given: &Value) -> Result<MapIndex, DefinitionError> {
+        let invalid = |message: &str| DefinitionError::Invalid(message.to_owned());
+        let name = given.get("Name").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+        if name.is_empty() {
+            return Err(invalid("Index name cannot be empty"));
+        }
+        if name.starts_with("Auto/") || name.starts_with("ReplacementOf/") {
+            return Err(DefinitionError::Invalid(format!("The index name '{name}' is reserved")));
+        }
+        refuse_missing(given)?;
+        let Some(Value::Array(texts)) = given.get("Maps") else {
+            return Err(invalid("Index must have at least one map"));
+        };
+        let texts: Option<Vec<&str>> = texts.iter().map(Value::as_str).collect();
+        let texts = texts.filter(|texts| !texts.is_empty()).ok_or_else(|| invalid("'Maps' must be texts"))?;
+        let maps = texts.iter().map(|text| compile(&name, text)).collect::<Result<Vec<Map>, _>>()?;
+        let names = |map: &Map| {
+            let mut names = map.output_fields().to_vec();
+            names.sort();
+            names
+        };
+        if maps.iter().any(|map| names(map) != names(&maps[0])) {
+            return Err(DefinitionError::Invalid(format!("Map functions of index '{name}' return different fields")));
+        }
+        let setting = |key| given.get("Configuration").and_then(|settings| settings.get(key)).and_then(Value::as_str);
+        let missing_is_null =
+            setting("Indexing.IndexMissingFieldsAsNull").is_some_and(|on| on.eq_ignore_ascii_case("true"));
+        Ok(MapIndex { analyses: analyses(given.get("Fields"))?, name, given: given.clone(), maps, missing_is_null })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The definition as the client gave it.
+    pub fn given(&self) -> &Value {
+        &self.given
+    }
+
+    /// Its maps.
+    pub fn maps(&self) -> &[Map] {
+        &self.maps
+    }
+
+    /// Whether what is missing is indexed as null.
+    pub fn missing_is_null(&self) -> bool {
+        self.missing_is_null
+    }
+
+    /// How a field is analysed; `None`: its values are not indexed.
+    pub fn analysis(&self, field: &str) -> Option<Analysis> {
+        let own = self.analyses.get(field).or_else(|| self.analyses.get(ALL_FIELDS));
+        own.copied().unwrap_or(Some(Analysis::LowerCase))
+    }
+
+    /// What it reads: collections, each once, or all documents.
+    pub fn sources(&self) -> Vec<Option<String>> {
+        let mut sources: Vec<Option<String>> = Vec::new();
+        for map in &self.maps {
+            match map.source() {
+                Source::AllDocuments => return vec![None],
+                Source::Collections(names) => {
+                    for name in names {
+                        let is_known = sources.iter().flatten().any(|known| known.eq_ignore_ascii_case(name));
+                        if !is_known {
+                            sources.push(Some(name.clone()));
+                        }
+                    }
+                }
+            }
+        }
+        sources
+    }
+
+    /// The name of a field that it lacks, as errors say it.
+    pub fn missing(&self, needed: &Field) -> Option<String> {
+        let path = needed.name.path.as_str();
+        let is_there = self.maps.iter().any(|map| map.output_fields().iter().any(|field| &**field == path))
+            // Fields that a map makes are known only when it runs.
+            || self.maps.iter().any(Map::makes_fields);
+        if is_there { None } else { Some(path.to_owned()) }
+    }
+
+    /// Whether a definition asks for the same: what it does not say counts as what is said by default.
+    pub fn is_same(&self, other: &Value) -> bool {
+        let said = |value: Option<&Value>| match value {
+            None | Some(Value::Null) => None,
+            Some(Value::Object(members)) if members.is_empty() => None,
+            Some(Value::Array(elements)) if elements.is_empty() => None,
+            Some(value) => Some(value.clone()),
+        };
+        ["Maps", "Fields", "Configuration", "LockMode"]
+            .iter()
+            .all(|key| said(self.given.get(key)) == said(other.get(key)))
+    }
+
+    /// `Unlock`, `LockedIgnore` or `LockedError`.
+    pub fn lock_mode(&self) -> &str {
+        self.given.get("LockMode").and_then(Value::as_str).unwrap_or("Unlock")
+    }
+}
+
+impl Fields for MapIndex {
+    fn kept(&self, field: &FieldUse) -> (String, Analysis) {
+        let own = self.analysis(&field.name.path).unwrap_or(Analysis::LowerCase);
+        let analysis = if field.analysis == Analysis::Exact { Analysis::Exact } else { own };
+        (field.name.path.clone(), analysis)
+    }
+}
+
+fn refuse_missing(given: &Value) -> Result<(), DefinitionError> {
+    for (key, feature) in NOT_SUPPORTED {
+        let is_absent = match given.get(key) {
+            None | Some(Value::Null) => true,
+            Some(Value::String(text)) => text.is_empty(),
+            Some(Value::Array(elements)) => elements.is_empty(),
+            Some(Value::Object(members)) => members.is_empty(),
+            Some(_) => false,
+        };
+        if !is_absent {
+            return Err(DefinitionError::NotSupported(feature.to_owned()));
+        }
+    }
+    for (key, allowed, feature) in ONLY {
+        match given.get(key) {
+            None | Some(Value::Null) => {}
+            Some(value) if value.as_str().is_some_and(|value| allowed.contains(&value)) => {}
+            Some(_) => return Err(DefinitionError::NotSupported(feature.to_owned())),
+        }
+    }
+    match given.get("LockMode").map(Value::as_str) {
+        None | Some(None) if !matches!(given.get("LockMode"), Some(value) if *value != Value::Null) => Ok(()),
+        Some(Some("Unlock" | "LockedIgnore" | "LockedError")) => Ok(()),
+        _ => Err(DefinitionError::Invalid("'LockMode' must be Unlock, LockedIgnore or LockedError".to_owned())),
+    }
+}
+
+fn compile(index: &str, text: &str) -> Result<Map, DefinitionError> {
+    if !is_csharp(text) {
+        return Err(DefinitionError::NotSupported("indexes in JavaScript".to_owned()));
+    }
+    let wrong = |error| DefinitionError::Compile { index: index.to_owned(), text: text.to_owned(), error };
+    let map = Map::compile(text).map_err(wrong)?;
+    for (is_there, feature) in [
+        (!map.referenced_collections().is_empty(), "'LoadDocument' in an index"),
+        (map.reads_compare_exchange(), "'LoadCompareExchangeValue' in an index"),
+        (map.makes_spatial_fields(), "'CreateSpatialField' in an index"),
+        (map.boosts(), "'Boost' in an index"),
+    ] {
+        if is_there {
+            return Err(DefinitionError::NotSupported(feature.to_owned()));
+        }
+    }
+    Ok(map)
+}
+
+/// Maps in C# begin with one of these words, once comments are left out; others are JavaScript.
+fn is_csharp(text: &str) -> bool {
+    let mut rest = text.trim_start();
+    loop {
+        let after = match (rest.strip_prefix("//"), rest.strip_prefix("/*")) {
+            (Some(line), _) => line.split_once('\n').map_or("", |(_, rest)| rest),
+            (_, Some(comment)) => comment.split_once("*/").map_or("", |(_, rest)| rest),
+            _ => break,
+        };
+        rest = after.trim_start();
+    }
+    let start: String = rest.chars().take(16).flat_map(char::to_lowercase).collect();
+    ["from", "docs", "timeseries", "counters"].iter().any(|word| start.starts_with(word))
+        && !["timeseries.map", "counters.map"].iter().any(|word| start.starts_with(word))
+}
+
+fn analyses(fields: Option<&Value>) -> Result<BTreeMap<String, Option<Analysis>>, DefinitionError> {
+    let not_supported = |feature: String| Err(DefinitionError::NotSupported(feature));
+    let mut analyses = BTreeMap::new();
+    for (name, options) in fields.map(Value::members).unwrap_or_default() {
+        let text = |key| options.get(key).and_then(Value::as_str);
+        for (key, nothing) in [("Storage", "No"), ("TermVector", "No")] {
+            if let Some(value) = text(key).filter(|value| *value != nothing) {
+                return not_supported(format!("the option '{key}' of a field being '{value}'"));
+            }
+        }
+        for key in ["Spatial", "Vector"] {
+            if !matches!(options.get(key), None | Some(Value::Null)) {
+                return not_supported(format!("the option '{key}' of a field"));
+            }
+        }
+        if options.get("Suggestions").and_then(Value::as_bool) == Some(true) {
+            return not_supported("the option 'Suggestions' of a field".to_owned());
+        }
+        let by_indexing = match text("Indexing") {
+            None | Some("Default") => Some(Analysis::LowerCase),
+            Some("Exact") => Some(Analysis::Exact),
+            Some("No") => None,
+            Some(other) => return not_supported(format!("the option 'Indexing' of a field being '{other}'")),
+        };
+        let analysis = match text("Analyzer").map(|name| name.rsplit('.').next().unwrap_or_default()) {
+            None | Some("" | "LowerCaseKeywordAnalyzer") => by_indexing,
+            Some("KeywordAnalyzer") => by_indexing.map(|_| Analysis::Exact),
+            Some(other) => return not_supported(format!("the analyzer '{other}'")),
+        };
+        analyses.insert(name.clone(), analysis);
+    }
+    Ok(analyses)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<MapIndex, DefinitionError> {
+        MapIndex::from_json(&Value::parse(text.as_bytes()).unwrap())
+    }
+
+    const MAP: &str = r#""Maps":["from u in docs.Users select new { u.Name, A = u.Age }"]"#;
+
+    #[test]
+    fn a_definition_says_its_sources_and_fields() {
+        let index = read(&format!(
+            r#"{{"Name":"X",{MAP},"Fields":{{"Name":{{"Indexing":"Exact"}},"A":{{"Indexing":"No","Storage":"No"}}}},"LockMode":null}}"#
+        ))
+        .unwrap();
+        assert_eq!(index.sources(), [Some("Users".to_owned())]);
+        assert_eq!((index.analysis("Name"), index.analysis("A")), (Some(Analysis::Exact), None));
+        assert_eq!(index.analysis("Other"), Some(Analysis::LowerCase));
+        let all =
+            read(r#"{"Name":"X","Maps":["docs.Users.Select(x => new { x.A })","from d in docs select new { d.A }"]}"#);
+        assert_eq!(all.unwrap().sources(), [None]);
+    }
+
+    #[test]
+    fn what_is_said_the_same_is_the_same() {
+        let index = read(&format!(r#"{{"Name":"X",{MAP}}}"#)).unwrap();
+        let same = |text: &str| index.is_same(&Value::parse(text.as_bytes()).unwrap());
+        assert!(same(&format!(r#"{{"Name":"X",{MAP},"Fields":{{}},"Configuration":null,"Type":"Map"}}"#)));
+        assert!(!same(&format!(r#"{{"Name":"X",{MAP},"Fields":{{"A":{{"Indexing":"Exact"}}}}}}"#)));
+        assert!(!same(r#"{"Name":"X","Maps":["from u in docs.Users select new { u.Name }"]}"#));
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_refused_by_name() {
+        let check = |text: &str, expected: &str| {
+            let error = format!("{:?}", read(text).unwrap_err());
+            assert!(error.contains(expected), "{text}: {error}");
+        };
+        check(r#"{"Maps":[]}"#, "Invalid(\"Index name cannot be empty\")");
+        check(r#"{"Name":"X","Maps":[]}"#, "Invalid");
+        check(&format!(r#"{{"Name":"Auto/X",{MAP}}}"#), "Invalid");
+        check(&format!(r#"{{"Name":"X",{MAP},"LockMode":"Perhaps"}}"#), "Invalid(\"'LockMode'");
+        check(r#"{"Name":"X","Maps":["from u in docs.Users select new { A = u.Foo( }"]}"#, "Compile");
+        check(r#"{"Name":"X","Maps":["map('Users', u => ({ a: u.A }))"]}"#, "NotSupported(\"indexes in JavaScript\")");
+        check(
+            r#"{"Name":"X","Maps":["docs.A.Select(x => new { x.A })","docs.B.Select(x => new { x.B })"]}"#,
+            "different fields",
+        );
+        for (more, feature) in [
+            (r#""Reduce":"from r in results group r by r.A""#, "map-reduce indexes"),
+            (r#""Fields":{"A":{"Storage":"Yes"}}"#, "the option 'Storage' of a field being 'Yes'"),
+            (r#""Fields":{"A":{"Indexing":"Search"}}"#, "the option 'Indexing' of a field being 'Search'"),
+            (r#""Fields":{"A":{"Analyzer":"Lucene.Net.Analysis.StopAnalyzer"}}"#, "the analyzer 'StopAnalyzer'"),
+            (r#""Fields":{"A":{"Suggestions":true}}"#, "the option 'Suggestions' of a field"),
+            (r#""AdditionalSources":{"x":"y"}"#, "'AdditionalSources' of an index"),
+            (r#""Priority":"High""#, "the priority of an index"),
+        ] {
+            check(&format!(r#"{{"Name":"X",{MAP},{more}}}"#), &format!("NotSupported(\"{feature}\")"));
+        }
+        check(
+            r#"{"Name":"X","Maps":["from u in docs.Users select new { A = LoadDocument(u.B, \"Bs\").C }"]}"#,
+            "NotSupported(\"'LoadDocument' in an index\")",
+        );
+    }
+
+    #[test]
+    fn languages_are_told_apart() {
+        for text in ["from x in docs", " // hm\n /* x */ docs.A.Select(x => x)", "FROM x", "timeSeries.A.B"] {
+            assert!(is_csharp(text), "{text}");
+        }
+        for text in ["map('A', x => x)", "timeSeries.map('A', x => x)", "counters.map(x)", ""] {
+            assert!(!is_csharp(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Entries of indexes that users define: what their maps make of a document.
+
+use super::extract::Found;
+use super::indexer::{MakesEntries, Unmapped};
+use super::terms;
+use crate::definition::{Analysis, MapIndex};
+use crate::index::{Entry, FieldNumber, Index, Result, Term};
+use crate::mapping::{DocumentView, Map, MapError, NoHost, Output, Source, Value};
+use documents::{Document, EMPTY_COLLECTION};
+use json::{Kind, Raw};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+pub(super) struct MappedEntries {
+    definition: Arc<MapIndex>,
+    /// For each map its fields, in the order of its outputs.
+    fields: Vec<Vec<MappedField>>,
+    entries: Vec<Entry>,
+    lower: Vec<u8>,
+    metadata: Vec<u8>,
+}
+
+/// How a field of a map's outputs is kept; `None`: its values are not indexed.
+type MappedField = Option<(FieldNumber, Analysis)>;
+
+impl MappedEntries {
+    pub fn new(definition: &Arc<MapIndex>, index: &Index) -> Result<MappedEntries> {
+        let field = |name: &str| match definition.analysis(name) {
+            Some(analysis) => Ok(Some((index.field(name)?, analysis))),
+            None => Ok(None),
+        };
+        let of_map = |map: &Map| map.output_fields().iter().map(|name| field(name)).collect::<Result<Vec<_>>>();
+        let fields = definition.maps().iter().map(of_map).collect::<Result<_>>()?;
+        let (entries, lower, metadata) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(MappedEntries { definition: definition.clone(), fields, entries, lower, metadata })
+    }
+}
+
+impl MakesEntries for MappedEntries {
+    fn entries_of(&mut self, index: &Index, document: &Document<'_>) -> Result<&mut [Entry], Unmapped> {
+        let MappedEntries { definition, fields, entries, lower, metadata } = self;
+        metadata.clear();
+        metadata.push(b'{');
+        metadata.extend_from_slice(document.stored_metadata());
+        metadata.push(b'}');
+        let collection = document.collection().unwrap_or(Cow::Borrowed(EMPTY_COLLECTION));
+        let mut count = 0;
+        // An error of ours, on its way through the map.
+        let mut failed = None;
+        for (map, fields) in definition.maps().iter().zip(&*fields) {
+            if !is_of(map.source(), &collection) {
+                continue;
+            }
+            let view = DocumentView {
+                id: document.id(),
+                body: document.body(),
+                metadata: Raw::new(metadata),
+                collection: collection.clone(),
+                change_vector: if map.reads_metadata() { document.change_vector().into() } else { "".into() },
+                last_modified: document.last_modified(),
+            };
+            let mapped = map.run(view, &mut NoHost, &mut |output| {
+                if entries.len() == count {
+                    entries.push(Entry::new());
+                }
+                let entry = &mut entries[count];
+                entry.clear();
+                count += 1;
+                let mut values = Values { index, definition, entry, lower };
+                values.add_output(output, fields).map_err(|error| {
+                    let stopped = MapError::Stopped(error.to_string());
+                    failed = Some(error);
+                    stopped
+                })
+            });
+            match (mapped, failed.take()) {
+                (_, Some(error)) => return Err(error.into()),
+                (Err(error), None) => return Err(Unmapped::Failed(error.to_string())),
+                (Ok(()), None) => {}
+            }
+        }
+        Ok(&mut self.entries[..count])
+    }
+}
+
+/// Whether documents of a collection belong to a source.
+fn is_of(source: &Source, collection: &str) -> bool {
+    match source {
+        Source::AllDocuments => true,
+        Source::Collections(names) => names
+            .iter()
+            .any(|name| name == collection || documents::id::lower(name) == documents::id::lower(collection)),
+    }
+}
+
+/// Adds values to an entry.
+struct Values<'v> {
+    index: &'v Index,
+    definition: &'v MapIndex,
+    entry: &'v mut Entry,
+    lower: &'v mut Vec<u8>,
+}
+
+impl Values<'_> {
+    fn add_output(&mut self, output: Output<'_, '_>, fields: &[MappedField]) -> Result<()> {
+        for (field, value) in fields.iter().zip(output.values) {
+            self.add(*field, value)?;
+        }
+        Ok(())
+    }
+
+    /// The depth of the recursion is that of arrays in arrays and of boosts, both bounded.
+    fn add(&mut self, field: MappedField, value: &Value<'_>) -> Result<()> {
+        if let Value::Field(made) = value {
+            let Some(analysis) = self.definition.analysis(&made.name) else { return Ok(()) };
+            let analysis = match made.options.indexing.as_deref() {
+                Some("Exact") => Analysis::Exact,
+                Some("No") => return Ok(()),
+                _ => analysis,
+            };
+            let number = self.index.field(&made.name)?;
+            return self.add(Some((number, analysis)), &made.value);
+        }
+        let Some((number, analysis)) = field else { return self.add_made(value) };
+        match value {
+            Value::Missing if !self.definition.missing_is_null() => Ok(()),
+            Value::Missing | Value::Null => self.entry.add(number, Term::Null),
+            Value::Json(raw) => self.add_json(number, analysis, *raw),
+            Value::Array(values) => values.iter().try_for_each(|value| self.add(field, value)),
+            Value::Boosted(boosted) => self.add(field, &boosted.value),
+            value => {
+                let json = value.to_json();
+                self.add_json(number, analysis, Raw::new(&json))
+            }
+        }
+    }
+
+    /// Of a field that is not indexed: fields that were made have names of their own.
+    fn add_made(&mut self, value: &Value<'_>) -> Result<()> {
+        match value {
+            Value::Array(values) => values.iter().try_for_each(|value| self.add(None, value)),
+            _ => Ok(()),
+        }
+    }
+
+    fn add_json(&mut self, number: FieldNumber, analysis: Analysis, json: Raw<'_>) -> Result<()> {
+        match json.kind() {
+            Kind::Array => json.elements().try_for_each(|element| self.add_json(number, analysis, element)),
+            _ => terms::add(self.entry, number, analysis, &Found::Value(json), self.lower),
+        }
+    }
+}
