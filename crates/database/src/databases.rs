@@ -385,6 +385,13 @@ impl Databases {
     }
 }
 
+impl Drop for Databases {
+    /// Waits for what is being indexed: nobody but those who were given a database holds one then.
+    fn drop(&mut self) {
+        self.indexing.close();
+    }
+}
+
 /// How a folder is opened.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Opening {

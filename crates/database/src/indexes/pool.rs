@@ -30,6 +30,8 @@ struct Shared {
     state: Mutex<State>,
     /// There is a turn to take, or the pool is closed.
     bell: Condvar,
+    /// A thread ended.
+    ended: Condvar,
     thread_count_max: usize,
 }
 
@@ -43,14 +45,17 @@ struct State {
 
 impl IndexingPool {
     pub fn new(thread_count_max: usize) -> IndexingPool {
-        let shared =
-            Shared { state: Mutex::default(), bell: Condvar::new(), thread_count_max: thread_count_max.max(1) };
-        IndexingPool { shared: Arc::new(shared) }
+        let (state, bell, ended) = (Mutex::default(), Condvar::new(), Condvar::new());
+        IndexingPool { shared: Arc::new(Shared { state, bell, ended, thread_count_max: thread_count_max.max(1) }) }
     }
 
     /// Has a turn taken, some time.
     pub fn add(&self, turn: Turn) {
         let mut state = self.shared.state.lock();
+        if state.is_closed {
+            drop(state);
+            return drop(turn);
+        }
         state.turns.push_back(turn);
         if state.resting_count >= state.turns.len() || state.thread_count == self.shared.thread_count_max {
             drop(state);
@@ -67,10 +72,18 @@ impl IndexingPool {
             self.shared.state.lock().thread_count -= 1;
         }
     }
-}
 
-impl Drop for IndexingPool {
-    fn drop(&mut self) {
+    /// Forgets what waits, and returns when no thread is left: what the last turns held is let go of then. Not to be called by a
+    /// turn, which would wait for itself.
+    pub fn close(&self) {
+        self.end();
+        let mut state = self.shared.state.lock();
+        while state.thread_count > 0 {
+            self.shared.ended.wait(&mut state);
+        }
+    }
+
+    fn end(&self) {
         let mut state = self.shared.state.lock();
         state.is_closed = true;
         let turns = std::mem::take(&mut state.turns);
@@ -78,6 +91,12 @@ impl Drop for IndexingPool {
         // What a turn holds may want to know of the pool's lock.
         drop(turns);
         self.shared.bell.notify_all();
+    }
+}
+
+impl Drop for IndexingPool {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 
@@ -108,6 +127,7 @@ impl Shared {
             }
             if is_over {
                 state.thread_count -= 1;
+                self.ended.notify_all();
                 return None;
             }
         }
@@ -151,11 +171,14 @@ mod tests {
         has_begun.recv().unwrap();
         let (never, forgotten) = mpsc::channel::<()>();
         pool.add(Box::new(move |_| never.send(()).unwrap()));
-        drop(pool);
-        assert_eq!(forgotten.recv(), Err(mpsc::RecvError), "it was dropped, not run");
-        drop(go_on);
-        while Arc::strong_count(&shared) > 1 {
-            std::thread::yield_now();
-        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| pool.close());
+            assert_eq!(forgotten.recv(), Err(mpsc::RecvError), "it was dropped, not run");
+            drop(go_on);
+        });
+        assert_eq!(shared.state.lock().thread_count, 0);
+        let (never, forgotten) = mpsc::channel::<()>();
+        pool.add(Box::new(move |_| never.send(()).unwrap()));
+        assert_eq!(forgotten.recv(), Err(mpsc::RecvError), "nothing is taken any more");
     }
 }

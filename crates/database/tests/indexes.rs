@@ -1,0 +1,279 @@
+//! Indexes of a database: over restarts, damage, deletion and many threads.
+#![allow(missing_docs)]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use json::Value;
+use query::definition::{AutomaticIndex, Field, FieldName, MapIndex};
+use query::index::Term;
+use rookery_database::documents::{Batch, Expected};
+use rookery_database::*;
+
+fn open(folder: &Path) -> Arc<Databases> {
+    Databases::open(DatabasesOptions::folder(folder)).unwrap()
+}
+
+fn put(database: &Database, id: &str, document: &str) {
+    let mut batch = Batch::new();
+    batch.put(id, document.as_bytes(), Expected::Any).unwrap();
+    database.execute(batch).unwrap();
+}
+
+fn user(name: &str) -> String {
+    format!(r#"{{"Name":"{name}","Age":1,"@metadata":{{"@collection":"Users"}}}}"#)
+}
+
+fn by(paths: &[&str]) -> AutomaticIndex {
+    let field = |path: &&str| {
+        let name = FieldName { path: (*path).to_owned(), is_quoted: false };
+        Field { name, is_exact: false }
+    };
+    AutomaticIndex::new(Some("Users".to_owned()), paths.iter().map(field))
+}
+
+fn defined(name: &str, map: &str) -> MapIndex {
+    let mut definition = Value::object();
+    definition.set("Name", Value::String(name.to_owned()));
+    definition.set("Maps", Value::Array(vec![Value::String(map.to_owned())]));
+    MapIndex::from_json(&definition).unwrap()
+}
+
+/// Waits until the index has all that the database has now.
+fn wait(database: &Database, index: &Index) {
+    let (sender, receiver) = mpsc::channel();
+    index.when_indexed(database.read().last_etag().unwrap(), move || sender.send(()).unwrap());
+    receiver.recv_timeout(Duration::from_secs(60)).expect("the index gets there");
+}
+
+/// How many entries have a text in a field.
+fn count(index: &Index, field: &str, text: &str) -> u64 {
+    let snapshot = index.read().unwrap();
+    let Some(number) = snapshot.field(field).unwrap() else { return 0 };
+    snapshot.term(number, Term::Text(text)).unwrap().count()
+}
+
+fn names(database: &Database) -> Vec<String> {
+    database.indexes().all().iter().map(|index| index.name().to_owned()).collect()
+}
+
+/// The folders of indexes, without those that are just being removed.
+fn index_folders(folder: &Path) -> Vec<PathBuf> {
+    let folders = std::fs::read_dir(folder.join("databases/x/indexes")).into_iter().flatten();
+    folders.map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn indexes_are_there_again_after_a_restart_and_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let databases = open(folder.path());
+        let database = databases.find_or_create("X").unwrap();
+        put(&database, "users/1", &user("ann"));
+        let index = database.indexes().covering_or_new(&by(&["Name"])).unwrap();
+        database
+            .indexes()
+            .put(defined("Defined", "from u in docs.Users select new { Twice = u.Name + u.Name }"))
+            .unwrap();
+        wait(&database, &index);
+        assert_eq!(count(&index, "Name", "ann"), 1);
+    }
+    let databases = open(folder.path());
+    let database = databases.find("x").unwrap();
+    assert_eq!(names(&database), ["Auto/Users/ByName", "Defined"]);
+    put(&database, "users/2", &user("Ann"));
+    let index = database.indexes().by_name("auto/users/BYNAME").unwrap();
+    wait(&database, &index);
+    assert_eq!(count(&index, "Name", "ann"), 2);
+    assert_eq!(index.statistics().unwrap().indexed_count, 1, "what it had it did not index again");
+    let index = database.indexes().by_name("defined").unwrap();
+    wait(&database, &index);
+    assert_eq!(count(&index, "Twice", "annann"), 2);
+}
+
+#[test]
+fn an_index_whose_files_are_damaged_or_gone_is_built_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..3 {
+        {
+            let databases = open(folder.path());
+            let database = databases.find_or_create("x").unwrap();
+            put(&database, &format!("users/{round}"), &user("ann"));
+            let index = database.indexes().covering_or_new(&by(&["Name"])).unwrap();
+            wait(&database, &index);
+            assert_eq!(count(&index, "Name", "ann"), round + 1);
+        }
+        let [index] = index_folders(folder.path()).try_into().unwrap();
+        match round {
+            0 => std::fs::remove_dir_all(index).unwrap(),
+            _ => std::fs::write(index.join("data"), b"this is no index").unwrap(),
+        }
+    }
+}
+
+#[test]
+fn what_is_left_of_an_index_that_nobody_knows_goes_at_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let indexes = folder.path().join("databases/x/indexes");
+    {
+        let databases = open(folder.path());
+        let database = databases.find_or_create("x").unwrap();
+        put(&database, "users/1", &user("ann"));
+        let index = database.indexes().covering_or_new(&by(&["Name"])).unwrap();
+        wait(&database, &index);
+    }
+    let others = ["0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcdef~removed", "mine"];
+    others.iter().for_each(|name| std::fs::create_dir(indexes.join(name)).unwrap());
+    let databases = open(folder.path());
+    databases.find("x").unwrap();
+    let left = index_folders(folder.path());
+    assert_eq!(left.len(), 2, "the index, and what is not ours: {left:?}");
+    assert!(left.contains(&indexes.join("mine")));
+}
+
+#[test]
+fn a_removed_index_takes_its_files_with_it_when_nobody_reads_it_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let databases = open(folder.path());
+    let database = databases.find_or_create("x").unwrap();
+    put(&database, "users/1", &user("ann"));
+    let index = database.indexes().covering_or_new(&by(&["Name"])).unwrap();
+    wait(&database, &index);
+    assert!(database.indexes().remove("AUTO/users/byname").unwrap());
+    assert!(!database.indexes().remove("Auto/Users/ByName").unwrap());
+    assert_eq!(count(&index, "Name", "ann"), 1, "who has it reads on");
+    assert_eq!(index_folders(folder.path()).len(), 1);
+    let (sender, receiver) = mpsc::channel();
+    index.when_indexed(u64::MAX, move || sender.send(()).unwrap());
+    receiver.recv_timeout(Duration::from_secs(20)).expect("nobody waits for what does not come any more");
+    // The one that indexed it may be the last to let go of it.
+    drop(index);
+    while !index_folders(folder.path()).is_empty() {
+        std::thread::yield_now();
+    }
+    drop((database, databases));
+    assert!(names(&open(folder.path()).find("x").unwrap()).is_empty());
+}
+
+#[test]
+fn tombstones_stay_until_every_index_has_heeded_them() {
+    let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
+    let database = databases.find_or_create("x").unwrap();
+    for number in 0..10 {
+        put(&database, &format!("users/{number}"), &user("ann"));
+    }
+    let index = database.indexes().covering_or_new(&by(&["Name"])).unwrap();
+    wait(&database, &index);
+    let mut batch = Batch::new();
+    (0..10).for_each(|number| batch.delete(&format!("users/{number}"), Expected::Any).unwrap());
+    database.execute(batch).unwrap();
+    // One cleaning notes how far the database is, the next removes what was there then.
+    let removed: u64 = (0..3).map(|_| database.clean_unneeded_tombstones().unwrap()).sum();
+    wait(&database, &index);
+    assert_eq!(count(&index, "Name", "ann"), 0, "whatever was cleaned meanwhile");
+    let removed = removed + (0..2).map(|_| database.clean_unneeded_tombstones().unwrap()).sum::<u64>();
+    assert_eq!(removed, 10);
+}
+
+#[test]
+fn queries_of_many_threads_make_one_index() {
+    let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
+    let database = databases.find_or_create("x").unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let database = &database;
+            scope.spawn(move || {
+                for number in 0..50 {
+                    put(database, &format!("users/{thread}-{number}"), &user(&format!("name{number}")));
+                    let index = database.indexes().covering_or_new(&by(&["Name"])).unwrap();
+                    wait(database, &index);
+                    assert!(
+                        count(&index, "Name", &format!("name{number}")) > 0,
+                        "what was written before it was asked"
+                    );
+                }
+            });
+        }
+    });
+    assert_eq!(names(&database), ["Auto/Users/ByName"]);
+    let index = database.indexes().by_name("Auto/Users/ByName").unwrap();
+    assert_eq!(index.read().unwrap().entry_count(), 400);
+}
+
+#[test]
+fn a_definition_that_changes_again_and_again_ends_with_the_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let databases = open(folder.path());
+    let database = databases.find_or_create("x").unwrap();
+    for number in 0..300 {
+        put(&database, &format!("users/{number}"), &user("ann"));
+    }
+    let map = |number: u64| format!("from u in docs.Users select new {{ N = u.Age + {number} }}");
+    for number in 0..30 {
+        database.indexes().put(defined("X", &map(number))).unwrap();
+        let index = database.indexes().by_name("X").expect("one of the name answers all the time");
+        assert!(!index.is_replacement());
+    }
+    while names(&database) != ["X"] || count(&database.indexes().by_name("x").unwrap(), "N", "30") != 300 {
+        std::thread::yield_now();
+    }
+    drop((database, databases));
+    let databases = open(folder.path());
+    let database = databases.find("x").unwrap();
+    assert_eq!((names(&database), index_folders(folder.path()).len()), (vec!["X".to_owned()], 1));
+}
+
+#[test]
+fn a_locked_index_is_neither_changed_nor_deleted() {
+    let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
+    let database = databases.find_or_create("x").unwrap();
+    let locked = |mode: &str, age: u64| {
+        let mut definition =
+            defined("L", &format!("from u in docs.Users select new {{ N = u.Age + {age} }}")).given().clone();
+        definition.set("LockMode", Value::String(mode.to_owned()));
+        MapIndex::from_json(&definition).unwrap()
+    };
+    database.indexes().put(locked("LockedError", 1)).unwrap();
+    database.indexes().put(locked("LockedError", 1)).unwrap();
+    assert!(matches!(database.indexes().put(locked("LockedError", 2)), Err(Error::IndexLocked { .. })));
+    assert!(matches!(database.indexes().remove("L"), Err(Error::IndexLocked { .. })));
+    assert_eq!(names(&database), ["L"]);
+    database.indexes().put(defined("M", "from u in docs.Users select new { u.Age }")).unwrap();
+    let ignoring = |name: &str| {
+        let mut definition = defined(name, "from u in docs.Users select new { u.Name }").given().clone();
+        definition.set("LockMode", Value::String("LockedIgnore".to_owned()));
+        MapIndex::from_json(&definition).unwrap()
+    };
+    database.indexes().put(ignoring("I")).unwrap();
+    database.indexes().put(defined("I", "from u in docs.Users select new { u.Age }")).unwrap();
+    assert!(database.indexes().remove("I").unwrap());
+    assert_eq!(names(&database), ["I", "L", "M"], "both were passed over");
+}
+
+#[test]
+fn a_database_at_rest_is_closed_with_its_indexes_and_opened_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let databases = open(folder.path());
+    {
+        let database = databases.find_or_create("x").unwrap();
+        put(&database, "users/1", &user("ann"));
+        let index = database.indexes().covering_or_new(&by(&["Name"])).unwrap();
+        wait(&database, &index);
+    }
+    for _ in 0..40 {
+        databases.maintain();
+    }
+    assert!(databases.find_open("x").unwrap().is_none(), "it was closed");
+    let database = databases.find("x").unwrap();
+    let index = database.indexes().by_name("Auto/Users/ByName").unwrap();
+    wait(&database, &index);
+    assert_eq!(count(&index, "Name", "ann"), 1);
+    databases.set_disabled(&["x"], true, None).unwrap();
+    drop((index, database));
+    databases.set_disabled(&["x"], false, None).unwrap();
+    let database = databases.find("x").unwrap();
+    wait(&database, &database.indexes().by_name("Auto/Users/ByName").unwrap());
+    databases.delete(&["x"], true, None).unwrap();
+}
