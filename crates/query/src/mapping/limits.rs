@@ -1,11 +1,19 @@
 //! What a definition and its evaluation may not exceed.
 
 /// Bytes of the text of one map or reduce.
-pub const DEFINITION_SIZE_MAX: usize = 256 * 1024;
+pub const DEFINITION_SIZE_MAX: usize = 64 * 1024;
 
-/// How often the parser reports progress, which it does after some hundred steps, before it is stopped: what is not C# makes it
-/// try much.
-pub(crate) const PARSER_REPORT_COUNT_MAX: usize = 100_000;
+/// How often the parser reports progress, after each hundred of its steps, before it is stopped. A definition of the greatest size
+/// takes some 2,500.
+pub(crate) const PARSER_REPORT_COUNT_MAX: usize = 8_000;
+
+/// Errors after which the parser is stopped. It mends each to find more, in steps that become slow without a bound: 8 KiB of `!>` took
+/// it 10 s.
+pub(crate) const PARSER_ERROR_COUNT_MAX: usize = 8;
+
+/// Each `<` and each `is`: the parser follows several readings of what comes behind, and remembers all of them. 6,000 of them in a row
+/// took 600 MB.
+pub(crate) const PARSER_FORK_COUNT_MAX: usize = 256;
 
 /// Expressions inside of one another, as they are written. Each level is one of the stack, in compiling and in evaluating.
 pub const EXPRESSION_DEPTH_MAX: usize = 200;

@@ -4,9 +4,13 @@
 //! between what makes it one.
 
 use super::super::error::CompileError;
-use super::super::limits::{DEFINITION_SIZE_MAX, PARSER_REPORT_COUNT_MAX};
+use super::super::limits::{
+    DEFINITION_SIZE_MAX, PARSER_ERROR_COUNT_MAX, PARSER_FORK_COUNT_MAX, PARSER_REPORT_COUNT_MAX,
+};
 use super::null_conditional::without_null_conditional;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
 const BEFORE: &str = "var _ =\n";
@@ -41,18 +45,41 @@ impl Parsed {
             let message = format!("The definition is too long, over {DEFINITION_SIZE_MAX} bytes are not allowed");
             return Err(CompileError { message, line: 1, column: 1 });
         }
+        if fork_count(definition) > PARSER_FORK_COUNT_MAX {
+            let message = format!("Over {PARSER_FORK_COUNT_MAX} times '<' or 'is' are not allowed in a definition");
+            return Err(CompileError { message, line: 1, column: 1 });
+        }
         let text = format!("{BEFORE}{}{AFTER}", without_null_conditional(without_end(definition)));
         let not_parsed = || CompileError { message: "The definition cannot be parsed".to_owned(), line: 1, column: 1 };
         let mut parser = Parser::new();
         parser.set_language(&tree_sitter_c_sharp::LANGUAGE.into()).map_err(|_| not_parsed())?;
-        let mut report_count = 0;
-        let mut progress = |_: &tree_sitter::ParseState| {
+        // The parser tells of errors in its log alone.
+        let error_count = Arc::new(AtomicUsize::new(0));
+        let count_error = Arc::clone(&error_count);
+        parser.set_logger(Some(Box::new(move |_, message| {
+            count_error.fetch_add(usize::from(message.starts_with("resume ")), Ordering::Relaxed);
+        })));
+        let (mut report_count, mut error_at) = (0, 0);
+        let mut progress = |state: &tree_sitter::ParseState| {
             report_count += 1;
-            if report_count > PARSER_REPORT_COUNT_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let error_count = error_count.load(Ordering::Relaxed);
+            if error_count == 0 {
+                error_at = state.current_byte_offset();
+            }
+            let goes_on = report_count <= PARSER_REPORT_COUNT_MAX && error_count <= PARSER_ERROR_COUNT_MAX;
+            if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
         let mut read = |at: usize, _| text.as_bytes().get(at..).unwrap_or_default();
-        let tree = parser.parse_with_options(&mut read, None, Some(options)).ok_or_else(not_parsed)?;
+        let tree = parser.parse_with_options(&mut read, None, Some(options));
+        drop(parser);
+        let Some(tree) = tree else {
+            return Err(if error_at == 0 {
+                not_parsed()
+            } else {
+                error_at_place(&text, error_at, "Syntax error".to_owned())
+            });
+        };
         Ok(Parsed { text, tree })
     }
 
@@ -83,6 +110,21 @@ impl Parsed {
             _ => Err(not_one()),
         }
     }
+}
+
+/// How often the parser has to follow several readings at once.
+fn fork_count(definition: &str) -> usize {
+    let words = definition.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.filter(|word| *word == "is").count() + definition.bytes().filter(|byte| *byte == b'<').count()
+}
+
+/// An error at a place of the text that is parsed.
+fn error_at_place(text: &str, at: usize, message: String) -> CompileError {
+    let at = text.floor_char_boundary(at.clamp(BEFORE.len(), text.len() - AFTER.len()));
+    let before = text.get(BEFORE.len()..at).unwrap_or_default();
+    let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
+    let column = 1 + before.chars().rev().take_while(|c| *c != '\n').count();
+    CompileError { message, line, column }
 }
 
 /// Without blanks and semicolons at its end.
@@ -185,11 +227,7 @@ impl<'t> Syntax<'t> {
 
     /// An error at its place.
     pub fn error(self, message: String) -> CompileError {
-        let at = self.node.start_byte().clamp(BEFORE.len(), self.text.len() - AFTER.len());
-        let before = self.text.get(BEFORE.len()..at).unwrap_or_default();
-        let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
-        let column = 1 + before.chars().rev().take_while(|c| *c != '\n').count();
-        CompileError { message, line, column }
+        error_at_place(self.text, self.node.start_byte(), message)
     }
 
     /// The error that this is not supported.
