@@ -10,10 +10,10 @@ mod plain_query;
 use documents::{Batch as Commands, Date, DocumentStore, Expected, StoreOptions};
 use index_model::{Random, seeds};
 use plain_query::{Condition, Order, random_document};
-use rookery_query::definition::AutomaticIndex;
+use rookery_query::definition::{AutomaticIndex, IndexDefinition};
 use rookery_query::execute;
 use rookery_query::index::{Batch, Index};
-use rookery_query::indexing::{AutomaticMap, is_behind};
+use rookery_query::indexing::{Indexer, is_behind};
 use rookery_query::plan::{Find, IndexChoice, IndexQuery, Page, Parameters, Plan};
 use rookery_query::rql;
 use std::collections::BTreeMap;
@@ -60,11 +60,11 @@ fn random_writes(random: &mut Random, store: &DocumentStore, model: &mut Model) 
     store.write(Date::now(), |writing| writing.run(&commands)).unwrap();
 }
 
-fn catch_up(index: &Index, map: &mut AutomaticMap, store: &DocumentStore) {
+fn catch_up(index: &Index, indexer: &mut Indexer, store: &DocumentStore) {
     let mut batch = Batch::new();
-    while !map.step(index, &store.read(), &mut batch).unwrap().is_done {}
+    while !indexer.step(index, &store.read(), &mut batch).unwrap().is_done {}
     let progress = index.read().unwrap().progress("Us").unwrap().unwrap_or_default();
-    assert!(!is_behind("Us", progress, &store.read(), u64::MAX).unwrap());
+    assert!(!is_behind(Some("Us"), progress, &store.read(), u64::MAX).unwrap());
 }
 
 fn plan(text: &str) -> (AutomaticIndex, IndexQuery, Page) {
@@ -131,7 +131,7 @@ fn queries_find_what_a_plain_look_at_all_documents_finds() {
         let io = SimulatedIo::new();
         let store = store(&io);
         let index = Index::in_memory(options(&io)).unwrap();
-        let mut map = AutomaticMap::new(&definition(), &index).unwrap();
+        let mut indexer = Indexer::new(&IndexDefinition::Automatic(definition()), &index).unwrap();
         let mut model = Model::new();
         for _ in 0..12 {
             for _ in 0..random.below(4) {
@@ -141,7 +141,7 @@ fn queries_find_what_a_plain_look_at_all_documents_finds() {
                 let seen = index.read().unwrap().progress("Us").unwrap().unwrap_or_default().tombstones;
                 store.write(Date::now(), |writing| writing.clean_tombstones(seen, usize::MAX)).unwrap();
             }
-            catch_up(&index, &mut map, &store);
+            catch_up(&index, &mut indexer, &store);
             for _ in 0..8 {
                 let (one, told) = check(&mut random, &index, &store, &model);
                 (asked, telling) = (asked + one, telling + told);
@@ -166,10 +166,10 @@ fn an_index_goes_on_after_a_crash_without_missing_a_document() {
         for _ in 0..3 {
             let store = store(&io);
             let index = Index::open(Path::new("/index"), options(&io)).unwrap();
-            let mut map = AutomaticMap::new(&definition(), &index).unwrap();
+            let mut indexer = Indexer::new(&IndexDefinition::Automatic(definition()), &index).unwrap();
             let before = index.read().unwrap().progress("Us").unwrap().unwrap_or_default();
-            behind += u64::from(is_behind("Us", before, &store.read(), u64::MAX).unwrap());
-            catch_up(&index, &mut map, &store);
+            behind += u64::from(is_behind(Some("Us"), before, &store.read(), u64::MAX).unwrap());
+            catch_up(&index, &mut indexer, &store);
             for _ in 0..6 {
                 check(&mut random, &index, &store, &model);
             }
@@ -178,7 +178,7 @@ fn an_index_goes_on_after_a_crash_without_missing_a_document() {
                 match random.below(4) {
                     0 => index.environment().flush().unwrap(),
                     1 => {}
-                    _ => catch_up(&index, &mut map, &store),
+                    _ => catch_up(&index, &mut indexer, &store),
                 }
             }
             let crashed = io.crash(|| match random.below(3) {

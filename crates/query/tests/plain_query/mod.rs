@@ -159,7 +159,7 @@ impl Condition {
             6 => Condition::Exists(path),
             7 => {
                 let function = *random.of(&["startsWith", "endsWith", "regex"]);
-                Condition::Call { function, path, text: *random.of(&["a", "B", "10", "n", "", "zo"]) }
+                Condition::Call { function, path, text: random.of::<&str>(&["a", "B", "10", "n", "", "zo"]) }
             }
             8 => {
                 let values = (0..random.below(11)).map(|_| random_scalar(random)).collect();
@@ -180,7 +180,7 @@ impl Condition {
                 };
                 Condition::Compare {
                     path,
-                    sign: *random.of(&["<", "<=", ">", ">="]),
+                    sign: random.of::<&str>(&["<", "<=", ">", ">="]),
                     value,
                     is_exact: random.chance(4),
                 }
