@@ -193,6 +193,8 @@ fn a_changed_definition_is_built_beside_the_old_one_and_replaces_it() {
         (r#"{"Changed":false}"#.to_owned(), r#"{"Changed":true}"#.to_owned())
     );
     assert_eq!(put(&wire, "X", BY_AGE, "").status, 201, "the same again is none");
+    let same = format!(r#"{{"Indexes":[{{"Name":"X","Maps":["{BY_AGE}"]}}]}}"#);
+    assert_eq!(wire.call("PUT /databases/db/indexes", &same).status, 201);
     assert_eq!(put(&wire, "X", other, "").status, 201);
     let start = std::time::Instant::now();
     while found(&wire, "from index 'X' where Age = 133") != ["users/1"] {
