@@ -44,7 +44,7 @@ pub use databases::{Databases, DatabasesOptions};
 pub use error::{Error, Result};
 pub use folders::is_being_removed;
 pub use import::{ImportOptions, ImportReport, LineError};
-pub use indexes::{Index, IndexError, IndexStatistics, Indexes};
+pub use indexes::{Explanation, Index, IndexError, IndexStatistics, Indexes};
 pub use limits::Limits;
 pub use operations::{Operation, OperationId, OperationResult, OperationStatus, Operations, Progress};
 pub use record::{DatabaseRecord, LockMode};

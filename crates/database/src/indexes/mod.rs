@@ -7,4 +7,4 @@ mod stored;
 
 pub use open::{Index, IndexError, IndexStatistics};
 pub(crate) use pool::IndexingPool;
-pub use registry::Indexes;
+pub use registry::{Explanation, Indexes};

@@ -39,6 +39,15 @@ pub struct Indexes {
     is_announced: AtomicBool,
 }
 
+/// Which index answers a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// Its name.
+    pub name: String,
+    /// The names of the others, and why they do not.
+    pub others: Vec<(String, String)>,
+}
+
 impl Indexes {
     pub(crate) fn new(folder: Option<PathBuf>, pool: Arc<IndexingPool>) -> Indexes {
         Indexes {
@@ -117,6 +126,26 @@ impl Indexes {
         widest.map(|(index, _)| index.clone())
     }
 
+    /// Which index would answer what `needed` does, made if there is none; and why others would not.
+    pub fn explain(&self, needed: &AutomaticIndex) -> Explanation {
+        let open = self.open.load();
+        let chosen = self.covering(needed);
+        let mut others = Vec::new();
+        for index in open.iter().filter(|index| chosen.as_ref().is_none_or(|chosen| !Arc::ptr_eq(index, chosen))) {
+            let reason = match index.definition().as_automatic() {
+                None => "Only a query that names it is answered by it".to_owned(),
+                Some(other) if !other.has_source_of(needed) => "Its documents are others".to_owned(),
+                Some(other) => match needed.fields().iter().find_map(|field| other.missing(field)) {
+                    Some(missing) => format!("The following field is missing: {missing}"),
+                    None => "Wasn't the widest index matching this query".to_owned(),
+                },
+            };
+            others.push((index.name().to_owned(), reason));
+        }
+        let name = chosen.map_or_else(|| widened(&open, needed).name(), |chosen| chosen.name().to_owned());
+        Explanation { name, others }
+    }
+
     /// The same; made if there is none, with the fields of the widest index of the source besides, which it then replaces.
     ///
     /// # Errors
@@ -132,10 +161,7 @@ impl Indexes {
         }
         let database = self.database()?;
         let open = self.open.load();
-        let automatic = open.iter().filter_map(|index| index.definition().as_automatic());
-        let same_source = automatic.filter(|definition| definition.has_source_of(needed));
-        let widest = same_source.max_by_key(|definition| definition.fields().len());
-        let definition = widest.map_or_else(|| needed.clone(), |widest| needed.widened_by(widest));
+        let definition = widened(&open, needed);
         self.add(&database, StoredIndex::new(IndexDefinition::Automatic(definition), false, Date::now()))
     }
 
@@ -441,6 +467,14 @@ impl Indexes {
     pub fn size_on_disk(&self) -> u64 {
         self.open.load().iter().map(|index| index.size_on_disk()).sum()
     }
+}
+
+/// What a new index for a query has: the fields of the widest one of its source besides.
+fn widened(open: &[Arc<Index>], needed: &AutomaticIndex) -> AutomaticIndex {
+    let automatic = open.iter().filter_map(|index| index.definition().as_automatic());
+    let same_source = automatic.filter(|definition| definition.has_source_of(needed));
+    let widest = same_source.max_by_key(|definition| definition.fields().len());
+    widest.map_or_else(|| needed.clone(), |widest| needed.widened_by(widest))
 }
 
 /// Waits while somebody lets go of it.

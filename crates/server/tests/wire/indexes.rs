@@ -103,6 +103,18 @@ fn an_index_is_used_widened_and_replaced() {
 }
 
 #[test]
+fn which_index_would_answer_is_told_and_none_is_made() {
+    let wire = with_index();
+    let explain =
+        |text: &str| wire.call("POST /databases/db/queries?debug=explain", &format!(r#"{{"Query":"{text}"}}"#)).text();
+    assert_eq!(explain("from Users"), r#"{"IndexName":"collection/Users","Results":[]}"#);
+    assert_eq!(explain("from Users where Name = 1"), r#"{"IndexName":"Auto/Users/ByName","Results":[]}"#);
+    let missing = r#"{"IndexName":"Auto/Users/ByAgeAndName","Results":[{"Index":"Auto/Users/ByName","Reason":"The following field is missing: Age"}]}"#;
+    assert_eq!(explain("from Users where Age = 1"), missing);
+    assert_eq!(names(&wire), ["Auto/Users/ByName"]);
+}
+
+#[test]
 fn an_index_is_deleted_and_built_anew() {
     let wire = with_index();
     wire.check("RESET /databases/db/indexes?name=Auto/Users/ByName", "", 204, "");

@@ -151,7 +151,6 @@ fn what_is_not_there_is_told_from_what_is_wrong() {
     for body in ["{}", "", r#"{"Query":""}"#] {
         wire.check_error(post, body, 500, "InvalidOperationException", "Index query does not contain 'Query' field.");
     }
-    wire.check_error(&format!("{post}?debug=explain"), r#"{"Query":"from Users"}"#, 501, "RavenException", "Rookery");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `/databases/{name}/queries`: queries over collections, ids and indexes; deleting by such a query.
 //!
 //! POST: body `{"Query","QueryParameters","WaitForNonStaleResults","WaitForNonStaleResultsTimeout"}`; GET: `query`, `start`,
-//! `pageSize`. Both take `metadataOnly`. 200 with results and statistics, 304, 404 for an index by a name that there is none of,
+//! `pageSize`. Both take `metadataOnly`, POST `debug=explain`. 200 with results and statistics, 304, 404 for an index by a name that there is none of,
 //! 501 for what is not there yet.
 //! DELETE: body as POST; `{"OperationId","OperationNodeTag"}`, the work goes on as an operation.
 //!
@@ -21,10 +21,11 @@ pub(crate) use running::Running;
 
 use std::time::Instant;
 
+use database::Explanation;
 use database::documents::Snapshot;
-use hyper::StatusCode;
+use hyper::{Method, StatusCode};
 use query::index::IndexSnapshot;
-use query::plan::Find;
+use query::plan::{Find, IndexChoice, IndexQuery};
 
 use crate::answers::{self, AnswerWriter, SmallAnswer, WholeOut};
 use crate::bridge::Pool;
@@ -35,13 +36,40 @@ use crate::limits::{SMALL_ANSWER_ENTRIES, SMALL_ANSWER_SIZE, WHOLE_ANSWER_SIZE};
 use crate::reply::{self, Reply};
 use answer::Answer;
 
+/// The query form that tells which index would answer.
+const EXPLAIN: &str = "explain";
+
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let start = Instant::now();
     refuse_missing(&exchange)?;
     let body = exchange.read_body().await?;
     let node = exchange.node.clone();
     let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_body(&node, &body)).await?;
+    if exchange.query().get("debug").is_some_and(|form| form == EXPLAIN) {
+        return Ok(explain(&exchange, &request));
+    }
     answer(exchange, start, request).await
+}
+
+/// Which index would answer, without asking it.
+fn explain(exchange: &Exchange, request: &Request) -> Reply {
+    let explanation = match &request.plan.find {
+        Find::Index(IndexQuery { index: IndexChoice::Covering(needed), .. }) => {
+            exchange.database().indexes().explain(needed)
+        }
+        Find::Index(IndexQuery { index: IndexChoice::Named(name, _), .. }) => {
+            Explanation { name: name.clone(), others: Vec::new() }
+        }
+        Find::Collection(query) => Explanation { name: query.source.index_name(), others: Vec::new() },
+    };
+    reply::object(StatusCode::OK, |json| {
+        json.name("IndexName").string(&explanation.name);
+        json.name("Results").array(|json| {
+            for (index, reason) in &explanation.others {
+                json.object(|json| _ = json.name("Index").string(index).name("Reason").string(reason));
+            }
+        });
+    })
 }
 
 pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
@@ -54,7 +82,7 @@ pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
 /// What a query may ask for in its address and is not there yet.
 fn refuse_missing(exchange: &Exchange) -> Result<()> {
     let query = exchange.query();
-    if let Some(form) = query.get_nonempty("debug") {
+    if let Some(form) = query.get_nonempty("debug").filter(|form| exchange.method != Method::POST || form != EXPLAIN) {
         return Err(Error::not_supported(format!("the query form debug={form}")));
     }
     if query.is_true("includeServerSideQuery")? {
