@@ -1,6 +1,9 @@
 //! One open database: its documents, the way writes go in, its operations.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicU32,
+    Ordering::{Relaxed, SeqCst},
+};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
@@ -153,14 +156,15 @@ impl Database {
 
     /// Refuses writes from now on.
     pub(crate) fn close(&self) {
-        self.is_closed.store(true, Relaxed);
+        self.is_closed.store(true, SeqCst);
         self.operations.all().iter().for_each(|operation| operation.kill());
         self.listeners.tell_closed();
+        self.indexes.rest();
     }
 
     /// Whether it was disabled or deleted, or is to be opened again: who holds it for long lets go of it.
     pub fn is_closed(&self) -> bool {
-        self.is_closed.load(Relaxed)
+        self.is_closed.load(SeqCst)
     }
 
     /// Whether its environment refuses writes until it is opened again.
@@ -200,7 +204,8 @@ impl Database {
 
     /// Takes writes again.
     pub(crate) fn open_again(&self) {
-        self.is_closed.store(false, Relaxed);
+        self.is_closed.store(false, SeqCst);
+        self.indexes.go_on();
     }
 
     pub(crate) fn set_identity_separator(&self, separator: Option<char>) {

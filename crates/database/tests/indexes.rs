@@ -44,7 +44,7 @@ fn defined(name: &str, map: &str) -> MapIndex {
 /// Waits until the index has all that the database has now.
 fn wait(database: &Database, index: &Index) {
     let (sender, receiver) = mpsc::channel();
-    index.when_indexed(database.read().last_etag().unwrap(), move || sender.send(()).unwrap());
+    index.when_indexed(database.read().last_etag().unwrap(), Duration::from_secs(60), move || sender.send(()).unwrap());
     receiver.recv_timeout(Duration::from_secs(60)).expect("the index gets there");
 }
 
@@ -146,7 +146,7 @@ fn a_removed_index_takes_its_files_with_it_when_nobody_reads_it_any_more() {
     assert_eq!(count(&index, "Name", "ann"), 1, "who has it reads on");
     assert_eq!(index_folders(folder.path()).len(), 1);
     let (sender, receiver) = mpsc::channel();
-    index.when_indexed(u64::MAX, move || sender.send(()).unwrap());
+    index.when_indexed(u64::MAX, Duration::from_secs(60), move || sender.send(()).unwrap());
     receiver.recv_timeout(Duration::from_secs(20)).expect("nobody waits for what does not come any more");
     // The one that indexed it may be the last to let go of it.
     drop(index);
@@ -276,4 +276,73 @@ fn a_database_at_rest_is_closed_with_its_indexes_and_opened_with_them() {
     let database = databases.find("x").unwrap();
     wait(&database, &database.indexes().by_name("Auto/Users/ByName").unwrap());
     databases.delete(&["x"], true, None).unwrap();
+}
+
+/// The process ends after the replacement has all that there is, and before it replaces: whoever opens it sees to that.
+#[test]
+fn a_replacement_that_was_complete_before_a_restart_replaces_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let map = |number: u64| format!("from u in docs.Users select new {{ N = u.Age + {number} }}");
+    for round in 0..6 {
+        {
+            let databases = open(folder.path());
+            let database = databases.find_or_create("x").unwrap();
+            put(&database, "users/1", &user("ann"));
+            database.indexes().put(defined("X", &map(round))).unwrap();
+            // Closed wherever it is: not begun, building, complete, or in place.
+            (0..round * 2000).for_each(|_| std::thread::yield_now());
+        }
+        let databases = open(folder.path());
+        let database = databases.find("x").unwrap();
+        let expected = (round + 1).to_string();
+        let start = std::time::Instant::now();
+        while names(&database) != ["X"] || count(&database.indexes().by_name("X").unwrap(), "N", &expected) != 1 {
+            assert!(start.elapsed().as_secs() < 20, "round {round}: {:?}", names(&database));
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[test]
+fn names_are_the_same_in_any_case() {
+    let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
+    let database = databases.find_or_create("x").unwrap();
+    for number in 0..500 {
+        put(&database, &format!("users/{number}"), &user("ann"));
+    }
+    let map = |number: u64| format!("from u in docs.Users select new {{ N = u.Age + {number} }}");
+    database.indexes().put(defined("Users/ByName", &map(1))).unwrap();
+    database.indexes().put(defined("users/byname", &map(2))).unwrap();
+    database.indexes().put(defined("USERS/ByName", &map(3))).unwrap();
+    assert!(database.indexes().all().len() <= 2, "one replacement at the most: {:?}", names(&database));
+    assert!(database.indexes().remove("Users/BYNAME").unwrap());
+    assert!(names(&database).is_empty(), "neither it nor a replacement comes back");
+    let all = AutomaticIndex::new(None, by(&["Name"]).fields().to_vec());
+    let of_collection = AutomaticIndex::new(Some("AllDocs".to_owned()), by(&["Name"]).fields().to_vec());
+    database.indexes().covering_or_new(&all).unwrap();
+    database.indexes().covering_or_new(&of_collection).unwrap();
+    assert_eq!(names(&database), ["Auto/'AllDocs'/ByName", "Auto/AllDocs/ByName"]);
+    let reserved = |name: &str| {
+        let mut definition = defined("X", &map(1)).given().clone();
+        definition.set("Name", Value::String(name.to_owned()));
+        MapIndex::from_json(&definition).is_err()
+    };
+    assert!(reserved("auto/Users/ByAge") && reserved("REPLACEMENTOF/X"));
+}
+
+/// A turn is coming while the database is closed and opened again: indexing goes on whichever comes first.
+#[test]
+fn indexing_goes_on_after_a_database_was_disabled_for_a_moment() {
+    let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
+    let database = databases.find_or_create("x").unwrap();
+    let index = database.indexes().covering_or_new(&by(&["Name"])).unwrap();
+    for round in 0..200 {
+        put(&database, &format!("users/{round}"), &user("ann"));
+        databases.set_disabled(&["x"], true, None).unwrap();
+        databases.set_disabled(&["x"], false, None).unwrap();
+        let again = databases.find("x").unwrap();
+        assert!(Arc::ptr_eq(&again, &database), "in memory it is the same");
+    }
+    wait(&database, &index);
+    assert_eq!(count(&index, "Name", "ann"), 200);
 }

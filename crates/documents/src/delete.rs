@@ -33,6 +33,19 @@ impl Writing<'_, '_> {
         self.delete_found(found)
     }
 
+    /// Deletes a document unless it was written after `etag_max`; false if it was, or there is none.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn delete_until(&mut self, id: &str, etag_max: Etag) -> Result<bool> {
+        let found = self.find(id)?;
+        match &found.document {
+            Some(document) if document.head.etag > etag_max => Ok(false),
+            _ => self.delete_found(found),
+        }
+    }
+
     fn delete_found(&mut self, mut found: Found) -> Result<bool> {
         let Some(document) = found.document.take() else {
             self.spare_key = found.key;

@@ -600,3 +600,21 @@ fn the_name_for_all_documents_is_no_collection() {
     let answer = put(&store(), "x/1", r#"{"@metadata":{"@collection":"@All_Docs"}}"#);
     assert!(matches!(answer, Err(Error::BadBatch { .. })), "{answer:?}");
 }
+
+/// Who deletes what a query found looks once more in the transaction: what was written meanwhile stays.
+#[test]
+fn a_deletion_up_to_an_etag_leaves_what_was_written_after_it() {
+    let store = store();
+    let put = |id: &str| {
+        let mut batch = Batch::new();
+        batch.put(id, USER.as_bytes(), Expected::Any).unwrap();
+        run(&store, batch).unwrap();
+    };
+    put("users/1");
+    put("users/2");
+    let etag = store.read().last_etag().unwrap();
+    put("users/1");
+    let delete = |id: &str| store.write(Date::now(), |writing| writing.delete_until(id, etag)).unwrap();
+    assert!(!delete("users/1") && delete("USERS/2") && !delete("users/2") && !delete("users/3"));
+    assert_eq!(ids(store.read().after(0)), ["users/1"]);
+}

@@ -366,9 +366,8 @@ fn index_shape(error: &query::index::Error) -> Shape {
         | E::NewerFormat { .. }
         | E::NotAnIndex
         | E::TooManyFields { .. }
-        | E::TooManyFailures { .. } => {
-            Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
-        }
+        | E::TooManyFailures { .. }
+        | E::Bug => Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException"),
         E::TooLarge { .. } | E::LongText { .. } => Shape::new(StatusCode::BAD_REQUEST, ARGUMENT),
         E::Documents(error) => documents_shape(error),
         E::Storage(error) => storage_shape(error),

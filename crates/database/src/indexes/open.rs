@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use documents::{Date, Etag, LastEtags, Snapshot};
 use parking_lot::Mutex;
@@ -35,6 +36,8 @@ pub struct Index {
     state: Mutex<State>,
     /// Whether it has a turn coming; set by who gives it one.
     pub(super) has_turn: AtomicBool,
+    /// Whether what it stands in for is gone.
+    pub(super) has_stepped_in: AtomicBool,
     /// Its folder goes when nobody holds it any more.
     is_removed: AtomicBool,
     /// Ticks of the last query; 0: none yet.
@@ -49,13 +52,23 @@ struct State {
     indexed_to: Etag,
     /// Whether it once had all that there was.
     was_complete: bool,
-    waiting: Vec<(Etag, Box<dyn FnOnce() + Send>)>,
+    waiting: Vec<Waiting>,
+    /// Whether nothing is indexed for now, because the database is closed.
+    is_resting: bool,
     errors: Vec<IndexError>,
     /// Why nothing is indexed any more.
     failure: Option<query::index::Error>,
     last_indexed: Option<Date>,
     indexed_count: u64,
     failed_count: u64,
+}
+
+/// Somebody who waits until all up to an etag is in it.
+struct Waiting {
+    etag: Etag,
+    /// When nobody waits any more.
+    end: Instant,
+    done: Box<dyn FnOnce() + Send>,
 }
 
 /// A document that an index could not take.
@@ -110,6 +123,7 @@ impl Index {
             indexer: Mutex::new(indexer),
             state: Mutex::new(State { progress, ..State::default() }),
             has_turn: AtomicBool::new(false),
+            has_stepped_in: AtomicBool::new(false),
             is_removed: AtomicBool::new(false),
             last_query: AtomicU64::new(0),
         })
@@ -172,14 +186,26 @@ impl Index {
         (before > 0).then(|| Date::from_ticks(before))
     }
 
-    /// Whether a snapshot of the index lacks something of one of the documents, of what has etags up to `etag`.
+    /// Whether a snapshot of the index lacks something of one of the documents.
+    ///
+    /// * `reached`: [`Self::indexed_to`] as it was before the snapshot of the index was opened.
+    /// * `cutoff`: only what was written up to there counts; `None`: all.
     ///
     /// # Errors
     ///
     /// Either cannot be read.
-    pub fn is_stale(&self, index: &IndexSnapshot<'_>, documents: &Snapshot<'_>, etag: Etag) -> Result<bool> {
+    pub fn is_stale(
+        &self,
+        index: &IndexSnapshot<'_>,
+        reached: Etag,
+        documents: &Snapshot<'_>,
+        cutoff: Option<Etag>,
+    ) -> Result<bool> {
+        if cutoff.is_some_and(|cutoff| reached >= cutoff) {
+            return Ok(false);
+        }
         for (source, progress) in self.sources.iter().zip(progress_of(index, &self.sources)?) {
-            if is_behind(source.as_deref(), progress, documents, etag)? {
+            if is_behind(source.as_deref(), progress, documents, cutoff)? {
                 return Ok(true);
             }
         }
@@ -229,20 +255,23 @@ impl Index {
         self.state.lock().was_complete
     }
 
-    /// Calls `done` once all that was written up to `etag` is in it, or it failed; at once if that is so already.
-    pub fn when_indexed(&self, etag: Etag, done: impl FnOnce() + Send + 'static) {
+    /// Calls `done` once all that was written up to `etag` is in it, or it failed, or nothing is indexed for now; at once if that
+    /// is so already. After `wait` nobody waits any more, and `done` may be dropped.
+    pub fn when_indexed(&self, etag: Etag, wait: Duration, done: impl FnOnce() + Send + 'static) {
         let mut state = self.state.lock();
-        if state.indexed_to >= etag || state.failure.is_some() || self.is_removed.load(Relaxed) {
+        let is_over = state.failure.is_some() || state.is_resting || self.is_removed.load(Relaxed);
+        if state.indexed_to >= etag || is_over {
             drop(state);
             return done();
         }
-        // Those that do not wait any more are gone with the next that is indexed.
-        state.waiting.push((etag, Box::new(done)));
+        let now = Instant::now();
+        let end = now.checked_add(wait).unwrap_or(now);
+        state.waiting.push(Waiting { etag, end, done: Box::new(done) });
     }
 
-    /// Whether all that was written up to `etag` is in it.
-    pub fn is_indexed_to(&self, etag: Etag) -> bool {
-        self.state.lock().indexed_to >= etag
+    /// Up to which etag all that was written is in it.
+    pub fn indexed_to(&self) -> Etag {
+        self.state.lock().indexed_to
     }
 
     /// Bytes of its files; 0 in memory.
@@ -295,16 +324,31 @@ impl Index {
         }
         if step.is_done {
             self.is_current(last_etag);
+        } else {
+            let now = Instant::now();
+            self.state.lock().waiting.retain(|waiting| waiting.end > now);
         }
         Ok(step.is_done)
     }
 
-    /// Nothing is indexed any more, and nobody waits for it.
-    pub(super) fn fail(&self, error: query::index::Error) {
+    /// Nothing is indexed any more, and nobody waits for it: what was found to be damaged is built anew.
+    pub fn fail(&self, error: query::index::Error) {
         tracing::error!(index = self.name, %error, "an index failed");
         let mut state = self.state.lock();
         state.failure = Some(error);
         wake(state, |_| true);
+    }
+
+    /// Nothing is indexed for now, and nobody waits for it.
+    pub(super) fn rest(&self) {
+        let mut state = self.state.lock();
+        state.is_resting = true;
+        wake(state, |_| true);
+    }
+
+    /// It goes on.
+    pub(super) fn go_on(&self) {
+        self.state.lock().is_resting = false;
     }
 
     /// It is not to be asked any more, and its folder goes when nobody holds it.
@@ -327,9 +371,9 @@ impl Index {
 
 /// Calls those that wait for what has come, without the lock.
 fn wake(mut state: parking_lot::MutexGuard<'_, State>, has_come: impl Fn(Etag) -> bool) {
-    let called: Vec<_> = state.waiting.extract_if(.., |(etag, _)| has_come(*etag)).collect();
+    let called: Vec<Waiting> = state.waiting.extract_if(.., |waiting| has_come(waiting.etag)).collect();
     drop(state);
-    called.into_iter().for_each(|(_, done)| done());
+    called.into_iter().for_each(|waiting| (waiting.done)());
 }
 
 /// How far an index is with each of its sources.

@@ -57,7 +57,15 @@ impl IndexingPool {
             return drop(turn);
         }
         state.turns.push_back(turn);
-        if state.resting_count >= state.turns.len() || state.thread_count == self.shared.thread_count_max {
+        drop(state);
+        self.staff();
+    }
+
+    /// Has a thread take what waits. Also to be called now and then: one that could not be started is started then.
+    pub fn staff(&self) {
+        let mut state = self.shared.state.lock();
+        let is_enough = state.resting_count >= state.turns.len() || state.thread_count == self.shared.thread_count_max;
+        if is_enough || state.is_closed {
             drop(state);
             self.shared.bell.notify_one();
             return;
@@ -67,9 +75,9 @@ impl IndexingPool {
         let shared = self.shared.clone();
         let started = std::thread::Builder::new().name("indexing".to_owned()).spawn(move || shared.work());
         if let Err(error) = started {
-            // The turn stays in the queue for those that run; without any, the next one tries again.
             tracing::warn!(%error, "a thread for indexing could not be started");
             self.shared.state.lock().thread_count -= 1;
+            self.shared.ended.notify_all();
         }
     }
 

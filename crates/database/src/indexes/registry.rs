@@ -8,6 +8,7 @@
 //! index that is up to date is told so, which is what queries wait for.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock, Weak};
@@ -69,8 +70,15 @@ impl Indexes {
             sweep(folder, &stored);
         }
         let last_etag = database.read().last_etag()?;
-        let open = stored.into_iter().map(|stored| self.open_stored(stored, last_etag));
-        let open: Vec<Arc<Index>> = open.collect::<Result<_>>()?;
+        let mut open = Vec::with_capacity(stored.len());
+        for stored in stored {
+            let name = stored.definition.name();
+            match self.open_stored(stored, last_etag) {
+                Ok(index) => open.push(index),
+                // The documents are there all the same, and the definition stays.
+                Err(error) => tracing::error!(index = name, %error, "an index cannot be opened; it does not answer"),
+            }
+        }
         if !open.is_empty() {
             self.open.store(Arc::new(open));
             self.committed(last_etag);
@@ -90,7 +98,7 @@ impl Indexes {
             folders::make(&folder)?;
             let store = open_folder(&folder, &options)?;
             let index = Index::new(definition.clone(), is_replacement, created, store, Some(folder.clone()))?;
-            if index.progress().iter().any(|progress| progress.documents > last_etag) {
+            if index.progress().iter().any(|progress| progress.documents.max(progress.tombstones) > last_etag) {
                 return Err(query::index::Error::Corrupt { rule: "no index has what its documents have not" }.into());
             }
             Ok(Arc::new(index))
@@ -122,7 +130,9 @@ impl Indexes {
         let open = self.open.load();
         let automatic = open.iter().filter_map(|index| Some((index, index.definition().as_automatic()?)));
         let covering = automatic.filter(|(_, definition)| definition.covers(needed));
-        let widest = covering.max_by_key(|(index, definition)| (index.was_complete(), definition.fields().len()));
+        let widest = covering.max_by_key(|(index, definition)| {
+            (index.failure().is_none(), index.was_complete(), definition.fields().len())
+        });
         widest.map(|(index, _)| index.clone())
     }
 
@@ -216,8 +226,9 @@ impl Indexes {
 
     /// The index that is built to stand in for another.
     fn replacement_of(&self, index: &Index) -> Option<Arc<Index>> {
-        let name = index.definition().name();
-        self.open.load().iter().find(|other| other.is_replacement() && other.definition().name() == name).cloned()
+        let name = |index: &Index| documents::id::lower(&index.definition().name());
+        let wanted = name(index);
+        self.open.load().iter().find(|other| other.is_replacement() && name(other) == wanted).cloned()
     }
 
     /// Puts a replacement, which has all that there is now, in place of the other.
@@ -234,7 +245,7 @@ impl Indexes {
             folder: replacement.folder_name(),
             created: replacement.created(),
         };
-        self.database()?.write(0, |writing| {
+        self.database()?.write_patiently(0, |writing| {
             StoredIndex::delete(&name, true, writing)?;
             stored.put(writing)
         })?;
@@ -271,7 +282,7 @@ impl Indexes {
     fn remove_open(&self, index: &Arc<Index>) -> Result<()> {
         let database = self.database()?;
         let name = index.definition().name();
-        database.write(0, |writing| StoredIndex::delete(&name, index.is_replacement(), writing))?;
+        database.write_patiently(0, |writing| StoredIndex::delete(&name, index.is_replacement(), writing))?;
         self.open.rcu(|open| open.iter().filter(|other| !Arc::ptr_eq(other, index)).cloned().collect::<Vec<_>>());
         index.remove();
         Ok(())
@@ -318,6 +329,17 @@ impl Indexes {
         }));
     }
 
+    /// Nothing is indexed any more, for now: nobody waits for it.
+    pub(crate) fn rest(&self) {
+        self.open.load_full().iter().for_each(|index| index.rest());
+    }
+
+    /// Has what was not indexed while the database was closed be indexed.
+    pub(crate) fn go_on(&self) {
+        self.open.load_full().iter().for_each(|index| index.go_on());
+        self.committed(0);
+    }
+
     /// Gives each index that lacks something a turn, and tells the others that they are up to date.
     fn look(&self, database: &Arc<Database>) -> Result<()> {
         self.is_announced.store(false, SeqCst);
@@ -336,9 +358,13 @@ impl Indexes {
                     None => *sources.entry(source).or_insert(documents.last_etags(source)?),
                 });
             }
-            match index.lacks(&last) {
-                true => self.give_turn(index),
-                false => index.is_current(last_etag),
+            let lacks = index.lacks(&last);
+            if !lacks {
+                index.is_current(last_etag);
+            }
+            // What it stands in for goes in a turn.
+            if lacks || (index.failure().is_none() && !index.has_stepped_in.load(SeqCst)) {
+                self.give_turn(index);
             }
         }
         Ok(())
@@ -354,7 +380,15 @@ impl Indexes {
     fn add_turn(&self, index: Arc<Index>) {
         let Some(database) = self.database.get().cloned() else { return };
         self.pool.add(Box::new(move |workplace| {
-            let Some(database) = database.upgrade().filter(|database| !database.is_closed()) else { return };
+            let Some(database) = database.upgrade() else { return };
+            if database.is_closed() || index.is_removed() {
+                index.has_turn.store(false, SeqCst);
+                // Whoever opened the database again meanwhile saw that it had a turn.
+                if !database.is_closed() && !index.is_removed() {
+                    database.indexes().give_turn(&index);
+                }
+                return;
+            }
             database.indexes().take_turn(&database, &index, workplace);
         }));
     }
@@ -362,21 +396,22 @@ impl Indexes {
     fn take_turn(&self, database: &Arc<Database>, index: &Arc<Index>, workplace: &mut Workplace) {
         let documents = database.read();
         let turn = documents.last_etag().map_err(Error::from).and_then(|last_etag| {
-            let was_complete = index.was_complete();
-            let is_done = index.take_turn(&documents, workplace)?;
-            Ok((last_etag, is_done, is_done && !was_complete))
+            // A bug in indexing ends this index, and tells those who wait for it.
+            let turn = catch_unwind(AssertUnwindSafe(|| index.take_turn(&documents, workplace)));
+            Ok((last_etag, turn.unwrap_or(Err(query::index::Error::Bug.into()))?))
         });
         drop(documents);
         match turn {
-            Ok((_, false, _)) => self.add_turn(index.clone()),
-            Ok((last_etag, true, is_complete_now)) => {
+            Ok((_, false)) => self.add_turn(index.clone()),
+            Ok((last_etag, true)) => {
                 index.has_turn.store(false, SeqCst);
                 if self.last_etag.load(SeqCst) > last_etag {
                     // Who looked meanwhile saw that it had a turn.
                     self.committed(last_etag);
                 }
-                if is_complete_now {
-                    self.step_in(index);
+                if !index.has_stepped_in.swap(true, SeqCst) && !self.step_in(index) {
+                    // The next round of maintenance tries again.
+                    index.has_stepped_in.store(false, SeqCst);
                 }
             }
             Err(error) => {
@@ -391,42 +426,43 @@ impl Indexes {
         }
     }
 
-    /// What an index stands in for, now that it has all that there is.
-    fn step_in(&self, index: &Arc<Index>) {
-        match index.definition() {
+    /// Puts an index, which has all that there is now, in place of what it stands in for. False: that failed.
+    fn step_in(&self, index: &Arc<Index>) -> bool {
+        let done = match index.definition() {
             IndexDefinition::Automatic(definition) => self.remove_superseded(index, definition),
-            IndexDefinition::Map(_) if index.is_replacement() => {
-                if let Err(error) = self.replace(index) {
-                    tracing::error!(index = index.name(), %error, "an index could not be put in place of another");
-                }
-            }
-            IndexDefinition::Map(_) => {}
+            IndexDefinition::Map(_) if index.is_replacement() => self.replace(index),
+            IndexDefinition::Map(_) => Ok(()),
+        };
+        if let Err(error) = &done {
+            tracing::warn!(index = index.name(), %error, "an index could not be put in place of another");
         }
+        done.is_ok()
     }
 
     /// Removes those that answer nothing that a new, complete one does not.
-    fn remove_superseded(&self, by: &Arc<Index>, definition: &AutomaticIndex) {
+    fn remove_superseded(&self, by: &Arc<Index>, definition: &AutomaticIndex) -> Result<()> {
         let _changing = self.changing.lock();
         let is_superseded = |index: &&Arc<Index>| {
             let other = index.definition().as_automatic().filter(|_| !Arc::ptr_eq(index, by));
             other.is_some_and(|other| definition.covers(other) && !other.covers(definition))
         };
         if !self.open.load().iter().any(|index| Arc::ptr_eq(index, by)) {
-            return;
+            return Ok(());
         }
-        for index in self.open.load_full().iter().filter(is_superseded) {
-            if let Err(error) = self.remove_open(index) {
-                tracing::warn!(index = index.name(), %error, "a superseded index was not removed");
-            }
-        }
+        self.open.load_full().iter().filter(is_superseded).try_for_each(|index| self.remove_open(index))
     }
 
     /// Up to where no index needs tombstones any more, whatever happens; `None` without indexes.
     pub(crate) fn seen_etag(&self) -> Result<Option<Etag>> {
         let mut seen = None;
         for index in self.open.load_full().iter() {
-            if index.failure().is_some() || !index.was_complete() {
-                // What failed is built anew, and what has not come through yet waits.
+            match index.failure() {
+                // It goes on from where it is, if ever.
+                None | Some(query::index::Error::TooManyFailures { .. } | query::index::Error::Bug) => {}
+                // It is built anew.
+                Some(_) => return Ok(Some(0)),
+            }
+            if !index.was_complete() {
                 return Ok(Some(0));
             }
             let progress = index.flush()?;
@@ -445,10 +481,14 @@ impl Indexes {
 
     /// What is due now and then: flushes those at rest, and builds anew those that failed.
     pub(crate) fn maintain(&self) {
+        if self.open.load().iter().any(|index| !index.has_stepped_in.load(SeqCst)) {
+            // Those that could not try again.
+            self.committed(0);
+        }
         for index in self.open.load_full().iter() {
             let done = match index.failure() {
                 // It would fail again.
-                Some(query::index::Error::TooManyFailures { .. }) => Ok(()),
+                Some(query::index::Error::TooManyFailures { .. } | query::index::Error::Bug) => Ok(()),
                 Some(_) => self.reset(index.name()).map(drop),
                 None => index.flush_if_idle().map(drop),
             };

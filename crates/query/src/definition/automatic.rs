@@ -41,7 +41,12 @@ impl AutomaticIndex {
     /// The name: `Auto/Users/ByAgeAndName`. Labels stand in the order of their bytes; without fields it is `ById()`.
     pub fn name(&self) -> String {
         let labels: Vec<String> = self.fields.iter().map(label).collect();
-        let collection = self.collection.as_deref().unwrap_or("AllDocs");
+        let collection = match self.collection.as_deref() {
+            None => "AllDocs",
+            // Two indexes of one name would be taken for each other.
+            Some(name) if name.eq_ignore_ascii_case("AllDocs") => &format!("'{name}'"),
+            Some(name) => name,
+        };
         let fields = if labels.is_empty() { "Id()".to_owned() } else { labels.join("And") };
         format!("Auto/{collection}/By{fields}")
     }
@@ -159,6 +164,7 @@ mod tests {
         let name = "Auto/Xs/By'@metadata.@collection'And'@metadata.@last-modified'AndExact(W)AndQ.0AndVAndv";
         assert_eq!(quoted.name(), name);
         assert_eq!(AutomaticIndex::new(None, [field("Lines[].P", false)]).name(), "Auto/AllDocs/ByLines[].P");
+        assert_eq!(index("alldocs", &["A"]).name(), "Auto/'alldocs'/ByA");
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl FieldName {
     ///
     /// # Errors
     ///
-    /// The text of a step that fields of indexes do not have: `.$Keys`, `.$Values`.
+    /// The text of a step that fields of indexes do not have: `.$Keys`, `.$Values`, `[3]`.
     pub fn of(path: &Path<'_>, alias: Option<&str>) -> Result<FieldName, &'static str> {
         let is_aliased = alias == Some(&*path.first.text) && !path.rest.is_empty();
         let mut name = FieldName { path: String::new(), is_quoted: false };
@@ -55,10 +55,7 @@ impl FieldName {
                     name.is_quoted |= part.is_quoted && !is_plain(&part.text);
                 }
                 Segment::Elements => name.path.push_str("[]"),
-                Segment::Element(number) => {
-                    name.path.push('.');
-                    name.path.push_str(number);
-                }
+                Segment::Element(_) => return Err("[n]"),
                 Segment::Keys => return Err(".$Keys"),
                 Segment::Values => return Err(".$Values"),
             }

@@ -76,7 +76,8 @@ impl MapIndex {
         if name.is_empty() {
             return Err(invalid("Index name cannot be empty"));
         }
-        if name.starts_with("Auto/") || name.starts_with("ReplacementOf/") {
+        let lower = name.to_lowercase();
+        if ["auto/", "replacementof/"].iter().any(|reserved| lower.starts_with(reserved)) {
             return Err(DefinitionError::Invalid(format!("The index name '{name}' is reserved")));
         }
         refuse_missing(given)?;

@@ -15,6 +15,9 @@ type Ids<'s> = Box<dyn EntryIds + 's>;
 /// Terms of one field up to which their lists are merged; more become a set.
 const MERGED_LISTS_MAX: usize = 8;
 
+/// Conditions of a query up to which it may be a small one.
+const ESTIMATED_CONDITIONS_MAX: usize = 64;
+
 /// The entries that a condition wants.
 pub(super) fn evaluate<E: From<Error>>(
     index: &IndexSnapshot<'_>,
@@ -33,12 +36,21 @@ pub(super) fn entry_count_max(
     fields: &dyn Fields,
     condition: &Condition,
 ) -> Result<u64, Error> {
+    if !is_small(condition, &mut { ESTIMATED_CONDITIONS_MAX }) {
+        return Ok(u64::MAX);
+    }
     let each = |conditions: &[Condition]| {
         conditions.iter().map(|condition| entry_count_max(index, fields, condition)).collect::<Result<Vec<u64>, _>>()
     };
     Ok(match condition {
         Condition::Nothing => 0,
-        Condition::Ids(ids) => ids.len() as u64,
+        Condition::Ids(ids) if ids.len() <= MERGED_LISTS_MAX => {
+            let mut sum = 0u64;
+            for id in ids {
+                sum = sum.saturating_add(index.entries_of(id)?.len() as u64);
+            }
+            sum
+        }
         Condition::AnyOf(field, values) if values.len() <= MERGED_LISTS_MAX => {
             let Some(kept) = Kept::of(index, fields, field)? else { return Ok(0) };
             let mut sum = 0u64;
@@ -62,13 +74,27 @@ pub(super) fn entry_count_max(
     })
 }
 
-/// Whether a condition is found by walking through terms.
+/// Whether there are no more conditions in it than `left`, which they are taken from.
+fn is_small(condition: &Condition, left: &mut usize) -> bool {
+    let Some(fewer) = left.checked_sub(1) else { return false };
+    *left = fewer;
+    match condition {
+        Condition::And(conditions) | Condition::Or(conditions) => {
+            conditions.iter().all(|condition| is_small(condition, left))
+        }
+        Condition::Not(condition) => is_small(condition, left),
+        _ => true,
+    }
+}
+
+/// Whether a condition is found by looking at many terms or documents before anything else is known.
 fn walks(condition: &Condition) -> bool {
     match condition {
         Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(walks),
         Condition::Not(condition) => walks(condition),
-        Condition::AnyOf(_, values) => values.len() > MERGED_LISTS_MAX,
-        Condition::All | Condition::Nothing | Condition::Ids(_) | Condition::AllOf(..) | Condition::Exists(_) => false,
+        Condition::AnyOf(_, values) | Condition::AllOf(_, values) => values.len() > MERGED_LISTS_MAX,
+        Condition::Ids(ids) => ids.len() > MERGED_LISTS_MAX,
+        Condition::All | Condition::Nothing | Condition::Exists(_) => false,
         Condition::IdPrefix(_)
         | Condition::Numbers(..)
         | Condition::Texts(..)

@@ -59,6 +59,9 @@ pub enum Error {
         /// Documents in all.
         attempted: u64,
     },
+    /// Making entries met a bug. The index stays as it is.
+    #[error("indexing met a bug in Rookery")]
+    Bug,
     /// The documents that are indexed, or that a query finds, cannot be read.
     #[error(transparent)]
     Documents(#[from] documents::Error),

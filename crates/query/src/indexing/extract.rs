@@ -13,8 +13,8 @@ pub(crate) struct Paths {
 
 #[derive(Debug, Default)]
 struct Step {
-    /// The number of the field that ends here.
-    field: Option<usize>,
+    /// The numbers of the fields that end here: `Lines[].P` and `Lines.P` are two.
+    fields: Vec<usize>,
     /// What follows, by name.
     next: Vec<(String, Step)>,
 }
@@ -42,7 +42,7 @@ impl Paths {
             });
             step = &mut step.next[at].1;
         }
-        step.field = Some(field);
+        step.fields.push(field);
         self
     }
 
@@ -78,8 +78,8 @@ fn visit<'d, E>(
     found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
 ) -> Result<(), E> {
     let kind = value.kind();
-    if let (Some(field), true) = (step.field, kind != Kind::Array) {
-        found(field, Found::Value(value))?;
+    if kind != Kind::Array {
+        step.fields.iter().try_for_each(|field| found(*field, Found::Value(value)))?;
     }
     // What is counted, and whether a property of the name stands in the way.
     let count = match kind {
@@ -126,10 +126,8 @@ fn visit_count<'d, E>(
     count: usize,
     found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
 ) -> Result<(), E> {
-    for (next, step) in &step.next {
-        if let Some(field) = step.field.filter(|_| COUNTS.contains(&next.as_str())) {
-            found(field, Found::Count(count))?;
-        }
+    for (_, step) in step.next.iter().filter(|(next, _)| COUNTS.contains(&next.as_str())) {
+        step.fields.iter().try_for_each(|field| found(*field, Found::Count(count)))?;
     }
     Ok(())
 }
@@ -163,6 +161,7 @@ mod tests {
         for path in ["L[].P", "L.P", "L[].P[]"] {
             check(text, &[path], &["p", "q", "r"].map(|value| format!("{path}=\"{value}\"")).each_ref().map(|v| &**v));
         }
+        check(r#"{"L":[{"P":1}]}"#, &["L[].P", "L.P"], &["L[].P=1", "L.P=1"]);
         check(text, &["B"], &[r#"B={"C":null,"D":[true,[{"E":"x"},"y"]]}"#]);
         check(r#"{"A":[]}"#, &["A", "A.Count"], &["A.Count=0"]);
     }

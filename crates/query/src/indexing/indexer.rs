@@ -181,14 +181,21 @@ fn is_full(batch: &Batch, step: &Step) -> bool {
     step.indexed + step.removed >= BATCH_DOCUMENTS as u64 || batch.size() >= BATCH_BYTES
 }
 
-/// Whether an index that has come so far with a source lacks something of a snapshot, of what has etags up to `etag`.
+/// Whether an index that has come so far with a source lacks something of a snapshot.
 ///
 /// * `source`: a collection, or all documents.
+/// * `cutoff`: what was written after it does not count. Where a document was written before and again after it, and the index has
+///   come to neither, it counts: the index never had it.
 ///
 /// # Errors
 ///
 /// Documents cannot be read.
-pub fn is_behind(source: Option<&str>, progress: Progress, documents: &Snapshot<'_>, etag: Etag) -> Result<bool> {
+pub fn is_behind(
+    source: Option<&str>,
+    progress: Progress,
+    documents: &Snapshot<'_>,
+    cutoff: Option<Etag>,
+) -> Result<bool> {
     let (document, tombstone) = match source {
         None => (documents.after(progress.documents).next(), documents.tombstones_after(progress.tombstones).next()),
         Some(collection) => (
@@ -196,7 +203,7 @@ pub fn is_behind(source: Option<&str>, progress: Progress, documents: &Snapshot<
             documents.collection_tombstones_after(collection, progress.tombstones)?.next(),
         ),
     };
-    let is_new = |found: Option<Etag>| found.is_some_and(|found| found <= etag);
-    Ok(is_new(document.transpose()?.map(|document| document.etag()))
-        || is_new(tombstone.transpose()?.map(|tombstone| tombstone.etag())))
+    let counts = |reached: Etag| cutoff.is_none_or(|cutoff| reached < cutoff);
+    Ok((document.transpose()?.is_some() && counts(progress.documents))
+        || (tombstone.transpose()?.is_some() && counts(progress.tombstones)))
 }

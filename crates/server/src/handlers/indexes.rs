@@ -7,7 +7,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use database::documents::{Date, Etag, LastEtags};
+use database::documents::{Date, LastEtags};
 use database::{Database, Index, IndexStatistics};
 use hyper::StatusCode;
 use json::Value;
@@ -179,7 +179,7 @@ impl Seen {
         // That of the index is opened before that of its documents.
         let snapshot = if index.failure().is_none() { Some(index.read()?) } else { None };
         let documents = database.read();
-        let is_stale = snapshot.map_or(Ok(true), |snapshot| index.is_stale(&snapshot, &documents, Etag::MAX))?;
+        let is_stale = snapshot.map_or(Ok(true), |snapshot| index.is_stale(&snapshot, 0, &documents, None))?;
         let last = index.sources().iter().map(|source| Ok(documents.last_etags(source.as_deref())?));
         let last = last.collect::<Result<_>>()?;
         Ok(Seen { index, is_stale, statistics, last })

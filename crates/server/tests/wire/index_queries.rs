@@ -100,6 +100,8 @@ fn paths_lead_into_objects_and_arrays() {
     for path in ["V.P", "V[].P"] {
         check(&wire, &format!("from Ts as t where t.{path} = 1"), r#"[{"P":1},{"P":"two"}]"#);
     }
+    // Both spellings in one index, each with all values.
+    check(&wire, "from Ts where V[].P = 'two' and V.P = 'two'", r#"[{"P":1},{"P":"two"}]"#);
     check(&wire, "from Ts where V.Length = 4", r#"["x","Y",3,null]"#);
     check(&wire, "from Ts where '@metadata'.'@id' = 'TS/3'", "10");
     check(&wire, "from Ts where '@metadata'.'@last-modified' > '2020' and V = 9", "9");

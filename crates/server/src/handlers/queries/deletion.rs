@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use database::documents::{Batch, Etag, Expected};
+use database::documents::{Etag, Writing};
 use database::{Database, Operation, OperationResult, OperationStatus, Progress};
 use hyper::StatusCode;
 use query::execute::{self, EntryId};
@@ -45,8 +45,12 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
         Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
         ready => ready?,
     };
-    // A server without a thread for it says so now, not in an operation.
-    let permit = exchange.node.bridge.permit(Pool::Reads).await?;
+    let last_etag = exchange.database().read().last_etag()?;
+    let waits_for = ready.as_ref().filter(|ready| !allows_stale && ready.index.indexed_to() < last_etag);
+    // A server without a thread for it says so now, not in an operation. Who waits for an index has no thread meanwhile.
+    let permit = if waits_for.is_none() { Some(exchange.node.bridge.permit(Pool::Reads).await?) } else { None };
+    let stale_wait = stale_wait.min(exchange.node.limits.query_run_time);
+    let node = exchange.node.clone();
     let database = exchange.database().clone();
     let operations = database.operations();
     let operation = operations.start(operations.next_id(), "Delete by query")?;
@@ -55,10 +59,15 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     tokio::spawn(async move {
         let deleting = operation.clone();
         let outcome = async {
-            let last_etag = database.read().last_etag()?;
-            if let (Some(ready), false) = (&ready, allows_stale) {
-                wait_for(&ready.index, last_etag, stale_wait).await;
-            }
+            let permit = match (permit, &ready) {
+                (Some(permit), _) => permit,
+                (None, ready) => {
+                    if let Some(ready) = ready {
+                        wait_for(&ready.index, last_etag, stale_wait).await;
+                    }
+                    node.bridge.permit(Pool::Reads).await?
+                }
+            };
             let deletion = Deletion { database, last_etag, operation: deleting };
             bridge::with_permit(permit, move || deletion.run(&request, ready.as_ref(), allows_stale)).await
         };
@@ -109,8 +118,9 @@ impl Deletion {
         let index = &ready.index;
         let deadline = self.deadline();
         let found = {
+            let reached = index.indexed_to();
             let snapshot = index.read()?;
-            if !allows_stale && index.is_stale(&snapshot, &self.database.read(), self.last_etag)? {
+            if !allows_stale && index.is_stale(&snapshot, reached, &self.database.read(), Some(self.last_etag))? {
                 return Err(database::Error::StaleIndex { name: index.name().to_owned() }.into());
             }
             execute::find(&snapshot, index.definition().fields(), query, page, &|| deadline.look())?
@@ -189,12 +199,15 @@ impl Deletion {
         if self.operation.is_killed() {
             return Err(database::Error::Canceled.into());
         }
-        let mut batch = Batch::new();
-        for id in ids {
-            batch.delete(id, Expected::Any)?;
-        }
-        self.database.execute(batch)?;
-        *processed += ids.len() as u64;
+        // Looked at once more in the transaction: what is written until then stays.
+        let delete = |writing: &mut Writing<'_, '_>| {
+            let mut deleted = 0;
+            for id in ids {
+                deleted += u64::from(writing.delete_until(id, self.last_etag)?);
+            }
+            Ok(deleted)
+        };
+        *processed += self.database.write(ids.iter().map(String::len).sum(), delete)?;
         let total = expected.max(*processed);
         self.operation.set_progress(Progress { processed: *processed, total, ..Progress::default() });
         Ok(())

@@ -17,14 +17,13 @@ mod running;
 pub(crate) use deletion::delete;
 pub(crate) use ready::{Ready, ready};
 pub(crate) use request::Request;
-pub(crate) use running::Running;
+pub(crate) use running::{Opened, Running};
 
 use std::time::Instant;
 
 use database::Explanation;
 use database::documents::Snapshot;
 use hyper::{Method, StatusCode};
-use query::index::IndexSnapshot;
 use query::plan::{Find, IndexChoice, IndexQuery};
 
 use crate::answers::{self, AnswerWriter, SmallAnswer, WholeOut};
@@ -121,10 +120,10 @@ fn answer_at_once(
     }
     with_snapshots(exchange, ready, |index, documents| {
         let entries = match (&request.plan.find, &index) {
-            (Find::Index(query), Some((ready, snapshot))) => {
+            (Find::Index(query), Some(Opened { ready, snapshot, .. })) => {
                 query::execute::entry_count_max(snapshot, ready.index.definition().fields(), query)?
             }
-            (Find::Collection(query), _) => collection::document_count_max(query, request.plan.page),
+            (Find::Collection(query), _) => collection::document_count_max(query, running::page_of(&request.plan)),
             (Find::Index(_), None) => u64::MAX,
         };
         if entries > SMALL_ANSWER_ENTRIES {
@@ -153,7 +152,7 @@ struct Asked<'r> {
 impl Asked<'_> {
     fn answer<'a>(
         &'a self,
-        index: Option<(&'a Ready, IndexSnapshot<'a>)>,
+        index: Option<Opened<'a>>,
         documents: &'a Snapshot<'a>,
         deadline: &'a Deadline,
         out: &mut impl WholeOut,
@@ -180,9 +179,15 @@ pub(crate) fn deadline_of_query(exchange: &Exchange, out: &AnswerWriter) -> Dead
 pub(crate) fn with_snapshots<T>(
     exchange: &Exchange,
     ready: Option<&Ready>,
-    work: impl for<'a> FnOnce(Option<(&'a Ready, IndexSnapshot<'a>)>, &'a Snapshot<'a>) -> Result<T>,
+    work: impl for<'a> FnOnce(Option<Opened<'a>>, &'a Snapshot<'a>) -> Result<T>,
 ) -> Result<T> {
-    let index = ready.map(|ready| Ok::<_, Error>((ready, ready.index.read()?))).transpose()?;
+    let index = match ready {
+        Some(ready) => {
+            let reached = ready.index.indexed_to();
+            Some(Opened { ready, reached, snapshot: ready.index.read()? })
+        }
+        None => None,
+    };
     let documents = exchange.database().read();
     work(index, &documents)
 }

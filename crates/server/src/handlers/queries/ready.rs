@@ -78,6 +78,6 @@ fn named(database: &Database, name: &str, fields: &[Field], text: &str) -> Resul
 pub(crate) async fn wait_for(index: &Arc<Index>, etag: Etag, wait: Duration) {
     let (sender, receiver) = oneshot::channel();
     // Whoever stops waiting is not missed.
-    index.when_indexed(etag, move || _ = sender.send(()));
+    index.when_indexed(etag, wait, move || _ = sender.send(()));
     let _ = tokio::time::timeout(wait, receiver).await;
 }

@@ -12,7 +12,7 @@ use query::plan::{CollectionQuery, Filter, Find, Page, Plan, Source};
 use super::collection;
 use super::ready::Ready;
 use crate::deadline::Deadline;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::{Memory, Room};
 
 /// What an index query scores where nothing scores.
@@ -32,6 +32,25 @@ enum Results<'a> {
     Index { index: &'a Index, snapshot: IndexSnapshot<'a>, found: Found, is_stale: bool, _room: Room },
 }
 
+/// The index of a query, opened.
+pub(crate) struct Opened<'a> {
+    pub(crate) ready: &'a Ready,
+    /// Up to where all was in it before the snapshot was opened.
+    pub(crate) reached: Etag,
+    pub(crate) snapshot: IndexSnapshot<'a>,
+}
+
+/// An index that is found to be damaged is built anew.
+fn fail_if_damaged(index: &Index, error: &Error) {
+    use query::index::Error as I;
+    if let Error::Database(database::Error::Index(
+        error @ (I::Corrupt { .. } | I::Storage(storage::Error::Corrupt { .. } | storage::Error::CorruptFile { .. })),
+    )) = error
+    {
+        index.fail(error.clone());
+    }
+}
+
 /// What a query comes to, without its documents.
 #[derive(Clone, Copy)]
 pub(crate) struct Counts {
@@ -47,17 +66,17 @@ impl<'a> Running<'a> {
     /// * `snapshot`: of the index, opened before that of the documents.
     pub(crate) fn new(
         plan: &'a Plan,
-        ready: Option<(&'a Ready, IndexSnapshot<'a>)>,
+        ready: Option<Opened<'a>>,
         documents: &'a Snapshot<'a>,
         memory: &'a Arc<Memory>,
         deadline: &'a Deadline,
     ) -> Result<Running<'a>> {
         let results = match (&plan.find, ready) {
-            (Find::Index(query), Some((ready, snapshot))) => {
-                let is_stale = ready.index.is_stale(&snapshot, documents, ready.cutoff.unwrap_or(Etag::MAX))?;
-                let found = execute::find(&snapshot, ready.index.definition().fields(), query, page_of(plan), &|| {
-                    deadline.look()
-                })?;
+            (Find::Index(query), Some(Opened { ready, reached, snapshot })) => {
+                let is_stale = ready.index.is_stale(&snapshot, reached, documents, ready.cutoff)?;
+                let fields = ready.index.definition().fields();
+                let found = execute::find(&snapshot, fields, query, page_of(plan), &|| deadline.look());
+                let found = found.inspect_err(|error| fail_if_damaged(&ready.index, error))?;
                 let mut room = memory.room();
                 room.grow(found.entries.len() * size_of::<execute::EntryId>())?;
                 Results::Index { index: &ready.index, snapshot, found, is_stale, _room: room }
@@ -179,7 +198,7 @@ impl<'a> Running<'a> {
 }
 
 /// The documents that are looked at. How many of them are equal in the results is not known before they are there.
-fn page_of(plan: &Plan) -> Page {
+pub(crate) fn page_of(plan: &Plan) -> Page {
     if plan.is_distinct() { Page { take: None, ..plan.page } } else { plan.page }
 }
 
