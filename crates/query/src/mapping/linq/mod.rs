@@ -4,7 +4,7 @@
 //! text ─► null_conditional ─► syntax (the parser's tree) ─► chain, query, expression, call ─► Program
 //! ```
 //!
-//! Query syntax and method syntax become the same [`Chain`](scope::Chain) of steps. Names are looked up, functions and types
+//! Query syntax and method syntax become the same [`Chain`] of steps. Names are looked up, functions and types
 //! resolved here; what is unknown or not supported is an error with its place.
 
 mod call;
