@@ -5,7 +5,7 @@
 //! 501 for what is not there yet.
 //! DELETE: body as POST; `{"OperationId","OperationNodeTag"}`, the work goes on as an operation.
 //!
-//! [`request`] reads what is asked, [`ready`] finds or makes the index and waits for it, [`running`] executes, [`answer`] writes.
+//! [`request`] reads what is asked, [`mod@ready`] finds or makes the index and waits for it, [`running`] executes, [`mod@answer`] writes.
 
 mod answer;
 mod collection;
