@@ -26,7 +26,7 @@ use crate::client_configuration::ClientConfiguration;
 use crate::database::Held;
 use crate::entry::{Entry, Previous};
 use crate::indexes::IndexingPool;
-use crate::limits::{LOCKED_FOLDER_WAIT, LOCKED_FOLDER_WAITS_MAX};
+use crate::limits::LOCKED_FOLDER_WAITS_MAX;
 use crate::names::Names;
 use crate::system::System;
 use crate::{Database, DatabaseRecord, Error, Limits, Operations, Result, folders};
@@ -255,14 +255,8 @@ impl Databases {
                     // Opening would make an empty one in its place.
                     return Err(storage::Error::CorruptFile { path: data, rule: "it is gone".to_owned() }.into());
                 }
-                let mut waits = if opening == Opening::Held { LOCKED_FOLDER_WAITS_MAX } else { 0 };
-                loop {
-                    match Environment::open(&path, options.clone()) {
-                        Err(storage::Error::Locked { .. }) if waits > 0 => waits -= 1,
-                        opened => break opened?,
-                    }
-                    std::thread::sleep(LOCKED_FOLDER_WAIT);
-                }
+                let waits = if opening == Opening::Held { LOCKED_FOLDER_WAITS_MAX } else { 0 };
+                folders::open_unlocked(waits, || Ok(Environment::open(&path, options.clone())?))?
             }
         };
         let DatabasesOptions { node_tag, limits, .. } = &self.options;

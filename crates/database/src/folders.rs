@@ -10,6 +10,7 @@ use std::path::Path;
 use documents::{DocumentStore, StoreOptions};
 use storage::Environment;
 
+use crate::limits::LOCKED_FOLDER_WAIT;
 use crate::{Error, Result, name};
 
 /// The file that every environment has (docs/format.md).
@@ -22,6 +23,19 @@ pub(crate) fn make(folder: &Path) -> Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder).map_err(|error| Error::io("create", folder, error))
+}
+
+/// Opens what is in a folder; while somebody in this process is letting go of it, waits up to `waits_max` times.
+pub(crate) fn open_unlocked<T>(waits_max: u32, open: impl Fn() -> Result<T>) -> Result<T> {
+    for _ in 0..waits_max {
+        match open() {
+            Err(Error::Storage(storage::Error::Locked { .. })) => {}
+            Err(Error::Index(query::index::Error::Storage(storage::Error::Locked { .. }))) => {}
+            opened => return opened,
+        }
+        std::thread::sleep(LOCKED_FOLDER_WAIT);
+    }
+    open()
 }
 
 /// Bytes of the files in a folder, without those of folders in it.

@@ -180,10 +180,16 @@ impl Index {
         Ok(self.store()?.read()?)
     }
 
-    /// Notes that it was asked.
-    pub fn note_query(&self) -> Option<Date> {
-        let before = self.last_query.swap(Date::now().ticks(), Relaxed);
-        (before > 0).then(|| Date::from_ticks(before))
+    /// Notes that it was asked, and gives when: now.
+    pub fn note_query(&self) -> Date {
+        let now = Date::now();
+        self.last_query.store(now.ticks(), Relaxed);
+        now
+    }
+
+    /// When it last took something, since the server started.
+    pub fn last_indexed(&self) -> Option<Date> {
+        self.state.lock().last_indexed
     }
 
     /// Whether a snapshot of the index lacks something of one of the documents.

@@ -21,7 +21,7 @@ use query::definition::{AutomaticIndex, IndexDefinition, MapIndex};
 use super::open::Index;
 use super::pool::{IndexingPool, Workplace};
 use super::stored::StoredIndex;
-use crate::limits::{INDEX_COUNT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAIT, LOCKED_FOLDER_WAITS_MAX};
+use crate::limits::{INDEX_COUNT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAITS_MAX};
 use crate::{Database, Error, Result, folders};
 
 /// The indexes of a database.
@@ -96,7 +96,9 @@ impl Indexes {
         let StoredIndex { definition, is_replacement, created, .. } = stored;
         let open = || {
             folders::make(&folder)?;
-            let store = open_folder(&folder, &options)?;
+            let store = folders::open_unlocked(LOCKED_FOLDER_WAITS_MAX, || {
+                Ok(query::index::Index::open(&folder, options.clone())?)
+            })?;
             let index = Index::new(definition.clone(), is_replacement, created, store, Some(folder.clone()))?;
             if index.progress().iter().any(|progress| progress.documents.max(progress.tombstones) > last_etag) {
                 return Err(query::index::Error::Corrupt { rule: "no index has what its documents have not" }.into());
@@ -104,7 +106,7 @@ impl Indexes {
             Ok(Arc::new(index))
         };
         match open() {
-            Err(Error::Index(error)) if is_damaged(&error) => {
+            Err(Error::Index(error)) if error.is_damage() => {
                 let index = definition.name();
                 tracing::error!(index, %error, "an index cannot be read; it is built anew");
                 folders::remove(&folder)?;
@@ -183,13 +185,19 @@ impl Indexes {
         // First the definition: a folder without one is swept at the next start.
         database.write(0, |writing| stored.put(writing))?;
         let index = self.open_stored(stored, Etag::MAX)?;
+        self.change_open(|open| open.push(index.clone()));
+        self.give_turn(&index);
+        Ok(index)
+    }
+
+    /// Changes which indexes there are; they stay sorted by name.
+    fn change_open(&self, change: impl Fn(&mut Vec<Arc<Index>>)) {
         self.open.rcu(|open| {
-            let mut open: Vec<Arc<Index>> = open.iter().chain([&index]).cloned().collect();
+            let mut open = Vec::clone(open);
+            change(&mut open);
             open.sort_by(|left, right| left.name().cmp(right.name()));
             open
         });
-        self.give_turn(&index);
-        Ok(index)
     }
 
     /// Takes over a definition. If there is an index of its name that is another, that answers until the new one has all that
@@ -250,9 +258,9 @@ impl Indexes {
             stored.put(writing)
         })?;
         replacement.has_replaced();
+        // Its name is another now, too.
+        self.change_open(|open| open.retain(|other| replaced.as_ref().is_none_or(|old| !Arc::ptr_eq(other, old))));
         if let Some(replaced) = replaced {
-            self.open
-                .rcu(|open| open.iter().filter(|other| !Arc::ptr_eq(other, &replaced)).cloned().collect::<Vec<_>>());
             replaced.remove();
         }
         Ok(())
@@ -283,7 +291,7 @@ impl Indexes {
         let database = self.database()?;
         let name = index.definition().name();
         database.write_patiently(0, |writing| StoredIndex::delete(&name, index.is_replacement(), writing))?;
-        self.open.rcu(|open| open.iter().filter(|other| !Arc::ptr_eq(other, index)).cloned().collect::<Vec<_>>());
+        self.change_open(|open| open.retain(|other| !Arc::ptr_eq(other, index)));
         index.remove();
         Ok(())
     }
@@ -299,9 +307,9 @@ impl Indexes {
         let stored = StoredIndex::new(index.definition().clone(), index.is_replacement(), index.created());
         self.database()?.write(0, |writing| stored.put(writing))?;
         let anew = self.open_stored(stored, Etag::MAX)?;
-        self.open.rcu(|open| {
-            let replaced = |other: &Arc<Index>| if Arc::ptr_eq(other, &index) { &anew } else { other }.clone();
-            open.iter().map(replaced).collect::<Vec<_>>()
+        self.change_open(|open| {
+            open.retain(|other| !Arc::ptr_eq(other, &index));
+            open.push(anew.clone());
         });
         index.remove();
         self.give_turn(&anew);
@@ -517,29 +525,9 @@ fn widened(open: &[Arc<Index>], needed: &AutomaticIndex) -> AutomaticIndex {
     widest.map_or_else(|| needed.clone(), |widest| needed.widened_by(widest))
 }
 
-/// Waits while somebody lets go of it.
-fn open_folder(folder: &Path, options: &storage::Options) -> Result<query::index::Index> {
-    for _ in 0..LOCKED_FOLDER_WAITS_MAX {
-        match query::index::Index::open(folder, options.clone()) {
-            Err(query::index::Error::Storage(storage::Error::Locked { .. })) => {}
-            opened => return Ok(opened?),
-        }
-        std::thread::sleep(LOCKED_FOLDER_WAIT);
-    }
-    Ok(query::index::Index::open(folder, options.clone())?)
-}
-
 /// Whether an index is what a definition asks for.
 fn is_same(index: &Index, definition: &MapIndex) -> bool {
     index.definition().as_map().is_some_and(|map| map.is_same(definition.given()))
-}
-
-fn is_damaged(error: &query::index::Error) -> bool {
-    use query::index::Error::{Corrupt, NotAnIndex, Storage};
-    matches!(
-        error,
-        Corrupt { .. } | NotAnIndex | Storage(storage::Error::Corrupt { .. } | storage::Error::CorruptFile { .. })
-    )
 }
 
 /// Removes the folders that no definition names: those of indexes whose removal or creation was cut off.

@@ -66,14 +66,17 @@ impl AutomaticIndex {
 
     /// Whether it answers all that `needed` would: the same source, and all its fields.
     pub fn covers(&self, needed: &AutomaticIndex) -> bool {
-        self.has_source_of(needed) && needed.fields.iter().all(|field| self.missing(field).is_none())
+        self.has_source_of(needed) && needed.fields.iter().all(|field| self.has(field))
+    }
+
+    fn has(&self, needed: &Field) -> bool {
+        let found = self.fields.iter().find(|field| field.name.path == needed.name.path);
+        found.is_some_and(|field| field.is_exact || !needed.is_exact)
     }
 
     /// The label of a field that it lacks.
     pub fn missing(&self, needed: &Field) -> Option<String> {
-        let found = self.fields.iter().find(|field| field.name.path == needed.name.path);
-        let is_there = found.is_some_and(|field| field.is_exact || !needed.is_exact);
-        if is_there { None } else { Some(label(needed)) }
+        (!self.has(needed)).then(|| label(needed))
     }
 
     /// The index that has the fields of both, from the source of this one.

@@ -36,11 +36,16 @@ pub(super) fn entry_count_max(
     fields: &dyn Fields,
     condition: &Condition,
 ) -> Result<u64, Error> {
-    if !is_small(condition, &mut { ESTIMATED_CONDITIONS_MAX }) {
-        return Ok(u64::MAX);
+    match is_small(condition, &mut { ESTIMATED_CONDITIONS_MAX }) {
+        true => count_max(index, fields, condition),
+        false => Ok(u64::MAX),
     }
+}
+
+/// The same of a small condition.
+fn count_max(index: &IndexSnapshot<'_>, fields: &dyn Fields, condition: &Condition) -> Result<u64, Error> {
     let each = |conditions: &[Condition]| {
-        conditions.iter().map(|condition| entry_count_max(index, fields, condition)).collect::<Result<Vec<u64>, _>>()
+        conditions.iter().map(|condition| count_max(index, fields, condition)).collect::<Result<Vec<u64>, _>>()
     };
     Ok(match condition {
         Condition::Nothing => 0,

@@ -70,6 +70,17 @@ pub enum Error {
     Storage(#[from] storage::Error),
 }
 
+impl Error {
+    /// Whether what is stored is not to be used any more: the index has to be built anew.
+    pub fn is_damage(&self) -> bool {
+        use storage::Error as S;
+        matches!(
+            self,
+            Error::Corrupt { .. } | Error::NotAnIndex | Error::Storage(S::Corrupt { .. } | S::CorruptFile { .. })
+        )
+    }
+}
+
 /// A rule that stored bytes break.
 pub(crate) fn corrupt(rule: &'static str) -> Error {
     Error::Corrupt { rule }

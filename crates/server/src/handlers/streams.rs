@@ -5,6 +5,7 @@
 //! position. A failure on the way cuts the answer off.
 
 use bytes::Bytes;
+use database::Index;
 use hyper::{Method, StatusCode};
 
 use super::docs::prefix_query;
@@ -103,13 +104,9 @@ fn stream_query(out: &mut AnswerWriter, running: &Running<'_>, format: Format) -
     let etag = running.etag()?;
     // The total has to be said before the results: -1 where it is not known without reading them.
     let total = running.quick_total()?;
-    let timestamp = match running.index() {
-        None => format!("{NEVER}Z"),
-        Some(index) => {
-            index.note_query();
-            index.statistics()?.last_indexed.map_or_else(|| format!("{NEVER}Z"), |date| date.to_string())
-        }
-    };
+    let index = running.index().inspect(|index| _ = index.note_query());
+    let last_indexed = index.and_then(Index::last_indexed);
+    let timestamp = last_indexed.map_or_else(|| format!("{NEVER}Z"), |date| date.to_string());
     let mut head = Vec::new();
     json::Writer::new(&mut head).object(|json| {
         json.name("ResultEtag").signed(etag).name("IsStale").bool(running.is_stale());

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use bytes::Bytes;
+use database::Index;
 use database::documents::{Document, IncludePath};
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 
@@ -49,7 +50,8 @@ impl<'a> Answer<'a> {
             write_includes(out, &running.deadline.includes(running.documents, &documents, &paths)?)?;
         }
         out.buffer().extend_from_slice(b"},");
-        self.end(out)
+        self.end(out);
+        Ok(())
     }
 
     fn write_all(&self, out: &mut impl WholeOut, included: &mut Included<'a>) -> Result<()> {
@@ -153,16 +155,10 @@ impl<'a> Answer<'a> {
     }
 
     /// Writes all that comes after what is included.
-    fn end(&self, out: &mut impl WholeOut) -> Result<()> {
-        let date = |date: Option<database::documents::Date>| date.map_or(NEVER.to_owned(), |date| date.to_string());
-        let [indexed, queried] = match self.running.index() {
-            None => [NEVER.to_owned(), NEVER.to_owned()],
-            Some(index) => {
-                index.note_query();
-                let statistics = index.statistics()?;
-                [date(statistics.last_indexed), date(statistics.last_query)]
-            }
-        };
+    fn end(&self, out: &mut impl WholeOut) {
+        let index = self.running.index();
+        let dates = [index.and_then(Index::last_indexed), index.map(Index::note_query)];
+        let [indexed, queried] = dates.map(|date| date.map_or(NEVER.to_owned(), |date| date.to_string()));
         let mut rest = Vec::new();
         json::Writer::new(&mut rest).object(|json| {
             json.name("IndexTimestamp").string(&indexed).name("LastQueryTime").string(&queried);
@@ -170,7 +166,6 @@ impl<'a> Answer<'a> {
             json.name("NodeTag").string(self.exchange.database().documents().node_tag());
         });
         out.buffer().extend_from_slice(rest.strip_prefix(b"{").unwrap_or(&rest));
-        Ok(())
     }
 }
 

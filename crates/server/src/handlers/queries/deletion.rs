@@ -127,23 +127,17 @@ impl Deletion {
         };
         let mut processed = 0;
         for entries in found.entries.chunks(DELETE_COUNT) {
-            let ids = self.ids_of(ready, entries)?;
+            let ids = Self::ids_of(ready, entries)?;
             self.delete(&ids, found.entries.len() as u64, &mut processed)?;
         }
         Ok(processed)
     }
 
-    fn ids_of(&self, ready: &Ready, entries: &[EntryId]) -> Result<Vec<String>> {
+    fn ids_of(ready: &Ready, entries: &[EntryId]) -> Result<Vec<String>> {
         let snapshot = ready.index.read()?;
-        let documents = self.database.read();
         let mut ids = Vec::with_capacity(entries.len());
         for id in entries {
-            if let Some(entry) = snapshot.entry(*id)?
-                && let Some(document) = documents.get(entry.document())?
-                && document.etag() <= self.last_etag
-            {
-                ids.push(document.id().to_owned());
-            }
+            ids.extend(snapshot.entry(*id)?.map(|entry| entry.document().to_owned()));
         }
         Ok(ids)
     }

@@ -42,10 +42,8 @@ pub(crate) struct Opened<'a> {
 
 /// An index that is found to be damaged is built anew.
 fn fail_if_damaged(index: &Index, error: &Error) {
-    use query::index::Error as I;
-    if let Error::Database(database::Error::Index(
-        error @ (I::Corrupt { .. } | I::Storage(storage::Error::Corrupt { .. } | storage::Error::CorruptFile { .. })),
-    )) = error
+    if let Error::Database(database::Error::Index(error)) = error
+        && error.is_damage()
     {
         index.fail(error.clone());
     }
