@@ -81,6 +81,11 @@ pub fn lower(id: &str) -> Vec<u8> {
     key
 }
 
+/// Whether two ids, or names of collections, are the same: case does not count.
+pub fn is_same(one: &str, other: &str) -> bool {
+    one == other || lower(one) == lower(other)
+}
+
 /// Lower-cases eight ASCII bytes: bit 5 is set where a byte is in `A..=Z`. Of others it makes nothing that may be used.
 #[inline]
 fn lower_word(word: u64) -> u64 {

@@ -8,11 +8,13 @@
 //! A file of `tests/linq_expressions/` has a document, then lines of an expression over it as `d`, ` --> `, and its value.
 //! `UPDATE=1` writes what comes out now; the diff is read.
 
+mod fixture_files;
+
+use fixture_files::check;
 use json::{Minifier, Raw, Writer};
 use rookery_query::mapping::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
 
 const END_OF_PART: &str = "----";
 const END_OF_CASE: &str = "====";
@@ -187,17 +189,6 @@ fn outcome(definition: &str, input: &[&str]) -> String {
     if definition.contains("results") { reduce(definition, input) } else { map(definition, input) }
 }
 
-/// The files below `folder`, sorted.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { files.extend(self::files(&path)) } else { files.push(path) }
-    }
-    files.sort();
-    files
-}
-
 /// The file as it should be, and how many cases it has.
 fn rewritten(text: &str) -> (String, usize) {
     let mut lines = text.lines().peekable();
@@ -239,31 +230,6 @@ fn rewritten_expressions(text: &str) -> (String, usize) {
         }
     }
     (result, count)
-}
-
-/// Compares each file with what it should be; gives the number of cases.
-fn check(folder: &str, rewritten: fn(&str) -> (String, usize)) -> usize {
-    let is_update = std::env::var_os("UPDATE").is_some();
-    let mut count = 0;
-    let mut differing = Vec::new();
-    for path in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder)) {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let (expected, cases) = rewritten(&text);
-        count += cases;
-        if expected == text {
-            continue;
-        }
-        if is_update {
-            std::fs::write(&path, expected).unwrap();
-        } else {
-            let line = text.lines().zip(expected.lines()).position(|(left, right)| left != right).unwrap_or_default();
-            let found = expected.lines().nth(line).unwrap_or_default();
-            differing.push(format!("{}:{}: now\n    {found}", path.display(), line + 1));
-        }
-    }
-    assert!(differing.is_empty(), "UPDATE=1 rewrites these:\n{}", differing.join("\n"));
-    println!("{count} cases");
-    count
 }
 
 #[test]

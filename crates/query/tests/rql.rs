@@ -4,23 +4,14 @@
 //! printed as or the error, and a line `====`. Where conditions are joined in more than one way, a line `tree:` says how.
 //! `UPDATE=1` writes what comes out now; the diff is read.
 
+mod fixture_files;
+
+use fixture_files::check;
 use rookery_query::rql::{Expression, Query, parse};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
 
 const END_OF_QUERY: &str = "----";
 const END_OF_CASE: &str = "====";
-
-/// The files below `folder`, sorted.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { files.extend(self::files(&path)) } else { files.push(path) }
-    }
-    files.sort();
-    files
-}
 
 /// What a query becomes. Checks on the way that the printed form means the same and is stable.
 fn outcome(text: &str) -> String {
@@ -83,25 +74,6 @@ fn rewritten(text: &str) -> (String, usize) {
 
 #[test]
 fn queries_are_parsed_as_their_files_say() {
-    let is_update = std::env::var_os("UPDATE").is_some();
-    let mut count = 0;
-    let mut differing = Vec::new();
-    for path in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rql")) {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let (expected, cases) = rewritten(&text);
-        count += cases;
-        if expected == text {
-            continue;
-        }
-        if is_update {
-            std::fs::write(&path, expected).unwrap();
-        } else {
-            let line = text.lines().zip(expected.lines()).position(|(left, right)| left != right).unwrap_or_default();
-            let found = expected.lines().nth(line).unwrap_or_default();
-            differing.push(format!("{}:{}: now\n    {found}", path.display(), line + 1));
-        }
-    }
-    assert!(differing.is_empty(), "UPDATE=1 rewrites these:\n{}", differing.join("\n"));
-    println!("{count} cases");
+    let count = check("rql", rewritten);
     assert!(count > 300, "{count} cases are too few: were the files found?");
 }

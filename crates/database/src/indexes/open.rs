@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use documents::{Date, Etag, LastEtags, Snapshot};
 use parking_lot::Mutex;
-use query::definition::{ALL_DOCUMENTS, IndexDefinition};
+use query::definition::IndexDefinition;
 use query::index::{IndexSnapshot, Progress};
-use query::indexing::{Failure, Indexer, is_behind};
+use query::indexing::{Failure, Indexer, is_behind, progress_of};
 
 use super::pool::Workplace;
 use crate::limits::{FAILURES_JUDGED_FROM, FAILURES_ONE_IN, INDEX_ERRORS_KEPT_MAX};
@@ -316,10 +316,9 @@ impl Index {
         let last_etag = documents.last_etag()?;
         let store = self.store()?;
         let step = self.indexer.lock().step(store, documents, &mut workplace.batch)?;
-        let progress = progress_of(&store.read()?, &self.sources)?;
         {
             let mut state = self.state.lock();
-            state.progress = progress;
+            state.progress = step.progress;
             state.indexed_count += step.indexed;
             state.failed_count += step.failures.len() as u64;
             if step.indexed + step.removed > 0 {
@@ -380,12 +379,6 @@ fn wake(mut state: parking_lot::MutexGuard<'_, State>, has_come: impl Fn(Etag) -
     let called: Vec<Waiting> = state.waiting.extract_if(.., |waiting| has_come(waiting.etag)).collect();
     drop(state);
     called.into_iter().for_each(|waiting| (waiting.done)());
-}
-
-/// How far an index is with each of its sources.
-fn progress_of(index: &IndexSnapshot<'_>, sources: &[Option<String>]) -> Result<Vec<Progress>> {
-    let of_source = |source: &Option<String>| index.progress(source.as_deref().unwrap_or(ALL_DOCUMENTS));
-    sources.iter().map(|source| Ok(of_source(source)?.unwrap_or_default())).collect()
 }
 
 impl State {

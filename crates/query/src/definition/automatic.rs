@@ -16,6 +16,11 @@ pub struct AutomaticIndex {
 /// The source that stands for all collections.
 pub const ALL_DOCUMENTS: &str = "@all_docs";
 
+/// The name of a source: a collection's own; `None` is all documents.
+pub fn name_of(source: Option<&str>) -> &str {
+    source.unwrap_or(ALL_DOCUMENTS)
+}
+
 impl AutomaticIndex {
     /// An index with these fields; several of one name become one.
     pub fn new(collection: Option<String>, fields: impl IntoIterator<Item = Field>) -> AutomaticIndex {
@@ -59,7 +64,7 @@ impl AutomaticIndex {
     /// Whether both read the same documents.
     pub fn has_source_of(&self, other: &AutomaticIndex) -> bool {
         match (&self.collection, &other.collection) {
-            (Some(one), Some(other)) => one == other || documents::id::lower(one) == documents::id::lower(other),
+            (Some(one), Some(other)) => documents::id::is_same(one, other),
             (one, other) => one.is_none() && other.is_none(),
         }
     }

@@ -135,7 +135,7 @@ impl MapIndex {
                 Source::AllDocuments => return vec![None],
                 Source::Collections(names) => {
                     for name in names {
-                        let is_known = sources.iter().flatten().any(|known| known.eq_ignore_ascii_case(name));
+                        let is_known = sources.iter().flatten().any(|known| documents::id::is_same(known, name));
                         if !is_known {
                             sources.push(Some(name.clone()));
                         }

@@ -3,8 +3,8 @@
 use super::automatic::AutomaticEntries;
 use super::limits::{BATCH_BYTES, BATCH_DOCUMENTS};
 use super::mapped::MappedEntries;
-use crate::definition::{ALL_DOCUMENTS, IndexDefinition};
-use crate::index::{Batch, Entry, Error, Index, Progress, Result};
+use crate::definition::{IndexDefinition, name_of};
+use crate::index::{Batch, Entry, Error, Index, IndexSnapshot, Progress, Result};
 use documents::{Document, Etag, Snapshot};
 
 /// Brings an index up to date. One thread at a time; it keeps memory between batches.
@@ -48,6 +48,8 @@ pub struct Step {
     pub indexed: u64,
     /// Tombstones that were heeded.
     pub removed: u64,
+    /// How far the index is with each of its sources now.
+    pub progress: Vec<Progress>,
     /// Documents that could not be indexed, and have no entries now.
     pub failures: Vec<Failure>,
     /// Whether nothing of the snapshot is left.
@@ -86,11 +88,7 @@ impl Indexer {
     /// Documents cannot be read, or the index not be written. The index is as before.
     pub fn step(&mut self, index: &Index, documents: &Snapshot<'_>, batch: &mut Batch) -> Result<Step> {
         batch.clear();
-        let before = {
-            let snapshot = index.read()?;
-            let progress = |source: &Option<String>| Ok(snapshot.progress(name_of(source))?.unwrap_or_default());
-            self.sources.iter().map(progress).collect::<Result<Vec<Progress>>>()?
-        };
+        let before = progress_of(&index.read()?, &self.sources)?;
         let mut progress = before.clone();
         let mut step = Step { is_done: true, ..Step::default() };
         // Tombstones first: where a document is there again under its id, it comes after the last of them.
@@ -105,18 +103,23 @@ impl Indexer {
             }
         }
         if progress != before {
-            for (source, progress) in self.sources.iter().zip(progress) {
-                batch.set_progress(name_of(source), progress)?;
+            for (source, progress) in self.sources.iter().zip(&progress) {
+                batch.set_progress(name_of(source.as_deref()), *progress)?;
             }
             index.write(batch)?;
         }
+        step.progress = progress;
         Ok(step)
     }
 }
 
-/// Under which name an index keeps how far it is with a source.
-fn name_of(source: &Option<String>) -> &str {
-    source.as_deref().unwrap_or(ALL_DOCUMENTS)
+/// How far an index is with each of its sources.
+///
+/// # Errors
+///
+/// The index cannot be read.
+pub fn progress_of(index: &IndexSnapshot<'_>, sources: &[Option<String>]) -> Result<Vec<Progress>> {
+    sources.iter().map(|source| Ok(index.progress(name_of(source.as_deref()))?.unwrap_or_default())).collect()
 }
 
 /// Gives whether all were heeded.

@@ -87,9 +87,7 @@ impl MakesEntries for MappedEntries {
 fn is_of(source: &Source, collection: &str) -> bool {
     match source {
         Source::AllDocuments => true,
-        Source::Collections(names) => names
-            .iter()
-            .any(|name| name == collection || documents::id::lower(name) == documents::id::lower(collection)),
+        Source::Collections(names) => names.iter().any(|name| documents::id::is_same(name, collection)),
     }
 }
 

@@ -9,5 +9,5 @@ mod limits;
 mod mapped;
 pub(crate) mod terms;
 
-pub use indexer::{Failure, Indexer, Step, is_behind};
+pub use indexer::{Failure, Indexer, Step, is_behind, progress_of};
 pub use limits::{BATCH_BYTES, BATCH_DOCUMENTS};

@@ -11,7 +11,7 @@ use database::documents::{Date, LastEtags};
 use database::{Database, Index, IndexStatistics};
 use hyper::StatusCode;
 use json::Value;
-use query::definition::{ALL_DOCUMENTS, AutomaticIndex, IndexDefinition, MapIndex};
+use query::definition::{AutomaticIndex, IndexDefinition, MapIndex, name_of};
 use query::index::{Direction, Kind, Progress as IndexProgress, StoredTerm, TermRange};
 
 use super::statistics::write_origin;
@@ -137,7 +137,7 @@ fn map_text(definition: &AutomaticIndex) -> String {
     let mut names: Vec<&str> = definition.fields().iter().map(|field| field.name.path.as_str()).collect();
     names.sort_unstable();
     let fields: Vec<String> = names.iter().map(|name| format!("<Name:{name}>")).collect();
-    format!("{}:[{}]", definition.collection.as_deref().unwrap_or(ALL_DOCUMENTS), fields.join(";"))
+    format!("{}:[{}]", name_of(definition.collection.as_deref()), fields.join(";"))
 }
 
 fn write_field(json: &mut json::Writer<'_>, name: &str, indexing: &str) {
@@ -256,7 +256,7 @@ impl Seen {
 
     /// Its sources, how far it is with each, and how far that is.
     fn sources(&self) -> impl Iterator<Item = (&str, &IndexProgress, &LastEtags)> {
-        let names = self.index.sources().iter().map(|source| source.as_deref().unwrap_or(ALL_DOCUMENTS));
+        let names = self.index.sources().iter().map(|source| name_of(source.as_deref()));
         names.zip(&self.statistics.progress).zip(&self.last).map(|((name, progress), last)| (name, progress, last))
     }
 

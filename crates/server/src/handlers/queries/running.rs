@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use database::Index;
 use database::documents::{Document, Etag, Snapshot};
-use query::definition::ALL_DOCUMENTS;
 use query::execute::{self, Found};
 use query::index::IndexSnapshot;
+use query::indexing::progress_of;
 use query::plan::{CollectionQuery, Filter, Find, Page, Plan, Source};
 
 use super::collection;
@@ -183,8 +183,7 @@ impl<'a> Running<'a> {
             }
         }
         if let Results::Index { index, snapshot, is_stale, .. } = &self.results {
-            for source in index.sources() {
-                let progress = snapshot.progress(source.as_deref().unwrap_or(ALL_DOCUMENTS))?.unwrap_or_default();
+            for progress in progress_of(snapshot, index.sources())? {
                 [progress.documents, progress.tombstones].into_iter().for_each(&mut add);
             }
             add(u64::from(*is_stale));
