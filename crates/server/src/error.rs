@@ -69,6 +69,9 @@ pub(crate) enum Error {
         /// It is not RQL; else it is, and means nothing.
         is_grammar: bool,
     },
+    /// A query wants a value that is not there.
+    #[error(transparent)]
+    MissingValue(#[from] query::execute::MissingValue),
     /// A query on an index by name, which is not there. Answered with 404 and no body.
     #[error("There is no such index")]
     NoSuchIndex,
@@ -179,7 +182,7 @@ impl Error {
             Error::Query { is_grammar: true, .. } => {
                 Shape::new(internal, "Raven.Server.Documents.Queries.Parser.QueryParser+ParseException")
             }
-            Error::Query { is_grammar: false, .. } => {
+            Error::Query { is_grammar: false, .. } | Error::MissingValue(_) => {
                 Shape::new(internal, "Raven.Client.Exceptions.InvalidQueryException")
             }
             Error::NoSuchIndex => Shape::new(

@@ -53,6 +53,14 @@ impl IndexDefinition {
         }
     }
 
+    /// Whether the values of a field are kept as they are, so that projections need no document.
+    pub fn stores(&self, field: &str) -> bool {
+        match self {
+            IndexDefinition::Automatic(_) => false,
+            IndexDefinition::Map(index) => index.stores(field),
+        }
+    }
+
     /// How it keeps its fields.
     pub fn fields(&self) -> &dyn Fields {
         match self {

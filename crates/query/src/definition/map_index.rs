@@ -15,6 +15,8 @@ pub struct MapIndex {
     maps: Vec<Map>,
     /// How fields are analysed that say so; `None`: their values are not indexed.
     analyses: BTreeMap<String, Option<Analysis>>,
+    /// Whether values of fields are kept that say so.
+    storages: BTreeMap<String, bool>,
     /// What is missing is indexed as null.
     missing_is_null: bool,
 }
@@ -98,7 +100,9 @@ impl MapIndex {
         let setting = |key| given.get("Configuration").and_then(|settings| settings.get(key)).and_then(Value::as_str);
         let missing_is_null =
             setting("Indexing.IndexMissingFieldsAsNull").is_some_and(|on| on.eq_ignore_ascii_case("true"));
-        Ok(MapIndex { analyses: analyses(given.get("Fields"))?, name, given: given.clone(), maps, missing_is_null })
+        let fields = given.get("Fields");
+        let (analyses, storages) = (analyses(fields)?, storages(fields)?);
+        Ok(MapIndex { analyses, storages, name, given: given.clone(), maps, missing_is_null })
     }
 
     /// Its name.
@@ -125,6 +129,11 @@ impl MapIndex {
     pub fn analysis(&self, field: &str) -> Option<Analysis> {
         let own = self.analyses.get(field).or_else(|| self.analyses.get(ALL_FIELDS));
         own.copied().unwrap_or(Some(Analysis::LowerCase))
+    }
+
+    /// Whether the values of a field are kept as they are, for projections.
+    pub fn stores(&self, field: &str) -> bool {
+        self.storages.get(field).or_else(|| self.storages.get(ALL_FIELDS)).copied().unwrap_or(false)
     }
 
     /// What it reads: collections, each once, or all documents.
@@ -249,10 +258,8 @@ fn analyses(fields: Option<&Value>) -> Result<BTreeMap<String, Option<Analysis>>
     let mut analyses = BTreeMap::new();
     for (name, options) in fields.map(Value::members).unwrap_or_default() {
         let text = |key| options.get(key).and_then(Value::as_str);
-        for (key, nothing) in [("Storage", "No"), ("TermVector", "No")] {
-            if let Some(value) = text(key).filter(|value| *value != nothing) {
-                return not_supported(format!("the option '{key}' of a field being '{value}'"));
-            }
+        if let Some(value) = text("TermVector").filter(|value| *value != "No") {
+            return not_supported(format!("the option 'TermVector' of a field being '{value}'"));
         }
         for key in ["Spatial", "Vector"] {
             if !matches!(options.get(key), None | Some(Value::Null)) {
@@ -278,6 +285,23 @@ fn analyses(fields: Option<&Value>) -> Result<BTreeMap<String, Option<Analysis>>
     Ok(analyses)
 }
 
+fn storages(fields: Option<&Value>) -> Result<BTreeMap<String, bool>, DefinitionError> {
+    let mut storages = BTreeMap::new();
+    for (name, options) in fields.map(Value::members).unwrap_or_default() {
+        match options.get("Storage").filter(|value| **value != Value::Null) {
+            None => {}
+            Some(value) => match value.as_str() {
+                Some("Yes") => _ = storages.insert(name.clone(), true),
+                Some("No") => _ = storages.insert(name.clone(), false),
+                _ => {
+                    return Err(DefinitionError::Invalid(format!("'Storage' of the field '{name}' must be Yes or No")));
+                }
+            },
+        }
+    }
+    Ok(storages)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,6 +321,7 @@ mod tests {
         assert_eq!(index.sources(), [Some("Users".to_owned())]);
         assert_eq!((index.analysis("Name"), index.analysis("A")), (Some(Analysis::Exact), None));
         assert_eq!(index.analysis("Other"), Some(Analysis::LowerCase));
+        assert!(!index.stores("A") && !index.stores("Name"));
         let all =
             read(r#"{"Name":"X","Maps":["docs.Users.Select(x => new { x.A })","from d in docs select new { d.A }"]}"#);
         assert_eq!(all.unwrap().sources(), [None]);
@@ -319,6 +344,7 @@ mod tests {
         };
         check(r#"{"Maps":[]}"#, "Invalid(\"Index name cannot be empty\")");
         check(r#"{"Name":"X","Maps":[]}"#, "Invalid");
+        check(&format!(r#"{{"Name":"X",{MAP},"Fields":{{"A":{{"Storage":"Perhaps"}}}}}}"#), "Invalid(\"'Storage'");
         check(&format!(r#"{{"Name":"Auto/X",{MAP}}}"#), "Invalid");
         check(&format!(r#"{{"Name":"X",{MAP},"LockMode":"Perhaps"}}"#), "Invalid(\"'LockMode'");
         check(r#"{"Name":"X","Maps":["from u in docs.Users select new { A = u.Foo( }"]}"#, "Compile");
@@ -329,7 +355,6 @@ mod tests {
         );
         for (more, feature) in [
             (r#""Reduce":"from r in results group r by r.A""#, "map-reduce indexes"),
-            (r#""Fields":{"A":{"Storage":"Yes"}}"#, "the option 'Storage' of a field being 'Yes'"),
             (r#""Fields":{"A":{"Indexing":"Search"}}"#, "the option 'Indexing' of a field being 'Search'"),
             (r#""Fields":{"A":{"Analyzer":"Lucene.Net.Analysis.StopAnalyzer"}}"#, "the analyzer 'StopAnalyzer'"),
             (r#""Fields":{"A":{"Suggestions":true}}"#, "the option 'Suggestions' of a field"),

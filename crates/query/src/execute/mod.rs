@@ -12,6 +12,7 @@ use crate::index::{Error, IndexSnapshot};
 use crate::plan::{IndexQuery, Page};
 
 pub use crate::index::EntryId;
+pub use projection::{MissingValue, Row};
 
 /// What a query found.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

@@ -1,26 +1,72 @@
-//! Writing projected values of a document.
+//! Writing projected values of a result.
 
+use crate::index::IndexEntry;
 use crate::plan::{Projected, ProjectedColumn, Projection, Step};
 use documents::Document;
 use json::{Kind, Raw};
 
+/// What one result of a query is made of.
+#[derive(Clone, Copy)]
+pub struct Row<'r> {
+    /// The document; `None`: it is the result of a reduce, or the stored values are all that is wanted.
+    pub document: Option<&'r Document<'r>>,
+    /// What an index keeps of it; `None`: no index answers.
+    pub entry: Option<IndexEntry<'r>>,
+}
+
+/// A value that has to be there and is not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MissingValue {
+    /// The index does not store it.
+    #[error(
+        "Could not extract field '{field}' from index, because index does not contain such a field or field value is not stored within index"
+    )]
+    OfIndex {
+        /// Its name.
+        field: String,
+    },
+    /// The document does not have it.
+    #[error("Could not extract field '{field}' from document, because document does not contain such a field")]
+    OfDocument {
+        /// Its name.
+        field: String,
+    },
+}
+
 impl Projection {
+    /// Whether documents have to be loaded for it.
+    ///
+    /// * `is_stored`: whether an index stores a field.
+    pub fn needs_documents(&self, is_stored: impl Fn(&str) -> bool) -> bool {
+        self.columns.iter().any(|column| match &column.value {
+            Projected::Path { field, .. } if self.behavior.asks_index() && is_stored(field) => false,
+            Projected::Path { .. } | Projected::Metadata(_) => self.behavior.asks_documents(),
+            Projected::Id | Projected::Literal(_) => false,
+        })
+    }
+
     /// Appends the properties of a result, without braces and without metadata.
-    pub fn write(&self, document: &Document<'_>, out: &mut Vec<u8>) {
+    ///
+    /// # Errors
+    ///
+    /// [`MissingValue`] if the projection wants all values to be there.
+    pub fn write(&self, row: &Row<'_>, out: &mut Vec<u8>) -> Result<(), MissingValue> {
         for ProjectedColumn { name, value } in &self.columns {
             let start = out.len();
             out.extend_from_slice(if start_of_object(out) { b"\"" } else { b",\"" });
             json::escape_into(out, name);
             out.extend_from_slice(b"\":");
+            let is_stored_only = row.entry.is_some() && !self.behavior.asks_documents();
             let is_there = match value {
-                Projected::Path(steps) => write_path(steps, document.body(), out),
-                Projected::Metadata(steps) => {
+                Projected::Path { field, steps } => self.write_field(field, steps, row, out),
+                Projected::Metadata(steps) => row.document.is_some_and(|document| {
                     let stored = [b"{", document.stored_metadata(), b"}"].concat();
                     write_path(steps, Raw::new(&stored), out)
-                }
+                }),
                 Projected::Id => {
+                    let id = row.document.map(Document::id).or_else(|| row.entry.map(|entry| entry.document()));
                     out.push(b'"');
-                    json::escape_into(out, document.id());
+                    json::escape_into(out, id.unwrap_or_default());
                     out.push(b'"');
                     true
                 }
@@ -31,9 +77,38 @@ impl Projection {
             };
             match is_there {
                 true => {}
-                false if self.omits_missing => out.truncate(start),
+                false if self.behavior.throws() => {
+                    let field = name.clone();
+                    return Err(match is_stored_only {
+                        true => MissingValue::OfIndex { field },
+                        false => MissingValue::OfDocument { field },
+                    });
+                }
+                false if self.omits_missing || is_stored_only => out.truncate(start),
                 false => out.extend_from_slice(b"null"),
             }
+        }
+        Ok(())
+    }
+
+    /// Appends the value of a field. False: there is none.
+    fn write_field(&self, field: &str, steps: &[Step], row: &Row<'_>, out: &mut Vec<u8>) -> bool {
+        let stored = row.entry.and_then(|entry| entry.stored());
+        if let Some(stored) = stored.filter(|_| self.behavior.asks_index() || row.document.is_none()) {
+            if let Some(value) = stored.get(field) {
+                out.extend_from_slice(value.bytes());
+                return true;
+            }
+            // Into what a reduce gave, or a stored object.
+            if write_path(steps, stored, out) {
+                return true;
+            }
+        }
+        match row.document {
+            Some(document) if row.entry.is_none() || self.behavior.asks_documents() => {
+                write_path(steps, document.body(), out)
+            }
+            _ => false,
         }
     }
 }

@@ -1,17 +1,19 @@
 //! Entries: what one result of a map is found by, and the record that keeps it.
 //!
 //! ```text
-//!  record:  varint( id length ) | document id | terms
+//!  record:  varint( id length ) | document id | varint( stored length ) | stored values | terms
 //!  term:    varint( field * 4 + kind ) | varint( length ) | bytes
 //! ```
 //!
-//! Terms rise by field, kind and bytes, and none comes twice. The record is what removing needs (it names every list that the
-//! entry is in), and what sorting and projecting a small result reads.
+//! Stored values are a JSON object, or nothing: what a query gives out without loading the document, and the whole result of a
+//! reduce, which has no document. Terms rise by field, kind and bytes, and none comes twice. The record is what removing needs
+//! (it names every list that the entry is in), and what sorting and projecting a small result reads.
 
 use super::error::{Error, Result, corrupt};
 use super::limits::{DOCUMENT_ID_SIZE_MAX, ENTRY_SIZE_MAX, TERM_HASH_SIZE, TERM_SIZE_MAX};
 use super::term::{FieldNumber, Kind, Term};
 use super::varint;
+use json::Raw;
 use std::ops::Range;
 
 /// The number of an entry in its index. Entries are numbered from 1 in the order in which their documents were indexed
@@ -25,6 +27,7 @@ pub struct Entry {
     bytes: Vec<u8>,
     terms: Vec<(FieldNumber, Kind, Range<usize>)>,
     is_sorted: bool,
+    stored: Vec<u8>,
 }
 
 impl Entry {
@@ -33,10 +36,25 @@ impl Entry {
         Entry::default()
     }
 
-    /// Forgets all terms.
+    /// Forgets all terms and stored values.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.terms.clear();
+        self.stored.clear();
+    }
+
+    /// Keeps values besides the terms: the text of a JSON object.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`] if it is over [`ENTRY_SIZE_MAX`].
+    pub fn store(&mut self, object: &[u8]) -> Result<()> {
+        if object.len() > ENTRY_SIZE_MAX {
+            return Err(Error::TooLarge { what: "stored values", size: object.len(), max: ENTRY_SIZE_MAX });
+        }
+        self.stored.clear();
+        self.stored.extend_from_slice(object);
+        Ok(())
     }
 
     /// Adds a term, in any order; one that is there already changes nothing.
@@ -67,6 +85,8 @@ impl Entry {
         }
         varint::put(out, document.len() as u64);
         out.extend_from_slice(document.as_bytes());
+        varint::put(out, self.stored.len() as u64);
+        out.extend_from_slice(&self.stored);
         for (field, kind, range) in &self.terms {
             varint::put(out, u64::from(field.0) << 2 | *kind as u64);
             varint::put(out, range.len() as u64);
@@ -88,6 +108,8 @@ pub(crate) struct RecordTerm<'r> {
 pub(crate) struct Record<'r> {
     /// The document's id, as it is spelled.
     pub document: &'r str,
+    /// The text of a JSON object, or empty.
+    stored: &'r [u8],
     terms: &'r [u8],
 }
 
@@ -100,7 +122,15 @@ impl<'r> Record<'r> {
         if document.is_empty() || document.len() > DOCUMENT_ID_SIZE_MAX {
             return Err(broken());
         }
-        Ok(Record { document, terms: bytes })
+        let broken = || corrupt("the record of an entry has its stored values behind the id");
+        let length = varint::take(&mut bytes).ok_or_else(broken)?;
+        let stored = varint::take_bytes(&mut bytes, length).ok_or_else(broken)?;
+        Ok(Record { document, stored, terms: bytes })
+    }
+
+    /// The stored values: an object. `None`: there are none.
+    pub fn stored(&self) -> Option<Raw<'r>> {
+        (!self.stored.is_empty()).then(|| Raw::new(self.stored))
     }
 
     /// All terms, rising.
@@ -159,13 +189,21 @@ mod tests {
         entry.write_record("Orders/1-A", &mut bytes);
         let record = Record::of(&bytes).unwrap();
         assert_eq!(record.document, "Orders/1-A");
+        assert!(record.stored().is_none());
         let found: Vec<_> = record.terms().map(|term| term.map(|term| (term.field.0, term.kind, term.bytes))).collect();
         let found: Result<Vec<_>> = found.into_iter().collect();
         assert_eq!(found.unwrap(), [(2, Kind::Null, &b""[..]), (7, Kind::Text, b"a"), (7, Kind::Text, b"b")]);
+        entry.store(br#"{"A":1}"#).unwrap();
+        let mut bytes = Vec::new();
+        entry.write_record("x", &mut bytes);
+        let record = Record::of(&bytes).unwrap();
+        assert_eq!(record.stored().map(|stored| stored.bytes()), Some(&br#"{"A":1}"#[..]));
+        assert_eq!(record.terms().count(), 3);
         entry.clear();
         let mut bytes = Vec::new();
         entry.write_record("x", &mut bytes);
-        assert_eq!(Record::of(&bytes).unwrap().terms().count(), 0);
+        let record = Record::of(&bytes).unwrap();
+        assert!(record.stored().is_none() && record.terms().count() == 0);
     }
 
     proptest! {

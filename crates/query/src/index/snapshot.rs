@@ -12,6 +12,7 @@ use super::schema::{Counters, Schema};
 use super::term::{FieldNumber, Kind, StoredTerm, Term};
 use super::term_entries::TermEntries;
 use documents::id;
+use json::Raw;
 use storage::{Location, ReadTransaction};
 
 /// One state of an index. Never waits, and nothing waits for it.
@@ -47,6 +48,11 @@ impl<'s> IndexEntry<'s> {
             }
         }
         Ok(values)
+    }
+
+    /// Its stored values, an object; for a result of a reduce the result. `None`: nothing is stored.
+    pub fn stored(&self) -> Option<Raw<'s>> {
+        self.record.stored()
     }
 
     pub(crate) fn record(&self) -> Record<'s> {

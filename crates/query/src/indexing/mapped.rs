@@ -16,8 +16,11 @@ pub(super) struct MappedEntries {
     /// For each map its fields, in the order of its outputs.
     fields: Vec<Vec<MappedField>>,
     entries: Vec<Entry>,
+    /// For each map whether its fields are stored; `None`: none is.
+    stored: Vec<Option<Vec<bool>>>,
     lower: Vec<u8>,
     metadata: Vec<u8>,
+    json: Vec<u8>,
 }
 
 /// How a field of a map's outputs is kept; `None`: its values are not indexed.
@@ -31,14 +34,20 @@ impl MappedEntries {
         };
         let of_map = |map: &Map| map.output_fields().iter().map(|name| field(name)).collect::<Result<Vec<_>>>();
         let fields = definition.maps().iter().map(of_map).collect::<Result<_>>()?;
-        let (entries, lower, metadata) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(MappedEntries { definition: definition.clone(), fields, entries, lower, metadata })
+        let stored = definition.maps().iter().map(|map| stored_of(definition, map)).collect();
+        let (entries, lower, metadata, json) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Ok(MappedEntries { definition: definition.clone(), fields, entries, stored, lower, metadata, json })
     }
+}
+
+fn stored_of(definition: &MapIndex, map: &Map) -> Option<Vec<bool>> {
+    let stored: Vec<bool> = map.output_fields().iter().map(|name| definition.stores(name)).collect();
+    (map.makes_fields() || stored.contains(&true)).then_some(stored)
 }
 
 impl MakesEntries for MappedEntries {
     fn entries_of(&mut self, index: &Index, document: &Document<'_>) -> Result<&mut [Entry], Unmapped> {
-        let MappedEntries { definition, fields, entries, lower, metadata } = self;
+        let MappedEntries { definition, fields, entries, stored, lower, metadata, json } = self;
         metadata.clear();
         metadata.push(b'{');
         metadata.extend_from_slice(document.stored_metadata());
@@ -47,7 +56,7 @@ impl MakesEntries for MappedEntries {
         let mut count = 0;
         // An error of ours, on its way through the map.
         let mut failed = None;
-        for (map, fields) in definition.maps().iter().zip(&*fields) {
+        for ((map, fields), stored) in definition.maps().iter().zip(&*fields).zip(&*stored) {
             if !is_of(map.source(), &collection) {
                 continue;
             }
@@ -66,8 +75,15 @@ impl MakesEntries for MappedEntries {
                 let entry = &mut entries[count];
                 entry.clear();
                 count += 1;
+                let added = match stored {
+                    Some(stored) => {
+                        store(definition, &output, stored, json);
+                        entry.store(json)
+                    }
+                    None => Ok(()),
+                };
                 let mut values = Values { index, definition, entry, lower };
-                values.add_output(output, fields).map_err(|error| {
+                added.and_then(|()| values.add_output(output, fields)).map_err(|error| {
                     let stopped = MapError::Stopped(error.to_string());
                     failed = Some(error);
                     stopped
@@ -80,6 +96,38 @@ impl MakesEntries for MappedEntries {
             }
         }
         Ok(&mut self.entries[..count])
+    }
+}
+
+/// Makes the object of an output's stored values: those of the fields that are stored, without what is missing. Empty: there are none.
+fn store(definition: &MapIndex, output: &Output<'_, '_>, stored: &[bool], json: &mut Vec<u8>) {
+    json.clear();
+    json::Writer::new(json).object(|json| {
+        for ((name, value), is_stored) in output.fields().zip(stored) {
+            store_value(definition, name, value, *is_stored, json);
+        }
+    });
+    if json == b"{}" {
+        json.clear();
+    }
+}
+
+/// The recursion ends: it goes into arrays only, whose depth is bounded.
+fn store_value(definition: &MapIndex, name: &str, value: &Value<'_>, is_stored: bool, json: &mut json::Writer<'_>) {
+    match value {
+        Value::Missing => {}
+        Value::Field(made) => {
+            let is_stored = match made.options.storage.as_deref() {
+                Some(storage) => storage == "Yes",
+                None => definition.stores(&made.name),
+            };
+            store_value(definition, &made.name, &made.value, is_stored, json);
+        }
+        Value::Array(values) if values.iter().any(|value| matches!(value, Value::Field(_))) => {
+            values.iter().for_each(|value| store_value(definition, name, value, is_stored, json));
+        }
+        value if is_stored => value.write_json(json.name(name)),
+        _ => {}
     }
 }
 

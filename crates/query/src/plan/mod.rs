@@ -18,7 +18,7 @@ pub use error::Refused;
 pub use index_query::{IndexChoice, IndexQuery, SortBy, SortKey};
 pub use page::Page;
 pub use parameters::Parameters;
-pub use projection::{Projected, ProjectedColumn, Projection, Step};
+pub use projection::{Projected, ProjectedColumn, Projection, ProjectionBehavior, Step};
 
 use crate::rql::{self, Call, Expression, Output, Query, Segment};
 

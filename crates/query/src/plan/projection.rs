@@ -12,6 +12,53 @@ pub struct Projection {
     pub is_distinct: bool,
     /// What is missing is left out, instead of being null: so it is where the query gives documents a name.
     pub omits_missing: bool,
+    /// Where values come from. Queries of requests say it, not their texts.
+    pub behavior: ProjectionBehavior,
+}
+
+/// Where projected values come from, if an index stores some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ProjectionBehavior {
+    /// From the index what it stores, from the document what it does not.
+    #[default]
+    Default,
+    /// From the index alone; what it does not store is left out.
+    FromIndex,
+    /// From the index alone; what it does not store is an error.
+    FromIndexOrThrow,
+    /// From the document alone.
+    FromDocument,
+    /// From the document alone; what it does not have is an error.
+    FromDocumentOrThrow,
+}
+
+impl ProjectionBehavior {
+    /// By the name that clients give it. `None`: there is none of it.
+    pub fn of(name: &str) -> Option<ProjectionBehavior> {
+        Some(match name {
+            "Default" => ProjectionBehavior::Default,
+            "FromIndex" => ProjectionBehavior::FromIndex,
+            "FromIndexOrThrow" => ProjectionBehavior::FromIndexOrThrow,
+            "FromDocument" => ProjectionBehavior::FromDocument,
+            "FromDocumentOrThrow" => ProjectionBehavior::FromDocumentOrThrow,
+            _ => return None,
+        })
+    }
+
+    /// Whether documents may be asked.
+    pub fn asks_documents(self) -> bool {
+        !matches!(self, ProjectionBehavior::FromIndex | ProjectionBehavior::FromIndexOrThrow)
+    }
+
+    /// Whether the index may be asked.
+    pub fn asks_index(self) -> bool {
+        !matches!(self, ProjectionBehavior::FromDocument | ProjectionBehavior::FromDocumentOrThrow)
+    }
+
+    /// Whether a value that is nowhere is an error.
+    pub fn throws(self) -> bool {
+        matches!(self, ProjectionBehavior::FromIndexOrThrow | ProjectionBehavior::FromDocumentOrThrow)
+    }
 }
 
 /// One value and its name in the results.
@@ -26,8 +73,13 @@ pub struct ProjectedColumn {
 /// A projected value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Projected {
-    /// What stands at a path of the document.
-    Path(Vec<Step>),
+    /// What an index stores under a name, or stands at a path of the document.
+    Path {
+        /// The path as a field of an index is named.
+        field: String,
+        /// The path.
+        steps: Vec<Step>,
+    },
     /// What stands at a path of the stored metadata.
     Metadata(Vec<Step>),
     /// The document's id.
@@ -77,7 +129,12 @@ impl Projection {
             }
             projected.push(column);
         }
-        Ok(Some(Projection { columns: projected, is_distinct: *is_distinct, omits_missing: alias.is_some() }))
+        Ok(Some(Projection {
+            columns: projected,
+            is_distinct: *is_distinct,
+            omits_missing: alias.is_some(),
+            behavior: ProjectionBehavior::Default,
+        }))
     }
 }
 
@@ -127,8 +184,24 @@ fn path_of(path: &Path<'_>, alias: Option<&str>) -> Result<(Projected, String), 
     let name = if is_aliased { last.unwrap_or_default() } else { path.text().into_owned() };
     Ok(match steps.first() {
         Some(Step::Name(first)) if first == METADATA => (Projected::Metadata(steps.split_off(1)), name),
-        _ => (Projected::Path(steps), name),
+        _ => (Projected::Path { field: field_of(&steps), steps }, name),
     })
+}
+
+/// The name that a field of an index has which stands at a path.
+fn field_of(steps: &[Step]) -> String {
+    let mut field = String::new();
+    for step in steps {
+        match step {
+            Step::Name(_) if field.is_empty() => {}
+            Step::Name(_) => field.push('.'),
+            Step::Elements => field.push_str("[]"),
+        }
+        if let Step::Name(name) = step {
+            field.push_str(name);
+        }
+    }
+    field
 }
 
 /// A quoted name may be a whole path.

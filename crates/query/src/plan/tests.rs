@@ -213,7 +213,7 @@ fn check_projection(text: &str, columns: &str) {
     };
     let column = |column: &ProjectedColumn| {
         let value = match &column.value {
-            Projected::Path(path) => steps(path),
+            Projected::Path { steps: path, .. } => steps(path),
             Projected::Metadata(path) => format!("metadata {}", steps(path)),
             Projected::Id => "its id".to_owned(),
             Projected::Literal(json) => String::from_utf8(json.clone()).unwrap(),

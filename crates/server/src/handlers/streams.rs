@@ -122,7 +122,12 @@ fn stream_query(out: &mut AnswerWriter, running: &Running<'_>, format: Format) -
     out.begin(reply::ok(Bytes::new()), running.documents)?;
     let mut documents = Documents::begin(out, Format::Object, &before);
     documents.form = if format == Format::Lines { Form::Items } else { Form::Elements };
-    running.each(&mut |document| documents.write(out, |out| running.write_row(&document, false, out)))?;
+    let mut row = Vec::new();
+    running.each(&mut |hit| {
+        row.clear();
+        running.write_row(&hit, false, &mut row)?;
+        documents.write(out, |out| out.extend_from_slice(&row))
+    })?;
     documents.end(out);
     Ok(None)
 }

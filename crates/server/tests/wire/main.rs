@@ -24,6 +24,7 @@ mod queries;
 mod routes;
 mod sample_data;
 mod statistics;
+mod stored_fields;
 mod streams;
 mod support;
 mod topology;

@@ -9,7 +9,7 @@ use database::documents::{Document, IncludePath};
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 
 use super::collection::keep;
-use super::running::{Counts, Running};
+use super::running::{Counts, Hit, Running};
 use crate::answers::WholeOut;
 use crate::date::NEVER;
 use crate::error::Result;
@@ -59,13 +59,13 @@ impl<'a> Answer<'a> {
         let mut results = Vec::new();
         let mut counted = None;
         let mut taken = 0;
-        let total = running.each(&mut |document| {
+        let total = running.each(&mut |hit| {
             let buffer = if counted.is_some() { out.buffer() } else { &mut results };
             if taken > 0 {
                 buffer.push(b',');
             }
             taken += 1;
-            running.write_row(&document, self.is_metadata_only, buffer);
+            running.write_row(&hit, self.is_metadata_only, buffer)?;
             if counted.is_none() && results.len() >= self.whole_size {
                 let counts = running.counts()?;
                 self.begin(out, counts, 0)?;
@@ -76,7 +76,7 @@ impl<'a> Answer<'a> {
                 out.part_done()?;
                 running.deadline.lift();
             }
-            included.keep(running, document)
+            included.keep(running, hit)
         })?;
         if counted.is_none() {
             self.begin(out, Counts { total, taken }, 0)?;
@@ -94,11 +94,9 @@ impl<'a> Answer<'a> {
         let mut seen = HashSet::new();
         let mut skipped = 0;
         let mut is_full = take == 0;
-        let outcome = running.each(&mut |document| {
+        let outcome = running.each(&mut |hit| {
             row.clear();
-            if let Some(projection) = &running.plan.projection {
-                projection.write(&document, &mut row);
-            }
+            running.write_values(running.plan.projection.as_ref(), &hit, &mut row)?;
             if !seen.insert(xxhash_rust::xxh3::xxh3_128(&row)) {
                 skipped += 1;
                 return Ok(());
@@ -110,9 +108,9 @@ impl<'a> Answer<'a> {
             if !results.is_empty() {
                 results.push(b',');
             }
-            running.write_row(&document, self.is_metadata_only, &mut results);
+            running.write_row(&hit, self.is_metadata_only, &mut results)?;
             room.grow(results.len() + seen.len() * size_of::<u128>())?;
-            included.keep(running, document)
+            included.keep(running, hit)
         });
         let taken = (seen.len() as u64).min(take);
         let total = match outcome {
@@ -176,8 +174,11 @@ struct Included<'a> {
 }
 
 impl<'a> Included<'a> {
-    fn keep(&mut self, running: &Running<'_>, document: Document<'a>) -> Result<()> {
-        if running.plan.includes.is_empty() { Ok(()) } else { keep(&mut self.kept, document, &mut self.room) }
+    fn keep(&mut self, running: &Running<'_>, hit: Hit<'a, '_>) -> Result<()> {
+        match hit.document.filter(|_| !running.plan.includes.is_empty()) {
+            Some(document) => keep(&mut self.kept, document, &mut self.room),
+            None => Ok(()),
+        }
     }
 }
 

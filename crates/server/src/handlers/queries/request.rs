@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hyper::StatusCode;
-use query::plan::{Parameters, Plan, Refused};
+use query::plan::{Parameters, Plan, ProjectionBehavior, Refused};
 use query::rql;
 
 use crate::error::{Error, Result};
@@ -51,6 +51,9 @@ impl Request {
         let take = number("PageSize")?.filter(|size| *size < i32::MAX as u64);
         request.plan.page = request.plan.page.within(number("Start")?.unwrap_or(0), take);
         request.stale_wait = stale_wait(&body)?;
+        if let Some(projection) = &mut request.plan.projection {
+            projection.behavior = projection_behavior(&body)?;
+        }
         Ok(request)
     }
 
@@ -73,6 +76,18 @@ impl Request {
             Refused::NotSupported(feature) => Error::not_supported(feature),
         })?;
         Ok(Request { text: text.to_owned(), plan, stale_wait: None })
+    }
+}
+
+fn projection_behavior(body: &json::Value) -> Result<ProjectionBehavior> {
+    match body.get("ProjectionBehavior") {
+        None | Some(json::Value::Null) => Ok(ProjectionBehavior::Default),
+        Some(value) => value.as_str().and_then(ProjectionBehavior::of).ok_or_else(|| {
+            Error::Argument(
+                "'ProjectionBehavior' must be Default, FromIndex, FromIndexOrThrow, FromDocument or FromDocumentOrThrow"
+                    .to_owned(),
+            )
+        }),
     }
 }
 

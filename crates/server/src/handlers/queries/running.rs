@@ -5,9 +5,9 @@ use std::sync::Arc;
 use database::Index;
 use database::documents::{Document, Etag, Snapshot};
 use query::execute::{self, Found};
-use query::index::IndexSnapshot;
+use query::index::{IndexEntry, IndexSnapshot};
 use query::indexing::progress_of;
-use query::plan::{CollectionQuery, Filter, Find, Page, Plan, Source};
+use query::plan::{CollectionQuery, Filter, Find, Page, Plan, Projection, Source};
 
 use super::collection;
 use super::ready::Ready;
@@ -29,7 +29,19 @@ pub(crate) struct Running<'a> {
 
 enum Results<'a> {
     Collection(&'a CollectionQuery),
-    Index { index: &'a Index, snapshot: IndexSnapshot<'a>, found: Found, is_stale: bool, _room: Room },
+    Index { index: &'a Index, snapshot: IndexSnapshot<'a>, found: Found, is_stale: bool, loads: bool, _room: Room },
+}
+
+/// One result: a document, or what the index keeps of it, or both.
+pub(crate) struct Hit<'a, 's> {
+    pub(crate) document: Option<Document<'a>>,
+    pub(crate) entry: Option<IndexEntry<'s>>,
+}
+
+impl Hit<'_, '_> {
+    fn row(&self) -> execute::Row<'_> {
+        execute::Row { document: self.document.as_ref(), entry: self.entry }
+    }
 }
 
 /// The index of a query, opened.
@@ -77,7 +89,9 @@ impl<'a> Running<'a> {
                 let found = found.inspect_err(|error| fail_if_damaged(&ready.index, error))?;
                 let mut room = memory.room();
                 room.grow(found.entries.len() * size_of::<execute::EntryId>())?;
-                Results::Index { index: &ready.index, snapshot, found, is_stale, _room: room }
+                let is_stored = |field: &str| ready.index.definition().stores(field);
+                let loads = plan.projection.as_ref().is_none_or(|projection| projection.needs_documents(is_stored));
+                Results::Index { index: &ready.index, snapshot, found, is_stale, loads, _room: room }
             }
             (Find::Index(_), None) => unreachable!("a query that needs an index was made ready with one"),
             (Find::Collection(query), _) => Results::Collection(query),
@@ -105,20 +119,21 @@ impl<'a> Running<'a> {
         matches!(&self.results, Results::Index { is_stale: true, .. })
     }
 
-    /// Calls `found` with each document of the page, and gives how many there are without paging: -1 if that is not known.
-    pub(crate) fn each(&self, found: &mut dyn FnMut(Document<'a>) -> Result<()>) -> Result<i64> {
+    /// Calls `found` with each result of the page, and gives how many there are without paging: -1 if that is not known.
+    pub(crate) fn each<'s>(&'s self, found: &mut dyn FnMut(Hit<'a, 's>) -> Result<()>) -> Result<i64> {
         match &self.results {
             Results::Collection(query) => {
+                let found = &mut |document| found(Hit { document: Some(document), entry: None });
                 collection::execute(self.documents, query, page_of(self.plan), self.memory, self.deadline, found)
             }
-            Results::Index { snapshot, found: Found { total, entries }, .. } => {
+            Results::Index { snapshot, found: Found { total, entries }, loads, .. } => {
                 for id in entries {
                     self.deadline.look()?;
+                    let Some(entry) = snapshot.entry(*id)? else { continue };
+                    let document = if *loads { self.documents.get(entry.document())? } else { None };
                     // One that is not there was deleted after the index was read.
-                    if let Some(entry) = snapshot.entry(*id)?
-                        && let Some(document) = self.documents.get(entry.document())?
-                    {
-                        found(document)?;
+                    if document.is_some() || !loads {
+                        found(Hit { document, entry: Some(entry) })?;
                     }
                 }
                 Ok(total.cast_signed())
@@ -126,18 +141,65 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Appends what a document is in the results.
-    pub(crate) fn write_row(&self, document: &Document<'_>, is_metadata_only: bool, out: &mut Vec<u8>) {
-        let is_from_index = matches!(self.results, Results::Index { .. });
-        let Some(projection) = self.plan.projection.as_ref().filter(|_| !is_metadata_only) else {
-            return document.write(out, is_metadata_only, is_from_index.then_some(SCORE));
+    /// Appends what a result is in the answer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MissingValue`] if the projection wants a value that is not there.
+    pub(crate) fn write_row(&self, hit: &Hit<'_, '_>, is_metadata_only: bool, out: &mut Vec<u8>) -> Result<()> {
+        let score = hit.entry.map(|_| SCORE);
+        let projection = self.plan.projection.as_ref().filter(|_| !is_metadata_only);
+        let (projection, document) = match (projection, &hit.document) {
+            (None, Some(document)) => {
+                document.write(out, is_metadata_only, score);
+                return Ok(());
+            }
+            (projection, document) => (projection, document),
         };
         out.push(b'{');
-        projection.write(document, out);
+        self.write_values(projection, hit, out)?;
         out.extend_from_slice(if out.ends_with(b"{") { b"" } else { b"," });
-        out.extend_from_slice(b"\"@metadata\":{\"@projection\":true,");
-        document.write_computed_metadata(out, Some(if is_from_index { SCORE } else { 0.0 }));
+        out.extend_from_slice(b"\"@metadata\":{");
+        if projection.is_some() {
+            out.extend_from_slice(b"\"@projection\":true,");
+        }
+        match (document, hit.entry) {
+            (Some(document), _) => document.write_computed_metadata(out, Some(score.unwrap_or(0.0))),
+            (None, entry) => {
+                out.extend_from_slice(b"\"@change-vector\":null");
+                if let Some(entry) = entry {
+                    out.extend_from_slice(b",\"@id\":\"");
+                    json::escape_into(out, entry.document());
+                    out.push(b'"');
+                }
+            }
+        }
         out.extend_from_slice(b"}}");
+        Ok(())
+    }
+
+    /// Appends the properties of a result, without braces and without metadata.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::write_row`].
+    pub(crate) fn write_values(
+        &self,
+        projection: Option<&Projection>,
+        hit: &Hit<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        match projection {
+            Some(projection) => {
+                projection.write(&hit.row(), out)?;
+                Ok(())
+            }
+            None => {
+                let stored = hit.entry.and_then(|entry| entry.stored()).map_or(&b"{}"[..], |stored| stored.bytes());
+                out.extend_from_slice(stored.strip_prefix(b"{").unwrap_or(stored).strip_suffix(b"}").unwrap_or(stored));
+                Ok(())
+            }
+        }
     }
 
     /// Counts what it finds: at once for whole collections and indexes, else by executing it.
