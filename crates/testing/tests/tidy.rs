@@ -12,9 +12,9 @@ use testing::{manifest, routes, tree};
 const ARROWS: &[(&str, &[&str])] = &[
     ("cli", &["server"]),
     ("server", &["database", "json"]),
-    ("database", &["query", "documents", "json"]),
+    ("database", &["query", "documents", "script", "json"]),
     ("query", &["documents", "script"]),
-    ("documents", &["storage", "script", "json"]),
+    ("documents", &["storage", "json"]),
     ("script", &["json"]),
     ("storage", &[]),
     ("json", &[]),

@@ -1,0 +1,329 @@
+//! An engine of the library with one compiled script in it.
+//!
+//! Its global scope has what the language has, less what makes code of text, waits, or holds memory that nobody counts; and the
+//! functions of `prelude.js`. The next run of the same script finds the engine as the last one left it, its numbers of
+//! documents and origins apart.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rquickjs::context::intrinsic;
+use rquickjs::function::Args;
+use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Persistent, Runtime, Value};
+
+use crate::error::{Error, Result};
+use crate::host::Host;
+use crate::limits::{Limits, STACK_SIZE_MAX};
+use crate::native;
+use crate::origin::{self, Asking};
+use crate::outcome::Outcome;
+use crate::program::{Input, Run};
+use crate::result::{Failure, ResultWriter};
+use crate::state::{Question, State};
+use crate::watch::Watch;
+
+const PRELUDE: &str = include_str!("prelude.js");
+
+/// Elements of arrays, and characters times characters, of which the library's own loops may be about.
+const LENGTH_MAX: u32 = 4 << 20;
+
+/// What all functions of an engine share.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    pub state: RefCell<State>,
+    pub watch: Watch,
+}
+
+// The values are dropped before the context, and that before the runtime.
+pub(crate) struct Engine {
+    function: Persistent<Function<'static>>,
+    prelude: Persistent<Object<'static>>,
+    context: Context,
+    runtime: Runtime,
+    shared: Rc<Shared>,
+    /// What was compiled.
+    pub text: Arc<str>,
+    pub limits: Limits,
+}
+
+impl Engine {
+    /// Compiles a script.
+    ///
+    /// * `written`: what the user wrote, for errors.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Syntax`], or a limit is exceeded.
+    pub fn new(text: Arc<str>, written: &str, limits: &Limits) -> Result<Engine> {
+        let shared = Rc::new(Shared::default());
+        let failed = |error: rquickjs::Error| Error::Host(format!("the engine of scripts does not start: {error}"));
+        let runtime = Runtime::new().map_err(failed)?;
+        runtime.set_memory_limit(limits.memory);
+        runtime.set_max_stack_size(STACK_SIZE_MAX);
+        let watch = shared.clone();
+        runtime.set_interrupt_handler(Some(Box::new(move || watch.watch.look())));
+        let context = Context::builder()
+            .with::<intrinsic::Eval>()
+            .with::<intrinsic::Date>()
+            .with::<intrinsic::RegExpCompiler>()
+            .with::<intrinsic::RegExp>()
+            .with::<intrinsic::Json>()
+            .with::<intrinsic::MapSet>()
+            .with::<intrinsic::Proxy>()
+            .with::<intrinsic::Promise>()
+            .build(&runtime)
+            .map_err(failed)?;
+        shared.watch.begin(limits, Duration::ZERO);
+        let compiled = context.with(|ctx| {
+            let prelude: Function<'_> = ctx.eval(PRELUDE).catch(&ctx).map_err(|error| prelude_failed(&error))?;
+            let natives = native::natives(&ctx, &shared).catch(&ctx).map_err(|error| prelude_failed(&error))?;
+            let prelude: Object<'_> =
+                prelude.call((natives, LENGTH_MAX)).catch(&ctx).map_err(|error| prelude_failed(&error))?;
+            let compiled = compile(&ctx, &prelude, &text);
+            let function = compiled.map_err(|failure| match error(&ctx, &shared, failure) {
+                Error::Thrown { message, line } => Error::Syntax { message, line, text: written.to_owned() },
+                error => error,
+            })?;
+            Ok::<_, Error>((Persistent::save(&ctx, function), Persistent::save(&ctx, prelude)))
+        });
+        let (function, prelude) = compiled?;
+        Ok(Engine { function, prelude, context, runtime, shared, text, limits: *limits })
+    }
+
+    /// Runs it once. `None`: it asked for something, and is to be run again after [`answer`](Self::answer).
+    ///
+    /// * `spent`: what it took before, if it is run again.
+    pub fn run(&mut self, run: &Run<'_>, limits: &Limits, spent: Duration) -> Result<Option<Outcome>> {
+        let shared = &self.shared;
+        shared.state.borrow_mut().begin(run.may_write);
+        shared.watch.begin(limits, spent);
+        let result = self.context.with(|ctx| {
+            let outcome = run_in(&ctx, shared, self.function.clone(), self.prelude.clone(), run);
+            outcome.map_err(|failure| error(&ctx, shared, failure))
+        });
+        let mut state = shared.state.borrow_mut();
+        if let Some(message) = shared.watch.exceeded() {
+            return Err(Error::Limit { message });
+        }
+        if let Some(refused) = state.refused.take() {
+            return Err(refused);
+        }
+        // Whatever came of it: it did not have what it asked for.
+        if state.question.is_some() {
+            return Ok(None);
+        }
+        let (json, is_first_argument) = result?;
+        Ok(Some(Outcome {
+            json,
+            is_first_argument,
+            effects: std::mem::take(&mut state.effects),
+            includes: std::mem::take(&mut state.includes),
+            printed: std::mem::take(&mut state.printed),
+            loaded: std::mem::take(&mut state.loaded),
+        }))
+    }
+
+    /// Asks the host what the last run asked for.
+    pub fn answer(&mut self, host: &mut dyn Host) -> Result<()> {
+        let question = self.shared.state.borrow_mut().question.take();
+        match question {
+            Some(Question::Document(id)) => {
+                let document = host.load(&id).map_err(Error::Host)?.map(Rc::new);
+                self.shared.state.borrow_mut().answers.documents.insert(id.to_lowercase(), document);
+            }
+            Some(Question::Id(given)) => {
+                let id = host.new_id(&given).map_err(Error::Host)?;
+                self.shared.state.borrow_mut().answers.ids.push(id);
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Forgets what belongs to the last run.
+    pub fn rest(&mut self) {
+        *self.shared.state.borrow_mut() = State::default();
+        // What the run left behind is not needed by anybody; a failure to forget it is met again, and heeded, by the next run.
+        self.context.with(|ctx| {
+            let forgotten = self
+                .prelude
+                .clone()
+                .restore(&ctx)
+                .and_then(|prelude| prelude.get::<_, Function<'_>>("begin")?.call::<_, ()>(()));
+            if forgotten.is_err() {
+                ctx.catch();
+            }
+        });
+    }
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let _ = &self.runtime;
+        f.debug_struct("Engine").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+fn prelude_failed(error: &CaughtError<'_>) -> Error {
+    match error.to_string() {
+        message if message.contains(OUT_OF_MEMORY) => Error::Limit { message: OUT_OF_MEMORY.to_owned() },
+        message => Error::Host(format!("the engine of scripts does not start: {message}")),
+    }
+}
+
+fn compile<'js>(ctx: &Ctx<'js>, prelude: &Object<'js>, text: &str) -> Result<Function<'js>, Failure> {
+    let make: Function<'js> = ctx.eval(text)?;
+    let [nothing, calls]: [Value<'js>; 2] = [prelude.get("nothing")?, prelude.get("callNothing")?];
+    Ok(make.call((nothing, calls))?)
+}
+
+/// The result, and whether it is the first argument.
+fn run_in<'js>(
+    ctx: &Ctx<'js>,
+    shared: &Shared,
+    function: Persistent<Function<'static>>,
+    prelude: Persistent<Object<'static>>,
+    run: &Run<'_>,
+) -> Result<(Vec<u8>, bool), Failure> {
+    let function = function.restore(ctx)?;
+    let prelude = prelude.restore(ctx)?;
+    prelude.get::<_, Function<'js>>("begin")?.call::<_, ()>(())?;
+    let inputs = Inputs { ctx, shared, know: prelude.get("know")?, noting: prelude.get("note")? };
+    let mut arguments = Args::new(ctx.clone(), run.arguments.len());
+    let this = match &run.this {
+        Some(this) => Some(inputs.value(this)?),
+        None => None,
+    };
+    if let Some(this) = &this {
+        arguments.this(this.clone())?;
+    }
+    let mut first = None;
+    for input in run.arguments {
+        let value = inputs.value(input)?;
+        arguments.push_arg(value.clone())?;
+        first.get_or_insert(value);
+    }
+    let returned: Value<'js> = arguments.apply(&function)?;
+    let asking = asking(&prelude)?;
+    let has_origins = !shared.state.borrow().origins.is_empty();
+    let writer = ResultWriter { asking: &asking, state: &shared.state, has_origins };
+    let mut json = Vec::new();
+    let result = this.as_ref().unwrap_or(&returned);
+    writer.write(&mut json, result, this.is_some())?;
+    Ok((json, this.is_none() && first.as_ref() == Some(&returned) && returned.is_object()))
+}
+
+/// What writing needs of the engine.
+pub(crate) fn asking<'js>(prelude: &Object<'js>) -> rquickjs::Result<Asking<'js>> {
+    Ok(Asking {
+        origin: prelude.get("origin")?,
+        date_text: prelude.get("dateText")?,
+        well_formed: prelude.get("wellFormed")?,
+        date: prelude.get("date")?,
+    })
+}
+
+/// Makes values of what a run is given.
+struct Inputs<'i, 'js> {
+    ctx: &'i Ctx<'js>,
+    shared: &'i Shared,
+    know: Function<'js>,
+    noting: Function<'js>,
+}
+
+impl<'js> Inputs<'_, 'js> {
+    fn value(&self, input: &Input<'_>) -> Result<Value<'js>, Failure> {
+        match input {
+            Input::Null => Ok(Value::new_null(self.ctx.clone())),
+            Input::Json(json) => self.json(&Rc::from(*json)),
+            Input::Document(document) => self.document(document),
+            Input::Documents(documents) => {
+                let array = rquickjs::Array::new(self.ctx.clone())?;
+                for (at, document) in documents.iter().enumerate() {
+                    match document {
+                        Some(document) => array.set(at, self.document(document)?)?,
+                        None => array.set(at, Value::new_null(self.ctx.clone()))?,
+                    }
+                }
+                Ok(array.into_value())
+            }
+        }
+    }
+
+    fn json(&self, json: &Rc<[u8]>) -> Result<Value<'js>, Failure> {
+        parse(self.ctx, &self.shared.state, &self.noting, json).map_err(Failure::from)
+    }
+
+    fn document(&self, document: &crate::Document) -> Result<Value<'js>, Failure> {
+        let value = self.json(&document.json)?;
+        let place = self.shared.state.borrow_mut().add(Rc::new(document.clone()));
+        self.know.call::<_, ()>((value.clone(), place))?;
+        Ok(value)
+    }
+}
+
+/// Makes a value of JSON, and notes where its parts come from if it is odd.
+pub(crate) fn parse<'js>(
+    ctx: &Ctx<'js>,
+    state: &RefCell<State>,
+    noting: &Function<'js>,
+    json: &Rc<[u8]>,
+) -> rquickjs::Result<Value<'js>> {
+    let value = ctx.json_parse(&json[..])?;
+    if origin::is_odd(json) {
+        let text = state.borrow().texts.len();
+        let mut origins = std::mem::take(&mut state.borrow_mut().origins);
+        let noted = origin::note(noting, &value, (text, json, json::Raw::new(json)), &mut origins);
+        let mut state = state.borrow_mut();
+        state.origins = origins;
+        state.texts.push(json.clone());
+        noted?;
+    }
+    Ok(value)
+}
+
+/// What the library says when there is no memory left.
+const OUT_OF_MEMORY: &str = "out of memory";
+
+/// Why a script failed.
+fn error(ctx: &Ctx<'_>, shared: &Shared, failure: Failure) -> Error {
+    let thrown = match failure {
+        Failure::Refused(error) => return error,
+        Failure::Engine(rquickjs::Error::Exception) => ctx.catch(),
+        Failure::Engine(rquickjs::Error::Allocation) => {
+            return Error::Limit { message: OUT_OF_MEMORY.to_owned() };
+        }
+        Failure::Engine(error) => return Error::Thrown { message: error.to_string(), line: 0 },
+    };
+    if let Some(message) = shared.watch.exceeded() {
+        return Error::Limit { message };
+    }
+    let text = |value: &Value<'_>| value.as_string().and_then(|text| text.to_string().ok());
+    let Some(object) = thrown.as_object() else {
+        let message = match (text(&thrown), thrown.as_number()) {
+            (Some(text), _) => text,
+            (None, Some(number)) => number.to_string(),
+            (None, None) => thrown.as_bool().map_or_else(|| thrown.type_name().to_owned(), |value| value.to_string()),
+        };
+        return Error::Thrown { message, line: 0 };
+    };
+    let member = |name: &str| object.get::<_, Value<'_>>(name).ok().as_ref().and_then(text);
+    let message = member("message").or_else(|| {
+        let json = ctx.json_stringify(object.clone()).ok().flatten();
+        json.and_then(|json| json.to_string().ok())
+    });
+    let message = message.unwrap_or_else(|| "an object".to_owned());
+    if message == OUT_OF_MEMORY {
+        let memory = shared.state.borrow().documents.len();
+        return Error::Limit { message: format!("The script ran out of memory ({memory} documents were at hand)") };
+    }
+    Error::Thrown { message, line: member("stack").as_deref().and_then(line_of).unwrap_or(0) }
+}
+
+/// The first line of the script in a list of calls: `at f (eval_script:3:5)`.
+fn line_of(stack: &str) -> Option<u32> {
+    let (_, place) = stack.split_once("eval_script:")?;
+    place.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
+}

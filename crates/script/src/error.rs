@@ -1,0 +1,42 @@
+//! Why a script was refused, or failed.
+
+/// Why a script was refused, or failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// It is no JavaScript. Line from 1.
+    #[error("Failed to parse: {message} (line {line}) in\n{text}")]
+    Syntax {
+        /// What the parser says.
+        message: String,
+        /// The line in the text that was given.
+        line: u32,
+        /// The text.
+        text: String,
+    },
+    /// It threw something, or did what has no meaning. Line from 1; 0: unknown.
+    #[error("{message}")]
+    Thrown {
+        /// What it threw, as text.
+        message: String,
+        /// Where, in the text that was given.
+        line: u32,
+    },
+    /// It took more than it may: which limit, by its name.
+    #[error("{message}")]
+    Limit {
+        /// Which limit, and how much it is.
+        message: String,
+    },
+    /// It asked for what is not there yet.
+    #[error("{0}")]
+    NotSupported(String),
+    /// A call of a host function that means nothing, or is not allowed here.
+    #[error("{0}")]
+    Misuse(String),
+    /// The host failed.
+    #[error("{0}")]
+    Host(String),
+}
+
+/// What running a script gives.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,56 @@
+//! What scripts ask of the database.
+
+use std::rc::Rc;
+
+/// A document as scripts see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// The id as it is spelled.
+    pub id: String,
+    /// Checked JSON: an object, with the stored properties of its metadata as `@metadata`.
+    pub json: Rc<[u8]>,
+    /// The rest of its metadata; `None` for one that is not stored.
+    pub stored: Option<Stored>,
+}
+
+/// What a document has once it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The change vector.
+    pub change_vector: String,
+    /// When it was written, as clients read it.
+    pub last_modified: String,
+    /// The same in ticks of 100 ns since the year 1.
+    pub ticks: u64,
+}
+
+/// Answers the questions of a run. It is asked the same question once.
+pub trait Host {
+    /// The document with this id, in any case.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read.
+    fn load(&mut self, id: &str) -> Result<Option<Document>, String>;
+
+    /// A whole id for a document that is put under `given`, which ends with `/` or is empty.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    fn new_id(&mut self, given: &str) -> Result<String, String>;
+}
+
+/// A host that has nothing.
+#[derive(Debug)]
+pub struct NoHost;
+
+impl Host for NoHost {
+    fn load(&mut self, _id: &str) -> Result<Option<Document>, String> {
+        Ok(None)
+    }
+
+    fn new_id(&mut self, given: &str) -> Result<String, String> {
+        Err(format!("there is no id for '{given}'"))
+    }
+}

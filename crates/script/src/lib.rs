@@ -1,0 +1,35 @@
+//! Running JavaScript: patches, projections, maps.
+//!
+//! ```text
+//! text ─► propagate ─► Program ─► engine (one for a thread and program) ─► Outcome: JSON, what is to be put and deleted
+//!                                    ▲                      │
+//!                     documents as JSON, arguments          └─► questions to the Host; then the run begins anew
+//! ```
+//!
+//! A run is a function of what it is given: it changes nothing outside, and what it wants to be changed is in its [`Outcome`]. A document
+//! that it asks for and was not given is a *question*: the run is given up, the [`Host`] asked, and the run begun
+//! anew with the answer. So the host may hold what borrows from elsewhere, and is never called from inside of the engine.
+//!
+//! Every run is bounded in steps, time and memory ([`Limits`]); an engine that met a limit is thrown away.
+#![forbid(unsafe_code)]
+
+mod engine;
+mod error;
+mod host;
+mod limits;
+mod native;
+mod number;
+mod origin;
+mod outcome;
+mod program;
+mod propagate;
+mod result;
+mod state;
+mod token;
+mod watch;
+
+pub use error::{Error, Result};
+pub use host::{Document, Host, NoHost, Stored};
+pub use limits::{Limits, SCRIPT_SIZE_MAX};
+pub use outcome::{Effect, Outcome};
+pub use program::{Body, Input, Program, Run, is_name};

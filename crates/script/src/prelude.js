@@ -1,0 +1,244 @@
+// What scripts find in their global scope, and what they do not find any more. Runs once for each engine, before the script is compiled.
+// `native` stays in here: scripts reach the host through the functions below alone.
+(function (native, lengthMax) {
+    "use strict";
+    const { apply, defineProperty } = Reflect;
+    const global = globalThis;
+    const documents = new Map(), origins = new Map();
+    const mapGet = Map.prototype.get, mapSet = Map.prototype.set, mapClear = Map.prototype.clear;
+    const isArray = Array.isArray, stringOf = String, NumberOf = Number, ErrorOf = Error;
+    const DateOf = Date, dateToJson = Date.prototype.toISOString, dateToTime = Date.prototype.getTime;
+    const replace = String.prototype.replace, slice = String.prototype.slice, RegExpOf = RegExp;
+    const toWellFormed = String.prototype.toWellFormed;
+    const ProxyOf = Proxy;
+    const refuse = message => { native.refuse(message); throw new ErrorOf(message); };
+    const isObject = value => typeof value === "object" && value !== null;
+
+    // What reads null where there is nothing.
+    const nothing = new ProxyOf({}, {
+        get: (_, name) => (name === "length" ? 0 : null),
+        has: () => false,
+        set: () => { throw new TypeError("Cannot set a property of null"); },
+        deleteProperty: () => true,
+    });
+    const callNull = () => null, callArray = () => [];
+    const callNothing = new ProxyOf({}, {
+        get: (_, name) => (name === "map" || name === "filter" || name === "flatMap" ? callArray : callNull),
+    });
+    // A name that nobody declared is null.
+    Object.setPrototypeOf(global, new ProxyOf(Object.create(null), {
+        get: (_, name) => (typeof name === "symbol" ? undefined : null),
+        has: () => false,
+        set: (_, name) => { throw new ReferenceError(`${stringOf(name)} is not defined`); },
+    }));
+
+    const add = (name, value) => defineProperty(global, name, { value, writable: false, enumerable: false, configurable: false });
+    const loaded = id => {
+        const place = native.load(id);
+        if (place === undefined) return null;
+        const document = native.parse(tools, place);
+        apply(mapSet, documents, [document, place]);
+        return document;
+    };
+    const load = id => {
+        if (id === null || id === undefined) return null;
+        if (isArray(id)) {
+            const all = [];
+            for (let at = 0; at < id.length; at++) all[at] = id[at] === null || id[at] === undefined ? null : loaded(stringOf(id[at]));
+            return all;
+        }
+        if (typeof id !== "string") refuse("load(id | ids) must be called with a single string argument or an array of them");
+        return loaded(id);
+    };
+    add("load", load);
+    add("id", function (document) {
+        if (arguments.length !== 1) refuse("id(doc) must be called with a single argument");
+        if (document === null || document === undefined) return null;
+        if (!isObject(document)) refuse("id(doc) must be called with an object argument");
+        const place = apply(mapGet, documents, [document]);
+        return place === undefined ? null : native.idOf(place);
+    });
+    add("getMetadata", function (document) {
+        if (arguments.length !== 1) refuse("getMetadata(doc) must be called with a single argument");
+        if (document === null || document === undefined) return null;
+        if (!isObject(document)) refuse("getMetadata(doc) must be called with an object argument");
+        let metadata = document["@metadata"];
+        if (!isObject(metadata)) metadata = {};
+        const place = apply(mapGet, documents, [document]);
+        const vector = place === undefined ? undefined : native.vectorOf(place);
+        if (vector !== undefined) {
+            metadata["@change-vector"] = vector;
+            metadata["@id"] = native.idOf(place);
+            metadata["@last-modified"] = native.dateOf(place);
+        }
+        return metadata;
+    });
+    add("lastModified", function (document) {
+        if (arguments.length !== 1) refuse("lastModified(doc) must be called with a single argument");
+        if (!isObject(document)) return null;
+        const place = apply(mapGet, documents, [document]);
+        return place === undefined ? null : native.timeOf(place);
+    });
+    add("loadPath", function (document, path) {
+        if (arguments.length !== 2) refuse("loadPath(doc, path) must be called with a document and a path");
+        let found = [document];
+        for (let part of apply(stringOf.prototype.split, stringOf(path), ["."])) {
+            const name = part.endsWith("[]") ? apply(slice, part, [0, -2]) : part, next = [];
+            for (const value of found) {
+                const inner = isObject(value) ? value[name] : undefined;
+                if (isArray(inner)) next.push(...inner);
+                else if (inner !== undefined && inner !== null) next.push(inner);
+            }
+            found = next;
+        }
+        const documents = found.map(id => (typeof id === "string" ? loaded(id) : null));
+        return documents.length === 0 ? null : documents.length === 1 && !apply(stringOf.prototype.includes, path, ["[]"]) ? documents[0] : documents;
+    });
+    add("put", function (id, document, vector) {
+        if (arguments.length < 2 || arguments.length > 3) refuse("put(id, doc, changeVector) must be called with called with 2 or 3 arguments only");
+        if (id !== null && typeof id !== "string") refuse("put(id, doc, changeVector) expects the first argument to be a string or null");
+        if (!isObject(document)) refuse(`put(id, doc, changeVector): Created object can't be null or undefined or not an object`);
+        return native.put(tools, id === null ? "" : id, document, vector === undefined || vector === null ? undefined : stringOf(vector));
+    });
+    add("del", function (id, vector) {
+        if (typeof id !== "string") refuse("del(id, changeVector) must be called with a string as the first argument");
+        return native.del(id, vector === undefined || vector === null ? undefined : stringOf(vector));
+    });
+    add("include", function (id) {
+        if (typeof id === "string") native.include(id);
+        else if (isArray(id)) id.forEach(one => typeof one === "string" && native.include(one));
+        return null;
+    });
+    add("output", value => (native.print(tools, value), null));
+    add("startsWith", (text, prefix) => apply(stringOf.prototype.startsWith, stringOf(text), [stringOf(prefix)]));
+    add("endsWith", (text, suffix) => apply(stringOf.prototype.endsWith, stringOf(text), [stringOf(suffix)]));
+    add("regex", (text, pattern) => apply(RegExpOf.prototype.test, new RegExpOf(pattern), [stringOf(text)]));
+    add("Raven_Min", (left, right) => {
+        if (left === null || left === undefined || right === null || right === undefined) return null;
+        return left <= right ? left : right;
+    });
+    add("Raven_Max", (left, right) => {
+        if (left === null || left === undefined) return right === undefined ? null : right;
+        if (right === null || right === undefined) return left;
+        return left >= right ? left : right;
+    });
+    add("scalarToRawString", (document, read) => (isObject(document) ? read(document) : null));
+    add("trim", value => (value === null || value === undefined ? null : apply(stringOf.prototype.trim, stringOf(value), [])));
+    const two = number => (number < 10 ? `0${number}` : `${number}`);
+    const span = milliseconds => {
+        const sign = milliseconds < 0 ? "-" : "", all = Math.abs(milliseconds), seconds = Math.floor(all / 1000);
+        const rest = Math.round((all - seconds * 1000) * 10000), days = Math.floor(seconds / 86400);
+        const text = `${two(Math.floor(seconds / 3600) % 24)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+        return sign + (days ? `${days}.` : "") + text + (rest ? `.${stringOf(10000000 + rest).slice(1)}` : "");
+    };
+    add("convertJsTimeToTimeSpanString", milliseconds => span(NumberOf(milliseconds)));
+    add("convertToTimeSpanString", (...parts) => {
+        const [days, hours, minutes, seconds, milliseconds] =
+            parts.length === 1 ? [0, 0, 0, 0, parts[0] / 10000] : parts.length === 3 ? [0, ...parts, 0] : [...parts, 0];
+        return span(((NumberOf(days) * 24 + NumberOf(hours)) * 60 + NumberOf(minutes)) * 60000 + NumberOf(seconds) * 1000 + NumberOf(milliseconds));
+    });
+    const dateOf = value => (value instanceof DateOf ? apply(dateToTime, value, []) : DateOf.parse(stringOf(value)));
+    add("compareDates", function (left, right, operation) {
+        const a = dateOf(left), b = dateOf(right);
+        switch (operation) {
+            case undefined: case "Subtract": return a - b;
+            case "GreaterThan": return a > b;
+            case "GreaterThanOrEqual": return a >= b;
+            case "LessThan": return a < b;
+            case "LessThanOrEqual": return a <= b;
+            case "Equal": return a === b;
+            case "NotEqual": return a !== b;
+            default: refuse("compareDates(date1, date2, operationType) : 'operationType' must be a string argument representing a valid 'ExpressionType'");
+        }
+    });
+    const spatial = {
+        distance: (latitude1, longitude1, latitude2, longitude2, units) => {
+            const radians = Math.PI / 180, a = latitude1 * radians, b = latitude2 * radians;
+            const haversine = Math.sin((b - a) / 2) ** 2 + Math.cos(a) * Math.cos(b) * Math.sin(((longitude2 - longitude1) * radians) / 2) ** 2;
+            const radius = stringOf(units).toLowerCase() === "miles" ? 3958.761315801475 : 6371.0087714;
+            return 2 * radius * Math.asin(Math.min(1, Math.sqrt(haversine)));
+        },
+    };
+    add("spatial", Object.freeze(spatial));
+    for (const name of [
+        "cmpxchg", "counter", "counterRaw", "incrementCounter", "deleteCounter", "timeseries", "attachments", "archived", "crypto",
+        "toStringWithFormat", "embeddings", "text", "loadAttachment", "loadAttachments", "attachmentsFor", "counterNamesFor",
+        "timeSeriesNamesFor", "createSpatialField", "createVector", "loadVector",
+    ]) {
+        const missing = () => { native.missing(name); throw new ErrorOf(name); };
+        // Some are called, others have members that are.
+        add(name, ["archived", "crypto", "embeddings", "text"].includes(name) ? new ProxyOf({}, { get: missing }) : missing);
+    }
+    add("console", Object.freeze({ log: value => native.print(tools, value) }));
+    defineProperty(Object, "map", {
+        value: (object, f) => {
+            const all = [];
+            for (const name of Object.keys(object)) all.push(f(object[name], name));
+            return all;
+        },
+    });
+    defineProperty(String.prototype, "format", {
+        value: function (...values) {
+            return apply(replace, this, [/\{(\d+)\}/g, (text, number) => (values[number] === undefined ? text : values[number])]);
+        },
+    });
+
+    // Loops of the library that ask nobody whether they may go on: of how long a thing they are called for is bounded.
+    const bound = (prototype, names, measure) => {
+        for (const name of names) {
+            const method = prototype[name];
+            if (method === undefined) continue;
+            const bounded = {
+                [name](...given) {
+                    if (measure(this, given) > lengthMax) throw new RangeError(`'${name}' of so much is not allowed`);
+                    return apply(method, this, given);
+                },
+            }[name];
+            defineProperty(prototype, name, { value: bounded, writable: true, enumerable: false, configurable: true });
+        }
+    };
+    bound(Array.prototype, [
+        "join", "toString", "toLocaleString", "indexOf", "lastIndexOf", "includes", "forEach", "map", "filter", "some", "every", "reduce",
+        "reduceRight", "find", "findIndex", "findLast", "findLastIndex", "fill", "reverse", "sort", "copyWithin", "concat", "flat", "flatMap",
+        "slice", "splice", "shift", "unshift", "toSorted", "toReversed", "toSpliced", "with",
+    ], self => (isObject(self) ? self.length : 0));
+    const searched = (self, given) => stringOf(self).length * (typeof given[0] === "string" ? given[0].length : 1) / 64;
+    bound(String.prototype, ["indexOf", "lastIndexOf", "includes", "split", "replace", "replaceAll"], searched);
+    const from = Array.from;
+    defineProperty(Array, "from", {
+        value: (source, ...more) => {
+            if (isObject(source) && source.length > lengthMax) throw new RangeError("'from' of so much is not allowed");
+            return apply(from, Array, [source, ...more]);
+        },
+    });
+
+    // No way from text to code, nothing that waits, nothing that holds memory outside of the objects that are counted.
+    const functions = [function () {}, function* () {}, async function () {}, async function* () {}];
+    for (const one of functions) {
+        defineProperty(Object.getPrototypeOf(one), "constructor", { value: undefined, writable: false, configurable: false });
+    }
+    const noText = "String compilation has been disabled in engine options. You can configure it by modifying the configuration option: 'Patching.AllowStringCompilation'.";
+    for (const name of ["eval", "Function"]) {
+        delete global[name];
+        add(name, function () { refuse(noText); });
+    }
+    for (const name of ["Promise", "Proxy", "Reflect", "queueMicrotask", "gc", "Iterator", "WeakRef", "FinalizationRegistry", "AsyncFunction"]) {
+        delete global[name];
+    }
+
+    const tools = {
+        nothing,
+        callNothing,
+        date: DateOf,
+        begin: () => { apply(mapClear, documents, []); apply(mapClear, origins, []); },
+        know: (document, place) => { apply(mapSet, documents, [document, place]); },
+        note: (object, origin) => { apply(mapSet, origins, [object, origin]); },
+        origin: object => apply(mapGet, origins, [object]),
+        dateText: value => {
+            const time = apply(dateToTime, value, []);
+            return time !== time ? null : apply(slice, apply(dateToJson, value, []), [0, -1]) + "0000Z";
+        },
+        wellFormed: text => apply(toWellFormed, text, []),
+    };
+    return tools;
+})

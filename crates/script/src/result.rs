@@ -1,0 +1,176 @@
+//! Writing values of JavaScript as JSON, as the reference server does.
+//!
+//! | value | JSON |
+//! | --- | --- |
+//! | `undefined`, functions | `null`; left out as a property of a patched document itself |
+//! | `NaN`, `Infinity` | their names as text |
+//! | dates | text with seven digits of a second |
+//! | texts that are no Unicode | with U+FFFD |
+//! | what has no end, or is too deep | an error |
+
+use std::rc::Rc;
+
+use json::Raw;
+use rquickjs::{Filter, Value};
+
+use crate::error::Error;
+use crate::limits::RESULT_SIZE_MAX;
+use crate::number;
+use crate::origin::{self, Asking, Origin};
+use crate::state::State;
+
+/// A text, and what a value comes from in it.
+type Place = (Rc<[u8]>, Origin);
+
+/// Why a value cannot be written.
+pub(crate) enum Failure {
+    /// The engine threw something, which waits there.
+    Engine(rquickjs::Error),
+    /// It has no JSON.
+    Refused(Error),
+}
+
+impl From<rquickjs::Error> for Failure {
+    fn from(error: rquickjs::Error) -> Failure {
+        Failure::Engine(error)
+    }
+}
+
+/// Writes values of one run.
+pub(crate) struct ResultWriter<'w, 'js> {
+    pub asking: &'w Asking<'js>,
+    pub state: &'w std::cell::RefCell<State>,
+    /// Whether any text was odd.
+    pub has_origins: bool,
+}
+
+impl<'js> ResultWriter<'_, 'js> {
+    /// Appends a value.
+    ///
+    /// * `omits_undefined`: properties of the value itself that are not defined are left out.
+    pub fn write(&self, out: &mut Vec<u8>, value: &Value<'js>, omits_undefined: bool) -> Result<(), Failure> {
+        self.value(out, value, None, omits_undefined, 0)
+    }
+
+    fn value(
+        &self,
+        out: &mut Vec<u8>,
+        value: &Value<'js>,
+        was: Option<Raw<'_>>,
+        omits_undefined: bool,
+        depth: usize,
+    ) -> Result<(), Failure> {
+        if out.len() > RESULT_SIZE_MAX {
+            return Err(refused(format!("The result of a script is over the limit of {RESULT_SIZE_MAX} bytes")));
+        }
+        if let Some(number) = value.as_number() {
+            match origin::unchanged(was, number) {
+                Some(text) => out.extend_from_slice(text),
+                None if number.is_nan() => out.extend_from_slice(b"\"NaN\""),
+                None if number.is_infinite() => {
+                    out.extend_from_slice(if number > 0.0 { b"\"Infinity\"" } else { b"\"-Infinity\"" });
+                }
+                None => number::write(out, number),
+            }
+            return Ok(());
+        }
+        if let Some(text) = value.as_string() {
+            return self.text(out, text);
+        }
+        if let Some(is_true) = value.as_bool() {
+            out.extend_from_slice(if is_true { b"true" } else { b"false" });
+            return Ok(());
+        }
+        if value.is_symbol() || value.type_of() == rquickjs::Type::BigInt {
+            return Err(refused(format!("A value of type '{}' cannot be stored", value.type_name())));
+        }
+        let Some(object) = value.as_object().filter(|object| !object.is_function()) else {
+            out.extend_from_slice(b"null");
+            return Ok(());
+        };
+        if depth == json::DEPTH_MAX {
+            return Err(refused(format!("An object is inside of itself, or over {} deep", json::DEPTH_MAX)));
+        }
+        // The text that the object comes from is held while it is looked at.
+        let origin = self.origin(value)?;
+        let (text, place) = match &origin {
+            Some((text, origin)) => (&text[..], Some(origin)),
+            None => (&[][..], None),
+        };
+        let was = place.and_then(|origin| text.get(origin.start..origin.end)).map(Raw::new);
+        if let Some(array) = value.as_array() {
+            let mut elements = was.into_iter().flat_map(Raw::elements);
+            out.push(b'[');
+            for at in 0..array.len() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                self.value(out, &array.get(at)?, elements.next(), false, depth + 1)?;
+            }
+            out.push(b']');
+            return Ok(());
+        }
+        if object.is_instance_of(&self.asking.date) {
+            return self.value(out, &self.asking.date_text.call((object.clone(),))?, None, false, depth + 1);
+        }
+        let mut properties = Vec::new();
+        for property in object.own_props::<rquickjs::String<'js>, Value<'js>>(Filter::new().string().enum_only()) {
+            let (name, value) = property?;
+            if !(omits_undefined && value.is_undefined()) {
+                properties.push((self.to_text(&name)?, value));
+            }
+        }
+        if let Some(was) = was {
+            properties = origin::in_order(was, properties);
+        }
+        let mut members = was.map(Raw::members);
+        out.push(b'{');
+        for (at, (name, value)) in properties.iter().enumerate() {
+            out.extend_from_slice(if at == 0 { b"\"" } else { b",\"" });
+            json::escape_into(out, name);
+            out.extend_from_slice(b"\":");
+            // Mostly the properties are those of the text, in its order.
+            let was = match members.as_mut().and_then(Iterator::next) {
+                Some((key, member)) if key.is(name) => Some(member),
+                _ => was.and_then(|was| was.get(name)),
+            };
+            self.value(out, value, was, false, depth + 1)?;
+        }
+        out.push(b'}');
+        Ok(())
+    }
+
+    fn origin(&self, value: &Value<'js>) -> Result<Option<Place>, Failure> {
+        if !self.has_origins {
+            return Ok(None);
+        }
+        let place: Option<usize> = self.asking.origin.call((value.clone(),))?;
+        let state = self.state.borrow();
+        let origin = place.and_then(|place| state.origins.get(place)).copied();
+        Ok(origin.and_then(|origin| Some((state.texts.get(origin.text)?.clone(), origin))))
+    }
+
+    fn text(&self, out: &mut Vec<u8>, text: &rquickjs::String<'js>) -> Result<(), Failure> {
+        let text = self.to_text(text)?;
+        out.push(b'"');
+        json::escape_into(out, &text);
+        out.push(b'"');
+        Ok(())
+    }
+
+    /// A text of JavaScript may be no Unicode.
+    pub fn to_text(&self, text: &rquickjs::String<'js>) -> Result<String, Failure> {
+        match text.to_string() {
+            Ok(text) => Ok(text),
+            Err(rquickjs::Error::Utf8(_)) => {
+                let well_formed: rquickjs::String<'js> = self.asking.well_formed.call((text.clone(),))?;
+                Ok(well_formed.to_string()?)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn refused(message: String) -> Failure {
+    Failure::Refused(Error::Thrown { message, line: 0 })
+}

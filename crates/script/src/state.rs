@@ -1,0 +1,99 @@
+//! What one run knows and wants: shared by the engine's functions and who runs it.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::error::Error;
+use crate::host::Document;
+use crate::origin::Origin;
+use crate::outcome::Effect;
+
+/// A question that ends a run, which begins anew with the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// A document, by its id.
+    Document(String),
+    /// A whole id for a document that is put under this one.
+    Id(String),
+}
+
+/// The state of a run.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    /// Whether it may put and delete.
+    pub may_write: bool,
+    /// Documents that it was given, that were loaded, and that it put: each by the number that the engine knows it by.
+    pub documents: Vec<Rc<Document>>,
+    /// Documents by lower-cased id, as this run sees them; `None`: there is none.
+    pub by_id: HashMap<String, Option<usize>>,
+    /// New ids that this run was given.
+    pub ids_taken: usize,
+    /// Why it was given up.
+    pub question: Option<Question>,
+    /// A mistake in a call of the host, which the script cannot catch.
+    pub refused: Option<Error>,
+    pub effects: Vec<Effect>,
+    pub includes: Vec<String>,
+    pub printed: Vec<String>,
+    pub loaded: Vec<(String, bool)>,
+    /// Texts that have origins in them.
+    pub texts: Vec<Rc<[u8]>>,
+    pub origins: Vec<Origin>,
+    /// What the host answered, for this run and those that begin anew.
+    pub answers: Answers,
+}
+
+/// The answers of the host.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    pub documents: HashMap<String, Option<Rc<Document>>>,
+    pub ids: Vec<String>,
+}
+
+impl State {
+    /// Forgets all but the answers.
+    pub fn begin(&mut self, may_write: bool) {
+        let answers = std::mem::take(&mut self.answers);
+        *self = State { may_write, answers, ..State::default() };
+    }
+
+    /// The number of a document, if there is one; `Err`: it is not known yet.
+    pub fn document(&mut self, id: &str) -> Result<Option<usize>, ()> {
+        let key = id.to_lowercase();
+        if let Some(known) = self.by_id.get(&key) {
+            return Ok(*known);
+        }
+        match self.answers.documents.get(&key) {
+            None => {
+                self.question.get_or_insert(Question::Document(id.to_owned()));
+                Err(())
+            }
+            Some(answer) => {
+                let place = answer.clone().map(|document| self.add(document));
+                self.by_id.insert(key, place);
+                Ok(place)
+            }
+        }
+    }
+
+    /// Gives a document its number.
+    pub fn add(&mut self, document: Rc<Document>) -> usize {
+        self.documents.push(document);
+        self.documents.len() - 1
+    }
+
+    /// The next whole id for `given`; `Err`: there is none yet.
+    pub fn new_id(&mut self, given: &str) -> Result<String, ()> {
+        let Some(id) = self.answers.ids.get(self.ids_taken).cloned() else {
+            self.question.get_or_insert(Question::Id(given.to_owned()));
+            return Err(());
+        };
+        self.ids_taken += 1;
+        Ok(id)
+    }
+
+    /// Bytes of what it wants.
+    pub fn count(&self) -> usize {
+        self.effects.len() + self.includes.len() + self.printed.len()
+    }
+}
