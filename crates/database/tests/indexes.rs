@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use json::Value;
-use query::definition::{AutomaticIndex, Field, FieldName, MapIndex};
+use query::definition::{AutomaticIndex, Field, FieldName, FieldNeeds, MapIndex};
 use query::index::Term;
 use rookery_database::documents::{Batch, Expected};
 use rookery_database::*;
@@ -29,7 +29,7 @@ fn user(name: &str) -> String {
 fn by(paths: &[&str]) -> AutomaticIndex {
     let field = |path: &&str| {
         let name = FieldName { path: (*path).to_owned(), is_quoted: false };
-        Field { name, is_exact: false }
+        Field { name, needs: FieldNeeds::default() }
     };
     AutomaticIndex::new(Some("Users".to_owned()), paths.iter().map(field))
 }

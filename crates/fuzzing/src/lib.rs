@@ -19,6 +19,7 @@ mod settings;
 mod streams;
 mod text;
 mod wire;
+mod words;
 
 use peak_alloc::PeakAlloc;
 
@@ -49,6 +50,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "http", run: wire::http, seeds: wire::http_seeds },
     Target { name: "bulk_insert", run: streams::bulk_insert, seeds: streams::bulk_insert_seeds },
     Target { name: "settings", run: settings::settings, seeds: settings::seeds },
+    Target { name: "words", run: words::words, seeds: words::seeds },
     Target { name: "rows", run: rows::rows, seeds: rows::seeds },
 ];
 

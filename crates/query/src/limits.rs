@@ -22,5 +22,17 @@ pub(crate) const REGULAR_EXPRESSION_SIZE_MAX: usize = 16 * 1024;
 /// it, it is what an index surely keeps of a text.
 pub const BOUND_SIZE_MAX: usize = (crate::index::limits::TERM_SIZE_MAX - 3) * 2 / 3;
 
+/// Characters of a word of a text, as in Lucene: what is longer is no word that anybody looks for, and is left out.
+pub const WORD_LENGTH_MAX: usize = 255;
+
+/// Parts of one word, such as the parts of a host's name: where a word may begin, its end is looked for no further than this.
+pub(crate) const WORD_PARTS_MAX: usize = 32;
+
+/// Words, phrases and wildcards of one text that is searched for, as in Lucene. Each is a list or a walk through terms.
+pub const SEARCH_CLAUSES_MAX: usize = 1024;
+
+/// Words that a misspelled one is taken for, the likest: as in Lucene.
+pub const FUZZY_WORDS_MAX: usize = 1024;
+
 /// Bytes of a compiled regular expression of a condition.
 pub(crate) const REGEX_SIZE_MAX: usize = 1 << 20;

@@ -355,6 +355,9 @@ fn definition_shape(error: &DefinitionError) -> Shape {
             extra: vec![("IndexDefinitionProperty", Some("Maps".to_owned())), ("ProblematicText", Some(text.clone()))],
             ..Shape::new(internal, "Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException")
         },
+        DefinitionError::UnknownAnalyzer { .. } => {
+            Shape::new(internal, "Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException")
+        }
         DefinitionError::Invalid(_) | DefinitionError::NotSupported(_) => {
             Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexCreationException")
         }

@@ -95,14 +95,17 @@ impl StoredIndex {
 
 #[cfg(test)]
 mod tests {
-    use query::definition::{Field, FieldName};
+    use query::definition::{Field, FieldName, FieldNeeds};
 
     use super::*;
 
     #[test]
     fn what_is_kept_comes_back() {
         let name = FieldName { path: "Name".to_owned(), is_quoted: false };
-        let automatic = AutomaticIndex::new(Some("Users".to_owned()), [Field { name, is_exact: true }]);
+        let automatic = AutomaticIndex::new(
+            Some("Users".to_owned()),
+            [Field { name, needs: FieldNeeds { is_exact: true, ..FieldNeeds::default() } }],
+        );
         let given = br#"{"Name":"X","Maps":["from u in docs.Us select new { u.A }"],"Priority":null}"#;
         let map = MapIndex::from_json(&Value::parse(given).unwrap()).unwrap();
         for definition in [IndexDefinition::Automatic(automatic), IndexDefinition::Map(Arc::new(map))] {

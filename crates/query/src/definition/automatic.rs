@@ -1,6 +1,7 @@
 //! Indexes that queries make: the fields of one collection that somebody asked for.
 
-use super::{Analysis, Field, FieldName, Fields};
+use super::{Analysis, Field, FieldName, FieldNeeds, Fields};
+use crate::analysis::Analyzer;
 use crate::plan::FieldUse;
 use json::Value;
 
@@ -12,6 +13,9 @@ pub struct AutomaticIndex {
     /// Its fields, sorted by label, each name once.
     fields: Vec<Field>,
 }
+
+/// How the words of a field are made that a query searches in.
+const SEARCHED: Analysis = Analysis::Words(Analyzer::Standard);
 
 /// The source that stands for all collections.
 pub const ALL_DOCUMENTS: &str = "@all_docs";
@@ -28,7 +32,7 @@ impl AutomaticIndex {
         for field in fields {
             match sorted.iter_mut().find(|other| other.name.path == field.name.path) {
                 Some(other) => {
-                    other.is_exact |= field.is_exact;
+                    other.needs = other.needs.and(field.needs);
                     other.name.is_quoted |= field.name.is_quoted;
                 }
                 None => sorted.push(field),
@@ -76,7 +80,7 @@ impl AutomaticIndex {
 
     fn has(&self, needed: &Field) -> bool {
         let found = self.fields.iter().find(|field| field.name.path == needed.name.path);
-        found.is_some_and(|field| field.is_exact || !needed.is_exact)
+        found.is_some_and(|field| field.needs.cover(needed.needs))
     }
 
     /// The label of a field that it lacks.
@@ -94,14 +98,15 @@ impl AutomaticIndex {
         let mut stored = Vec::new();
         for (number, field) in self.fields.iter().enumerate() {
             stored.push((number, Analysis::LowerCase, field.name.stored(Analysis::LowerCase)));
-            if field.is_exact {
-                stored.push((number, Analysis::Exact, field.name.stored(Analysis::Exact)));
+            let besides = [(field.needs.is_exact, Analysis::Exact), (field.needs.is_searched, SEARCHED)];
+            for (_, analysis) in besides.into_iter().filter(|(is_needed, _)| *is_needed) {
+                stored.push((number, analysis, field.name.stored(analysis)));
             }
         }
         stored
     }
 
-    /// The definition as it is kept: `{"Collection":..,"Fields":[{"Name":..,"IsNameQuoted":..,"IsExact":..}]}`.
+    /// The definition as it is kept: `{"Collection":..,"Fields":[{"Name":..,"IsNameQuoted":..,"IsExact":..,"IsSearched":..}]}`.
     pub fn to_json(&self) -> Value {
         let mut value = Value::object();
         value.set("Collection", self.collection.clone().map_or(Value::Null, Value::String));
@@ -109,7 +114,8 @@ impl AutomaticIndex {
             let mut value = Value::object();
             value.set("Name", Value::String(field.name.path.clone()));
             value.set("IsNameQuoted", Value::Bool(field.name.is_quoted));
-            value.set("IsExact", Value::Bool(field.is_exact));
+            value.set("IsExact", Value::Bool(field.needs.is_exact));
+            value.set("IsSearched", Value::Bool(field.needs.is_searched));
             value
         };
         value.set("Fields", Value::Array(self.fields.iter().map(field).collect()));
@@ -127,7 +133,9 @@ impl AutomaticIndex {
             let flag = |name| value.get(name).and_then(Value::as_bool);
             let path = value.get("Name")?.as_str()?.to_owned();
             let name = FieldName { path, is_quoted: flag("IsNameQuoted")? };
-            Some(Field { name, is_exact: flag("IsExact")? })
+            // What is younger than the first definitions is absent in those.
+            let needs = FieldNeeds { is_exact: flag("IsExact")?, is_searched: flag("IsSearched").unwrap_or(false) };
+            Some(Field { name, needs })
         };
         let fields: Option<Vec<Field>> = fields.iter().map(field).collect();
         Some(AutomaticIndex::new(collection, fields?))
@@ -136,14 +144,18 @@ impl AutomaticIndex {
 
 impl Fields for AutomaticIndex {
     fn kept(&self, field: &FieldUse) -> (String, Analysis) {
-        (field.name.stored(field.analysis), field.analysis)
+        let analysis = if matches!(field.analysis, Analysis::Words(_)) { SEARCHED } else { field.analysis };
+        (field.name.stored(analysis), analysis)
     }
 }
 
 /// What stands for a field in the name of an index.
 fn label(field: &Field) -> String {
     let label = field.name.label();
-    if field.is_exact { format!("Exact({label})") } else { label }
+    let besides = [(field.needs.is_searched, "Search"), (field.needs.is_exact, "Exact")];
+    let labels: Vec<String> =
+        besides.iter().filter(|(is_needed, _)| *is_needed).map(|(_, kind)| format!("{kind}({label})")).collect();
+    if labels.is_empty() { label } else { labels.join("And") }
 }
 
 #[cfg(test)]
@@ -151,7 +163,8 @@ mod tests {
     use super::*;
 
     fn field(path: &str, is_exact: bool) -> Field {
-        Field { name: FieldName { path: path.to_owned(), is_quoted: path.starts_with('@') }, is_exact }
+        let needs = FieldNeeds { is_exact, is_searched: false };
+        Field { name: FieldName { path: path.to_owned(), is_quoted: path.starts_with('@') }, needs }
     }
 
     fn index(collection: &str, paths: &[&str]) -> AutomaticIndex {

@@ -1,5 +1,6 @@
 //! Fields of an index: their names, which are paths into documents, and how their texts become terms.
 
+use crate::analysis::Analyzer;
 use crate::plan::FieldUse;
 use crate::rql::{Path, Segment};
 
@@ -19,15 +20,53 @@ pub enum Analysis {
     LowerCase,
     /// The whole text is the term.
     Exact,
+    /// Each word of the text is a term.
+    Words(Analyzer),
 }
 
-/// A field of an automatic index. All are lower-cased whole; some are kept as they are besides.
+impl Analysis {
+    /// The terms that a text which is searched for stands for.
+    pub fn sought(self, text: &str) -> Vec<String> {
+        match self {
+            Analysis::Words(analyzer) => analyzer.sought(text),
+            Analysis::Exact | Analysis::LowerCase => vec![crate::indexing::terms::analyzed(text, self)],
+        }
+    }
+}
+
+/// A field that a query needs, or that an automatic index has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Its name.
     pub name: FieldName,
-    /// Whether `exact(..)` finds something in it.
+    /// What is kept of it besides the lower-cased texts.
+    pub needs: FieldNeeds,
+}
+
+/// What is kept of a field besides its lower-cased texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct FieldNeeds {
+    /// Texts as they are, for `exact(..)`.
     pub is_exact: bool,
+    /// Words, for `search(..)`.
+    pub is_searched: bool,
+}
+
+impl FieldNeeds {
+    /// What an analysis needs.
+    pub fn of(analysis: Analysis) -> FieldNeeds {
+        FieldNeeds { is_exact: analysis == Analysis::Exact, is_searched: matches!(analysis, Analysis::Words(_)) }
+    }
+
+    /// What both need.
+    pub fn and(self, other: FieldNeeds) -> FieldNeeds {
+        FieldNeeds { is_exact: self.is_exact | other.is_exact, is_searched: self.is_searched | other.is_searched }
+    }
+
+    /// Whether all of `other` is among these.
+    pub fn cover(self, other: FieldNeeds) -> bool {
+        self.and(other) == self
+    }
 }
 
 impl FieldName {
@@ -73,6 +112,7 @@ impl FieldName {
         match analysis {
             Analysis::LowerCase => self.path.clone(),
             Analysis::Exact => format!("exact({})", self.path),
+            Analysis::Words(_) => format!("search({})", self.path),
         }
     }
 }
@@ -89,4 +129,9 @@ fn is_plain(name: &str) -> bool {
 pub trait Fields {
     /// The name under which the terms of a field are kept, and how the texts that are looked for become terms.
     fn kept(&self, field: &FieldUse) -> (String, Analysis);
+
+    /// Whether entries and fields have weights of their own, so that results come in the order of their scores.
+    fn boosts(&self) -> bool {
+        false
+    }
 }

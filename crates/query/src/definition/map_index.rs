@@ -1,6 +1,7 @@
 //! Indexes that users define: maps in C#, and how fields are analysed.
 
 use super::{Analysis, Field, Fields};
+use crate::analysis::Analyzer;
 use crate::mapping::{CompileError, Map, Source};
 use crate::plan::FieldUse;
 use json::Value;
@@ -36,6 +37,16 @@ pub enum DefinitionError {
         text: String,
         /// What is wrong in it, and where.
         error: CompileError,
+    },
+    /// A field names an analyzer that there is none of.
+    #[error("Failed to compile index '{index}': Cannot find analyzer type '{analyzer}' for field: {field}")]
+    UnknownAnalyzer {
+        /// The index.
+        index: String,
+        /// The field.
+        field: String,
+        /// The analyzer, as it was given.
+        analyzer: String,
     },
     /// It needs a part of the engine that is not there: which.
     #[error("{0}")]
@@ -101,7 +112,7 @@ impl MapIndex {
         let missing_is_null =
             setting("Indexing.IndexMissingFieldsAsNull").is_some_and(|on| on.eq_ignore_ascii_case("true"));
         let fields = given.get("Fields");
-        let (analyses, storages) = (analyses(fields)?, storages(fields)?);
+        let (analyses, storages) = (analyses(&name, fields)?, storages(fields)?);
         Ok(MapIndex { analyses, storages, name, given: given.clone(), maps, missing_is_null })
     }
 
@@ -186,8 +197,17 @@ impl MapIndex {
 impl Fields for MapIndex {
     fn kept(&self, field: &FieldUse) -> (String, Analysis) {
         let own = self.analysis(&field.name.path).unwrap_or(Analysis::LowerCase);
-        let analysis = if field.analysis == Analysis::Exact { Analysis::Exact } else { own };
+        let analysis = match (field.analysis, own) {
+            (Analysis::Exact, _) => Analysis::Exact,
+            // What is compared with a field in words is one of them, not cut itself.
+            (Analysis::LowerCase, Analysis::Words(_)) => Analysis::LowerCase,
+            (_, own) => own,
+        };
         (field.name.path.clone(), analysis)
+    }
+
+    fn boosts(&self) -> bool {
+        self.maps.iter().any(Map::boosts)
     }
 }
 
@@ -228,7 +248,6 @@ fn compile(index: &str, text: &str) -> Result<Map, DefinitionError> {
         (!map.referenced_collections().is_empty(), "'LoadDocument' in an index"),
         (map.reads_compare_exchange(), "'LoadCompareExchangeValue' in an index"),
         (map.makes_spatial_fields(), "'CreateSpatialField' in an index"),
-        (map.boosts(), "'Boost' in an index"),
     ] {
         if is_there {
             return Err(DefinitionError::NotSupported(feature.to_owned()));
@@ -253,13 +272,14 @@ fn is_csharp(text: &str) -> bool {
         && !["timeseries.map", "counters.map"].iter().any(|word| start.starts_with(word))
 }
 
-fn analyses(fields: Option<&Value>) -> Result<BTreeMap<String, Option<Analysis>>, DefinitionError> {
+fn analyses(index: &str, fields: Option<&Value>) -> Result<BTreeMap<String, Option<Analysis>>, DefinitionError> {
     let not_supported = |feature: String| Err(DefinitionError::NotSupported(feature));
     let mut analyses = BTreeMap::new();
     for (name, options) in fields.map(Value::members).unwrap_or_default() {
         let text = |key| options.get(key).and_then(Value::as_str);
-        if let Some(value) = text("TermVector").filter(|value| *value != "No") {
-            return not_supported(format!("the option 'TermVector' of a field being '{value}'"));
+        // What it asks for is there for any field in words: how often each stands in an entry, and where.
+        if let Some(value) = text("TermVector").filter(|value| !TERM_VECTORS.contains(value)) {
+            return Err(DefinitionError::Invalid(format!("'TermVector' of the field '{name}' cannot be '{value}'")));
         }
         for key in ["Spatial", "Vector"] {
             if !matches!(options.get(key), None | Some(Value::Null)) {
@@ -273,12 +293,20 @@ fn analyses(fields: Option<&Value>) -> Result<BTreeMap<String, Option<Analysis>>
             None | Some("Default") => Some(Analysis::LowerCase),
             Some("Exact") => Some(Analysis::Exact),
             Some("No") => None,
+            Some("Search") => Some(Analysis::Words(Analyzer::Standard)),
             Some(other) => return not_supported(format!("the option 'Indexing' of a field being '{other}'")),
         };
-        let analysis = match text("Analyzer").map(|name| name.rsplit('.').next().unwrap_or_default()) {
-            None | Some("" | "LowerCaseKeywordAnalyzer") => by_indexing,
-            Some("KeywordAnalyzer") => by_indexing.map(|_| Analysis::Exact),
-            Some(other) => return not_supported(format!("the analyzer '{other}'")),
+        let analysis = match text("Analyzer").map(str::trim).filter(|given| !given.is_empty()) {
+            None => by_indexing,
+            Some(given) => {
+                let found = analyzer(given).ok_or_else(|| DefinitionError::UnknownAnalyzer {
+                    index: index.to_owned(),
+                    field: name.clone(),
+                    analyzer: given.to_owned(),
+                })?;
+                // What is not to be analysed is not, whatever else is said.
+                by_indexing.map(|by_indexing| if by_indexing == Analysis::Exact { by_indexing } else { found })
+            }
         };
         analyses.insert(name.clone(), analysis);
     }
@@ -300,6 +328,19 @@ fn storages(fields: Option<&Value>) -> Result<BTreeMap<String, bool>, Definition
         }
     }
     Ok(storages)
+}
+
+/// What the option `TermVector` may be.
+const TERM_VECTORS: [&str; 5] = ["No", "Yes", "WithPositions", "WithOffsets", "WithPositionsAndOffsets"];
+
+/// The analyzer of a name that may have a namespace before it and an assembly behind it.
+fn analyzer(name: &str) -> Option<Analysis> {
+    let type_name = name.split(',').next().unwrap_or_default().trim();
+    match type_name.rsplit('.').next().unwrap_or_default() {
+        "LowerCaseKeywordAnalyzer" => Some(Analysis::LowerCase),
+        "KeywordAnalyzer" => Some(Analysis::Exact),
+        name => Analyzer::of(name).map(Analysis::Words),
+    }
 }
 
 #[cfg(test)]
@@ -355,8 +396,6 @@ mod tests {
         );
         for (more, feature) in [
             (r#""Reduce":"from r in results group r by r.A""#, "map-reduce indexes"),
-            (r#""Fields":{"A":{"Indexing":"Search"}}"#, "the option 'Indexing' of a field being 'Search'"),
-            (r#""Fields":{"A":{"Analyzer":"Lucene.Net.Analysis.StopAnalyzer"}}"#, "the analyzer 'StopAnalyzer'"),
             (r#""Fields":{"A":{"Suggestions":true}}"#, "the option 'Suggestions' of a field"),
             (r#""AdditionalSources":{"x":"y"}"#, "'AdditionalSources' of an index"),
             (r#""Priority":"High""#, "the priority of an index"),
@@ -367,6 +406,24 @@ mod tests {
             r#"{"Name":"X","Maps":["from u in docs.Users select new { A = LoadDocument(u.B, \"Bs\").C }"]}"#,
             "NotSupported(\"'LoadDocument' in an index\")",
         );
+    }
+
+    #[test]
+    fn analyzers_are_known_by_their_names() {
+        let analysis = |options: &str| {
+            read(&format!(r#"{{"Name":"X",{MAP},"Fields":{{"A":{options}}}}}"#)).map(|index| index.analysis("A"))
+        };
+        let words = |analyzer| Ok(Some(Analysis::Words(analyzer)));
+        assert_eq!(analysis(r#"{"Indexing":"Search"}"#), words(Analyzer::Standard));
+        assert_eq!(analysis(r#"{"Indexing":"Search","Analyzer":"KeywordAnalyzer"}"#), Ok(Some(Analysis::Exact)));
+        assert_eq!(analysis(r#"{"Analyzer":"Lucene.Net.Analysis.StopAnalyzer"}"#), words(Analyzer::Stop));
+        let full = r#"{"Analyzer":"Lucene.Net.Analysis.Standard.StandardAnalyzer, Lucene.Net","TermVector":"Yes"}"#;
+        assert_eq!(analysis(full), words(Analyzer::Standard));
+        assert_eq!(analysis(r#"{"Indexing":"Exact","Analyzer":"StandardAnalyzer"}"#), Ok(Some(Analysis::Exact)));
+        assert_eq!(analysis(r#"{"Indexing":"No","Analyzer":"StandardAnalyzer"}"#), Ok(None));
+        let unknown = analysis(r#"{"Analyzer":"My.Own"}"#).unwrap_err().to_string();
+        assert_eq!(unknown, "Failed to compile index 'X': Cannot find analyzer type 'My.Own' for field: A");
+        assert!(matches!(analysis(r#"{"TermVector":"Perhaps"}"#), Err(DefinitionError::Invalid(_))));
     }
 
     #[test]

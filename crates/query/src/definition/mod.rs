@@ -9,5 +9,5 @@ mod map_index;
 
 pub use automatic::{ALL_DOCUMENTS, AutomaticIndex, name_of};
 pub use either::IndexDefinition;
-pub use field::{Analysis, Field, FieldName, Fields};
+pub use field::{Analysis, Field, FieldName, FieldNeeds, Fields};
 pub use map_index::{DefinitionError, MapIndex};

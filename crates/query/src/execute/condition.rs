@@ -1,6 +1,7 @@
 //! Conditions as operators over rising ids: lists where there are lists, sets where terms have to be walked through.
 
 use super::Look;
+use super::text::{self, Meaning};
 use crate::definition::{Analysis, Fields};
 use crate::index::{
     Difference, EntryIds, EntrySet, Error, FieldNumber, IndexSnapshot, Intersection, Kind, StoredTerm, Term,
@@ -25,9 +26,19 @@ pub(super) fn evaluate<E: From<Error>>(
     condition: &Condition,
     look: Look<'_, E>,
 ) -> Result<EntrySet, E> {
-    let ids = Operators { index, fields, look }.of(condition)?;
+    let ids = ids(index, fields, condition, look)?;
     look()?;
     Ok(EntrySet::of(ids)?)
+}
+
+/// The same as rising ids.
+pub(super) fn ids<'s, E: From<Error>>(
+    index: &'s IndexSnapshot<'s>,
+    fields: &dyn Fields,
+    condition: &Condition,
+    look: Look<'_, E>,
+) -> Result<Box<dyn EntryIds + 's>, E> {
+    Operators { index, fields, look }.of(condition)
 }
 
 /// How many entries a condition looks at, at most, from the counts of lists; `u64::MAX` if it walks through terms.
@@ -75,6 +86,7 @@ fn count_max(index: &IndexSnapshot<'_>, fields: &dyn Fields, condition: &Conditi
             if is_walking { u64::MAX } else { counts.into_iter().min().unwrap_or(u64::MAX) }
         }
         Condition::Or(conditions) => each(conditions)?.into_iter().fold(0, u64::saturating_add),
+        Condition::Boosted(condition, _) => count_max(index, fields, condition)?,
         _ => u64::MAX,
     })
 }
@@ -87,7 +99,7 @@ fn is_small(condition: &Condition, left: &mut usize) -> bool {
         Condition::And(conditions) | Condition::Or(conditions) => {
             conditions.iter().all(|condition| is_small(condition, left))
         }
-        Condition::Not(condition) => is_small(condition, left),
+        Condition::Not(condition) | Condition::Boosted(condition, _) => is_small(condition, left),
         _ => true,
     }
 }
@@ -96,7 +108,7 @@ fn is_small(condition: &Condition, left: &mut usize) -> bool {
 fn walks(condition: &Condition) -> bool {
     match condition {
         Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(walks),
-        Condition::Not(condition) => walks(condition),
+        Condition::Not(condition) | Condition::Boosted(condition, _) => walks(condition),
         Condition::AnyOf(_, values) | Condition::AllOf(_, values) => values.len() > MERGED_LISTS_MAX,
         Condition::Ids(ids) => ids.len() > MERGED_LISTS_MAX,
         Condition::All | Condition::Nothing | Condition::Exists(_) => false,
@@ -105,7 +117,8 @@ fn walks(condition: &Condition) -> bool {
         | Condition::Texts(..)
         | Condition::Prefix(..)
         | Condition::Suffix(..)
-        | Condition::Pattern(..) => true,
+        | Condition::Pattern(..)
+        | Condition::Words(..) => true,
     }
 }
 
@@ -133,6 +146,12 @@ impl<'s, E: From<Error>> Operators<'s, '_, E> {
             Condition::And(conditions) => self.and(conditions)?,
             Condition::Or(conditions) => Box::new(Union::new(self.all_of(conditions)?)),
             Condition::Not(condition) => Box::new(Difference::new(self.index.all(), self.of(condition)?)),
+            Condition::Boosted(condition, _) => self.of(condition)?,
+            Condition::Words(field, query) => {
+                let Operators { index, fields, look } = self;
+                let wanted = Meaning { index, fields: *fields, look: *look }.of(field, query)?;
+                text::ids(self.index, &wanted, self.look)?
+            }
             Condition::AnyOf(field, _)
             | Condition::AllOf(field, _)
             | Condition::Numbers(field, ..)
@@ -231,19 +250,19 @@ impl<'s, E: From<Error>> Operators<'s, '_, E> {
 
 /// A field as an index keeps it.
 #[derive(Clone, Copy)]
-struct Kept {
-    number: FieldNumber,
-    analysis: Analysis,
+pub(super) struct Kept {
+    pub number: FieldNumber,
+    pub analysis: Analysis,
 }
 
 impl Kept {
     /// `None`: no entry ever had it.
-    fn of(index: &IndexSnapshot<'_>, fields: &dyn Fields, field: &FieldUse) -> Result<Option<Kept>, Error> {
+    pub fn of(index: &IndexSnapshot<'_>, fields: &dyn Fields, field: &FieldUse) -> Result<Option<Kept>, Error> {
         let (name, analysis) = fields.kept(field);
         Ok(index.field(&name)?.map(|number| Kept { number, analysis }))
     }
 
-    fn list<'s>(&self, index: &'s IndexSnapshot<'_>, value: &Sought) -> Result<TermEntries<'s>, Error> {
+    pub fn list<'s>(&self, index: &'s IndexSnapshot<'_>, value: &Sought) -> Result<TermEntries<'s>, Error> {
         match value {
             Sought::Null => index.term(self.number, Term::Null),
             Sought::Number(number) => index.term(self.number, Term::Number(*number)),

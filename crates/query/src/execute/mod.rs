@@ -6,21 +6,26 @@
 mod condition;
 mod order;
 mod projection;
+mod score;
+mod text;
 
 use crate::definition::Fields;
 use crate::index::{Error, IndexSnapshot};
-use crate::plan::{IndexQuery, Page};
+use crate::plan::{Condition, IndexQuery, Page, SortBy, SortKey};
+use score::Scores;
 
 pub use crate::index::EntryId;
 pub use projection::{MissingValue, Row};
 
 /// What a query found.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct Found {
     /// All that fit, on this page or not.
     pub total: u64,
     /// The entries of the page, in the order of the query.
     pub entries: Vec<EntryId>,
+    /// How well each of them fits. `None`: nothing scores.
+    pub scores: Option<Vec<f32>>,
 }
 
 /// Asked now and then whether to go on.
@@ -42,12 +47,23 @@ pub fn find<E: From<Error>>(
     let total = set.len();
     let (skip, end) = (page.skip.min(total), page.end().min(total));
     if skip == end {
-        return Ok(Found { total, entries: Vec::new() });
+        return Ok(Found { total, ..Found::default() });
     }
-    let mut entries =
-        order::sorted(index, fields, &set, &query.order, usize::try_from(end).unwrap_or(usize::MAX), look)?;
+    let by_score = [SortKey { by: SortBy::Score, is_descending: false, absent_last: None }];
+    // What has weights of its own comes in their order, unless another one is asked for.
+    let order = match query.order.is_empty() && fields.boosts() && !matches!(query.condition, Condition::All) {
+        true => &by_score,
+        false => query.order.as_slice(),
+    };
+    let is_by_score = order.iter().any(|key| key.by == SortBy::Score);
+    let is_scored = is_by_score || fields.boosts() || query.condition.is_scoring();
+    let scores = || Scores::of(index, fields, &query.condition, look);
+    let mut sorting = if is_by_score { Some(scores()?) } else { None };
+    let count_max = usize::try_from(end).unwrap_or(usize::MAX);
+    let mut entries = order::sorted(index, fields, &set, order, sorting.as_mut(), count_max, look)?;
     entries.drain(..usize::try_from(skip).unwrap_or(usize::MAX).min(entries.len()));
-    Ok(Found { total, entries })
+    let scores = if is_scored { Some(scores()?.of_all(&entries, look)?) } else { None };
+    Ok(Found { total, entries, scores })
 }
 
 /// How many entries a query looks at, at most, from the counts of lists alone; `u64::MAX` where those do not tell. So small

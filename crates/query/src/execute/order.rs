@@ -4,6 +4,7 @@
 //! values of each entry are read and compared.
 
 use super::Look;
+use super::score::{Scores, sortable};
 use crate::definition::Fields;
 use crate::index::{
     Absent, Direction, EntryId, EntryIds, EntrySet, Error, FieldNumber, IndexEntry, IndexSnapshot, Kind, Order,
@@ -14,11 +15,14 @@ use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The first `count_max` entries of a set.
+///
+/// * `scores`: there if a key is the score.
 pub(super) fn sorted<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
     set: &EntrySet,
     keys: &[SortKey],
+    scores: Option<&mut Scores<'_>>,
     count_max: usize,
     look: Look<'_, E>,
 ) -> Result<Vec<EntryId>, E> {
@@ -26,7 +30,23 @@ pub(super) fn sorted<E: From<Error>>(
     for key in keys {
         compared.extend(Key::of(index, fields, key)?);
     }
-    match compared.as_slice() {
+    match (compared.as_slice(), scores) {
+        ([Key { value: Value::Score, is_descending, .. }], Some(scores)) => {
+            scores.first(set, count_max, *is_descending, look)
+        }
+        (keys, scores) => sorted_by(index, set, keys, scores, count_max, look),
+    }
+}
+
+fn sorted_by<E: From<Error>>(
+    index: &IndexSnapshot<'_>,
+    set: &EntrySet,
+    keys: &[Key],
+    scores: Option<&mut Scores<'_>>,
+    count_max: usize,
+    look: Look<'_, E>,
+) -> Result<Vec<EntryId>, E> {
+    match keys {
         [] => Ok(first(set, count_max)?),
         [Key { value: Value::Text(field), is_descending, absent }] => {
             Ok(index.sorted(set, order(*field, Kind::Text, *is_descending, *absent), count_max)?)
@@ -34,7 +54,7 @@ pub(super) fn sorted<E: From<Error>>(
         [Key { value: Value::Number(field), is_descending, absent }] => {
             Ok(index.sorted(set, order(*field, Kind::Number, *is_descending, *absent), count_max)?)
         }
-        keys => Rows::read(index, set, keys, look).map(|rows| rows.sorted(keys, count_max)),
+        keys => Rows::read(index, set, keys, scores, look).map(|rows| rows.sorted(keys, count_max)),
     }
 }
 
@@ -65,6 +85,7 @@ enum Value {
     Number(FieldNumber),
     AlphaNumeric(FieldNumber),
     Id,
+    Score,
     Random(u64),
 }
 
@@ -77,7 +98,7 @@ impl Key {
             SortBy::Number(name) => field(name)?.map(Value::Number),
             SortBy::AlphaNumeric(name) => field(name)?.map(Value::AlphaNumeric),
             SortBy::Id => Some(Value::Id),
-            SortBy::Score => None,
+            SortBy::Score => Some(Value::Score),
             SortBy::Random(seed) => Some(Value::Random(xxh3_64_with_seed(seed.as_bytes(), 0))),
         };
         // Nothing is below everything, so it comes first, and last if the greatest come first.
@@ -86,8 +107,10 @@ impl Key {
     }
 
     /// Appends bytes that sort as the entry's value does. False: it has none.
-    fn write(&self, id: EntryId, entry: &IndexEntry<'_>, out: &mut Vec<u8>) -> Result<bool, Error> {
+    fn write(&self, id: EntryId, entry: &IndexEntry<'_>, score: f32, out: &mut Vec<u8>) -> Result<bool, Error> {
         match self.value {
+            // The best come first.
+            Value::Score => out.extend_from_slice(&(!sortable(score)).to_be_bytes()),
             Value::Id => out.extend_from_slice(&documents::id::lower(entry.document())),
             Value::Random(seed) => out.extend_from_slice(&xxh3_64_with_seed(&id.0.to_le_bytes(), seed).to_be_bytes()),
             Value::Text(field) => return self.write_term(entry, field, Kind::Text, out, <[u8]>::to_vec),
@@ -159,6 +182,7 @@ impl Rows {
         index: &IndexSnapshot<'_>,
         set: &EntrySet,
         keys: &[Key],
+        mut scores: Option<&mut Scores<'_>>,
         look: Look<'_, E>,
     ) -> Result<Rows, E> {
         let mut rows = Rows { bytes: Vec::new(), ids: Vec::new(), values: Vec::new() };
@@ -167,9 +191,10 @@ impl Rows {
             look()?;
             let entry = index.known_entry(id)?;
             rows.ids.push(id);
+            let score = scores.as_mut().map_or(Ok(0.0), |scores| scores.score(id))?;
             for key in keys {
                 let start = rows.bytes.len();
-                let is_there = key.write(id, &entry, &mut rows.bytes)?;
+                let is_there = key.write(id, &entry, score, &mut rows.bytes)?;
                 rows.values.push(is_there.then_some(start..rows.bytes.len()));
             }
         }

@@ -3,6 +3,7 @@
 //! ```text
 //!  record:  varint( id length ) | document id | varint( stored length ) | stored values | terms
 //!  term:    varint( field * 4 + kind ) | varint( length ) | bytes
+//!           varint( field * 4 ) | kind | varint( length ) | bytes      kinds from 4 on: how words stand
 //! ```
 //!
 //! Stored values are a JSON object, or nothing: what a query gives out without loading the document, and the whole result of a
@@ -13,6 +14,7 @@ use super::error::{Error, Result, corrupt};
 use super::limits::{DOCUMENT_ID_SIZE_MAX, ENTRY_SIZE_MAX, TERM_HASH_SIZE, TERM_SIZE_MAX};
 use super::term::{FieldNumber, Kind, Term};
 use super::varint;
+use super::words;
 use json::Raw;
 use std::ops::Range;
 
@@ -26,6 +28,8 @@ pub struct EntryId(pub u64);
 pub struct Entry {
     bytes: Vec<u8>,
     terms: Vec<(FieldNumber, Kind, Range<usize>)>,
+    /// The terms among them that are words, in their order.
+    words: Vec<(FieldNumber, Range<usize>)>,
     is_sorted: bool,
     stored: Vec<u8>,
 }
@@ -40,6 +44,7 @@ impl Entry {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.terms.clear();
+        self.words.clear();
         self.stored.clear();
     }
 
@@ -73,22 +78,104 @@ impl Entry {
         Ok(())
     }
 
+    /// Adds a word of a text behind those that were added before: a text of the field, of which is kept besides how often it
+    /// comes and where.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::add`].
+    pub fn add_word(&mut self, field: FieldNumber, word: &str) -> Result<()> {
+        self.add(field, Term::Text(word))?;
+        if let Some((.., range)) = self.terms.last() {
+            self.words.push((field, range.clone()));
+        }
+        Ok(())
+    }
+
+    /// Gives a field a weight in all that scores: [`super::Norm`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::add`].
+    pub fn add_norm(&mut self, field: FieldNumber, norm: super::Norm) -> Result<()> {
+        let start = self.bytes.len();
+        self.bytes.push(norm.0);
+        self.terms.push((field, Kind::Norm, start..start + 1));
+        self.is_sorted = false;
+        Ok(())
+    }
+
+    /// How many words a field has so far, each counted as often as it comes.
+    pub fn word_count(&self, field: FieldNumber) -> usize {
+        self.words.iter().filter(|(other, _)| *other == field).count()
+    }
+
+    /// Whether a field has any value.
+    pub fn has(&self, field: FieldNumber) -> bool {
+        self.terms.iter().any(|(other, ..)| *other == field)
+    }
+
+    fn sort(&mut self) {
+        let Entry { bytes, terms, .. } = self;
+        let key = |(field, kind, range): &(FieldNumber, Kind, Range<usize>)| {
+            (*field, *kind, bytes.get(range.clone()).unwrap_or_default())
+        };
+        terms.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
+        terms.dedup_by(|a, b| key(a) == key(b));
+        self.is_sorted = true;
+    }
+
+    /// Adds what is kept of words besides: how often each comes, and their order.
+    fn add_sequences(&mut self) {
+        let mut all = std::mem::take(&mut self.words);
+        // Stable: those of one field stay in their order.
+        all.sort_by_key(|(field, _)| *field);
+        let mut sequence = words::SequenceWriter::default();
+        for group in all.chunk_by(|a, b| a.0 == b.0) {
+            let Some((field, _)) = group.first() else { continue };
+            let start = self.terms.partition_point(|(other, kind, _)| (*other, *kind) < (*field, Kind::Text));
+            let end = self.terms.partition_point(|(other, kind, _)| (*other, *kind) <= (*field, Kind::Text));
+            let texts: Vec<Range<usize>> =
+                self.terms.get(start..end).unwrap_or_default().iter().map(|(.., range)| range.clone()).collect();
+            let bytes = |range: &Range<usize>| self.bytes.get(range.clone()).unwrap_or_default();
+            sequence.begin(texts.len());
+            for (_, word) in group {
+                // All words are among the texts; the end is the way out that is never taken.
+                sequence.push(texts.binary_search_by(|text| bytes(text).cmp(bytes(word))).unwrap_or_default());
+            }
+            for (text, count) in texts.iter().zip(sequence.counts()).filter(|(_, count)| **count > 1) {
+                let at = self.bytes.len();
+                self.bytes.extend_from_within(text.clone());
+                words::put_frequency(&mut self.bytes, *count);
+                self.terms.push((*field, Kind::Frequency, at..self.bytes.len()));
+            }
+            let at = self.bytes.len();
+            self.bytes.extend_from_slice(sequence.bytes());
+            self.terms.push((*field, Kind::Sequence, at..self.bytes.len()));
+        }
+        self.sort();
+    }
+
     /// Appends the record.
     pub(crate) fn write_record(&mut self, document: &str, out: &mut Vec<u8>) {
         if !self.is_sorted {
-            let key = |(field, kind, range): &(FieldNumber, Kind, Range<usize>)| {
-                (*field, *kind, self.bytes.get(range.clone()).unwrap_or_default())
-            };
-            self.terms.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
-            self.terms.dedup_by(|a, b| key(a) == key(b));
-            self.is_sorted = true;
+            self.sort();
+            if !self.words.is_empty() {
+                self.add_sequences();
+            }
         }
         varint::put(out, document.len() as u64);
         out.extend_from_slice(document.as_bytes());
         varint::put(out, self.stored.len() as u64);
         out.extend_from_slice(&self.stored);
         for (field, kind, range) in &self.terms {
-            varint::put(out, u64::from(field.0) << 2 | *kind as u64);
+            match kind.is_value() {
+                true => varint::put(out, u64::from(field.0) << 2 | *kind as u64),
+                false => {
+                    varint::put(out, u64::from(field.0) << 2);
+                    out.push(*kind as u8);
+                }
+            }
             varint::put(out, range.len() as u64);
             out.extend_from_slice(self.bytes.get(range.clone()).unwrap_or_default());
         }
@@ -148,12 +235,25 @@ pub(crate) struct RecordTerms<'r> {
 impl<'r> RecordTerms<'r> {
     fn take(&mut self) -> Option<RecordTerm<'r>> {
         let word = varint::take(&mut self.bytes)?;
-        let length = varint::take(&mut self.bytes)?;
         let field = FieldNumber(u16::try_from(word >> 2).ok()?);
-        let kind = Kind::of((word & 3) as u8).ok()?;
+        let kind = match (word & 3) as u8 {
+            0 => {
+                let (kind, rest) = self.bytes.split_first()?;
+                self.bytes = rest;
+                Kind::of(*kind).ok().filter(|kind| !kind.is_value())?
+            }
+            kind => Kind::of(kind).ok()?,
+        };
+        let length = varint::take(&mut self.bytes)?;
         let bytes = varint::take_bytes(&mut self.bytes, length)?;
         let term = RecordTerm { field, kind, bytes };
-        let is_right = bytes.len() <= TERM_SIZE_MAX + TERM_HASH_SIZE && self.before.is_none_or(|before| before < term);
+        let is_short = match kind {
+            Kind::Sequence => true,
+            Kind::Frequency => words::frequency_of(bytes).is_some(),
+            Kind::Norm => bytes.len() == 1,
+            Kind::Null | Kind::Text | Kind::Number => bytes.len() <= TERM_SIZE_MAX + TERM_HASH_SIZE,
+        };
+        let is_right = is_short && self.before.is_none_or(|before| before < term);
         self.before = Some(term);
         is_right.then_some(term)
     }

@@ -44,7 +44,8 @@ pub const ESTIMATED_TERMS_MAX: usize = 256;
 pub const PROBLEMS_TOLD_MAX: usize = 100;
 
 /// Bytes of the longest key of a posting list: field and kind, an escaped term, its end, the first id of a block.
-pub(crate) const POSTING_KEY_SIZE_MAX: usize = 3 + 2 * (TERM_SIZE_MAX + TERM_HASH_SIZE) + 1 + 9;
+pub(crate) const POSTING_KEY_SIZE_MAX: usize =
+    3 + 2 * (TERM_SIZE_MAX + TERM_HASH_SIZE + super::words::FREQUENCY_SIZE) + 1 + 9;
 
 // A key and its block stay together in a leaf.
 const _: () = assert!(2 + POSTING_KEY_SIZE_MAX + BLOCK_SIZE_MAX + 20 <= storage::limits::INLINE_SIZE_MAX);

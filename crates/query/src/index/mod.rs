@@ -7,7 +7,7 @@
 //!
 //! Writing, from the batch down: [`mod@batch`], [`batch_writer`], [`posting_changes`], [`list_writer`]. Reading, from the
 //! snapshot down: [`snapshot`], [`sort`], [`range`], [`heads`], [`term_entries`]; operators over rising ids: [`entry_ids`], [`entry_set`],
-//! [`combine`]. What is stored: [`schema`], [`list`], [`key`], [`runs`], [`mod@term`], [`mod@number`], [`mod@entry`].
+//! [`combine`]. What is stored: [`schema`], [`list`], [`key`], [`runs`], [`mod@term`], [`mod@number`], [`mod@entry`], [`words`].
 
 mod batch;
 mod batch_writer;
@@ -34,6 +34,7 @@ mod term_entries;
 mod terms;
 mod varint;
 mod verify;
+mod words;
 
 pub use batch::{Batch, Progress};
 pub use combine::{Difference, Intersection, Union};
@@ -50,3 +51,4 @@ pub use term::{FieldNumber, Kind, StoredTerm, Term};
 pub use term_entries::TermEntries;
 pub use terms::Terms;
 pub use verify::Verification;
+pub use words::{FieldNorms, Norm, WordFrequencies, WordSequence};

@@ -93,7 +93,7 @@ impl<'b> PostingChanges<'b> {
             }
             had |= gone.is_some();
             has |= come.is_some();
-            if order.is_ne() {
+            if order.is_ne() && term.kind.is_listed() {
                 self.change(term, entry, gone.is_some());
             }
         }
@@ -105,7 +105,7 @@ impl<'b> PostingChanges<'b> {
     fn end_group(&mut self, group: Option<(FieldNumber, Kind)>, entry: u64, had: bool, has: bool) {
         if let Some((field, kind)) = group
             && had != has
-            && kind != Kind::Null
+            && kind.has_presence()
         {
             self.presence.push((field, kind, entry, had));
         }

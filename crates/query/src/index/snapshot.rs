@@ -43,7 +43,7 @@ impl<'s> IndexEntry<'s> {
         let mut values = Vec::new();
         for term in self.record.terms() {
             let term = term?;
-            if term.field == field {
+            if term.field == field && term.kind.is_value() {
                 values.push(StoredTerm::decode(term.kind, term.bytes)?);
             }
         }
@@ -152,7 +152,7 @@ impl<'env> IndexSnapshot<'env> {
         }
     }
 
-    fn list(&self, field: FieldNumber, kind: ListKind, term: &[u8]) -> Result<TermEntries<'_>> {
+    pub(crate) fn list(&self, field: FieldNumber, kind: ListKind, term: &[u8]) -> Result<TermEntries<'_>> {
         let mut key = Vec::with_capacity(term.len() + 8);
         key::put_head(&mut key, field, kind, term);
         match self.schema.postings.get(&self.tx, &key)? {

@@ -29,15 +29,39 @@ pub enum Kind {
     Text = 2,
     /// A number.
     Number = 3,
+    /// How often a word stands in an entry, if more than once: [`super::words`].
+    Frequency = 4,
+    /// The norm of the field in an entry that is boosted: [`super::words`].
+    Norm = 5,
+    /// Which words an entry has in their order; in records only: [`super::words`].
+    Sequence = 6,
 }
 
 impl Kind {
+    /// Whether it is of what a value is, and not of how its words stand.
+    pub(crate) fn is_value(self) -> bool {
+        matches!(self, Kind::Null | Kind::Text | Kind::Number)
+    }
+
+    /// Whether there is a list of all entries that have any term of it.
+    pub(crate) fn has_presence(self) -> bool {
+        matches!(self, Kind::Text | Kind::Number)
+    }
+
+    /// Whether its terms have lists.
+    pub(crate) fn is_listed(self) -> bool {
+        self != Kind::Sequence
+    }
+
     pub(crate) fn of(byte: u8) -> Result<Kind> {
         match byte {
             1 => Ok(Kind::Null),
             2 => Ok(Kind::Text),
             3 => Ok(Kind::Number),
-            _ => Err(corrupt("a term is null, text or a number")),
+            4 => Ok(Kind::Frequency),
+            5 => Ok(Kind::Norm),
+            6 => Ok(Kind::Sequence),
+            _ => Err(corrupt("a term is of one of the kinds")),
         }
     }
 }
@@ -103,6 +127,7 @@ impl StoredTerm {
             Kind::Null => Err(corrupt("the term of null has no bytes")),
             Kind::Number => Number::decode(bytes).map(StoredTerm::Number),
             Kind::Text if bytes.len() <= TERM_SIZE_MAX => text(bytes).map(StoredTerm::Text),
+            Kind::Frequency | Kind::Norm | Kind::Sequence => Err(corrupt("a value is null, text or a number")),
             Kind::Text => match bytes.split_last_chunk::<TERM_HASH_SIZE>() {
                 Some((kept, _)) if kept.len() <= TERM_SIZE_MAX => text(kept).map(StoredTerm::Cut),
                 _ => Err(corrupt("a cut term has no more bytes than it was cut to")),

@@ -3,8 +3,9 @@
 use super::extract::Found;
 use super::indexer::{MakesEntries, Unmapped};
 use super::terms;
-use crate::definition::{Analysis, MapIndex};
-use crate::index::{Entry, FieldNumber, Index, Result, Term};
+use crate::analysis::Analyzer;
+use crate::definition::{Analysis, Fields, MapIndex};
+use crate::index::{Entry, FieldNumber, Index, Norm, Result, Term};
 use crate::mapping::{DocumentView, Map, MapError, NoHost, Output, Source, Value};
 use documents::{Document, EMPTY_COLLECTION};
 use json::{Kind, Raw};
@@ -139,6 +140,15 @@ fn is_of(source: &Source, collection: &str) -> bool {
     }
 }
 
+/// The boost of a value, those of its elements multiplied. The recursion is as deep as arrays in arrays and boosts, both bounded.
+fn boost_of(value: &Value<'_>) -> Option<f64> {
+    match value {
+        Value::Boosted(boosted) => Some(boosted.boost * boost_of(&boosted.value).unwrap_or(1.0)),
+        Value::Array(values) => values.iter().filter_map(boost_of).reduce(|one, other| one * other),
+        _ => None,
+    }
+}
+
 /// Adds values to an entry.
 struct Values<'v> {
     index: &'v Index,
@@ -152,6 +162,19 @@ impl Values<'_> {
         for (field, value) in fields.iter().zip(output.values) {
             self.add(*field, value)?;
         }
+        if !self.definition.boosts() {
+            return Ok(());
+        }
+        let entry_boost = output.boost.unwrap_or(1.0);
+        for ((number, _), value) in
+            fields.iter().zip(output.values).filter_map(|(field, value)| Some(((*field)?, value)))
+        {
+            let boost = boost_of(value);
+            if (output.boost.is_some() || boost.is_some()) && self.entry.has(number) {
+                let boost = entry_boost * boost.unwrap_or(1.0);
+                self.entry.add_norm(number, Norm::of(boost as f32, self.entry.word_count(number)))?;
+            }
+        }
         Ok(())
     }
 
@@ -161,6 +184,7 @@ impl Values<'_> {
             let Some(analysis) = self.definition.analysis(&made.name) else { return Ok(()) };
             let analysis = match made.options.indexing.as_deref() {
                 Some("Exact") => Analysis::Exact,
+                Some("Search") if !matches!(analysis, Analysis::Words(_)) => Analysis::Words(Analyzer::Standard),
                 Some("No") => return Ok(()),
                 _ => analysis,
             };

@@ -23,14 +23,14 @@ pub(crate) fn add(
 ) -> Result<()> {
     let value = match found {
         Found::Value(value) => *value,
-        Found::Count(count) => return add_number(entry, field, &count.to_string()),
+        Found::Count(count) => return add_number(entry, field, analysis, &count.to_string()),
     };
     match value.kind() {
         Kind::Null => entry.add(field, Term::Null),
-        Kind::Number => add_number(entry, field, value.number_text().unwrap_or_default()),
+        Kind::Number => add_number(entry, field, analysis, value.number_text().unwrap_or_default()),
         Kind::Bool => {
             let text = if value.as_bool() == Some(true) { "true" } else { "false" };
-            entry.add(field, Term::Text(text))
+            add_scalar(entry, field, analysis, text)
         }
         Kind::String => add_text(entry, field, analysis, &value.as_str().unwrap_or_default(), lower),
         Kind::Object | Kind::Array => add_text(entry, field, analysis, &String::from_utf8_lossy(value.bytes()), lower),
@@ -40,6 +40,9 @@ pub(crate) fn add(
 fn add_text(entry: &mut Entry, field: FieldNumber, analysis: Analysis, text: &str, lower: &mut Vec<u8>) -> Result<()> {
     match analysis {
         Analysis::Exact => entry.add(field, Term::Text(text)),
+        // A text without words is found by being empty.
+        Analysis::Words(_) if text.is_empty() => entry.add(field, Term::Text(text)),
+        Analysis::Words(analyzer) => analyzer.words(text, &mut |word| entry.add_word(field, word.text)),
         Analysis::LowerCase => {
             id::lower_into(lower, text);
             // What is lower-cased stays UTF-8; the text itself is the way out that is never taken.
@@ -48,19 +51,29 @@ fn add_text(entry: &mut Entry, field: FieldNumber, analysis: Analysis, text: &st
     }
 }
 
-fn add_number(entry: &mut Entry, field: FieldNumber, text: &str) -> Result<()> {
-    entry.add(field, Term::Text(&number_text(text)))?;
+/// Adds a text that is one word however it is analysed.
+fn add_scalar(entry: &mut Entry, field: FieldNumber, analysis: Analysis, text: &str) -> Result<()> {
+    match analysis {
+        Analysis::Words(_) => entry.add_word(field, text),
+        Analysis::Exact | Analysis::LowerCase => entry.add(field, Term::Text(text)),
+    }
+}
+
+fn add_number(entry: &mut Entry, field: FieldNumber, analysis: Analysis, text: &str) -> Result<()> {
+    add_scalar(entry, field, analysis, &number_text(text))?;
     match number(text) {
         Some(number) => entry.add(field, Term::Number(number)),
         None => Ok(()),
     }
 }
 
-/// A text as the terms of a field have it.
+/// A text as one term of a field: what is compared with a field in words is one of them.
 pub(crate) fn analyzed(text: &str, analysis: Analysis) -> String {
     match analysis {
         Analysis::Exact => text.to_owned(),
-        Analysis::LowerCase => String::from_utf8(id::lower(text)).unwrap_or_else(|_| text.to_owned()),
+        Analysis::LowerCase | Analysis::Words(_) => {
+            String::from_utf8(id::lower(text)).unwrap_or_else(|_| text.to_owned())
+        }
     }
 }
 

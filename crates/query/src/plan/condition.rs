@@ -1,6 +1,8 @@
 //! What a query asks of the fields of an index, its parameters put in. Texts are as they were asked for: how they are analysed is
 //! for the index to say.
 
+use super::lucene::LuceneQuery;
+use super::search_text::SearchPart;
 use crate::definition::{Analysis, FieldName};
 use crate::index::Number;
 use regex::Regex;
@@ -39,6 +41,65 @@ pub enum Condition {
     Or(Vec<Condition>),
     /// All others.
     Not(Box<Condition>),
+    /// Those whose words fit to a text.
+    Words(FieldUse, TextQuery),
+    /// The same ones, counting so much more in scores.
+    Boosted(Box<Condition>, f32),
+}
+
+impl Condition {
+    /// Whether it orders what it finds by how well it fits, if nothing else is said.
+    pub fn is_boosted(&self) -> bool {
+        match self {
+            Condition::Boosted(..) => true,
+            Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(Condition::is_boosted),
+            Condition::Not(condition) => condition.is_boosted(),
+            _ => false,
+        }
+    }
+
+    /// Whether it says how well something fits, besides whether.
+    pub fn is_scoring(&self) -> bool {
+        match self {
+            Condition::Boosted(..) | Condition::Words(..) => true,
+            Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(Condition::is_scoring),
+            Condition::Not(condition) => condition.is_scoring(),
+            _ => false,
+        }
+    }
+}
+
+/// What the words of a field are asked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TextQuery {
+    /// Words, phrases and wildcards.
+    Search {
+        /// The parts of the text, in their order.
+        parts: Vec<SearchPart>,
+        /// Whether all must be there, and not only one.
+        is_all: bool,
+    },
+    /// A word that is like this one.
+    Fuzzy {
+        /// The word.
+        text: String,
+        /// Only what is liker than this: from 0 to below 1.
+        similarity: f32,
+    },
+    /// The words of a text not far from each other.
+    Proximity {
+        /// The parts of the text.
+        parts: Vec<SearchPart>,
+        /// By how many places they may be moved in all.
+        distance: u32,
+    },
+    /// A query of Lucene's.
+    Lucene {
+        /// The query.
+        query: LuceneQuery,
+        /// Fields that it names, after its own one.
+        fields: Vec<FieldUse>,
+    },
 }
 
 /// A field, and whether its terms are looked for as they are given (`exact(..)`) or as the index analyses.

@@ -1,12 +1,14 @@
 //! Queries that an index answers: which fields they need of it, and what they ask.
 
-use super::condition::{Condition, FieldUse, Sought};
+use super::condition::{Condition, FieldUse, Sought, TextQuery};
 use super::parameters::Scalar;
-use super::{Parameters, Refused};
-use crate::definition::{Analysis, AutomaticIndex, Field, FieldName};
+use super::search_text::{self, SearchPart, Wildcard};
+use super::{Parameters, Refused, lucene};
+use crate::analysis::Analyzer;
+use crate::definition::{Analysis, AutomaticIndex, Field, FieldName, FieldNeeds};
 use crate::index::Number;
 use crate::indexing::terms;
-use crate::limits::{BOUND_SIZE_MAX, REGEX_SIZE_MAX};
+use crate::limits::{BOUND_SIZE_MAX, REGEX_SIZE_MAX, SEARCH_CLAUSES_MAX};
 use crate::rql::{self, Between, Call, Comparison, Expression, In, Operator, OrderKey, Ordering, Query};
 use regex::RegexBuilder;
 use std::ops::Bound;
@@ -53,7 +55,7 @@ pub enum SortBy {
     AlphaNumeric(FieldUse),
     /// The document's id.
     Id,
-    /// How well the entry fits. Nothing scores yet, so all are equal.
+    /// How well the entry fits, the best first.
     Score,
     /// Nothing: an order that looks like chance, the same for the same seed.
     Random(String),
@@ -71,7 +73,10 @@ impl IndexQuery {
             Some(condition) => planner.condition(condition, Analysis::LowerCase)?,
             None => Condition::All,
         };
-        let order = query.order_by.iter().map(|key| planner.sort_key(key)).collect::<Result<_, _>>()?;
+        let mut order = query.order_by.iter().map(|key| planner.sort_key(key)).collect::<Result<Vec<_>, _>>()?;
+        if order.is_empty() && condition.is_boosted() {
+            order.push(SortKey { by: SortBy::Score, is_descending: false, absent_last: None });
+        }
         let index = match &query.from.source {
             rql::Source::Index(name) => IndexChoice::Named(name.to_string(), planner.fields),
             rql::Source::AllDocuments => IndexChoice::Covering(AutomaticIndex::new(None, planner.fields)),
@@ -195,6 +200,22 @@ impl Planner<'_> {
                 _ => Err(wrong_arguments("exists", "a field")),
             };
         }
+        if is("search") {
+            let (field, parts, is_all) = self.search(call)?;
+            return Ok(Condition::Words(field, TextQuery::Search { parts, is_all }));
+        }
+        if is("boost") {
+            return self.boost(arguments, analysis);
+        }
+        if is("fuzzy") {
+            return self.fuzzy(arguments, analysis);
+        }
+        if is("lucene") {
+            return self.lucene(arguments, analysis);
+        }
+        if is("proximity") {
+            return self.proximity(arguments);
+        }
         if !["startsWith", "endsWith", "regex"].into_iter().any(is) {
             return Err(unknown(&call.name));
         }
@@ -220,6 +241,117 @@ impl Planner<'_> {
         }
         check_bound(&text)?;
         Ok(if is("startsWith") { Condition::Prefix(field, text) } else { Condition::Suffix(field, text) })
+    }
+
+    /// `search(field, text[, and | or])`
+    fn search(&mut self, call: &Call<'_>) -> Result<(FieldUse, Vec<SearchPart>, bool), Refused> {
+        let wrong = || wrong_arguments("search", "a field, a text, and perhaps 'and' or 'or'");
+        let (operand, text, operator) = match call.arguments.as_slice() {
+            [operand, text] => (operand, text, None),
+            [operand, text, Expression::Field(operator)] => (operand, text, Some(operator.text())),
+            [operand, text, Expression::Value(operator)] => {
+                (operand, text, Some(self.parameters.scalar(operator)?.text().ok_or_else(wrong)?.into()))
+            }
+            _ => return Err(wrong()),
+        };
+        let is_all = match operator {
+            None => false,
+            Some(operator) if operator.eq_ignore_ascii_case("or") => false,
+            Some(operator) if operator.eq_ignore_ascii_case("and") => true,
+            Some(_) => return Err(wrong()),
+        };
+        let Expression::Value(value) = text else { return Err(wrong()) };
+        let Scalar::Text(text) = self.parameters.scalar(value)? else {
+            return Err(Refused::Invalid("Method search() expects to get an argument of type String".to_owned()));
+        };
+        if self.is_id(operand) {
+            return Err(Refused::NotSupported("search() of id()".to_owned()));
+        }
+        let parts = search_text::parts(&text);
+        if parts.len() > SEARCH_CLAUSES_MAX {
+            let count = parts.len();
+            let message =
+                format!("a search for {count} words exceeds the limit SEARCH_CLAUSES_MAX = {SEARCH_CLAUSES_MAX}");
+            return Err(Refused::Invalid(message));
+        }
+        if let Some(long) =
+            parts.iter().find(|part| part.wildcard != Wildcard::None && part.text.len() > BOUND_SIZE_MAX)
+        {
+            check_bound(&long.text)?;
+        }
+        Ok((self.field(operand, Analysis::Words(Analyzer::Standard))?, parts, is_all))
+    }
+
+    /// `boost(condition, number)`
+    fn boost(&mut self, arguments: &[Expression<'_>], analysis: Analysis) -> Result<Condition, Refused> {
+        let [condition, Expression::Value(value)] = arguments else {
+            return Err(wrong_arguments("boost", "a condition and a number"));
+        };
+        let boost = self.number(value).ok_or_else(|| wrong_arguments("boost", "a condition and a number"))?;
+        Ok(Condition::Boosted(Box::new(self.condition(condition, analysis)?), boost))
+    }
+
+    /// `fuzzy(field = text, similarity)`
+    fn fuzzy(&mut self, arguments: &[Expression<'_>], analysis: Analysis) -> Result<Condition, Refused> {
+        let wrong = || wrong_arguments("fuzzy", "a field that equals a text, and a number from 0 to below 1");
+        let [Expression::Compare(comparison), Expression::Value(similarity)] = arguments else { return Err(wrong()) };
+        let (Operator::Equal, Expression::Value(value)) = (comparison.operator, &comparison.right) else {
+            return Err(wrong());
+        };
+        let Scalar::Text(text) = self.parameters.scalar(value)? else { return Err(wrong()) };
+        let similarity = self.number(similarity).filter(|number| (0.0..1.0).contains(number)).ok_or_else(wrong)?;
+        check_bound(&text)?;
+        let field = self.field(&comparison.left, analysis)?;
+        Ok(Condition::Words(field, TextQuery::Fuzzy { text, similarity }))
+    }
+
+    /// `proximity(search(field, text), distance)`
+    fn proximity(&mut self, arguments: &[Expression<'_>]) -> Result<Condition, Refused> {
+        let wrong = || wrong_arguments("proximity", "search() of several words, and a whole number from 0 on");
+        let [Expression::Call(search), Expression::Value(distance)] = arguments else { return Err(wrong()) };
+        if !search.name.eq_ignore_ascii_case("search") {
+            return Err(wrong());
+        }
+        let distance =
+            self.number(distance).filter(|number| *number >= 0.0 && number.fract() == 0.0).ok_or_else(wrong)?;
+        let (field, parts, _) = self.search(search)?;
+        if parts.iter().any(|part| part.wildcard != Wildcard::None) {
+            let message = "Proximity search works only on simple string terms, not wildcard or prefix ones";
+            return Err(Refused::Invalid(message.to_owned()));
+        }
+        if parts.iter().map(|part| part.text.split_whitespace().count()).sum::<usize>() < 2 {
+            return Err(Refused::Invalid("Proximity search works only on multiple search terms".to_owned()));
+        }
+        Ok(Condition::Words(field, TextQuery::Proximity { parts, distance: distance as u32 }))
+    }
+
+    /// `lucene(field, text)`
+    fn lucene(&mut self, arguments: &[Expression<'_>], analysis: Analysis) -> Result<Condition, Refused> {
+        let [operand, Expression::Value(value)] = arguments else {
+            return Err(wrong_arguments("lucene", "a field and a text"));
+        };
+        let analysis = if analysis == Analysis::Exact { analysis } else { Analysis::Words(Analyzer::Standard) };
+        let field = self.field(operand, analysis)?;
+        let text = match self.parameters.scalar(value)? {
+            Scalar::Text(text) => text,
+            Scalar::Null => return Ok(Condition::AnyOf(field, vec![Sought::Null])),
+            _ => return Err(Refused::Invalid("Method lucene() expects to get an argument of type String".to_owned())),
+        };
+        let lucene::Parsed { query, fields } = lucene::parse(&text)?;
+        let mut named = |path: String| {
+            let name = FieldName { path, is_quoted: false };
+            self.fields.push(Field { name: name.clone(), needs: FieldNeeds::of(analysis) });
+            FieldUse { name, analysis }
+        };
+        let fields = fields.into_iter().map(&mut named).collect();
+        Ok(Condition::Words(field, TextQuery::Lucene { query, fields }))
+    }
+
+    fn number(&self, value: &rql::Value<'_>) -> Option<f32> {
+        match self.parameters.scalar(value) {
+            Ok(Scalar::Number(text)) => text.parse().ok().filter(|number: &f32| number.is_finite()),
+            _ => None,
+        }
     }
 
     fn sort_key(&mut self, key: &OrderKey<'_>) -> Result<SortKey, Refused> {
@@ -261,7 +393,7 @@ impl Planner<'_> {
             Expression::Call(call) => return Err(Refused::NotSupported(format!("{}() as a field", call.name))),
             _ => return Err(Refused::Invalid("Expected a field, but got a condition".to_owned())),
         };
-        self.fields.push(Field { name: name.clone(), is_exact: analysis == Analysis::Exact });
+        self.fields.push(Field { name: name.clone(), needs: FieldNeeds::of(analysis) });
         Ok(FieldUse { name, analysis })
     }
 
@@ -333,12 +465,7 @@ fn wrong_arguments(function: &str, needed: &str) -> Refused {
 }
 
 /// Functions of conditions that are not there yet; any other is a mistake.
-const NOT_SUPPORTED: [&str; 14] = [
-    "search",
-    "lucene",
-    "boost",
-    "fuzzy",
-    "proximity",
+const NOT_SUPPORTED: [&str; 9] = [
     "moreLikeThis",
     "spatial.within",
     "spatial.contains",

@@ -8,17 +8,21 @@ mod collection;
 mod condition;
 mod error;
 mod index_query;
+mod lucene;
 mod page;
 mod parameters;
 mod projection;
+mod search_text;
 
 pub use collection::{CollectionQuery, Filter, Order, Source};
-pub use condition::{Condition, FieldUse, Sought};
+pub use condition::{Condition, FieldUse, Sought, TextQuery};
 pub use error::Refused;
 pub use index_query::{IndexChoice, IndexQuery, SortBy, SortKey};
+pub use lucene::LuceneQuery;
 pub use page::Page;
 pub use parameters::Parameters;
 pub use projection::{Projected, ProjectedColumn, Projection, ProjectionBehavior, Step};
+pub use search_text::{SearchPart, Wildcard};
 
 use crate::rql::{self, Call, Expression, Output, Query, Segment};
 

@@ -100,7 +100,7 @@ fn check_index(text: &str, fields: &[&str], condition: &str, order: &str) {
         IndexChoice::Covering(index) => index.clone(),
         IndexChoice::Named(name, fields) => AutomaticIndex::new(Some(name.clone()), fields.clone()),
     };
-    let field = |field: &crate::definition::Field| match field.is_exact {
+    let field = |field: &crate::definition::Field| match field.needs.is_exact {
         true => format!("exact {}", field.name.path),
         false => field.name.path.clone(),
     };
@@ -142,6 +142,12 @@ fn told(condition: &Condition) -> String {
         Condition::And(conditions) => format!("and({})", all(conditions)),
         Condition::Or(conditions) => format!("or({})", all(conditions)),
         Condition::Not(condition) => format!("not({})", told(condition)),
+        Condition::Boosted(condition, boost) => format!("{} ^{boost}", told(condition)),
+        Condition::Words(name, TextQuery::Search { parts, is_all }) => {
+            let parts: Vec<String> = parts.iter().map(|part| format!("{:?} '{}'", part.wildcard, part.text)).collect();
+            format!("{} {} of {}", field(name), if *is_all { "all" } else { "any" }, parts.join(" "))
+        }
+        Condition::Words(name, query) => format!("{} {query:?}", field(name)),
         Condition::All | Condition::Nothing | Condition::Ids(_) | Condition::IdPrefix(_) => format!("{condition:?}"),
     }
 }
@@ -185,6 +191,21 @@ fn conditions_name_the_fields_that_an_index_needs() {
     );
     check_index("from index 'Auto/U/ByA' where A = 1", &["A"], "A any 1", "");
     check_index("from index 'X'", &[], "All", "");
+}
+
+#[test]
+fn words_are_searched_for() {
+    check_index("from U where search(A, 'x y*')", &["A"], "search(A) any of None 'x' Behind 'y'", "");
+    check_index("from U where search(A, $p, AND)", &["A"], "search(A) all of None 'P'", "");
+    check_index("from U where search(A, 'x', or) or B = 1", &["B", "A"], "or(search(A) any of None 'x', B any 1)", "");
+    check_index("from U where boost(A = 'x', 1.5)", &["A"], "A any 'x' ^1.5", "Score");
+    check_index("from U where boost(A = 'x', $n) order by A", &["A"], "A any 'x' ^7", "text A");
+    check_index("from U where fuzzy(A = 'x', 0.5)", &["A"], "A Fuzzy { text: \"x\", similarity: 0.5 }", "");
+    let Find::Index(query) = plan("from U where search(A, 'x') and exact(A = 'y')", "{}").unwrap().find else {
+        panic!("it needs an index")
+    };
+    let IndexChoice::Covering(index) = query.index else { panic!("it names none") };
+    assert_eq!(index.name(), "Auto/U/BySearch(A)AndExact(A)");
 }
 
 #[test]
@@ -254,7 +275,7 @@ fn what_is_not_there_is_refused_by_name() {
         ("from Users (Revisions = true)", "revisions"),
         ("from Users group by Name select count()", "'group by'"),
         ("declare function f(x) { return x } from Users as u select f(u)", "declared functions"),
-        ("from Users where search(Name, 'x')", "search() in a condition"),
+        ("from Users where search(id(), 'x')", "search() of id()"),
         ("from Users where spatial.within(a, b)", "spatial.within() in a condition"),
         ("from Users order by custom(Name, 'x')", "sorting by custom()"),
         ("from Users where A = cmpxchg('x')", "cmpxchg() as a value"),
@@ -283,6 +304,20 @@ fn what_means_nothing_is_refused() {
         "from Users where startsWith(A, 5)",
         "from Users where regex(A, '(')",
         "from Users where exists(A, B)",
+        "from Users where search(A)",
+        "from Users where search(A, 5)",
+        "from Users where search(A, 'x', xor)",
+        "from Users where boost(A = 1)",
+        "from Users where boost(A = 1, 'x')",
+        "from Users where fuzzy(A = 'x')",
+        "from Users where fuzzy(A > 'x', 0.5)",
+        "from Users where fuzzy(A = 'x', 1)",
+        "from Users where fuzzy(A = 5, 0.5)",
+        "from Users where proximity(A = 'x', 1)",
+        "from Users where proximity(search(A, 'x'), 1)",
+        "from Users where proximity(search(A, 'x y*'), 1)",
+        "from Users where proximity(search(A, 'x y'), 1.5)",
+        "from Users where proximity(search(A, 'x y'), -1)",
         "from Users select A, B as A",
         "from Users select sum(A)",
         "from Users select nonsense(A)",
@@ -290,6 +325,7 @@ fn what_means_nothing_is_refused() {
     ] {
         check_refused(text, "Invalid");
     }
+    check_refused(&format!("from Users where search(A, '{}')", "x ".repeat(1025)), "SEARCH_CLAUSES_MAX");
     check_refused(&format!("from Users where startsWith(A, '{}')", "x".repeat(600)), "BOUND_SIZE_MAX");
     let no_parameters = Plan::new(&rql::parse("from Users where id() = $a").unwrap(), Parameters::default());
     assert!(no_parameters.unwrap_err().to_string().starts_with("The query is parametrized"));

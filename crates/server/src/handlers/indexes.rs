@@ -107,8 +107,14 @@ fn write_automatic(json: &mut json::Writer<'_>, index: &AutomaticIndex) {
         for field in index.fields() {
             write_field(json, &field.name.path, "Default");
         }
-        for field in index.fields().iter().filter(|field| field.is_exact) {
-            write_field(json, &format!("exact({})", field.name.path), "Exact");
+        for field in index.fields() {
+            for (is_needed, kind, indexing) in
+                [(field.needs.is_exact, "exact", "Exact"), (field.needs.is_searched, "search", "Search")]
+            {
+                if is_needed {
+                    write_field(json, &format!("{kind}({})", field.name.path), indexing);
+                }
+            }
         }
     });
 }

@@ -230,7 +230,7 @@ fn what_a_definition_cannot_have_is_told_with_its_place() {
     for (map, more, feature) in [
         ("map('Users', u => ({ a: u.A }))", "", "indexes in JavaScript"),
         (BY_AGE, r#","Reduce":"from r in results group r by r.Age""#, "map-reduce indexes"),
-        (BY_AGE, r#","Fields":{"Name":{"Indexing":"Search"}}"#, "the option 'Indexing' of a field being 'Search'"),
+        (BY_AGE, r#","Fields":{"Name":{"Spatial":{}}}"#, "the option 'Spatial' of a field"),
     ] {
         let message = format!("Rookery {version} does not support {feature} yet");
         put(&wire, "X", map, more).check_error(501, "RavenException", &message);

@@ -27,4 +27,5 @@ mod statistics;
 mod stored_fields;
 mod streams;
 mod support;
+mod text_search;
 mod topology;

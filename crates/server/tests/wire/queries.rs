@@ -126,7 +126,7 @@ fn what_is_not_there_is_told_from_what_is_wrong() {
     for (text, feature) in [
         ("from Users as u select { F: u.F }", "projections by JavaScript ('select { .. }')"),
         ("from Users group by N", "'group by'"),
-        ("from Users where search(Name, 'x')", "search() in a condition"),
+        ("from Users where spatial.within(Name, 'x')", "spatial.within() in a condition"),
     ] {
         let message = format!("Rookery {version} does not support {feature} yet");
         wire.check_error(post, &format!("{{\"Query\":\"{text}\"}}"), 501, "RavenException", &message);

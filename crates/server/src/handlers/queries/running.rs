@@ -36,6 +36,8 @@ enum Results<'a> {
 pub(crate) struct Hit<'a, 's> {
     pub(crate) document: Option<Document<'a>>,
     pub(crate) entry: Option<IndexEntry<'s>>,
+    /// How well it fits, if an index says so.
+    pub(crate) score: Option<f64>,
 }
 
 impl Hit<'_, '_> {
@@ -123,17 +125,19 @@ impl<'a> Running<'a> {
     pub(crate) fn each<'s>(&'s self, found: &mut dyn FnMut(Hit<'a, 's>) -> Result<()>) -> Result<i64> {
         match &self.results {
             Results::Collection(query) => {
-                let found = &mut |document| found(Hit { document: Some(document), entry: None });
+                let found = &mut |document| found(Hit { document: Some(document), entry: None, score: None });
                 collection::execute(self.documents, query, page_of(self.plan), self.memory, self.deadline, found)
             }
-            Results::Index { snapshot, found: Found { total, entries }, loads, .. } => {
-                for id in entries {
+            Results::Index { snapshot, found: Found { total, entries, scores }, loads, .. } => {
+                for (at, id) in entries.iter().enumerate() {
                     self.deadline.look()?;
+                    let score = scores.as_ref().and_then(|scores| scores.get(at));
+                    let score = Some(score.map_or(SCORE, |score| f64::from(*score)));
                     let Some(entry) = snapshot.entry(*id)? else { continue };
                     let document = if *loads { self.documents.get(entry.document())? } else { None };
                     // One that is not there was deleted after the index was read.
                     if document.is_some() || !loads {
-                        found(Hit { document, entry: Some(entry) })?;
+                        found(Hit { document, entry: Some(entry), score })?;
                     }
                 }
                 Ok(total.cast_signed())
@@ -147,7 +151,7 @@ impl<'a> Running<'a> {
     ///
     /// [`Error::MissingValue`] if the projection wants a value that is not there.
     pub(crate) fn write_row(&self, hit: &Hit<'_, '_>, is_metadata_only: bool, out: &mut Vec<u8>) -> Result<()> {
-        let score = hit.entry.map(|_| SCORE);
+        let score = hit.score;
         let projection = self.plan.projection.as_ref().filter(|_| !is_metadata_only);
         let (projection, document) = match (projection, &hit.document) {
             (None, Some(document)) => {

@@ -1,0 +1,349 @@
+//! How well entries fit: the similarity of Lucene 3 (`DefaultSimilarity`), which the reference scores by.
+//!
+//! ```text
+//! score  = sum of ( root(frequency) * idf^2 * boost * norm ) * query norm * coord
+//! idf    = 1 + ln( entries / ( entries with the word + 1 ) )
+//! query norm = 1 / root( sum of ( idf * boost )^2 );  coord = operands that hold / operands
+//! ```
+//!
+//! What walks through terms counts as one word of idf 1. Norms are 1 unless an index boosts: as in the reference, the length of a
+//! text says nothing then. Entries are asked for with rising ids, so that all lists are read once.
+
+use super::Look;
+use super::condition::{self, Kept};
+use super::text::{self, Meaning, Phrase, Wanted};
+use crate::definition::Fields;
+use crate::index::{EntryId, EntryIds, EntrySet, Error, FieldNorms, FieldNumber, IndexSnapshot, Term, WordFrequencies};
+use crate::plan::{Condition, Sought};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Scores entries of one query.
+pub(super) struct Scores<'s> {
+    index: &'s IndexSnapshot<'s>,
+    root: Node<'s>,
+}
+
+/// Values of `in` up to which each is scored by its list; more are one set.
+const SCORED_LISTS_MAX: usize = 64;
+
+/// A part of a query, and what it adds to a score.
+enum Node<'s> {
+    /// The same for all that have it.
+    Constant { members: Members<'s>, idf: f32, weight: f32 },
+    /// By how often a word comes.
+    Word {
+        members: Members<'s>,
+        frequencies: WordFrequencies<'s>,
+        norms: Option<FieldNorms<'s>>,
+        idf: f32,
+        weight: f32,
+    },
+    /// By how often and how near words come together.
+    Phrase { members: Members<'s>, phrase: Phrase, norms: Option<FieldNorms<'s>>, idf: f32, weight: f32 },
+    /// What its parts add.
+    Sum {
+        must: Vec<Node<'s>>,
+        may: Vec<Node<'s>>,
+        must_not: Vec<Members<'s>>,
+        /// Whether it counts how many of them hold.
+        counts: bool,
+        /// The boost of parts that are weighed as one.
+        as_one: Option<f32>,
+    },
+}
+
+/// Whether entries are in a list: asked with rising ids.
+enum Members<'s> {
+    /// Everything that is asked for is.
+    Known,
+    List {
+        ids: Box<dyn EntryIds + 's>,
+        at: Option<EntryId>,
+        is_started: bool,
+    },
+}
+
+impl<'s> Members<'s> {
+    fn of(ids: Box<dyn EntryIds + 's>) -> Members<'s> {
+        Members::List { ids, at: None, is_started: false }
+    }
+
+    fn has(&mut self, entry: EntryId) -> Result<bool, Error> {
+        let Members::List { ids, at, is_started } = self else { return Ok(true) };
+        if !*is_started || at.is_some_and(|at| at < entry) {
+            *is_started = true;
+            *at = ids.seek(entry)?;
+        }
+        Ok(*at == Some(entry))
+    }
+}
+
+impl<'s> Scores<'s> {
+    /// What a condition scores by.
+    pub fn of<E: From<Error>>(
+        index: &'s IndexSnapshot<'s>,
+        fields: &dyn Fields,
+        condition: &Condition,
+        look: Look<'_, E>,
+    ) -> Result<Scores<'s>, E> {
+        let mut root = Builder { index, fields, look }.of(condition, 1.0, true)?;
+        let norm = 1.0 / root.sum_of_squares().sqrt();
+        root.weigh(if norm.is_finite() { norm } else { 1.0 });
+        Ok(Scores { index, root })
+    }
+
+    /// The score of an entry that the query finds; they must rise.
+    pub fn score(&mut self, entry: EntryId) -> Result<f32, Error> {
+        Ok(self.root.score(self.index, entry)?.unwrap_or(0.0))
+    }
+
+    /// The scores of some entries, in their order.
+    pub fn of_all<E: From<Error>>(&mut self, entries: &[EntryId], look: Look<'_, E>) -> Result<Vec<f32>, E> {
+        let mut rising: Vec<usize> = (0..entries.len()).collect();
+        rising.sort_unstable_by_key(|at| entries[*at]);
+        let mut scores = vec![0.0; entries.len()];
+        for at in rising {
+            look()?;
+            scores[at] = self.score(entries[at])?;
+        }
+        Ok(scores)
+    }
+
+    /// The first entries of a set by their scores, and by their ids where those are equal.
+    ///
+    /// * `worst_first`: the other way round.
+    pub fn first<E: From<Error>>(
+        &mut self,
+        set: &EntrySet,
+        count_max: usize,
+        worst_first: bool,
+        look: Look<'_, E>,
+    ) -> Result<Vec<EntryId>, E> {
+        // The last of those that are kept is at the top.
+        let mut kept: BinaryHeap<(Reverse<u32>, EntryId)> = BinaryHeap::new();
+        let mut entries = set.entries();
+        while let Some(id) = entries.next()? {
+            look()?;
+            let key = sortable(self.score(id)?);
+            kept.push((Reverse(if worst_first { !key } else { key }), id));
+            if kept.len() > count_max {
+                kept.pop();
+            }
+        }
+        Ok(kept.into_sorted_vec().into_iter().map(|(_, id)| id).collect())
+    }
+}
+
+/// A number that is the greater the greater a score is.
+pub(super) fn sortable(score: f32) -> u32 {
+    let bits = score.to_bits();
+    if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
+}
+
+impl Node<'_> {
+    fn sum_of_squares(&self) -> f32 {
+        match self {
+            Node::Sum { as_one: Some(boost), .. } => boost * boost,
+            Node::Constant { idf, weight, .. } | Node::Word { idf, weight, .. } | Node::Phrase { idf, weight, .. } => {
+                (idf * weight) * (idf * weight)
+            }
+            Node::Sum { must, may, .. } => must.iter().chain(may).map(Node::sum_of_squares).sum(),
+        }
+    }
+
+    /// From a boost to what a score is made of.
+    fn weigh(&mut self, norm: f32) {
+        match self {
+            Node::Constant { idf, weight, .. } | Node::Word { idf, weight, .. } | Node::Phrase { idf, weight, .. } => {
+                *weight *= norm * *idf * *idf
+            }
+            Node::Sum { must, may, .. } => must.iter_mut().chain(may).for_each(|part| part.weigh(norm)),
+        }
+    }
+
+    /// `None`: it does not hold for the entry.
+    fn score(&mut self, index: &IndexSnapshot<'_>, entry: EntryId) -> Result<Option<f32>, Error> {
+        let norm = |norms: &mut Option<FieldNorms<'_>>| norms.as_mut().map_or(Ok(1.0), |norms| norms.of(entry));
+        match self {
+            Node::Constant { members, weight, .. } => Ok(members.has(entry)?.then_some(*weight)),
+            Node::Word { members, frequencies, norms, weight, .. } => {
+                if !members.has(entry)? {
+                    return Ok(None);
+                }
+                Ok(Some((frequencies.of(entry)? as f32).sqrt() * *weight * norm(norms)?))
+            }
+            Node::Phrase { members, phrase, norms, weight, .. } => {
+                if !members.has(entry)? {
+                    return Ok(None);
+                }
+                let sequence = index.known_entry(entry)?.sequence(phrase.field)?;
+                let frequency = sequence.map_or(0.0, |sequence| phrase.frequency(&sequence));
+                Ok(if frequency > 0.0 { Some(frequency.sqrt() * *weight * norm(norms)?) } else { None })
+            }
+            Node::Sum { must, may, must_not, counts, .. } => {
+                let (mut sum, mut held) = (0.0, 0usize);
+                for excluded in must_not {
+                    if excluded.has(entry)? {
+                        return Ok(None);
+                    }
+                }
+                let count = must.len() + may.len();
+                for part in must.iter_mut() {
+                    let Some(score) = part.score(index, entry)? else { return Ok(None) };
+                    sum += score;
+                    held += 1;
+                }
+                for part in may {
+                    if let Some(score) = part.score(index, entry)? {
+                        sum += score;
+                        held += 1;
+                    }
+                }
+                Ok((held > 0).then(|| if *counts { sum * held as f32 / count as f32 } else { sum }))
+            }
+        }
+    }
+}
+
+fn sum<'s>(must: Vec<Node<'s>>, may: Vec<Node<'s>>) -> Node<'s> {
+    Node::Sum { must, may, must_not: Vec::new(), counts: true, as_one: None }
+}
+
+struct Builder<'s, 'l, E> {
+    index: &'s IndexSnapshot<'s>,
+    fields: &'l dyn Fields,
+    look: Look<'l, E>,
+}
+
+impl<'s, E: From<Error>> Builder<'s, '_, E> {
+    /// * `is_known`: whatever is asked for has it.
+    ///
+    /// The depth of the recursion is that of the query's text, which is bounded.
+    fn of(&self, condition: &Condition, boost: f32, is_known: bool) -> Result<Node<'s>, E> {
+        let each = |conditions: &[Condition], is_known: bool| {
+            conditions.iter().map(|condition| self.of(condition, boost, is_known)).collect::<Result<Vec<_>, E>>()
+        };
+        Ok(match condition {
+            Condition::And(conditions) => sum(each(conditions, is_known)?, Vec::new()),
+            Condition::Or(conditions) => sum(Vec::new(), each(conditions, false)?),
+            Condition::Boosted(condition, more) => self.of(condition, boost * more, is_known)?,
+            Condition::Words(field, query) => {
+                let Builder { index, fields, look } = self;
+                let wanted = Meaning { index, fields: *fields, look: *look }.of(field, query)?;
+                self.of_wanted(&wanted, boost, is_known)?
+            }
+            Condition::AnyOf(field, values) | Condition::AllOf(field, values) => {
+                let Some(kept) = Kept::of(self.index, self.fields, field)? else {
+                    return self.constant(condition, 1.0, boost, is_known);
+                };
+                let is_all = matches!(condition, Condition::AllOf(..));
+                match values.as_slice() {
+                    [value] => self.of_value(kept, value, boost, is_known, false)?,
+                    _ if values.len() > SCORED_LISTS_MAX => self.constant(condition, 1.0, boost, is_known)?,
+                    values => {
+                        let is_known = is_all && is_known;
+                        let parts = values.iter().map(|value| self.of_value(kept, value, boost, is_known, !is_all));
+                        let parts = parts.collect::<Result<Vec<_>, E>>()?;
+                        match is_all {
+                            true => sum(parts, Vec::new()),
+                            // As in the reference, the values of 'in' are not weighed against each other.
+                            false => Node::Sum {
+                                must: Vec::new(),
+                                may: parts,
+                                must_not: Vec::new(),
+                                counts: false,
+                                as_one: Some(boost),
+                            },
+                        }
+                    }
+                }
+            }
+            Condition::Ids(ids) => {
+                let mut count = 0;
+                for id in ids {
+                    count += self.index.entries_of(id)?.len() as u64;
+                }
+                self.constant(condition, self.idf(count), boost, is_known)?
+            }
+            _ => self.constant(condition, 1.0, boost, is_known)?,
+        })
+    }
+
+    fn constant(&self, condition: &Condition, idf: f32, weight: f32, is_known: bool) -> Result<Node<'s>, E> {
+        let members = match is_known {
+            true => Members::Known,
+            false => Members::of(condition::ids(self.index, self.fields, condition, self.look)?),
+        };
+        Ok(Node::Constant { members, idf, weight })
+    }
+
+    /// * `is_flat`: one of several, all of which count the same.
+    fn of_value(&self, kept: Kept, value: &Sought, boost: f32, is_known: bool, is_flat: bool) -> Result<Node<'s>, E> {
+        if let Sought::Text(text) = value {
+            let text = crate::indexing::terms::analyzed(text, kept.analysis);
+            return self.word(kept.number, &text, boost, is_known, is_flat);
+        }
+        let list = kept.list(self.index, value)?;
+        let idf = match value {
+            Sought::Null if !is_flat => self.idf(list.count()),
+            _ => 1.0,
+        };
+        let members = if is_known { Members::Known } else { Members::of(Box::new(list)) };
+        Ok(Node::Constant { members, idf, weight: boost })
+    }
+
+    fn word(&self, field: FieldNumber, word: &str, boost: f32, is_known: bool, is_flat: bool) -> Result<Node<'s>, E> {
+        let list = self.index.term(field, Term::Text(word))?;
+        Ok(Node::Word {
+            idf: if is_flat { 1.0 } else { self.idf(list.count()) },
+            members: if is_known { Members::Known } else { Members::of(Box::new(list)) },
+            frequencies: self.index.word_frequencies(field, word)?,
+            norms: self.norms(field)?,
+            weight: boost,
+        })
+    }
+
+    fn of_wanted(&self, wanted: &Wanted, boost: f32, is_known: bool) -> Result<Node<'s>, E> {
+        let each = |wanted: &[Wanted], is_known: bool| {
+            wanted.iter().map(|wanted| self.of_wanted(wanted, boost, is_known)).collect::<Result<Vec<_>, E>>()
+        };
+        let members = |wanted: &Wanted, is_known: bool| match is_known {
+            true => Ok::<_, E>(Members::Known),
+            false => Ok(Members::of(text::ids(self.index, wanted, self.look)?)),
+        };
+        Ok(match wanted {
+            Wanted::Nothing | Wanted::All | Wanted::Like(..) => {
+                Node::Constant { members: members(wanted, is_known)?, idf: 1.0, weight: boost }
+            }
+            Wanted::Word(field, word) => self.word(*field, word, boost, is_known, false)?,
+            Wanted::Phrase(phrase) => {
+                let mut idf = 0.0;
+                for word in &phrase.words {
+                    idf += self.idf(self.index.count_of(phrase.field, word)?);
+                }
+                let norms = self.norms(phrase.field)?;
+                Node::Phrase { members: members(wanted, is_known)?, phrase: phrase.clone(), norms, idf, weight: boost }
+            }
+            Wanted::Boosted(wanted, more) => self.of_wanted(wanted, boost * more, is_known)?,
+            Wanted::Several(several) => Node::Sum {
+                must: each(&several.must, is_known)?,
+                may: each(&several.may, false)?,
+                must_not: match is_known {
+                    true => Vec::new(),
+                    false => several.must_not.iter().map(|wanted| members(wanted, false)).collect::<Result<_, E>>()?,
+                },
+                counts: several.counts,
+                as_one: None,
+            },
+        })
+    }
+
+    fn idf(&self, count: u64) -> f32 {
+        ((self.index.entry_count() as f64 / (count + 1) as f64).ln() + 1.0) as f32
+    }
+
+    fn norms(&self, field: FieldNumber) -> Result<Option<FieldNorms<'s>>, E> {
+        if self.fields.boosts() { Ok(self.index.field_norms(field)?) } else { Ok(None) }
+    }
+}

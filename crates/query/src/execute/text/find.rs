@@ -1,0 +1,89 @@
+//! The entries that are wanted, as rising ids.
+
+use super::super::Look;
+use super::{Pattern, Phrase, Wanted};
+use crate::index::{
+    Difference, EntryIds, EntrySet, Error, FieldNumber, IndexSnapshot, Intersection, Kind, StoredTerm, Term, TermRange,
+    Union,
+};
+use std::ops::Bound;
+
+type Ids<'s> = Box<dyn EntryIds + 's>;
+
+/// The entries that are wanted. The depth of the recursion is that of the query's text, which is bounded.
+pub(in crate::execute) fn ids<'s, E: From<Error>>(
+    index: &'s IndexSnapshot<'s>,
+    wanted: &Wanted,
+    look: Look<'_, E>,
+) -> Result<Ids<'s>, E> {
+    look()?;
+    let each = |wanted: &[Wanted]| wanted.iter().map(|wanted| ids(index, wanted, look)).collect::<Result<Vec<_>, E>>();
+    Ok(match wanted {
+        Wanted::Nothing => set(EntrySet::new()),
+        Wanted::All => Box::new(index.all()),
+        Wanted::Word(field, word) => Box::new(index.term(*field, Term::Text(word))?),
+        Wanted::Like(field, pattern) => set(matching(index, *field, pattern, look)?),
+        Wanted::Phrase(phrase) => set(together(index, phrase, look)?),
+        Wanted::Boosted(wanted, _) => ids(index, wanted, look)?,
+        Wanted::Several(several) => {
+            let mut must = each(&several.must)?;
+            let wanted: Ids<'s> = match (must.len(), several.may.is_empty()) {
+                (0, true) => return Ok(set(EntrySet::new())),
+                (0, false) => Box::new(Union::new(each(&several.may)?)),
+                (1, _) => must.remove(0),
+                _ => Box::new(Intersection::new(must)),
+            };
+            match several.must_not.is_empty() {
+                true => wanted,
+                false => Box::new(Difference::new(wanted, Union::new(each(&several.must_not)?))),
+            }
+        }
+    })
+}
+
+fn set<'s>(entries: EntrySet) -> Ids<'s> {
+    Box::new(entries.into_entries())
+}
+
+fn matching<E: From<Error>>(
+    index: &IndexSnapshot<'_>,
+    field: FieldNumber,
+    pattern: &Pattern,
+    look: Look<'_, E>,
+) -> Result<EntrySet, E> {
+    let text = |bound: &Bound<String>| bound.clone();
+    let fits: Box<dyn Fn(&str) -> bool> = match pattern {
+        Pattern::Prefix(prefix) => return Ok(index.range(&TermRange::prefix(field, prefix))?),
+        Pattern::Range(low, high) => {
+            let [low, high] = [low, high].map(text);
+            let [low, high] = [&low, &high].map(|bound| bound.as_ref().map(String::as_str));
+            return Ok(index.range(&TermRange::text(field, low, high))?);
+        }
+        Pattern::Suffix(suffix) => Box::new(move |word| word.ends_with(suffix)),
+        Pattern::Part(part) => Box::new(move |word| word.contains(part)),
+        Pattern::Glob(glob) => Box::new(move |word| glob.fits(word)),
+    };
+    index.matching(&TermRange::all(field, Kind::Text), |term| {
+        look()?;
+        // The longest words are no words; what was cut of them cannot be looked at.
+        Ok(matches!(term, StoredTerm::Text(word) if fits(&word)))
+    })
+}
+
+/// Those that have all words, and have them near to each other.
+fn together<E: From<Error>>(index: &IndexSnapshot<'_>, phrase: &Phrase, look: Look<'_, E>) -> Result<EntrySet, E> {
+    let mut lists: Vec<Ids<'_>> = Vec::with_capacity(phrase.words.len());
+    for word in &phrase.words {
+        lists.push(Box::new(index.term(phrase.field, Term::Text(word))?));
+    }
+    let mut found = EntrySet::new();
+    let mut all = Intersection::new(lists);
+    while let Some(id) = all.next()? {
+        look()?;
+        let sequence = index.known_entry(id)?.sequence(phrase.field)?;
+        if sequence.is_some_and(|sequence| phrase.frequency(&sequence) > 0.0) {
+            found.insert(id);
+        }
+    }
+    Ok(found)
+}

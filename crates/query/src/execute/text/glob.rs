@@ -1,0 +1,98 @@
+//! Patterns with `*`, any characters, and `?`, any one.
+
+use super::Pattern;
+
+/// A pattern.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::execute) struct Glob(Vec<Part>);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Part {
+    /// `*`
+    Any,
+    /// `?`
+    One,
+    Character(char),
+}
+
+impl Glob {
+    /// What a text with wildcards means; `\\` takes the next character as it is.
+    pub fn pattern(text: &str) -> Pattern {
+        let mut parts = Vec::new();
+        let mut characters = text.chars();
+        while let Some(character) = characters.next() {
+            match character {
+                '*' if parts.last() == Some(&Part::Any) => {}
+                '*' => parts.push(Part::Any),
+                '?' => parts.push(Part::One),
+                '\\' => parts.push(Part::Character(characters.next().unwrap_or('\\'))),
+                character => parts.push(Part::Character(character)),
+            }
+        }
+        // A star at the end alone is a range.
+        if let Some((Part::Any, before)) = parts.split_last() {
+            let prefix =
+                before.iter().map(|part| if let Part::Character(character) = part { Some(*character) } else { None });
+            if let Some(prefix) = prefix.collect::<Option<String>>() {
+                return Pattern::Prefix(prefix);
+            }
+        }
+        Pattern::Glob(Glob(parts))
+    }
+
+    /// Whether a word fits. A star takes as little as it can, and one more when what follows does not fit: only the last star is ever
+    /// tried again, so it takes no more than the product of both lengths.
+    pub fn fits(&self, word: &str) -> bool {
+        let parts = &self.0;
+        let mut part = 0;
+        let mut rest = word.chars();
+        // The last star, and what it has not taken yet.
+        let mut star: Option<(usize, std::str::Chars<'_>)> = None;
+        loop {
+            let mut ahead = rest.clone();
+            match (parts.get(part), ahead.next()) {
+                (Some(Part::Any), _) => {
+                    part += 1;
+                    star = Some((part, rest.clone()));
+                }
+                (None, None) => return true,
+                (Some(Part::One), Some(_)) => (part, rest) = (part + 1, ahead),
+                (Some(Part::Character(wanted)), Some(found)) if *wanted == found => (part, rest) = (part + 1, ahead),
+                _ => {
+                    let Some((after, taken)) = &mut star else { return false };
+                    if taken.next().is_none() {
+                        return false;
+                    }
+                    (part, rest) = (*after, taken.clone());
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_fit_to_patterns() {
+        for (pattern, word, fits) in [
+            ("f*x", "fox", true),
+            ("f*x", "fx", true),
+            ("f*x", "foxy", false),
+            ("f?x", "fox", true),
+            ("f?x", "fx", false),
+            ("*o*o?", "foxboot", true),
+            ("*o*o?", "foxboo", true),
+            ("*o*o?", "fox", false),
+            ("a\\*b*", "a*bc", false),
+            ("?", "\u{1f426}", true),
+            ("*a", "", false),
+        ] {
+            let Pattern::Glob(glob) = Glob::pattern(pattern) else { continue };
+            assert_eq!(glob.fits(word), fits, "{pattern} {word}");
+        }
+        assert_eq!(Glob::pattern("fo**"), Pattern::Prefix("fo".to_owned()));
+        assert_eq!(Glob::pattern("f\\*o*"), Pattern::Prefix("f*o".to_owned()));
+    }
+}

@@ -1,0 +1,82 @@
+//! What is asked of the words of fields, once the analyzer of each field has said what its texts mean.
+//!
+//! A [`Wanted`] is made of a [`crate::plan::TextQuery`] when a query runs ([`mod@meaning`]), is found as ids ([`mod@find`]), and scores
+//! ([`super::score`]).
+
+mod find;
+mod fuzzy;
+mod glob;
+mod meaning;
+mod phrase;
+
+pub(super) use find::ids;
+pub(super) use meaning::Meaning;
+pub(super) use phrase::Phrase;
+
+use crate::index::FieldNumber;
+use glob::Glob;
+use std::ops::Bound;
+
+/// Which entries are wanted, by the terms that the index has.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Wanted {
+    /// None.
+    Nothing,
+    /// All.
+    All,
+    /// Those with a word.
+    Word(FieldNumber, String),
+    /// Those with any word of a kind.
+    Like(FieldNumber, Pattern),
+    /// Those with several words near to each other.
+    Phrase(Phrase),
+    /// Those that several others agree on.
+    Several(Several),
+    /// The same ones, counting so much more.
+    Boosted(Box<Wanted>, f32),
+}
+
+/// Words of a kind.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Pattern {
+    /// Those that begin so.
+    Prefix(String),
+    /// Those that end so.
+    Suffix(String),
+    /// Those that have it anywhere.
+    Part(String),
+    /// Those that fit to it, by `*` and `?`; `\` takes the next character as it is.
+    Glob(Glob),
+    /// Those between two bounds, in the order of bytes.
+    Range(Bound<String>, Bound<String>),
+}
+
+/// What must be, what may be, and what must not be. Without anything that must be, something that may be has to.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub(super) struct Several {
+    pub must: Vec<Wanted>,
+    pub may: Vec<Wanted>,
+    pub must_not: Vec<Wanted>,
+    /// Whether it counts how many of them there are.
+    pub counts: bool,
+}
+
+impl Wanted {
+    /// Any of these.
+    fn any_of(mut wanted: Vec<Wanted>) -> Wanted {
+        match wanted.len() {
+            0 => Wanted::Nothing,
+            1 => wanted.remove(0),
+            _ => Wanted::Several(Several { may: wanted, counts: true, ..Several::default() }),
+        }
+    }
+
+    /// All of these.
+    fn all_of(mut wanted: Vec<Wanted>) -> Wanted {
+        match wanted.len() {
+            0 => Wanted::Nothing,
+            1 => wanted.remove(0),
+            _ => Wanted::Several(Several { must: wanted, counts: true, ..Several::default() }),
+        }
+    }
+}

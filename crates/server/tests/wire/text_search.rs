@@ -1,0 +1,237 @@
+//! Full text: words, phrases, wildcards, what is like, and how well results fit. Expected values are those of the reference, but where a
+//! comment says otherwise.
+
+use super::support::Wire;
+
+const TEXTS: [&str; 8] = [
+    "The quick brown Fox jumps over the lazy dog",
+    "fox fox fox",
+    "quick fox",
+    "fox trot quick",
+    "dog dog",
+    "foxy dog",
+    "alpha beta gamma",
+    "beta alpha",
+];
+
+fn define(wire: &Wire, name: &str, map: &str, fields: &str) {
+    let body = format!(r#"{{"Indexes":[{{"Name":"{name}","Maps":["{map}"],"Fields":{fields}}}]}}"#);
+    let answer = wire.call("PUT /databases/db/admin/indexes", &body);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+}
+
+/// Documents `us/1` and so on, with a text `N`, a number `A` and a text `M`; and an index of them, `I`.
+fn with_texts(texts: &[&str]) -> Wire {
+    let wire = Wire::with_database();
+    for (number, text) in texts.iter().enumerate() {
+        let number = number + 1;
+        let document = format!(r#"{{"N":"{text}","A":{number},"M":"m{number}","@metadata":{{"@collection":"Us"}}}}"#);
+        wire.put(&format!("us/{number}"), &document);
+    }
+    define(&wire, "I", "from u in docs.Us select new { u.N, u.A, u.M }", r#"{"N":{"Indexing":"Search"}}"#);
+    wire
+}
+
+#[track_caller]
+fn ask(wire: &Wire, text: &str) -> json::Value {
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+    let body = format!(r#"{{"Query":"{text}","WaitForNonStaleResults":true}}"#);
+    let answer = wire.call("POST /databases/db/queries", &body);
+    assert_eq!(answer.status, 200, "{text}: {}", answer.text());
+    answer.json()
+}
+
+#[track_caller]
+fn results(answer: &json::Value) -> &[json::Value] {
+    let Some(json::Value::Array(results)) = answer.get("Results") else { panic!("{answer:?}") };
+    results
+}
+
+/// `A` and the score of each result.
+#[track_caller]
+fn check(wire: &Wire, condition: &str, expected: &str) {
+    check_query(wire, &format!("from index 'I' where {condition}"), expected);
+}
+
+#[track_caller]
+fn check_query(wire: &Wire, query: &str, expected: &str) {
+    let answer = ask(wire, query);
+    let number = |value: Option<&json::Value>| match value {
+        Some(json::Value::Number(number)) => number.parse::<f64>().unwrap(),
+        other => panic!("{query}: {other:?}"),
+    };
+    let score = |result: &json::Value| number(result.get("@metadata").unwrap().get("@index-score"));
+    let found: Vec<(f64, f64)> =
+        results(&answer).iter().map(|result| (number(result.get("A")), score(result))).collect();
+    let pairs = expected.split(' ').filter(|pair| !pair.is_empty());
+    let wanted: Vec<(f64, f64)> = pairs
+        .map(|pair| pair.split_once(':').map(|(id, score)| (id.parse().unwrap(), score.parse().unwrap())).unwrap())
+        .collect();
+    let is_near = |(found, wanted): (&(f64, f64), &(f64, f64))| {
+        found.0 == wanted.0 && (found.1 - wanted.1).abs() <= 1e-4 * wanted.1.abs().max(0.1)
+    };
+    assert!(found.len() == wanted.len() && found.iter().zip(&wanted).all(is_near), "{query}: {found:?}");
+}
+
+#[test]
+fn words_are_searched_for_and_scored() {
+    let wire = with_texts(&TEXTS);
+    check(&wire, "search(N, 'fox')", "1:1.47 2:2.5461 3:1.47 4:1.47");
+    check(&wire, "search(N, 'fox quick')", "1:2.2422 2:0.83461 3:2.2422 4:2.2422");
+    check(&wire, "search(N, 'FOX Quick', and)", "1:2.2422 3:2.2422 4:2.2422");
+    check(&wire, "search(N, 'fo*')", "1:1 2:1 3:1 4:1 6:1");
+    check(&wire, "search(N, '*ox')", "1:1 2:1 3:1 4:1");
+    check(&wire, "search(N, '*o*')", "1:1 2:1 3:1 4:1 5:1 6:1");
+    check(&wire, "search(N, 'f*x')", "");
+    check(&wire, "search(N, '\"quick fox\"')", "3:3.1632");
+    check(&wire, "search(N, '\"quick fox\" dog')", "1:0.39951 3:1.3944 5:0.565 6:0.39951");
+    check(&wire, "search(N, 'the')", "");
+    check(&wire, "search(N, 'the fox', and)", "1:1.47 2:2.5461 3:1.47 4:1.47");
+    check(&wire, "search(N, '')", "");
+    check(&wire, "search(N, 'trot;quick')", "4:4.0794");
+    check(&wire, "search(M, 'M3')", "3:2.3863");
+}
+
+#[test]
+fn other_conditions_compare_with_single_words() {
+    let wire = with_texts(&TEXTS);
+    // The reference scores equality by frequency as well; here nothing scores that is not asked for.
+    check(&wire, "N = 'FOX'", "1:1 2:1 3:1 4:1");
+    check(&wire, "N = 'quick fox'", "");
+    check(&wire, "N in ('fox', 'dog')", "1:1 2:1 3:1 4:1 5:1 6:1");
+    check(&wire, "startsWith(N, 'FO')", "1:1 2:1 3:1 4:1 6:1");
+    check(&wire, "N != 'fox'", "5:1 6:1 7:1 8:1");
+}
+
+#[test]
+fn scores_of_operands_add_up() {
+    let wire = with_texts(&TEXTS);
+    check(&wire, "A = 3 or search(N, 'dog')", "1:0.72893 3:0.25427 5:1.0309 6:0.72893");
+    check(
+        &wire,
+        "boost(search(N, 'dog'), 5) or search(N, 'fox')",
+        "1:1.9197 5:1.1796 6:0.83409 2:0.2178 3:0.12575 4:0.12575",
+    );
+    check(&wire, "boost(A = 3, 10) or A = 4 or A = 5", "3:0.33005 4:0.033005 5:0.033005");
+    check(&wire, "boost(A = 5, -1) or A = 6", "6:0.35355 5:-0.35355");
+    check(&wire, "search(N, 'fox') and not search(N, 'quick')", "2:2.6677");
+    check(&wire, "search(N, 'fox') and A > 1", "2:2.6677 3:1.7779 4:1.7779");
+    check(&wire, "search(N, 'fox quick') or A = 2", "1:1.0239 2:1.1696 3:1.0239 4:1.0239");
+    check(&wire, "id() = 'us/5' or boost(search(N, 'fox'), 1)", "5:1.0159 2:0.66771 1:0.3855 3:0.3855 4:0.3855");
+    check(&wire, "search(N, 'fox') order by score()", "2:2.5461 1:1.47 3:1.47 4:1.47");
+    check(&wire, "search(N, 'fox') order by score() desc", "1:1.47 3:1.47 4:1.47 2:2.5461");
+    check(&wire, "search(N, 'fox') order by A as long desc", "4:1.47 3:1.47 2:2.5461 1:1.47");
+    check(&wire, "M = 'm3' or A = 4 order by score()", "3:1.1004 4:0.19325");
+    check(&wire, "exists(N) order by score() limit 2", "1:1 2:1");
+}
+
+#[test]
+fn what_is_like_or_near_is_found() {
+    let wire = with_texts(&TEXTS);
+    check(&wire, "fuzzy(N = 'fix', 0.5)", "1:1.47 2:2.5461 3:1.47 4:1.47");
+    check(&wire, "fuzzy(N = 'fix', 0.7)", "");
+    check(&wire, "fuzzy(N = 'quik', 0.5)", "1:1.6931 3:1.6931 4:1.6931");
+    check(&wire, "fuzzy(M = 'm3', 0.4) and A < 5", "1:0.6978 2:0.6978 3:2.3967 4:0.6978");
+    check(&wire, "proximity(search(N, 'dog quick'), 10)", "1:1.1972");
+    check(&wire, "proximity(search(N, 'quick dog'), 3)", "");
+    check(&wire, "proximity(search(N, 'fox quick'), 1)", "4:2.2367");
+    check(&wire, "proximity(search(N, 'fox quick'), 2)", "3:1.8262 4:2.2367");
+    check(&wire, "proximity(search(N, 'fox quick dog'), 20)", "1:1.9826");
+}
+
+#[test]
+fn lucene_queries_are_answered() {
+    let wire = with_texts(&TEXTS);
+    check(&wire, "lucene(N, 'fox AND quick')", "1:2.2422 3:2.2422 4:2.2422");
+    check(&wire, "lucene(N, '\"quick fox\"~3')", "1:2.2367 3:3.1632 4:1.5816");
+    check(&wire, "lucene(N, 'fox -quick')", "2:2.5461");
+    check(&wire, "lucene(N, 'fo* quick^10') order by score()", "1:1.7492 3:1.7492 4:1.7492 2:0.029479 6:0.029479");
+    check(&wire, "lucene(N, '[a TO f]')", "1:1 5:1 6:1 7:1 8:1");
+    check(&wire, "lucene(N, 'f?x')", "1:1 2:1 3:1 4:1");
+    check(&wire, "lucene(N, 'f*x*')", "1:1 2:1 3:1 4:1 6:1");
+    check(&wire, "lucene(N, '*OX')", "1:1 2:1 3:1 4:1");
+    check(&wire, "lucene(N, 'fix~0.5')", "1:1.47 2:2.5461 3:1.47 4:1.47");
+    check(&wire, "lucene(N, '(fox OR dog) AND quick') order by score()", "1:2.8097 3:1.4048 4:1.4048");
+    check(&wire, "lucene(N, 'M:m3 A:4') order by score()", "3:0.84368 4:0.84368");
+    check(&wire, "lucene(N, 'foxy NOT dog')", "");
+    check(&wire, "lucene(N, 'the')", "");
+    check(&wire, "lucene(N, '*:*') limit 1", "1:1");
+    check(&wire, "exact(lucene(M, 'm3'))", "3:2.3863");
+    let wrong = r#"{"Query":"from index 'I' where lucene(N, '(fox')"}"#;
+    let message = "Cannot parse '(fox': ')' was expected at character 5";
+    wire.check_error("POST /databases/db/queries", wrong, 500, "InvalidQueryException", message);
+    let unknown = r#"{"Query":"from index 'I' where lucene(N, 'Nope:fox')"}"#;
+    wire.check_error(
+        "POST /databases/db/queries",
+        unknown,
+        500,
+        "ArgumentException",
+        "The field 'Nope' is not indexed",
+    );
+}
+
+#[test]
+fn a_query_makes_an_index_with_words() {
+    let wire = with_texts(&TEXTS);
+    let name = |query: &str| ask(&wire, query).get("IndexName").cloned();
+    let is = |name: &str| Some(json::Value::String(name.to_owned()));
+    check_query(&wire, "from Us where search(N, 'quick fox', and)", "1:2.2422 3:2.2422 4:2.2422");
+    assert_eq!(name("from Us where search(N, 'fox')"), is("Auto/Us/BySearch(N)"));
+    // The field itself is there as well.
+    assert_eq!(name("from Us where N = 'quick fox'"), is("Auto/Us/BySearch(N)"));
+    check_query(&wire, "from Us where N = 'QUICK fox'", "3:1");
+    assert_eq!(name("from Us where search(M, 'm3') and A > 1"), is("Auto/Us/ByAAndSearch(M)AndSearch(N)"));
+    let exact = "from Us where search(M, 'm3') and exact(M = 'm3') and N = 'x' and A = 1 and search(N, 'x')";
+    assert_eq!(name(exact), is("Auto/Us/ByAAndSearch(M)AndExact(M)AndSearch(N)"));
+    let terms = |field: &str| {
+        let line = format!(
+            "GET /databases/db/indexes/terms?name=Auto/Us/ByAAndSearch(M)AndExact(M)AndSearch(N)&field={field}&pageSize=3"
+        );
+        wire.call(&line, "").text()
+    };
+    assert!(terms("search(N)").ends_with(r#""Terms":["alpha","beta","brown"]}"#), "{}", terms("search(N)"));
+}
+
+#[test]
+fn changed_and_deleted_texts_are_found_by_their_new_words() {
+    let wire = with_texts(&TEXTS);
+    check(&wire, "search(N, 'gamma beta', and)", "7:3.1013");
+    wire.put("us/7", r#"{"N":"alpha delta delta","A":7,"@metadata":{"@collection":"Us"}}"#);
+    wire.call("DELETE /databases/db/docs?id=us/2", "");
+    check(&wire, "search(N, 'gamma beta', and)", "");
+    check(&wire, "search(N, '\"alpha delta\"')", "7:4.10006");
+    check(&wire, "search(N, '\"delta delta\"')", "7:4.5055");
+    check(&wire, "search(N, 'fox')", "1:1.5596 3:1.5596 4:1.5596");
+}
+
+/// The scores of the reference, with and without weights.
+#[test]
+fn maps_give_weights_to_fields_and_entries() {
+    let wire = with_texts(&["one two", "one two three four five six", "three", "one one"]);
+    let fields = r#"{"N":{"Indexing":"Search"}}"#;
+    define(&wire, "F", "from u in docs.Us select new { N = u.N.Boost(10), u.A, u.M }", fields);
+    define(&wire, "E", "from u in docs.Us select new { u.N, u.A, u.M }.Boost(u.A)", fields);
+    let of = |index: &str, condition: &str, expected: &str| {
+        check_query(&wire, &format!("from index '{index}' where {condition}"), expected);
+    };
+    of("F", "search(N, 'one')", "4:9.8995 1:7 2:4");
+    of("F", "search(N, 'one two')", "1:11.4126 2:6.5215 4:3.03595");
+    of("F", "search(N, 'one') or A = 3", "4:3.5 1:2.47487 2:1.41421 3:0.35355");
+    of("F", "search(N, 'three')", "3:12.8768 2:5.15073");
+    of("F", "search(N, '\"one two\"')", "1:16.0138 2:9.15073");
+    of("F", "search(N, 'one') order by A as long desc", "4:9.8995 2:4 1:7");
+    of("F", "M = 'm2' or M = 'm1'", "1:0.59862 2:0.59862");
+    of("E", "search(N, 'one')", "4:3.53553 2:0.75 1:0.625");
+    of("E", "M = 'm2' or M = 'm1'", "2:1.19724 1:0.59862");
+    of("E", "N in ('one', 'three')", "4:3.53553 3:3 2:1.5 1:0.625");
+    of("E", "search(N, 'o*')", "1:1 2:1 4:1");
+    check_query(&wire, "from index 'E'", "1:1 2:1 3:1 4:1");
+}
+
+#[test]
+fn an_unknown_analyzer_is_named() {
+    let wire = Wire::with_database();
+    let body = r#"{"Indexes":[{"Name":"X","Maps":["from u in docs.Us select new { u.N }"],"Fields":{"N":{"Analyzer":"My.Own"}}}]}"#;
+    let message = "Failed to compile index 'X': Cannot find analyzer type 'My.Own' for field: N";
+    wire.check_error("PUT /databases/db/admin/indexes", body, 500, "IndexCompilationException", message);
+}
