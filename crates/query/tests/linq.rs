@@ -162,7 +162,7 @@ fn reduce(definition: &str, input: &[&str]) -> String {
     let run = |values: &[Vec<u8>]| {
         let raw: Vec<_> = values.iter().map(|value| Raw::new(value)).collect();
         let (mut lines, mut results) = (Vec::new(), Vec::new());
-        let ended = reduce.run(&raw, &mut |output| {
+        let ended = reduce.run(&raw, &|_| true, &mut |output| {
             lines.push(line(output));
             let mut result = Vec::new();
             output.write_json(&mut Writer::new(&mut result));

@@ -36,7 +36,7 @@ fn run(text: &str) {
         Err(error) => has_place(&error, text),
     }
     match Reduce::compile(text) {
-        Ok(reduce) => drop(reduce.run(&[Raw::new(DOCUMENT), Raw::new(b"{}")], &mut |_| Ok(()))),
+        Ok(reduce) => drop(reduce.run(&[Raw::new(DOCUMENT), Raw::new(b"{}")], &|_| true, &mut |_| Ok(()))),
         Err(error) => has_place(&error, text),
     }
 }

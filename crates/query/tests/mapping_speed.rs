@@ -74,7 +74,7 @@ fn speed() {
     let mapped = [Raw::new(br#"{"Name":"Oslo","Count":1}"#); 100];
     nanos("reduce of 100 values", rounds / 100 + 1, || {
         reduce
-            .run(&mapped, &mut |output| {
+            .run(&mapped, &|_| true, &mut |output| {
                 black_box(output.values);
                 Ok(())
             })

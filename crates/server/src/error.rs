@@ -72,6 +72,9 @@ pub(crate) enum Error {
     /// A query wants a value that is not there.
     #[error(transparent)]
     MissingValue(#[from] query::execute::MissingValue),
+    /// A projection wants values of documents, and what is found has none.
+    #[error("the results of an index with a reduce have no documents: values come from the index alone")]
+    NoDocuments,
     /// A query on an index by name, which is not there. Answered with 404 and no body.
     #[error("There is no such index")]
     NoSuchIndex,
@@ -182,7 +185,7 @@ impl Error {
             Error::Query { is_grammar: true, .. } => {
                 Shape::new(internal, "Raven.Server.Documents.Queries.Parser.QueryParser+ParseException")
             }
-            Error::Query { is_grammar: false, .. } | Error::MissingValue(_) => {
+            Error::Query { is_grammar: false, .. } | Error::MissingValue(_) | Error::NoDocuments => {
                 Shape::new(internal, "Raven.Client.Exceptions.InvalidQueryException")
             }
             Error::NoSuchIndex => Shape::new(
@@ -351,11 +354,14 @@ fn database_shape(error: &database::Error) -> Shape {
 fn definition_shape(error: &DefinitionError) -> Shape {
     let internal = StatusCode::INTERNAL_SERVER_ERROR;
     match error {
-        DefinitionError::Compile { text, .. } => Shape {
-            extra: vec![("IndexDefinitionProperty", Some("Maps".to_owned())), ("ProblematicText", Some(text.clone()))],
+        DefinitionError::Compile { property, text, .. } => Shape {
+            extra: vec![
+                ("IndexDefinitionProperty", Some((*property).to_owned())),
+                ("ProblematicText", Some(text.clone())),
+            ],
             ..Shape::new(internal, "Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException")
         },
-        DefinitionError::UnknownAnalyzer { .. } => {
+        DefinitionError::UnknownAnalyzer { .. } | DefinitionError::Mismatch { .. } => {
             Shape::new(internal, "Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException")
         }
         DefinitionError::Invalid(_) | DefinitionError::NotSupported(_) => {

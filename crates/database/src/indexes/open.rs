@@ -71,13 +71,13 @@ struct Waiting {
     done: Box<dyn FnOnce() + Send>,
 }
 
-/// A document that an index could not take.
+/// A document that an index could not take, or a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexError {
     /// When.
     pub at: Date,
-    /// Its id.
-    pub document: String,
+    /// Its id; `None`: a group could not be reduced.
+    pub document: Option<String>,
     /// Why.
     pub message: String,
 }
@@ -107,6 +107,7 @@ impl Index {
         store: query::index::Index,
         folder: Option<PathBuf>,
     ) -> Result<Index> {
+        let store = if definition.is_grouped() { store.with_groups()? } else { store };
         let indexer = Indexer::new(&definition, &store)?;
         let sources = definition.sources();
         let progress = progress_of(&store.read()?, &sources)?;
@@ -320,7 +321,7 @@ impl Index {
             let mut state = self.state.lock();
             state.progress = step.progress;
             state.indexed_count += step.indexed;
-            state.failed_count += step.failures.len() as u64;
+            state.failed_count += step.failures.iter().filter(|failure| failure.document.is_some()).count() as u64;
             if step.indexed + step.removed > 0 {
                 state.last_indexed = Some(Date::now());
             }

@@ -53,6 +53,14 @@ impl IndexDefinition {
         }
     }
 
+    /// Whether its entries are results of groups, which have no documents.
+    pub fn is_grouped(&self) -> bool {
+        match self {
+            IndexDefinition::Automatic(_) => false,
+            IndexDefinition::Map(index) => index.reduce().is_some(),
+        }
+    }
+
     /// Whether the values of a field are kept as they are, so that projections need no document.
     pub fn stores(&self, field: &str) -> bool {
         match self {

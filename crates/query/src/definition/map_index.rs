@@ -2,10 +2,11 @@
 
 use super::{Analysis, Field, Fields};
 use crate::analysis::Analyzer;
-use crate::mapping::{CompileError, Map, Source};
+use crate::mapping::{CompileError, Map, Reduce, Source};
 use crate::plan::FieldUse;
 use json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// An index that a user defined. What it says that Rookery cannot do yet was refused when it was read.
 #[derive(Debug)]
@@ -14,6 +15,7 @@ pub struct MapIndex {
     /// As the client gave it.
     given: Value,
     maps: Vec<Map>,
+    reduce: Option<Arc<Reduce>>,
     /// How fields are analysed that say so; `None`: their values are not indexed.
     analyses: BTreeMap<String, Option<Analysis>>,
     /// Whether values of fields are kept that say so.
@@ -28,12 +30,14 @@ pub enum DefinitionError {
     /// It means nothing.
     #[error("{0}")]
     Invalid(String),
-    /// A map is not what it has to be.
+    /// A map or the reduce is not what it has to be.
     #[error("Failed to compile index {index}\n\n{error}")]
     Compile {
         /// The index.
         index: String,
-        /// The text of the map.
+        /// Which property of the definition.
+        property: &'static str,
+        /// Its text.
         text: String,
         /// What is wrong in it, and where.
         error: CompileError,
@@ -48,6 +52,18 @@ pub enum DefinitionError {
         /// The analyzer, as it was given.
         analyzer: String,
     },
+    /// Its reduce gives other fields than its maps.
+    #[error(
+        "Failed to compile index '{index}': maps and the reduce must give the same fields, but a map gives {map} and the reduce {reduce}"
+    )]
+    Mismatch {
+        /// The index.
+        index: String,
+        /// The fields of the map.
+        map: String,
+        /// The fields of the reduce.
+        reduce: String,
+    },
     /// It needs a part of the engine that is not there: which.
     #[error("{0}")]
     NotSupported(String),
@@ -57,8 +73,7 @@ pub enum DefinitionError {
 const ALL_FIELDS: &str = "__all_fields";
 
 /// Properties that have to be absent: what they ask for is not there yet, by its name.
-const NOT_SUPPORTED: [(&str, &str); 8] = [
-    ("Reduce", "map-reduce indexes"),
+const NOT_SUPPORTED: [(&str, &str); 7] = [
     ("OutputReduceToCollection", "'OutputReduceToCollection' of an index"),
     ("ReduceOutputIndex", "'ReduceOutputIndex' of an index"),
     ("PatternForOutputReduceToCollectionReferences", "'PatternForOutputReduceToCollectionReferences' of an index"),
@@ -108,12 +123,16 @@ impl MapIndex {
         if maps.iter().any(|map| names(map) != names(&maps[0])) {
             return Err(DefinitionError::Invalid(format!("Map functions of index '{name}' return different fields")));
         }
+        let reduce = match given.get("Reduce").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) {
+            None => None,
+            Some(text) => Some(Arc::new(compile_reduce(&name, text, &maps)?)),
+        };
         let setting = |key| given.get("Configuration").and_then(|settings| settings.get(key)).and_then(Value::as_str);
         let missing_is_null =
             setting("Indexing.IndexMissingFieldsAsNull").is_some_and(|on| on.eq_ignore_ascii_case("true"));
         let fields = given.get("Fields");
         let (analyses, storages) = (analyses(&name, fields)?, storages(fields)?);
-        Ok(MapIndex { analyses, storages, name, given: given.clone(), maps, missing_is_null })
+        Ok(MapIndex { analyses, storages, name, given: given.clone(), maps, reduce, missing_is_null })
     }
 
     /// Its name.
@@ -129,6 +148,11 @@ impl MapIndex {
     /// Its maps.
     pub fn maps(&self) -> &[Map] {
         &self.maps
+    }
+
+    /// Its reduce, if what is mapped is grouped.
+    pub fn reduce(&self) -> Option<&Arc<Reduce>> {
+        self.reduce.as_ref()
     }
 
     /// Whether what is missing is indexed as null.
@@ -183,7 +207,7 @@ impl MapIndex {
             Some(Value::Array(elements)) if elements.is_empty() => None,
             Some(value) => Some(value.clone()),
         };
-        ["Maps", "Fields", "Configuration", "LockMode"]
+        ["Maps", "Reduce", "Fields", "Configuration", "LockMode"]
             .iter()
             .all(|key| said(self.given.get(key)) == said(other.get(key)))
     }
@@ -242,7 +266,7 @@ fn compile(index: &str, text: &str) -> Result<Map, DefinitionError> {
     if !is_csharp(text) {
         return Err(DefinitionError::NotSupported("indexes in JavaScript".to_owned()));
     }
-    let wrong = |error| DefinitionError::Compile { index: index.to_owned(), text: text.to_owned(), error };
+    let wrong = |error| wrong(index, "Maps", text, error);
     let map = Map::compile(text).map_err(wrong)?;
     for (is_there, feature) in [
         (!map.referenced_collections().is_empty(), "'LoadDocument' in an index"),
@@ -254,6 +278,25 @@ fn compile(index: &str, text: &str) -> Result<Map, DefinitionError> {
         }
     }
     Ok(map)
+}
+
+fn wrong(index: &str, property: &'static str, text: &str, error: CompileError) -> DefinitionError {
+    DefinitionError::Compile { index: index.to_owned(), property, text: text.to_owned(), error }
+}
+
+fn compile_reduce(index: &str, text: &str, maps: &[Map]) -> Result<Reduce, DefinitionError> {
+    let reduce = Reduce::compile(text).map_err(|error| wrong(index, "Reduce", text, error))?;
+    if maps.iter().any(Map::makes_fields) {
+        return Err(DefinitionError::NotSupported("'CreateField' in an index with a reduce".to_owned()));
+    }
+    match maps.iter().find(|map| !reduce.fits(map)) {
+        None => Ok(reduce),
+        Some(map) => Err(DefinitionError::Mismatch {
+            index: index.to_owned(),
+            map: map.output_fields().join(", "),
+            reduce: reduce.output_fields().join(", "),
+        }),
+    }
 }
 
 /// Maps in C# begin with one of these words, once comments are left out; others are JavaScript.
@@ -395,7 +438,6 @@ mod tests {
             "different fields",
         );
         for (more, feature) in [
-            (r#""Reduce":"from r in results group r by r.A""#, "map-reduce indexes"),
             (r#""Fields":{"A":{"Suggestions":true}}"#, "the option 'Suggestions' of a field"),
             (r#""AdditionalSources":{"x":"y"}"#, "'AdditionalSources' of an index"),
             (r#""Priority":"High""#, "the priority of an index"),

@@ -3,6 +3,7 @@
 
 use super::entry::Entry;
 use super::error::{Error, Result};
+use super::groups::GroupChanges;
 use super::limits::{BATCH_SIZE_MAX, DOCUMENT_ID_SIZE_MAX, NAME_SIZE_MAX};
 use documents::{Etag, id};
 use std::collections::BTreeMap;
@@ -34,6 +35,8 @@ pub struct Batch {
     /// The record of each entry, in the bytes.
     pub(crate) entries: Vec<Range<usize>>,
     pub(crate) progress: BTreeMap<String, Progress>,
+    /// What changes of the groups of a reduce.
+    pub groups: GroupChanges,
     key: Vec<u8>,
 }
 
@@ -49,6 +52,7 @@ impl Batch {
         self.documents.clear();
         self.entries.clear();
         self.progress.clear();
+        self.groups.clear();
     }
 
     /// Bytes of what was put so far: to end a batch by.

@@ -60,6 +60,11 @@ pub(crate) fn write(schema: &Schema, tx: &mut WriteTransaction<'_>, batch: &Batc
         write_document(schema, tx, batch, planned, old, &mut counters)?;
     }
     changes.apply(tx, &mut ListWriter::new(schema.postings))?;
+    match &schema.groups {
+        Some(groups) => groups.write(tx, &batch.groups)?,
+        None if batch.groups.is_empty() => {}
+        None => return Err(corrupt("an index with groups has room for them")),
+    }
     schema.set_counters(tx, counters)?;
     for (source, progress) in &batch.progress {
         schema.set_progress(tx, source, *progress)?;

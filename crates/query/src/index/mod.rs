@@ -7,7 +7,8 @@
 //!
 //! Writing, from the batch down: [`mod@batch`], [`batch_writer`], [`posting_changes`], [`list_writer`]. Reading, from the
 //! snapshot down: [`snapshot`], [`sort`], [`range`], [`heads`], [`term_entries`]; operators over rising ids: [`entry_ids`], [`entry_set`],
-//! [`combine`]. What is stored: [`schema`], [`list`], [`key`], [`runs`], [`mod@term`], [`mod@number`], [`mod@entry`], [`words`].
+//! [`combine`]. What a reduce works on: [`groups`]. What is stored: [`schema`], [`list`], [`key`], [`runs`], [`mod@term`], [`mod@number`],
+//! [`mod@entry`], [`words`].
 
 mod batch;
 mod batch_writer;
@@ -16,6 +17,7 @@ mod entry;
 mod entry_ids;
 mod entry_set;
 mod error;
+mod groups;
 mod heads;
 mod key;
 pub mod limits;
@@ -42,6 +44,9 @@ pub use entry::{Entry, EntryId};
 pub use entry_ids::{AllEntries, EntryIds};
 pub use entry_set::{EntrySet, SetEntries};
 pub use error::{Error, Result};
+pub use groups::{
+    GroupChanges, GroupKey, Item, Member, NO_RESULT, NODE_ITEMS_BITS, NODE_ITEMS_MAX, NodeKey, items, put_item,
+};
 pub use number::Number;
 pub use range::{Estimate, TermRange};
 pub use snapshot::{IndexEntry, IndexSnapshot};

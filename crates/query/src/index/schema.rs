@@ -2,6 +2,7 @@
 
 use super::batch::Progress;
 use super::error::{Error, Result, corrupt};
+use super::groups::Groups;
 use super::limits::{ENTRY_ID_MAX, FIELD_COUNT_MAX};
 use super::term::FieldNumber;
 use storage::{Environment, FixedTree, Reader, Records, Tree, WriteTransaction};
@@ -36,6 +37,8 @@ pub(crate) struct Schema {
     pub fields: Tree,
     /// Single values by name.
     state: Tree,
+    /// What a reduce works on.
+    pub groups: Option<Groups>,
 }
 
 /// Counts of an index.
@@ -73,6 +76,7 @@ impl Schema {
             documents: Tree::open(reader, DOCUMENTS)?.ok_or_else(missing)?,
             fields: Tree::open(reader, FIELDS)?.ok_or_else(missing)?,
             state,
+            groups: Groups::find(reader)?,
         }))
     }
 
@@ -84,6 +88,7 @@ impl Schema {
             documents: Tree::open_or_create(tx, DOCUMENTS)?,
             fields: Tree::open_or_create(tx, FIELDS)?,
             state: Tree::open_or_create(tx, STATE)?,
+            groups: None,
         };
         schema.state.put(tx, VERSION, &VERSION_NOW.to_be_bytes())?;
         schema.set_counters(tx, Counters { next_entry: 1, entry_count: 0, document_count: 0 })?;

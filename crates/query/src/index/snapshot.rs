@@ -5,6 +5,7 @@ use super::entry::{EntryId, Record};
 use super::entry_ids::AllEntries;
 use super::entry_set::EntrySet;
 use super::error::{Result, corrupt};
+use super::groups::{GroupKey, Member, NodeKey};
 use super::key::{self, ListKind};
 use super::list::Head;
 use super::runs::{Run, Runs};
@@ -85,6 +86,35 @@ impl<'env> IndexSnapshot<'env> {
     /// [`super::Error::Corrupt`]; those of the storage. As for all that follows.
     pub fn progress(&self, source: &str) -> Result<Option<Progress>> {
         self.schema.progress(&self.tx, source)
+    }
+
+    /// How many numbers a group gave so far; 0: there is no such group.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn group_given(&self, group: &GroupKey) -> Result<u64> {
+        self.schema.groups.map_or(Ok(0), |groups| groups.given(&self.tx, group))
+    }
+
+    /// The bytes of a node of a group; empty: there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn group_node(&self, key: &NodeKey) -> Result<&[u8]> {
+        self.schema.groups.map_or(Ok(&[]), |groups| groups.node(&self.tx, key))
+    }
+
+    /// Appends where the mapped values of a document are.
+    ///
+    /// * `document`: the lower-cased id.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn group_members(&self, document: &[u8], members: &mut Vec<Member>) -> Result<()> {
+        self.schema.groups.map_or(Ok(()), |groups| groups.mapped(&self.tx, document, members))
     }
 
     /// All sources of which something was indexed, by name.

@@ -3,6 +3,7 @@
 use super::batch::Batch;
 use super::batch_writer;
 use super::error::{Error, Result};
+use super::groups::Groups;
 use super::limits::NAME_SIZE_MAX;
 use super::schema::Schema;
 use super::snapshot::IndexSnapshot;
@@ -25,6 +26,18 @@ impl Index {
     /// [`Error::NewerFormat`], [`Error::NotAnIndex`], [`Error::Corrupt`]: nothing was changed. Those of the storage.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Index> {
         Self::of(Environment::open(path, Options { durability: Durability::Lazy, ..options })?)
+    }
+
+    /// Makes room for the groups of a reduce, if there is none yet.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    pub fn with_groups(mut self) -> Result<Index> {
+        if self.schema.groups.is_none() {
+            self.schema.groups = Some(self.environment.write(Groups::open_or_create)?);
+        }
+        Ok(self)
     }
 
     /// Makes an index in memory; it is gone when it is dropped.

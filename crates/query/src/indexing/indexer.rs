@@ -1,8 +1,10 @@
 //! Batches: from the documents and tombstones of some sources to entries.
 
 use super::automatic::AutomaticEntries;
+use super::grouped::{GroupedEntries, ResultField};
 use super::limits::{BATCH_BYTES, BATCH_DOCUMENTS};
 use super::mapped::MappedEntries;
+use super::mapped_groups::MappedGroups;
 use crate::definition::{IndexDefinition, name_of};
 use crate::index::{Batch, Entry, Error, Index, IndexSnapshot, Progress, Result};
 use documents::{Document, Etag, Snapshot};
@@ -11,7 +13,15 @@ use documents::{Document, Etag, Snapshot};
 pub struct Indexer {
     /// Collections, or `None` alone for all documents.
     sources: Vec<Option<String>>,
-    entries: Box<dyn MakesEntries + Send>,
+    makes: Makes,
+}
+
+/// What becomes of documents.
+enum Makes {
+    /// Each has entries of its own.
+    Entries(Box<dyn MakesEntries + Send>),
+    /// What is mapped of them is grouped, and groups have entries.
+    Groups(Box<GroupedEntries>),
 }
 
 /// Makes the entries of documents.
@@ -59,8 +69,8 @@ pub struct Step {
 /// A document that could not be indexed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Its id.
-    pub document: String,
+    /// Its id. `None`: what is wrong is a group, whose results are missing now.
+    pub document: Option<String>,
     /// Why.
     pub message: String,
 }
@@ -72,11 +82,27 @@ impl Indexer {
     ///
     /// Those of [`Index::field`].
     pub fn new(definition: &IndexDefinition, index: &Index) -> Result<Indexer> {
-        let entries: Box<dyn MakesEntries + Send> = match definition {
-            IndexDefinition::Automatic(definition) => Box::new(AutomaticEntries::new(definition, index)?),
-            IndexDefinition::Map(definition) => Box::new(MappedEntries::new(definition, index)?),
+        let makes = match definition {
+            IndexDefinition::Automatic(definition) => {
+                Makes::Entries(Box::new(AutomaticEntries::new(definition, index)?))
+            }
+            IndexDefinition::Map(definition) => match definition.reduce() {
+                None => Makes::Entries(Box::new(MappedEntries::new(definition, index)?)),
+                Some(reduce) => {
+                    let field = |name: &str| {
+                        let kept = match definition.analysis(name) {
+                            Some(analysis) => vec![(index.field(name)?, analysis)],
+                            None => Vec::new(),
+                        };
+                        Ok(ResultField { name: name.to_string(), kept })
+                    };
+                    let fields = reduce.output_fields().iter().map(|name| field(name)).collect::<Result<_>>()?;
+                    let groups = MappedGroups::new(definition, reduce.clone());
+                    Makes::Groups(Box::new(GroupedEntries::new(Box::new(groups), fields)))
+                }
+            },
         };
-        Ok(Indexer { sources: definition.sources(), entries })
+        Ok(Indexer { sources: definition.sources(), makes })
     }
 
     /// Brings the next documents and tombstones of a snapshot into the index: one batch, one transaction.
@@ -88,19 +114,27 @@ impl Indexer {
     /// Documents cannot be read, or the index not be written. The index is as before.
     pub fn step(&mut self, index: &Index, documents: &Snapshot<'_>, batch: &mut Batch) -> Result<Step> {
         batch.clear();
+        if let Makes::Groups(groups) = &mut self.makes {
+            groups.clear();
+        }
         let before = progress_of(&index.read()?, &self.sources)?;
         let mut progress = before.clone();
         let mut step = Step { is_done: true, ..Step::default() };
         // Tombstones first: where a document is there again under its id, it comes after the last of them.
         for (source, progress) in self.sources.iter().zip(&mut progress) {
-            step.is_done &= heed_tombstones(source.as_deref(), documents, batch, &mut step, progress)?;
+            let mut filling = Filling { makes: &mut self.makes, index, batch: &mut *batch, step: &mut step };
+            let is_done = filling.heed_tombstones(source.as_deref(), documents, progress)?;
+            step.is_done &= is_done;
         }
         if step.is_done {
-            let entries = &mut *self.entries;
             for (source, progress) in self.sources.iter().zip(&mut progress) {
-                step.is_done &=
-                    add_documents(entries, source.as_deref(), index, documents, batch, &mut step, progress)?;
+                let mut filling = Filling { makes: &mut self.makes, index, batch: &mut *batch, step: &mut step };
+                let is_done = filling.add_documents(source.as_deref(), documents, progress)?;
+                step.is_done &= is_done;
             }
+        }
+        if let Makes::Groups(groups) = &mut self.makes {
+            groups.finish(index, batch, &mut step.failures)?;
         }
         if progress != before {
             for (source, progress) in self.sources.iter().zip(&progress) {
@@ -122,66 +156,86 @@ pub fn progress_of(index: &IndexSnapshot<'_>, sources: &[Option<String>]) -> Res
     sources.iter().map(|source| Ok(index.progress(name_of(source.as_deref()))?.unwrap_or_default())).collect()
 }
 
-/// Gives whether all were heeded.
-fn heed_tombstones(
-    source: Option<&str>,
-    documents: &Snapshot<'_>,
-    batch: &mut Batch,
-    step: &mut Step,
-    progress: &mut Progress,
-) -> Result<bool> {
-    let mut tombstones = match source {
-        None => documents.tombstones_after(progress.tombstones),
-        Some(collection) => documents.collection_tombstones_after(collection, progress.tombstones)?,
-    };
-    while !is_full(batch, step) {
-        let Some(tombstone) = tombstones.next() else { return Ok(true) };
-        let tombstone = tombstone?;
-        batch.remove(tombstone.id())?;
-        progress.tombstones = tombstone.etag();
-        step.removed += 1;
-    }
-    Ok(false)
+/// A batch that is being filled.
+struct Filling<'f> {
+    makes: &'f mut Makes,
+    index: &'f Index,
+    batch: &'f mut Batch,
+    step: &'f mut Step,
 }
 
-/// Gives whether all were added.
-fn add_documents(
-    entries: &mut dyn MakesEntries,
-    source: Option<&str>,
-    index: &Index,
-    documents: &Snapshot<'_>,
-    batch: &mut Batch,
-    step: &mut Step,
-    progress: &mut Progress,
-) -> Result<bool> {
-    let mut documents = match source {
-        None => documents.after(progress.documents),
-        Some(collection) => documents.collection_after(collection, progress.documents)?,
-    };
-    while !is_full(batch, step) {
-        let Some(document) = documents.next() else { return Ok(true) };
-        let document = document?;
-        let put = match entries.entries_of(index, &document) {
-            Ok(entries) => batch.put(document.id(), entries).map_err(Unmapped::from),
-            Err(unmapped) => Err(unmapped),
+impl Filling<'_> {
+    /// Gives whether all were heeded.
+    fn heed_tombstones(
+        &mut self,
+        source: Option<&str>,
+        documents: &Snapshot<'_>,
+        progress: &mut Progress,
+    ) -> Result<bool> {
+        let mut tombstones = match source {
+            None => documents.tombstones_after(progress.tombstones),
+            Some(collection) => documents.collection_tombstones_after(collection, progress.tombstones)?,
         };
-        match put {
-            Ok(()) => {}
-            Err(Unmapped::Error(error)) => return Err(error),
-            // One that cannot be indexed does not keep the others out.
-            Err(Unmapped::Failed(message)) => {
-                batch.remove(document.id())?;
-                step.failures.push(Failure { document: document.id().to_owned(), message });
+        while !self.is_full() {
+            let Some(tombstone) = tombstones.next() else { return Ok(true) };
+            let tombstone = tombstone?;
+            self.remove(tombstone.id())?;
+            progress.tombstones = tombstone.etag();
+            self.step.removed += 1;
+        }
+        Ok(false)
+    }
+
+    /// Gives whether all were added.
+    fn add_documents(
+        &mut self,
+        source: Option<&str>,
+        documents: &Snapshot<'_>,
+        progress: &mut Progress,
+    ) -> Result<bool> {
+        let mut documents = match source {
+            None => documents.after(progress.documents),
+            Some(collection) => documents.collection_after(collection, progress.documents)?,
+        };
+        while !self.is_full() {
+            let Some(document) = documents.next() else { return Ok(true) };
+            let document = document?;
+            match self.put(&document) {
+                Ok(()) => {}
+                Err(Unmapped::Error(error)) => return Err(error),
+                // One that cannot be indexed does not keep the others out.
+                Err(Unmapped::Failed(message)) => {
+                    self.remove(document.id())?;
+                    self.step.failures.push(Failure { document: Some(document.id().to_owned()), message });
+                }
+            }
+            progress.documents = document.etag();
+            self.step.indexed += 1;
+        }
+        Ok(false)
+    }
+
+    fn put(&mut self, document: &Document<'_>) -> Result<(), Unmapped> {
+        match self.makes {
+            Makes::Entries(entries) => Ok(self.batch.put(document.id(), entries.entries_of(self.index, document)?)?),
+            Makes::Groups(groups) => groups.put(document),
+        }
+    }
+
+    fn remove(&mut self, document: &str) -> Result<()> {
+        match self.makes {
+            Makes::Entries(_) => self.batch.remove(document),
+            Makes::Groups(groups) => {
+                groups.remove(document);
+                Ok(())
             }
         }
-        progress.documents = document.etag();
-        step.indexed += 1;
     }
-    Ok(false)
-}
 
-fn is_full(batch: &Batch, step: &Step) -> bool {
-    step.indexed + step.removed >= BATCH_DOCUMENTS as u64 || batch.size() >= BATCH_BYTES
+    fn is_full(&self) -> bool {
+        let gathered = if let Makes::Groups(groups) = &*self.makes { groups.size() } else { 0 };
+        self.step.indexed + self.step.removed >= BATCH_DOCUMENTS as u64 || self.batch.size() + gathered >= BATCH_BYTES
+    }
 }
 
 /// Whether an index that has come so far with a source lacks something of a snapshot.

@@ -2,25 +2,24 @@
 
 use super::extract::Found;
 use super::indexer::{MakesEntries, Unmapped};
+use super::map_runner::MapRunner;
 use super::terms;
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, Fields, MapIndex};
 use crate::index::{Entry, FieldNumber, Index, Norm, Result, Term};
-use crate::mapping::{DocumentView, Map, MapError, NoHost, Output, Source, Value};
-use documents::{Document, EMPTY_COLLECTION};
+use crate::mapping::{Map, MapError, Output, Value};
+use documents::Document;
 use json::{Kind, Raw};
-use std::borrow::Cow;
 use std::sync::Arc;
 
 pub(super) struct MappedEntries {
-    definition: Arc<MapIndex>,
+    runner: MapRunner,
     /// For each map its fields, in the order of its outputs.
     fields: Vec<Vec<MappedField>>,
     entries: Vec<Entry>,
     /// For each map whether its fields are stored; `None`: none is.
     stored: Vec<Option<Vec<bool>>>,
     lower: Vec<u8>,
-    metadata: Vec<u8>,
     json: Vec<u8>,
 }
 
@@ -36,8 +35,8 @@ impl MappedEntries {
         let of_map = |map: &Map| map.output_fields().iter().map(|name| field(name)).collect::<Result<Vec<_>>>();
         let fields = definition.maps().iter().map(of_map).collect::<Result<_>>()?;
         let stored = definition.maps().iter().map(|map| stored_of(definition, map)).collect();
-        let (entries, lower, metadata, json) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Ok(MappedEntries { definition: definition.clone(), fields, entries, stored, lower, metadata, json })
+        let runner = MapRunner::new(definition);
+        Ok(MappedEntries { runner, fields, entries: Vec::new(), stored, lower: Vec::new(), json: Vec::new() })
     }
 }
 
@@ -48,55 +47,38 @@ fn stored_of(definition: &MapIndex, map: &Map) -> Option<Vec<bool>> {
 
 impl MakesEntries for MappedEntries {
     fn entries_of(&mut self, index: &Index, document: &Document<'_>) -> Result<&mut [Entry], Unmapped> {
-        let MappedEntries { definition, fields, entries, stored, lower, metadata, json } = self;
-        metadata.clear();
-        metadata.push(b'{');
-        metadata.extend_from_slice(document.stored_metadata());
-        metadata.push(b'}');
-        let collection = document.collection().unwrap_or(Cow::Borrowed(EMPTY_COLLECTION));
+        let MappedEntries { runner, fields, entries, stored, lower, json } = self;
+        let definition = runner.definition.clone();
         let mut count = 0;
         // An error of ours, on its way through the map.
         let mut failed = None;
-        for ((map, fields), stored) in definition.maps().iter().zip(&*fields).zip(&*stored) {
-            if !is_of(map.source(), &collection) {
-                continue;
+        let mapped = runner.run(document, &mut |map, output| {
+            if entries.len() == count {
+                entries.push(Entry::new());
             }
-            let view = DocumentView {
-                id: document.id(),
-                body: document.body(),
-                metadata: Raw::new(metadata),
-                collection: collection.clone(),
-                change_vector: if map.reads_metadata() { document.change_vector().into() } else { "".into() },
-                last_modified: document.last_modified(),
-            };
-            let mapped = map.run(view, &mut NoHost, &mut |output| {
-                if entries.len() == count {
-                    entries.push(Entry::new());
+            let entry = &mut entries[count];
+            entry.clear();
+            count += 1;
+            let added = match stored.get(map) {
+                Some(Some(stored)) => {
+                    store(&definition, &output, stored, json);
+                    entry.store(json)
                 }
-                let entry = &mut entries[count];
-                entry.clear();
-                count += 1;
-                let added = match stored {
-                    Some(stored) => {
-                        store(definition, &output, stored, json);
-                        entry.store(json)
-                    }
-                    None => Ok(()),
-                };
-                let mut values = Values { index, definition, entry, lower };
-                added.and_then(|()| values.add_output(output, fields)).map_err(|error| {
-                    let stopped = MapError::Stopped(error.to_string());
-                    failed = Some(error);
-                    stopped
-                })
-            });
-            match (mapped, failed.take()) {
-                (_, Some(error)) => return Err(error.into()),
-                (Err(error), None) => return Err(Unmapped::Failed(error.to_string())),
-                (Ok(()), None) => {}
-            }
+                _ => Ok(()),
+            };
+            let fields = fields.get(map).map(Vec::as_slice).unwrap_or_default();
+            let mut values = Values { index, definition: &definition, entry, lower };
+            added.and_then(|()| values.add_output(output, fields)).map_err(|error| {
+                let stopped = MapError::Stopped(error.to_string());
+                failed = Some(error);
+                stopped
+            })
+        });
+        match (mapped, failed) {
+            (_, Some(error)) => Err(error.into()),
+            (Err(error), None) => Err(Unmapped::Failed(error.to_string())),
+            (Ok(()), None) => Ok(&mut self.entries[..count]),
         }
-        Ok(&mut self.entries[..count])
     }
 }
 
@@ -129,14 +111,6 @@ fn store_value(definition: &MapIndex, name: &str, value: &Value<'_>, is_stored: 
         }
         value if is_stored => value.write_json(json.name(name)),
         _ => {}
-    }
-}
-
-/// Whether documents of a collection belong to a source.
-fn is_of(source: &Source, collection: &str) -> bool {
-    match source {
-        Source::AllDocuments => true,
-        Source::Collections(names) => names.iter().any(|name| documents::id::is_same(name, collection)),
     }
 }
 

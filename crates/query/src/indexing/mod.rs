@@ -4,9 +4,13 @@
 
 mod automatic;
 mod extract;
+mod grouped;
 mod indexer;
 mod limits;
+mod map_runner;
 mod mapped;
+mod mapped_groups;
+mod reduce_tree;
 pub(crate) mod terms;
 
 pub use indexer::{Failure, Indexer, Step, is_behind, progress_of};

@@ -25,6 +25,7 @@ mod linq;
 mod map;
 mod number_format;
 mod operator;
+mod partial;
 mod property;
 mod reduce;
 mod source;

@@ -9,6 +9,7 @@ use super::host::NoHost;
 use super::identity::identity;
 use super::linq;
 use super::map::{Emit, Map, run};
+use super::partial::is_partial;
 use super::value::{Group, Names, Object, Value};
 use json::Raw;
 use std::collections::HashMap;
@@ -42,6 +43,11 @@ impl Reduce {
     pub fn compile(text: &str) -> Result<Reduce, CompileError> {
         let linq::CompiledReduce { before, after, has_object_key } = linq::compile_reduce(text)?;
         Ok(Reduce { before, after, has_object_key })
+    }
+
+    /// Whether it gives the same from parts' results as from all values at once, so that parts can be kept.
+    pub fn is_partial(&self) -> bool {
+        is_partial(&self.before, &self.after, self.has_object_key)
     }
 
     /// The names of the key's fields; that of a key that is no field is empty.
@@ -80,16 +86,24 @@ impl Reduce {
     /// Reduces mapped values, or results of this reduce, or both: gives the output of each group, in the order of their first
     /// values. Values of one key give one group.
     ///
+    /// * `is_wanted`: whether a group of this identity is wanted; a value may belong to several.
+    ///
     /// # Errors
     ///
     /// [`MapError`] for an error of the index in its reduce.
-    pub fn run<'d>(&'d self, mapped: &[Raw<'d>], emit: Emit<'_, 'd>) -> Result<(), MapError> {
+    pub fn run<'d>(
+        &'d self,
+        mapped: &[Raw<'d>],
+        is_wanted: &dyn Fn(&[u8]) -> bool,
+        emit: Emit<'_, 'd>,
+    ) -> Result<(), MapError> {
         let mut groups: Vec<(ReduceKey<'d>, Vec<Value<'d>>)> = Vec::new();
         let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
         for value in mapped {
             self.grouped(*value, &mut |key, element| {
                 match places.get(&key.identity).and_then(|place| groups.get_mut(*place)) {
                     Some((_, elements)) => elements.push(element),
+                    None if !is_wanted(&key.identity) => {}
                     None => {
                         places.insert(key.identity.clone(), groups.len());
                         groups.push((key, vec![element]));

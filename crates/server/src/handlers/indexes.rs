@@ -93,7 +93,10 @@ fn write_definition(json: &mut json::Writer<'_>, index: &Index) {
         }
         json.name("AdditionalSources").object(|_| {});
         json.name("AdditionalAssemblies").array(|_| {}).name("CompoundFields").array(|_| {});
-        json.name("Reduce").null();
+        match map.and_then(|map| map.given().get("Reduce")) {
+            Some(reduce) => reduce.write(json.name("Reduce")),
+            None => _ = json.name("Reduce").null(),
+        }
         match definition {
             IndexDefinition::Automatic(index) => write_automatic(json, index),
             IndexDefinition::Map(index) => write_map(json, index),
@@ -155,7 +158,12 @@ fn write_field(json: &mut json::Writer<'_>, name: &str, indexing: &str) {
 }
 
 fn kind(index: &Index) -> &'static str {
-    if index.definition().as_map().is_some() { "Map" } else { "AutoMap" }
+    match (index.definition().as_map().is_some(), index.definition().is_grouped()) {
+        (true, false) => "Map",
+        (true, true) => "MapReduce",
+        (false, false) => "AutoMap",
+        (false, true) => "AutoMapReduce",
+    }
 }
 
 fn lock_mode(index: &Index) -> &str {
@@ -312,8 +320,9 @@ pub(crate) fn errors(exchange: &Exchange) -> Result<Reply> {
                         for error in index.errors() {
                             json.object(|json| {
                                 json.name("Timestamp").string(&error.at.to_string());
-                                json.name("Document").string(&error.document);
-                                json.name("Action").string("Map").name("Error").string(&error.message);
+                                json.name("Document").optional_string(error.document.as_deref());
+                                let action = if error.document.is_some() { "Map" } else { "Reduce" };
+                                json.name("Action").string(action).name("Error").string(&error.message);
                             });
                         }
                     });

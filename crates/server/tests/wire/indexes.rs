@@ -229,7 +229,6 @@ fn what_a_definition_cannot_have_is_told_with_its_place() {
     let version = env!("CARGO_PKG_VERSION");
     for (map, more, feature) in [
         ("map('Users', u => ({ a: u.A }))", "", "indexes in JavaScript"),
-        (BY_AGE, r#","Reduce":"from r in results group r by r.Age""#, "map-reduce indexes"),
         (BY_AGE, r#","Fields":{"Name":{"Spatial":{}}}"#, "the option 'Spatial' of a field"),
     ] {
         let message = format!("Rookery {version} does not support {feature} yet");

@@ -16,6 +16,7 @@ mod index_queries;
 mod indexes;
 mod limits;
 mod load;
+mod map_reduce;
 mod multi_get;
 mod operations;
 mod pages;

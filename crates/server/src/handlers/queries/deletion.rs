@@ -45,6 +45,9 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
         Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
         ready => ready?,
     };
+    if ready.as_ref().is_some_and(|ready| ready.index.definition().is_grouped()) {
+        return Err(Error::InvalidOperation("The results of an index with a reduce cannot be deleted".to_owned()));
+    }
     let last_etag = exchange.database().read().last_etag()?;
     let waits_for = ready.as_ref().filter(|ready| !allows_stale && ready.index.indexed_to() < last_etag);
     // A server without a thread for it says so now, not in an operation. Who waits for an index has no thread meanwhile.

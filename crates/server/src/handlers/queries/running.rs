@@ -27,6 +27,7 @@ pub(crate) struct Running<'a> {
     results: Results<'a>,
 }
 
+#[expect(clippy::large_enum_variant, reason = "one for each query, and never moved")]
 enum Results<'a> {
     Collection(&'a CollectionQuery),
     Index { index: &'a Index, snapshot: IndexSnapshot<'a>, found: Found, is_stale: bool, loads: bool, _room: Room },
@@ -92,7 +93,12 @@ impl<'a> Running<'a> {
                 let mut room = memory.room();
                 room.grow(found.entries.len() * size_of::<execute::EntryId>())?;
                 let is_stored = |field: &str| ready.index.definition().stores(field);
-                let loads = plan.projection.as_ref().is_none_or(|projection| projection.needs_documents(is_stored));
+                let has_documents = !ready.index.definition().is_grouped();
+                let projection = plan.projection.as_ref();
+                if projection.is_some_and(|projection| !has_documents && !projection.behavior.asks_index()) {
+                    return Err(Error::NoDocuments);
+                }
+                let loads = has_documents && projection.is_none_or(|projection| projection.needs_documents(is_stored));
                 Results::Index { index: &ready.index, snapshot, found, is_stale, loads, _room: room }
             }
             (Find::Index(_), None) => unreachable!("a query that needs an index was made ready with one"),
@@ -151,6 +157,7 @@ impl<'a> Running<'a> {
     ///
     /// [`Error::MissingValue`] if the projection wants a value that is not there.
     pub(crate) fn write_row(&self, hit: &Hit<'_, '_>, is_metadata_only: bool, out: &mut Vec<u8>) -> Result<()> {
+        let is_grouped = self.index().is_some_and(|index| index.definition().is_grouped());
         let score = hit.score;
         let projection = self.plan.projection.as_ref().filter(|_| !is_metadata_only);
         let (projection, document) = match (projection, &hit.document) {
@@ -161,7 +168,9 @@ impl<'a> Running<'a> {
             (projection, document) => (projection, document),
         };
         out.push(b'{');
-        self.write_values(projection, hit, out)?;
+        if !is_metadata_only {
+            self.write_values(projection, hit, out)?;
+        }
         out.extend_from_slice(if out.ends_with(b"{") { b"" } else { b"," });
         out.extend_from_slice(b"\"@metadata\":{");
         if projection.is_some() {
@@ -171,7 +180,8 @@ impl<'a> Running<'a> {
             (Some(document), _) => document.write_computed_metadata(out, Some(score.unwrap_or(0.0))),
             (None, entry) => {
                 out.extend_from_slice(b"\"@change-vector\":null");
-                if let Some(entry) = entry {
+                // What is grouped is untracked by clients, because it has no id.
+                if let Some(entry) = entry.filter(|_| !is_grouped) {
                     out.extend_from_slice(b",\"@id\":\"");
                     json::escape_into(out, entry.document());
                     out.push(b'"');

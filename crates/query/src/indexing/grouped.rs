@@ -1,0 +1,249 @@
+//! Entries of indexes that group what is mapped and reduce each group: an entry is what a group gives.
+//!
+//! Values of documents are gathered while a batch is filled. When it is full, the places of the documents' old values are looked
+//! up: a value whose group had one of the document before takes its place, others get new numbers, what is left over goes. Then
+//! each group that changed is brought up to date ([`reduce_tree`](super::reduce_tree)).
+
+use super::extract::Found;
+use super::indexer::{Failure, Unmapped};
+use super::reduce_tree::{LevelChanges, Outcome, Reduces, apply};
+use super::terms;
+use crate::definition::Analysis;
+use crate::index::{Batch, Entry, Error, FieldNumber, GroupKey, Index, IndexSnapshot, Member, Result};
+use documents::{Document, id};
+use json::{Kind, Raw};
+use std::ops::Range;
+
+/// What is mapped of documents, and into which groups it goes.
+pub(super) trait Groups: Reduces {
+    /// Calls `give` with each value of a document, an object, and its group.
+    ///
+    /// # Errors
+    ///
+    /// What is to be told of a document that cannot be mapped.
+    fn map(&mut self, document: &Document<'_>, give: &mut dyn FnMut(GroupKey, &[u8])) -> Result<(), String>;
+}
+
+/// How a property of results is kept.
+pub(super) struct ResultField {
+    pub name: String,
+    /// Its fields in the index; none: it is not indexed.
+    pub kept: Vec<(FieldNumber, Analysis)>,
+}
+
+/// Brings batches of documents into groups. Keeps memory between them.
+pub(super) struct GroupedEntries {
+    groups: Box<dyn Groups + Send>,
+    fields: Vec<ResultField>,
+    /// Lower-cased ids and values.
+    bytes: Vec<u8>,
+    documents: Vec<Gathered>,
+    values: Vec<(GroupKey, Range<usize>)>,
+    lower: Vec<u8>,
+    entries: Vec<Entry>,
+}
+
+/// A document of the batch.
+struct Gathered {
+    /// Its lower-cased id, in the bytes.
+    key: Range<usize>,
+    /// Its values, in the list of all of them.
+    values: Range<usize>,
+}
+
+/// A value of a group that changes.
+struct Change {
+    group: GroupKey,
+    place: Place,
+    /// `None`: it goes.
+    value: Option<Range<usize>>,
+}
+
+/// Where a value is. Known places come before new ones.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// At a number of the group.
+    Known(u64),
+    /// At one that it gets now; the index of the member that is to know it.
+    New(usize),
+}
+
+impl GroupedEntries {
+    pub fn new(groups: Box<dyn Groups + Send>, fields: Vec<ResultField>) -> GroupedEntries {
+        let (bytes, documents, values) = (Vec::new(), Vec::new(), Vec::new());
+        GroupedEntries { groups, fields, bytes, documents, values, lower: Vec::new(), entries: Vec::new() }
+    }
+
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.documents.clear();
+        self.values.clear();
+    }
+
+    /// Bytes that were gathered so far.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Gathers the values of a document, in place of all that it had.
+    pub fn put(&mut self, document: &Document<'_>) -> Result<(), Unmapped> {
+        let first = self.values.len();
+        let GroupedEntries { groups, bytes, values, .. } = self;
+        let mapped = groups.map(document, &mut |group, value| {
+            let start = bytes.len();
+            bytes.extend_from_slice(value);
+            values.push((group, start..bytes.len()));
+        });
+        match mapped {
+            Ok(()) => {
+                self.gather(document.id(), first);
+                Ok(())
+            }
+            Err(message) => {
+                self.values.truncate(first);
+                Err(Unmapped::Failed(message))
+            }
+        }
+    }
+
+    /// A document has no values any more.
+    pub fn remove(&mut self, document: &str) {
+        self.gather(document, self.values.len());
+    }
+
+    fn gather(&mut self, document: &str, first: usize) {
+        let start = self.bytes.len();
+        id::lower_into(&mut self.lower, document);
+        self.bytes.extend_from_slice(&self.lower);
+        let gathered = Gathered { key: start..self.bytes.len(), values: first..self.values.len() };
+        self.documents.push(gathered);
+    }
+
+    /// Brings what was gathered into a batch.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be read, or the batch is too large.
+    pub fn finish(&mut self, index: &Index, batch: &mut Batch, failures: &mut Vec<Failure>) -> Result<()> {
+        let snapshot = index.read()?;
+        let mut members = Vec::new();
+        let mut moved = Vec::new();
+        let mut changes = self.find_changes(&snapshot, &mut members, &mut moved)?;
+        changes.sort_unstable_by_key(|change| (change.group, change.place));
+        let mut leaves = LevelChanges::default();
+        for changes in changes.chunk_by(|a, b| a.group == b.group) {
+            let Some(group) = changes.first().map(|change| change.group) else { continue };
+            let before = snapshot.group_given(&group)?;
+            let mut after = before;
+            leaves.clear();
+            for change in changes {
+                let number = match change.place {
+                    Place::Known(number) => number,
+                    Place::New(member) => {
+                        after += 1;
+                        if let Some(member) = members.get_mut(member) {
+                            member.number = after - 1;
+                        }
+                        after - 1
+                    }
+                };
+                let value = change.value.as_ref().map(|range| self.bytes.get(range.clone()).unwrap_or_default());
+                leaves.push(number, value);
+            }
+            let groups = &mut batch.groups;
+            match apply(&snapshot, group, (before, after), &mut leaves, &*self.groups, groups)? {
+                Outcome::Unchanged => {}
+                Outcome::Gone => batch.remove(&group.name())?,
+                Outcome::Results(results) => match self.put_results(group, &results, batch) {
+                    Ok(()) => {}
+                    Err(error @ (Error::TooLarge { .. } | Error::TooManyFields { .. })) => {
+                        batch.remove(&group.name())?;
+                        failures.push(Failure { document: None, message: error.to_string() });
+                    }
+                    Err(error) => return Err(error),
+                },
+                Outcome::Failed(message) => {
+                    batch.remove(&group.name())?;
+                    failures.push(Failure { document: None, message });
+                }
+            }
+        }
+        for (document, range) in moved {
+            let key = self.bytes.get(document).unwrap_or_default();
+            batch.groups.set_mapped(key, members.get(range).unwrap_or_default().iter().copied());
+        }
+        Ok(())
+    }
+
+    /// What changes of all groups.
+    ///
+    /// * `members`: gets where the values of documents are whose places change; those of new values are not known yet.
+    /// * `moved`: gets these documents by their keys, rising, and which of the members are theirs.
+    fn find_changes(
+        &mut self,
+        snapshot: &IndexSnapshot<'_>,
+        members: &mut Vec<Member>,
+        moved: &mut Vec<(Range<usize>, Range<usize>)>,
+    ) -> Result<Vec<Change>> {
+        let GroupedEntries { bytes, documents, values, .. } = self;
+        let key_of = |gathered: &Gathered| bytes.get(gathered.key.clone()).unwrap_or_default();
+        // Stable: of several changes of one document the last counts.
+        documents.sort_by(|a, b| key_of(a).cmp(key_of(b)));
+        let mut changes = Vec::with_capacity(values.len());
+        let mut old = Vec::new();
+        let last_of_each = documents.chunk_by(|a, b| key_of(a) == key_of(b)).filter_map(<[Gathered]>::last);
+        for document in last_of_each {
+            old.clear();
+            snapshot.group_members(key_of(document), &mut old)?;
+            old.sort_unstable();
+            let new = values.get_mut(document.values.clone()).unwrap_or_default();
+            new.sort_by_key(|(group, _)| *group);
+            let first = members.len();
+            let (mut left, mut is_moved) = (old.iter().copied().peekable(), false);
+            for (group, value) in new.iter() {
+                while let Some(gone) = left.next_if(|member| member.group < *group) {
+                    changes.push(Change { group: gone.group, place: Place::Known(gone.number), value: None });
+                    is_moved = true;
+                }
+                let known = left.next_if(|member| member.group == *group);
+                let place = known.map_or(Place::New(members.len()), |member| Place::Known(member.number));
+                is_moved |= known.is_none();
+                members.push(known.unwrap_or(Member { group: *group, number: 0 }));
+                changes.push(Change { group: *group, place, value: Some(value.clone()) });
+            }
+            for gone in left {
+                changes.push(Change { group: gone.group, place: Place::Known(gone.number), value: None });
+                is_moved = true;
+            }
+            if is_moved {
+                moved.push((document.key.clone(), first..members.len()));
+            }
+        }
+        Ok(changes)
+    }
+
+    fn put_results(&mut self, group: GroupKey, results: &[Vec<u8>], batch: &mut Batch) -> Result<()> {
+        let GroupedEntries { fields, entries, lower, .. } = self;
+        entries.resize_with(entries.len().max(results.len()), Entry::new);
+        let entries = entries.get_mut(..results.len()).unwrap_or_default();
+        for (entry, result) in entries.iter_mut().zip(results) {
+            entry.clear();
+            entry.store(result)?;
+            for (name, value) in Raw::new(result).members() {
+                let field = fields.iter().find(|field| name.is(&field.name));
+                for (number, analysis) in field.map(|field| field.kept.as_slice()).unwrap_or_default() {
+                    add(entry, *number, *analysis, value, lower)?;
+                }
+            }
+        }
+        batch.put(&group.name(), entries)
+    }
+}
+
+/// The recursion ends: it goes into arrays of a result, whose depth is bounded.
+fn add(entry: &mut Entry, field: FieldNumber, analysis: Analysis, value: Raw<'_>, lower: &mut Vec<u8>) -> Result<()> {
+    match value.kind() {
+        Kind::Array => value.elements().try_for_each(|element| add(entry, field, analysis, element, lower)),
+        _ => terms::add(entry, field, analysis, &Found::Value(value), lower),
+    }
+}
