@@ -12,7 +12,7 @@ pub(crate) fn linq(input: &[u8]) {
     map(text);
     map(&format!("from d in docs from x in d.Arr select new {{ V = {text} }}"));
     match Reduce::compile(text) {
-        Ok(reduce) => drop(reduce.run(&[Raw::new(DOCUMENT), Raw::new(b"{}")], &mut |_| Ok(()))),
+        Ok(reduce) => drop(reduce.run(&[Raw::new(DOCUMENT), Raw::new(b"{}")], &|_| true, &mut |_| Ok(()))),
         Err(error) => assert!(error.line >= 1 && error.column >= 1, "{error}"),
     }
 }
