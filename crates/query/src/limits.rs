@@ -34,5 +34,14 @@ pub const SEARCH_CLAUSES_MAX: usize = 1024;
 /// Words that a misspelled one is taken for, the likest: as in Lucene.
 pub const FUZZY_WORDS_MAX: usize = 1024;
 
+/// Words that are suggested for one field. All but the best of these are let go while terms are walked through.
+pub const SUGGESTIONS_MAX: usize = 1024;
+
+/// Terms of one `suggest(..)`. Each word of the field is compared with each of them.
+pub const SUGGESTED_TERMS_MAX: usize = 64;
+
+/// Words of a document that others are to be like, as in Lucene's clauses. Each is a list.
+pub const MORE_LIKE_THIS_WORDS_MAX: usize = 1024;
+
 /// Bytes of a compiled regular expression of a condition.
 pub(crate) const REGEX_SIZE_MAX: usize = 1 << 20;

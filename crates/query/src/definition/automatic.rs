@@ -106,7 +106,7 @@ impl AutomaticIndex {
         stored
     }
 
-    /// The definition as it is kept: `{"Collection":..,"Fields":[{"Name":..,"IsNameQuoted":..,"IsExact":..,"IsSearched":..}]}`.
+    /// The definition as it is kept: `{"Collection":..,"Fields":[{"Name":..,"IsNameQuoted":..,"IsExact":..,"IsSearched":..,"IsSuggested":..}]}`.
     pub fn to_json(&self) -> Value {
         let mut value = Value::object();
         value.set("Collection", self.collection.clone().map_or(Value::Null, Value::String));
@@ -116,6 +116,7 @@ impl AutomaticIndex {
             value.set("IsNameQuoted", Value::Bool(field.name.is_quoted));
             value.set("IsExact", Value::Bool(field.needs.is_exact));
             value.set("IsSearched", Value::Bool(field.needs.is_searched));
+            value.set("IsSuggested", Value::Bool(field.needs.is_suggested));
             value
         };
         value.set("Fields", Value::Array(self.fields.iter().map(field).collect()));
@@ -134,7 +135,12 @@ impl AutomaticIndex {
             let path = value.get("Name")?.as_str()?.to_owned();
             let name = FieldName { path, is_quoted: flag("IsNameQuoted")? };
             // What is younger than the first definitions is absent in those.
-            let needs = FieldNeeds { is_exact: flag("IsExact")?, is_searched: flag("IsSearched").unwrap_or(false) };
+            let younger = |name| flag(name).unwrap_or(false);
+            let needs = FieldNeeds {
+                is_exact: flag("IsExact")?,
+                is_searched: younger("IsSearched"),
+                is_suggested: younger("IsSuggested"),
+            };
             Some(Field { name, needs })
         };
         let fields: Option<Vec<Field>> = fields.iter().map(field).collect();
@@ -152,7 +158,8 @@ impl Fields for AutomaticIndex {
 /// What stands for a field in the name of an index.
 fn label(field: &Field) -> String {
     let label = field.name.label();
-    let besides = [(field.needs.is_searched, "Search"), (field.needs.is_exact, "Exact")];
+    let besides =
+        [(field.needs.is_searched, "Search"), (field.needs.is_exact, "Exact"), (field.needs.is_suggested, "Suggest")];
     let labels: Vec<String> =
         besides.iter().filter(|(is_needed, _)| *is_needed).map(|(_, kind)| format!("{kind}({label})")).collect();
     if labels.is_empty() { label } else { labels.join("And") }
@@ -163,7 +170,7 @@ mod tests {
     use super::*;
 
     fn field(path: &str, is_exact: bool) -> Field {
-        let needs = FieldNeeds { is_exact, is_searched: false };
+        let needs = FieldNeeds { is_exact, ..FieldNeeds::default() };
         Field { name: FieldName { path: path.to_owned(), is_quoted: path.starts_with('@') }, needs }
     }
 

@@ -69,6 +69,14 @@ impl IndexDefinition {
         }
     }
 
+    /// Whether words of a field may be suggested.
+    pub fn suggests(&self, field: &str) -> bool {
+        match self {
+            IndexDefinition::Automatic(_) => true,
+            IndexDefinition::Map(index) => index.suggests(field),
+        }
+    }
+
     /// How it keeps its fields.
     pub fn fields(&self) -> &dyn Fields {
         match self {

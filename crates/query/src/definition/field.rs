@@ -50,17 +50,27 @@ pub struct FieldNeeds {
     pub is_exact: bool,
     /// Words, for `search(..)`.
     pub is_searched: bool,
+    /// Nothing more, but `suggest(..)` is asked for.
+    pub is_suggested: bool,
 }
 
 impl FieldNeeds {
     /// What an analysis needs.
     pub fn of(analysis: Analysis) -> FieldNeeds {
-        FieldNeeds { is_exact: analysis == Analysis::Exact, is_searched: matches!(analysis, Analysis::Words(_)) }
+        FieldNeeds {
+            is_exact: analysis == Analysis::Exact,
+            is_searched: matches!(analysis, Analysis::Words(_)),
+            ..FieldNeeds::default()
+        }
     }
 
     /// What both need.
     pub fn and(self, other: FieldNeeds) -> FieldNeeds {
-        FieldNeeds { is_exact: self.is_exact | other.is_exact, is_searched: self.is_searched | other.is_searched }
+        FieldNeeds {
+            is_exact: self.is_exact | other.is_exact,
+            is_searched: self.is_searched | other.is_searched,
+            is_suggested: self.is_suggested | other.is_suggested,
+        }
     }
 
     /// Whether all of `other` is among these.
@@ -133,5 +143,10 @@ pub trait Fields {
     /// Whether entries and fields have weights of their own, so that results come in the order of their scores.
     fn boosts(&self) -> bool {
         false
+    }
+
+    /// The fields by whose words entries may be compared, with their analyses.
+    fn vectors(&self) -> Vec<(String, Analysis)> {
+        Vec::new()
     }
 }

@@ -171,6 +171,22 @@ impl MapIndex {
         self.storages.get(field).or_else(|| self.storages.get(ALL_FIELDS)).copied().unwrap_or(false)
     }
 
+    fn option(&self, field: &str, key: &str) -> Option<&Value> {
+        let fields = self.given.get("Fields")?;
+        fields.get(field).or_else(|| fields.get(ALL_FIELDS))?.get(key)
+    }
+
+    /// Whether words of a field may be suggested.
+    pub fn suggests(&self, field: &str) -> bool {
+        self.option(field, "Suggestions").and_then(Value::as_bool) == Some(true)
+    }
+
+    /// Whether entries may be compared by the words of a field.
+    fn has_vector(&self, field: &str) -> bool {
+        let vector = self.option(field, "TermVector").and_then(Value::as_str);
+        self.stores(field) || vector.is_some_and(|vector| vector != "No")
+    }
+
     /// What it reads: collections, each once, or all documents.
     pub fn sources(&self) -> Vec<Option<String>> {
         let mut sources: Vec<Option<String>> = Vec::new();
@@ -232,6 +248,12 @@ impl Fields for MapIndex {
 
     fn boosts(&self) -> bool {
         self.maps.iter().any(Map::boosts)
+    }
+
+    fn vectors(&self) -> Vec<(String, Analysis)> {
+        let names = self.maps.first().map(Map::output_fields).unwrap_or_default();
+        let names = names.iter().filter(|name| self.has_vector(name));
+        names.filter_map(|name| Some((name.to_string(), self.analysis(name)?))).collect()
     }
 }
 
@@ -328,9 +350,6 @@ fn analyses(index: &str, fields: Option<&Value>) -> Result<BTreeMap<String, Opti
             if !matches!(options.get(key), None | Some(Value::Null)) {
                 return not_supported(format!("the option '{key}' of a field"));
             }
-        }
-        if options.get("Suggestions").and_then(Value::as_bool) == Some(true) {
-            return not_supported("the option 'Suggestions' of a field".to_owned());
         }
         let by_indexing = match text("Indexing") {
             None | Some("Default") => Some(Analysis::LowerCase),
@@ -438,7 +457,6 @@ mod tests {
             "different fields",
         );
         for (more, feature) in [
-            (r#""Fields":{"A":{"Suggestions":true}}"#, "the option 'Suggestions' of a field"),
             (r#""AdditionalSources":{"x":"y"}"#, "'AdditionalSources' of an index"),
             (r#""Priority":"High""#, "the priority of an index"),
         ] {

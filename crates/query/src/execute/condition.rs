@@ -118,7 +118,8 @@ fn walks(condition: &Condition) -> bool {
         | Condition::Prefix(..)
         | Condition::Suffix(..)
         | Condition::Pattern(..)
-        | Condition::Words(..) => true,
+        | Condition::Words(..)
+        | Condition::Like(_) => true,
     }
 }
 
@@ -147,6 +148,11 @@ impl<'s, E: From<Error>> Operators<'s, '_, E> {
             Condition::Or(conditions) => Box::new(Union::new(self.all_of(conditions)?)),
             Condition::Not(condition) => Box::new(Difference::new(self.index.all(), self.of(condition)?)),
             Condition::Boosted(condition, _) => self.of(condition)?,
+            Condition::Like(like) => {
+                let Operators { index, fields, look } = self;
+                let wanted = Meaning { index, fields: *fields, look: *look }.of_likeness(like)?;
+                text::ids(self.index, &wanted, self.look)?
+            }
             Condition::Words(field, query) => {
                 let Operators { index, fields, look } = self;
                 let wanted = Meaning { index, fields: *fields, look: *look }.of(field, query)?;

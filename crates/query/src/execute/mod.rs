@@ -4,9 +4,11 @@
 //! opened after that of the index: what an entry names is there then, or was deleted since.
 
 mod condition;
+mod likeness;
 mod order;
 mod projection;
 mod score;
+mod suggest;
 mod text;
 
 use crate::definition::Fields;
@@ -16,6 +18,7 @@ use score::Scores;
 
 pub use crate::index::EntryId;
 pub use projection::{MissingValue, Row};
+pub use suggest::suggest;
 
 /// What a query found.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -73,6 +76,10 @@ pub fn find<E: From<Error>>(
 ///
 /// [`Error`] if the index cannot be read.
 pub fn entry_count_max(index: &IndexSnapshot<'_>, fields: &dyn Fields, query: &IndexQuery) -> Result<u64, Error> {
+    // Suggesting walks through all terms of a field.
+    if !query.suggestions.is_empty() {
+        return Ok(u64::MAX);
+    }
     condition::entry_count_max(index, fields, &query.condition)
 }
 

@@ -228,6 +228,11 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
             Condition::And(conditions) => sum(each(conditions, is_known)?, Vec::new()),
             Condition::Or(conditions) => sum(Vec::new(), each(conditions, false)?),
             Condition::Boosted(condition, more) => self.of(condition, boost * more, is_known)?,
+            Condition::Like(like) => {
+                let Builder { index, fields, look } = self;
+                let wanted = Meaning { index, fields: *fields, look: *look }.of_likeness(like)?;
+                self.of_wanted(&wanted, boost, is_known)?
+            }
             Condition::Words(field, query) => {
                 let Builder { index, fields, look } = self;
                 let wanted = Meaning { index, fields: *fields, look: *look }.of(field, query)?;
@@ -313,7 +318,7 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
             false => Ok(Members::of(text::ids(self.index, wanted, self.look)?)),
         };
         Ok(match wanted {
-            Wanted::Nothing | Wanted::All | Wanted::Like(..) => {
+            Wanted::Nothing | Wanted::All | Wanted::Entries(_) | Wanted::Like(..) => {
                 Node::Constant { members: members(wanted, is_known)?, idf: 1.0, weight: boost }
             }
             Wanted::Word(field, word) => self.word(*field, word, boost, is_known, false)?,

@@ -51,6 +51,9 @@ pub enum Error {
         /// The field.
         field: String,
     },
+    /// A query asks for what is like an entry, and none is there to be compared with.
+    #[error("the condition of moreLikeThis() did not yield any documents that could be used as a base of comparison")]
+    NothingToCompare,
     /// So many documents cannot be indexed that the definition is at fault. Put another one.
     #[error("{failed} of {attempted} documents could not be indexed, more than one in seven")]
     TooManyFailures {

@@ -2,6 +2,7 @@
 //! for the index to say.
 
 use super::lucene::LuceneQuery;
+use super::more_like_this::MoreLikeThis;
 use super::search_text::SearchPart;
 use crate::definition::{Analysis, FieldName};
 use crate::index::Number;
@@ -45,13 +46,15 @@ pub enum Condition {
     Words(FieldUse, TextQuery),
     /// The same ones, counting so much more in scores.
     Boosted(Box<Condition>, f32),
+    /// Those that are like another one.
+    Like(Box<MoreLikeThis>),
 }
 
 impl Condition {
     /// Whether it orders what it finds by how well it fits, if nothing else is said.
     pub fn is_boosted(&self) -> bool {
         match self {
-            Condition::Boosted(..) => true,
+            Condition::Boosted(..) | Condition::Like(_) => true,
             Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(Condition::is_boosted),
             Condition::Not(condition) => condition.is_boosted(),
             _ => false,
@@ -61,9 +64,37 @@ impl Condition {
     /// Whether it says how well something fits, besides whether.
     pub fn is_scoring(&self) -> bool {
         match self {
-            Condition::Boosted(..) | Condition::Words(..) => true,
+            Condition::Boosted(..) | Condition::Words(..) | Condition::Like(_) => true,
             Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(Condition::is_scoring),
             Condition::Not(condition) => condition.is_scoring(),
+            _ => false,
+        }
+    }
+
+    /// Calls `each` with whatever is to be like something.
+    ///
+    /// # Errors
+    ///
+    /// Those of `each`.
+    pub fn likenesses<E>(&mut self, each: &mut dyn FnMut(&mut MoreLikeThis) -> Result<(), E>) -> Result<(), E> {
+        match self {
+            Condition::Like(like) => each(like),
+            Condition::And(conditions) | Condition::Or(conditions) => {
+                conditions.iter_mut().try_for_each(|condition| condition.likenesses(each))
+            }
+            Condition::Not(condition) | Condition::Boosted(condition, _) => condition.likenesses(each),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether something is to be like something whose stop words are not known yet.
+    pub fn lacks_stop_words(&self) -> bool {
+        match self {
+            Condition::Like(like) => like.stop_words_document.is_some(),
+            Condition::And(conditions) | Condition::Or(conditions) => {
+                conditions.iter().any(Condition::lacks_stop_words)
+            }
+            Condition::Not(condition) | Condition::Boosted(condition, _) => condition.lacks_stop_words(),
             _ => false,
         }
     }

@@ -3,7 +3,7 @@
 use super::condition::{Condition, FieldUse, Sought, TextQuery};
 use super::parameters::Scalar;
 use super::search_text::{self, SearchPart, Wildcard};
-use super::{Parameters, Refused, lucene};
+use super::{Base, MoreLikeThis, Parameters, Refused, Suggestion, lucene, suggestion};
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, AutomaticIndex, Field, FieldName, FieldNeeds};
 use crate::index::Number;
@@ -22,6 +22,8 @@ pub struct IndexQuery {
     pub condition: Condition,
     /// By what they are sorted, the most important first; without it they come in the order in which they were first indexed.
     pub order: Vec<SortKey>,
+    /// What is suggested in place of entries.
+    pub suggestions: Vec<Suggestion>,
 }
 
 /// Which index answers.
@@ -68,7 +70,9 @@ impl IndexQuery {
     ///
     /// [`Refused`]
     pub(super) fn plan(query: &Query<'_>, parameters: Parameters<'_>) -> Result<IndexQuery, Refused> {
-        let mut planner = Planner { alias: query.from.alias.as_deref(), parameters, fields: Vec::new() };
+        let is_named = matches!(query.from.source, rql::Source::Index(_));
+        let alias = query.from.alias.as_deref();
+        let mut planner = Planner { alias, parameters, is_named, fields: Vec::new() };
         let condition = match &query.condition {
             Some(condition) => planner.condition(condition, Analysis::LowerCase)?,
             None => Condition::All,
@@ -77,6 +81,7 @@ impl IndexQuery {
         if order.is_empty() && condition.is_boosted() {
             order.push(SortKey { by: SortBy::Score, is_descending: false, absent_last: None });
         }
+        let suggestions = suggestion::plan(query, &mut planner)?;
         let index = match &query.from.source {
             rql::Source::Index(name) => IndexChoice::Named(name.to_string(), planner.fields),
             rql::Source::AllDocuments => IndexChoice::Covering(AutomaticIndex::new(None, planner.fields)),
@@ -84,13 +89,15 @@ impl IndexQuery {
                 IndexChoice::Covering(AutomaticIndex::new(Some(name.to_string()), planner.fields))
             }
         };
-        Ok(IndexQuery { index, condition, order })
+        Ok(IndexQuery { index, condition, order, suggestions })
     }
 }
 
-struct Planner<'p> {
+pub(super) struct Planner<'p> {
     alias: Option<&'p str>,
-    parameters: Parameters<'p>,
+    pub parameters: Parameters<'p>,
+    /// Whether the query names its index.
+    is_named: bool,
     /// Those that are needed, some perhaps twice.
     fields: Vec<Field>,
 }
@@ -210,6 +217,9 @@ impl Planner<'_> {
         if is("fuzzy") {
             return self.fuzzy(arguments, analysis);
         }
+        if is("moreLikeThis") {
+            return self.more_like_this(arguments);
+        }
         if is("lucene") {
             return self.lucene(arguments, analysis);
         }
@@ -323,6 +333,40 @@ impl Planner<'_> {
             return Err(Refused::Invalid("Proximity search works only on multiple search terms".to_owned()));
         }
         Ok(Condition::Words(field, TextQuery::Proximity { parts, distance: distance as u32 }))
+    }
+
+    /// `moreLikeThis(document | condition[, options])`
+    fn more_like_this(&mut self, arguments: &[Expression<'_>]) -> Result<Condition, Refused> {
+        if !self.is_named {
+            return Err(Refused::Invalid("Method moreLikeThis() cannot be used in dynamic queries".to_owned()));
+        }
+        let wrong = || wrong_arguments("moreLikeThis", "a document or a condition, and perhaps options");
+        let (base, options) = match arguments {
+            [base] => (base, None),
+            [base, Expression::Value(options)] => (base, Some(options)),
+            _ => return Err(wrong()),
+        };
+        let base =
+            match base {
+                Expression::Value(value) => {
+                    let Scalar::Text(text) = self.parameters.scalar(value)? else { return Err(wrong()) };
+                    let document = json::Value::parse(text.as_bytes());
+                    Base::Document(document.map_err(|error| {
+                        Refused::Invalid(format!("the document of moreLikeThis() is no JSON: {error}"))
+                    })?)
+                }
+                condition => Base::Entry(Box::new(self.condition(condition, Analysis::LowerCase)?)),
+            };
+        Ok(Condition::Like(Box::new(MoreLikeThis::new(base, options, self.parameters)?)))
+    }
+
+    /// A field that words are suggested of.
+    pub fn suggested_field(&mut self, expression: &Expression<'_>) -> Result<FieldUse, Refused> {
+        let field = self.field(expression, Analysis::LowerCase)?;
+        if let Some(needed) = self.fields.last_mut() {
+            needed.needs.is_suggested = true;
+        }
+        Ok(field)
     }
 
     /// `lucene(field, text)`
@@ -465,8 +509,7 @@ fn wrong_arguments(function: &str, needed: &str) -> Refused {
 }
 
 /// Functions of conditions that are not there yet; any other is a mistake.
-const NOT_SUPPORTED: [&str; 9] = [
-    "moreLikeThis",
+const NOT_SUPPORTED: [&str; 8] = [
     "spatial.within",
     "spatial.contains",
     "spatial.disjoint",

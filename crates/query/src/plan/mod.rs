@@ -9,20 +9,24 @@ mod condition;
 mod error;
 mod index_query;
 mod lucene;
+mod more_like_this;
 mod page;
 mod parameters;
 mod projection;
 mod search_text;
+mod suggestion;
 
 pub use collection::{CollectionQuery, Filter, Order, Source};
 pub use condition::{Condition, FieldUse, Sought, TextQuery};
 pub use error::Refused;
 pub use index_query::{IndexChoice, IndexQuery, SortBy, SortKey};
 pub use lucene::LuceneQuery;
+pub use more_like_this::{Base, LikenessOptions, MoreLikeThis};
 pub use page::Page;
 pub use parameters::Parameters;
 pub use projection::{Projected, ProjectedColumn, Projection, ProjectionBehavior, Step};
 pub use search_text::{SearchPart, Wildcard};
+pub use suggestion::{Suggestion, SuggestionDistance, SuggestionOptions};
 
 use crate::rql::{self, Call, Expression, Output, Query, Segment};
 
@@ -67,7 +71,11 @@ impl Plan {
                 return Err(Refused::NotSupported(feature.to_owned()));
             }
         }
-        let find = match CollectionQuery::plan(query, parameters)? {
+        let collection = match suggestion::is_wanted(query) {
+            true => None,
+            false => CollectionQuery::plan(query, parameters)?,
+        };
+        let find = match collection {
             Some(collection) => Find::Collection(collection),
             None => Find::Index(IndexQuery::plan(query, parameters)?),
         };
@@ -75,7 +83,7 @@ impl Plan {
         let includes = query.include.iter().map(|include| self::include(include, alias, parameters));
         Ok(Plan {
             find,
-            projection: Projection::plan(query, parameters)?,
+            projection: if suggestion::is_wanted(query) { None } else { Projection::plan(query, parameters)? },
             includes: includes.collect::<Result<_, _>>()?,
             page: Page::of(&query.limit, parameters)?,
         })
@@ -83,6 +91,14 @@ impl Plan {
 }
 
 impl Plan {
+    /// What is suggested in place of results.
+    pub fn suggestions(&self) -> &[Suggestion] {
+        match &self.find {
+            Find::Index(query) => &query.suggestions,
+            Find::Collection(_) => &[],
+        }
+    }
+
     /// Whether results that are equal come once.
     pub fn is_distinct(&self) -> bool {
         self.projection.as_ref().is_some_and(|projection| projection.is_distinct)

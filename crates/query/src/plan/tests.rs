@@ -143,6 +143,7 @@ fn told(condition: &Condition) -> String {
         Condition::Or(conditions) => format!("or({})", all(conditions)),
         Condition::Not(condition) => format!("not({})", told(condition)),
         Condition::Boosted(condition, boost) => format!("{} ^{boost}", told(condition)),
+        Condition::Like(like) => format!("like {:?}", like.options),
         Condition::Words(name, TextQuery::Search { parts, is_all }) => {
             let parts: Vec<String> = parts.iter().map(|part| format!("{:?} '{}'", part.wildcard, part.text)).collect();
             format!("{} {} of {}", field(name), if *is_all { "all" } else { "any" }, parts.join(" "))

@@ -108,14 +108,14 @@ fn write_automatic(json: &mut json::Writer<'_>, index: &AutomaticIndex) {
     json.name("Maps").array(|json| _ = json.string(&map_text(index)));
     json.name("Fields").object(|json| {
         for field in index.fields() {
-            write_field(json, &field.name.path, "Default");
+            write_field(json, &field.name.path, "Default", field.needs.is_suggested);
         }
         for field in index.fields() {
             for (is_needed, kind, indexing) in
                 [(field.needs.is_exact, "exact", "Exact"), (field.needs.is_searched, "search", "Search")]
             {
                 if is_needed {
-                    write_field(json, &format!("{kind}({})", field.name.path), indexing);
+                    write_field(json, &format!("{kind}({})", field.name.path), indexing, false);
                 }
             }
         }
@@ -134,7 +134,10 @@ fn write_map(json: &mut json::Writer<'_>, index: &MapIndex) {
                 json.name("Analyzer").optional_string(option("Analyzer"));
                 json.name("Indexing").optional_string(option("Indexing"));
                 json.name("Storage").optional_string(option("Storage"));
-                json.name("Suggestions").bool(false).name("TermVector").optional_string(option("TermVector"));
+                json.name("Suggestions")
+                    .bool(index.suggests(name))
+                    .name("TermVector")
+                    .optional_string(option("TermVector"));
                 json.name("Spatial").null().name("Vector").null();
             });
         }
@@ -149,10 +152,10 @@ fn map_text(definition: &AutomaticIndex) -> String {
     format!("{}:[{}]", name_of(definition.collection.as_deref()), fields.join(";"))
 }
 
-fn write_field(json: &mut json::Writer<'_>, name: &str, indexing: &str) {
+fn write_field(json: &mut json::Writer<'_>, name: &str, indexing: &str, is_suggested: bool) {
     json.name(name).object(|json| {
         json.name("Analyzer").null().name("Indexing").string(indexing).name("Storage").string("No");
-        json.name("Suggestions").bool(false).name("TermVector").string("No");
+        json.name("Suggestions").bool(is_suggested).name("TermVector").string("No");
         json.name("Spatial").null().name("Vector").null();
     });
 }

@@ -86,6 +86,9 @@ pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
     if request.plan.is_distinct() {
         return Err(Error::not_supported("'select distinct' in a stream"));
     }
+    if !request.plan.suggestions().is_empty() {
+        return Err(Error::not_supported("suggest() in a stream"));
+    }
     let ready = match ready(&exchange, &request).await {
         Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
         ready => ready?,

@@ -55,14 +55,18 @@ fn check(wire: &Wire, condition: &str, expected: &str) {
 
 #[track_caller]
 fn check_query(wire: &Wire, query: &str, expected: &str) {
-    let answer = ask(wire, query);
+    check_answer(&ask(wire, query), query, expected);
+}
+
+#[track_caller]
+fn check_answer(answer: &json::Value, query: &str, expected: &str) {
     let number = |value: Option<&json::Value>| match value {
         Some(json::Value::Number(number)) => number.parse::<f64>().unwrap(),
         other => panic!("{query}: {other:?}"),
     };
     let score = |result: &json::Value| number(result.get("@metadata").unwrap().get("@index-score"));
     let found: Vec<(f64, f64)> =
-        results(&answer).iter().map(|result| (number(result.get("A")), score(result))).collect();
+        results(answer).iter().map(|result| (number(result.get("A")), score(result))).collect();
     let pairs = expected.split(' ').filter(|pair| !pair.is_empty());
     let wanted: Vec<(f64, f64)> = pairs
         .map(|pair| pair.split_once(':').map(|(id, score)| (id.parse().unwrap(), score.parse().unwrap())).unwrap())
@@ -234,4 +238,200 @@ fn an_unknown_analyzer_is_named() {
     let body = r#"{"Indexes":[{"Name":"X","Maps":["from u in docs.Us select new { u.N }"],"Fields":{"N":{"Analyzer":"My.Own"}}}]}"#;
     let message = "Failed to compile index 'X': Cannot find analyzer type 'My.Own' for field: N";
     wire.check_error("PUT /databases/db/admin/indexes", body, 500, "IndexCompilationException", message);
+}
+
+/// Users with these names, and an index `I` that suggests whole names of `Name` and words of `W`.
+fn with_names(names: &[&str]) -> Wire {
+    let wire = Wire::with_database();
+    for (number, name) in names.iter().enumerate() {
+        wire.put(&format!("us/{number}"), &format!(r#"{{"Name":"{name}","@metadata":{{"@collection":"Us"}}}}"#));
+    }
+    let fields =
+        r#"{"Name":{"Suggestions":true},"W":{"Indexing":"Search","Suggestions":true},"P":{"Indexing":"Search"}}"#;
+    define(&wire, "I", "from u in docs.Us select new { u.Name, W = u.Name, P = u.Name }", fields);
+    wire
+}
+
+fn ask_with(wire: &Wire, text: &str, parameters: &str) -> super::support::Answer {
+    let body = format!(r#"{{"Query":"{text}","QueryParameters":{parameters},"WaitForNonStaleResults":true}}"#);
+    wire.call("POST /databases/db/queries", &body)
+}
+
+#[track_caller]
+fn check_suggestions(wire: &Wire, select: &str, parameters: &str, expected: &str) {
+    let answer = ask_with(wire, &format!("from index 'I' select {select}"), parameters);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let answer = answer.json();
+    let word = |word: &json::Value| word.as_str().unwrap().to_owned();
+    let result = |result: &json::Value| {
+        let Some(json::Value::Array(words)) = result.get("Suggestions") else { panic!("{result:?}") };
+        let name = result.get("Name").unwrap().as_str().unwrap();
+        format!("{name}: {}", words.iter().map(word).collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(results(&answer).iter().map(result).collect::<Vec<_>>().join("; "), expected, "{select} {parameters}");
+}
+
+#[test]
+fn like_words_are_suggested() {
+    let names = ["Oren", "Ayende", "John", "Johnny", "Jon", "orin", "ayendo", "john steinbeck", "oren eini"];
+    let wire = with_names(&names);
+    for (select, parameters, expected) in [
+        ("suggest(Name, 'oren')", "null", "Name: orin"),
+        ("suggest(Name, 'jhn')", "null", "Name: john jon"),
+        ("suggest(W, 'johny')", "null", "W: johnny john jon"),
+        ("suggest(W, 'johny', $o)", r#"{"o":{"PageSize":2}}"#, "W: johnny john"),
+        ("suggest(W, 'johny', $o)", r#"{"o":{"Accuracy":0.9}}"#, "W: "),
+        ("suggest(W, 'johny', $o)", r#"{"o":{"Accuracy":0.4,"Distance":"JaroWinkler"}}"#, "W: johnny john jon"),
+        ("suggest(W, 'johny', $o)", r#"{"o":{"Accuracy":0.4,"Distance":"NGram"}}"#, "W: johnny john jon"),
+        ("suggest(W, $t)", r#"{"t":["orn","ayend"]}"#, "W: ayendo ayende oren orin john"),
+        ("suggest(W, $t, $o)", r#"{"t":["orn","ayend"],"o":{"SortMode":"None"}}"#, "W: oren orin john ayendo ayende"),
+        ("suggest(W, $t, $o)", r#"{"t":["orn","ayend"],"o":{"PageSize":2}}"#, "W: oren orin"),
+        ("suggest(W, $t)", r#"{"t":["johny","ayend"]}"#, "W: johnny ayendo ayende john jon"),
+        ("suggest(W, 'orn') as x, suggest(Name, 'orn') as y", "null", "x: oren orin john; y: orin oren john"),
+        ("suggest(W, 'or')", "null", "W: oren orin"),
+        ("suggest(W, 'o')", "null", "W: "),
+        ("suggest(W, 'JOHN')", "null", "W: "),
+        ("suggest(W, 'john')", "null", "W: jon"),
+        ("suggest(W, 'oren eini')", "null", "W: "),
+    ] {
+        check_suggestions(&wire, select, parameters, expected);
+    }
+    let answer = ask_with(&wire, "from Us select suggest(Name, 'orn')", "null");
+    let text = answer.text();
+    assert!(text.starts_with(r#"{"TotalResults":1,"DurationInMs":"#), "{text}");
+    let middle = r#","IndexName":"Auto/Us/BySuggest(Name)","Results":[{"Name":"Name","Suggestions":["orin","oren","john"]}],"Includes":{},"IndexTimestamp":""#;
+    assert!(text.contains(middle), "{text}");
+    let fields = wire.call("GET /databases/db/indexes?name=Auto/Us/BySuggest(Name)", "").text();
+    assert!(fields.contains(r#""Storage":"No","Suggestions":true"#), "{fields}");
+}
+
+#[test]
+fn what_cannot_be_suggested_is_refused() {
+    let wire = with_names(&["Oren"]);
+    for (text, parameters, exception, message) in [
+        (
+            "from index 'I' select suggest(Nope, 'x')",
+            "null",
+            "InvalidOperationException",
+            "Index 'I' does not have a field 'Nope'.",
+        ),
+        (
+            "from index 'I' select suggest(P, 'x')",
+            "null",
+            "InvalidOperationException",
+            "Index 'I' does not have suggestions configured for field 'P'.",
+        ),
+        ("from index 'I' select suggest(W)", "null", "InvalidQueryException", "Method suggest() needs"),
+        ("from index 'I' select suggest(W, 5)", "null", "InvalidQueryException", "Term can only be passed as string"),
+        ("from index 'I' select suggest(W, '')", "null", "InvalidQueryException", "a term of suggest() has 1 to"),
+        ("from index 'I' select suggest(W, 'x'), W", "null", "InvalidQueryException", "Unsupported expression"),
+        (
+            "from index 'I' select distinct suggest(W, 'x')",
+            "null",
+            "InvalidQueryException",
+            "Cannot use SELECT DISTINCT",
+        ),
+        (
+            "from index 'I' select suggest(W, 'x', $o)",
+            r#"{"o":{"Distance":"Far"}}"#,
+            "InvalidQueryException",
+            "'Distance' of",
+        ),
+        (
+            "from index 'I' select suggest(W, 'x', $o)",
+            r#"{"o":{"PageSize":0}}"#,
+            "InvalidQueryException",
+            "'PageSize' of",
+        ),
+        (
+            "from index 'I' select suggest(W, 'x', $o)",
+            r#"{"o":5}"#,
+            "InvalidQueryException",
+            "The options of suggest() must be an object",
+        ),
+    ] {
+        ask_with(&wire, text, parameters).check_error(500, exception, message);
+    }
+    let body = r#"{"Query":"from index 'I' select suggest(W, 'x')"}"#;
+    let stream = wire.call("POST /databases/db/streams/queries", body);
+    assert_eq!(stream.status, 501, "{}", stream.text());
+    assert_eq!(wire.call("DELETE /databases/db/queries", body).status, 501);
+}
+
+/// Scores and order are those of the reference.
+#[test]
+fn entries_like_another_one_are_found() {
+    let wire = Wire::with_database();
+    let texts = [
+        "This is a test. Isn't it great? I hope I pass my test!",
+        "I have a test tomorrow. I hate having a test",
+        "Cake is great.",
+        "This document has the word test only once",
+        "test",
+        "test",
+        "test",
+        "test",
+    ];
+    for (number, text) in texts.iter().enumerate() {
+        wire.put(
+            &format!("d/{number}"),
+            &format!(r#"{{"B":"{text}","A":{number},"@metadata":{{"@collection":"Ds"}}}}"#),
+        );
+    }
+    wire.put("stop/1", r#"{"StopWords":["I","A","great"],"@metadata":{"@collection":"Stops"}}"#);
+    let map = "from u in docs.Ds select new { u.B, u.A }";
+    define(&wire, "I", map, r#"{"B":{"Indexing":"Search","TermVector":"Yes"}}"#);
+    define(&wire, "N", map, r#"{"B":{"Indexing":"Search"}}"#);
+    let of = |condition: &str, parameters: &str, expected: &str| {
+        let answer = ask_with(&wire, &format!("from index 'I' where {condition}"), parameters);
+        assert_eq!(answer.status, 200, "{condition}: {}", answer.text());
+        check_answer(&answer.json(), condition, expected);
+    };
+    let by_id = "moreLikeThis(id() = 'd/0', $o)";
+    let tests = "3:0.025403 4:0.025403 5:0.025403 6:0.025403 7:0.025403";
+    of("moreLikeThis(id() = 'd/0')", "null", &format!("1:0.35377 2:0.099674 {tests}"));
+    of("moreLikeThis(A = 0)", "null", &format!("1:0.35377 2:0.099674 {tests}"));
+    of(by_id, r#"{"o":{"Fields":["B"]}}"#, &format!("1:0.35377 2:0.099674 {tests}"));
+    of(by_id, r#"{"o":{"Fields":["Nope"]}}"#, "");
+    let few = "1:0.058004 3:0.041015 4:0.041015 5:0.041015 6:0.041015 7:0.041015";
+    of(by_id, r#"{"o":{"StopWordsDocumentId":"stop/1"}}"#, few);
+    let boosted = "1:0.48839 2:0.076494 3:0.019684 4:0.019684 5:0.019684 6:0.019684 7:0.019684";
+    of(by_id, r#"{"o":{"Boost":true}}"#, boosted);
+    of(by_id, r#"{"o":{"MinimumWordLength":5}}"#, "2:0.632586");
+    of(by_id, r#"{"o":{"MaximumQueryTerms":1}}"#, "1:2.801316");
+    of(by_id, r#"{"o":{"MaximumDocumentFrequency":2}}"#, "1:0.167117 2:0.118169");
+    of(by_id, r#"{"o":{"MaximumDocumentFrequencyPercentage":30}}"#, "1:0.167117 2:0.118169");
+    let often = "1:3.138052 3:0.225333 4:0.225333 5:0.225333 6:0.225333 7:0.225333";
+    of(by_id, r#"{"o":{"MinimumTermFrequency":2}}"#, often);
+    of("moreLikeThis($d)", r#"{"d":"{\"b\":\"cake\"}"}"#, "2:2.386294");
+    // Of the reference the same ones, with other scores.
+    of("A > 2 and moreLikeThis(id() = 'd/0')", "null", "3:0.200086 4:0.200086 5:0.200086 6:0.200086 7:0.200086");
+    let plain = ask(&wire, "from index 'N' where moreLikeThis(id() = 'd/0')");
+    assert!(results(&plain).is_empty(), "words are compared only of fields that say so");
+    for (condition, parameters, exception, message) in [
+        (
+            "moreLikeThis(id() = 'nope')",
+            "null",
+            "InvalidOperationException",
+            "the condition of moreLikeThis() did not yield any documents",
+        ),
+        (
+            by_id,
+            r#"{"o":{"StopWordsDocumentId":"nope"}}"#,
+            "InvalidOperationException",
+            "Stop words document nope could not be found",
+        ),
+        ("moreLikeThis()", "null", "InvalidQueryException", "Method moreLikeThis() needs"),
+        ("moreLikeThis($d)", r#"{"d":"xx"}"#, "InvalidQueryException", "the document of moreLikeThis() is no JSON"),
+        (by_id, r#"{"o":{"MinimumWordLength":-1}}"#, "InvalidQueryException", "'MinimumWordLength' of"),
+    ] {
+        let answer = ask_with(&wire, &format!("from index 'I' where {condition}"), parameters);
+        answer.check_error(500, exception, message);
+    }
+    let message = "Method moreLikeThis() cannot be used in dynamic queries";
+    ask_with(&wire, "from Ds where moreLikeThis(id() = 'd/0')", "null").check_error(
+        500,
+        "InvalidQueryException",
+        message,
+    );
 }

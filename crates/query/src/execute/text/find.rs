@@ -21,6 +21,7 @@ pub(in crate::execute) fn ids<'s, E: From<Error>>(
     Ok(match wanted {
         Wanted::Nothing => set(EntrySet::new()),
         Wanted::All => Box::new(index.all()),
+        Wanted::Entries(entries) => set(entries.clone()),
         Wanted::Word(field, word) => Box::new(index.term(*field, Term::Text(word))?),
         Wanted::Like(field, pattern) => set(matching(index, *field, pattern, look)?),
         Wanted::Phrase(phrase) => set(together(index, phrase, look)?),

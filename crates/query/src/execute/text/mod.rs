@@ -6,6 +6,7 @@
 mod find;
 mod fuzzy;
 mod glob;
+mod like_this;
 mod meaning;
 mod phrase;
 
@@ -13,17 +14,19 @@ pub(super) use find::ids;
 pub(super) use meaning::Meaning;
 pub(super) use phrase::Phrase;
 
-use crate::index::FieldNumber;
+use crate::index::{EntrySet, FieldNumber};
 use glob::Glob;
 use std::ops::Bound;
 
 /// Which entries are wanted, by the terms that the index has.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) enum Wanted {
     /// None.
     Nothing,
     /// All.
     All,
+    /// These.
+    Entries(EntrySet),
     /// Those with a word.
     Word(FieldNumber, String),
     /// Those with any word of a kind.
@@ -52,7 +55,7 @@ pub(super) enum Pattern {
 }
 
 /// What must be, what may be, and what must not be. Without anything that must be, something that may be has to.
-#[derive(Clone, Debug, PartialEq, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Several {
     pub must: Vec<Wanted>,
     pub may: Vec<Wanted>,

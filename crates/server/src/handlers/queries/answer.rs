@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::handlers::docs::write_includes;
 use crate::memory::Room;
-use crate::reply;
+use crate::reply::{self, Reply};
 
 const REQUEST_TIME: HeaderName = HeaderName::from_static("request-time");
 
@@ -36,6 +36,9 @@ impl<'a> Answer<'a> {
     /// when they are all there, or, where they are too many for that, counted first.
     pub fn write(&self, out: &mut impl WholeOut) -> Result<()> {
         let running = self.running;
+        if !running.plan.suggestions().is_empty() {
+            return self.write_suggestions(out);
+        }
         let mut included = Included { kept: Vec::new(), room: running.memory.room() };
         if running.plan.is_distinct() {
             self.write_distinct(out, &mut included)?;
@@ -50,6 +53,31 @@ impl<'a> Answer<'a> {
             write_includes(out, &running.deadline.includes(running.documents, &documents, &paths)?)?;
         }
         out.buffer().extend_from_slice(b"},");
+        self.end(out);
+        Ok(())
+    }
+
+    /// What a query suggests, a result for each field.
+    fn write_suggestions(&self, out: &mut impl WholeOut) -> Result<()> {
+        out.begin(self.head(), self.running.documents)?;
+        let suggestions = self.running.plan.suggestions();
+        let mut body = Vec::new();
+        json::Writer::new(&mut body).object(|json| {
+            json.name("TotalResults").unsigned(suggestions.len() as u64);
+            json.name("DurationInMs").unsigned(elapsed_ms(self.start));
+            json.name("IndexName").string(&self.running.index_name());
+            json.name("Results").array(|json| {
+                for (suggestion, words) in suggestions.iter().zip(&self.running.suggested) {
+                    json.object(|json| {
+                        json.name("Name").string(&suggestion.name);
+                        json.name("Suggestions").array(|json| words.iter().for_each(|word| _ = json.string(word)));
+                    });
+                }
+            });
+            json.name("Includes").object(|_| {});
+        });
+        out.buffer().extend_from_slice(body.strip_suffix(b"}").unwrap_or(&body));
+        out.buffer().push(b',');
         self.end(out);
         Ok(())
     }
@@ -122,12 +150,16 @@ impl<'a> Answer<'a> {
         out.part_done()
     }
 
-    /// Writes all that comes before the results.
-    fn begin(&self, out: &mut impl WholeOut, counts: Counts, skipped: u64) -> Result<()> {
+    fn head(&self) -> Reply {
         let mut head = reply::ok(Bytes::new());
         head.headers_mut().insert(ETAG, HeaderValue::from(self.etag));
         head.headers_mut().insert(REQUEST_TIME, HeaderValue::from(elapsed_ms(self.start)));
-        out.begin(head, self.running.documents)?;
+        head
+    }
+
+    /// Writes all that comes before the results.
+    fn begin(&self, out: &mut impl WholeOut, counts: Counts, skipped: u64) -> Result<()> {
+        out.begin(self.head(), self.running.documents)?;
         let plan = self.running.plan;
         let mut before = Vec::with_capacity(512);
         json::Writer::new(&mut before).object(|json| {

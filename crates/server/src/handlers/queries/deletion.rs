@@ -41,6 +41,14 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_body().await?;
     let node = exchange.node.clone();
     let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_body(&node, &body)).await?;
+    if !request.plan.suggestions().is_empty() {
+        return Err(Error::not_supported("suggest() in a deletion"));
+    }
+    if let Find::Index(query) = &request.plan.find
+        && query.condition.lacks_stop_words()
+    {
+        return Err(Error::not_supported("'StopWordsDocumentId' in a deletion"));
+    }
     let ready = match ready(&exchange, &request).await {
         Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
         ready => ready?,

@@ -65,6 +65,17 @@ async fn choose(exchange: &Exchange, query: &IndexQuery, text: &str) -> Result<A
 
 fn named(database: &Database, name: &str, fields: &[Field], text: &str) -> Result<Arc<Index>> {
     let index = database.indexes().by_name(name).ok_or(Error::NoSuchIndex)?;
+    let definition = index.definition();
+    for field in fields.iter().filter(|field| field.needs.is_suggested) {
+        let (path, index) = (&field.name.path, index.name());
+        if definition.missing(field).is_some() {
+            return Err(Error::InvalidOperation(format!("Index '{index}' does not have a field '{path}'.")));
+        }
+        if !definition.suggests(path) {
+            let message = format!("Index '{index}' does not have suggestions configured for field '{path}'.");
+            return Err(Error::InvalidOperation(message));
+        }
+    }
     match fields.iter().find_map(|field| index.definition().missing(field)) {
         None => Ok(index),
         Some(field) => Err(Error::Argument(format!(

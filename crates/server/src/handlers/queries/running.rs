@@ -1,5 +1,6 @@
 //! A query on its snapshots: what it finds, and how many there are.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use database::Index;
@@ -7,7 +8,7 @@ use database::documents::{Document, Etag, Snapshot};
 use query::execute::{self, Found};
 use query::index::{IndexEntry, IndexSnapshot};
 use query::indexing::progress_of;
-use query::plan::{CollectionQuery, Filter, Find, Page, Plan, Projection, Source};
+use query::plan::{CollectionQuery, Filter, Find, IndexQuery, Page, Plan, Projection, Source};
 
 use super::collection;
 use super::ready::Ready;
@@ -25,6 +26,8 @@ pub(crate) struct Running<'a> {
     pub(crate) memory: &'a Arc<Memory>,
     pub(crate) deadline: &'a Deadline,
     results: Results<'a>,
+    /// The words of each of the plan's suggestions.
+    pub(crate) suggested: Vec<Vec<String>>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "one for each query, and never moved")]
@@ -64,6 +67,25 @@ fn fail_if_damaged(index: &Index, error: &Error) {
     }
 }
 
+/// A query with the stop words that it keeps in documents.
+fn with_stop_words<'q>(query: &'q IndexQuery, documents: &Snapshot<'_>) -> Result<Cow<'q, IndexQuery>> {
+    if !query.condition.lacks_stop_words() {
+        return Ok(Cow::Borrowed(query));
+    }
+    let mut query = query.clone();
+    query.condition.likenesses(&mut |like| {
+        let Some(id) = &like.stop_words_document else { return Ok(()) };
+        let Some(document) = documents.get(id)? else {
+            return Err(Error::InvalidOperation(format!("Stop words document {id} could not be found")));
+        };
+        let words = document.body().get("StopWords");
+        let words = words.into_iter().flat_map(|words| words.elements()).filter_map(|word| word.as_str());
+        like.stop_words = words.map(|word| word.to_lowercase()).collect();
+        Ok(())
+    })?;
+    Ok(Cow::Owned(query))
+}
+
 /// What a query comes to, without its documents.
 #[derive(Clone, Copy)]
 pub(crate) struct Counts {
@@ -84,12 +106,23 @@ impl<'a> Running<'a> {
         memory: &'a Arc<Memory>,
         deadline: &'a Deadline,
     ) -> Result<Running<'a>> {
+        let mut suggested = Vec::new();
         let results = match (&plan.find, ready) {
             (Find::Index(query), Some(Opened { ready, reached, snapshot })) => {
                 let is_stale = ready.index.is_stale(&snapshot, reached, documents, ready.cutoff)?;
                 let fields = ready.index.definition().fields();
-                let found = execute::find(&snapshot, fields, query, page_of(plan), &|| deadline.look());
+                let look = || deadline.look();
+                let found = match query.suggestions.is_empty() {
+                    true => {
+                        let query = with_stop_words(query, documents)?;
+                        execute::find(&snapshot, fields, &query, page_of(plan), &look)
+                    }
+                    false => Ok(Found::default()),
+                };
                 let found = found.inspect_err(|error| fail_if_damaged(&ready.index, error))?;
+                for suggestion in &query.suggestions {
+                    suggested.push(execute::suggest(&snapshot, fields, suggestion, &look)?);
+                }
                 let mut room = memory.room();
                 room.grow(found.entries.len() * size_of::<execute::EntryId>())?;
                 let is_stored = |field: &str| ready.index.definition().stores(field);
@@ -104,7 +137,7 @@ impl<'a> Running<'a> {
             (Find::Index(_), None) => unreachable!("a query that needs an index was made ready with one"),
             (Find::Collection(query), _) => Results::Collection(query),
         };
-        Ok(Running { plan, documents, memory, deadline, results })
+        Ok(Running { plan, documents, memory, deadline, results, suggested })
     }
 
     /// What `IndexName` says.

@@ -1,0 +1,96 @@
+//! Words of a field that are like others, as Lucene's `SpellChecker` finds them: those that share a part with a term, by how like they
+//! are, and by how many entries have them.
+
+use super::{Look, likeness};
+use crate::definition::Fields;
+use crate::index::{Direction, Error, IndexSnapshot, Kind, StoredTerm, TermRange};
+use crate::plan::{Suggestion, SuggestionDistance};
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+/// A word and how good it is.
+struct Candidate {
+    word: String,
+    likeness: f32,
+    entry_count: u64,
+}
+
+/// The words that are suggested, the best first.
+///
+/// # Errors
+///
+/// [`Error`] if the index cannot be read; that of `look`.
+pub fn suggest<E: From<Error>>(
+    index: &IndexSnapshot<'_>,
+    fields: &dyn Fields,
+    suggestion: &Suggestion,
+    look: Look<'_, E>,
+) -> Result<Vec<String>, E> {
+    let (name, _) = fields.kept(&suggestion.field);
+    let Some(field) = index.field(&name)? else { return Ok(Vec::new()) };
+    let options = suggestion.options;
+    let mut sought: Vec<Sought> = suggestion.terms.iter().map(|term| Sought::new(term)).collect();
+    let mut terms = index.terms(&TermRange::all(field, Kind::Text), Direction::Ascending);
+    while let Some((term, entry_count)) = terms.next()? {
+        look()?;
+        let StoredTerm::Text(word) = term else { continue };
+        let characters: Vec<char> = word.chars().collect();
+        for sought in &mut sought {
+            if sought.characters == characters || !likeness::share_part(&sought.characters, &characters) {
+                continue;
+            }
+            let likeness = match options.distance {
+                SuggestionDistance::Levenshtein => likeness::levenshtein(&sought.characters, &characters),
+                SuggestionDistance::JaroWinkler => likeness::jaro_winkler(&sought.characters, &characters),
+                SuggestionDistance::NGram => likeness::pairs(&sought.characters, &characters),
+            };
+            if likeness >= options.accuracy && likeness > 0.0 {
+                sought.add(Candidate { word: word.clone(), likeness, entry_count }, options.page_size);
+            }
+        }
+    }
+    let mut taken = Vec::new();
+    let mut seen = HashSet::new();
+    for mut sought in sought {
+        sought.keep(options.page_size);
+        for candidate in sought.candidates {
+            if taken.len() < options.page_size && seen.insert(candidate.word.clone()) {
+                taken.push(candidate);
+            }
+        }
+    }
+    if options.sorts_all {
+        taken.sort_by(better_first);
+    }
+    Ok(taken.into_iter().map(|candidate| candidate.word).collect())
+}
+
+/// A term, and the best words for it so far.
+struct Sought {
+    characters: Vec<char>,
+    candidates: Vec<Candidate>,
+}
+
+impl Sought {
+    fn new(term: &str) -> Sought {
+        Sought { characters: term.chars().collect(), candidates: Vec::new() }
+    }
+
+    /// Worse ones go now and then.
+    fn add(&mut self, candidate: Candidate, count_max: usize) {
+        self.candidates.push(candidate);
+        if self.candidates.len() >= 2 * count_max + 64 {
+            self.keep(count_max);
+        }
+    }
+
+    fn keep(&mut self, count_max: usize) {
+        self.candidates.sort_by(better_first);
+        self.candidates.truncate(count_max);
+    }
+}
+
+fn better_first(one: &Candidate, other: &Candidate) -> Ordering {
+    let by_likeness = other.likeness.total_cmp(&one.likeness);
+    by_likeness.then(other.entry_count.cmp(&one.entry_count)).then_with(|| other.word.cmp(&one.word))
+}

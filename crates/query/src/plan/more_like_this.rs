@@ -1,0 +1,102 @@
+//! `moreLikeThis(base[, options])`: entries whose words are like those of one document.
+
+use super::{Condition, Parameters, Refused};
+use crate::limits::MORE_LIKE_THIS_WORDS_MAX;
+use crate::rql::Value;
+use json::Value as Json;
+
+/// What is to be like what.
+#[derive(Clone, Debug)]
+pub struct MoreLikeThis {
+    /// What the others are compared with.
+    pub base: Base,
+    /// Only the words of these fields; `None`: of all that keep their words.
+    pub fields: Option<Vec<String>>,
+    /// The document whose `StopWords` say nothing.
+    pub stop_words_document: Option<String>,
+    /// These words, lower-cased, once somebody has looked them up.
+    pub stop_words: Vec<String>,
+    /// Which words count, and how.
+    pub options: LikenessOptions,
+}
+
+/// What others are compared with.
+#[derive(Clone, Debug)]
+pub enum Base {
+    /// The first entry that a condition finds.
+    Entry(Box<Condition>),
+    /// A document that the index need not have.
+    Document(Json),
+}
+
+/// Which words of the base count, and how. What is 0 where that is no number that makes sense is not looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LikenessOptions {
+    /// How often a word comes in the base at least.
+    pub term_frequency_min: u64,
+    /// How many entries have it at least.
+    pub document_frequency_min: u64,
+    /// How many entries have it at most.
+    pub document_frequency_max: u64,
+    /// The same in hundredths of all entries.
+    pub document_frequency_percentage_max: u64,
+    /// Characters of a word at least.
+    pub word_length_min: u64,
+    /// Characters of a word at most.
+    pub word_length_max: u64,
+    /// How many words, the most telling.
+    pub query_terms_max: usize,
+    /// Whether more telling words count more.
+    pub boosts: bool,
+}
+
+impl MoreLikeThis {
+    /// * `options`: an object, the text of one, or nothing.
+    pub(super) fn new(
+        base: Base,
+        options: Option<&Value<'_>>,
+        parameters: Parameters<'_>,
+    ) -> Result<MoreLikeThis, Refused> {
+        let wrong = |message: String| Refused::Invalid(message);
+        let json = match options {
+            Some(options) => Json::parse(&parameters.json(options)?).map_err(|error| wrong(error.to_string()))?,
+            None => Json::object(),
+        };
+        let json = match json.as_str() {
+            Some(text) => Json::parse(text.as_bytes()).map_err(|error| wrong(error.to_string()))?,
+            None => json,
+        };
+        if !matches!(json, Json::Object(_)) {
+            return Err(wrong("The options of moreLikeThis() must be an object".to_owned()));
+        }
+        let number = |key: &str, default: u64| match json.get(key) {
+            None | Some(Json::Null) => Ok(default),
+            Some(number) => match number.as_i64().and_then(|number| u64::try_from(number).ok()) {
+                Some(number) => Ok(number),
+                None => Err(wrong(format!("'{key}' of moreLikeThis() must be a whole number from 0 on"))),
+            },
+        };
+        let fields = match json.get("Fields") {
+            None | Some(Json::Null) => None,
+            Some(Json::Array(names)) => {
+                Some(names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect())
+            }
+            Some(_) => return Err(wrong("'Fields' of moreLikeThis() must be texts".to_owned())),
+        };
+        let options = LikenessOptions {
+            // What the clients call defaults (2 and 5) the reference does not heed.
+            term_frequency_min: number("MinimumTermFrequency", 1)?,
+            document_frequency_min: number("MinimumDocumentFrequency", 1)?,
+            document_frequency_max: number("MaximumDocumentFrequency", 0)?,
+            document_frequency_percentage_max: number("MaximumDocumentFrequencyPercentage", 0)?,
+            word_length_min: number("MinimumWordLength", 0)?,
+            word_length_max: number("MaximumWordLength", 0)?,
+            query_terms_max: usize::try_from(number("MaximumQueryTerms", 25)?)
+                .unwrap_or(usize::MAX)
+                .min(MORE_LIKE_THIS_WORDS_MAX),
+            boosts: json.get("Boost").and_then(Json::as_bool).unwrap_or(false),
+        };
+        let stop_words_document = json.get("StopWordsDocumentId").and_then(Json::as_str).map(str::to_owned);
+        Ok(MoreLikeThis { base, fields, stop_words_document, stop_words: Vec::new(), options })
+    }
+}

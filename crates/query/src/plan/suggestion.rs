@@ -1,0 +1,172 @@
+//! `select suggest(field, terms[, options])`: words of a field that are like others.
+
+use super::index_query::Planner;
+use super::parameters::Scalar;
+use super::{FieldUse, Parameters, Refused};
+use crate::definition::Analysis;
+use crate::limits::{BOUND_SIZE_MAX, SUGGESTED_TERMS_MAX, SUGGESTIONS_MAX};
+use crate::rql::{self, Call, Column, ColumnValue, Expression, Output, Query, Select, Value};
+use json::Value as Json;
+
+/// Words of one field that are to be suggested.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suggestion {
+    /// The name in the results.
+    pub name: String,
+    /// The field.
+    pub field: FieldUse,
+    /// What the words are to be like.
+    pub terms: Vec<String>,
+    /// How.
+    pub options: SuggestionOptions,
+}
+
+/// How words are suggested.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SuggestionOptions {
+    /// How many.
+    pub page_size: usize,
+    /// By what it is measured how like they are.
+    pub distance: SuggestionDistance,
+    /// Only what is at least so like: 0 to 1.
+    pub accuracy: f32,
+    /// The likest of all terms first, of these the most frequent; else those of the first term first.
+    pub sorts_all: bool,
+}
+
+/// A measure of likeness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SuggestionDistance {
+    /// Characters to change, add or drop.
+    Levenshtein,
+    /// Characters in common, and a common beginning.
+    JaroWinkler,
+    /// Pairs of characters in common.
+    NGram,
+}
+
+/// As the clients have them.
+const DEFAULT: SuggestionOptions =
+    SuggestionOptions { page_size: 15, distance: SuggestionDistance::Levenshtein, accuracy: 0.5, sorts_all: true };
+
+/// Whether a query suggests words.
+pub(super) fn is_wanted(query: &Query<'_>) -> bool {
+    match &query.output {
+        Output::Select(Select { projection: rql::Projection::Columns(columns), .. }) => {
+            columns.iter().any(|column| suggest(column).is_some())
+        }
+        _ => false,
+    }
+}
+
+/// What a query suggests; nothing if it does not.
+pub(super) fn plan(query: &Query<'_>, planner: &mut Planner<'_>) -> Result<Vec<Suggestion>, Refused> {
+    let Output::Select(Select { is_distinct, projection: rql::Projection::Columns(columns) }) = &query.output else {
+        return Ok(Vec::new());
+    };
+    if !is_wanted(query) {
+        return Ok(Vec::new());
+    }
+    if *is_distinct {
+        return Err(Refused::Invalid("Cannot use SELECT DISTINCT in a suggestion query".to_owned()));
+    }
+    let mut suggestions = Vec::with_capacity(columns.len());
+    for column in columns {
+        let Some(call) = suggest(column) else {
+            return Err(Refused::Invalid("Unsupported expression specified as an argument of suggest()".to_owned()));
+        };
+        suggestions.push(of(call, column.alias.as_deref(), planner)?);
+    }
+    Ok(suggestions)
+}
+
+fn suggest<'c, 'q>(column: &'c Column<'q>) -> Option<&'c Call<'q>> {
+    match &column.value {
+        ColumnValue::Call(call) if call.name.eq_ignore_ascii_case("suggest") => Some(call),
+        _ => None,
+    }
+}
+
+fn of(call: &Call<'_>, alias: Option<&str>, planner: &mut Planner<'_>) -> Result<Suggestion, Refused> {
+    let (field, terms, options) = match call.arguments.as_slice() {
+        [field, Expression::Value(terms)] => (field, terms, None),
+        [field, Expression::Value(terms), Expression::Value(options)] => (field, terms, Some(options)),
+        _ => {
+            let message = "Method suggest() needs a field, a term or several, and perhaps options";
+            return Err(Refused::Invalid(message.to_owned()));
+        }
+    };
+    let parameters = planner.parameters;
+    let terms = terms_of(terms, parameters)?;
+    let options = match options {
+        Some(options) => options_of(options, parameters)?,
+        None => DEFAULT,
+    };
+    let field = planner.suggested_field(field)?;
+    debug_assert!(field.analysis == Analysis::LowerCase);
+    Ok(Suggestion { name: alias.unwrap_or(&field.name.path).to_owned(), field, terms, options })
+}
+
+fn terms_of(terms: &Value<'_>, parameters: Parameters<'_>) -> Result<Vec<String>, Refused> {
+    let mut texts = Vec::new();
+    for term in parameters.scalars(terms)? {
+        match term {
+            Scalar::Text(text) if !text.is_empty() && text.len() <= BOUND_SIZE_MAX => texts.push(text),
+            Scalar::Text(_) => {
+                let message = format!("a term of suggest() has 1 to BOUND_SIZE_MAX = {BOUND_SIZE_MAX} bytes");
+                return Err(Refused::Invalid(message));
+            }
+            _ => return Err(Refused::Invalid("Term can only be passed as string".to_owned())),
+        }
+    }
+    match texts.len() {
+        0 => Err(Refused::Invalid("Method suggest() needs a term".to_owned())),
+        1..=SUGGESTED_TERMS_MAX => Ok(texts),
+        count => {
+            let limit =
+                format!("{count} terms of suggest() exceed the limit SUGGESTED_TERMS_MAX = {SUGGESTED_TERMS_MAX}");
+            Err(Refused::Invalid(limit))
+        }
+    }
+}
+
+fn options_of(options: &Value<'_>, parameters: Parameters<'_>) -> Result<SuggestionOptions, Refused> {
+    let wrong = |message: String| Refused::Invalid(message);
+    let json = Json::parse(&parameters.json(options)?).map_err(|error| wrong(error.to_string()))?;
+    let json = match json.as_str() {
+        Some(text) => Json::parse(text.as_bytes()).unwrap_or(Json::Null),
+        None => json,
+    };
+    if !matches!(json, Json::Object(_)) {
+        return Err(wrong("The options of suggest() must be an object".to_owned()));
+    }
+    let mut found = DEFAULT;
+    let text = |key: &str| json.get(key).and_then(Json::as_str);
+    match json.get("PageSize") {
+        None | Some(Json::Null) => {}
+        Some(size) => match size.as_i64().and_then(|size| usize::try_from(size).ok()) {
+            Some(size @ 1..) => found.page_size = size.min(SUGGESTIONS_MAX),
+            _ => return Err(wrong("'PageSize' of suggest() must be above 0".to_owned())),
+        },
+    }
+    match json.get("Accuracy") {
+        None | Some(Json::Null) => {}
+        Some(Json::Number(number)) => match number.parse() {
+            Ok(accuracy) if (0.0..=1.0).contains(&accuracy) => found.accuracy = accuracy,
+            _ => return Err(wrong("'Accuracy' of suggest() must be from 0 to 1".to_owned())),
+        },
+        Some(_) => return Err(wrong("'Accuracy' of suggest() must be a number".to_owned())),
+    }
+    found.distance = match text("Distance") {
+        None | Some("None" | "Default" | "Levenshtein") => SuggestionDistance::Levenshtein,
+        Some("JaroWinkler") => SuggestionDistance::JaroWinkler,
+        Some("NGram") => SuggestionDistance::NGram,
+        Some(other) => return Err(wrong(format!("'Distance' of suggest() cannot be '{other}'"))),
+    };
+    found.sorts_all = match text("SortMode") {
+        None | Some("Popularity") => true,
+        Some("None") => false,
+        Some(other) => return Err(wrong(format!("'SortMode' of suggest() cannot be '{other}'"))),
+    };
+    Ok(found)
+}
