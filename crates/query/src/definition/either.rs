@@ -72,7 +72,7 @@ impl IndexDefinition {
     /// Whether words of a field may be suggested.
     pub fn suggests(&self, field: &str) -> bool {
         match self {
-            IndexDefinition::Automatic(_) => true,
+            IndexDefinition::Automatic(index) => index.fields().iter().any(|known| known.name.path == field),
             IndexDefinition::Map(index) => index.suggests(field),
         }
     }

@@ -146,7 +146,9 @@ pub trait Fields {
     }
 
     /// The fields by whose words entries may be compared, with their analyses.
-    fn vectors(&self) -> Vec<(String, Analysis)> {
+    ///
+    /// * `_of_documents`: also those by which documents that the index does not have may be.
+    fn vectors(&self, _of_documents: bool) -> Vec<(String, Analysis)> {
         Vec::new()
     }
 }

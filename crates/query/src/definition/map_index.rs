@@ -250,9 +250,10 @@ impl Fields for MapIndex {
         self.maps.iter().any(Map::boosts)
     }
 
-    fn vectors(&self) -> Vec<(String, Analysis)> {
+    fn vectors(&self, of_documents: bool) -> Vec<(String, Analysis)> {
         let names = self.maps.first().map(Map::output_fields).unwrap_or_default();
-        let names = names.iter().filter(|name| self.has_vector(name));
+        let is_in_words = |name: &str| matches!(self.analysis(name), Some(Analysis::Words(_)));
+        let names = names.iter().filter(|name| self.has_vector(name) || (of_documents && is_in_words(name)));
         names.filter_map(|name| Some((name.to_string(), self.analysis(name)?))).collect()
     }
 }

@@ -2,7 +2,7 @@
 //! are, and by how many entries have them.
 
 use super::{Look, likeness};
-use crate::definition::Fields;
+use crate::definition::{Analysis, Fields};
 use crate::index::{Direction, Error, IndexSnapshot, Kind, StoredTerm, TermRange};
 use crate::plan::{Suggestion, SuggestionDistance};
 use std::cmp::Ordering;
@@ -36,7 +36,8 @@ pub fn suggest<E: From<Error>>(
         let StoredTerm::Text(word) = term else { continue };
         let characters: Vec<char> = word.chars().collect();
         for sought in &mut sought {
-            if sought.characters == characters || !likeness::share_part(&sought.characters, &characters) {
+            // The term itself is none, in whatever case.
+            if sought.lower == word || !likeness::share_part(&sought.characters, &characters) {
                 continue;
             }
             let likeness = match options.distance {
@@ -68,12 +69,14 @@ pub fn suggest<E: From<Error>>(
 /// A term, and the best words for it so far.
 struct Sought {
     characters: Vec<char>,
+    lower: String,
     candidates: Vec<Candidate>,
 }
 
 impl Sought {
     fn new(term: &str) -> Sought {
-        Sought { characters: term.chars().collect(), candidates: Vec::new() }
+        let lower = crate::indexing::terms::analyzed(term, Analysis::LowerCase);
+        Sought { characters: term.chars().collect(), lower, candidates: Vec::new() }
     }
 
     /// Worse ones go now and then.

@@ -329,9 +329,6 @@ impl Planner<'_> {
             let message = "Proximity search works only on simple string terms, not wildcard or prefix ones";
             return Err(Refused::Invalid(message.to_owned()));
         }
-        if parts.iter().map(|part| part.text.split_whitespace().count()).sum::<usize>() < 2 {
-            return Err(Refused::Invalid("Proximity search works only on multiple search terms".to_owned()));
-        }
         Ok(Condition::Words(field, TextQuery::Proximity { parts, distance: distance as u32 }))
     }
 

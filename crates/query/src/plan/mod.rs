@@ -10,6 +10,7 @@ mod error;
 mod index_query;
 mod lucene;
 mod more_like_this;
+mod options;
 mod page;
 mod parameters;
 mod projection;

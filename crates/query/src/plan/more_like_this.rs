@@ -1,5 +1,6 @@
 //! `moreLikeThis(base[, options])`: entries whose words are like those of one document.
 
+use super::options::Options;
 use super::{Condition, Parameters, Refused};
 use crate::limits::MORE_LIKE_THIS_WORDS_MAX;
 use crate::rql::Value;
@@ -57,31 +58,14 @@ impl MoreLikeThis {
         options: Option<&Value<'_>>,
         parameters: Parameters<'_>,
     ) -> Result<MoreLikeThis, Refused> {
-        let wrong = |message: String| Refused::Invalid(message);
-        let json = match options {
-            Some(options) => Json::parse(&parameters.json(options)?).map_err(|error| wrong(error.to_string()))?,
-            None => Json::object(),
-        };
-        let json = match json.as_str() {
-            Some(text) => Json::parse(text.as_bytes()).map_err(|error| wrong(error.to_string()))?,
-            None => json,
-        };
-        if !matches!(json, Json::Object(_)) {
-            return Err(wrong("The options of moreLikeThis() must be an object".to_owned()));
-        }
-        let number = |key: &str, default: u64| match json.get(key) {
-            None | Some(Json::Null) => Ok(default),
-            Some(number) => match number.as_i64().and_then(|number| u64::try_from(number).ok()) {
-                Some(number) => Ok(number),
-                None => Err(wrong(format!("'{key}' of moreLikeThis() must be a whole number from 0 on"))),
-            },
-        };
-        let fields = match json.get("Fields") {
-            None | Some(Json::Null) => None,
+        let given = Options::of("moreLikeThis", options, parameters)?;
+        let number = |name: &str, default: u64| given.number(name, default);
+        let fields = match given.get("Fields") {
+            None => None,
             Some(Json::Array(names)) => {
                 Some(names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect())
             }
-            Some(_) => return Err(wrong("'Fields' of moreLikeThis() must be texts".to_owned())),
+            Some(_) => return Err(given.wrong("Fields", "must be texts")),
         };
         let options = LikenessOptions {
             // What the clients call defaults (2 and 5) the reference does not heed.
@@ -94,9 +78,9 @@ impl MoreLikeThis {
             query_terms_max: usize::try_from(number("MaximumQueryTerms", 25)?)
                 .unwrap_or(usize::MAX)
                 .min(MORE_LIKE_THIS_WORDS_MAX),
-            boosts: json.get("Boost").and_then(Json::as_bool).unwrap_or(false),
+            boosts: given.get("Boost").and_then(Json::as_bool).unwrap_or(false),
         };
-        let stop_words_document = json.get("StopWordsDocumentId").and_then(Json::as_str).map(str::to_owned);
+        let stop_words_document = given.text("StopWordsDocumentId").map(str::to_owned);
         Ok(MoreLikeThis { base, fields, stop_words_document, stop_words: Vec::new(), options })
     }
 }

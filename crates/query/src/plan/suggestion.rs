@@ -1,6 +1,7 @@
 //! `select suggest(field, terms[, options])`: words of a field that are like others.
 
 use super::index_query::Planner;
+use super::options::Options;
 use super::parameters::Scalar;
 use super::{FieldUse, Parameters, Refused};
 use crate::definition::Analysis;
@@ -130,43 +131,31 @@ fn terms_of(terms: &Value<'_>, parameters: Parameters<'_>) -> Result<Vec<String>
     }
 }
 
-fn options_of(options: &Value<'_>, parameters: Parameters<'_>) -> Result<SuggestionOptions, Refused> {
-    let wrong = |message: String| Refused::Invalid(message);
-    let json = Json::parse(&parameters.json(options)?).map_err(|error| wrong(error.to_string()))?;
-    let json = match json.as_str() {
-        Some(text) => Json::parse(text.as_bytes()).unwrap_or(Json::Null),
-        None => json,
-    };
-    if !matches!(json, Json::Object(_)) {
-        return Err(wrong("The options of suggest() must be an object".to_owned()));
-    }
+fn options_of(given: &Value<'_>, parameters: Parameters<'_>) -> Result<SuggestionOptions, Refused> {
+    let options = Options::of("suggest", Some(given), parameters)?;
     let mut found = DEFAULT;
-    let text = |key: &str| json.get(key).and_then(Json::as_str);
-    match json.get("PageSize") {
-        None | Some(Json::Null) => {}
-        Some(size) => match size.as_i64().and_then(|size| usize::try_from(size).ok()) {
-            Some(size @ 1..) => found.page_size = size.min(SUGGESTIONS_MAX),
-            _ => return Err(wrong("'PageSize' of suggest() must be above 0".to_owned())),
-        },
-    }
-    match json.get("Accuracy") {
-        None | Some(Json::Null) => {}
+    found.page_size = match usize::try_from(options.number("PageSize", found.page_size as u64)?) {
+        Ok(0) | Err(_) => return Err(options.wrong("PageSize", "must be above 0")),
+        Ok(size) => size.min(SUGGESTIONS_MAX),
+    };
+    match options.get("Accuracy") {
+        None => {}
         Some(Json::Number(number)) => match number.parse() {
             Ok(accuracy) if (0.0..=1.0).contains(&accuracy) => found.accuracy = accuracy,
-            _ => return Err(wrong("'Accuracy' of suggest() must be from 0 to 1".to_owned())),
+            _ => return Err(options.wrong("Accuracy", "must be from 0 to 1")),
         },
-        Some(_) => return Err(wrong("'Accuracy' of suggest() must be a number".to_owned())),
+        Some(_) => return Err(options.wrong("Accuracy", "must be a number")),
     }
-    found.distance = match text("Distance") {
+    found.distance = match options.text("Distance") {
         None | Some("None" | "Default" | "Levenshtein") => SuggestionDistance::Levenshtein,
         Some("JaroWinkler") => SuggestionDistance::JaroWinkler,
         Some("NGram") => SuggestionDistance::NGram,
-        Some(other) => return Err(wrong(format!("'Distance' of suggest() cannot be '{other}'"))),
+        Some(other) => return Err(options.wrong("Distance", &format!("cannot be '{other}'"))),
     };
-    found.sorts_all = match text("SortMode") {
+    found.sorts_all = match options.text("SortMode") {
         None | Some("Popularity") => true,
         Some("None") => false,
-        Some(other) => return Err(wrong(format!("'SortMode' of suggest() cannot be '{other}'"))),
+        Some(other) => return Err(options.wrong("SortMode", &format!("cannot be '{other}'"))),
     };
     Ok(found)
 }

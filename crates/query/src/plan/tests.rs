@@ -315,7 +315,6 @@ fn what_means_nothing_is_refused() {
         "from Users where fuzzy(A = 'x', 1)",
         "from Users where fuzzy(A = 5, 0.5)",
         "from Users where proximity(A = 'x', 1)",
-        "from Users where proximity(search(A, 'x'), 1)",
         "from Users where proximity(search(A, 'x y*'), 1)",
         "from Users where proximity(search(A, 'x y'), 1.5)",
         "from Users where proximity(search(A, 'x y'), -1)",

@@ -137,6 +137,7 @@ fn what_is_like_or_near_is_found() {
     check(&wire, "fuzzy(N = 'quik', 0.5)", "1:1.6931 3:1.6931 4:1.6931");
     check(&wire, "fuzzy(M = 'm3', 0.4) and A < 5", "1:0.6978 2:0.6978 3:2.3967 4:0.6978");
     check(&wire, "proximity(search(N, 'dog quick'), 10)", "1:1.1972");
+    check(&wire, "proximity(search(N, 'quick_fox'), 0)", "3:3.1632");
     check(&wire, "proximity(search(N, 'quick dog'), 3)", "");
     check(&wire, "proximity(search(N, 'fox quick'), 1)", "4:2.2367");
     check(&wire, "proximity(search(N, 'fox quick'), 2)", "3:1.8262 4:2.2367");
@@ -291,6 +292,8 @@ fn like_words_are_suggested() {
         ("suggest(W, 'or')", "null", "W: oren orin"),
         ("suggest(W, 'o')", "null", "W: "),
         ("suggest(W, 'JOHN')", "null", "W: "),
+        ("suggest(Name, 'Oren')", "null", "Name: orin"),
+        ("suggest(W, 'johny', $o)", r#"{"o":{"pageSize":1}}"#, "W: johnny"),
         ("suggest(W, 'john')", "null", "W: jon"),
         ("suggest(W, 'oren eini')", "null", "W: "),
     ] {
@@ -404,6 +407,7 @@ fn entries_like_another_one_are_found() {
     let often = "1:3.138052 3:0.225333 4:0.225333 5:0.225333 6:0.225333 7:0.225333";
     of(by_id, r#"{"o":{"MinimumTermFrequency":2}}"#, often);
     of("moreLikeThis($d)", r#"{"d":"{\"b\":\"cake\"}"}"#, "2:2.386294");
+    of("moreLikeThis($d)", r#"{"d":"{\"X\":[{\"B\":\"cake\"}]}"}"#, "2:2.386294");
     // Of the reference the same ones, with other scores.
     of("A > 2 and moreLikeThis(id() = 'd/0')", "null", "3:0.200086 4:0.200086 5:0.200086 6:0.200086 7:0.200086");
     let plain = ask(&wire, "from index 'N' where moreLikeThis(id() = 'd/0')");

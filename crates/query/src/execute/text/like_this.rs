@@ -16,7 +16,11 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
     pub fn of_likeness(&self, like: &MoreLikeThis) -> Result<Wanted, E> {
         let fields = self.fields_of_likeness(like)?;
         let (counts, base) = match &like.base {
-            Base::Document(document) => (self.words_of_document(document, &fields), EntrySet::new()),
+            Base::Document(document) => {
+                let mut counts = Counts::new();
+                add_members(document, &fields, &mut counts);
+                (counts, EntrySet::new())
+            }
             Base::Entry(wanted) => {
                 let first = condition::ids(self.index, self.fields, wanted, self.look)?.next()?;
                 let first = first.ok_or(Error::NothingToCompare)?;
@@ -48,7 +52,7 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
     /// The fields whose words count, with their names.
     fn fields_of_likeness(&self, like: &MoreLikeThis) -> Result<Vec<(String, FieldNumber, Analysis)>, E> {
         let mut fields = Vec::new();
-        for (name, analysis) in self.fields.vectors() {
+        for (name, analysis) in self.fields.vectors(matches!(like.base, Base::Document(_))) {
             if like.fields.as_ref().is_none_or(|wanted| wanted.contains(&name))
                 && let Some(number) = self.index.field(&name)?
             {
@@ -82,17 +86,6 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
             }
         }
         Ok(counts)
-    }
-
-    /// The words of a document's properties that have the names of fields, in any case.
-    fn words_of_document(&self, document: &Json, fields: &[(String, FieldNumber, Analysis)]) -> Counts {
-        let mut counts = Counts::new();
-        for (name, value) in document.members() {
-            for (_, _, analysis) in fields.iter().filter(|(field, ..)| documents::id::is_same(field, name)) {
-                add_words(value, *analysis, &mut counts);
-            }
-        }
-        counts
     }
 
     /// How telling a word is, and in which field most entries have it. `None`: it says nothing.
@@ -129,6 +122,20 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
         }
         let idf = (all as f64 / (entries + 1) as f64).ln() + 1.0;
         Ok(Some(((count as f64 * idf) as f32, field, word)))
+    }
+}
+
+/// Adds the words of a document's properties that have the names of fields, in any case and wherever they stand. The recursion is as deep
+/// as the document, which is bounded.
+fn add_members(document: &Json, fields: &[(String, FieldNumber, Analysis)], counts: &mut Counts) {
+    if let Json::Array(elements) = document {
+        elements.iter().for_each(|element| add_members(element, fields, counts));
+    }
+    for (name, value) in document.members() {
+        for (_, _, analysis) in fields.iter().filter(|(field, ..)| documents::id::is_same(field, name)) {
+            add_words(value, *analysis, counts);
+        }
+        add_members(value, fields, counts);
     }
 }
 

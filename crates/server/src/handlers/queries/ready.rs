@@ -68,15 +68,18 @@ fn named(database: &Database, name: &str, fields: &[Field], text: &str) -> Resul
     let definition = index.definition();
     for field in fields.iter().filter(|field| field.needs.is_suggested) {
         let (path, index) = (&field.name.path, index.name());
+        if definition.suggests(path) {
+            continue;
+        }
         if definition.missing(field).is_some() {
             return Err(Error::InvalidOperation(format!("Index '{index}' does not have a field '{path}'.")));
         }
-        if !definition.suggests(path) {
-            let message = format!("Index '{index}' does not have suggestions configured for field '{path}'.");
-            return Err(Error::InvalidOperation(message));
-        }
+        let message = format!("Index '{index}' does not have suggestions configured for field '{path}'.");
+        return Err(Error::InvalidOperation(message));
     }
-    match fields.iter().find_map(|field| index.definition().missing(field)) {
+    // One of which words may be suggested need not be among those that maps give.
+    let mut needed = fields.iter().filter(|field| !field.needs.is_suggested);
+    match needed.find_map(|field| index.definition().missing(field)) {
         None => Ok(index),
         Some(field) => Err(Error::Argument(format!(
             "The field '{field}' is not indexed in '{}', cannot query/sort on fields that are not indexed in query: {text}",
