@@ -193,6 +193,7 @@ impl BulkInsert {
                     total: counts.items,
                     documents_processed: counts.documents,
                     message: format!("Processed {} items.", counts.items),
+                    details: Vec::new(),
                 }));
                 Ok(counts)
             }

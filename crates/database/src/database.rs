@@ -117,6 +117,11 @@ impl Database {
         self.store.read()
     }
 
+    /// What it may not exceed.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// Its operations.
     pub fn operations(&self) -> &Operations {
         &self.operations

@@ -140,6 +140,26 @@ pub enum Error {
         /// The index.
         name: String,
     },
+    /// A script is no JavaScript, or failed.
+    #[error("{}", script_failed(.id, .error))]
+    Script {
+        /// The document it was run for; empty: none.
+        id: String,
+        /// Why.
+        error: script::Error,
+    },
+    /// `load path as alias` where there are several.
+    #[error(transparent)]
+    SeveralLoaded(#[from] query::execute::SeveralLoaded),
+    /// A query that is to patch what it finds finds more than there is memory for. Patch a part at a time.
+    #[error("The ids of what the query finds are over the limit PATCH_IDS_SIZE_MAX")]
+    TooManyFound,
+    /// There is no index of that name.
+    #[error("There is no index with '{name}' name.")]
+    NoSuchIndex {
+        /// The name asked for.
+        name: String,
+    },
     /// An index failed, or cannot answer this.
     #[error(transparent)]
     Index(#[from] query::index::Error),
@@ -153,6 +173,16 @@ pub enum Error {
 
 /// The result of an operation on a node's databases.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// As the reference says it.
+fn script_failed(id: &str, error: &script::Error) -> String {
+    match error {
+        script::Error::Thrown { message, line } => {
+            format!("At {line}:0 Script failed for document ID '{id}'. {message}")
+        }
+        error => error.to_string(),
+    }
+}
 
 impl Error {
     pub(crate) fn io(operation: &'static str, path: &std::path::Path, source: std::io::Error) -> Error {

@@ -16,6 +16,8 @@ pub struct Limits {
     pub failed_database_pause: Duration,
     /// Bytes of page versions that snapshots keep in memory; beyond twice as much, writes are refused.
     pub page_versions_size: usize,
+    /// What one run of a script may take.
+    pub script: script::Limits,
     /// Threads that index, for all databases of the node.
     pub indexing_threads_max: usize,
 }
@@ -28,6 +30,7 @@ impl Default for Limits {
             ended_operations_count_max: 1000,
             failed_database_pause: Duration::from_secs(5),
             page_versions_size: 1 << 30,
+            script: script::Limits::default(),
             indexing_threads_max: std::thread::available_parallelism().map_or(2, usize::from),
         }
     }
@@ -54,6 +57,10 @@ pub(crate) const REQUEST_SUBJECT_SIZE_MAX: usize = 512;
 
 /// Seconds that the state of an operation is kept after it ended.
 pub(crate) const ENDED_OPERATION_KEPT_SECONDS: u64 = 15 * 60;
+
+/// How often a batch with patches is resolved: each time somebody else changed meanwhile what it read. Who patches one document with a
+/// hundred others at once has his turn before.
+pub(crate) const PATCH_TRIES_MAX: usize = 256;
 
 /// Documents and bytes of one transaction of a bulk insert.
 pub(crate) const BULK_BATCH_COUNT_MAX: usize = 2048;

@@ -41,6 +41,19 @@ pub struct OperationResult {
     pub documents_processed: u64,
     /// A sentence for people.
     pub message: String,
+    /// What became of each document, if that was asked for.
+    pub details: Vec<OperationDetail>,
+}
+
+/// What an operation did with a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperationDetail {
+    /// Its id.
+    pub id: String,
+    /// Its change vector, if it was written.
+    pub change_vector: Option<String>,
+    /// What became of it, as clients know it.
+    pub status: &'static str,
 }
 
 /// Where an operation stands.

@@ -11,7 +11,8 @@ use json::{Kind, Minifier, Raw};
 
 use crate::command::{Action, Command, CommandKind, Expected};
 use crate::content::{self, not_an_object};
-use crate::{Error, Result, id};
+use crate::patch::PatchCommand;
+use crate::{Error, PatchRequest, Result, id};
 
 thread_local! {
     static MINIFIER: RefCell<Minifier> = RefCell::new(Minifier::new());
@@ -24,10 +25,12 @@ pub struct Batch {
     pub(crate) text: Vec<u8>,
     pub(crate) commands: Vec<Command>,
     /// Bytes of the commands, with what they point to.
-    held_bytes: usize,
+    pub(crate) held_bytes: usize,
     pub(crate) collections: Collections,
     pub(crate) skip_unchanged: bool,
     pub(crate) separator: Option<char>,
+    /// What was read to make it, with change vectors, `None` for what was not there: it is run only while all of it is so.
+    pub(crate) reads: Vec<(String, Option<String>)>,
     /// Ids that end as if they were to be completed are used as they are.
     pub(crate) ids_are_whole: bool,
 }
@@ -124,6 +127,37 @@ impl Batch {
         Ok(())
     }
 
+    /// Adds the patch of one document. The batch has to be [resolved](Self::resolve) before it is run.
+    ///
+    /// # Errors
+    ///
+    /// The id cannot be one.
+    pub fn patch(&mut self, id: &str, expected: Expected, request: PatchRequest) -> Result<()> {
+        id::check(id)?;
+        self.push_patch(PatchCommand { request, ids: vec![(id.to_owned(), expected)], is_of_many: false });
+        Ok(())
+    }
+
+    /// Adds one patch of several documents: `[{"Id","ChangeVector"}]`.
+    fn patch_many(&mut self, request: PatchRequest, ids: Option<Raw<'_>>) -> Result<()> {
+        let bad = || Error::BadBatch { rule: "BatchPATCH command must have an array 'Ids'".to_owned() };
+        let mut patched = Vec::new();
+        for element in ids.filter(|ids| ids.kind() == Kind::Array).ok_or_else(bad)?.elements() {
+            let id = element.get("Id").map_or(Ok(None), |id| text("Id", id))?.unwrap_or_default();
+            let vector = element.get("ChangeVector").map_or(Ok(None), |vector| text("ChangeVector", vector))?;
+            id::check(&id)?;
+            patched.push((id.into_owned(), Expected::from_wire(vector.as_deref())));
+        }
+        self.push_patch(PatchCommand { request, ids: patched, is_of_many: true });
+        Ok(())
+    }
+
+    fn push_patch(&mut self, patch: PatchCommand) {
+        let ids = patch.ids.iter().map(|(id, expected)| size_of_val(id) + id.len() + expected.as_wire().len());
+        self.held_bytes += patch.request.size() + ids.sum::<usize>();
+        self.push(Command { action: Action::Patch(Box::new(patch)), id: String::new(), expected: Expected::Any });
+    }
+
     /// The body of a `bulk_docs` request: `{"Commands":[…]}`.
     ///
     /// # Errors
@@ -183,7 +217,7 @@ impl Batch {
         Ok(())
     }
 
-    fn push(&mut self, command: Command) {
+    pub(crate) fn push(&mut self, command: Command) {
         self.held_bytes += size_of::<Command>() + command.id.len() + command.expected.as_wire().len();
         self.commands.push(command);
     }
@@ -193,6 +227,7 @@ impl Batch {
             return Err(not_an_object("a command", command));
         }
         let (mut kind, mut id, mut vector, mut document, mut tracked) = (None, None, None, None, None);
+        let mut ids = None;
         let mut is_prefixed = false;
         for (name, value) in command.members() {
             match name.escaped() {
@@ -203,6 +238,7 @@ impl Batch {
                 b"Document" => document = Some(value),
                 b"IdPrefixed" => is_prefixed = flag("IdPrefixed", value)?,
                 b"TrackedEntities" => tracked = Some(value),
+                b"Ids" => ids = Some(value),
                 b"ForceRevisionCreationStrategy" => {
                     let strategy = text("ForceRevisionCreationStrategy", value)?;
                     if strategy.is_some_and(|strategy| strategy != "None") {
@@ -248,9 +284,15 @@ impl Batch {
                 });
             }
             CommandKind::HeartBeat => return Ok(false),
-            CommandKind::Patch
-            | CommandKind::BatchPatch
-            | CommandKind::JsonPatch
+            CommandKind::Patch => {
+                let request = PatchRequest::of(command, "PATCH command must have a 'Patch' property")?;
+                self.patch(id, expected, request)?;
+            }
+            CommandKind::BatchPatch => {
+                let request = PatchRequest::of(command, "BatchPATCH command must have a 'Patch' property")?;
+                self.patch_many(request, ids)?;
+            }
+            CommandKind::JsonPatch
             | CommandKind::AttachmentPut
             | CommandKind::AttachmentDelete
             | CommandKind::AttachmentMove

@@ -1,6 +1,7 @@
 //! The commands of a batch, as clients name them.
 
 use crate::content::Content;
+use crate::patch::{PatchCommand, Patched};
 
 /// One command of a batch, checked and taken apart.
 #[derive(Clone, Debug)]
@@ -24,6 +25,9 @@ pub(crate) enum Action {
     DeletePrefixed,
     /// Ids with the change vectors that they must still have.
     TrackChanges(Vec<(String, String)>),
+    /// To be resolved before it is run.
+    Patch(Box<PatchCommand>),
+    Patched(Box<Patched>),
 }
 
 /// What must hold for a document before it is written.

@@ -46,6 +46,31 @@ fn is_server_owned(name: &str) -> bool {
     )
 }
 
+/// A document as it is told of: checked JSON without what the server computes in its metadata.
+pub(crate) fn without_computed(document: Vec<u8>) -> Vec<u8> {
+    let raw = Raw::new(&document);
+    let metadata = raw.get("@metadata").filter(|metadata| metadata.kind() == Kind::Object);
+    if !metadata.is_some_and(|metadata| metadata.members().any(|(name, _)| is_server_owned(&name.decode()))) {
+        return document;
+    }
+    let mut out = Vec::with_capacity(document.len());
+    json::Writer::new(&mut out).object(|json| {
+        for (name, value) in raw.members() {
+            json.name(&name.decode());
+            if !name.is("@metadata") {
+                json.raw(value.bytes());
+                continue;
+            }
+            json.object(|json| {
+                for (name, value) in value.members().filter(|(name, _)| !is_server_owned(&name.decode())) {
+                    json.name(&name.decode()).raw(value.bytes());
+                }
+            });
+        }
+    });
+    out
+}
+
 /// Appends the parts of `document`, checked JSON, to `buffer`; gives where they are and the collection.
 pub(crate) fn split(buffer: &mut Vec<u8>, document: Raw<'_>) -> Result<(Content, Option<String>)> {
     if document.kind() != Kind::Object {

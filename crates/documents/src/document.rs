@@ -81,6 +81,11 @@ impl<'t> Document<'t> {
         self.part(self.head.metadata_at(), self.head.body_at())
     }
 
+    /// The body with the stored properties of `@metadata`, if there are any: one JSON object.
+    pub fn stored_json(&self) -> Vec<u8> {
+        crate::patch::whole(self.stored_metadata(), self.body().bytes())
+    }
+
     /// The collection as this document spells it; None if it names none.
     pub fn collection(&self) -> Option<Cow<'t, str>> {
         let value = self.stored_metadata().strip_prefix(b"\"@collection\":")?;

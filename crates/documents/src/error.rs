@@ -15,6 +15,12 @@ pub enum Error {
         /// What there is.
         actual: Actual,
     },
+    /// Something that a patch read was changed before what it wants was written. Resolve the batch again, then retry.
+    #[error("document '{id}' was changed while a patch that reads it ran")]
+    ReadChanged {
+        /// The document.
+        id: String,
+    },
     /// A collection more than [`limits::COLLECTION_COUNT_MAX`](crate::limits::COLLECTION_COUNT_MAX).
     #[error("the collection '{}' would be one more than the limit COLLECTION_COUNT_MAX of {max}", .name.escape_debug())]
     TooManyCollections {
@@ -122,6 +128,8 @@ pub enum Operation {
     Delete,
     /// Checking that documents are still as they were read.
     TrackChanges,
+    /// Patching one.
+    Patch,
 }
 
 /// What a conflict met.
@@ -155,6 +163,7 @@ fn conflict(id: &str, operation: &Operation, expected: &str, actual: &Actual) ->
         );
     }
     match (operation, actual.vector(), expected) {
+        (Operation::Patch, ..) => format!("Could not patch document '{id}' because non current change vector was used"),
         (Operation::Put, Some(actual), "") => {
             format!("Document {id} has change vector {actual}, but Put was called with expecting new document. {END}")
         }

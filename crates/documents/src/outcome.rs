@@ -2,7 +2,7 @@
 
 use json::Writer;
 
-use crate::{Date, EMPTY_COLLECTION, Etag};
+use crate::{Date, EMPTY_COLLECTION, Etag, ToldPatch};
 
 /// What a batch came to.
 #[derive(Clone, Debug, Default)]
@@ -45,9 +45,32 @@ pub enum CommandResult {
         /// How many.
         count: u64,
     },
+    /// A document was patched, or left alone.
+    Patch {
+        /// What is told of it.
+        told: Box<ToldPatch>,
+        /// Where it stands if it was written.
+        written: Option<WrittenPatch>,
+    },
+    /// Several documents were patched.
+    PatchMany,
     /// The documents were as expected.
     TrackChanges,
 }
+
+/// A document that a patch wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenPatch {
+    /// Its change vector.
+    pub change_vector: String,
+    /// When it was stored.
+    pub last_modified: Date,
+    /// The collection; None: the document names none.
+    pub collection: Option<String>,
+}
+
+/// The date of what was not written.
+pub const NO_DATE: &str = "0001-01-01T00:00:00.0000000";
 
 impl CommandResult {
     /// Writes the element of `Results` in the answer of `bulk_docs`.
@@ -67,6 +90,20 @@ impl CommandResult {
             }
             CommandResult::DeletePrefixed { prefix, count } => {
                 json.name("Id").string(prefix).name("Type").string("DELETE").name("Deleted").bool(*count > 0);
+            }
+            CommandResult::Patch { told, written } => {
+                json.name("Id").string(&told.id);
+                json.name("ChangeVector").optional_string(written.as_ref().map(|written| &*written.change_vector));
+                let date = written.as_ref().map(|written| written.last_modified.to_string());
+                json.name("LastModified").string(date.as_deref().unwrap_or(NO_DATE));
+                json.name("Type").string("PATCH").name("PatchStatus").string(told.status.wire_name());
+                json.name("Debug").null();
+                if let Some(document) = &told.document {
+                    json.name("ModifiedDocument").raw(document);
+                }
+            }
+            CommandResult::PatchMany => {
+                json.name("Type").string("BatchPATCH");
             }
             CommandResult::TrackChanges => {
                 json.name("Type").string("BatchTrackChanges");

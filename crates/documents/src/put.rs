@@ -107,6 +107,27 @@ impl Writing<'_, '_> {
         }
     }
 
+    /// A whole id for a document that is put later: its number is an etag that no write has.
+    ///
+    /// * `given`: ends with `/`.
+    ///
+    /// # Errors
+    ///
+    /// The id would be too long, or storage fails.
+    pub fn new_id(&mut self, given: &str) -> Result<String> {
+        loop {
+            let etag = self.next_etag()?;
+            let id = format!("{given}{etag:019}-{}", self.store.names.node_tag);
+            crate::id::check(&id)?;
+            let found = self.find(&id)?;
+            let is_free = found.document.is_none();
+            self.spare_key = found.key;
+            if is_free {
+                return Ok(id);
+            }
+        }
+    }
+
     fn is_unchanged(&self, existing: &Existing, content: &Content, parts: &[u8]) -> Result<bool> {
         if existing.head.metadata_size != content.metadata_size || existing.head.body_size != content.body_size {
             return Ok(false);

@@ -14,8 +14,9 @@ use crate::collections::Collection;
 use crate::command::{Action, Command, Expected};
 use crate::found::Found;
 use crate::limits::COLLECTION_COUNT_MAX;
+use crate::patch::Patched;
 use crate::put::PutDecision;
-use crate::{Batch, CommandResult, Date, DocumentStore, Error, Etag, Operation, Outcome, Result, id};
+use crate::{Batch, CommandResult, Date, DocumentStore, Error, Etag, Operation, Outcome, Result, WrittenPatch, id};
 
 /// The state of one job in a write transaction.
 pub struct Writing<'a, 'e> {
@@ -191,6 +192,7 @@ impl<'a, 'e> Writing<'a, 'e> {
     ///
     /// The first command whose condition does not hold, or that storage fails. The transaction must then be taken back.
     pub fn run(&mut self, batch: &Batch) -> Result<Outcome> {
+        self.check_reads(batch)?;
         let mut outcome = Outcome::default();
         for command in &batch.commands {
             let result = self.run_command(batch, command, &mut outcome)?;
@@ -206,6 +208,7 @@ impl<'a, 'e> Writing<'a, 'e> {
     ///
     /// As [`run`](Self::run).
     pub fn run_silently(&mut self, batch: &Batch) -> Result<Outcome> {
+        self.check_reads(batch)?;
         let mut outcome = Outcome::default();
         for command in &batch.commands {
             match &command.action {
@@ -256,11 +259,46 @@ impl<'a, 'e> Writing<'a, 'e> {
                 outcome.changed_count += count;
                 Ok(CommandResult::DeletePrefixed { prefix: command.id.clone(), count })
             }
+            Action::Patch(_) => Err(Error::Unsupported { feature: "PATCH in a batch that is not resolved" }),
+            Action::Patched(patched) => self.run_patched(batch, patched, outcome),
             Action::TrackChanges(entities) => {
                 entities.iter().try_for_each(|(id, vector)| self.check_unchanged(id, vector))?;
                 Ok(CommandResult::TrackChanges)
             }
         }
+    }
+
+    /// Runs what a patch came to.
+    fn run_patched(&mut self, batch: &Batch, patched: &Patched, outcome: &mut Outcome) -> Result<CommandResult> {
+        let mut last = None;
+        for command in &patched.commands {
+            last = Some(self.run_command(batch, command, outcome)?);
+        }
+        let Some(told) = &patched.told else { return Ok(CommandResult::PatchMany) };
+        let written = match last {
+            Some(CommandResult::Put { change_vector, last_modified, collection, .. }) if told.is_written => {
+                Some(WrittenPatch { change_vector, last_modified, collection })
+            }
+            _ => None,
+        };
+        Ok(CommandResult::Patch { told: Box::new(told.clone()), written })
+    }
+
+    /// Whether all that patches read is still so.
+    fn check_reads(&mut self, batch: &Batch) -> Result<()> {
+        for (id, vector) in &batch.reads {
+            let found = self.find(id)?;
+            let is_same = match (&found.document, vector) {
+                (None, None) => true,
+                (Some(document), Some(vector)) => self.vector_of(document) == *vector,
+                _ => false,
+            };
+            if !is_same {
+                return Err(Error::ReadChanged { id: id.clone() });
+            }
+            self.spare_key = found.key;
+        }
+        Ok(())
     }
 
     fn check_unchanged(&mut self, id: &str, vector: &str) -> Result<()> {

@@ -211,7 +211,7 @@ fn run_in<'js>(
     let writer = ResultWriter { asking: &asking, state: &shared.state, has_origins };
     let mut json = Vec::new();
     let result = this.as_ref().unwrap_or(&returned);
-    writer.write(&mut json, result, this.is_some())?;
+    writer.write(&mut json, result, run.omits_undefined)?;
     Ok((json, this.is_none() && first.as_ref() == Some(&returned) && returned.is_object()))
 }
 
@@ -242,10 +242,7 @@ impl<'js> Inputs<'_, 'js> {
             Input::Documents(documents) => {
                 let array = rquickjs::Array::new(self.ctx.clone())?;
                 for (at, document) in documents.iter().enumerate() {
-                    match document {
-                        Some(document) => array.set(at, self.document(document)?)?,
-                        None => array.set(at, Value::new_null(self.ctx.clone()))?,
-                    }
+                    array.set(at, self.document(document)?)?;
                 }
                 Ok(array.into_value())
             }

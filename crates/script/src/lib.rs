@@ -33,3 +33,4 @@ pub use host::{Document, Host, NoHost, Stored};
 pub use limits::{Limits, SCRIPT_SIZE_MAX};
 pub use outcome::{Effect, Outcome};
 pub use program::{Body, Input, Program, Run, is_name};
+pub use token::{Token, TokenKind, tokens};

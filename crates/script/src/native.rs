@@ -128,7 +128,7 @@ fn add_effects<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>, natives: &Object<'js>) 
     natives.set("refuse", Function::new(ctx.clone(), refuse)?)?;
     let of = shared.clone();
     let missing = move |name: String| {
-        let error = Error::NotSupported(format!("'{name}' in scripts"));
+        let error = Error::NotSupported(format!("'{name}' in scripts is not supported yet"));
         of.state.borrow_mut().refused.get_or_insert(error);
     };
     natives.set("missing", Function::new(ctx.clone(), missing)?)

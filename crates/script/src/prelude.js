@@ -35,7 +35,7 @@
     const add = (name, value) => defineProperty(global, name, { value, writable: false, enumerable: false, configurable: false });
     const loaded = id => {
         const place = native.load(id);
-        if (place === undefined) return null;
+        if (place === undefined) return undefined;
         const document = native.parse(tools, place);
         apply(mapSet, documents, [document, place]);
         return document;
@@ -44,7 +44,7 @@
         if (id === null || id === undefined) return null;
         if (isArray(id)) {
             const all = [];
-            for (let at = 0; at < id.length; at++) all[at] = id[at] === null || id[at] === undefined ? null : loaded(stringOf(id[at]));
+            for (let at = 0; at < id.length; at++) all[at] = id[at] === null || id[at] === undefined ? null : loaded(stringOf(id[at])) ?? null;
             return all;
         }
         if (typeof id !== "string") refuse("load(id | ids) must be called with a single string argument or an array of them");
@@ -155,7 +155,8 @@
         distance: (latitude1, longitude1, latitude2, longitude2, units) => {
             const radians = Math.PI / 180, a = latitude1 * radians, b = latitude2 * radians;
             const haversine = Math.sin((b - a) / 2) ** 2 + Math.cos(a) * Math.cos(b) * Math.sin(((longitude2 - longitude1) * radians) / 2) ** 2;
-            const radius = stringOf(units).toLowerCase() === "miles" ? 3958.761315801475 : 6371.0087714;
+            const miles = (60 * 1.1515) / radians;
+            const radius = stringOf(units).toLowerCase() === "miles" ? miles : miles * 1.609344;
             return 2 * radius * Math.asin(Math.min(1, Math.sqrt(haversine)));
         },
     };

@@ -42,8 +42,8 @@ pub enum Input<'i> {
     Json(&'i [u8]),
     /// A document.
     Document(&'i Document),
-    /// Documents; null for those that are not there.
-    Documents(&'i [Option<Document>]),
+    /// Documents, in an array.
+    Documents(&'i [Document]),
     /// `null`
     Null,
 }
@@ -57,6 +57,8 @@ pub struct Run<'r> {
     pub arguments: &'r [Input<'r>],
     /// Whether it may put and delete.
     pub may_write: bool,
+    /// Whether properties of the result that are not defined are left out, rather than being null.
+    pub omits_undefined: bool,
 }
 
 impl Program {

@@ -13,7 +13,7 @@
 //! `__n` is an object whose members are all null, `__c` one whose members are functions that give null (`prelude.js`). No line is added, so
 //! that the lines of errors are those of the script. A text that is not understood stays as it is: the engine says what is wrong.
 
-use crate::token::{Kind, Malformed, Scanner, Token};
+use crate::token::{Malformed, Scanner, Token, TokenKind as Kind};
 
 /// Objects of the language, which are always there.
 const ALWAYS_THERE: [&str; 10] =

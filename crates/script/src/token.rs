@@ -5,15 +5,20 @@
 
 use crate::limits::BRACKET_DEPTH_MAX;
 
-/// A token, with where it begins in the text. It ends before [`Scanner::at`].
+/// A token, with its place in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Token {
+pub struct Token {
+    /// Where it begins.
     pub start: usize,
-    pub kind: Kind,
+    /// Where it ends.
+    pub end: usize,
+    /// What it is.
+    pub kind: TokenKind,
 }
 
+/// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum TokenKind {
     /// A name, or a word of the language.
     Word,
     /// A number, a string, a regular expression, a template without expressions.
@@ -137,7 +142,7 @@ impl<'s> Scanner<'s> {
         let kind = match byte {
             b'"' | b'\'' => {
                 self.string(byte)?;
-                self.value(Kind::Literal)
+                self.value(TokenKind::Literal)
             }
             b'`' => {
                 self.at += 1;
@@ -147,7 +152,7 @@ impl<'s> Scanner<'s> {
             b'.' if self.byte(1).is_ascii_digit() => self.number(),
             b'/' if !was_value => {
                 self.regular_expression()?;
-                self.value(Kind::Literal)
+                self.value(TokenKind::Literal)
             }
             _ if is_part_of_word(byte) => {
                 while is_part_of_word(self.byte(0)) {
@@ -156,7 +161,7 @@ impl<'s> Scanner<'s> {
                 let word = &self.text[start..self.at];
                 self.after_value = after_point || !BEFORE_EXPRESSION.contains(&word);
                 self.before_head = !after_point && matches!(word, b"if" | b"while" | b"for" | b"with" | b"switch");
-                Kind::Word
+                TokenKind::Word
             }
             b'(' => self.open(b')', before_head)?,
             b'[' => self.open(b']', false)?,
@@ -173,59 +178,59 @@ impl<'s> Scanner<'s> {
                 }
                 self.at += 1;
                 self.after_value = byte != b'}' && !is_head;
-                Kind::Sign(byte)
+                TokenKind::Sign(byte)
             }
             _ => self.operator(byte, was_value),
         };
-        Ok(Some(Token { start, kind }))
+        Ok(Some(Token { start, end: self.at, kind }))
     }
 
-    fn operator(&mut self, byte: u8, was_value: bool) -> Kind {
+    fn operator(&mut self, byte: u8, was_value: bool) -> TokenKind {
         let three = [byte, self.byte(1), self.byte(2)];
         let (size, kind) = match three {
-            [b'.', b'.', b'.'] => (3, Kind::Spread),
-            [b'=', b'>', _] => (2, Kind::Arrow),
-            [b'?', b'.', next] if !next.is_ascii_digit() => (2, Kind::Optional),
-            [b'+', b'+', _] | [b'-', b'-', _] => (2, Kind::Step),
-            [b'=' | b'!', b'=', b'='] => (3, Kind::Operator),
-            [b'=' | b'!' | b'<' | b'>', b'=', _] => (2, Kind::Operator),
-            [b'*', b'*', b'='] | [b'&', b'&', b'='] | [b'|', b'|', b'='] | [b'?', b'?', b'='] => (3, Kind::Assign),
-            [b'<', b'<', b'='] | [b'>', b'>', b'='] => (3, Kind::Assign),
-            [b'>', b'>', b'>'] if self.byte(3) == b'=' => (4, Kind::Assign),
-            [b'>', b'>', b'>'] => (3, Kind::Operator),
+            [b'.', b'.', b'.'] => (3, TokenKind::Spread),
+            [b'=', b'>', _] => (2, TokenKind::Arrow),
+            [b'?', b'.', next] if !next.is_ascii_digit() => (2, TokenKind::Optional),
+            [b'+', b'+', _] | [b'-', b'-', _] => (2, TokenKind::Step),
+            [b'=' | b'!', b'=', b'='] => (3, TokenKind::Operator),
+            [b'=' | b'!' | b'<' | b'>', b'=', _] => (2, TokenKind::Operator),
+            [b'*', b'*', b'='] | [b'&', b'&', b'='] | [b'|', b'|', b'='] | [b'?', b'?', b'='] => (3, TokenKind::Assign),
+            [b'<', b'<', b'='] | [b'>', b'>', b'='] => (3, TokenKind::Assign),
+            [b'>', b'>', b'>'] if self.byte(3) == b'=' => (4, TokenKind::Assign),
+            [b'>', b'>', b'>'] => (3, TokenKind::Operator),
             [b'*', b'*', _]
             | [b'&', b'&', _]
             | [b'|', b'|', _]
             | [b'?', b'?', _]
             | [b'<', b'<', _]
-            | [b'>', b'>', _] => (2, Kind::Operator),
-            [b'+' | b'-' | b'*' | b'/' | b'%' | b'&' | b'|' | b'^', b'=', _] => (2, Kind::Assign),
-            [b'=', _, _] => (1, Kind::Assign),
-            _ => (1, Kind::Sign(byte)),
+            | [b'>', b'>', _] => (2, TokenKind::Operator),
+            [b'+' | b'-' | b'*' | b'/' | b'%' | b'&' | b'|' | b'^', b'=', _] => (2, TokenKind::Assign),
+            [b'=', _, _] => (1, TokenKind::Assign),
+            _ => (1, TokenKind::Sign(byte)),
         };
         self.at += size;
         // `a++` is a value still, and what follows `++` before one is to be one.
-        self.after_value = kind == Kind::Step && was_value;
-        self.after_point = kind == Kind::Sign(b'.') || kind == Kind::Optional;
+        self.after_value = kind == TokenKind::Step && was_value;
+        self.after_point = kind == TokenKind::Sign(b'.') || kind == TokenKind::Optional;
         kind
     }
 
-    fn value(&mut self, kind: Kind) -> Kind {
+    fn value(&mut self, kind: TokenKind) -> TokenKind {
         self.after_value = true;
         kind
     }
 
-    fn open(&mut self, close: u8, is_head: bool) -> Result<Kind, Malformed> {
+    fn open(&mut self, close: u8, is_head: bool) -> Result<TokenKind, Malformed> {
         if self.open.len() >= BRACKET_DEPTH_MAX {
             return Err(Malformed);
         }
         self.open.push((close, is_head));
         let byte = self.byte(0);
         self.at += 1;
-        Ok(Kind::Sign(byte))
+        Ok(TokenKind::Sign(byte))
     }
 
-    fn number(&mut self) -> Kind {
+    fn number(&mut self) -> TokenKind {
         // `1.5e-3`, `0xff`, `10n`, `1_000`; the point of `1.a` belongs to the number, as it does for the engine.
         while is_part_of_word(self.byte(0))
             || self.byte(0) == b'.'
@@ -233,7 +238,7 @@ impl<'s> Scanner<'s> {
         {
             self.at += 1;
         }
-        self.value(Kind::Literal)
+        self.value(TokenKind::Literal)
     }
 
     fn is_hex(&self) -> bool {
@@ -257,13 +262,13 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    fn template(&mut self, is_first: bool) -> Result<Kind, Malformed> {
+    fn template(&mut self, is_first: bool) -> Result<TokenKind, Malformed> {
         loop {
             match (self.byte(0), self.byte(1)) {
                 (b'\\', _) => self.at += 2,
                 (b'`', _) => {
                     self.at += 1;
-                    return Ok(self.value(if is_first { Kind::Literal } else { Kind::TemplateClose }));
+                    return Ok(self.value(if is_first { TokenKind::Literal } else { TokenKind::TemplateClose }));
                 }
                 (b'$', b'{') => {
                     if self.open.len() >= BRACKET_DEPTH_MAX {
@@ -271,7 +276,7 @@ impl<'s> Scanner<'s> {
                     }
                     self.open.push((b'`', false));
                     self.at += 2;
-                    return Ok(Kind::TemplateOpen);
+                    return Ok(TokenKind::TemplateOpen);
                 }
                 _ if self.at >= self.text.len() => return Err(Malformed),
                 _ => self.at += 1,
@@ -303,4 +308,14 @@ impl<'s> Scanner<'s> {
 
 pub(crate) fn is_part_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte == b'#' || !byte.is_ascii()
+}
+
+/// The tokens of a text; `None` if a bracket, a text or a comment is not closed. It may be no JavaScript all the same.
+pub fn tokens(text: &str) -> Option<Vec<Token>> {
+    let mut scanner = Scanner::new(text);
+    let mut tokens = Vec::new();
+    while let Some(token) = scanner.next().ok()? {
+        tokens.push(token);
+    }
+    scanner.open.is_empty().then_some(tokens)
 }

@@ -6,6 +6,7 @@
 use hyper::StatusCode;
 use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER};
 
+use database::script;
 use query::definition::DefinitionError;
 
 use crate::reply::{self, Reply};
@@ -55,6 +56,12 @@ pub(crate) enum Error {
     /// The request is well formed and asks for something that cannot be done.
     #[error("{0}")]
     InvalidOperation(String),
+    /// A property of the body is missing.
+    #[error("{0}")]
+    BadRequest(String),
+    /// A projection by JavaScript failed.
+    #[error("{}", projection_failed(.0))]
+    Projection(#[from] query::execute::ScriptFailure),
     /// The body is not acceptable JSON.
     #[error("{0}")]
     Json(#[from] json::Error),
@@ -177,6 +184,8 @@ impl Error {
                 Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
             }
             Error::Argument(_) => Shape::new(internal, ARGUMENT),
+            Error::BadRequest(_) => Shape::new(StatusCode::BAD_REQUEST, BAD_REQUEST),
+            Error::Projection(error) => projection_shape(error),
             Error::Parameter { .. } => Shape::new(StatusCode::BAD_REQUEST, ARGUMENT),
             Error::InvalidOperation(_) => Shape::new(internal, INVALID_OPERATION),
             Error::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::new(internal, END_OF_STREAM),
@@ -344,10 +353,54 @@ fn database_shape(error: &database::Error) -> Shape {
             Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexCreationException")
         }
         E::IndexLocked { .. } => Shape::new(internal, INVALID_OPERATION),
-        E::StaleIndex { .. } => Shape::new(internal, INVALID_OPERATION),
+        E::StaleIndex { .. } | E::SeveralLoaded(_) | E::TooManyFound => Shape::new(internal, INVALID_OPERATION),
+        E::NoSuchIndex { .. } => {
+            Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException")
+        }
+        E::Script { error, .. } => script_shape(error),
         E::Index(error) => index_shape(error),
         E::Documents(error) => documents_shape(error),
         E::Storage(error) => storage_shape(error),
+    }
+}
+
+fn script_shape(error: &script::Error) -> Shape {
+    use script::Error as E;
+    let internal = StatusCode::INTERNAL_SERVER_ERROR;
+    match error {
+        E::Syntax { .. } => Shape::new(internal, "Raven.Client.Exceptions.Documents.Patching.JavaScriptParseException"),
+        E::Thrown { .. } | E::Limit { .. } => {
+            Shape::new(internal, "Raven.Client.Exceptions.Documents.Patching.JavaScriptException")
+        }
+        E::Misuse(_) | E::Host(_) => Shape::new(internal, INVALID_OPERATION),
+        E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
+    }
+}
+
+fn projection_shape(error: &query::execute::ScriptFailure) -> Shape {
+    use query::execute::ScriptFailure as F;
+    let internal = StatusCode::INTERNAL_SERVER_ERROR;
+    match error {
+        F::Script(script::Error::Syntax { .. }) => {
+            Shape::new(internal, "Raven.Client.Exceptions.InvalidQueryException")
+        }
+        F::Script(error) => script_shape(error),
+        F::NoObject(_) => Shape::new(internal, INVALID_OPERATION),
+        F::Several(_) => Shape::new(internal, "System.NotSupportedException"),
+        F::Documents(error) => documents_shape(error),
+    }
+}
+
+/// As the reference says it, which knows no document here.
+fn projection_failed(error: &query::execute::ScriptFailure) -> String {
+    match error {
+        query::execute::ScriptFailure::Script(script::Error::Thrown { message, line }) => {
+            format!("At {line}:0 Script failed for document ID ''. {message}")
+        }
+        query::execute::ScriptFailure::Script(error @ script::Error::Syntax { .. }) => {
+            format!("Select clause contains invalid script\n{error}")
+        }
+        error => error.to_string(),
     }
 }
 
@@ -399,6 +452,11 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
                 ("ExpectedChangeVector", Some(expected.clone())),
                 ("ActualChangeVector", actual.vector().map(str::to_owned)),
             ],
+        },
+        E::ReadChanged { id } => Shape {
+            status: StatusCode::CONFLICT,
+            exception: CONCURRENCY,
+            extra: vec![("Id", Some(id.clone())), ("ExpectedChangeVector", None), ("ActualChangeVector", None)],
         },
         E::CollectionMismatch { .. } => {
             Shape::new(internal, "Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException")

@@ -113,6 +113,12 @@ pub(crate) const DEADLINE_EVERY: u64 = 256;
 /// How long a query that waits for its index waits, unless it says otherwise.
 pub(crate) const STALE_WAIT: Duration = Duration::from_secs(15);
 
+/// Bytes of the ids of what a patch by query finds, which it keeps in memory: some ten million.
+pub(crate) const PATCH_IDS_SIZE_MAX: usize = 512 << 20;
+
+/// Documents of a patch by query of which it is told what became of them.
+pub(crate) const PATCH_DETAILS_MAX: usize = 64 << 10;
+
 /// Ids that a deletion by query keeps in memory.
 pub(crate) const DELETE_IDS_MAX: usize = 64 << 10;
 

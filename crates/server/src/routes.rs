@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::handlers::{
     bulk_docs, bulk_insert, changes, collections, configuration, databases, docs, health, hilo, identities, indexes,
-    multi_get, node_info, operations, pages, queries, sample_data, statistics, streams, topology,
+    multi_get, node_info, operations, pages, patches, queries, sample_data, statistics, streams, topology,
 };
 use crate::reply::Reply;
 
@@ -174,6 +174,7 @@ pub static ROUTES: &[Route] = &[
     now("HEAD", "/databases/*/docs", Read, docs::head),
     later("PUT", "/databases/*/docs", ReadWrite, pending!(docs::put)),
     later("DELETE", "/databases/*/docs", ReadWrite, pending!(docs::delete)),
+    later("PATCH", "/databases/*/docs", ReadWrite, pending!(patches::patch)),
     now("GET", "/databases/*/docs/size", Read, docs::size),
     later("POST", "/databases/*/bulk_docs", ReadWrite, pending!(bulk_docs::post)),
     later("POST", "/databases/*/bulk_insert", ReadWrite, pending!(bulk_insert::post)),
@@ -184,6 +185,7 @@ pub static ROUTES: &[Route] = &[
     in_multi_get(later("POST", "/databases/*/queries", Read, pending!(queries::post))),
     in_multi_get(later("GET", "/databases/*/queries", Read, pending!(queries::get))),
     later("DELETE", "/databases/*/queries", ReadWrite, pending!(queries::delete)),
+    later("PATCH", "/databases/*/queries", ReadWrite, pending!(queries::patch)),
     later("GET", "/databases/*/changes", Read, pending!(changes::get)),
     // Ids.
     later("GET", "/databases/*/hilo/next", ReadWrite, pending!(hilo::next)),
@@ -240,9 +242,7 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/admin/documents-compression/config", Admin, "document compression settings"),
     missing("POST", "/databases/*/admin/transactions/start-recording", Admin, "transaction recording"),
     missing("POST", "/databases/*/admin/transactions/stop-recording", Admin, "transaction recording"),
-    missing("PATCH", "/databases/*/docs", ReadWrite, PATCHES),
-    missing("PATCH", "/databases/*/json-patch", ReadWrite, PATCHES),
-    missing("PATCH", "/databases/*/queries", ReadWrite, "patch by query"),
+    missing("PATCH", "/databases/*/json-patch", ReadWrite, "patches in the form of JSON Patch"),
     missing("GET", "/databases/*/streams/timeseries", Read, TIME_SERIES),
     missing("POST", "/databases/*/indexes/set-lock", ReadWrite, INDEXES),
     missing("POST", "/databases/*/indexes/set-priority", ReadWrite, INDEXES),
@@ -362,7 +362,6 @@ const TCP: &str = "TCP connections (subscriptions, replication)";
 const CLUSTER: &str = "clusters of several nodes";
 const REPLICATION: &str = "replication";
 const INDEXES: &str = "indexes";
-const PATCHES: &str = "patches";
 const ATTACHMENTS: &str = "attachments";
 const COUNTERS: &str = "counters";
 const TIME_SERIES: &str = "time series";

@@ -2,7 +2,7 @@
 
 use super::{Analysis, Field, Fields};
 use crate::analysis::Analyzer;
-use crate::mapping::{CompileError, Map, Reduce, Source};
+use crate::mapping::{CompileError, Map, Reduce, ScriptRefused, Source};
 use crate::plan::FieldUse;
 use json::Value;
 use std::collections::BTreeMap;
@@ -73,12 +73,11 @@ pub enum DefinitionError {
 const ALL_FIELDS: &str = "__all_fields";
 
 /// Properties that have to be absent: what they ask for is not there yet, by its name.
-const NOT_SUPPORTED: [(&str, &str); 7] = [
+const NOT_SUPPORTED: [(&str, &str); 6] = [
     ("OutputReduceToCollection", "'OutputReduceToCollection' of an index"),
     ("ReduceOutputIndex", "'ReduceOutputIndex' of an index"),
     ("PatternForOutputReduceToCollectionReferences", "'PatternForOutputReduceToCollectionReferences' of an index"),
     ("PatternReferencesCollectionName", "'PatternReferencesCollectionName' of an index"),
-    ("AdditionalSources", "'AdditionalSources' of an index"),
     ("AdditionalAssemblies", "'AdditionalAssemblies' of an index"),
     ("CompoundFields", "'CompoundFields' of an index"),
 ];
@@ -114,17 +113,21 @@ impl MapIndex {
         };
         let texts: Option<Vec<&str>> = texts.iter().map(Value::as_str).collect();
         let texts = texts.filter(|texts| !texts.is_empty()).ok_or_else(|| invalid("'Maps' must be texts"))?;
-        let maps = texts.iter().map(|text| compile(&name, text)).collect::<Result<Vec<Map>, _>>()?;
+        let is_script = texts.iter().any(|text| !is_csharp(text));
+        let sources = sources(given.get("AdditionalSources"), is_script)?;
+        let maps = texts.iter().map(|text| compile(&name, text, &sources)).collect::<Result<Vec<Map>, _>>()?;
         let names = |map: &Map| {
             let mut names = map.output_fields().to_vec();
             names.sort();
             names
         };
-        if maps.iter().any(|map| names(map) != names(&maps[0])) {
+        // Those in JavaScript may differ, as in the reference.
+        if !is_script && maps.iter().any(|map| names(map) != names(&maps[0])) {
             return Err(DefinitionError::Invalid(format!("Map functions of index '{name}' return different fields")));
         }
         let reduce = match given.get("Reduce").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) {
             None => None,
+            Some(_) if is_script => return Err(DefinitionError::NotSupported("reduces in JavaScript".to_owned())),
             Some(text) => Some(Arc::new(compile_reduce(&name, text, &maps)?)),
         };
         let setting = |key| given.get("Configuration").and_then(|settings| settings.get(key)).and_then(Value::as_str);
@@ -223,9 +226,15 @@ impl MapIndex {
             Some(Value::Array(elements)) if elements.is_empty() => None,
             Some(value) => Some(value.clone()),
         };
-        ["Maps", "Reduce", "Fields", "Configuration", "LockMode"]
+        ["Maps", "Reduce", "AdditionalSources", "Fields", "Configuration", "LockMode"]
             .iter()
             .all(|key| said(self.given.get(key)) == said(other.get(key)))
+    }
+
+    /// Whether any of its maps is JavaScript.
+    pub fn is_script(&self) -> bool {
+        let maps = self.given.get("Maps");
+        matches!(maps, Some(Value::Array(texts)) if texts.iter().filter_map(Value::as_str).any(|text| !is_csharp(text)))
     }
 
     /// `Unlock`, `LockedIgnore` or `LockedError`.
@@ -285,12 +294,33 @@ fn refuse_missing(given: &Value) -> Result<(), DefinitionError> {
     }
 }
 
-fn compile(index: &str, text: &str) -> Result<Map, DefinitionError> {
-    if !is_csharp(text) {
-        return Err(DefinitionError::NotSupported("indexes in JavaScript".to_owned()));
+/// The texts of the added sources, which are JavaScript where the maps are.
+fn sources(given: Option<&Value>, is_script: bool) -> Result<String, DefinitionError> {
+    let given = given.map(Value::members).unwrap_or_default();
+    if !is_script && !given.is_empty() {
+        return Err(DefinitionError::NotSupported("'AdditionalSources' in C# of an index".to_owned()));
     }
+    let mut text = String::new();
+    for (name, source) in given {
+        let source = source.as_str();
+        let source =
+            source.ok_or_else(|| DefinitionError::Invalid(format!("The added source '{name}' must be text")))?;
+        text.push_str(source);
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+fn compile(index: &str, text: &str, sources: &str) -> Result<Map, DefinitionError> {
     let wrong = |error| wrong(index, "Maps", text, error);
-    let map = Map::compile(text).map_err(wrong)?;
+    let map = if is_csharp(text) {
+        Map::compile(text).map_err(wrong)?
+    } else {
+        Map::compile_script(text, sources).map_err(|refused| match refused {
+            ScriptRefused::Wrong(error) => wrong(error),
+            ScriptRefused::NotSupported(feature) => DefinitionError::NotSupported(feature),
+        })?
+    };
     for (is_there, feature) in [
         (!map.referenced_collections().is_empty(), "'LoadDocument' in an index"),
         (map.reads_compare_exchange(), "'LoadCompareExchangeValue' in an index"),
@@ -452,13 +482,17 @@ mod tests {
         check(&format!(r#"{{"Name":"Auto/X",{MAP}}}"#), "Invalid");
         check(&format!(r#"{{"Name":"X",{MAP},"LockMode":"Perhaps"}}"#), "Invalid(\"'LockMode'");
         check(r#"{"Name":"X","Maps":["from u in docs.Users select new { A = u.Foo( }"]}"#, "Compile");
-        check(r#"{"Name":"X","Maps":["map('Users', u => ({ a: u.A }))"]}"#, "NotSupported(\"indexes in JavaScript\")");
+        check(
+            r#"{"Name":"X","Maps":["map('Users', u => ({ a: load(u.A, 'B').C }))"]}"#,
+            "NotSupported(\"load() in an index\")",
+        );
+        check(r#"{"Name":"X","Maps":["map('Users', u => ({ a: + }))"]}"#, "Compile");
         check(
             r#"{"Name":"X","Maps":["docs.A.Select(x => new { x.A })","docs.B.Select(x => new { x.B })"]}"#,
             "different fields",
         );
         for (more, feature) in [
-            (r#""AdditionalSources":{"x":"y"}"#, "'AdditionalSources' of an index"),
+            (r#""AdditionalSources":{"x":"y"}"#, "'AdditionalSources' in C# of an index"),
             (r#""Priority":"High""#, "the priority of an index"),
         ] {
             check(&format!(r#"{{"Name":"X",{MAP},{more}}}"#), &format!("NotSupported(\"{feature}\")"));

@@ -5,9 +5,11 @@
 
 mod condition;
 mod likeness;
+mod loading;
 mod order;
 mod projection;
 mod score;
+mod scripted;
 mod suggest;
 mod text;
 
@@ -17,7 +19,9 @@ use crate::plan::{Condition, IndexQuery, Page, SortBy, SortKey};
 use score::Scores;
 
 pub use crate::index::EntryId;
+pub use loading::{Loading, SeveralLoaded};
 pub use projection::{MissingValue, Row};
+pub use scripted::{ScriptFailure, ScriptProjection, ScriptRow, ScriptRows};
 pub use suggest::suggest;
 
 /// What a query found.

@@ -79,6 +79,9 @@ pub enum MapError {
     /// A text over [`TEXT_SIZE_MAX`](super::limits::TEXT_SIZE_MAX).
     #[error("A text of over {} bytes was made", super::limits::TEXT_SIZE_MAX)]
     TooLong,
+    /// A script failed, or took more than it may.
+    #[error("{0}")]
+    Script(String),
     /// The host failed: it could not read a document, for instance.
     #[error("{0}")]
     Host(String),

@@ -4,6 +4,7 @@ use super::error::{CompileError, MapError};
 use super::evaluate::Evaluator;
 use super::expression::Program;
 use super::host::{DocumentView, Host};
+use super::javascript::{self, Compiled, Refusal, ScriptMap};
 use super::linq;
 use super::source::Source;
 use super::value::Value;
@@ -13,12 +14,30 @@ use std::rc::Rc;
 /// A compiled map. It can be shared between threads and run for any number of documents.
 #[derive(Debug)]
 pub struct Map {
-    program: Program,
+    kind: Kind,
     source: Source,
     reads_metadata: bool,
     referenced: Vec<String>,
     reads_compare_exchange: bool,
     makes: linq::Makes,
+}
+
+/// How it runs.
+#[derive(Debug)]
+enum Kind {
+    Native(Program),
+    Script(ScriptMap),
+}
+
+/// Why a map in JavaScript is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScriptRefused {
+    /// It is none.
+    #[error(transparent)]
+    Wrong(#[from] CompileError),
+    /// It needs what is not there: which.
+    #[error("{0}")]
+    NotSupported(String),
 }
 
 /// One output of a map or a reduce: an entry of an index.
@@ -56,7 +75,33 @@ impl Map {
     pub fn compile(text: &str) -> Result<Map, CompileError> {
         let linq::CompiledMap { program, source, reads_metadata, referenced, reads_compare_exchange, makes } =
             linq::compile_map(text)?;
-        Ok(Map { program, source, reads_metadata, referenced, reads_compare_exchange, makes })
+        let kind = Kind::Native(program);
+        Ok(Map { kind, source, reads_metadata, referenced, reads_compare_exchange, makes })
+    }
+
+    /// Compiles a map that is written in JavaScript.
+    ///
+    /// * `sources`: functions that it may call.
+    ///
+    /// # Errors
+    ///
+    /// [`ScriptRefused`]
+    pub fn compile_script(text: &str, sources: &str) -> Result<Map, ScriptRefused> {
+        let (source, compiled) = javascript::compile(text, sources).map_err(|refusal| match refusal {
+            Refusal::Wrong(error) => ScriptRefused::Wrong(error),
+            Refusal::NotSupported(feature) => ScriptRefused::NotSupported(feature),
+        })?;
+        match compiled {
+            Compiled::Native(text) => Ok(Map { source, ..Map::compile(&text)? }),
+            Compiled::Script(script) => Ok(Map {
+                source,
+                reads_metadata: true,
+                referenced: Vec::new(),
+                reads_compare_exchange: false,
+                makes: linq::Makes { fields: script.makes_fields, ..linq::Makes::default() },
+                kind: Kind::Script(script),
+            }),
+        }
     }
 
     /// Where its documents come from.
@@ -66,7 +111,10 @@ impl Map {
 
     /// The names of the fields of its outputs. Fields that `CreateField` makes are not among them.
     pub fn output_fields(&self) -> &[Box<str>] {
-        &self.program.names
+        match &self.kind {
+            Kind::Native(program) => &program.names,
+            Kind::Script(script) => &script.names,
+        }
     }
 
     /// Whether it reads metadata but the id and the collection; if not, views may leave them out.
@@ -110,7 +158,10 @@ impl Map {
         host: &mut dyn Host<'d>,
         emit: Emit<'_, 'd>,
     ) -> Result<(), MapError> {
-        run(&self.program, Value::Document(Rc::new(document)), host, emit)
+        match &self.kind {
+            Kind::Native(program) => run(program, Value::Document(Rc::new(document)), host, emit),
+            Kind::Script(script) => script.run(&document, emit),
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod options;
 mod page;
 mod parameters;
 mod projection;
+mod script;
 mod search_text;
 mod suggestion;
 
@@ -29,7 +30,9 @@ pub use projection::{Projected, ProjectedColumn, Projection, ProjectionBehavior,
 pub use search_text::{SearchPart, Wildcard};
 pub use suggestion::{Suggestion, SuggestionDistance, SuggestionOptions};
 
-use crate::rql::{self, Call, Expression, Output, Query, Segment};
+pub use script::{Load, LoadIds, ScriptClause, ScriptForm};
+
+use crate::rql::{self, Call, Expression, Query, Segment};
 
 /// A query, its parameters put in.
 #[derive(Debug, Clone)]
@@ -38,6 +41,8 @@ pub struct Plan {
     pub find: Find,
     /// What is made of each document; `None`: nothing, it is wanted itself.
     pub projection: Option<Projection>,
+    /// What is run for each document: what changes it, or what its result is.
+    pub script: Option<ScriptClause>,
     /// Paths to ids of documents to include, without the alias.
     pub includes: Vec<String>,
     /// Which part of what it finds is wanted.
@@ -61,12 +66,9 @@ impl Plan {
     /// [`Refused`]
     pub fn new(query: &Query<'_>, parameters: Parameters<'_>) -> Result<Plan, Refused> {
         for (is_there, feature) in [
-            (!query.functions.is_empty(), "declared functions"),
             (query.from.is_of_revisions, "queries over revisions"),
             (!query.group_by.is_empty(), "'group by'"),
-            (!query.load.is_empty(), "'load'"),
             (query.filter.is_some() || query.filter_limit.is_some(), "'filter'"),
-            (matches!(query.output, Output::Update(_)), "patches ('update')"),
         ] {
             if is_there {
                 return Err(Refused::NotSupported(feature.to_owned()));
@@ -80,11 +82,17 @@ impl Plan {
             Some(collection) => Find::Collection(collection),
             None => Find::Index(IndexQuery::plan(query, parameters)?),
         };
+        let script = ScriptClause::plan(query, parameters)?;
+        let projection = match script.is_some() || suggestion::is_wanted(query) {
+            true => None,
+            false => Projection::plan(query, parameters)?,
+        };
         let alias = query.from.alias.as_deref();
         let includes = query.include.iter().map(|include| self::include(include, alias, parameters));
         Ok(Plan {
             find,
-            projection: if suggestion::is_wanted(query) { None } else { Projection::plan(query, parameters)? },
+            projection,
+            script,
             includes: includes.collect::<Result<_, _>>()?,
             page: Page::of(&query.limit, parameters)?,
         })
@@ -103,6 +111,7 @@ impl Plan {
     /// Whether results that are equal come once.
     pub fn is_distinct(&self) -> bool {
         self.projection.as_ref().is_some_and(|projection| projection.is_distinct)
+            || self.script.as_ref().is_some_and(|script| script.is_distinct)
     }
 }
 

@@ -13,6 +13,11 @@ impl<'p> Parameters<'p> {
         Parameters(values.filter(|values| !values.members().is_empty()))
     }
 
+    /// All of them as one JSON object.
+    pub(crate) fn all(&self) -> Vec<u8> {
+        self.0.map_or_else(|| b"{}".to_vec(), json::Value::to_vec)
+    }
+
     fn get(&self, name: &str) -> Result<&'p json::Value, Refused> {
         let Some(values) = self.0 else {
             let text = "The query is parametrized but the actual values of parameters were not provided";

@@ -107,9 +107,8 @@ impl Projection {
         let alias = query.from.alias.as_deref();
         let columns = match projection {
             rql::Projection::All => return Ok(None),
-            rql::Projection::Object(_) => {
-                return Err(Refused::NotSupported("projections by JavaScript ('select { .. }')".to_owned()));
-            }
+            // They are scripts.
+            rql::Projection::Object(_) => return Ok(None),
             rql::Projection::Columns(columns) => columns,
         };
         if let [Column { value: ColumnValue::Field(path), .. }] = columns.as_slice()

@@ -262,20 +262,44 @@ fn columns_have_the_names_that_the_reference_gives_them() {
     check_projection("from U select '@metadata'.'@nested-object-types' as N", "N=metadata @nested-object-types");
 }
 
+#[track_caller]
+fn check_script(text: &str, expected: &str) {
+    let script = plan(text, r#"{"p":1}"#).unwrap().script.expect(text);
+    let loads: Vec<String> = script.loads.iter().map(|load| format!("{}{:?}", load.alias, load.ids)).collect();
+    assert_eq!(format!("{}{:?} {}", script.declarations, script.form, loads.join(" ")), expected, "{text}");
+}
+
+#[test]
+fn what_is_run_is_told_from_what_is_read() {
+    check_script("from U as u select { A: u.A }", "Object(\"{ A: u.A }\") ");
+    check_script("from U update { this.x = 1 }", "Update(\" this.x = 1 \") ");
+    check_script(
+        "from U as u load u.F as f, $p as g[] update { u.f = f }",
+        "Update(\" u.f = f \") fPath(\"F\") gGiven([\"1\"])",
+    );
+    check_script(
+        "declare function f(a, b) { return a } from U as u select f(u, $p)",
+        "function f(a,b) { return a }\nCall(\"f(u,$p)\") ",
+    );
+    check_script(
+        "declare function f(a) { return a } from U as u select f(u.A) as x, u.B, id()",
+        "function f(a) { return a }\nColumns(\"{\\\"x\\\":f(u?.[\\\"A\\\"]),\\\"B\\\":u?.[\\\"B\\\"],\\\"id\\\":id(u),}\") ",
+    );
+    assert!(plan("from U as u load u.F as f select u.A", "{}").unwrap().script.is_none());
+}
+
 #[test]
 fn what_is_not_there_is_refused_by_name() {
     for (text, feature) in [
-        ("from Users as u select { Name: u.Name }", "projections by JavaScript"),
         ("from Users select facet(Name)", "facet() in 'select'"),
         ("from Users select Tags[0]", "'Tags[0]' in 'select'"),
-        ("from Users update { this.x = 1 }", "'update'"),
-        ("from Users load Friend as f", "'load'"),
         ("from Users filter Name = 'x'", "'filter'"),
         ("from Users filter_limit 3", "'filter'"),
         ("from Users include counters('x')", "'include' of counters()"),
         ("from Users (Revisions = true)", "revisions"),
         ("from Users group by Name select count()", "'group by'"),
-        ("declare function f(x) { return x } from Users as u select f(u)", "declared functions"),
+        ("declare timeseries f(x) { from x.T } from Users as u select f(u)", "'declare timeseries'"),
+        ("from Users as u load u.F as f select f", "'select' of a loaded document"),
         ("from Users where search(id(), 'x')", "search() of id()"),
         ("from Users where spatial.within(a, b)", "spatial.within() in a condition"),
         ("from Users order by custom(Name, 'x')", "sorting by custom()"),

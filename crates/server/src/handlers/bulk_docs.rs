@@ -8,7 +8,7 @@ use database::documents::Batch;
 use hyper::StatusCode;
 use hyper::header::CONTENT_TYPE;
 
-use super::docs::submit;
+use super::patches::submit;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::query_string::QueryString;
@@ -40,7 +40,7 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     if batch.is_empty() {
         return Ok(reply::json(StatusCode::CREATED, &b"{\"Results\":[]}"[..]));
     }
-    let outcome = submit(exchange.database(), batch).await?;
+    let outcome = submit(&exchange.node, exchange.database(), batch).await?;
     let mut body = Vec::with_capacity(16 + 160 * outcome.results.len());
     outcome.write(&mut json::Writer::new(&mut body));
     Ok(reply::json(StatusCode::CREATED, body))

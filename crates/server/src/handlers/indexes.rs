@@ -91,7 +91,10 @@ fn write_definition(json: &mut json::Writer<'_>, index: &Index) {
             Some(given) => given.write(json.name("Configuration")),
             None => _ = json.name("Configuration").object(|_| {}),
         }
-        json.name("AdditionalSources").object(|_| {});
+        match map.and_then(|map| map.given().get("AdditionalSources")).filter(|given| !given.members().is_empty()) {
+            Some(given) => given.write(json.name("AdditionalSources")),
+            None => _ = json.name("AdditionalSources").object(|_| {}),
+        }
         json.name("AdditionalAssemblies").array(|_| {}).name("CompoundFields").array(|_| {});
         match map.and_then(|map| map.given().get("Reduce")) {
             Some(reduce) => reduce.write(json.name("Reduce")),
@@ -161,7 +164,11 @@ fn write_field(json: &mut json::Writer<'_>, name: &str, indexing: &str, is_sugge
 }
 
 fn kind(index: &Index) -> &'static str {
-    match (index.definition().as_map().is_some(), index.definition().is_grouped()) {
+    let definition = index.definition();
+    let is_script = definition.as_map().is_some_and(|map| map.is_script());
+    match (definition.as_map().is_some(), definition.is_grouped()) {
+        (true, false) if is_script => "JavaScriptMap",
+        (true, true) if is_script => "JavaScriptMapReduce",
         (true, false) => "Map",
         (true, true) => "MapReduce",
         (false, false) => "AutoMap",
@@ -404,15 +411,19 @@ fn read_terms(index: &Index, field: &str, from: Option<&str>, count: u64) -> Res
 /// Takes over definitions, all of which must be acceptable.
 pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_object().await?;
-    let Some(Value::Array(given)) = body.get("Indexes") else {
-        return Err(Error::Argument("The body must have an array 'Indexes'".to_owned()));
-    };
-    let definitions = given.iter().map(|given| MapIndex::from_json(given).map_err(Error::from));
-    let definitions = definitions.collect::<Result<Vec<_>>>()?;
-    let names: Vec<String> = definitions.iter().map(|definition| definition.name().to_owned()).collect();
     let database = exchange.database().clone();
-    let put = move || Ok(definitions.into_iter().try_for_each(|definition| database.indexes().put(definition))?);
-    exchange.node.bridge.run(Pool::Short, put).await?;
+    // Compiling a map may take an engine of scripts.
+    let put = move || {
+        let Some(Value::Array(given)) = body.get("Indexes") else {
+            return Err(Error::Argument("The body must have an array 'Indexes'".to_owned()));
+        };
+        let definitions = given.iter().map(|given| MapIndex::from_json(given).map_err(Error::from));
+        let definitions = definitions.collect::<Result<Vec<_>>>()?;
+        let names: Vec<String> = definitions.iter().map(|definition| definition.name().to_owned()).collect();
+        definitions.into_iter().try_for_each(|definition| database.indexes().put(definition))?;
+        Ok(names)
+    };
+    let names = exchange.node.bridge.run(Pool::Short, put).await?;
     let raft_index = exchange.node.databases.raft_index()?;
     Ok(reply::object(StatusCode::CREATED, |json| {
         json.name("Results").array(|json| {

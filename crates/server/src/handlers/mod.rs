@@ -15,6 +15,7 @@ pub(crate) mod multi_get;
 pub(crate) mod node_info;
 pub(crate) mod operations;
 pub(crate) mod pages;
+pub(crate) mod patches;
 pub(crate) mod queries;
 pub(crate) mod sample_data;
 pub(crate) mod statistics;

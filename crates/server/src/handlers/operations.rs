@@ -67,7 +67,19 @@ pub(crate) fn write(json: &mut json::Writer<'_>, operation: &Operation) {
             json.name("Result").object(|json| {
                 json.name("$type").string("Raven.Client.Documents.Operations.BulkOperationResult, Raven.Client");
                 json.name("Total").unsigned(result.total).name("Message").string(&result.message);
-                json.name("Details").array(|_| {}).name("Query").null();
+                json.name("Details").array(|json| {
+                    for detail in &result.details {
+                        json.object(|json| {
+                            json.name("$type").string(
+                                "Raven.Client.Documents.Operations.BulkOperationResult+PatchDetails, Raven.Client",
+                            );
+                            json.name("Id").string(&detail.id);
+                            json.name("ChangeVector").optional_string(detail.change_vector.as_deref());
+                            json.name("Status").string(detail.status);
+                        });
+                    }
+                });
+                json.name("Query").null();
                 json.name("DocumentsProcessed").unsigned(result.documents_processed);
                 json.name("AttachmentsProcessed").unsigned(0).name("CountersProcessed").unsigned(0);
                 json.name("TimeSeriesProcessed").unsigned(0);

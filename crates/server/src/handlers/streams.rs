@@ -97,7 +97,8 @@ pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
         with_snapshots(exchange, ready.as_ref(), |index, documents| {
             let memory = &exchange.node.memory;
             let deadline = deadline_of_query(exchange, out);
-            stream_query(out, &Running::new(&request.plan, index, documents, memory, &deadline)?, format)
+            let limits = exchange.database().limits().script;
+            stream_query(out, &Running::new(&request.plan, index, documents, memory, &deadline, limits)?, format)
         })
     })
     .await
@@ -127,6 +128,9 @@ fn stream_query(out: &mut AnswerWriter, running: &Running<'_>, format: Format) -
     documents.form = if format == Format::Lines { Form::Items } else { Form::Elements };
     let mut row = Vec::new();
     running.each(&mut |hit| {
+        if let Some(rows) = running.script_rows(&hit, false)? {
+            return rows.iter().try_for_each(|row| documents.write(out, |out| out.extend_from_slice(&row.json)));
+        }
         row.clear();
         running.write_row(&hit, false, &mut row)?;
         documents.write(out, |out| out.extend_from_slice(&row))

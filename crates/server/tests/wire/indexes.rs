@@ -228,7 +228,12 @@ fn what_a_definition_cannot_have_is_told_with_its_place() {
     );
     let version = env!("CARGO_PKG_VERSION");
     for (map, more, feature) in [
-        ("map('Users', u => ({ a: u.A }))", "", "indexes in JavaScript"),
+        ("map('Users', u => ({ a: load(u.F, 'Users').A }))", "", "load() in an index"),
+        (
+            "map('Users', u => ({ a: u.A }))",
+            r#","Reduce":"groupBy(x => x.a).aggregate(g => ({ a: g.key }))""#,
+            "reduces in JavaScript",
+        ),
         (BY_AGE, r#","Fields":{"Name":{"Spatial":{}}}"#, "the option 'Spatial' of a field"),
     ] {
         let message = format!("Rookery {version} does not support {feature} yet");

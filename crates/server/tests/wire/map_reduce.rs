@@ -115,3 +115,21 @@ fn what_a_reduce_cannot_be_is_told() {
     let message = "the results of an index with a reduce have no documents";
     wire.check_error("POST /databases/db/queries", body, 500, "InvalidQueryException", message);
 }
+
+#[test]
+fn groups_are_projected_by_javascript() {
+    let wire = with_orders();
+    put(&wire, "A", BY_COMPANY, SUMS);
+    assert_eq!(
+        results(&wire, "from index 'A' as r where r.Company = 'A' select { C: r.Company, Mean: r.Total / r.Count }"),
+        r#"{"C":"A","Mean":99.5}"#
+    );
+    let patch = r#"{"Query":{"Query":"from index 'A' update { this.x = 1 }"}}"#;
+    wire.check_error(
+        "PATCH /databases/db/queries",
+        patch,
+        500,
+        "InvalidOperationException",
+        "The results of an index with a reduce",
+    );
+}

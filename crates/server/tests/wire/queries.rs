@@ -124,7 +124,6 @@ fn what_is_not_there_is_told_from_what_is_wrong() {
     let post = "POST /databases/db/queries";
     let version = env!("CARGO_PKG_VERSION");
     for (text, feature) in [
-        ("from Users as u select { F: u.F }", "projections by JavaScript ('select { .. }')"),
         ("from Users group by N", "'group by'"),
         ("from Users where spatial.within(Name, 'x')", "spatial.within() in a condition"),
     ] {
@@ -172,7 +171,6 @@ fn a_query_deletes_what_it_finds_in_the_background() {
         assert!(start.elapsed().as_secs() < 10, "{state}");
     }
     check(&wire, "from @all_docs", &["pets/1"], 1, None);
-    wire.check_error("PATCH /databases/db/queries", "{}", 501, "RavenException", "Rookery");
 }
 
 #[test]

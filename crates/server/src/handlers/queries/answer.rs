@@ -12,7 +12,7 @@ use super::collection::keep;
 use super::running::{Counts, Hit, Running};
 use crate::answers::WholeOut;
 use crate::date::NEVER;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::handlers::docs::write_includes;
 use crate::memory::Room;
@@ -51,6 +51,8 @@ impl<'a> Answer<'a> {
             let paths: Vec<IncludePath> = includes.iter().map(|path| IncludePath::new(path)).collect();
             let documents: Vec<&Document<'_>> = included.kept.iter().collect();
             write_includes(out, &running.deadline.includes(running.documents, &documents, &paths)?)?;
+        } else if running.plan.script.is_some() {
+            write_includes(out, &running.script_included()?)?;
         }
         out.buffer().extend_from_slice(b"},");
         self.end(out);
@@ -86,14 +88,31 @@ impl<'a> Answer<'a> {
         let running = self.running;
         let mut results = Vec::new();
         let mut counted = None;
-        let mut taken = 0;
+        let mut taken = 0u64;
+        let (mut is_begun, mut more) = (false, 0);
         let total = running.each(&mut |hit| {
             let buffer = if counted.is_some() { out.buffer() } else { &mut results };
-            if taken > 0 {
-                buffer.push(b',');
+            match running.script_rows(&hit, self.is_metadata_only)? {
+                Some(rows) => {
+                    // A script may give several results, or none.
+                    more += rows.len() as i64 - 1;
+                    for row in rows {
+                        if is_begun {
+                            buffer.push(b',');
+                        }
+                        is_begun = true;
+                        buffer.extend_from_slice(&row.json);
+                    }
+                }
+                None => {
+                    if is_begun {
+                        buffer.push(b',');
+                    }
+                    is_begun = true;
+                    running.write_row(&hit, self.is_metadata_only, buffer)?;
+                }
             }
             taken += 1;
-            running.write_row(&hit, self.is_metadata_only, buffer)?;
             if counted.is_none() && results.len() >= self.whole_size {
                 let counts = running.counts()?;
                 self.begin(out, counts, 0)?;
@@ -107,7 +126,8 @@ impl<'a> Answer<'a> {
             included.keep(running, hit)
         })?;
         if counted.is_none() {
-            self.begin(out, Counts { total, taken }, 0)?;
+            let total = if total < 0 { total } else { total + more };
+            self.begin(out, Counts { total, taken: taken.saturating_add_signed(more) }, 0)?;
             out.buffer().append(&mut results);
         }
         Ok(())
@@ -123,20 +143,36 @@ impl<'a> Answer<'a> {
         let mut skipped = 0;
         let mut is_full = take == 0;
         let outcome = running.each(&mut |hit| {
-            row.clear();
-            running.write_values(running.plan.projection.as_ref(), &hit, &mut row)?;
-            if !seen.insert(xxhash_rust::xxh3::xxh3_128(&row)) {
-                skipped += 1;
-                return Ok(());
+            let mut is_new = |values: &[u8], seen: &mut HashSet<u128>, results: &mut Vec<u8>| {
+                if !seen.insert(xxhash_rust::xxh3::xxh3_128(values)) {
+                    skipped += 1;
+                    return Ok(false);
+                }
+                is_full |= seen.len() as u64 > take;
+                if is_full {
+                    return Err(Error::from(database::Error::Canceled));
+                }
+                if !results.is_empty() {
+                    results.push(b',');
+                }
+                Ok(true)
+            };
+            match running.script_rows(&hit, false)? {
+                Some(rows) => {
+                    for row in rows {
+                        if is_new(&row.values, &mut seen, &mut results)? {
+                            results.extend_from_slice(&row.json);
+                        }
+                    }
+                }
+                None => {
+                    row.clear();
+                    running.write_values(running.plan.projection.as_ref(), &hit, &mut row)?;
+                    if is_new(&row, &mut seen, &mut results)? {
+                        running.write_row(&hit, self.is_metadata_only, &mut results)?;
+                    }
+                }
             }
-            is_full |= seen.len() as u64 > take;
-            if is_full {
-                return Err(database::Error::Canceled.into());
-            }
-            if !results.is_empty() {
-                results.push(b',');
-            }
-            running.write_row(&hit, self.is_metadata_only, &mut results)?;
             room.grow(results.len() + seen.len() * size_of::<u128>())?;
             included.keep(running, hit)
         });

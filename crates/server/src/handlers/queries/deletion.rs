@@ -87,6 +87,7 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
                 total,
                 documents_processed: 0,
                 message: format!("Processed {total} items."),
+                details: Vec::new(),
             }),
             Err(Error::Database(database::Error::Canceled)) => OperationStatus::Canceled,
             Err(Error::Database(error)) => OperationStatus::Faulted(Arc::new(error)),

@@ -10,11 +10,13 @@
 mod answer;
 mod collection;
 mod deletion;
+mod patching;
 mod ready;
 mod request;
 mod running;
 
 pub(crate) use deletion::delete;
+pub(crate) use patching::patch;
 pub(crate) use ready::{Ready, ready};
 pub(crate) use request::Request;
 pub(crate) use running::{Opened, Running};
@@ -115,7 +117,8 @@ fn answer_at_once(
     ready: Option<&Ready>,
     start: Instant,
 ) -> Result<Option<Reply>> {
-    if !request.plan.includes.is_empty() {
+    // A script may take long.
+    if !request.plan.includes.is_empty() || request.plan.script.is_some() {
         return Ok(None);
     }
     with_snapshots(exchange, ready, |index, documents| {
@@ -159,7 +162,8 @@ impl Asked<'_> {
     ) -> Result<Option<Reply>> {
         let Asked { exchange, request, start, whole_size } = *self;
         let is_metadata_only = exchange.query().is_true("metadataOnly")?;
-        let running = Running::new(&request.plan, index, documents, &exchange.node.memory, deadline)?;
+        let limits = exchange.database().limits().script;
+        let running = Running::new(&request.plan, index, documents, &exchange.node.memory, deadline, limits)?;
         let etag = running.etag()?;
         if reply::is_match(exchange.if_none_match(), etag.to_string().as_bytes()) {
             return Ok(Some(reply::empty(StatusCode::NOT_MODIFIED)));

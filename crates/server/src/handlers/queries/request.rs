@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hyper::StatusCode;
-use query::plan::{Parameters, Plan, ProjectionBehavior, Refused};
+use query::plan::{Parameters, Plan, ProjectionBehavior, Refused, ScriptForm};
 use query::rql;
 
 use crate::error::{Error, Result};
@@ -24,7 +24,8 @@ impl Request {
     /// Reads `query`, `start` and `pageSize` of a query string.
     pub(crate) fn of_address(exchange: &Exchange) -> Result<Request> {
         let query = exchange.query();
-        let mut request = Request::parse(&exchange.node, &query.get("query").unwrap_or_default(), None)?;
+        let request = Request::parse(&exchange.node, &query.get("query").unwrap_or_default(), None)?;
+        let mut request = request.refuse_update()?;
         request.plan.page = request.plan.page.within(query.page_start()?, query.number("pageSize")?);
         if query.is_true("waitForNonStaleResults")? {
             request.stale_wait = Some(STALE_WAIT);
@@ -40,7 +41,7 @@ impl Request {
         if !matches!(parameters, None | Some(json::Value::Null | json::Value::Object(_))) {
             return Err(Error::Argument("'QueryParameters' must be an object".to_owned()));
         }
-        let mut request = Request::parse(node, text, parameters)?;
+        let mut request = Request::parse(node, text, parameters)?.refuse_update()?;
         let number = |name| match body.get(name) {
             None | Some(json::Value::Null) => Ok(None),
             Some(value) => match value.as_i64().and_then(|number| u64::try_from(number).ok()) {
@@ -76,6 +77,40 @@ impl Request {
             Refused::NotSupported(feature) => Error::not_supported(feature),
         })?;
         Ok(Request { text: text.to_owned(), plan, stale_wait: None })
+    }
+
+    /// Reads `{"Query":{"Query":..,"QueryParameters":..}}`, whose query has to end with `update`.
+    pub(crate) fn of_patch(node: &Node, body: &[u8]) -> Result<Request> {
+        let body = parse_object(body)?;
+        let Some(query @ json::Value::Object(_)) = body.get("Query") else {
+            return Err(Error::BadRequest("Missing 'Query' property.".to_owned()));
+        };
+        let text = query.get("Query").and_then(json::Value::as_str).unwrap_or_default();
+        let parameters = query.get("QueryParameters");
+        if !matches!(parameters, None | Some(json::Value::Null | json::Value::Object(_))) {
+            return Err(Error::Argument("'QueryParameters' must be an object".to_owned()));
+        }
+        let request = Request::parse(node, text, parameters)?;
+        match request.plan.script.as_ref().map(|script| &script.form) {
+            Some(ScriptForm::Update(_)) => Ok(request),
+            _ => Err(Error::Query {
+                message: "Update operations must end with UPDATE clause".to_owned(),
+                query: text.to_owned(),
+                is_grammar: true,
+            }),
+        }
+    }
+
+    /// Nothing is changed where only an answer is asked for.
+    fn refuse_update(self) -> Result<Request> {
+        match self.plan.script.as_ref().map(|script| &script.form) {
+            Some(ScriptForm::Update(_)) => Err(Error::Query {
+                message: "UPDATE is a clause of patches: PATCH queries".to_owned(),
+                query: self.text,
+                is_grammar: false,
+            }),
+            _ => Ok(self),
+        }
     }
 }
 

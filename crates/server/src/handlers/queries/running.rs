@@ -1,11 +1,14 @@
 //! A query on its snapshots: what it finds, and how many there are.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use database::Index;
 use database::documents::{Document, Etag, Snapshot};
-use query::execute::{self, Found};
+use database::script;
+use query::execute::{self, Found, ScriptProjection, ScriptRows};
 use query::index::{IndexEntry, IndexSnapshot};
 use query::indexing::progress_of;
 use query::plan::{CollectionQuery, Filter, Find, IndexQuery, Page, Plan, Projection, Source};
@@ -28,6 +31,9 @@ pub(crate) struct Running<'a> {
     results: Results<'a>,
     /// The words of each of the plan's suggestions.
     pub(crate) suggested: Vec<Vec<String>>,
+    script: Option<ScriptProjection<'a>>,
+    /// Ids that scripts want to be included.
+    script_includes: RefCell<BTreeSet<String>>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "one for each query, and never moved")]
@@ -48,6 +54,14 @@ impl Hit<'_, '_> {
     fn row(&self) -> execute::Row<'_> {
         execute::Row { document: self.document.as_ref(), entry: self.entry }
     }
+}
+
+/// One result of a script.
+pub(crate) struct ScriptedRow {
+    /// Its properties, without braces and metadata.
+    pub(crate) values: Vec<u8>,
+    /// All of it.
+    pub(crate) json: Vec<u8>,
 }
 
 /// The index of a query, opened.
@@ -105,6 +119,7 @@ impl<'a> Running<'a> {
         documents: &'a Snapshot<'a>,
         memory: &'a Arc<Memory>,
         deadline: &'a Deadline,
+        limits: script::Limits,
     ) -> Result<Running<'a>> {
         let mut suggested = Vec::new();
         let results = match (&plan.find, ready) {
@@ -137,7 +152,20 @@ impl<'a> Running<'a> {
             (Find::Index(_), None) => unreachable!("a query that needs an index was made ready with one"),
             (Find::Collection(query), _) => Results::Collection(query),
         };
-        Ok(Running { plan, documents, memory, deadline, results, suggested })
+        let script = match &plan.script {
+            Some(clause) => Some(ScriptProjection::new(clause, limits)?),
+            None => None,
+        };
+        Ok(Running {
+            plan,
+            documents,
+            memory,
+            deadline,
+            results,
+            suggested,
+            script,
+            script_includes: RefCell::default(),
+        })
     }
 
     /// What `IndexName` says.
@@ -182,6 +210,44 @@ impl<'a> Running<'a> {
                 Ok(total.cast_signed())
             }
         }
+    }
+
+    /// The results that a script makes of a document; `None`: no script is asked.
+    pub(crate) fn script_rows(&self, hit: &Hit<'_, '_>, is_metadata_only: bool) -> Result<Option<Vec<ScriptedRow>>> {
+        let Some(script) = self.script.as_ref().filter(|_| !is_metadata_only) else { return Ok(None) };
+        let stored = hit.entry.and_then(|entry| entry.stored()).unwrap_or(json::Raw::new(b"{}"));
+        let ScriptRows { rows, includes } = script.rows(hit.document.as_ref().ok_or(stored), self.documents)?;
+        self.script_includes.borrow_mut().extend(includes);
+        // As the reference: none where an index answers.
+        let score = hit.entry.is_none().then_some(0.0);
+        let whole = rows.into_iter().map(|row| {
+            let mut json = Vec::with_capacity(row.values.len() + row.metadata.len() + 200);
+            json.push(b'{');
+            json.extend_from_slice(&row.values);
+            json.extend_from_slice(if row.values.is_empty() { b"" } else { b"," });
+            json.extend_from_slice(b"\"@metadata\":{");
+            if !row.is_document {
+                json.extend_from_slice(b"\"@projection\":true,");
+            }
+            if !row.metadata.is_empty() {
+                json.extend_from_slice(&row.metadata);
+                json.push(b',');
+            }
+            match &hit.document {
+                Some(document) => document.write_computed_metadata(&mut json, score),
+                None => json.extend_from_slice(b"\"@change-vector\":null"),
+            }
+            json.extend_from_slice(b"}}");
+            ScriptedRow { values: row.values, json }
+        });
+        Ok(Some(whole.collect()))
+    }
+
+    /// Documents that scripts want to be included.
+    pub(crate) fn script_included(&self) -> Result<Vec<Document<'a>>> {
+        let ids = self.script_includes.borrow();
+        let documents = self.documents.get_many(ids.iter().map(String::as_str))?;
+        Ok(documents.into_iter().flatten().collect())
     }
 
     /// Appends what a result is in the answer.
@@ -281,8 +347,8 @@ impl<'a> Running<'a> {
             Results::Index { index, .. } => index.sources().iter().map(Option::as_deref).collect(),
         };
         for source in sources {
-            // What is included may be of any collection.
-            match source.filter(|_| plan.includes.is_empty()) {
+            // What is included, or loaded by a script, may be of any collection.
+            match source.filter(|_| plan.includes.is_empty() && plan.script.is_none()) {
                 Some(name) => {
                     let last = self.documents.last_etags(Some(name))?;
                     let count = self.documents.collection(name)?.map_or(0, |collection| collection.document_count);

@@ -1,0 +1,106 @@
+//! Patching what a query finds, some documents at a time.
+
+use documents::{
+    Batch, CommandResult, Expected, PatchRequest, PatchRun, PatchScript, PatchStatus, ScriptRunner, Seen, View,
+};
+use json::Raw;
+use query::execute::Loading;
+use query::plan::ScriptClause;
+use script::{Document, Input};
+
+use super::host::document;
+use super::runner::{Prepared, run};
+use crate::{Database, Error, Result};
+
+/// The clause `update` of a query, ready to be run.
+pub struct QueryPatch<'d> {
+    database: &'d Database,
+    prepared: Prepared,
+    loads: Vec<Loading<'d>>,
+}
+
+/// What became of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatchedDocument {
+    /// Its id.
+    pub id: String,
+    /// What became of it.
+    pub status: PatchStatus,
+    /// Its change vector, if it was written.
+    pub change_vector: Option<String>,
+}
+
+impl<'d> QueryPatch<'d> {
+    /// Compiles it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Script`] without an id.
+    pub fn new(database: &'d Database, update: &'d ScriptClause) -> Result<QueryPatch<'d>> {
+        let wrong = |error| Error::Script { id: String::new(), error };
+        let before = update.alias.as_ref().map(|alias| format!("var {alias}=this;")).unwrap_or_default();
+        let names: Vec<&str> = update.loads.iter().map(|load| load.alias.as_str()).collect();
+        let prepared = Prepared::new(database, &update.declarations, (&before, update.text()), &update.values, &names)
+            .map_err(wrong)?;
+        prepared.program.check().map_err(wrong)?;
+        Ok(QueryPatch { database, prepared, loads: update.loads.iter().map(Loading::new).collect() })
+    }
+
+    /// Patches documents in one transaction; gives what became of each. Those that are gone are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Script`], after which nothing of these documents was changed; storage fails.
+    pub fn patch(&mut self, ids: &[String]) -> Result<Vec<PatchedDocument>> {
+        let mut batch = Batch::new();
+        let request = PatchRequest {
+            patch: PatchScript { script: String::new(), values: Vec::new() },
+            if_missing: None,
+            create_if_missing: None,
+            returns_document: false,
+            skips_mismatch: false,
+        };
+        for id in ids {
+            batch.patch(id, Expected::Any, request.clone())?;
+        }
+        let outcome = {
+            let database = self.database;
+            database.write_resolved(&batch, &mut &mut *self)?
+        };
+        let told = outcome.results.into_iter().filter_map(|result| match result {
+            CommandResult::Patch { told, written } if told.status != PatchStatus::DocumentDoesNotExist => {
+                let change_vector = written.map(|written| written.change_vector);
+                Some(PatchedDocument { id: told.id, status: told.status, change_vector })
+            }
+            _ => None,
+        });
+        Ok(told.collect())
+    }
+
+    /// The documents that a document names.
+    fn load(&self, seen: &Seen, view: &mut View<'_>) -> Result<Vec<Vec<Document>>> {
+        let mut loaded = Vec::new();
+        for loading in &self.loads {
+            let mut documents = Vec::new();
+            for id in loading.ids(Raw::new(&seen.json))? {
+                documents.extend(view.get(&id)?.as_ref().map(document));
+            }
+            loaded.push(documents);
+        }
+        Ok(loaded)
+    }
+}
+
+impl ScriptRunner for &mut QueryPatch<'_> {
+    type Error = Error;
+
+    fn run(&mut self, _: &PatchScript, id: &str, document: Option<&Seen>, view: &mut View<'_>) -> Result<PatchRun> {
+        let loaded = match document {
+            Some(seen) => self.load(seen, view)?,
+            None => Vec::new(),
+        };
+        let inputs: Vec<Input<'_>> =
+            loaded.iter().zip(&self.loads).map(|(documents, loading)| loading.input(documents)).collect();
+        run(self.database, &self.prepared, &inputs, id, document, view)
+    }
+}

@@ -1,0 +1,44 @@
+//! What a script did, for those who debug it: the property `Debug` of the answer to a patch.
+
+use json::Writer;
+use script::{Effect, Outcome};
+
+/// `{"Info":[…],"Actions":{…}}`
+pub(super) fn debug(outcome: &Outcome) -> Vec<u8> {
+    const OTHERS: [&str; 7] = [
+        "GetCounter",
+        "IncrementCounter",
+        "DeleteCounter",
+        "GetTimeSeries",
+        "AppendTimeSeries",
+        "IncrementTimeSeries",
+        "DeleteTimeSeries",
+    ];
+    let mut out = Vec::new();
+    Writer::new(&mut out).object(|json| {
+        json.name("Info").array(|json| outcome.printed.iter().for_each(|line| _ = json.string(line)));
+        json.name("Actions").object(|json| {
+            json.name("LoadDocument").array(|json| {
+                for (id, is_there) in &outcome.loaded {
+                    json.object(|json| _ = json.name("Id").string(id).name("Exists").bool(*is_there));
+                }
+            });
+            json.name("PutDocument").array(|json| {
+                for effect in &outcome.effects {
+                    if let Effect::Put { id, json: document, .. } = effect {
+                        json.object(|json| _ = json.name("Id").string(id).name("Data").raw(document));
+                    }
+                }
+            });
+            json.name("DeleteDocument").array(|json| {
+                for effect in &outcome.effects {
+                    if let Effect::Delete { id, .. } = effect {
+                        json.string(id);
+                    }
+                }
+            });
+            OTHERS.iter().for_each(|name| _ = json.name(name).array(|_| ()));
+        });
+    });
+    out
+}

@@ -1,0 +1,54 @@
+//! What scripts of patches ask of the database.
+
+use documents::{Seen, View};
+use script::{Document, Host, Stored};
+
+use crate::{Database, Error};
+
+/// Answers from the view of a batch.
+pub(super) struct PatchHost<'h, 'v> {
+    pub database: &'h Database,
+    pub view: &'h mut View<'v>,
+    /// Why the last question has no answer.
+    pub failed: Option<Error>,
+}
+
+impl Host for PatchHost<'_, '_> {
+    fn load(&mut self, id: &str) -> Result<Option<Document>, String> {
+        match self.view.get(id) {
+            Ok(seen) => Ok(seen.as_ref().map(document)),
+            Err(error) => Err(self.note(error.into())),
+        }
+    }
+
+    /// An id with an etag that no write will have.
+    fn new_id(&mut self, given: &str) -> Result<String, String> {
+        let id = if given.is_empty() {
+            Ok(documents::id::random_guid())
+        } else {
+            self.database.write(given.len(), |writing| writing.new_id(given))
+        };
+        id.map_err(|error| self.note(error))
+    }
+}
+
+impl PatchHost<'_, '_> {
+    fn note(&mut self, error: Error) -> String {
+        let message = error.to_string();
+        self.failed.get_or_insert(error);
+        message
+    }
+}
+
+/// A document as scripts see it.
+pub(super) fn document(seen: &Seen) -> Document {
+    Document {
+        id: seen.id.clone(),
+        json: seen.json.as_slice().into(),
+        stored: seen.stored.as_ref().map(|(change_vector, date)| Stored {
+            change_vector: change_vector.clone(),
+            last_modified: date.to_string(),
+            ticks: date.ticks(),
+        }),
+    }
+}

@@ -1,0 +1,112 @@
+//! Running the scripts of a batch.
+
+use documents::{Expected, PatchEffect, PatchRun, PatchScript, ScriptRunner, Seen, View};
+use json::Raw;
+use script::{Body, Document, Effect, Input, Program, Run, is_name};
+
+use super::debug::debug;
+use super::host::{PatchHost, document};
+use crate::{Database, Error, Result};
+
+/// Runs scripts as clients send them: `this` is the document, `args` has the values, and `$name` is one of them.
+pub(super) struct Runner<'d> {
+    database: &'d Database,
+    /// The last script: a batch mostly has one for all of its documents.
+    last: Option<(PatchScript, Prepared)>,
+}
+
+/// A script with its arguments.
+pub(super) struct Prepared {
+    pub program: Program,
+    /// JSON of what `args` and the parameters behind it are.
+    pub arguments: Vec<Vec<u8>>,
+}
+
+impl Prepared {
+    /// * `declarations`: functions that the script may call.
+    /// * `before`: the beginning of the script's text, without an end of a line.
+    /// * `more`: parameters behind those.
+    pub fn new(
+        database: &Database,
+        declarations: &str,
+        (before, script): (&str, &str),
+        values: &[u8],
+        more: &[&str],
+    ) -> Result<Prepared, script::Error> {
+        let mut names = vec!["args".to_owned()];
+        let mut arguments = vec![values.to_vec()];
+        for (name, value) in Raw::new(values).members() {
+            let name = format!("${}", name.decode());
+            if is_name(&name) {
+                names.push(name);
+                arguments.push(value.bytes().to_vec());
+            }
+        }
+        let parameters: Vec<&str> = names.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        let text = if before.is_empty() { script.to_owned() } else { format!("{before}{script}") };
+        let program = Program::new(declarations, &parameters, Body::Statements(&text), database.limits().script)?;
+        Ok(Prepared { program, arguments })
+    }
+}
+
+impl<'d> Runner<'d> {
+    pub fn new(database: &'d Database) -> Runner<'d> {
+        Runner { database, last: None }
+    }
+}
+
+impl ScriptRunner for Runner<'_> {
+    type Error = Error;
+
+    fn run(
+        &mut self,
+        script: &PatchScript,
+        id: &str,
+        document: Option<&Seen>,
+        view: &mut View<'_>,
+    ) -> Result<PatchRun> {
+        if self.last.as_ref().is_none_or(|(last, _)| last != script) {
+            let prepared = Prepared::new(self.database, "", ("", &script.script), &script.values, &[]);
+            let prepared = prepared.map_err(|error| Error::Script { id: id.to_owned(), error })?;
+            self.last = Some((script.clone(), prepared));
+        }
+        let Some((_, prepared)) = &self.last else { unreachable!("it was prepared above") };
+        run(self.database, prepared, &[], id, document, view)
+    }
+}
+
+/// Runs a script on one document.
+///
+/// * `loaded`: arguments behind those that are prepared.
+pub(super) fn run(
+    database: &Database,
+    prepared: &Prepared,
+    loaded: &[Input<'_>],
+    id: &str,
+    seen: Option<&Seen>,
+    view: &mut View<'_>,
+) -> Result<PatchRun> {
+    let this = match seen {
+        Some(seen) => document(seen),
+        None => Document { id: id.to_owned(), json: (*b"{}").into(), stored: None },
+    };
+    let arguments: Vec<Input<'_>> =
+        prepared.arguments.iter().map(|json| Input::Json(json)).chain(loaded.iter().copied()).collect();
+    let run = Run { this: Some(Input::Document(&this)), arguments: &arguments, may_write: true, omits_undefined: true };
+    let mut host = PatchHost { database, view, failed: None };
+    let outcome = prepared.program.run(&run, &mut host);
+    if let Some(failed) = host.failed {
+        return Err(failed);
+    }
+    let outcome = outcome.map_err(|error| Error::Script { id: id.to_owned(), error })?;
+    let debug = debug(&outcome);
+    let effects = outcome.effects.into_iter().map(|effect| match effect {
+        Effect::Put { id, json, expected } => {
+            PatchEffect::Put { id, json, expected: Expected::from_wire(expected.as_deref()) }
+        }
+        Effect::Delete { id, expected } => {
+            PatchEffect::Delete { id, expected: Expected::from_wire(expected.as_deref()) }
+        }
+    });
+    Ok(PatchRun { json: outcome.json, effects: effects.collect(), debug })
+}

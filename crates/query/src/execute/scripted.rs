@@ -1,0 +1,208 @@
+//! Projections by JavaScript: what a script makes of each document that is found.
+
+use super::{Loading, SeveralLoaded};
+use crate::plan::{ScriptClause, ScriptForm};
+use documents::{Document, Snapshot};
+use json::{Kind, Raw};
+use script::{Body, Input, Limits, Program, Run, Stored};
+
+/// A projection that is ready to be run.
+pub struct ScriptProjection<'p> {
+    program: Program,
+    form: &'p ScriptForm,
+    /// The values of the query's parameters: all of them, then those that scripts can name.
+    values: Vec<&'p [u8]>,
+    loads: Vec<Loading<'p>>,
+}
+
+/// Why a projection fails.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ScriptFailure {
+    /// The script is none, or fails.
+    #[error(transparent)]
+    Script(#[from] script::Error),
+    /// What it gives is no result.
+    #[error("Query returning a single function call result must return an object, but got: {0}")]
+    NoObject(String),
+    /// `load` found several documents where there has to be one.
+    #[error(transparent)]
+    Several(#[from] SeveralLoaded),
+    /// A document cannot be read.
+    #[error(transparent)]
+    Documents(#[from] documents::Error),
+}
+
+/// One result.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScriptRow {
+    /// Its properties without braces and metadata.
+    pub values: Vec<u8>,
+    /// The properties of its metadata, but for those that belong to the document that was found; without braces.
+    pub metadata: Vec<u8>,
+    /// Whether it is the document itself, rather than a projection.
+    pub is_document: bool,
+}
+
+/// What a script gives for one document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScriptRows {
+    /// The results.
+    pub rows: Vec<ScriptRow>,
+    /// Ids of documents to include.
+    pub includes: Vec<String>,
+}
+
+impl<'p> ScriptProjection<'p> {
+    /// Compiles it.
+    ///
+    /// # Errors
+    ///
+    /// [`ScriptFailure::Script`]
+    pub fn new(clause: &'p ScriptClause, limits: Limits) -> Result<ScriptProjection<'p>, ScriptFailure> {
+        let mut names = vec!["args".to_owned()];
+        let mut values = vec![clause.values.as_slice()];
+        for (name, value) in Raw::new(&clause.values).members() {
+            let name = format!("${}", name.decode());
+            if script::is_name(&name) {
+                names.push(name);
+                values.push(value.bytes());
+            }
+        }
+        // The document comes first, so that it is known if it is the result.
+        let alias = clause.alias.as_deref().into_iter();
+        let loads = clause.loads.iter().map(|load| load.alias.as_str());
+        let parameters: Vec<&str> = alias.chain(names.iter().map(String::as_str)).chain(loads).collect();
+        let program = Program::new(&clause.declarations, &parameters, Body::Expression(clause.text()), limits)?;
+        program.check()?;
+        Ok(ScriptProjection {
+            program,
+            form: &clause.form,
+            values,
+            loads: clause.loads.iter().map(Loading::new).collect(),
+        })
+    }
+
+    /// The results of a document, or of what an index has in its place.
+    ///
+    /// * `found`: `Err` with the JSON that an index keeps, for what no document is.
+    ///
+    /// # Errors
+    ///
+    /// [`ScriptFailure`]
+    pub fn rows(
+        &self,
+        found: Result<&Document<'_>, Raw<'_>>,
+        snapshot: &Snapshot<'_>,
+    ) -> Result<ScriptRows, ScriptFailure> {
+        let body = found.map_or_else(|stored| stored, Document::body);
+        let mut loaded = Vec::with_capacity(self.loads.len());
+        for loading in &self.loads {
+            let mut documents: Vec<script::Document> = Vec::new();
+            for id in loading.ids(body)? {
+                // What is not there is not among several either.
+                documents.extend(snapshot.get(&id)?.as_ref().map(of_script));
+            }
+            loaded.push(documents);
+        }
+        let document = match found {
+            Ok(document) => of_script(document),
+            Err(stored) => script::Document { id: String::new(), json: stored.bytes().into(), stored: None },
+        };
+        let mut arguments = Vec::with_capacity(1 + self.values.len() + loaded.len());
+        arguments.push(Input::Document(&document));
+        arguments.extend(self.values.iter().map(|json| Input::Json(json)));
+        arguments.extend(self.loads.iter().zip(&loaded).map(|(loading, documents)| loading.input(documents)));
+        let mut host = SnapshotHost { snapshot, failed: None };
+        let omits_undefined = matches!(self.form, ScriptForm::Columns(_));
+        let run = Run { this: None, arguments: &arguments, may_write: false, omits_undefined };
+        let outcome = self.program.run(&run, &mut host);
+        if let Some(failed) = host.failed {
+            return Err(failed.into());
+        }
+        let outcome = outcome?;
+        let value = Raw::new(&outcome.json);
+        let mut rows = Vec::new();
+        match (value.kind(), self.form) {
+            (Kind::Object, _) => rows.push(row(value, outcome.is_first_argument)),
+            (Kind::Array, ScriptForm::Call(_)) => {
+                for element in value.elements() {
+                    match element.kind() {
+                        Kind::Object => rows.push(row(element, false)),
+                        _ => return Err(no_object(element)),
+                    }
+                }
+            }
+            _ => return Err(no_object(value)),
+        }
+        Ok(ScriptRows { rows, includes: outcome.includes })
+    }
+}
+
+fn no_object(value: Raw<'_>) -> ScriptFailure {
+    let text = value.as_str().map(|text| text.into_owned());
+    let text = text.unwrap_or_else(|| String::from_utf8_lossy(value.bytes()).into_owned());
+    ScriptFailure::NoObject(text.chars().take(200).collect())
+}
+
+/// Takes a result apart.
+fn row(value: Raw<'_>, is_document: bool) -> ScriptRow {
+    let mut row = ScriptRow { is_document, ..ScriptRow::default() };
+    for (name, member) in value.members() {
+        if name.is("@metadata") {
+            for (name, member) in member.members().filter(|(name, _)| !is_of_found_document(&name.decode())) {
+                push(&mut row.metadata, name.escaped(), member);
+            }
+        } else {
+            push(&mut row.values, name.escaped(), member);
+        }
+    }
+    row
+}
+
+/// Properties of the metadata that are written for each result.
+fn is_of_found_document(name: &str) -> bool {
+    matches!(name, "@id" | "@change-vector" | "@last-modified" | "@flags" | "@index-score" | "@projection")
+}
+
+fn push(out: &mut Vec<u8>, name: &[u8], value: Raw<'_>) {
+    out.extend_from_slice(if out.is_empty() { b"\"" } else { b",\"" });
+    out.extend_from_slice(name);
+    out.extend_from_slice(b"\":");
+    out.extend_from_slice(value.bytes());
+}
+
+/// A document as scripts see it.
+fn of_script(document: &Document<'_>) -> script::Document {
+    script::Document {
+        id: document.id().to_owned(),
+        json: document.stored_json().into(),
+        stored: Some(Stored {
+            change_vector: document.change_vector(),
+            last_modified: document.last_modified().to_string(),
+            ticks: document.last_modified().ticks(),
+        }),
+    }
+}
+
+/// Answers from the snapshot of a query.
+struct SnapshotHost<'h> {
+    snapshot: &'h Snapshot<'h>,
+    failed: Option<documents::Error>,
+}
+
+impl script::Host for SnapshotHost<'_> {
+    fn load(&mut self, id: &str) -> Result<Option<script::Document>, String> {
+        match self.snapshot.get(id) {
+            Ok(document) => Ok(document.as_ref().map(of_script)),
+            Err(error) => {
+                let message = error.to_string();
+                self.failed.get_or_insert(error);
+                Err(message)
+            }
+        }
+    }
+
+    fn new_id(&mut self, given: &str) -> Result<String, String> {
+        Err(format!("a query puts no document under '{given}'"))
+    }
+}

@@ -1,0 +1,170 @@
+//! The text of a map, taken apart: `map(source, function)`.
+
+use super::super::error::CompileError;
+use super::super::property::Property;
+use super::super::source::Source;
+use super::Refusal;
+use script::{Token, TokenKind};
+
+/// A map: where documents come from, and what is made of each.
+#[derive(Debug)]
+pub(crate) struct Definition<'t> {
+    pub source: Source,
+    pub function: SourceFunction<'t>,
+}
+
+/// The text of a function, with its tokens.
+#[derive(Debug)]
+pub(crate) struct SourceFunction<'t> {
+    pub text: &'t str,
+    /// Their places are in `whole`.
+    pub tokens: Vec<Token>,
+    pub whole: &'t str,
+}
+
+/// Functions of the protocol that are not there.
+const NOT_SUPPORTED: [&str; 16] = [
+    "load",
+    "noTracking",
+    "cmpxchg",
+    "createSpatialField",
+    "boost",
+    "attachmentsFor",
+    "loadAttachment",
+    "loadAttachments",
+    "counterNamesFor",
+    "timeSeriesNamesFor",
+    "createVector",
+    "loadVector",
+    "createField",
+    "recurse",
+    "tryConvertToNumber",
+    "embeddings",
+];
+
+impl<'t> Definition<'t> {
+    pub fn of(text: &'t str) -> Result<Definition<'t>, Refusal> {
+        let wrong = |at: usize, message: &str| {
+            let before = text.get(..at).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            CompileError { message: message.to_owned(), line, column }
+        };
+        let tokens = script::tokens(text).ok_or_else(|| wrong(0, "A bracket, a text or a comment is not closed"))?;
+        let word = |place: usize| tokens.get(place).map(|token: &Token| &text[token.start..token.end]);
+        if let (Some(kind @ ("counters" | "timeSeries")), Some("."), Some("map")) = (word(0), word(1), word(2)) {
+            return Err(Refusal::NotSupported(format!("indexes over {kind}")));
+        }
+        if word(0) == Some("groupBy") {
+            return Err(Refusal::NotSupported("'groupBy' beside a map".to_owned()));
+        }
+        if (word(0), word(1)) != (Some("map"), Some("(")) {
+            return Err(wrong(0, "A map in JavaScript is map('Collection', function)").into());
+        }
+        let name = tokens.get(2).filter(|token| token.kind == TokenKind::Literal).and_then(|token| {
+            let literal = text.get(token.start..token.end)?;
+            let inside = literal.strip_prefix(['\'', '"'])?;
+            inside.strip_suffix(['\'', '"']).filter(|name| !name.contains('\\'))
+        });
+        let Some(name) = name.filter(|name| !name.is_empty()) else {
+            return Err(
+                wrong(text.len().min(4), "The first argument of 'map' has to be the name of a collection").into()
+            );
+        };
+        // The parenthesis that closes the call.
+        let mut depth = 0;
+        let close = tokens.iter().position(|token| {
+            match token.kind {
+                TokenKind::Sign(b'(' | b'[' | b'{') | TokenKind::TemplateOpen if is_opening(text, token) => depth += 1,
+                TokenKind::Sign(b')' | b']' | b'}') | TokenKind::TemplateClose => depth -= 1,
+                _ => {}
+            }
+            depth == 0 && token.kind == TokenKind::Sign(b')')
+        });
+        let close = close.ok_or_else(|| wrong(0, "'map' is not closed"))?;
+        let rest = tokens.get(close + 1..).unwrap_or_default();
+        if let Some(token) = rest.iter().find(|token| token.kind != TokenKind::Sign(b';')) {
+            return Err(wrong(token.start, "A map is one call of 'map'").into());
+        }
+        if word(3) != Some(",") || close < 5 {
+            return Err(wrong(0, "The second argument of 'map' has to be a function").into());
+        }
+        let function = tokens.get(4..close).unwrap_or_default().to_vec();
+        let start = function.first().map_or(0, |token| token.start);
+        let end = function.last().map_or(start, |token| token.end);
+        let source = match name.eq_ignore_ascii_case("@all_docs") {
+            true => Source::AllDocuments,
+            false => Source::Collections(vec![name.to_owned()]),
+        };
+        let function = SourceFunction { text: &text[start..end], tokens: function, whole: text };
+        Ok(Definition { source, function })
+    }
+}
+
+/// A template's text between two expressions opens nothing that is not open.
+fn is_opening(text: &str, token: &Token) -> bool {
+    token.kind != TokenKind::TemplateOpen || text.as_bytes().get(token.start) == Some(&b'`')
+}
+
+impl SourceFunction<'_> {
+    pub fn word(&self, place: usize) -> Option<&str> {
+        self.tokens.get(place).map(|token| &self.whole[token.start..token.end])
+    }
+
+    /// A function of the protocol that it calls, and that is not there.
+    pub fn not_supported(&self) -> Option<&'static str> {
+        self.tokens.iter().enumerate().find_map(|(place, token)| {
+            let is_member = place > 0 && self.tokens[place - 1].kind == TokenKind::Sign(b'.');
+            let is_called = matches!(self.word(place + 1), Some("(" | "."));
+            let known = NOT_SUPPORTED.iter().find(|name| Some(**name) == self.word(place))?;
+            (token.kind == TokenKind::Word && !is_member && is_called).then_some(*known)
+        })
+    }
+
+    /// The same in C#, if it gives one object of plain properties: `x => ({ a: x.A, b: x.B.C })`.
+    pub fn as_csharp(&self, source: &Source) -> Option<String> {
+        let parameter = self.word(0).filter(|name| script::is_name(name))?;
+        if self.tokens.get(1)?.kind != TokenKind::Arrow || (self.word(2), self.word(3)) != (Some("("), Some("{")) {
+            return None;
+        }
+        let end = self.tokens.len().checked_sub(2)?;
+        if (self.word(end), self.word(end + 1)) != (Some("}"), Some(")")) {
+            return None;
+        }
+        let is_plain = |name: &str| script::is_name(name) && name.is_ascii() && !name.starts_with(['_', '$']);
+        let mut text = String::new();
+        let mut place = 4;
+        while place < end {
+            let name = self.word(place).filter(|name| is_plain(name))?;
+            if self.word(place + 1) != Some(":") || self.word(place + 2) != Some(parameter) {
+                return None;
+            }
+            text.push_str(&format!("{name} = {parameter}"));
+            place += 3;
+            let first = place;
+            while self.word(place) == Some(".") {
+                // What C# makes of the members of texts and dates, JavaScript does not.
+                let member = self.word(place + 1).filter(|name| is_plain(name) && Property::of(name).is_none())?;
+                text.push_str(&format!(".{member}"));
+                place += 2;
+            }
+            if place == first {
+                return None;
+            }
+            match self.word(place) {
+                Some(",") => place += 1,
+                _ if place == end => {}
+                _ => return None,
+            }
+            text.push_str(", ");
+        }
+        let from = match source {
+            Source::AllDocuments => "docs".to_owned(),
+            Source::Collections(names) => {
+                format!("docs[\"{}\"]", names.first().filter(|name| !name.contains(['"', '\\']))?)
+            }
+        };
+        let fields = text.strip_suffix(", ")?;
+        Some(format!("{from}.Select({parameter} => new {{ {fields} }})"))
+    }
+}

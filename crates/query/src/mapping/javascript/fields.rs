@@ -1,0 +1,51 @@
+//! Which fields a function gives, as far as its text says.
+
+use super::definition::SourceFunction;
+use script::TokenKind;
+use std::collections::BTreeSet;
+
+/// The name of what has no name of its own in the outputs: fields whose names are known only when the function runs.
+pub(crate) const OTHERS: &str = "_";
+
+impl SourceFunction<'_> {
+    /// The names of the fields of its objects, [`OTHERS`] last, and whether there may be others.
+    ///
+    /// Objects are those that are given or passed on: their brace stands behind `(`, `[`, `,` or `return`. One behind a colon is a value inside of
+    /// another.
+    pub fn fields(&self) -> (Vec<Box<str>>, bool) {
+        let mut names = BTreeSet::new();
+        let mut is_open = false;
+        // For each open bracket, whether it is such an object.
+        let mut open: Vec<bool> = Vec::new();
+        for (place, token) in self.tokens.iter().enumerate() {
+            let before = place.checked_sub(1).and_then(|before| self.word(before));
+            match token.kind {
+                TokenKind::Sign(b'{') => open.push(matches!(before, Some("(" | "[" | "," | "return"))),
+                TokenKind::Sign(b'(' | b'[') => {
+                    let is_computed = open.last() == Some(&true) && matches!(before, Some("{" | ","));
+                    is_open |= is_computed;
+                    open.push(false);
+                }
+                TokenKind::TemplateOpen if self.whole.as_bytes().get(token.start) == Some(&b'`') => open.push(false),
+                TokenKind::Sign(b')' | b']' | b'}') | TokenKind::TemplateClose => _ = open.pop(),
+                TokenKind::Spread => is_open |= open.last() == Some(&true),
+                TokenKind::Word | TokenKind::Literal
+                    if open.last() == Some(&true) && matches!(before, Some("{" | ",")) =>
+                {
+                    let text = self.word(place).unwrap_or_default();
+                    let name = text.trim_matches(['"', '\'']);
+                    match self.word(place + 1) {
+                        Some(":" | "," | "}") if name != OTHERS => _ = names.insert(name.to_owned()),
+                        _ => is_open = true,
+                    }
+                }
+                TokenKind::Word if before == Some("return") => is_open = true,
+                _ => {}
+            }
+        }
+        is_open |= names.is_empty();
+        let mut names: Vec<Box<str>> = names.into_iter().map(String::into_boxed_str).collect();
+        names.push(OTHERS.into());
+        (names, is_open)
+    }
+}

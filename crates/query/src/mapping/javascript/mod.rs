@@ -1,0 +1,148 @@
+//! Maps in JavaScript: `map('Users', u => ({ Name: u.Name }))`.
+//!
+//! ```text
+//! text ─► definition ─► a collection and a function ─► native: plain properties, as if it were C#
+//!                                                   └► script: the engine, and values of what it gives
+//! ```
+//!
+//! What the function reads and names is known from its tokens (`definition.rs`): which fields there are, as far as they can be known before
+//! it runs, and what of the protocol's functions is not there yet. A function that gives one object of plain properties runs without the
+//! engine, at the speed of C#.
+
+mod definition;
+mod fields;
+mod values;
+
+use super::error::{CompileError, MapError};
+use super::host::DocumentView;
+use super::map::{Emit, Output};
+use super::value::Value;
+use definition::Definition;
+use json::Raw;
+use script::{Body, Document, Input, Limits, NoHost, Program, Run, Stored};
+
+pub(crate) use fields::OTHERS;
+
+/// A map that the engine runs.
+#[derive(Debug)]
+pub(crate) struct ScriptMap {
+    program: Program,
+    /// The names of its fields, [`OTHERS`] behind them.
+    pub names: Vec<Box<str>>,
+    /// Whether there may be fields that are not among the names.
+    pub makes_fields: bool,
+}
+
+/// What a text comes to.
+#[derive(Debug)]
+pub(crate) enum Compiled {
+    /// C# that does the same.
+    Native(String),
+    /// A function for the engine.
+    Script(ScriptMap),
+}
+
+/// Why a map in JavaScript is refused.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It is none.
+    Wrong(CompileError),
+    /// It needs what is not there: its name.
+    NotSupported(String),
+}
+
+impl From<CompileError> for Refusal {
+    fn from(error: CompileError) -> Refusal {
+        Refusal::Wrong(error)
+    }
+}
+
+/// Compiles a map.
+///
+/// * `sources`: JavaScript that it may call.
+pub(crate) fn compile(text: &str, sources: &str) -> Result<(super::Source, Compiled), Refusal> {
+    let Definition { source, function } = Definition::of(text)?;
+    if let Some(name) = function.not_supported() {
+        return Err(Refusal::NotSupported(format!("{name}() in an index")));
+    }
+    if let Some(text) = function.as_csharp(&source) {
+        return Ok((source, Compiled::Native(text)));
+    }
+    let (names, makes_fields) = function.fields();
+    let wrong = |error: script::Error| {
+        let (message, line) = match error {
+            script::Error::Syntax { message, line, .. } => (message, line),
+            error => (error.to_string(), 1),
+        };
+        Refusal::Wrong(CompileError { message, line: line as usize, column: 1 })
+    };
+    let call = format!("({})(__document)", function.text);
+    let program = Program::new(sources, &["__document"], Body::Expression(&call), Limits::default()).map_err(wrong)?;
+    program.check().map_err(wrong)?;
+    Ok((source, Compiled::Script(ScriptMap { program, names, makes_fields })))
+}
+
+impl ScriptMap {
+    /// Maps a document: gives each object that the function gives.
+    pub fn run<'d>(&'d self, document: &DocumentView<'d>, emit: Emit<'_, 'd>) -> Result<(), MapError> {
+        let document = Document {
+            id: document.id.to_owned(),
+            json: whole(document).into(),
+            stored: Some(Stored {
+                change_vector: document.change_vector.to_string(),
+                last_modified: document.last_modified.to_string(),
+                ticks: document.last_modified.ticks(),
+            }),
+        };
+        let run = Run { this: None, arguments: &[Input::Document(&document)], may_write: false, omits_undefined: true };
+        let outcome = self.program.run(&run, &mut NoHost).map_err(|error| MapError::Script(error.to_string()))?;
+        let value = Raw::new(&outcome.json);
+        match value.kind() {
+            json::Kind::Object => self.emit(value, emit),
+            json::Kind::Array => value
+                .elements()
+                .filter(|element| element.kind() == json::Kind::Object)
+                .try_for_each(|element| self.emit(element, emit)),
+            // Nothing is indexed of a document for which nothing is given.
+            _ => Ok(()),
+        }
+    }
+
+    fn emit<'d>(&'d self, object: Raw<'_>, emit: Emit<'_, 'd>) -> Result<(), MapError> {
+        let mut values = vec![Value::Missing; self.names.len()];
+        let mut others = Vec::new();
+        for (name, member) in object.members() {
+            let name = name.decode();
+            let made = values::made_fields(member);
+            match self.names.iter().position(|known| **known == *name).and_then(|place| values.get_mut(place)) {
+                _ if made.is_some() => others.extend(made.into_iter().flatten()),
+                Some(value) if name != OTHERS => *value = values::owned(member),
+                _ => others.push(values::field(&name, member)),
+            }
+        }
+        if let Some(last) = values.last_mut().filter(|_| !others.is_empty()) {
+            *last = Value::array(others);
+        }
+        emit(Output { names: &self.names, values: &values, boost: None })
+    }
+}
+
+/// A document with its metadata as one object.
+fn whole(document: &DocumentView<'_>) -> Vec<u8> {
+    let (body, metadata) = (document.body.bytes(), document.metadata.bytes());
+    let mut json = Vec::with_capacity(body.len() + metadata.len() + 16);
+    match body.strip_suffix(b"}") {
+        Some(body) if body.len() > 1 => {
+            json.extend_from_slice(body);
+            json.push(b',');
+        }
+        _ => json.push(b'{'),
+    }
+    json.extend_from_slice(b"\"@metadata\":");
+    json.extend_from_slice(metadata);
+    json.push(b'}');
+    json
+}
+
+#[cfg(test)]
+mod tests;

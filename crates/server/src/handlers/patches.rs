@@ -1,0 +1,117 @@
+//! `PATCH /databases/{name}/docs`: a script that changes a document.
+//!
+//! Parameters: `id`; `skipPatchIfChangeVectorMismatch`, `debug` (tells what the script did), `test` (nothing is written); `If-Match`. Body:
+//! `{"Patch":{"Script","Values"},"PatchIfMissing"}`. 200 `{Status, ModifiedDocument, …}`, 201 if it was made, 304 if it was skipped, 404 if it
+//! is not there, 409. Scripts run on the pool of reads, on a snapshot; what they want is written if nothing that they read
+//! changed meanwhile, else they run again.
+
+use std::sync::Arc;
+
+use database::Database;
+use database::documents::{
+    Batch, CommandResult, Expected, NO_DATE, Outcome, PatchRequest, PatchStatus, ToldPatch, WrittenPatch,
+};
+use hyper::StatusCode;
+use json::{Minifier, Writer};
+
+use crate::bridge::{self, Pool};
+use crate::error::{Error, Result};
+use crate::exchange::Exchange;
+use crate::node::Node;
+use crate::reply::{self, Reply};
+
+pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
+    let body = exchange.read_body().await?;
+    let query = exchange.query();
+    let [skips_mismatch, is_test, is_debug] =
+        [query.is_true("skipPatchIfChangeVectorMismatch")?, query.is_true("test")?, query.is_true("debug")?];
+    let id = exchange.required("id")?.into_owned();
+    let expected = Expected::from_wire(exchange.if_match().as_deref());
+    let parse = move || {
+        let mut minifier = Minifier::new();
+        let object = minifier.minify(if body.trim_ascii().is_empty() { b"{}" } else { &body })?;
+        if object.get("Patch").is_none_or(json::Raw::is_null) {
+            return Err(Error::Argument("The 'Patch' field in the body request is mandatory".to_owned()));
+        }
+        let mut request = PatchRequest::of(object, "")?;
+        request.returns_document = true;
+        request.skips_mismatch = skips_mismatch;
+        let mut batch = Batch::new();
+        batch.patch(&id, expected, request)?;
+        Ok(batch)
+    };
+    let batch = exchange.node.bridge.run_sized(SIZE_OF_PATCH, parse).await?;
+    let told = if is_test {
+        let database = exchange.database().clone();
+        let resolved = exchange.node.bridge.run(Pool::Reads, move || Ok(database.resolve(&batch)?)).await?;
+        resolved.told_patch().cloned().map(|told| (told, None))
+    } else {
+        match submit(&exchange.node, exchange.database(), batch).await?.results.pop() {
+            Some(CommandResult::Patch { told, written }) => Some((*told, written)),
+            _ => None,
+        }
+    };
+    let Some((told, written)) = told else { return Err(Error::Panicked("a PATCH had no result".to_owned())) };
+    Ok(match told.status {
+        PatchStatus::DocumentDoesNotExist => reply::empty(StatusCode::NOT_FOUND),
+        PatchStatus::Skipped => reply::empty(StatusCode::NOT_MODIFIED),
+        PatchStatus::Created => answer(StatusCode::CREATED, &told, written.as_ref(), is_debug, is_test),
+        PatchStatus::Patched | PatchStatus::NotModified => {
+            answer(StatusCode::OK, &told, written.as_ref(), is_debug, is_test)
+        }
+    })
+}
+
+/// Bodies of patches are small: they are read right away.
+const SIZE_OF_PATCH: usize = 0;
+
+fn answer(
+    status: StatusCode,
+    told: &ToldPatch,
+    written: Option<&WrittenPatch>,
+    is_debug: bool,
+    is_test: bool,
+) -> Reply {
+    reply::object(status, |json| {
+        json.name("Status").string(told.status.wire_name());
+        json.name("ModifiedDocument").raw(told.document.as_deref().unwrap_or(b"null"));
+        if is_debug || is_test {
+            let original = told.original.as_deref().filter(|_| is_test);
+            json.name("OriginalDocument").raw(original.unwrap_or(b"null"));
+            json.name("Debug").raw(if told.debug.is_empty() { b"null" } else { &told.debug });
+        }
+        match written {
+            Some(written) => write_place(json, written),
+            None if is_test => {
+                _ = json.name("LastModified").string(NO_DATE).name("ChangeVector").null().name("Collection").null()
+            }
+            None => {}
+        }
+    })
+}
+
+fn write_place(json: &mut Writer<'_>, written: &WrittenPatch) {
+    json.name("LastModified").string(&written.last_modified.to_string());
+    json.name("ChangeVector").string(&written.change_vector);
+    json.name("Collection").string(written.collection.as_deref().unwrap_or(database::documents::EMPTY_COLLECTION));
+}
+
+/// Hands a batch over and waits until it is durable. If there are patches in it, their scripts run first, and again while somebody else
+/// changes what they read.
+pub(crate) async fn submit(node: &Node, database: &Arc<Database>, batch: Batch) -> Result<Outcome> {
+    let write = async |batch| bridge::answer(|done| database.submit(batch, done.into_call_back())).await;
+    if !batch.has_patches() {
+        return write(batch).await;
+    }
+    let batch = Arc::new(batch);
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let (batch, resolving) = (batch.clone(), database.clone());
+        let resolved = node.bridge.run(Pool::Reads, move || Ok(resolving.resolve(&batch)?)).await?;
+        match write(resolved).await {
+            Err(Error::Database(error)) if Database::is_to_be_resolved_anew(&error, tries) => {}
+            outcome => return outcome,
+        }
+    }
+}

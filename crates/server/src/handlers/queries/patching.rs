@@ -1,0 +1,224 @@
+//! `PATCH /databases/{name}/queries`: patching what a query finds, an operation that goes on after its request.
+//!
+//! The ids of what is found are gathered first, in one snapshot; then documents are patched some at a time, each batch in a transaction of
+//! its own. A document that somebody else changes meanwhile is patched as it is then.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use database::{Database, Operation, OperationDetail, OperationResult, OperationStatus, Progress, QueryPatch};
+use hyper::StatusCode;
+use query::execute;
+use query::plan::{Find, ScriptClause, ScriptForm};
+
+use super::collection;
+use super::ready::{Ready, ready, wait_for};
+use super::request::{Request, time_span};
+use crate::bridge::{self, Pool};
+use crate::deadline::Deadline;
+use crate::error::{Error, Result};
+use crate::exchange::Exchange;
+use crate::limits::{PATCH_DETAILS_MAX, PATCH_IDS_SIZE_MAX, STALE_WAIT};
+use crate::memory::Memory;
+use crate::reply::{self, Reply};
+
+/// Documents that one transaction patches, so that other writes get their turn.
+const PATCH_COUNT: usize = 1024;
+
+/// How long a patch that is slowed down sleeps at most before it looks whether it is killed.
+const NAP: Duration = Duration::from_millis(50);
+
+/// `allowStale`, `staleTimeout`, `maxOpsPerSec`, `details`. Body: `{"Query":{"Query","QueryParameters"}}`.
+pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
+    let query = exchange.query();
+    let tells_details = query.is_true("details")?;
+    let per_second = query.number("maxOpsPerSec")?.filter(|count| *count > 0);
+    let allows_stale = query.is_true("allowStale")?;
+    let stale_wait = match query.get_nonempty("staleTimeout") {
+        None => STALE_WAIT,
+        Some(text) => {
+            time_span(&text).ok_or_else(|| Error::parameter("staleTimeout", &text, "a time span such as 00:00:15"))?
+        }
+    };
+    let body = exchange.read_body().await?;
+    let node = exchange.node.clone();
+    let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_patch(&node, &body)).await?;
+    let last_etag = exchange.database().read().last_etag()?;
+    let node = exchange.node.clone();
+    let database = exchange.database().clone();
+    // What is no script is said now; else the operation says it.
+    let (checked, request) = {
+        let (database, request) = (database.clone(), Arc::new(request));
+        let checking = request.clone();
+        (node.bridge.run(Pool::Reads, move || check(&database, &checking)).await, request)
+    };
+    checked?;
+    let ready = ready(&exchange, &request).await;
+    if let Ok(Some(ready)) = &ready
+        && ready.index.definition().is_grouped()
+    {
+        return Err(Error::InvalidOperation("The results of an index with a reduce cannot be patched".to_owned()));
+    }
+    let operations = database.operations();
+    let operation = operations.start(operations.next_id(), "Patch by query")?;
+    let id = operation.id();
+    let node_tag = database.documents().node_tag().to_owned();
+    let stale_wait = stale_wait.min(node.limits.query_run_time);
+    tokio::spawn(async move {
+        let patching = operation.clone();
+        let outcome = async {
+            let ready = match ready {
+                Err(Error::NoSuchIndex) => return Err(Error::UnknownIndex { name: index_name(&request) }),
+                ready => ready?,
+            };
+            if let Some(ready) = ready.as_ref().filter(|ready| !allows_stale && ready.index.indexed_to() < last_etag) {
+                wait_for(&ready.index, last_etag, stale_wait).await;
+            }
+            let permit = node.bridge.permit(Pool::Reads).await?;
+            let patching = Patching { database, operation: patching, per_second, tells_details };
+            bridge::with_permit(permit, move || {
+                let ids = patching.find(&request, ready.as_ref(), (!allows_stale).then_some(last_etag))?;
+                patching.patch(clause(&request)?, &ids)
+            })
+            .await
+        };
+        operation.end(match outcome.await {
+            Ok(result) => OperationStatus::Completed(result),
+            Err(Error::Database(database::Error::Canceled)) => OperationStatus::Canceled,
+            Err(Error::Database(error)) => OperationStatus::Faulted(Arc::new(error)),
+            Err(Error::UnknownIndex { name }) => {
+                OperationStatus::Faulted(Arc::new(database::Error::NoSuchIndex { name }))
+            }
+            Err(error) => {
+                tracing::error!(%error, "a patch by query met a bug");
+                OperationStatus::Faulted(Arc::new(storage::Error::JobPanicked.into()))
+            }
+        });
+    });
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("OperationId").unsigned(id).name("OperationNodeTag").string(&node_tag);
+    }))
+}
+
+fn index_name(request: &Request) -> String {
+    match &request.plan.find {
+        Find::Index(query::plan::IndexQuery { index: query::plan::IndexChoice::Named(name, _), .. }) => name.clone(),
+        _ => String::new(),
+    }
+}
+
+/// The clause `update`, which [`Request::of_patch`] has made sure of.
+fn clause(request: &Request) -> Result<&ScriptClause> {
+    let clause = request.plan.script.as_ref().filter(|clause| matches!(clause.form, ScriptForm::Update(_)));
+    clause.ok_or_else(|| Error::Panicked("a patch by query has no update".to_owned()))
+}
+
+fn check(database: &Database, request: &Request) -> Result<()> {
+    match QueryPatch::new(database, clause(request)?) {
+        Ok(_) => Ok(()),
+        Err(database::Error::Script { error, .. }) => Err(Error::Query {
+            message: format!("Update clause contains invalid script\n{error}"),
+            query: request.text.clone(),
+            is_grammar: false,
+        }),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A patch on its way.
+struct Patching {
+    database: Arc<Database>,
+    operation: Arc<Operation>,
+    per_second: Option<u64>,
+    tells_details: bool,
+}
+
+impl Patching {
+    /// The ids of what the query finds, each once.
+    ///
+    /// * `cutoff`: up to where the index has to have all, if it has to.
+    fn find(&self, request: &Request, ready: Option<&Ready>, cutoff: Option<u64>) -> Result<Vec<String>> {
+        let killed = self.operation.clone();
+        let deadline = Deadline::new(None, move || killed.is_killed());
+        let mut ids = Vec::new();
+        let mut size = 0;
+        let mut add = |id: &str| {
+            size += size_of::<String>() + id.len();
+            ids.push(id.to_owned());
+            if size <= PATCH_IDS_SIZE_MAX { Ok(()) } else { Err(Error::from(database::Error::TooManyFound)) }
+        };
+        let page = request.plan.page;
+        match (&request.plan.find, ready) {
+            (Find::Collection(query), _) => {
+                // Nobody waits for an answer that could ask to try again later.
+                let memory = &Memory::new(usize::MAX);
+                collection::execute(&self.database.read(), query, page, memory, &deadline, &mut |document| {
+                    add(document.id())
+                })?;
+            }
+            (Find::Index(query), Some(Ready { index, .. })) => {
+                let reached = index.indexed_to();
+                let snapshot = index.read()?;
+                if cutoff.is_some() && index.is_stale(&snapshot, reached, &self.database.read(), cutoff)? {
+                    return Err(database::Error::StaleIndex { name: index.name().to_owned() }.into());
+                }
+                let found = execute::find(&snapshot, index.definition().fields(), query, page, &|| deadline.look())?;
+                // A document may have several entries.
+                let mut seen = HashSet::new();
+                for entry in found.entries {
+                    if let Some(entry) = snapshot.entry(entry)?
+                        && seen.insert(xxhash_rust::xxh3::xxh3_128(&database::documents::id::lower(entry.document())))
+                    {
+                        add(entry.document())?;
+                    }
+                }
+            }
+            (Find::Index(_), None) => unreachable!("a query that needs an index was made ready with one"),
+        }
+        Ok(ids)
+    }
+
+    fn patch(&self, clause: &ScriptClause, ids: &[String]) -> Result<OperationResult> {
+        let mut patch = QueryPatch::new(&self.database, clause)?;
+        let begun = Instant::now();
+        let (mut processed, mut details) = (0u64, Vec::new());
+        let count = self.per_second.map_or(PATCH_COUNT, |count| PATCH_COUNT.min(count as usize));
+        for some in ids.chunks(count) {
+            if self.operation.is_killed() {
+                return Err(database::Error::Canceled.into());
+            }
+            let patched = patch.patch(some)?;
+            if self.tells_details {
+                let told = patched.into_iter().map(|document| OperationDetail {
+                    id: document.id,
+                    change_vector: document.change_vector,
+                    status: document.status.wire_name(),
+                });
+                details.extend(told.take(PATCH_DETAILS_MAX - details.len()));
+            }
+            processed += some.len() as u64;
+            self.operation.set_progress(Progress { processed, total: ids.len() as u64, ..Progress::default() });
+            self.rest(begun, processed)?;
+        }
+        let message = if details.len() == PATCH_DETAILS_MAX {
+            format!("Processed {processed} items. The details are of the first {PATCH_DETAILS_MAX}.")
+        } else {
+            format!("Processed {processed} items.")
+        };
+        Ok(OperationResult { total: processed, documents_processed: 0, message, details })
+    }
+
+    /// Waits until so many may be done.
+    fn rest(&self, begun: Instant, processed: u64) -> Result<()> {
+        let Some(per_second) = self.per_second else { return Ok(()) };
+        let due = begun + Duration::from_secs_f64(processed as f64 / per_second as f64);
+        while let Some(left) = due.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+            if self.operation.is_killed() {
+                return Err(database::Error::Canceled.into());
+            }
+            std::thread::sleep(left.min(NAP));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,212 @@
+//! `PATCH /databases/{name}/docs`, patches in `bulk_docs`, `PATCH /databases/{name}/queries`. Expected answers are those of the reference.
+
+use super::support::Wire;
+
+const DOCS: &str = "PATCH /databases/db/docs?id=users/1";
+
+fn wire() -> Wire {
+    let wire = Wire::with_database();
+    wire.put("users/1", r#"{"Name":"Ann","D":1.50,"@metadata":{"@collection":"Users"}}"#);
+    wire
+}
+
+#[test]
+fn a_patch_changes_a_document() {
+    let wire = wire();
+    let patch = r#"{"Patch":{"Script":"this.Age = args.n; this.Seen = $n + 1","Values":{"n":1}}}"#;
+    let expected = r#"{"Status":"Patched","ModifiedDocument":{"Name":"Ann","D":1.50,"@metadata":{"@collection":"Users"},"Age":1,"Seen":2},"LastModified":"DATE","ChangeVector":"A:2-ID","Collection":"Users"}"#;
+    wire.check(DOCS, patch, 200, expected);
+    let expected = r#"{"Status":"NotModified","ModifiedDocument":{"Name":"Ann","D":1.50,"Age":1,"Seen":2,"@metadata":{"@collection":"Users"}}}"#;
+    wire.check(DOCS, patch, 200, expected);
+    wire.check("PATCH /databases/db/docs?id=users/none", patch, 404, "");
+    wire.check_error("PATCH /databases/db/docs", patch, 500, "ArgumentException", "Query string value 'id'");
+    wire.check_error(DOCS, "{}", 500, "ArgumentException", "The 'Patch' field in the body request is mandatory");
+}
+
+#[test]
+fn a_patch_may_make_a_document() {
+    let wire = wire();
+    let patch = r#"{"Patch":{"Script":"this.x = 1"},"PatchIfMissing":{"Script":"this.y = args.v","Values":{"v":3}}}"#;
+    let expected = r#"{"Status":"Created","ModifiedDocument":{"y":3},"LastModified":"DATE","ChangeVector":"A:2-ID","Collection":"@empty"}"#;
+    wire.check("PATCH /databases/db/docs?id=users/2", patch, 201, expected);
+}
+
+#[test]
+fn what_a_script_did_is_told_to_who_debugs_it() {
+    let wire = wire();
+    let test =
+        r#"{"Patch":{"Script":"this.a = 1; load('users/2'); del('x/1'); put('users/77', {b: 1}); output({a: 1})"}}"#;
+    let debug = r#""Debug":{"Info":["{\"a\":1}"],"Actions":{"LoadDocument":[{"Id":"users/2","Exists":false}],"PutDocument":[{"Id":"users/77","Data":{"b":1}}],"DeleteDocument":["x/1"],"GetCounter":[],"IncrementCounter":[],"DeleteCounter":[],"GetTimeSeries":[],"AppendTimeSeries":[],"IncrementTimeSeries":[],"DeleteTimeSeries":[]}}"#;
+    let modified = r#"{"Name":"Ann","D":1.50,"@metadata":{"@collection":"Users"},"a":1}"#;
+    let expected = format!(
+        r#"{{"Status":"Patched","ModifiedDocument":{modified},"OriginalDocument":{{"Name":"Ann","D":1.50,"@metadata":{{"@collection":"Users"}}}},{debug},"LastModified":"0001-01-01T00:00:00.0000000","ChangeVector":null,"Collection":null}}"#
+    );
+    wire.check(&format!("{DOCS}&test=true"), test, 200, &expected);
+    wire.check("GET /databases/db/docs?id=users/77", "", 404, "");
+    let expected = format!(
+        r#"{{"Status":"Patched","ModifiedDocument":{modified},"OriginalDocument":null,{debug},"LastModified":"DATE","ChangeVector":"A:3-ID","Collection":"Users"}}"#
+    );
+    wire.check(&format!("{DOCS}&debug=true"), test, 200, &expected);
+    assert_eq!(wire.call("GET /databases/db/docs?id=users/77", "").status, 200);
+}
+
+#[test]
+fn mistakes_in_scripts_have_their_exceptions() {
+    let wire = wire();
+    let check = |script: &str, status, exception: &str, message: &str| {
+        let body = format!(r#"{{"Patch":{{"Script":"{script}"}}}}"#);
+        wire.check_error(DOCS, &body, status, exception, message);
+    };
+    check("this.Age += ", 500, ".Documents.Patching.JavaScriptParseException", "Failed to parse");
+    check(
+        "throw 'no'",
+        500,
+        ".Documents.Patching.JavaScriptException",
+        "At 0:0 Script failed for document ID 'users/1'. no",
+    );
+    check("for (;;) {}", 500, ".Documents.Patching.JavaScriptException", "The maximum number of statements");
+    check("id()", 500, "InvalidOperationException", "id(doc) must be called with a single argument");
+    check("incrementCounter(this, 'x')", 501, "RavenException", "'incrementCounter'");
+    check(
+        "this['@metadata']['@collection'] = 'Dogs'",
+        500,
+        "DocumentCollectionMismatchException",
+        "Changing 'users/1' from 'Users' to 'Dogs' via update is not supported",
+    );
+    check("put('users/3', {}, 'bogus')", 409, "ConcurrencyException", "Document users/3 does not exist");
+}
+
+#[test]
+fn a_patch_heeds_the_change_vector_that_is_expected() {
+    let wire = wire();
+    let batch = |vector: &str| {
+        format!(
+            r#"{{"Commands":[{{"Type":"PATCH","Id":"users/1","ChangeVector":"{vector}","Patch":{{"Script":"this.a = 1"}}}}]}}"#
+        )
+    };
+    let message = "Could not patch document 'users/1' because non current change vector was used";
+    wire.check_error("POST /databases/db/bulk_docs", &batch("A:9-x"), 409, "ConcurrencyException", message);
+    wire.check_error("POST /databases/db/bulk_docs", &batch(""), 409, "ConcurrencyException", message);
+}
+
+#[test]
+fn patches_in_a_batch_see_the_commands_before_them() {
+    let wire = wire();
+    let commands = r#"{"Commands":[
+        {"Type":"PUT","Id":"users/5","Document":{"a":1}},
+        {"Type":"PATCH","Id":"users/5","Patch":{"Script":"this.b = this.a + load('users/5').a"},"ReturnDocument":true},
+        {"Type":"PATCH","Id":"users/5","Patch":{"Script":"this.b = 2"}},
+        {"Type":"DELETE","Id":"users/5"},
+        {"Type":"PATCH","Id":"users/5","Patch":{"Script":"this.b = 1"}},
+        {"Type":"PATCH","Id":"users/y","Patch":{"Script":""},"CreateIfMissing":{"Q":1,"@metadata":{"@collection":"Users"}}},
+        {"Type":"BatchPATCH","Ids":[{"Id":"users/1"},{"Id":"users/none"}],"Patch":{"Script":"this.n = args.v","Values":{"v":4}}}]}"#;
+    let expected = concat!(
+        r#"{"Results":[{"Type":"PUT","@id":"users/5","@collection":"@empty","@change-vector":"A:2-ID","@last-modified":"DATE"},"#,
+        r#"{"Id":"users/5","ChangeVector":"A:3-ID","LastModified":"DATE","Type":"PATCH","PatchStatus":"Patched","Debug":null,"ModifiedDocument":{"a":1,"b":2}},"#,
+        r#"{"Id":"users/5","ChangeVector":null,"LastModified":"0001-01-01T00:00:00.0000000","Type":"PATCH","PatchStatus":"NotModified","Debug":null},"#,
+        r#"{"Id":"users/5","Type":"DELETE","Deleted":true,"ChangeVector":null},"#,
+        r#"{"Id":"users/5","ChangeVector":null,"LastModified":"0001-01-01T00:00:00.0000000","Type":"PATCH","PatchStatus":"DocumentDoesNotExist","Debug":null},"#,
+        r#"{"Id":"users/y","ChangeVector":"A:5-ID","LastModified":"DATE","Type":"PATCH","PatchStatus":"Created","Debug":null},"#,
+        r#"{"Type":"BatchPATCH"}]}"#
+    );
+    wire.check("POST /databases/db/bulk_docs", commands, 201, expected);
+}
+
+#[test]
+fn a_batch_with_a_patch_that_fails_changes_nothing() {
+    let wire = wire();
+    let commands = r#"{"Commands":[{"Type":"PUT","Id":"users/5","Document":{}},
+        {"Type":"PATCH","Id":"users/1","Patch":{"Script":"put('users/6', {}); throw 'x'"}}]}"#;
+    wire.check_error(
+        "POST /databases/db/bulk_docs",
+        commands,
+        500,
+        "JavaScriptException",
+        "At 0:0 Script failed for document ID 'users/1'. x",
+    );
+    wire.check("GET /databases/db/docs?id=users/5", "", 404, "");
+    wire.check("GET /databases/db/docs?id=users/6", "", 404, "");
+}
+
+/// Each reads, adds one and writes; none may be lost.
+#[test]
+fn patches_of_one_document_at_once_lose_nothing() {
+    const WRITERS: usize = 8;
+    const PATCHES: usize = 25;
+    let wire = wire();
+    std::thread::scope(|scope| {
+        for _ in 0..WRITERS {
+            scope.spawn(|| {
+                for _ in 0..PATCHES {
+                    let patch = r#"{"Patch":{"Script":"this.n = (this.n || 0) + 1"}}"#;
+                    assert_eq!(wire.call(DOCS, patch).status, 200);
+                }
+            });
+        }
+    });
+    let body = wire.call("GET /databases/db/docs?id=users/1", "").text();
+    assert!(body.contains(&format!(r#""n":{}"#, WRITERS * PATCHES)), "{body}");
+}
+
+/// Starts a patch by query and gives how its operation ended.
+fn by_query(wire: &Wire, options: &str, query: &str) -> String {
+    let reply = wire.call(&format!("PATCH /databases/db/queries?{options}"), query);
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let id = reply.text().trim_start_matches(r#"{"OperationId":"#).split(',').next().unwrap().to_owned();
+    loop {
+        let state = wire.call(&format!("GET /databases/db/operations/state?id={id}"), "").text();
+        if !state.contains(r#""Status":"InProgress""#) {
+            return state;
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn what_a_query_finds_is_patched() {
+    let wire = wire();
+    wire.put("users/2", r#"{"Name":"Bob","Friend":"users/1","@metadata":{"@collection":"Users"}}"#);
+    wire.put("dogs/1", r#"{"Name":"Rex","@metadata":{"@collection":"Dogs"}}"#);
+    let query = r#"{"Query":{"Query":"declare function f(x) { return x.Name + '!' } from Users as u load u.Friend as g update { u.a = f(g); u.p = $p }","QueryParameters":{"p":7}}}"#;
+    let state = by_query(&wire, "details=true", query);
+    for expected in
+        [r#""Total":2,"Message":"Processed 2 items.""#, r#""Id":"users/1","ChangeVector":"A:"#, r#""Status":"Patched""#]
+    {
+        assert!(state.contains(expected), "{state}");
+    }
+    let check = |id: &str, expected: &str| {
+        let body = wire.call(&format!("GET /databases/db/docs?id={id}"), "").text();
+        assert!(body.contains(expected), "{id}: {body}");
+    };
+    check("users/2", r#""a":"Ann!","p":7"#);
+    check("users/1", r#""a":"null!","p":7"#);
+    check("dogs/1", r#"{"Name":"Rex","@metadata""#);
+    by_query(
+        &wire,
+        "",
+        r#"{"Query":{"Query":"from Users where Name = 'Bob' update { this.Name = 'Rob'; put('log/' + id(this), {}) }"}}"#,
+    );
+    check("users/2", r#""Name":"Rob""#);
+    check("log/users/2", "@id");
+    let state = by_query(&wire, "maxOpsPerSec=1000", r#"{"Query":{"Query":"from Users update { throw 'x' }"}}"#);
+    assert!(state.contains("JavaScriptException") && state.contains(r#""Status":"Faulted""#), "{state}");
+}
+
+#[test]
+fn a_patch_by_query_has_to_be_one() {
+    let wire = wire();
+    let call = "PATCH /databases/db/queries";
+    wire.check_error(call, "{}", 400, "BadRequestException", "Missing 'Query' property.");
+    wire.check_error(
+        call,
+        r#"{"Query":{"Query":"from Users"}}"#,
+        500,
+        "ParseException",
+        "Update operations must end with UPDATE clause",
+    );
+    let wrong = r#"{"Query":{"Query":"from Users update { this. }"}}"#;
+    wire.check_error(call, wrong, 500, "InvalidQueryException", "Update clause contains invalid script");
+    let query = r#"{"Query":"from Users update { this.a = 1 }"}"#;
+    wire.check_error("POST /databases/db/queries", query, 500, "InvalidQueryException", "UPDATE");
+    wire.check_error("DELETE /databases/db/queries", query, 500, "InvalidQueryException", "UPDATE");
+}
