@@ -1,4 +1,4 @@
-//! Indexes that queries make: the fields of one collection that somebody asked for.
+//! Indexes that queries make: the fields of one collection that somebody asked for, of its documents or of groups of them.
 
 use super::{Analysis, Field, FieldName, FieldNeeds, Fields};
 use crate::analysis::Analyzer;
@@ -10,9 +10,23 @@ use json::Value;
 pub struct AutomaticIndex {
     /// The collection, as the first query spelled it; `None`: all documents.
     pub collection: Option<String>,
-    /// Its fields, sorted by label, each name once.
+    /// Its fields, sorted by label, each name once. Of groups: keys, sums and [`COUNT`].
     fields: Vec<Field>,
+    /// What documents are grouped by, in the order of the fields; empty: they are not.
+    group_by: Vec<GroupedBy>,
 }
+
+/// A key of groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupedBy {
+    /// The path of its field.
+    pub path: String,
+    /// Whether an array is one key; else, where the path says `[]`, each element is a key of its own.
+    pub is_array: bool,
+}
+
+/// The field of groups that says how many documents or elements they have.
+pub const COUNT: &str = "Count";
 
 /// How the words of a field are made that a query searches in.
 const SEARCHED: Analysis = Analysis::Words(Analyzer::Standard);
@@ -28,6 +42,15 @@ pub fn name_of(source: Option<&str>) -> &str {
 impl AutomaticIndex {
     /// An index with these fields; several of one name become one.
     pub fn new(collection: Option<String>, fields: impl IntoIterator<Item = Field>) -> AutomaticIndex {
+        Self::grouped(collection, Vec::new(), fields)
+    }
+
+    /// An index of groups with these fields, the keys among them.
+    pub fn grouped(
+        collection: Option<String>,
+        mut group_by: Vec<GroupedBy>,
+        fields: impl IntoIterator<Item = Field>,
+    ) -> AutomaticIndex {
         let mut sorted: Vec<Field> = Vec::new();
         for field in fields {
             match sorted.iter_mut().find(|other| other.name.path == field.name.path) {
@@ -38,8 +61,28 @@ impl AutomaticIndex {
                 None => sorted.push(field),
             }
         }
-        sorted.sort_by_cached_key(label);
-        AutomaticIndex { collection, fields: sorted }
+        group_by.sort_by(|one, other| one.path.cmp(&other.path));
+        sorted.sort_by_cached_key(|field| label(field, is_array(&group_by, field)));
+        AutomaticIndex { collection, fields: sorted, group_by }
+    }
+
+    /// What documents are grouped by; empty: they are not.
+    pub fn group_by(&self) -> &[GroupedBy] {
+        &self.group_by
+    }
+
+    /// The fields of its groups that are no keys: what is counted or added up.
+    pub fn aggregates(&self) -> impl Iterator<Item = &Field> {
+        self.fields.iter().filter(|field| !self.group_by.is_empty() && !self.is_key(field))
+    }
+
+    /// The fields that are keys of its groups.
+    pub fn keys(&self) -> impl Iterator<Item = &Field> {
+        self.fields.iter().filter(|field| self.is_key(field))
+    }
+
+    fn is_key(&self, field: &Field) -> bool {
+        self.group_by.iter().any(|key| key.path == field.name.path)
     }
 
     /// Its fields, in the order of its name.
@@ -47,17 +90,30 @@ impl AutomaticIndex {
         &self.fields
     }
 
-    /// The name: `Auto/Users/ByAgeAndName`. Labels stand in the order of their bytes; without fields it is `ById()`.
+    /// The name: `Auto/Users/ByAgeAndName`, `Auto/Users/ByCountReducedByCity`. Labels stand in the order of their bytes; without
+    /// fields it is `ById()`.
     pub fn name(&self) -> String {
-        let labels: Vec<String> = self.fields.iter().map(label).collect();
+        let labels = |fields: &mut dyn Iterator<Item = &Field>| {
+            let labels: Vec<String> = fields.map(|field| self.label(field)).collect();
+            labels.join("And")
+        };
         let collection = match self.collection.as_deref() {
             None => "AllDocs",
             // Two indexes of one name would be taken for each other.
             Some(name) if name.eq_ignore_ascii_case("AllDocs") => &format!("'{name}'"),
             Some(name) => name,
         };
-        let fields = if labels.is_empty() { "Id()".to_owned() } else { labels.join("And") };
+        if !self.group_by.is_empty() {
+            let aggregates = labels(&mut self.aggregates());
+            let by = if aggregates.is_empty() { String::new() } else { format!("/By{aggregates}") };
+            return format!("Auto/{collection}{by}ReducedBy{}", labels(&mut self.keys()));
+        }
+        let fields = if self.fields.is_empty() { "Id()".to_owned() } else { labels(&mut self.fields.iter()) };
         format!("Auto/{collection}/By{fields}")
+    }
+
+    fn label(&self, field: &Field) -> String {
+        label(field, is_array(&self.group_by, field))
     }
 
     /// What it reads: a collection, or [`ALL_DOCUMENTS`].
@@ -65,12 +121,14 @@ impl AutomaticIndex {
         self.collection.as_deref().unwrap_or(ALL_DOCUMENTS)
     }
 
-    /// Whether both read the same documents.
+    /// Whether both read the same documents, and group them alike.
     pub fn has_source_of(&self, other: &AutomaticIndex) -> bool {
-        match (&self.collection, &other.collection) {
-            (Some(one), Some(other)) => documents::id::is_same(one, other),
-            (one, other) => one.is_none() && other.is_none(),
-        }
+        let has_groups_of = self.group_by == other.group_by;
+        has_groups_of
+            && match (&self.collection, &other.collection) {
+                (Some(one), Some(other)) => documents::id::is_same(one, other),
+                (one, other) => one.is_none() && other.is_none(),
+            }
     }
 
     /// Whether it answers all that `needed` would: the same source, and all its fields.
@@ -85,12 +143,13 @@ impl AutomaticIndex {
 
     /// The label of a field that it lacks.
     pub fn missing(&self, needed: &Field) -> Option<String> {
-        (!self.has(needed)).then(|| label(needed))
+        (!self.has(needed)).then(|| self.label(needed))
     }
 
     /// The index that has the fields of both, from the source of this one.
     pub fn widened_by(&self, other: &AutomaticIndex) -> AutomaticIndex {
-        Self::new(self.collection.clone(), self.fields.iter().chain(&other.fields).cloned())
+        let fields = self.fields.iter().chain(&other.fields).cloned();
+        Self::grouped(self.collection.clone(), self.group_by.clone(), fields)
     }
 
     /// The names under which its terms are kept, in the order of its fields: with each the field's number and analysis.
@@ -106,7 +165,9 @@ impl AutomaticIndex {
         stored
     }
 
-    /// The definition as it is kept: `{"Collection":..,"Fields":[{"Name":..,"IsNameQuoted":..,"IsExact":..,"IsSearched":..,"IsSuggested":..}]}`.
+    /// The definition as it is kept:
+    /// `{"Collection":..,"Fields":[{"Name":..,"IsNameQuoted":..,"IsExact":..,"IsSearched":..,"IsSuggested":..}]}`, of groups also
+    /// `"GroupBy":[{"Name":..,"IsArray":..}]`.
     pub fn to_json(&self) -> Value {
         let mut value = Value::object();
         value.set("Collection", self.collection.clone().map_or(Value::Null, Value::String));
@@ -120,6 +181,15 @@ impl AutomaticIndex {
             value
         };
         value.set("Fields", Value::Array(self.fields.iter().map(field).collect()));
+        let key = |key: &GroupedBy| {
+            let mut value = Value::object();
+            value.set("Name", Value::String(key.path.clone()));
+            value.set("IsArray", Value::Bool(key.is_array));
+            value
+        };
+        if !self.group_by.is_empty() {
+            value.set("GroupBy", Value::Array(self.group_by.iter().map(key).collect()));
+        }
         value
     }
 
@@ -144,7 +214,16 @@ impl AutomaticIndex {
             Some(Field { name, needs })
         };
         let fields: Option<Vec<Field>> = fields.iter().map(field).collect();
-        Some(AutomaticIndex::new(collection, fields?))
+        let key = |value: &Value| {
+            let path = value.get("Name")?.as_str()?.to_owned();
+            Some(GroupedBy { path, is_array: value.get("IsArray")?.as_bool()? })
+        };
+        let group_by: Option<Vec<GroupedBy>> = match value.get("GroupBy") {
+            None => Some(Vec::new()),
+            Some(Value::Array(keys)) => keys.iter().map(key).collect(),
+            Some(_) => None,
+        };
+        Some(AutomaticIndex::grouped(collection, group_by?, fields?))
     }
 }
 
@@ -155,9 +234,15 @@ impl Fields for AutomaticIndex {
     }
 }
 
+/// Whether a field is a key whose arrays are compared whole.
+fn is_array(group_by: &[GroupedBy], field: &Field) -> bool {
+    group_by.iter().any(|key| key.is_array && key.path == field.name.path)
+}
+
 /// What stands for a field in the name of an index.
-fn label(field: &Field) -> String {
+fn label(field: &Field, is_array: bool) -> String {
     let label = field.name.label();
+    let label = if is_array { format!("Array({label})") } else { label };
     let besides =
         [(field.needs.is_searched, "Search"), (field.needs.is_exact, "Exact"), (field.needs.is_suggested, "Suggest")];
     let labels: Vec<String> =
@@ -193,6 +278,28 @@ mod tests {
         assert_eq!(quoted.name(), name);
         assert_eq!(AutomaticIndex::new(None, [field("Lines[].P", false)]).name(), "Auto/AllDocs/ByLines[].P");
         assert_eq!(index("alldocs", &["A"]).name(), "Auto/'alldocs'/ByA");
+    }
+
+    #[test]
+    fn groups_have_their_keys_in_the_name() {
+        let grouped = |paths: &[&str], keys: &[(&str, bool)]| {
+            let key = |(path, is_array): &(&str, bool)| GroupedBy { path: (*path).to_owned(), is_array: *is_array };
+            let fields = paths.iter().map(|path| field(path, false));
+            AutomaticIndex::grouped(Some("Orders".to_owned()), keys.iter().map(key).collect(), fields)
+        };
+        let one = grouped(&["Count", "Company"], &[("Company", false)]);
+        assert_eq!(one.name(), "Auto/Orders/ByCountReducedByCompany");
+        let two = grouped(&["Tags[]", "Company", "Freight"], &[("Tags[]", true), ("Company", false)]);
+        assert_eq!(two.name(), "Auto/Orders/ByFreightReducedByArray(Tags[])AndCompany");
+        assert_eq!(grouped(&["A"], &[("A", false)]).name(), "Auto/OrdersReducedByA");
+        assert!(
+            !one.covers(&two)
+                && !index("Orders", &["Company"]).covers(&one)
+                && !one.covers(&index("Orders", &["Company"]))
+        );
+        let wide = one.widened_by(&grouped(&["Company", "Freight"], &[("Company", false)]));
+        assert_eq!(wide.name(), "Auto/Orders/ByCountAndFreightReducedByCompany");
+        assert!(wide.covers(&one) && AutomaticIndex::from_json(&wide.to_json()) == Some(wide));
     }
 
     #[test]

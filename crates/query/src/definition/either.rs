@@ -56,7 +56,7 @@ impl IndexDefinition {
     /// Whether its entries are results of groups, which have no documents.
     pub fn is_grouped(&self) -> bool {
         match self {
-            IndexDefinition::Automatic(_) => false,
+            IndexDefinition::Automatic(index) => !index.group_by().is_empty(),
             IndexDefinition::Map(index) => index.reduce().is_some(),
         }
     }

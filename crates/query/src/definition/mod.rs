@@ -7,7 +7,7 @@ mod either;
 mod field;
 mod map_index;
 
-pub use automatic::{ALL_DOCUMENTS, AutomaticIndex, name_of};
+pub use automatic::{ALL_DOCUMENTS, AutomaticIndex, COUNT, GroupedBy, name_of};
 pub use either::IndexDefinition;
 pub use field::{Analysis, Field, FieldName, FieldNeeds, Fields};
 pub use map_index::{DefinitionError, MapIndex};

@@ -20,6 +20,7 @@ use score::Scores;
 
 pub use crate::index::EntryId;
 pub use loading::{Loading, SeveralLoaded};
+pub(crate) use projection::write_path;
 pub use projection::{MissingValue, Row};
 pub use scripted::{ScriptFailure, ScriptProjection, ScriptRow, ScriptRows};
 pub use suggest::suggest;

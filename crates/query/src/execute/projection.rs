@@ -41,7 +41,7 @@ impl Projection {
         self.columns.iter().any(|column| match &column.value {
             Projected::Path { field, .. } if self.behavior.asks_index() && is_stored(field) => false,
             Projected::Path { .. } | Projected::Metadata(_) => self.behavior.asks_documents(),
-            Projected::Id | Projected::Literal(_) => false,
+            Projected::Key(_) | Projected::Id | Projected::Literal(_) => false,
         })
     }
 
@@ -63,6 +63,16 @@ impl Projection {
                     let stored = [b"{", document.stored_metadata(), b"}"].concat();
                     write_path(steps, Raw::new(&stored), out)
                 }),
+                Projected::Key(fields) => {
+                    let stored = row.entry.and_then(|entry| entry.stored());
+                    json::Writer::new(out).object(|json| {
+                        for field in fields {
+                            let value = stored.and_then(|stored| stored.get(field));
+                            json.name(field).raw(value.map_or(b"null", |value| value.bytes()));
+                        }
+                    });
+                    true
+                }
                 Projected::Id => {
                     let id = row.document.map(Document::id).or_else(|| row.entry.map(|entry| entry.document()));
                     out.push(b'"');
@@ -121,7 +131,7 @@ fn start_of_object(out: &[u8]) -> bool {
 /// Appends what stands at a path. False: nothing does, and nothing is appended.
 ///
 /// The depth of the recursion is that of the path, or of arrays in arrays, both bounded.
-fn write_path(steps: &[Step], value: Raw<'_>, out: &mut Vec<u8>) -> bool {
+pub(crate) fn write_path(steps: &[Step], value: Raw<'_>, out: &mut Vec<u8>) -> bool {
     let Some((step, rest)) = steps.split_first() else {
         out.extend_from_slice(value.bytes());
         return true;

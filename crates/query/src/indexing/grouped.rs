@@ -131,6 +131,7 @@ impl GroupedEntries {
         let mut changes = self.find_changes(&snapshot, &mut members, &mut moved)?;
         changes.sort_unstable_by_key(|change| (change.group, change.place));
         let mut leaves = LevelChanges::default();
+        let mut outcomes = Vec::new();
         for changes in changes.chunk_by(|a, b| a.group == b.group) {
             let Some(group) = changes.first().map(|change| change.group) else { continue };
             let before = snapshot.group_given(&group)?;
@@ -151,7 +152,14 @@ impl GroupedEntries {
                 leaves.push(number, value);
             }
             let groups = &mut batch.groups;
-            match apply(&snapshot, group, (before, after), &mut leaves, &*self.groups, groups)? {
+            let outcome = apply(&snapshot, group, (before, after), &mut leaves, &*self.groups, groups)?;
+            let first = changes.iter().filter_map(|change| change.value.as_ref()).map(|value| value.start).min();
+            outcomes.push((first.unwrap_or(usize::MAX), group, outcome));
+        }
+        // Groups get their entries in the order in which their first values came.
+        outcomes.sort_by_key(|(first, ..)| *first);
+        for (_, group, outcome) in outcomes {
+            match outcome {
                 Outcome::Unchanged => {}
                 Outcome::Gone => batch.remove(&group.name())?,
                 Outcome::Results(results) => match self.put_results(group, &results, batch) {

@@ -1,6 +1,7 @@
 //! Batches: from the documents and tombstones of some sources to entries.
 
 use super::automatic::AutomaticEntries;
+use super::automatic_groups::AutomaticGroups;
 use super::grouped::{GroupedEntries, ResultField};
 use super::limits::{BATCH_BYTES, BATCH_DOCUMENTS};
 use super::mapped::MappedEntries;
@@ -83,6 +84,18 @@ impl Indexer {
     /// Those of [`Index::field`].
     pub fn new(definition: &IndexDefinition, index: &Index) -> Result<Indexer> {
         let makes = match definition {
+            IndexDefinition::Automatic(definition) if !definition.group_by().is_empty() => {
+                let mut fields: Vec<ResultField> = Vec::new();
+                for field in definition.fields() {
+                    fields.push(ResultField { name: field.name.path.clone(), kept: Vec::new() });
+                }
+                for (number, analysis, name) in definition.stored_fields() {
+                    if let Some(field) = fields.get_mut(number) {
+                        field.kept.push((index.field(&name)?, analysis));
+                    }
+                }
+                Makes::Groups(Box::new(GroupedEntries::new(Box::new(AutomaticGroups::new(definition)), fields)))
+            }
             IndexDefinition::Automatic(definition) => {
                 Makes::Entries(Box::new(AutomaticEntries::new(definition, index)?))
             }

@@ -2,7 +2,9 @@
 //!
 //! [`Indexer::step`] is one batch. There are no threads and no clock here: who calls decides when, and how much at once.
 
+mod amount;
 mod automatic;
+mod automatic_groups;
 mod extract;
 mod grouped;
 mod indexer;

@@ -1,6 +1,7 @@
 //! Queries that an index answers: which fields they need of it, and what they ask.
 
 use super::condition::{Condition, FieldUse, Sought, TextQuery};
+use super::grouping::Grouping;
 use super::parameters::Scalar;
 use super::search_text::{self, SearchPart, Wildcard};
 use super::{Base, MoreLikeThis, Parameters, Refused, Suggestion, lucene, suggestion};
@@ -69,10 +70,14 @@ impl IndexQuery {
     /// # Errors
     ///
     /// [`Refused`]
-    pub(super) fn plan(query: &Query<'_>, parameters: Parameters<'_>) -> Result<IndexQuery, Refused> {
+    pub(super) fn plan(
+        query: &Query<'_>,
+        grouping: Option<&Grouping<'_>>,
+        parameters: Parameters<'_>,
+    ) -> Result<IndexQuery, Refused> {
         let is_named = matches!(query.from.source, rql::Source::Index(_));
         let alias = query.from.alias.as_deref();
-        let mut planner = Planner { alias, parameters, is_named, fields: Vec::new() };
+        let mut planner = Planner { alias, grouping, parameters, is_named, fields: Vec::new() };
         let condition = match &query.condition {
             Some(condition) => planner.condition(condition, Analysis::LowerCase)?,
             None => Condition::All,
@@ -82,12 +87,19 @@ impl IndexQuery {
             order.push(SortKey { by: SortBy::Score, is_descending: false, absent_last: None });
         }
         let suggestions = suggestion::plan(query, &mut planner)?;
+        let covering = |collection, fields| match grouping {
+            Some(grouping) => IndexChoice::Covering(grouping.index(collection, fields)),
+            None => IndexChoice::Covering(AutomaticIndex::new(collection, fields)),
+        };
         let index = match &query.from.source {
-            rql::Source::Index(name) => IndexChoice::Named(name.to_string(), planner.fields),
-            rql::Source::AllDocuments => IndexChoice::Covering(AutomaticIndex::new(None, planner.fields)),
-            rql::Source::Collection(name) => {
-                IndexChoice::Covering(AutomaticIndex::new(Some(name.to_string()), planner.fields))
+            rql::Source::Index(_) if grouping.is_some() => {
+                return Err(Refused::Invalid(
+                    "'group by' needs a collection: an index groups by its reduce".to_owned(),
+                ));
             }
+            rql::Source::Index(name) => IndexChoice::Named(name.to_string(), planner.fields),
+            rql::Source::AllDocuments => covering(None, planner.fields),
+            rql::Source::Collection(name) => covering(Some(name.to_string()), planner.fields),
         };
         Ok(IndexQuery { index, condition, order, suggestions })
     }
@@ -95,6 +107,7 @@ impl IndexQuery {
 
 pub(super) struct Planner<'p> {
     alias: Option<&'p str>,
+    grouping: Option<&'p Grouping<'p>>,
     pub parameters: Parameters<'p>,
     /// Whether the query names its index.
     is_named: bool,
@@ -407,7 +420,9 @@ impl Planner<'_> {
                 },
                 _ => return Err(wrong_arguments("random", "a text or nothing")),
             },
-            Expression::Call(call) => return Err(Refused::NotSupported(format!("sorting by {}()", call.name))),
+            Expression::Call(call) if self.grouping.is_none() => {
+                return Err(Refused::NotSupported(format!("sorting by {}()", call.name)));
+            }
             field => {
                 let field = self.field(field, Analysis::LowerCase)?;
                 match key.ordering {
@@ -423,15 +438,18 @@ impl Planner<'_> {
 
     /// A field of the query, which the index must have.
     fn field(&mut self, expression: &Expression<'_>, analysis: Analysis) -> Result<FieldUse, Refused> {
-        let name = match expression {
-            Expression::Field(path) => FieldName::of(path, self.alias)
+        let name = match (expression, self.grouping) {
+            (expression, Some(grouping)) => grouping.field(expression)?,
+            (Expression::Field(path), None) => FieldName::of(path, self.alias)
                 .map_err(|step| Refused::NotSupported(format!("'{step}' in the name of a field of an index")))?,
             // Clients quote names that would not be names otherwise.
-            Expression::Value(value) => match self.parameters.scalar(value)? {
+            (Expression::Value(value), None) => match self.parameters.scalar(value)? {
                 Scalar::Text(path) => FieldName { path, is_quoted: true },
                 _ => return Err(Refused::Invalid("Expected a field, but got a value".to_owned())),
             },
-            Expression::Call(call) => return Err(Refused::NotSupported(format!("{}() as a field", call.name))),
+            (Expression::Call(call), None) => {
+                return Err(Refused::NotSupported(format!("{}() as a field", call.name)));
+            }
             _ => return Err(Refused::Invalid("Expected a field, but got a condition".to_owned())),
         };
         self.fields.push(Field { name: name.clone(), needs: FieldNeeds::of(analysis) });

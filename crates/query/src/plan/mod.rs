@@ -7,6 +7,7 @@
 mod collection;
 mod condition;
 mod error;
+mod grouping;
 mod index_query;
 mod lucene;
 mod more_like_this;
@@ -33,6 +34,7 @@ pub use suggestion::{Suggestion, SuggestionDistance, SuggestionOptions};
 pub use script::{Load, LoadIds, ScriptClause, ScriptForm};
 
 use crate::rql::{self, Call, Expression, Query, Segment};
+use grouping::Grouping;
 
 /// A query, its parameters put in.
 #[derive(Debug, Clone)]
@@ -67,25 +69,23 @@ impl Plan {
     pub fn new(query: &Query<'_>, parameters: Parameters<'_>) -> Result<Plan, Refused> {
         for (is_there, feature) in [
             (query.from.is_of_revisions, "queries over revisions"),
-            (!query.group_by.is_empty(), "'group by'"),
             (query.filter.is_some() || query.filter_limit.is_some(), "'filter'"),
         ] {
             if is_there {
                 return Err(Refused::NotSupported(feature.to_owned()));
             }
         }
-        let collection = match suggestion::is_wanted(query) {
-            true => None,
-            false => CollectionQuery::plan(query, parameters)?,
-        };
+        let grouping = Grouping::plan(query, parameters)?;
+        let needs_index = grouping.is_some() || suggestion::is_wanted(query);
+        let collection = if needs_index { None } else { CollectionQuery::plan(query, parameters)? };
         let find = match collection {
             Some(collection) => Find::Collection(collection),
-            None => Find::Index(IndexQuery::plan(query, parameters)?),
+            None => Find::Index(IndexQuery::plan(query, grouping.as_ref(), parameters)?),
         };
         let script = ScriptClause::plan(query, parameters)?;
         let projection = match script.is_some() || suggestion::is_wanted(query) {
             true => None,
-            false => Projection::plan(query, parameters)?,
+            false => Projection::plan(query, grouping.as_ref(), parameters)?,
         };
         let alias = query.from.alias.as_deref();
         let includes = query.include.iter().map(|include| self::include(include, alias, parameters));

@@ -1,5 +1,6 @@
 //! What is made of each document that is found: some of its values, instead of itself.
 
+use super::grouping::Grouping;
 use super::{Parameters, Refused};
 use crate::rql::{self, Call, Column, ColumnValue, Expression, Output, Path, Query, Segment, Select, ValueKind};
 
@@ -82,6 +83,8 @@ pub enum Projected {
     },
     /// What stands at a path of the stored metadata.
     Metadata(Vec<Step>),
+    /// An object of several values that an index stores, by their names.
+    Key(Vec<String>),
     /// The document's id.
     Id,
     /// The same JSON in each result.
@@ -102,7 +105,11 @@ const METADATA: &str = "@metadata";
 
 impl Projection {
     /// What `select` says; `None`: documents are wanted as they are.
-    pub(super) fn plan(query: &Query<'_>, parameters: Parameters<'_>) -> Result<Option<Projection>, Refused> {
+    pub(super) fn plan(
+        query: &Query<'_>,
+        grouping: Option<&Grouping<'_>>,
+        parameters: Parameters<'_>,
+    ) -> Result<Option<Projection>, Refused> {
         let Output::Select(Select { is_distinct, projection }) = &query.output else { return Ok(None) };
         let alias = query.from.alias.as_deref();
         let columns = match projection {
@@ -119,7 +126,10 @@ impl Projection {
         }
         let mut projected: Vec<ProjectedColumn> = Vec::with_capacity(columns.len());
         for column in columns {
-            let column = self::column(column, alias, parameters)?;
+            let column = match grouping {
+                Some(grouping) => grouping.column(column)?,
+                None => self::column(column, alias, parameters)?,
+            };
             if projected.iter().any(|other| other.name == column.name) {
                 return Err(Refused::Invalid(format!(
                     "Duplicate alias '{}' detected. Note: if an alias is not specified, the implicit alias is equal to field name",
@@ -131,7 +141,7 @@ impl Projection {
         Ok(Some(Projection {
             columns: projected,
             is_distinct: *is_distinct,
-            omits_missing: alias.is_some(),
+            omits_missing: alias.is_some() && grouping.is_none(),
             behavior: ProjectionBehavior::Default,
         }))
     }

@@ -11,7 +11,7 @@ use database::documents::{Date, LastEtags};
 use database::{Database, Index, IndexStatistics};
 use hyper::StatusCode;
 use json::Value;
-use query::definition::{AutomaticIndex, IndexDefinition, MapIndex, name_of};
+use query::definition::{AutomaticIndex, COUNT, Field, IndexDefinition, MapIndex, name_of};
 use query::index::{Direction, Kind, Progress as IndexProgress, StoredTerm, TermRange};
 
 use super::statistics::write_origin;
@@ -98,6 +98,7 @@ fn write_definition(json: &mut json::Writer<'_>, index: &Index) {
         json.name("AdditionalAssemblies").array(|_| {}).name("CompoundFields").array(|_| {});
         match map.and_then(|map| map.given().get("Reduce")) {
             Some(reduce) => reduce.write(json.name("Reduce")),
+            None if definition.is_grouped() => _ = json.name("Reduce").string(&reduce_text(definition)),
             None => _ = json.name("Reduce").null(),
         }
         match definition {
@@ -147,11 +148,27 @@ fn write_map(json: &mut json::Writer<'_>, index: &MapIndex) {
     });
 }
 
-/// `Users:[<Name:Age>;<Name:Name>]`: nothing reads it but people.
+/// `Users:[<Name:Age>;<Name:Name>]`, `Users:[<Name:Count#Operation:Count>]`: nothing reads it but people.
 fn map_text(definition: &AutomaticIndex) -> String {
-    let mut names: Vec<&str> = definition.fields().iter().map(|field| field.name.path.as_str()).collect();
-    names.sort_unstable();
-    let fields: Vec<String> = names.iter().map(|name| format!("<Name:{name}>")).collect();
+    if definition.group_by().is_empty() {
+        return fields_text(definition, definition.fields().iter(), |_| "");
+    }
+    let operation = |field: &Field| if field.name.path == COUNT { "#Operation:Count" } else { "#Operation:Sum" };
+    fields_text(definition, definition.aggregates(), operation)
+}
+
+/// The keys of its groups likewise.
+fn reduce_text(definition: &IndexDefinition) -> String {
+    definition.as_automatic().map_or_else(String::new, |index| fields_text(index, index.keys(), |_| ""))
+}
+
+fn fields_text<'f>(
+    definition: &AutomaticIndex,
+    fields: impl Iterator<Item = &'f Field>,
+    more: impl Fn(&Field) -> &'static str,
+) -> String {
+    let mut fields: Vec<String> = fields.map(|field| format!("<Name:{}{}>", field.name.path, more(field))).collect();
+    fields.sort_unstable();
     format!("{}:[{}]", name_of(definition.collection.as_deref()), fields.join(";"))
 }
 

@@ -133,3 +133,78 @@ fn groups_are_projected_by_javascript() {
         "The results of an index with a reduce",
     );
 }
+
+/// As the reference answers them, but that 5 and 5.0 are one key here.
+#[test]
+fn a_query_groups_documents_by_an_index_of_its_own() {
+    let wire = Wire::with_database();
+    for (id, body) in [
+        (
+            "o/1",
+            r#""Company":"A","Freight":10,"Tags":["x","y"],"Addr":{"City":"Oslo"},"Lines":[{"P":"p1","Q":1},{"P":"p2","Q":2}]"#,
+        ),
+        ("o/2", r#""Company":"a","Freight":2.5,"Tags":["y","x"],"Addr":{"City":"Rome"},"Lines":[{"P":"p1","Q":5}]"#),
+        ("o/3", r#""Company":"A","Freight":7,"Tags":["x","y"],"Addr":{"City":"Oslo"},"Lines":[]"#),
+        ("o/4", r#""Company":null,"Freight":null,"Tags":[],"Addr":null"#),
+        ("o/5", r#""Company":5,"Freight":1"#),
+        ("o/6", r#""Company":5.0,"Freight":1,"Lines":[{"P":"p1"},{"P":"p1"}]"#),
+    ] {
+        wire.put(id, &format!("{{{body},\"@metadata\":{{\"@collection\":\"Orders\"}}}}"));
+    }
+    let check = |query: &str, expected: &str| assert_eq!(results(&wire, query), expected, "{query}");
+    check(
+        "from Orders group by Company select Company, count() as N",
+        r#"{"Company":"A","N":2},{"Company":"a","N":1},{"Company":null,"N":1},{"Company":5,"N":2}"#,
+    );
+    check(
+        "from Orders group by Company where count() > 1 order by sum(Freight) as double desc select key(), sum(Freight)",
+        r#"{"Company":"A","Freight":17},{"Company":5,"Freight":2}"#,
+    );
+    check(
+        "from Orders group by Company order by Company",
+        r#"{"Company":null,"Count":1,"Freight":0},{"Company":5,"Count":2,"Freight":2},{"Company":"A","Count":2,"Freight":17},{"Company":"a","Count":1,"Freight":2.5}"#,
+    );
+    check("from Orders group by Company where exact(Company = 'A') select sum(Freight) as F", r#"{"F":17}"#);
+    check(
+        "from Orders as o group by o.Addr.City as City order by count as long desc select City, count() as count",
+        r#"{"City":null,"count":3},{"City":"Oslo","count":2},{"City":"Rome","count":1}"#,
+    );
+    check(
+        "from Orders group by Lines[].P select key(), count() as N, sum(Lines[].Q) as Q",
+        r#"{"Lines[].P":"p1","N":4,"Q":6},{"Lines[].P":"p2","N":1,"Q":2},{"Lines[].P":null,"N":2,"Q":0}"#,
+    );
+    check(
+        "from Orders group by array(Tags) select key(), count() as N",
+        r#"{"Tags":["x","y"],"N":2},{"Tags":["y","x"],"N":1},{"Tags":[],"N":1},{"Tags":null,"N":2}"#,
+    );
+    check(
+        "from Orders group by Tags[], Company where Company = 'A' select key(), count()",
+        r#"{"Key":{"Tags[]":"x","Company":"A"},"Count":2},{"Key":{"Tags[]":"y","Company":"A"},"Count":2},{"Key":{"Tags[]":"y","Company":"a"},"Count":1},{"Key":{"Tags[]":"x","Company":"a"},"Count":1}"#,
+    );
+    wire.put("o/5", r#"{"Company":"a","Freight":"many","@metadata":{"@collection":"Orders"}}"#);
+    check("from Orders group by Company where Company = 5 select count()", r#"{"Count":1}"#);
+    let text = wire.call("GET /databases/db/indexes", "").text();
+    let told = r#""Type":"AutoMapReduce","#;
+    assert!(text.contains(told) && text.contains(r#""Reduce":"Orders:[<Name:Company>]""#), "{text}");
+    assert!(
+        text.contains(r#""Maps":["Orders:[<Name:Count#Operation:Count>;<Name:Freight#Operation:Sum>]"]"#),
+        "{text}"
+    );
+    for (query, message) in [
+        (
+            "from Orders group by Company select avg(Freight)",
+            "Unknown aggregation method in SELECT clause of the group by query: 'avg'",
+        ),
+        (
+            "from Orders group by Company where Foo = 1",
+            "Field 'Foo' is neither an aggregation operation nor part of the group by key",
+        ),
+        ("from Orders group by id() select count()", "Unsupported method 'id' in GROUP BY"),
+        ("from Orders group by A, A select count()", "'A' comes twice in GROUP BY"),
+        ("from index 'X' group by A select count()", "'group by' needs a collection"),
+        ("from Orders group by A select sum(A)", "'A' is a key of the groups and cannot be added up in them"),
+    ] {
+        let body = format!(r#"{{"Query":"{query}"}}"#);
+        wire.check_error("POST /databases/db/queries", &body, 500, "InvalidQueryException", message);
+    }
+}

@@ -1,0 +1,88 @@
+//! Numbers that are added up: exactly as long as 28 digits suffice, else as doubles.
+
+use json::Raw;
+use rust_decimal::Decimal;
+
+/// A sum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Amount {
+    Exact(Decimal),
+    Double(f64),
+}
+
+impl Amount {
+    pub const ZERO: Amount = Amount::Exact(Decimal::ZERO);
+
+    /// A value of a document: null is nothing. `None`: it is no number.
+    pub fn of(value: Raw<'_>) -> Option<Amount> {
+        if value.is_null() {
+            return Some(Amount::ZERO);
+        }
+        let text = value.number_text()?;
+        let exact = Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(text));
+        // What a decimal had to round is a double, too.
+        match exact {
+            Ok(exact) if text.len() < 28 => Some(Amount::Exact(exact)),
+            _ => value.as_f64().map(Amount::Double),
+        }
+    }
+
+    pub fn plus(self, other: Amount) -> Amount {
+        match (self, other) {
+            (Amount::Exact(one), Amount::Exact(other)) => match one.checked_add(other) {
+                Some(sum) => Amount::Exact(sum),
+                None => Amount::Double(double(one) + double(other)),
+            },
+            (one, other) => Amount::Double(one.double() + other.double()),
+        }
+    }
+
+    fn double(self) -> f64 {
+        match self {
+            Amount::Exact(decimal) => double(decimal),
+            Amount::Double(double) => double,
+        }
+    }
+
+    /// Writes it as a number of JSON.
+    pub fn write(self, json: &mut json::Writer<'_>) {
+        match self {
+            Amount::Exact(decimal) => json.raw(decimal.normalize().to_string().as_bytes()),
+            // A sum beyond all doubles is what comes nearest.
+            Amount::Double(double) => json.double(double.clamp(f64::MIN, f64::MAX)),
+        };
+    }
+}
+
+fn double(decimal: Decimal) -> f64 {
+    decimal.to_string().parse().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(numbers: &[&str]) -> String {
+        let amounts = numbers.iter().map(|number| Amount::of(Raw::new(number.as_bytes())).unwrap());
+        let mut out = Vec::new();
+        amounts.fold(Amount::ZERO, Amount::plus).write(&mut json::Writer::new(&mut out));
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn sums_are_exact_where_they_can_be() {
+        for (numbers, expected) in [
+            (&["1", "2.5", "null"][..], "3.5"),
+            (&["0.1", "0.2"], "0.3"),
+            (&["9007199254740993", "1"], "9007199254740994"),
+            (&["2.50", "2.50"], "5"),
+            (&["1e2", "-1"], "99"),
+            (&["1e300", "1"], "1e300"),
+            (&["1e308", "1e308"], "1.7976931348623157e308"),
+            (&[], "0"),
+        ] {
+            assert_eq!(sum(numbers).to_lowercase().replace('+', ""), expected, "{numbers:?}");
+        }
+        assert_eq!(Amount::of(Raw::new(b"\"7\"")), None);
+    }
+}

@@ -1,0 +1,181 @@
+//! Indexes that group, against plain grouping of every document, while documents come, change, move between groups and go; and
+//! after crashes of documents and index at once.
+//!
+//! `SEED=n cargo test -p rookery-query --test grouped` repeats one case, `SLOW=1` runs many.
+#![allow(missing_docs, dead_code, reason = "modules that other tests use whole")]
+
+mod index_model;
+
+use documents::{Batch as Commands, Date, DocumentStore, Expected, StoreOptions};
+use index_model::{Random, seeds};
+use rookery_query::definition::{AutomaticIndex, Field, FieldName, FieldNeeds, GroupedBy, IndexDefinition, MapIndex};
+use rookery_query::index::{Batch, Index, Term};
+use rookery_query::indexing::Indexer;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use storage::io::simulated::{Fate, SimulatedIo};
+use storage::{Environment, Options};
+
+/// A document: its group, and what is added up; several of them where it fans out.
+type Document = Vec<(u64, i64)>;
+
+/// The documents as they must be, by id.
+type Model = BTreeMap<String, Document>;
+
+fn options(io: &SimulatedIo) -> Options {
+    Options { io: Arc::new(io.clone()), background: false, ..Options::default() }
+}
+
+fn store(io: &SimulatedIo) -> DocumentStore {
+    DocumentStore::open(Environment::open("/documents", options(io)).unwrap(), StoreOptions::default()).unwrap()
+}
+
+fn random_writes(random: &mut Random, store: &DocumentStore, model: &mut Model) {
+    let mut commands = Commands::new();
+    for _ in 0..1 + random.below(60) {
+        let id = format!("us/{}", random.below(400));
+        if random.chance(4) {
+            commands.delete(&id, Expected::Any).unwrap();
+            model.remove(&id);
+            continue;
+        }
+        let count = if random.chance(3) { random.below(4) } else { 1 };
+        // Few large groups, and many small ones.
+        let group = |random: &mut Random| if random.chance(2) { random.below(2) } else { random.below(40) };
+        let lines: Document = (0..count).map(|_| (group(random), random.below(1000) as i64 - 300)).collect();
+        let text: Vec<String> = lines.iter().map(|(group, n)| format!(r#"{{"G":"g{group}","N":{n}}}"#)).collect();
+        let body = format!(r#"{{"L":[{}],"@metadata":{{"@collection":"Us"}}}}"#, text.join(","));
+        commands.put(&id, body.as_bytes(), Expected::Any).unwrap();
+        model.insert(id, lines);
+    }
+    store.write(Date::now(), |writing| writing.run(&commands)).unwrap();
+}
+
+/// The definitions that are tested: sums of parts, whole groups, and what a query groups.
+fn definitions() -> Vec<IndexDefinition> {
+    let map = r#"from u in docs.Us from l in u.L select new { l.G, l.N, Count = 1 }"#;
+    let parts = "from r in results group r by r.G into g select new { G = g.Key, N = g.Sum(x => x.N), Count = g.Sum(x => x.Count) }";
+    let whole = "from r in results group r by r.G into g select new { G = g.Key, N = g.Where(x => true).Sum(x => x.N), Count = g.Count() }";
+    let defined = |reduce: &str| {
+        let text = format!(r#"{{"Name":"X","Maps":["{map}"],"Reduce":"{reduce}"}}"#);
+        let definition = MapIndex::from_json(&json::Value::parse(text.as_bytes()).unwrap()).unwrap();
+        IndexDefinition::Map(Arc::new(definition))
+    };
+    let field = |path: &str| Field {
+        name: FieldName { path: path.to_owned(), is_quoted: false },
+        needs: FieldNeeds::default(),
+    };
+    let key = GroupedBy { path: "L[].G".to_owned(), is_array: false };
+    let automatic = AutomaticIndex::grouped(Some("Us".to_owned()), vec![key], ["L[].G", "L[].N", "Count"].map(field));
+    vec![defined(parts), defined(whole), IndexDefinition::Automatic(automatic)]
+}
+
+fn open(io: &SimulatedIo, definition: &IndexDefinition, number: usize) -> (Index, Indexer) {
+    let path = format!("/index{number}");
+    let index = Index::open(Path::new(&path), options(io)).unwrap().with_groups().unwrap();
+    let indexer = Indexer::new(definition, &index).unwrap();
+    (index, indexer)
+}
+
+fn catch_up(index: &Index, indexer: &mut Indexer, store: &DocumentStore) {
+    let mut batch = Batch::new();
+    loop {
+        let step = indexer.step(index, &store.read(), &mut batch).unwrap();
+        assert!(step.failures.is_empty(), "{:?}", step.failures);
+        if step.is_done {
+            return;
+        }
+    }
+}
+
+/// The groups of an index are those of the model, and each is found by its key.
+fn check(index: &Index, definition: &IndexDefinition, model: &Model) {
+    let mut expected: BTreeMap<String, (i64, i64)> = BTreeMap::new();
+    for (group, n) in model.values().flatten() {
+        let sums = expected.entry(format!("g{group}")).or_default();
+        *sums = (sums.0 + n, sums.1 + 1);
+    }
+    let [g, n] = if definition.as_map().is_some() { ["G", "N"] } else { ["L[].G", "L[].N"] };
+    let snapshot = index.read().unwrap();
+    let mut found = BTreeMap::new();
+    let mut entries = snapshot.all();
+    use rookery_query::index::EntryIds;
+    while let Some(id) = entries.next().unwrap() {
+        let entry = snapshot.entry(id).unwrap().unwrap();
+        let stored = entry.stored().unwrap();
+        let number = |name| stored.get(name).unwrap().as_f64().unwrap() as i64;
+        let key = stored.get(g).unwrap().as_str().unwrap().into_owned();
+        let field = snapshot.field(g).unwrap().unwrap();
+        assert_eq!(snapshot.term(field, Term::Text(&key)).unwrap().next().unwrap(), Some(id), "{key}");
+        assert!(found.insert(key, (number(n), number("Count"))).is_none(), "a group comes twice");
+    }
+    assert_eq!(found, expected);
+    let verification = snapshot.verify().unwrap();
+    assert!(verification.problems.is_empty(), "{:?}", verification.problems);
+}
+
+#[test]
+fn groups_are_what_plain_grouping_of_all_documents_gives() {
+    for seed in seeds(6, 300) {
+        println!("SEED={seed} cargo test -p rookery-query --test grouped");
+        for (number, definition) in definitions().iter().enumerate() {
+            let mut random = Random(seed);
+            let io = SimulatedIo::new();
+            let store = store(&io);
+            let (index, mut indexer) = open(&io, definition, number);
+            let mut model = Model::new();
+            for _ in 0..12 {
+                for _ in 0..1 + random.below(6) {
+                    random_writes(&mut random, &store, &mut model);
+                }
+                catch_up(&index, &mut indexer, &store);
+                check(&index, definition, &model);
+            }
+            let mut commands = Commands::new();
+            model.keys().for_each(|id| commands.delete(id, Expected::Any).unwrap());
+            store.write(Date::now(), |writing| writing.run(&commands)).unwrap();
+            catch_up(&index, &mut indexer, &store);
+            check(&index, definition, &Model::new());
+        }
+    }
+}
+
+/// Whatever is left of the index, it goes on from there: no value is missed and none counts twice.
+#[test]
+fn groups_go_on_after_a_crash() {
+    for seed in seeds(8, 500) {
+        println!("SEED={seed} cargo test -p rookery-query --test grouped");
+        let definitions = definitions();
+        let mut random = Random(seed);
+        let mut io = SimulatedIo::new();
+        let mut model = Model::new();
+        for _ in 0..4 {
+            let store = store(&io);
+            let mut indexes = Vec::new();
+            for (number, definition) in definitions.iter().enumerate() {
+                let (index, mut indexer) = open(&io, definition, number);
+                catch_up(&index, &mut indexer, &store);
+                check(&index, definition, &model);
+                indexes.push((index, indexer));
+            }
+            for _ in 0..1 + random.below(5) {
+                random_writes(&mut random, &store, &mut model);
+                for (index, indexer) in &mut indexes {
+                    match random.below(4) {
+                        0 => index.environment().flush().unwrap(),
+                        1 => {}
+                        _ => catch_up(index, indexer, &store),
+                    }
+                }
+            }
+            let crashed = io.crash(|| match random.below(3) {
+                0 => Fate::Lost,
+                1 => Fate::Kept,
+                _ => Fate::Torn(random.next()),
+            });
+            drop((indexes, store));
+            io = crashed;
+        }
+    }
+}
