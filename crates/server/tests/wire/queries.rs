@@ -124,7 +124,7 @@ fn what_is_not_there_is_told_from_what_is_wrong() {
     let post = "POST /databases/db/queries";
     let version = env!("CARGO_PKG_VERSION");
     for (text, feature) in [
-        ("from Users group by N", "'group by'"),
+        ("from Users filter Name = 'x'", "'filter'"),
         ("from Users where spatial.within(Name, 'x')", "spatial.within() in a condition"),
     ] {
         let message = format!("Rookery {version} does not support {feature} yet");
