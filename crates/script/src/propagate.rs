@@ -10,8 +10,9 @@
 //! | `f(x)` | `f?.(x)` |
 //! | `a.b.c = 1` | `(a ?? __n).b.c = 1`, which throws where `a.b` is not there |
 //!
-//! `__n` is an object whose members are all null, `__c` one whose members are functions that give null (`prelude.js`). No line is added, so
-//! that the lines of errors are those of the script. A text that is not understood stays as it is: the engine says what is wrong.
+//! `__n` is an object whose members are all null, `__c` one whose members are functions that give null (`prelude.js`). Where a parenthesis
+//! is put at the begin of a line, the line before may have ended without a semicolon, and is given one: it would be a call else. No line is added,
+//! so that the lines of errors are those of the script. A text that is not understood stays as it is: the engine says what is wrong.
 
 use crate::token::{Malformed, Scanner, Token, TokenKind as Kind};
 
@@ -21,8 +22,14 @@ const ALWAYS_THERE: [&str; 10] =
 
 /// The text to compile.
 pub(crate) fn propagate(text: &str) -> String {
-    let mut rewriting =
-        Rewriting { text, scanner: Scanner::new(text), edits: Vec::new(), chain: None, open: Vec::new() };
+    let mut rewriting = Rewriting {
+        text,
+        scanner: Scanner::new(text),
+        edits: Vec::new(),
+        chain: None,
+        open: Vec::new(),
+        statement_at: None,
+    };
     match rewriting.run() {
         Err(Malformed) => text.to_owned(),
         Ok(()) => rewriting.finish(),
@@ -45,6 +52,8 @@ struct Chain {
     is_there: bool,
     /// It has an optional part, which cannot be assigned to.
     is_optional: bool,
+    /// The line before it ended with a value: with a parenthesis at its begin it would be a call of that.
+    begins_line: bool,
 }
 
 /// What an open bracket is.
@@ -65,14 +74,22 @@ struct Rewriting<'s> {
     edits: Vec<(usize, &'static str)>,
     chain: Option<Chain>,
     open: Vec<Open>,
+    /// Where the last token is that stands on a new line behind a value, or behind a brace, which may end one.
+    statement_at: Option<usize>,
 }
 
 impl Rewriting<'_> {
     fn run(&mut self) -> Result<(), Malformed> {
         let mut new_at: Option<usize> = None;
         let mut before: Option<Kind> = None;
-        while let Some(token) = self.scanner.next()? {
+        loop {
+            let may_end = self.scanner.after_value || before == Some(Kind::Sign(b'}'));
+            let line_ended = self.scanner.skip_space()?;
+            let Some(token) = self.scanner.next()? else { break };
             let start = token.start;
+            if may_end && line_ended {
+                self.statement_at = Some(start);
+            }
             match (token.kind, self.chain) {
                 (Kind::Sign(b'.'), Some(chain)) => {
                     self.chain = Some(self.member(chain, start, "__n"));
@@ -133,12 +150,13 @@ impl Rewriting<'_> {
             }
             Kind::Word if self.scanner.after_value => {
                 let (start, is_of_new) = begin(new_at);
-                let is_raw = text == "super" || text == "import" || before == Some(Kind::Step);
+                let is_stepped = before == Some(Kind::Step) && self.statement_at != Some(start);
+                let is_raw = text == "super" || text == "import" || is_stepped;
                 let is_there = ALWAYS_THERE.contains(&text);
-                self.chain = Some(Chain { is_raw, is_of_new, is_name: true, is_there, ..Chain::new(start) });
+                self.chain = Some(Chain { is_raw, is_of_new, is_name: true, is_there, ..self.begun(start) });
             }
             Kind::Word => *new_at = None,
-            Kind::Literal => self.chain = Some(Chain::new(begin(new_at).0)),
+            Kind::Literal => self.chain = Some(self.begun(begin(new_at).0)),
             Kind::TemplateOpen => self.template(start),
             Kind::TemplateClose => self.close()?,
             Kind::Sign(b'(' | b'[') => self.open.push(Open::Value(begin(new_at).0)),
@@ -177,6 +195,19 @@ impl Rewriting<'_> {
         Ok(())
     }
 
+    /// A chain that begins with a word or a literal.
+    fn begun(&self, start: usize) -> Chain {
+        Chain { begins_line: self.statement_at == Some(start), ..Chain::new(start) }
+    }
+
+    /// A parenthesis at the begin of a chain.
+    fn parenthesis(&mut self, chain: Chain) {
+        if chain.begins_line {
+            self.edits.push((chain.start, ";"));
+        }
+        self.edits.push((chain.start, "("));
+    }
+
     /// A member or element follows, which begins at `at`.
     fn member(&mut self, chain: Chain, at: usize, object: &'static str) -> Chain {
         let chain = self.settled(chain, object);
@@ -189,9 +220,9 @@ impl Rewriting<'_> {
     /// Rewrites the last member, if there is one that waits.
     fn settled(&mut self, chain: Chain, object: &'static str) -> Chain {
         let Some(at) = chain.last else { return chain };
-        self.edits.push((chain.start, "("));
+        self.parenthesis(chain);
         self.edits.push((at, if object == "__c" { " ?? __c)" } else { " ?? __n)" }));
-        Chain { last: None, is_optional: false, ..chain }
+        Chain { last: None, is_optional: false, begins_line: false, ..chain }
     }
 
     fn end_chain(&mut self, is_target: bool) {
@@ -199,7 +230,10 @@ impl Rewriting<'_> {
         match chain.last {
             Some(_) if !is_target => _ = self.settled(chain, "__n"),
             // What is assigned to has no optional part, unless that is in parentheses.
-            Some(at) if chain.is_optional => self.edits.extend([(chain.start, "("), (at, ")")]),
+            Some(at) if chain.is_optional => {
+                self.parenthesis(chain);
+                self.edits.push((at, ")"));
+            }
             _ => {}
         }
     }
@@ -229,6 +263,7 @@ impl Chain {
             is_name: false,
             is_there: false,
             is_optional: false,
+            begins_line: false,
         }
     }
 
@@ -290,6 +325,21 @@ mod tests {
         check("[...a.b]", "[...(a ?? __n).b]");
         check("try { } catch (e) { }", "try { } catch (e) { }");
         check("function(){}.x.y", "function(){}.x.y");
+    }
+
+    #[test]
+    fn a_line_without_a_semicolon_is_not_called() {
+        check("a.b()\nc.d()", "(a ?? __c).b()\n;(c ?? __c).d()");
+        check("this.a.b(1)\rthis.c.d(2)", "(this.a ?? __c).b(1)\r;(this.c ?? __c).d(2)");
+        check("let a\nb.c.d = 1", "let a\n;(b ?? __n).c.d = 1");
+        check("a++\nf(x).y = 1", "a++\n;(f?.(x)).y = 1");
+        check("x = {}\n/* z */ y.z.z", "x = {}\n/* z */ ;((y ?? __n).z ?? __n).z");
+        check("x = 1\nnew A().b", "x = 1\n;(new A() ?? __n).b");
+        check("x\n'y'.z", "x\n;('y' ?? __n).z");
+        check("if (a)\nb.c", "if (a)\n(b ?? __n).c");
+        check("return a\n  .b", "return (a\n   ?? __n).b");
+        check("x =\na.b", "x =\n(a ?? __n).b");
+        check("a.b() // c\nd.e", "(a ?? __c).b() // c\n;(d ?? __n).e");
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl<'s> Scanner<'s> {
                 (b'\n' | b'\r', _) => line_ended = true,
                 (b' ' | b'\t' | 0x0b | 0x0c, _) => {}
                 (b'/', b'/') => {
-                    while !matches!(self.byte(0), b'\n' | 0) {
+                    while !matches!(self.byte(0), b'\n' | b'\r' | 0) {
                         self.at += 1;
                     }
                     continue;
@@ -119,7 +119,7 @@ impl<'s> Scanner<'s> {
                 (b'/', b'*') => {
                     let rest = &self.text[self.at + 2..];
                     let end = rest.windows(2).position(|window| window == b"*/").ok_or(Malformed)?;
-                    line_ended |= rest[..end].contains(&b'\n');
+                    line_ended |= rest[..end].iter().any(|byte| matches!(byte, b'\n' | b'\r'));
                     self.at += end + 3;
                 }
                 _ => return Ok(line_ended),

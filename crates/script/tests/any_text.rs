@@ -34,6 +34,7 @@ fn run(script: &str) -> Result<Outcome, Error> {
             arguments: &[Input::Json(br#"{"v":[1.0]}"#)],
             may_write: true,
             omits_undefined: true,
+            ..Run::default()
         },
         &mut Any,
     )

@@ -40,6 +40,7 @@ fn patch_of(document: &str, script: &str) -> Result<Outcome, Error> {
         arguments: &[Input::Json(br#"{"p":7}"#), Input::Json(b"7")],
         may_write: true,
         omits_undefined: true,
+        ..Run::default()
     };
     program.run(&run, &mut One)
 }
@@ -65,6 +66,9 @@ fn null_spreads_as_in_the_reference() {
     check("this.r = this.X.map(x => 1)", "[]");
     check("this.r = [this.N.a]", "[null]");
     check("this.r = [foo()]", "[null]");
+    // Lines need no semicolon, whatever is put in at their begin.
+    check("this.r = []\nthis.r.push(1)\rthis.r.push(2) // x\r\nthis.r.push(3)", "[1,2,3]");
+    check("let a = this.Arr\n a.X.y\n let f = x => { return x }\n this.X.y\n this.r = f(5)", "5");
     check("this.r = [foo(1).bar(2)]", "[null]");
     check("this.r = [n]", "[null]");
     check("this.r = [n === null, this.X === undefined, this.X.y === null, this.N.a === null]", "[true,true,true,true]");
