@@ -36,34 +36,47 @@ impl StoredIndex {
         StoredIndex { definition, is_replacement, folder, created }
     }
 
-    /// Those that can be read; of the others it is logged that they are there.
+    /// Those that can be read; of the others it is logged that they are there, and why they cannot.
     pub fn all(documents: &Snapshot<'_>) -> Result<Vec<StoredIndex>> {
         let mut all = Vec::new();
         for bytes in documents.definitions(KIND)? {
             match Self::read(&bytes) {
-                Some(stored) => all.push(stored),
-                None => tracing::error!(
+                Ok(stored) => all.push(stored),
+                Err(reason) => tracing::error!(
                     definition = %String::from_utf8_lossy(&bytes),
-                    "the definition of an index cannot be read; perhaps it is of a newer version"
+                    reason,
+                    "the definition of an index cannot be read; perhaps it is of another version"
                 ),
             }
         }
         Ok(all)
     }
 
-    fn read(bytes: &[u8]) -> Option<StoredIndex> {
-        let value = Value::parse(bytes).ok()?;
+    /// # Errors
+    ///
+    /// Why it cannot be read, or not be compiled any more.
+    fn read(bytes: &[u8]) -> Result<StoredIndex, String> {
+        let lacks = |name: &str| format!("'{name}' is missing, or not what it has to be");
+        let value = Value::parse(bytes).map_err(|error| error.to_string())?;
         let text = |name| value.get(name).and_then(Value::as_str);
         let definition = match (value.get("Automatic"), value.get("Map")) {
-            (Some(automatic), _) => IndexDefinition::Automatic(AutomaticIndex::from_json(automatic)?),
-            (_, Some(given)) => IndexDefinition::Map(Arc::new(MapIndex::from_json(given).ok()?)),
-            (None, None) => return None,
+            (Some(automatic), _) => {
+                let index = AutomaticIndex::from_json(automatic).ok_or_else(|| lacks("Automatic"))?;
+                IndexDefinition::Automatic(index)
+            }
+            (_, Some(given)) => {
+                let index = MapIndex::from_json(given).map_err(|error| error.to_string())?;
+                IndexDefinition::Map(Arc::new(index))
+            }
+            (None, None) => return Err("it is of no kind that is known".to_owned()),
         };
-        Some(StoredIndex {
+        let is_replacement = value.get("IsReplacement").and_then(Value::as_bool);
+        let folder = text("Folder").filter(|folder| folder.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        Ok(StoredIndex {
             definition,
-            is_replacement: value.get("IsReplacement")?.as_bool()?,
-            folder: text("Folder").filter(|folder| folder.bytes().all(|byte| byte.is_ascii_hexdigit()))?.to_owned(),
-            created: Date::parse(text("Created")?)?,
+            is_replacement: is_replacement.ok_or_else(|| lacks("IsReplacement"))?,
+            folder: folder.ok_or_else(|| lacks("Folder"))?.to_owned(),
+            created: text("Created").and_then(Date::parse).ok_or_else(|| lacks("Created"))?,
         })
     }
 
@@ -113,7 +126,26 @@ mod tests {
             let read = StoredIndex::read(&stored.bytes()).unwrap();
             assert_eq!((read.bytes(), read.definition.name()), (stored.bytes(), stored.definition.name()));
             let elsewhere = StoredIndex { folder: "../x".to_owned(), ..stored };
-            assert!(StoredIndex::read(&elsewhere.bytes()).is_none());
+            assert_eq!(
+                StoredIndex::read(&elsewhere.bytes()).unwrap_err(),
+                "'Folder' is missing, or not what it has to be"
+            );
         }
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_why() {
+        let check = |bytes: &str, expected: &str| {
+            let reason = StoredIndex::read(bytes.as_bytes()).unwrap_err();
+            assert!(reason.contains(expected), "{bytes}: {reason}");
+        };
+        check("{", "end");
+        check(r#"{"Vector":{}}"#, "of no kind that is known");
+        check(r#"{"Automatic":{}}"#, "'Automatic' is missing");
+        check(
+            r#"{"Map":{"Name":"X","Maps":["from u in docs.Us select new { A = u.Foo() }"]}}"#,
+            "Failed to compile index X\n\n1:38 ",
+        );
+        check(r#"{"Map":{"Name":"X","Maps":["from u in docs.Us select new { u.A }"]}}"#, "'IsReplacement' is missing");
     }
 }
