@@ -59,6 +59,8 @@ pub struct Run<'r> {
     pub may_write: bool,
     /// Whether properties of the result that are not defined are left out, rather than being null.
     pub omits_undefined: bool,
+    /// Steps beyond those of the limits, for what takes more the more it is given.
+    pub steps_more: u64,
 }
 
 impl Program {
@@ -111,9 +113,10 @@ impl Program {
     /// [`Error`]
     pub fn run(&self, run: &Run<'_>, host: &mut dyn Host) -> Result<Outcome> {
         let begun = Instant::now();
+        let limits = Limits { steps: self.limits.steps.saturating_add(run.steps_more), ..self.limits };
         let mut engine = self.engine()?;
         for _ in 0..QUESTIONS_MAX {
-            let outcome = engine.run(run, &self.limits, begun.elapsed());
+            let outcome = engine.run(run, &limits, begun.elapsed());
             match outcome {
                 Ok(Some(outcome)) => {
                     keep(engine);

@@ -92,7 +92,13 @@ pub(super) fn run(
     };
     let arguments: Vec<Input<'_>> =
         prepared.arguments.iter().map(|json| Input::Json(json)).chain(loaded.iter().copied()).collect();
-    let run = Run { this: Some(Input::Document(&this)), arguments: &arguments, may_write: true, omits_undefined: true };
+    let run = Run {
+        this: Some(Input::Document(&this)),
+        arguments: &arguments,
+        may_write: true,
+        omits_undefined: true,
+        ..Run::default()
+    };
     let mut host = PatchHost { database, view, failed: None };
     let outcome = prepared.program.run(&run, &mut host);
     if let Some(failed) = host.failed {

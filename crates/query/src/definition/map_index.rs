@@ -1,4 +1,4 @@
-//! Indexes that users define: maps in C#, and how fields are analysed.
+//! Indexes that users define: maps and a reduce, in C# or JavaScript, and how fields are analysed.
 
 use super::{Analysis, Field, Fields};
 use crate::analysis::Analyzer;
@@ -127,7 +127,10 @@ impl MapIndex {
         }
         let reduce = match given.get("Reduce").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) {
             None => None,
-            Some(_) if is_script => return Err(DefinitionError::NotSupported("reduces in JavaScript".to_owned())),
+            Some(text) if is_script => Some(Arc::new(
+                Reduce::compile_script(text, &sources)
+                    .map_err(|refused| refused_script(&name, "Reduce", text, refused))?,
+            )),
             Some(text) => Some(Arc::new(compile_reduce(&name, text, &maps)?)),
         };
         let setting = |key| given.get("Configuration").and_then(|settings| settings.get(key)).and_then(Value::as_str);
@@ -212,9 +215,12 @@ impl MapIndex {
     /// The name of a field that it lacks, as errors say it.
     pub fn missing(&self, needed: &Field) -> Option<String> {
         let path = needed.name.path.as_str();
-        let is_there = self.maps.iter().any(|map| map.output_fields().iter().any(|field| &**field == path))
-            // Fields that a map makes are known only when it runs.
-            || self.maps.iter().any(Map::makes_fields);
+        let has = |names: &[Box<str>]| names.iter().any(|name| &**name == path);
+        // Fields that are made are known only when it runs.
+        let is_there = match &self.reduce {
+            Some(reduce) => reduce.makes_fields() || has(reduce.output_fields()),
+            None => self.maps.iter().any(|map| map.makes_fields() || has(map.output_fields())),
+        };
         if is_there { None } else { Some(path.to_owned()) }
     }
 
@@ -312,14 +318,10 @@ fn sources(given: Option<&Value>, is_script: bool) -> Result<String, DefinitionE
 }
 
 fn compile(index: &str, text: &str, sources: &str) -> Result<Map, DefinitionError> {
-    let wrong = |error| wrong(index, "Maps", text, error);
     let map = if is_csharp(text) {
-        Map::compile(text).map_err(wrong)?
+        Map::compile(text).map_err(|error| wrong(index, "Maps", text, error))?
     } else {
-        Map::compile_script(text, sources).map_err(|refused| match refused {
-            ScriptRefused::Wrong(error) => wrong(error),
-            ScriptRefused::NotSupported(feature) => DefinitionError::NotSupported(feature),
-        })?
+        Map::compile_script(text, sources).map_err(|refused| refused_script(index, "Maps", text, refused))?
     };
     for (is_there, feature) in [
         (!map.referenced_collections().is_empty(), "'LoadDocument' in an index"),
@@ -335,6 +337,13 @@ fn compile(index: &str, text: &str, sources: &str) -> Result<Map, DefinitionErro
 
 fn wrong(index: &str, property: &'static str, text: &str, error: CompileError) -> DefinitionError {
     DefinitionError::Compile { index: index.to_owned(), property, text: text.to_owned(), error }
+}
+
+fn refused_script(index: &str, property: &'static str, text: &str, refused: ScriptRefused) -> DefinitionError {
+    match refused {
+        ScriptRefused::Wrong(error) => wrong(index, property, text, error),
+        ScriptRefused::NotSupported(feature) => DefinitionError::NotSupported(feature),
+    }
 }
 
 fn compile_reduce(index: &str, text: &str, maps: &[Map]) -> Result<Reduce, DefinitionError> {

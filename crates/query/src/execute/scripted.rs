@@ -114,7 +114,7 @@ impl<'p> ScriptProjection<'p> {
         arguments.extend(self.loads.iter().zip(&loaded).map(|(loading, documents)| loading.input(documents)));
         let mut host = SnapshotHost { snapshot, failed: None };
         let omits_undefined = matches!(self.form, ScriptForm::Columns(_));
-        let run = Run { this: None, arguments: &arguments, may_write: false, omits_undefined };
+        let run = Run { arguments: &arguments, omits_undefined, ..Run::default() };
         let outcome = self.program.run(&run, &mut host);
         if let Some(failed) = host.failed {
             return Err(failed.into());

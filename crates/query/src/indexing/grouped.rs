@@ -8,11 +8,12 @@ use super::extract::Found;
 use super::indexer::{Failure, Unmapped};
 use super::reduce_tree::{LevelChanges, Outcome, Reduces, apply};
 use super::terms;
-use crate::definition::Analysis;
+use crate::definition::{Analysis, MapIndex};
 use crate::index::{Batch, Entry, Error, FieldNumber, GroupKey, Index, IndexSnapshot, Member, Result};
 use documents::{Document, id};
 use json::{Kind, Raw};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What is mapped of documents, and into which groups it goes.
 pub(super) trait Groups: Reduces {
@@ -31,10 +32,27 @@ pub(super) struct ResultField {
     pub kept: Vec<(FieldNumber, Analysis)>,
 }
 
+impl ResultField {
+    /// As a definition says.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Index::field`].
+    pub fn new(name: &str, definition: &MapIndex, index: &Index) -> Result<ResultField> {
+        let kept = match definition.analysis(name) {
+            Some(analysis) => vec![(index.field(name)?, analysis)],
+            None => Vec::new(),
+        };
+        Ok(ResultField { name: name.to_owned(), kept })
+    }
+}
+
 /// Brings batches of documents into groups. Keeps memory between them.
 pub(super) struct GroupedEntries {
     groups: Box<dyn Groups + Send>,
     fields: Vec<ResultField>,
+    /// Says how properties are kept that are not among the fields; `None`: they are not.
+    others: Option<Arc<MapIndex>>,
     /// Lower-cased ids and values.
     bytes: Vec<u8>,
     documents: Vec<Gathered>,
@@ -69,9 +87,13 @@ enum Place {
 }
 
 impl GroupedEntries {
-    pub fn new(groups: Box<dyn Groups + Send>, fields: Vec<ResultField>) -> GroupedEntries {
+    pub fn new(
+        groups: Box<dyn Groups + Send>,
+        fields: Vec<ResultField>,
+        others: Option<Arc<MapIndex>>,
+    ) -> GroupedEntries {
         let (bytes, documents, values) = (Vec::new(), Vec::new(), Vec::new());
-        GroupedEntries { groups, fields, bytes, documents, values, lower: Vec::new(), entries: Vec::new() }
+        GroupedEntries { groups, fields, others, bytes, documents, values, lower: Vec::new(), entries: Vec::new() }
     }
 
     pub fn clear(&mut self) {
@@ -162,7 +184,7 @@ impl GroupedEntries {
             match outcome {
                 Outcome::Unchanged => {}
                 Outcome::Gone => batch.remove(&group.name())?,
-                Outcome::Results(results) => match self.put_results(group, &results, batch) {
+                Outcome::Results(results) => match self.put_results(index, group, &results, batch) {
                     Ok(()) => {}
                     Err(error @ (Error::TooLarge { .. } | Error::TooManyFields { .. })) => {
                         batch.remove(&group.name())?;
@@ -230,16 +252,24 @@ impl GroupedEntries {
         Ok(changes)
     }
 
-    fn put_results(&mut self, group: GroupKey, results: &[Vec<u8>], batch: &mut Batch) -> Result<()> {
-        let GroupedEntries { fields, entries, lower, .. } = self;
+    fn put_results(&mut self, index: &Index, group: GroupKey, results: &[Vec<u8>], batch: &mut Batch) -> Result<()> {
+        let GroupedEntries { fields, others, entries, lower, .. } = self;
         entries.resize_with(entries.len().max(results.len()), Entry::new);
         let entries = entries.get_mut(..results.len()).unwrap_or_default();
         for (entry, result) in entries.iter_mut().zip(results) {
             entry.clear();
             entry.store(result)?;
             for (name, value) in Raw::new(result).members() {
-                let field = fields.iter().find(|field| name.is(&field.name));
-                for (number, analysis) in field.map(|field| field.kept.as_slice()).unwrap_or_default() {
+                let known = fields.iter().position(|field| name.is(&field.name));
+                let place = match (known, &*others) {
+                    (Some(place), _) => place,
+                    (None, None) => continue,
+                    (None, Some(definition)) => {
+                        fields.push(ResultField::new(&name.decode(), definition, index)?);
+                        fields.len() - 1
+                    }
+                };
+                for (number, analysis) in fields.get(place).map(|field| field.kept.as_slice()).unwrap_or_default() {
                     add(entry, *number, *analysis, value, lower)?;
                 }
             }

@@ -94,7 +94,7 @@ impl Indexer {
                         field.kept.push((index.field(&name)?, analysis));
                     }
                 }
-                Makes::Groups(Box::new(GroupedEntries::new(Box::new(AutomaticGroups::new(definition)), fields)))
+                Makes::Groups(Box::new(GroupedEntries::new(Box::new(AutomaticGroups::new(definition)), fields, None)))
             }
             IndexDefinition::Automatic(definition) => {
                 Makes::Entries(Box::new(AutomaticEntries::new(definition, index)?))
@@ -102,16 +102,11 @@ impl Indexer {
             IndexDefinition::Map(definition) => match definition.reduce() {
                 None => Makes::Entries(Box::new(MappedEntries::new(definition, index)?)),
                 Some(reduce) => {
-                    let field = |name: &str| {
-                        let kept = match definition.analysis(name) {
-                            Some(analysis) => vec![(index.field(name)?, analysis)],
-                            None => Vec::new(),
-                        };
-                        Ok(ResultField { name: name.to_string(), kept })
-                    };
-                    let fields = reduce.output_fields().iter().map(|name| field(name)).collect::<Result<_>>()?;
+                    let names = reduce.output_fields().iter();
+                    let fields = names.map(|name| ResultField::new(name, definition, index)).collect::<Result<_>>()?;
+                    let others = reduce.makes_fields().then(|| definition.clone());
                     let groups = MappedGroups::new(definition, reduce.clone());
-                    Makes::Groups(Box::new(GroupedEntries::new(Box::new(groups), fields)))
+                    Makes::Groups(Box::new(GroupedEntries::new(Box::new(groups), fields, others)))
                 }
             },
         };

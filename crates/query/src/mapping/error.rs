@@ -12,6 +12,16 @@ pub struct CompileError {
     pub column: usize,
 }
 
+impl CompileError {
+    /// Of a place in a text, in bytes.
+    pub(crate) fn at(text: &str, at: usize, message: &str) -> CompileError {
+        let before = text.get(..at).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        CompileError { message: message.to_owned(), line, column }
+    }
+}
+
 /// A document cannot be mapped, or a group not be reduced. It becomes an error of the index, with the document's id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MapError {

@@ -1,5 +1,7 @@
 //! What a definition and its evaluation may not exceed.
 
+use std::time::Duration;
+
 /// Bytes of the text of one map or reduce.
 pub const DEFINITION_SIZE_MAX: usize = 64 * 1024;
 
@@ -30,6 +32,15 @@ pub const LOOP_COUNT_MAX: usize = 64;
 /// Steps that mapping one document, or reducing one group, may take: elements visited and values made. Nested `SelectMany`
 /// multiplies; beyond this it is an error of the document.
 pub const STEP_COUNT_MAX: usize = 4 * 1024 * 1024;
+
+/// Steps that a reduce in JavaScript may take for each value of a group, beyond those that any script may.
+pub(crate) const SCRIPT_REDUCE_STEPS_PER_VALUE: u64 = 100;
+
+/// How long a reduce in JavaScript may take for one group: a million small values take some seconds.
+pub(crate) const SCRIPT_REDUCE_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// Bytes that a reduce in JavaScript may hold, all values of a group among them.
+pub(crate) const SCRIPT_REDUCE_MEMORY_MAX: usize = 256 * 1024 * 1024;
 
 /// Bytes of one text that a map makes, for instance by `PadLeft` or `Replace`.
 pub const TEXT_SIZE_MAX: usize = 16 * 1024 * 1024;

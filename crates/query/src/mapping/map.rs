@@ -4,7 +4,7 @@ use super::error::{CompileError, MapError};
 use super::evaluate::Evaluator;
 use super::expression::Program;
 use super::host::{DocumentView, Host};
-use super::javascript::{self, Compiled, Refusal, ScriptMap};
+use super::javascript::{self, Compiled, OTHERS, Refusal, ScriptMap};
 use super::linq;
 use super::source::Source;
 use super::value::Value;
@@ -29,7 +29,7 @@ enum Kind {
     Script(ScriptMap),
 }
 
-/// Why a map in JavaScript is refused.
+/// Why a map or a reduce in JavaScript is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScriptRefused {
     /// It is none.
@@ -38,6 +38,15 @@ pub enum ScriptRefused {
     /// It needs what is not there: which.
     #[error("{0}")]
     NotSupported(String),
+}
+
+impl From<Refusal> for ScriptRefused {
+    fn from(refusal: Refusal) -> ScriptRefused {
+        match refusal {
+            Refusal::Wrong(error) => ScriptRefused::Wrong(error),
+            Refusal::NotSupported(feature) => ScriptRefused::NotSupported(feature),
+        }
+    }
 }
 
 /// One output of a map or a reduce: an entry of an index.
@@ -57,9 +66,24 @@ impl<'d> Output<'_, 'd> {
         self.names.iter().map(|name| &**name).zip(self.values)
     }
 
-    /// Writes it as a JSON object, as results of maps are kept for a reduce.
+    /// Writes it as a JSON object, as results of maps are kept for a reduce. Fields of JavaScript whose names were known only when it ran
+    /// stand beside the others.
     pub fn write_json(&self, json: &mut json::Writer<'_>) {
-        json.object(|json| self.fields().for_each(|(name, value)| value.write_json(json.name(name))));
+        json.object(|json| {
+            for (name, value) in self.fields() {
+                match value {
+                    Value::Missing if name == OTHERS => {}
+                    Value::Array(values) if values.iter().any(|value| matches!(value, Value::Field(_))) => {
+                        for value in values.iter() {
+                            if let Value::Field(made) = value {
+                                made.value.write_json(json.name(&made.name));
+                            }
+                        }
+                    }
+                    value => value.write_json(json.name(name)),
+                }
+            }
+        });
     }
 }
 
@@ -87,10 +111,7 @@ impl Map {
     ///
     /// [`ScriptRefused`]
     pub fn compile_script(text: &str, sources: &str) -> Result<Map, ScriptRefused> {
-        let (source, compiled) = javascript::compile(text, sources).map_err(|refusal| match refusal {
-            Refusal::Wrong(error) => ScriptRefused::Wrong(error),
-            Refusal::NotSupported(feature) => ScriptRefused::NotSupported(feature),
-        })?;
+        let (source, compiled) = javascript::compile(text, sources)?;
         match compiled {
             Compiled::Native(text) => Ok(Map { source, ..Map::compile(&text)? }),
             Compiled::Script(script) => Ok(Map {

@@ -7,8 +7,9 @@ use super::error::{CompileError, MapError};
 use super::expression::Program;
 use super::host::NoHost;
 use super::identity::identity;
+use super::javascript::{self, ScriptReduce};
 use super::linq;
-use super::map::{Emit, Map, run};
+use super::map::{Emit, Map, ScriptRefused, run};
 use super::partial::is_partial;
 use super::value::{Group, Names, Object, Value};
 use json::Raw;
@@ -20,9 +21,16 @@ use std::rc::Rc;
 pub struct Reduce {
     /// From a mapped value to what is grouped: the key's values, and the element behind them.
     before: Program,
-    after: Program,
+    after: After,
     /// Whether the key is an object, `new { … }`, rather than one value.
     has_object_key: bool,
+}
+
+/// From a group to its outputs.
+#[derive(Debug)]
+enum After {
+    Native(Program),
+    Script(ScriptReduce),
 }
 
 /// The key of a group.
@@ -42,12 +50,31 @@ impl Reduce {
     /// [`CompileError`] with its place if it is no C#, does not group the results, or uses what is unknown or not supported.
     pub fn compile(text: &str) -> Result<Reduce, CompileError> {
         let linq::CompiledReduce { before, after, has_object_key } = linq::compile_reduce(text)?;
+        Ok(Reduce { before, after: After::Native(after), has_object_key })
+    }
+
+    /// Compiles a reduce that is written in JavaScript.
+    ///
+    /// * `sources`: functions that it may call.
+    ///
+    /// # Errors
+    ///
+    /// [`ScriptRefused`]
+    pub fn compile_script(text: &str, sources: &str) -> Result<Reduce, ScriptRefused> {
+        let javascript::CompiledReduce { before, after, has_object_key } = javascript::compile_reduce(text, sources)?;
+        let after = match after {
+            javascript::After::Native(after) => After::Native(after),
+            javascript::After::Script(after) => After::Script(after),
+        };
         Ok(Reduce { before, after, has_object_key })
     }
 
     /// Whether it gives the same from parts' results as from all values at once, so that parts can be kept.
     pub fn is_partial(&self) -> bool {
-        is_partial(&self.before, &self.after, self.has_object_key)
+        match &self.after {
+            After::Native(after) => is_partial(&self.before, after, self.has_object_key),
+            After::Script(_) => false,
+        }
     }
 
     /// The names of the key's fields; that of a key that is no field is empty.
@@ -57,7 +84,15 @@ impl Reduce {
 
     /// The names of the fields of its outputs.
     pub fn output_fields(&self) -> &[Box<str>] {
-        &self.after.names
+        match &self.after {
+            After::Native(after) => &after.names,
+            After::Script(script) => &script.names,
+        }
+    }
+
+    /// Whether its outputs may have fields whose names are known only when it runs.
+    pub fn makes_fields(&self) -> bool {
+        matches!(&self.after, After::Script(script) if script.makes_fields)
     }
 
     /// Whether the outputs of a map have the fields that those of this reduce have, as they must: in any order.
@@ -113,8 +148,14 @@ impl Reduce {
             })?;
         }
         for (key, elements) in groups {
-            let group = Value::Group(Rc::new(Group { key: self.key_value(key.values), elements }));
-            run(&self.after, group, &mut NoHost, emit)?;
+            let key = self.key_value(key.values);
+            match &self.after {
+                After::Native(after) => {
+                    let group = Value::Group(Rc::new(Group { key, elements }));
+                    run(after, group, &mut NoHost, emit)?;
+                }
+                After::Script(script) => script.run(&key, &elements, emit)?,
+            }
         }
         Ok(())
     }

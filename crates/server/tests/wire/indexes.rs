@@ -231,8 +231,8 @@ fn what_a_definition_cannot_have_is_told_with_its_place() {
         ("map('Users', u => ({ a: load(u.F, 'Users').A }))", "", "load() in an index"),
         (
             "map('Users', u => ({ a: u.A }))",
-            r#","Reduce":"groupBy(x => x.a).aggregate(g => ({ a: g.key }))""#,
-            "reduces in JavaScript",
+            r#","Reduce":"groupBy(x => x.a).aggregate(g => ({ a: load(g.key).b }))""#,
+            "load() in a reduce",
         ),
         (BY_AGE, r#","Fields":{"Name":{"Spatial":{}}}"#, "the option 'Spatial' of a field"),
     ] {

@@ -27,6 +27,7 @@ mod routes;
 mod sample_data;
 mod script_indexes;
 mod script_projections;
+mod script_reduces;
 mod statistics;
 mod stored_fields;
 mod streams;

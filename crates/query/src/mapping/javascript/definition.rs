@@ -44,12 +44,7 @@ const NOT_SUPPORTED: [&str; 16] = [
 
 impl<'t> Definition<'t> {
     pub fn of(text: &'t str) -> Result<Definition<'t>, Refusal> {
-        let wrong = |at: usize, message: &str| {
-            let before = text.get(..at).unwrap_or_default();
-            let line = before.matches('\n').count() + 1;
-            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-            CompileError { message: message.to_owned(), line, column }
-        };
+        let wrong = |at: usize, message: &str| CompileError::at(text, at, message);
         let tokens = script::tokens(text).ok_or_else(|| wrong(0, "A bracket, a text or a comment is not closed"))?;
         let word = |place: usize| tokens.get(place).map(|token: &Token| &text[token.start..token.end]);
         if let (Some(kind @ ("counters" | "timeSeries")), Some("."), Some("map")) = (word(0), word(1), word(2)) {

@@ -2,18 +2,19 @@
 
 use super::definition::SourceFunction;
 use script::TokenKind;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 /// The name of what has no name of its own in the outputs: fields whose names are known only when the function runs.
 pub(crate) const OTHERS: &str = "_";
 
 impl SourceFunction<'_> {
-    /// The names of the fields of its objects, [`OTHERS`] last, and whether there may be others.
+    /// The names of the fields of its objects as they are written, [`OTHERS`] last, and whether there may be others.
     ///
     /// Objects are those that are given or passed on: their brace stands behind `(`, `[`, `,` or `return`. One behind a colon is a value inside of
     /// another.
     pub fn fields(&self) -> (Vec<Box<str>>, bool) {
-        let mut names = BTreeSet::new();
+        let mut known = HashSet::new();
+        let mut names: Vec<Box<str>> = Vec::new();
         let mut is_open = false;
         // For each open bracket, whether it is such an object.
         let mut open: Vec<bool> = Vec::new();
@@ -35,7 +36,11 @@ impl SourceFunction<'_> {
                     let text = self.word(place).unwrap_or_default();
                     let name = text.trim_matches(['"', '\'']);
                     match self.word(place + 1) {
-                        Some(":" | "," | "}") if name != OTHERS => _ = names.insert(name.to_owned()),
+                        Some(":" | "," | "}") if name != OTHERS => {
+                            if known.insert(name) {
+                                names.push(name.into());
+                            }
+                        }
                         _ => is_open = true,
                     }
                 }
@@ -44,7 +49,6 @@ impl SourceFunction<'_> {
             }
         }
         is_open |= names.is_empty();
-        let mut names: Vec<Box<str>> = names.into_iter().map(String::into_boxed_str).collect();
         names.push(OTHERS.into());
         (names, is_open)
     }

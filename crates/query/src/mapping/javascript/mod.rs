@@ -11,6 +11,10 @@
 
 mod definition;
 mod fields;
+mod groups;
+mod reduce;
+mod reduction;
+mod syntax;
 mod values;
 
 use super::error::{CompileError, MapError};
@@ -22,6 +26,7 @@ use json::Raw;
 use script::{Body, Document, Input, Limits, NoHost, Program, Run, Stored};
 
 pub(crate) use fields::OTHERS;
+pub(crate) use reduce::{After, CompiledReduce, ScriptReduce, compile_reduce};
 
 /// A map that the engine runs.
 #[derive(Debug)]
@@ -69,17 +74,20 @@ pub(crate) fn compile(text: &str, sources: &str) -> Result<(super::Source, Compi
         return Ok((source, Compiled::Native(text)));
     }
     let (names, makes_fields) = function.fields();
-    let wrong = |error: script::Error| {
-        let (message, line) = match error {
-            script::Error::Syntax { message, line, .. } => (message, line),
-            error => (error.to_string(), 1),
-        };
-        Refusal::Wrong(CompileError { message, line: line as usize, column: 1 })
-    };
     let call = format!("({})(__document)", function.text);
-    let program = Program::new(sources, &["__document"], Body::Expression(&call), Limits::default()).map_err(wrong)?;
-    program.check().map_err(wrong)?;
+    let program =
+        Program::new(sources, &["__document"], Body::Expression(&call), Limits::default()).map_err(wrong_script)?;
+    program.check().map_err(wrong_script)?;
     Ok((source, Compiled::Script(ScriptMap { program, names, makes_fields })))
+}
+
+/// What is wrong with a text that the engine cannot compile.
+fn wrong_script(error: script::Error) -> Refusal {
+    let (message, line) = match error {
+        script::Error::Syntax { message, line, .. } => (message, line),
+        error => (error.to_string(), 1),
+    };
+    Refusal::Wrong(CompileError { message, line: line as usize, column: 1 })
 }
 
 impl ScriptMap {
@@ -94,37 +102,38 @@ impl ScriptMap {
                 ticks: document.last_modified.ticks(),
             }),
         };
-        let run = Run { this: None, arguments: &[Input::Document(&document)], may_write: false, omits_undefined: true };
+        let run = Run { arguments: &[Input::Document(&document)], omits_undefined: true, ..Run::default() };
         let outcome = self.program.run(&run, &mut NoHost).map_err(|error| MapError::Script(error.to_string()))?;
         let value = Raw::new(&outcome.json);
         match value.kind() {
-            json::Kind::Object => self.emit(value, emit),
+            json::Kind::Object => emit_object(&self.names, value, emit),
             json::Kind::Array => value
                 .elements()
                 .filter(|element| element.kind() == json::Kind::Object)
-                .try_for_each(|element| self.emit(element, emit)),
+                .try_for_each(|element| emit_object(&self.names, element, emit)),
             // Nothing is indexed of a document for which nothing is given.
             _ => Ok(()),
         }
     }
+}
 
-    fn emit<'d>(&'d self, object: Raw<'_>, emit: Emit<'_, 'd>) -> Result<(), MapError> {
-        let mut values = vec![Value::Missing; self.names.len()];
-        let mut others = Vec::new();
-        for (name, member) in object.members() {
-            let name = name.decode();
-            let made = values::made_fields(member);
-            match self.names.iter().position(|known| **known == *name).and_then(|place| values.get_mut(place)) {
-                _ if made.is_some() => others.extend(made.into_iter().flatten()),
-                Some(value) if name != OTHERS => *value = values::owned(member),
-                _ => others.push(values::field(&name, member)),
-            }
+/// Gives the properties of an object as fields; those that are not among the names are in the last one, [`OTHERS`].
+fn emit_object<'d>(names: &'d [Box<str>], object: Raw<'_>, emit: Emit<'_, 'd>) -> Result<(), MapError> {
+    let mut values = vec![Value::Missing; names.len()];
+    let mut others = Vec::new();
+    for (name, member) in object.members() {
+        let name = name.decode();
+        let made = values::made_fields(member);
+        match names.iter().position(|known| **known == *name).and_then(|place| values.get_mut(place)) {
+            _ if made.is_some() => others.extend(made.into_iter().flatten()),
+            Some(value) if name != OTHERS => *value = values::owned(member),
+            _ => others.push(values::field(&name, member)),
         }
-        if let Some(last) = values.last_mut().filter(|_| !others.is_empty()) {
-            *last = Value::array(others);
-        }
-        emit(Output { names: &self.names, values: &values, boost: None })
     }
+    if let Some(last) = values.last_mut().filter(|_| !others.is_empty()) {
+        *last = Value::array(others);
+    }
+    emit(Output { names, values: &values, boost: None })
 }
 
 /// A document with its metadata as one object.
@@ -146,3 +155,6 @@ fn whole(document: &DocumentView<'_>) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod reduce_tests;

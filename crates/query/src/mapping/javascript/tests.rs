@@ -68,12 +68,12 @@ fn plain_properties_run_without_the_engine() {
 #[test]
 fn a_function_gives_an_object_or_several_or_nothing() {
     check("function (u) { return { a: u.A + 1, c: u.B.C, m: u.M } }", "a=2 c=\"x\"");
-    check("u => u.L.map(l => ({ p: l.P, a: u.A }))", "a=1 p=\"p1\"\na=1 p=\"p2\"");
+    check("u => u.L.map(l => ({ p: l.P, a: u.A }))", "p=\"p1\" a=1\np=\"p2\" a=1");
     check("u => { if (u.A > 1) return { a: 1 } }", "");
     check("u => null", "");
     check(
         "u => ({ y: new Date(u.D).getFullYear(), i: id(u), c: getMetadata(u)['@collection'] })",
-        "c=\"Users\" i=\"users/1\" y=2020",
+        "y=2020 i=\"users/1\" c=\"Users\"",
     );
     check("u => ({ a: u.N, b: u.M.x.y, c: u.M.map(x => x).length })", "a=null b=null c=0");
 }
