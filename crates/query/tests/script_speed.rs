@@ -1,9 +1,9 @@
-//! How long JavaScript takes for a document: maps, native and in the engine, and projections. `SLOW=1` prints figures.
+//! How long JavaScript takes for a document: maps, native and in the engine, and projections; and reduces for a group. `SLOW=1` prints figures.
 
 use documents::{Batch, Date, DocumentStore, Expected, StoreOptions};
 use json::Raw;
 use rookery_query::execute::ScriptProjection;
-use rookery_query::mapping::{DocumentView, Map, NoHost};
+use rookery_query::mapping::{DocumentView, Map, NoHost, Reduce};
 use rookery_query::plan::{Parameters, Plan};
 use rookery_query::rql;
 use std::time::Instant;
@@ -47,6 +47,29 @@ fn maps() {
                 Ok(())
             })
             .unwrap();
+            assert_eq!(count, 1);
+        });
+    }
+}
+
+#[test]
+fn reduces() {
+    let values: Vec<String> = (0..100).map(|n| format!(r#"{{"city":"Oslo","count":1,"total":{n}.25}}"#)).collect();
+    let values: Vec<Raw<'_>> = values.iter().map(|value| Raw::new(value.as_bytes())).collect();
+    let sums = "{ city: g.key, count: g.values.reduce((t, v) => t + v.count, 0), total: g.values.reduce((t, v) => t + v.total, 0) }";
+    for (what, text) in [
+        ("reduce of 100 values to two sums, native", format!("groupBy(v => v.city).aggregate(g => ({sums}))")),
+        ("the same in the engine", format!("groupBy(v => v.city).aggregate(g => {{ let all; return {sums} }})")),
+    ] {
+        let reduce = Reduce::compile_script(&text, "").unwrap();
+        print(what, rounds() / 10, &mut || {
+            let mut count = 0;
+            reduce
+                .run(&values, &|_| true, &mut |_| {
+                    count += 1;
+                    Ok(())
+                })
+                .unwrap();
             assert_eq!(count, 1);
         });
     }
