@@ -51,6 +51,9 @@ pub struct LikenessOptions {
     pub boosts: bool,
 }
 
+/// Options that are not heeded, and the values by which nothing is asked of them.
+const NOT_HEEDED: [(&str, i64); 2] = [("BoostFactor", 1), ("MaximumNumberOfTokensParsed", 5000)];
+
 impl MoreLikeThis {
     /// * `options`: an object, the text of one, or nothing.
     pub(super) fn new(
@@ -59,6 +62,12 @@ impl MoreLikeThis {
         parameters: Parameters<'_>,
     ) -> Result<MoreLikeThis, Refused> {
         let given = Options::of("moreLikeThis", options, parameters)?;
+        for (name, default) in NOT_HEEDED {
+            let is_default = |value: &Json| *value == Json::Null || value.as_i64() == Some(default);
+            if given.get(name).is_some_and(|value| !is_default(value)) {
+                return Err(Refused::NotSupported(format!("the option '{name}' of moreLikeThis()")));
+            }
+        }
         let number = |name: &str, default: u64| given.number(name, default);
         let fields = match given.get("Fields") {
             None => None,
