@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use documents::{Date, Etag, LastEtags, Snapshot};
 use parking_lot::Mutex;
-use query::definition::IndexDefinition;
+use query::definition::{IndexDefinition, IndexSource};
 use query::index::{IndexSnapshot, Progress};
 use query::indexing::{Failure, Indexer, is_behind, progress_of};
 
@@ -24,8 +24,8 @@ pub struct Index {
     replacement_name: String,
     is_replacement: AtomicBool,
     definition: IndexDefinition,
-    /// What it reads: collections, or `None` alone for all documents.
-    sources: Vec<Option<String>>,
+    /// What it reads, and what its maps load from.
+    sources: Vec<IndexSource>,
     created: Date,
     /// Dropped before its folder is removed.
     store: Option<query::index::Index>,
@@ -108,6 +108,7 @@ impl Index {
         folder: Option<PathBuf>,
     ) -> Result<Index> {
         let store = if definition.is_grouped() { store.with_groups()? } else { store };
+        let store = if definition.has_references() { store.with_references()? } else { store };
         let indexer = Indexer::new(&definition, &store)?;
         let sources = definition.sources();
         let progress = progress_of(&store.read()?, &sources)?;
@@ -156,8 +157,8 @@ impl Index {
         &self.definition
     }
 
-    /// What it reads: collections, or `None` alone for all documents.
-    pub fn sources(&self) -> &[Option<String>] {
+    /// What it reads, and what its maps load from.
+    pub fn sources(&self) -> &[IndexSource] {
         &self.sources
     }
 
@@ -212,7 +213,7 @@ impl Index {
             return Ok(false);
         }
         for (source, progress) in self.sources.iter().zip(progress_of(index, &self.sources)?) {
-            if is_behind(source.as_deref(), progress, documents, cutoff)? {
+            if is_behind(source.collection.as_deref(), progress, documents, cutoff)? {
                 return Ok(true);
             }
         }

@@ -359,7 +359,7 @@ impl Indexes {
         for index in open.iter() {
             last.clear();
             for source in index.sources() {
-                let source = source.as_deref();
+                let source = source.collection.as_deref();
                 // Many indexes have few sources.
                 last.push(match sources.get(&source) {
                     Some(last) => *last,
@@ -477,7 +477,7 @@ impl Indexes {
             let database = self.database()?;
             let documents = database.read();
             for (source, progress) in index.sources().iter().zip(progress) {
-                let last = documents.last_etags(source.as_deref())?;
+                let last = documents.last_etags(source.collection.as_deref())?;
                 // One that has all of its source has seen everything up to now.
                 let has_all = progress.tombstones >= last.tombstones && progress.documents >= last.documents;
                 let etag = if has_all { Etag::MAX } else { progress.tombstones };

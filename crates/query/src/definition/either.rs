@@ -1,6 +1,6 @@
 //! An index of any kind.
 
-use super::{AutomaticIndex, Field, Fields, MapIndex};
+use super::{AutomaticIndex, Field, Fields, IndexSource, MapIndex};
 use std::sync::Arc;
 
 /// What an index is.
@@ -21,12 +21,17 @@ impl IndexDefinition {
         }
     }
 
-    /// What it reads: collections, or `None` alone for all documents.
-    pub fn sources(&self) -> Vec<Option<String>> {
+    /// What it reads: collections, or all documents alone, and collections that are loaded from.
+    pub fn sources(&self) -> Vec<IndexSource> {
         match self {
-            IndexDefinition::Automatic(index) => vec![index.collection.clone()],
+            IndexDefinition::Automatic(index) => vec![IndexSource::of(index.collection.clone())],
             IndexDefinition::Map(index) => index.sources(),
         }
+    }
+
+    /// Whether its maps load documents.
+    pub fn has_references(&self) -> bool {
+        self.sources().iter().any(|source| source.is_referenced)
     }
 
     /// The index, if a query made it.

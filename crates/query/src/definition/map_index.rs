@@ -1,6 +1,6 @@
 //! Indexes that users define: maps and a reduce, in C# or JavaScript, and how fields are analysed.
 
-use super::{Analysis, Field, Fields};
+use super::{Analysis, Field, Fields, IndexSource};
 use crate::analysis::Analyzer;
 use crate::mapping::{CompileError, Map, Reduce, ScriptRefused, Source};
 use crate::plan::FieldUse;
@@ -193,23 +193,23 @@ impl MapIndex {
         self.stores(field) || vector.is_some_and(|vector| vector != "No")
     }
 
-    /// What it reads: collections, each once, or all documents.
-    pub fn sources(&self) -> Vec<Option<String>> {
-        let mut sources: Vec<Option<String>> = Vec::new();
+    /// What it reads: collections, each once, or all documents; then collections that its maps load from, each once.
+    pub fn sources(&self) -> Vec<IndexSource> {
+        let mut mapped: Vec<String> = Vec::new();
+        let mut reads_all = false;
         for map in &self.maps {
             match map.source() {
-                Source::AllDocuments => return vec![None],
-                Source::Collections(names) => {
-                    for name in names {
-                        let is_known = sources.iter().flatten().any(|known| documents::id::is_same(known, name));
-                        if !is_known {
-                            sources.push(Some(name.clone()));
-                        }
-                    }
-                }
+                Source::AllDocuments => reads_all = true,
+                Source::Collections(names) => names.iter().for_each(|name| add_once(&mut mapped, name)),
             }
         }
-        sources
+        let mut referenced: Vec<String> = Vec::new();
+        for name in self.maps.iter().flat_map(Map::referenced_collections) {
+            add_once(&mut referenced, name);
+        }
+        let mapped = if reads_all { vec![None] } else { mapped.into_iter().map(Some).collect() };
+        let referenced = referenced.into_iter().map(|name| IndexSource { collection: Some(name), is_referenced: true });
+        mapped.into_iter().map(IndexSource::of).chain(referenced).collect()
     }
 
     /// The name of a field that it lacks, as errors say it.
@@ -273,6 +273,12 @@ impl Fields for MapIndex {
     }
 }
 
+fn add_once(names: &mut Vec<String>, name: &str) {
+    if !names.iter().any(|known| documents::id::is_same(known, name)) {
+        names.push(name.to_owned());
+    }
+}
+
 fn refuse_missing(given: &Value) -> Result<(), DefinitionError> {
     for (key, feature) in NOT_SUPPORTED {
         let is_absent = match given.get(key) {
@@ -324,7 +330,10 @@ fn compile(index: &str, text: &str, sources: &str) -> Result<Map, DefinitionErro
         Map::compile_script(text, sources).map_err(|refused| refused_script(index, "Maps", text, refused))?
     };
     for (is_there, feature) in [
-        (!map.referenced_collections().is_empty(), "'LoadDocument' in an index"),
+        (
+            !map.referenced_collections().is_empty() && map.reads_metadata(),
+            "metadata in an index whose maps load documents",
+        ),
         (map.reads_compare_exchange(), "'LoadCompareExchangeValue' in an index"),
         (map.makes_spatial_fields(), "'CreateSpatialField' in an index"),
     ] {
@@ -461,13 +470,16 @@ mod tests {
             r#"{{"Name":"X",{MAP},"Fields":{{"Name":{{"Indexing":"Exact"}},"A":{{"Indexing":"No","Storage":"No"}}}},"LockMode":null}}"#
         ))
         .unwrap();
-        assert_eq!(index.sources(), [Some("Users".to_owned())]);
+        assert_eq!(index.sources(), [IndexSource::of(Some("Users".to_owned()))]);
         assert_eq!((index.analysis("Name"), index.analysis("A")), (Some(Analysis::Exact), None));
         assert_eq!(index.analysis("Other"), Some(Analysis::LowerCase));
         assert!(!index.stores("A") && !index.stores("Name"));
         let all =
             read(r#"{"Name":"X","Maps":["docs.Users.Select(x => new { x.A })","from d in docs select new { d.A }"]}"#);
-        assert_eq!(all.unwrap().sources(), [None]);
+        assert_eq!(all.unwrap().sources(), [IndexSource::of(None)]);
+        let loads = r#"{"Name":"X","Maps":["from u in docs.Us select new { A = LoadDocument(u.B, \"Bs\").C, B = LoadDocument(u.C, \"BS\").D }"]}"#;
+        let loaded = IndexSource { collection: Some("Bs".to_owned()), is_referenced: true };
+        assert_eq!(read(loads).unwrap().sources(), [IndexSource::of(Some("Us".to_owned())), loaded]);
     }
 
     #[test]
@@ -507,8 +519,8 @@ mod tests {
             check(&format!(r#"{{"Name":"X",{MAP},{more}}}"#), &format!("NotSupported(\"{feature}\")"));
         }
         check(
-            r#"{"Name":"X","Maps":["from u in docs.Users select new { A = LoadDocument(u.B, \"Bs\").C }"]}"#,
-            "NotSupported(\"'LoadDocument' in an index\")",
+            r#"{"Name":"X","Maps":["from u in docs.Users select new { A = LoadDocument(u.B, \"Bs\").C, M = MetadataFor(u) }"]}"#,
+            "NotSupported(\"metadata in an index whose maps load documents\")",
         );
     }
 

@@ -6,8 +6,10 @@ mod automatic;
 mod either;
 mod field;
 mod map_index;
+mod source;
 
 pub use automatic::{ALL_DOCUMENTS, AutomaticIndex, COUNT, GroupedBy, name_of};
 pub use either::IndexDefinition;
 pub use field::{Analysis, Field, FieldName, FieldNeeds, Fields};
 pub use map_index::{DefinitionError, MapIndex};
+pub use source::IndexSource;

@@ -5,6 +5,7 @@ use super::entry::Entry;
 use super::error::{Error, Result};
 use super::groups::GroupChanges;
 use super::limits::{BATCH_SIZE_MAX, DOCUMENT_ID_SIZE_MAX, NAME_SIZE_MAX};
+use super::references::ReferenceChanges;
 use documents::{Etag, id};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -37,6 +38,9 @@ pub struct Batch {
     pub(crate) progress: BTreeMap<String, Progress>,
     /// What changes of the groups of a reduce.
     pub groups: GroupChanges,
+    /// What its documents asked for.
+    pub references: ReferenceChanges,
+    pub(crate) resumes: BTreeMap<String, Vec<u8>>,
     key: Vec<u8>,
 }
 
@@ -53,6 +57,8 @@ impl Batch {
         self.entries.clear();
         self.progress.clear();
         self.groups.clear();
+        self.references.clear();
+        self.resumes.clear();
     }
 
     /// Bytes of what was put so far: to end a batch by.
@@ -109,6 +115,11 @@ impl Batch {
         }
         self.progress.insert(source.to_owned(), progress);
         Ok(())
+    }
+
+    /// Notes where a source is gone on with, within what is next of it; empty: with that from its beginning.
+    pub fn set_resume(&mut self, source: &str, at: Vec<u8>) {
+        self.resumes.insert(source.to_owned(), at);
     }
 
     pub(crate) fn bytes_of(&self, range: &Range<usize>) -> &[u8] {

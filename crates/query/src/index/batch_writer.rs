@@ -65,6 +65,14 @@ pub(crate) fn write(schema: &Schema, tx: &mut WriteTransaction<'_>, batch: &Batc
         None if batch.groups.is_empty() => {}
         None => return Err(corrupt("an index with groups has room for them")),
     }
+    match &schema.references {
+        Some(references) => references.write(tx, &batch.references)?,
+        None if batch.references.is_empty() => {}
+        None => return Err(corrupt("an index with references has room for them")),
+    }
+    for (source, at) in &batch.resumes {
+        schema.set_resume(tx, source, at)?;
+    }
     schema.set_counters(tx, counters)?;
     for (source, progress) in &batch.progress {
         schema.set_progress(tx, source, *progress)?;

@@ -7,7 +7,7 @@
 //!
 //! Writing, from the batch down: [`mod@batch`], [`batch_writer`], [`posting_changes`], [`list_writer`]. Reading, from the
 //! snapshot down: [`snapshot`], [`sort`], [`range`], [`heads`], [`term_entries`]; operators over rising ids: [`entry_ids`], [`entry_set`],
-//! [`combine`]. What a reduce works on: [`groups`]. What is stored: [`schema`], [`list`], [`key`], [`runs`], [`mod@term`], [`mod@number`],
+//! [`combine`]. What a reduce works on: [`groups`]; which documents asked for which: [`references`]. What is stored: [`schema`], [`list`], [`key`], [`runs`], [`mod@term`], [`mod@number`],
 //! [`mod@entry`], [`words`].
 
 mod batch;
@@ -26,6 +26,7 @@ mod list_writer;
 mod number;
 mod posting_changes;
 mod range;
+mod references;
 mod runs;
 mod schema;
 mod snapshot;
@@ -49,6 +50,7 @@ pub use groups::{
 };
 pub use number::Number;
 pub use range::{Estimate, TermRange};
+pub use references::ReferenceChanges;
 pub use snapshot::{IndexEntry, IndexSnapshot};
 pub use sort::{Absent, Direction, Order};
 pub use store::Index;

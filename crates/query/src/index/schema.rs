@@ -4,6 +4,7 @@ use super::batch::Progress;
 use super::error::{Error, Result, corrupt};
 use super::groups::Groups;
 use super::limits::{ENTRY_ID_MAX, FIELD_COUNT_MAX};
+use super::references::References;
 use super::term::FieldNumber;
 use storage::{Environment, FixedTree, Reader, Records, Tree, WriteTransaction};
 
@@ -21,6 +22,7 @@ const STATE: &[u8] = b"index/state";
 const VERSION: &[u8] = b"version";
 const COUNTERS: &[u8] = b"counters";
 const SOURCE: &[u8] = b"source/";
+const RESUME: &[u8] = b"resume/";
 
 /// Handles of everything; they stay valid.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +41,8 @@ pub(crate) struct Schema {
     state: Tree,
     /// What a reduce works on.
     pub groups: Option<Groups>,
+    /// Which documents asked for which.
+    pub references: Option<References>,
 }
 
 /// Counts of an index.
@@ -77,6 +81,7 @@ impl Schema {
             fields: Tree::open(reader, FIELDS)?.ok_or_else(missing)?,
             state,
             groups: Groups::find(reader)?,
+            references: References::find(reader)?,
         }))
     }
 
@@ -89,6 +94,7 @@ impl Schema {
             fields: Tree::open_or_create(tx, FIELDS)?,
             state: Tree::open_or_create(tx, STATE)?,
             groups: None,
+            references: None,
         };
         schema.state.put(tx, VERSION, &VERSION_NOW.to_be_bytes())?;
         schema.set_counters(tx, Counters { next_entry: 1, entry_count: 0, document_count: 0 })?;
@@ -118,6 +124,22 @@ impl Schema {
     pub fn set_progress(&self, tx: &mut WriteTransaction<'_>, source: &str, progress: Progress) -> Result<()> {
         let words = [progress.documents, progress.tombstones];
         Ok(self.state.put(tx, &source_key(source), words.map(u64::to_be_bytes).as_flattened())?)
+    }
+
+    /// Where a source is gone on with, within what is next of it.
+    pub fn resume<'t>(&self, reader: &'t impl Reader, source: &str) -> Result<Option<&'t [u8]>> {
+        Ok(self.state.get(reader, &[RESUME, source.as_bytes()].concat())?)
+    }
+
+    /// * `at`: empty: with what is next of it.
+    pub fn set_resume(&self, tx: &mut WriteTransaction<'_>, source: &str, at: &[u8]) -> Result<()> {
+        let key = [RESUME, source.as_bytes()].concat();
+        if at.is_empty() {
+            self.state.delete(tx, &key)?;
+        } else {
+            self.state.put(tx, &key, at)?;
+        }
+        Ok(())
     }
 
     /// All sources by name.

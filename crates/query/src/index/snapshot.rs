@@ -117,6 +117,30 @@ impl<'env> IndexSnapshot<'env> {
         self.schema.groups.map_or(Ok(()), |groups| groups.mapped(&self.tx, document, members))
     }
 
+    /// The next documents that asked for one while they were mapped, in the order of their lower-cased ids, which these are.
+    ///
+    /// * `asked`: the lower-cased id.
+    /// * `after`: behind this document; empty: from the first.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn asking(&self, asked: &[u8], after: &[u8], count_max: usize) -> Result<Vec<Vec<u8>>> {
+        match &self.schema.references {
+            Some(references) => references.asking(&self.tx, asked, after, count_max),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Where a source is gone on with, within what is next of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn resume(&self, source: &str) -> Result<Option<&[u8]>> {
+        self.schema.resume(&self.tx, source)
+    }
+
     /// All sources of which something was indexed, by name.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use super::batch_writer;
 use super::error::{Error, Result};
 use super::groups::Groups;
 use super::limits::NAME_SIZE_MAX;
+use super::references::References;
 use super::schema::Schema;
 use super::snapshot::IndexSnapshot;
 use super::term::FieldNumber;
@@ -36,6 +37,18 @@ impl Index {
     pub fn with_groups(mut self) -> Result<Index> {
         if self.schema.groups.is_none() {
             self.schema.groups = Some(self.environment.write(Groups::open_or_create)?);
+        }
+        Ok(self)
+    }
+
+    /// Makes room for references, if there is none yet.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    pub fn with_references(mut self) -> Result<Index> {
+        if self.schema.references.is_none() {
+            self.schema.references = Some(self.environment.write(References::open_or_create)?);
         }
         Ok(self)
     }

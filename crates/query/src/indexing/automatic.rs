@@ -2,6 +2,7 @@
 
 use super::extract::{Found, Paths};
 use super::indexer::{MakesEntries, Unmapped};
+use super::map_runner::Loading;
 use super::terms;
 use crate::definition::{Analysis, AutomaticIndex};
 use crate::index::{Entry, FieldNumber, Index, Result};
@@ -42,7 +43,7 @@ impl AutomaticEntries {
 }
 
 impl MakesEntries for AutomaticEntries {
-    fn entries_of(&mut self, _: &Index, document: &Document<'_>) -> Result<&mut [Entry], Unmapped> {
+    fn entries_of(&mut self, _: &Index, document: &Document<'_>, _: Loading<'_>) -> Result<&mut [Entry], Unmapped> {
         let AutomaticEntries { body, metadata, stored, entry, lower, metadata_text } = self;
         entry.clear();
         let mut add = |field: usize, found: Found<'_>| {

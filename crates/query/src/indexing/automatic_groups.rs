@@ -5,6 +5,7 @@
 
 use super::amount::Amount;
 use super::grouped::Groups;
+use super::map_runner::Loading;
 use super::reduce_tree::Reduces;
 use crate::definition::{AutomaticIndex, COUNT};
 use crate::execute::write_path;
@@ -134,7 +135,12 @@ impl<'d> Values<'d> {
 }
 
 impl Groups for AutomaticGroups {
-    fn map(&mut self, document: &Document<'_>, give: &mut dyn FnMut(GroupKey, &[u8])) -> Result<(), String> {
+    fn map(
+        &mut self,
+        document: &Document<'_>,
+        _: Loading<'_>,
+        give: &mut dyn FnMut(GroupKey, &[u8]),
+    ) -> Result<(), String> {
         let AutomaticGroups { keys, sums, counts, metadata, value, identity } = self;
         metadata.clear();
         if keys.iter().chain(&*sums).any(|path| path.is_metadata) {

@@ -6,6 +6,7 @@
 
 use super::extract::Found;
 use super::indexer::{Failure, Unmapped};
+use super::map_runner::Loading;
 use super::reduce_tree::{LevelChanges, Outcome, Reduces, apply};
 use super::terms;
 use crate::definition::{Analysis, MapIndex};
@@ -22,7 +23,12 @@ pub(super) trait Groups: Reduces {
     /// # Errors
     ///
     /// What is to be told of a document that cannot be mapped.
-    fn map(&mut self, document: &Document<'_>, give: &mut dyn FnMut(GroupKey, &[u8])) -> Result<(), String>;
+    fn map(
+        &mut self,
+        document: &Document<'_>,
+        loading: Loading<'_>,
+        give: &mut dyn FnMut(GroupKey, &[u8]),
+    ) -> Result<(), String>;
 }
 
 /// How a property of results is kept.
@@ -108,10 +114,10 @@ impl GroupedEntries {
     }
 
     /// Gathers the values of a document, in place of all that it had.
-    pub fn put(&mut self, document: &Document<'_>) -> Result<(), Unmapped> {
+    pub fn put(&mut self, document: &Document<'_>, loading: Loading<'_>) -> Result<(), Unmapped> {
         let first = self.values.len();
         let GroupedEntries { groups, bytes, values, .. } = self;
-        let mapped = groups.map(document, &mut |group, value| {
+        let mapped = groups.map(document, loading, &mut |group, value| {
             let start = bytes.len();
             bytes.extend_from_slice(value);
             values.push((group, start..bytes.len()));

@@ -3,17 +3,19 @@
 use super::automatic::AutomaticEntries;
 use super::automatic_groups::AutomaticGroups;
 use super::grouped::{GroupedEntries, ResultField};
-use super::limits::{BATCH_BYTES, BATCH_DOCUMENTS};
+use super::limits::{ASKING_AT_ONCE, BATCH_BYTES, BATCH_DOCUMENTS};
+use super::map_runner::Loading;
 use super::mapped::MappedEntries;
 use super::mapped_groups::MappedGroups;
-use crate::definition::{IndexDefinition, name_of};
+use crate::definition::{IndexDefinition, IndexSource};
 use crate::index::{Batch, Entry, Error, Index, IndexSnapshot, Progress, Result};
-use documents::{Document, Etag, Snapshot};
+use documents::{Document, Etag, Snapshot, id};
 
 /// Brings an index up to date. One thread at a time; it keeps memory between batches.
 pub struct Indexer {
-    /// Collections, or `None` alone for all documents.
-    sources: Vec<Option<String>>,
+    /// What is mapped comes before what is loaded from.
+    sources: Vec<IndexSource>,
+    has_references: bool,
     makes: Makes,
 }
 
@@ -32,7 +34,12 @@ pub(super) trait MakesEntries {
     /// # Errors
     ///
     /// [`Unmapped`]
-    fn entries_of(&mut self, index: &Index, document: &Document<'_>) -> Result<&mut [Entry], Unmapped>;
+    fn entries_of(
+        &mut self,
+        index: &Index,
+        document: &Document<'_>,
+        loading: Loading<'_>,
+    ) -> Result<&mut [Entry], Unmapped>;
 }
 
 /// Why a document has no entries.
@@ -110,7 +117,7 @@ impl Indexer {
                 }
             },
         };
-        Ok(Indexer { sources: definition.sources(), makes })
+        Ok(Indexer { sources: definition.sources(), has_references: definition.has_references(), makes })
     }
 
     /// Brings the next documents and tombstones of a snapshot into the index: one batch, one transaction.
@@ -125,28 +132,54 @@ impl Indexer {
         if let Makes::Groups(groups) = &mut self.makes {
             groups.clear();
         }
-        let before = progress_of(&index.read()?, &self.sources)?;
+        let snapshot = index.read()?;
+        let before = progress_of(&snapshot, &self.sources)?;
         let mut progress = before.clone();
         let mut step = Step { is_done: true, ..Step::default() };
-        // Tombstones first: where a document is there again under its id, it comes after the last of them.
-        for (source, progress) in self.sources.iter().zip(&mut progress) {
-            let mut filling = Filling { makes: &mut self.makes, index, batch: &mut *batch, step: &mut step };
-            let is_done = filling.heed_tombstones(source.as_deref(), documents, progress)?;
-            step.is_done &= is_done;
-        }
-        if step.is_done {
-            for (source, progress) in self.sources.iter().zip(&mut progress) {
-                let mut filling = Filling { makes: &mut self.makes, index, batch: &mut *batch, step: &mut step };
-                let is_done = filling.add_documents(source.as_deref(), documents, progress)?;
-                step.is_done &= is_done;
+        let Indexer { sources, has_references, makes } = self;
+        let mut asked = Vec::new();
+        let mut filling = Filling {
+            makes,
+            index,
+            documents,
+            has_references: *has_references,
+            asked: &mut asked,
+            batch: &mut *batch,
+            step: &mut step,
+        };
+        // Nothing was mapped, so nothing asked for anything.
+        let is_new =
+            |(source, before): (&IndexSource, &Progress)| source.is_referenced || *before == Progress::default();
+        if *has_references && sources.iter().zip(&before).all(is_new) {
+            for (source, progress) in sources.iter().zip(&mut progress).filter(|(source, _)| source.is_referenced) {
+                let last = documents.last_etags(source.collection.as_deref())?;
+                *progress = Progress { documents: last.documents, tombstones: last.tombstones };
             }
         }
+        let mut is_done = true;
+        // Tombstones first: where a document is there again under its id, it comes after the last of them.
+        for (source, progress) in sources.iter().zip(&mut progress).filter(|(source, _)| !source.is_referenced) {
+            is_done &= filling.heed_tombstones(source, progress)?;
+        }
+        // Then what was mapped before and asked for what changed since: it may be mapped once more as its own source says.
+        for (source, progress) in sources.iter().zip(&mut progress).filter(|(source, _)| source.is_referenced) {
+            if is_done {
+                is_done &= filling.heed_references(source, &snapshot, sources, progress)?;
+            }
+        }
+        if is_done {
+            for (source, progress) in sources.iter().zip(&mut progress).filter(|(source, _)| !source.is_referenced) {
+                is_done &= filling.add_documents(source, progress)?;
+            }
+        }
+        step.is_done = is_done;
+        drop(snapshot);
         if let Makes::Groups(groups) = &mut self.makes {
             groups.finish(index, batch, &mut step.failures)?;
         }
-        if progress != before {
+        if progress != before || !batch.resumes.is_empty() {
             for (source, progress) in self.sources.iter().zip(&progress) {
-                batch.set_progress(name_of(source.as_deref()), *progress)?;
+                batch.set_progress(&source.progress_name(), *progress)?;
             }
             index.write(batch)?;
         }
@@ -160,29 +193,45 @@ impl Indexer {
 /// # Errors
 ///
 /// The index cannot be read.
-pub fn progress_of(index: &IndexSnapshot<'_>, sources: &[Option<String>]) -> Result<Vec<Progress>> {
-    sources.iter().map(|source| Ok(index.progress(name_of(source.as_deref()))?.unwrap_or_default())).collect()
+pub fn progress_of(index: &IndexSnapshot<'_>, sources: &[IndexSource]) -> Result<Vec<Progress>> {
+    sources.iter().map(|source| Ok(index.progress(&source.progress_name())?.unwrap_or_default())).collect()
 }
 
 /// A batch that is being filled.
 struct Filling<'f> {
     makes: &'f mut Makes,
     index: &'f Index,
+    documents: &'f Snapshot<'f>,
+    has_references: bool,
+    asked: &'f mut Vec<Vec<u8>>,
     batch: &'f mut Batch,
     step: &'f mut Step,
 }
 
+/// Where a source is gone on with that is referenced: with the documents that asked for what has this etag, behind one of them.
+///
+/// ```text
+///  etag u64 BE | lower-cased id
+/// ```
+struct Resume;
+
+impl Resume {
+    fn at(etag: Etag, after: &[u8]) -> Vec<u8> {
+        [&etag.to_be_bytes(), after].concat()
+    }
+
+    /// The document to go on behind, if it was with this etag.
+    fn behind(resume: &[u8], etag: Etag) -> &[u8] {
+        resume.strip_prefix(&etag.to_be_bytes()).unwrap_or_default()
+    }
+}
+
 impl Filling<'_> {
     /// Gives whether all were heeded.
-    fn heed_tombstones(
-        &mut self,
-        source: Option<&str>,
-        documents: &Snapshot<'_>,
-        progress: &mut Progress,
-    ) -> Result<bool> {
-        let mut tombstones = match source {
-            None => documents.tombstones_after(progress.tombstones),
-            Some(collection) => documents.collection_tombstones_after(collection, progress.tombstones)?,
+    fn heed_tombstones(&mut self, source: &IndexSource, progress: &mut Progress) -> Result<bool> {
+        let mut tombstones = match &source.collection {
+            None => self.documents.tombstones_after(progress.tombstones),
+            Some(collection) => self.documents.collection_tombstones_after(collection, progress.tombstones)?,
         };
         while !self.is_full() {
             let Some(tombstone) = tombstones.next() else { return Ok(true) };
@@ -194,43 +243,140 @@ impl Filling<'_> {
         Ok(false)
     }
 
-    /// Gives whether all were added.
-    fn add_documents(
+    /// Maps again what asked for what changed in a source, or was deleted. Gives whether all of it was.
+    fn heed_references(
         &mut self,
-        source: Option<&str>,
-        documents: &Snapshot<'_>,
+        source: &IndexSource,
+        index: &IndexSnapshot<'_>,
+        sources: &[IndexSource],
         progress: &mut Progress,
     ) -> Result<bool> {
-        let mut documents = match source {
-            None => documents.after(progress.documents),
-            Some(collection) => documents.collection_after(collection, progress.documents)?,
-        };
+        let Some(collection) = &source.collection else { return Ok(true) };
+        let name = source.progress_name();
+        let resume = index.resume(&name)?.unwrap_or_default();
+        let all = self.documents;
+        let mut tombstones = all.collection_tombstones_after(collection, progress.tombstones)?;
         while !self.is_full() {
-            let Some(document) = documents.next() else { return Ok(true) };
-            let document = document?;
-            match self.put(&document) {
-                Ok(()) => {}
-                Err(Unmapped::Error(error)) => return Err(error),
-                // One that cannot be indexed does not keep the others out.
-                Err(Unmapped::Failed(message)) => {
-                    self.remove(document.id())?;
-                    self.step.failures.push(Failure { document: Some(document.id().to_owned()), message });
+            let Some(tombstone) = tombstones.next() else { break };
+            let tombstone = tombstone?;
+            let behind = Resume::behind(resume, tombstone.etag());
+            if let Some(last) = self.map_asking(index, tombstone.id(), behind, sources)? {
+                self.batch.set_resume(&name, Resume::at(tombstone.etag(), &last));
+                return Ok(false);
+            }
+            progress.tombstones = tombstone.etag();
+        }
+        let mut documents = all.collection_after(collection, progress.documents)?;
+        while !self.is_full() {
+            let Some(document) = documents.next() else {
+                if !resume.is_empty() {
+                    self.batch.set_resume(&name, Vec::new());
                 }
+                return Ok(true);
+            };
+            let document = document?;
+            let behind = Resume::behind(resume, document.etag());
+            if let Some(last) = self.map_asking(index, document.id(), behind, sources)? {
+                self.batch.set_resume(&name, Resume::at(document.etag(), &last));
+                return Ok(false);
             }
             progress.documents = document.etag();
-            self.step.indexed += 1;
         }
         Ok(false)
     }
 
+    /// Maps the documents again that asked for one. Gives the last of them if the batch is full before all are.
+    fn map_asking(
+        &mut self,
+        index: &IndexSnapshot<'_>,
+        asked: &str,
+        behind: &[u8],
+        sources: &[IndexSource],
+    ) -> Result<Option<Vec<u8>>> {
+        let asked = id::lower(asked);
+        let mut after = behind.to_vec();
+        let documents = self.documents;
+        loop {
+            let asking = index.asking(&asked, &after, ASKING_AT_ONCE)?;
+            let Some(last) = asking.last().cloned() else { return Ok(None) };
+            for id in &asking {
+                let id = String::from_utf8_lossy(id);
+                if let Some(document) = documents.get(&id)?
+                    && self.is_mapped(&document, sources)?
+                {
+                    self.add(&document)?;
+                }
+                if self.is_full() {
+                    return Ok(Some(id.into_owned().into_bytes()));
+                }
+            }
+            after = last;
+        }
+    }
+
+    /// Whether a document is of a source that is mapped.
+    fn is_mapped(&self, document: &Document<'_>, sources: &[IndexSource]) -> Result<bool> {
+        for source in sources.iter().filter(|source| !source.is_referenced) {
+            match &source.collection {
+                None => return Ok(true),
+                Some(collection) if self.documents.is_in_collection(document, collection)? => return Ok(true),
+                Some(_) => {}
+            }
+        }
+        Ok(false)
+    }
+
+    /// Gives whether all were added.
+    fn add_documents(&mut self, source: &IndexSource, progress: &mut Progress) -> Result<bool> {
+        let mut documents = match &source.collection {
+            None => self.documents.after(progress.documents),
+            Some(collection) => self.documents.collection_after(collection, progress.documents)?,
+        };
+        while !self.is_full() {
+            let Some(document) = documents.next() else { return Ok(true) };
+            let document = document?;
+            self.add(&document)?;
+            progress.documents = document.etag();
+        }
+        Ok(false)
+    }
+
+    /// Adds a document, or what is wrong with it.
+    fn add(&mut self, document: &Document<'_>) -> Result<()> {
+        self.asked.clear();
+        match self.put(document) {
+            Ok(()) => {}
+            Err(Unmapped::Error(error)) => return Err(error),
+            // One that cannot be indexed does not keep the others out.
+            Err(Unmapped::Failed(message)) => {
+                let asked = std::mem::take(self.asked);
+                self.remove(document.id())?;
+                *self.asked = asked;
+                self.step.failures.push(Failure { document: Some(document.id().to_owned()), message });
+            }
+        }
+        if self.has_references {
+            // What failed may work once it finds something else.
+            self.batch.references.set(&id::lower(document.id()), self.asked);
+        }
+        self.step.indexed += 1;
+        Ok(())
+    }
+
     fn put(&mut self, document: &Document<'_>) -> Result<(), Unmapped> {
+        let loading = Loading { documents: self.documents, asked: &mut *self.asked };
         match self.makes {
-            Makes::Entries(entries) => Ok(self.batch.put(document.id(), entries.entries_of(self.index, document)?)?),
-            Makes::Groups(groups) => groups.put(document),
+            Makes::Entries(entries) => {
+                Ok(self.batch.put(document.id(), entries.entries_of(self.index, document, loading)?)?)
+            }
+            Makes::Groups(groups) => groups.put(document, loading),
         }
     }
 
     fn remove(&mut self, document: &str) -> Result<()> {
+        if self.has_references {
+            self.batch.references.set(&id::lower(document), &[]);
+        }
         match self.makes {
             Makes::Entries(_) => self.batch.remove(document),
             Makes::Groups(groups) => {

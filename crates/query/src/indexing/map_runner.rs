@@ -1,11 +1,65 @@
 //! Running the maps of a definition over a document.
 
+use super::limits::LOADED_DOCUMENTS_MAX;
 use crate::definition::MapIndex;
-use crate::mapping::{DocumentView, MapError, NoHost, Output, Source};
-use documents::{Document, EMPTY_COLLECTION};
+use crate::mapping::{Attachment, DocumentView, Host, MapError, Output, Source};
+use documents::{Document, EMPTY_COLLECTION, Snapshot, id};
 use json::Raw;
 use std::borrow::Cow;
 use std::sync::Arc;
+
+/// Where documents are loaded from while another is mapped, and which were asked for.
+pub(super) struct Loading<'l> {
+    pub documents: &'l Snapshot<'l>,
+    /// Lower-cased ids, each once, whether they were there or not.
+    pub asked: &'l mut Vec<Vec<u8>>,
+}
+
+/// Answers maps from one snapshot.
+struct LoadingHost<'h, 'd> {
+    documents: &'d Snapshot<'d>,
+    asked: &'h mut Vec<Vec<u8>>,
+}
+
+impl<'d> Host<'d> for LoadingHost<'_, 'd> {
+    fn load_document(&mut self, id: &str, collection: &str) -> Result<Option<DocumentView<'d>>, MapError> {
+        let lower = id::lower(id);
+        // What can be no id is nowhere, and will not come.
+        if id.is_empty() || lower.len() > documents::limits::ID_SIZE_MAX {
+            return Ok(None);
+        }
+        if !self.asked.contains(&lower) {
+            if self.asked.len() >= LOADED_DOCUMENTS_MAX {
+                return Err(MapError::Stopped(format!(
+                    "it loads more than LOADED_DOCUMENTS_MAX = {LOADED_DOCUMENTS_MAX} documents"
+                )));
+            }
+            self.asked.push(lower);
+        }
+        let unread = |error: documents::Error| MapError::Stopped(error.to_string());
+        let Some(document) = self.documents.get(id).map_err(unread)? else { return Ok(None) };
+        if !self.documents.is_in_collection(&document, collection).map_err(unread)? {
+            return Ok(None);
+        }
+        Ok(Some(DocumentView {
+            id: document.id(),
+            body: document.body(),
+            // Definitions that would read it are refused.
+            metadata: Raw::new(b"{}"),
+            collection: document.collection().unwrap_or(Cow::Borrowed(EMPTY_COLLECTION)),
+            change_vector: Cow::Borrowed(""),
+            last_modified: document.last_modified(),
+        }))
+    }
+
+    fn load_compare_exchange(&mut self, _key: &str) -> Result<Option<Raw<'d>>, MapError> {
+        Ok(None)
+    }
+
+    fn load_attachment(&mut self, _id: &str, _name: &str) -> Result<Option<Attachment<'d>>, MapError> {
+        Ok(None)
+    }
+}
 
 /// Runs maps; keeps memory between documents.
 pub(super) struct MapRunner {
@@ -26,6 +80,7 @@ impl MapRunner {
     pub fn run(
         &mut self,
         document: &Document<'_>,
+        loading: Loading<'_>,
         emit: &mut dyn FnMut(usize, Output<'_, '_>) -> Result<(), MapError>,
     ) -> Result<(), MapError> {
         let MapRunner { definition, metadata } = self;
@@ -46,7 +101,8 @@ impl MapRunner {
                 change_vector: if map.reads_metadata() { document.change_vector().into() } else { "".into() },
                 last_modified: document.last_modified(),
             };
-            map.run(view, &mut NoHost, &mut |output| emit(number, output))?;
+            let mut host = LoadingHost { documents: loading.documents, asked: &mut *loading.asked };
+            map.run(view, &mut host, &mut |output| emit(number, output))?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::extract::Found;
 use super::indexer::{MakesEntries, Unmapped};
-use super::map_runner::MapRunner;
+use super::map_runner::{Loading, MapRunner};
 use super::terms;
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, Fields, MapIndex};
@@ -46,13 +46,18 @@ fn stored_of(definition: &MapIndex, map: &Map) -> Option<Vec<bool>> {
 }
 
 impl MakesEntries for MappedEntries {
-    fn entries_of(&mut self, index: &Index, document: &Document<'_>) -> Result<&mut [Entry], Unmapped> {
+    fn entries_of(
+        &mut self,
+        index: &Index,
+        document: &Document<'_>,
+        loading: Loading<'_>,
+    ) -> Result<&mut [Entry], Unmapped> {
         let MappedEntries { runner, fields, entries, stored, lower, json } = self;
         let definition = runner.definition.clone();
         let mut count = 0;
         // An error of ours, on its way through the map.
         let mut failed = None;
-        let mapped = runner.run(document, &mut |map, output| {
+        let mapped = runner.run(document, loading, &mut |map, output| {
             if entries.len() == count {
                 entries.push(Entry::new());
             }

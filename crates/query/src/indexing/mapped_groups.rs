@@ -1,7 +1,7 @@
 //! Groups of a definition with a reduce: what its maps give goes into the groups that the reduce names.
 
 use super::grouped::Groups;
-use super::map_runner::MapRunner;
+use super::map_runner::{Loading, MapRunner};
 use super::reduce_tree::Reduces;
 use crate::definition::MapIndex;
 use crate::index::GroupKey;
@@ -25,9 +25,14 @@ impl MappedGroups {
 }
 
 impl Groups for MappedGroups {
-    fn map(&mut self, document: &Document<'_>, give: &mut dyn FnMut(GroupKey, &[u8])) -> Result<(), String> {
+    fn map(
+        &mut self,
+        document: &Document<'_>,
+        loading: Loading<'_>,
+        give: &mut dyn FnMut(GroupKey, &[u8]),
+    ) -> Result<(), String> {
         let MappedGroups { runner, reduce, json, .. } = self;
-        let mapped = runner.run(document, &mut |_, output| {
+        let mapped = runner.run(document, loading, &mut |_, output| {
             json.clear();
             output.write_json(&mut Writer::new(json));
             reduce.key(Raw::new(json), &mut |key| {

@@ -11,7 +11,7 @@ use database::documents::{Date, LastEtags};
 use database::{Database, Index, IndexStatistics};
 use hyper::StatusCode;
 use json::Value;
-use query::definition::{AutomaticIndex, COUNT, Field, IndexDefinition, MapIndex, name_of};
+use query::definition::{AutomaticIndex, COUNT, Field, IndexDefinition, IndexSource, MapIndex, name_of};
 use query::index::{Direction, Kind, Progress as IndexProgress, StoredTerm, TermRange};
 
 use super::statistics::write_origin;
@@ -221,7 +221,7 @@ impl Seen {
         let snapshot = if index.failure().is_none() { Some(index.read()?) } else { None };
         let documents = database.read();
         let is_stale = snapshot.map_or(Ok(true), |snapshot| index.is_stale(&snapshot, 0, &documents, None))?;
-        let last = index.sources().iter().map(|source| Ok(documents.last_etags(source.as_deref())?));
+        let last = index.sources().iter().map(|source| Ok(documents.last_etags(source.collection.as_deref())?));
         let last = last.collect::<Result<_>>()?;
         Ok(Seen { index, is_stale, statistics, last })
     }
@@ -271,8 +271,8 @@ impl Seen {
             json.name("MappedPerSecondRate").unsigned(0).name("ReducedPerSecondRate").unsigned(0);
             json.name("MaxNumberOfOutputsPerDocument").unsigned(1);
             json.name("Collections").object(|json| {
-                for (source, progress, last) in self.sources() {
-                    json.name(source).object(|json| {
+                for (source, progress, last) in self.sources().filter(|(source, ..)| !source.is_referenced) {
+                    json.name(source.name()).object(|json| {
                         json.name("LastProcessedDocumentEtag").unsigned(progress.documents);
                         json.name("LastProcessedTombstoneEtag").unsigned(progress.tombstones);
                         json.name("LastProcessedTimeSeriesDeletedRangeEtag").unsigned(0);
@@ -290,15 +290,20 @@ impl Seen {
             json.name("SearchEngineType").string("Rookery").name("ArchivedDataProcessingBehavior").null();
             json.name("Status").string("Running").name("EntriesCount").unsigned(statistics.entry_count);
             json.name("ErrorsCount").unsigned(index.errors().len() as u64).name("SourceType").string("Documents");
-            json.name("ReferencedCollections").array(|_| {}).name("IsInvalidIndex").bool(false);
+            json.name("ReferencedCollections").array(|json| {
+                for source in index.sources().iter().filter(|source| source.is_referenced) {
+                    json.string(source.name());
+                }
+            });
+            json.name("IsInvalidIndex").bool(false);
             json.name("IsTestIndex").bool(false).name("Memory").null().name("LastBatchStats").null();
         });
     }
 
     /// Its sources, how far it is with each, and how far that is.
-    fn sources(&self) -> impl Iterator<Item = (&str, &IndexProgress, &LastEtags)> {
-        let names = self.index.sources().iter().map(|source| name_of(source.as_deref()));
-        names.zip(&self.statistics.progress).zip(&self.last).map(|((name, progress), last)| (name, progress, last))
+    fn sources(&self) -> impl Iterator<Item = (&IndexSource, &IndexProgress, &LastEtags)> {
+        let sources = self.index.sources().iter().zip(&self.statistics.progress).zip(&self.last);
+        sources.map(|((source, progress), last)| (source, progress, last))
     }
 
     /// What it lacks, in words.
@@ -311,7 +316,8 @@ impl Seen {
             ] {
                 if reached < last {
                     reasons.push(format!(
-                        "The last of the {what} of '{source}' has etag {last}, the index is at {reached}"
+                        "The last of the {what} of '{}' has etag {last}, the index is at {reached}",
+                        source.name()
                     ));
                 }
             }

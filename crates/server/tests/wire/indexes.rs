@@ -265,3 +265,26 @@ fn a_document_that_fails_is_an_error_of_the_index_and_too_many_end_it() {
     let answer = wire.call("POST /databases/db/queries", body);
     assert!(answer.status == 500 && answer.text().contains(message), "{}", answer.text());
 }
+
+/// What a map loads is followed: when it changes, comes or goes, what asked for it is mapped again.
+#[test]
+fn entries_follow_the_documents_that_their_maps_load() {
+    let wire = Wire::with_database();
+    wire.put("users/1", r#"{"Name":"Ann","City":"cities/1","@metadata":{"@collection":"Users"}}"#);
+    wire.put("users/2", r#"{"Name":"Bob","City":"CITIES/2","@metadata":{"@collection":"Users"}}"#);
+    wire.put("cities/1", r#"{"Name":"Oslo","@metadata":{"@collection":"Cities"}}"#);
+    wire.put("cities/2", r#"{"Name":"Rome","@metadata":{"@collection":"Towns"}}"#);
+    let map = r#"from u in docs.Users let c = LoadDocument(u.City, \"Cities\") select new { u.Name, City = c.Name }"#;
+    assert_eq!(put(&wire, "ByCity", map, "").status, 201);
+    assert_eq!(found(&wire, "from index 'ByCity' where City = 'oslo'"), ["users/1"]);
+    assert!(found(&wire, "from index 'ByCity' where City = 'rome'").is_empty(), "it is of another collection");
+    wire.put("cities/1", r#"{"Name":"Bergen","@metadata":{"@collection":"Cities"}}"#);
+    assert_eq!(found(&wire, "from index 'ByCity' where City = 'bergen'"), ["users/1"]);
+    wire.call("DELETE /databases/db/docs?id=cities/2", "");
+    wire.put("Cities/2", r#"{"Name":"Rome","@metadata":{"@collection":"Cities"}}"#);
+    assert_eq!(found(&wire, "from index 'ByCity' where City = 'rome'"), ["users/2"]);
+    wire.call("DELETE /databases/db/docs?id=cities/1", "");
+    assert_eq!(found(&wire, "from index 'ByCity' where true and not exists(City)"), ["users/1"]);
+    let text = wire.call("GET /databases/db/indexes/stats?name=ByCity", "").text();
+    assert!(text.contains(r#""ReferencedCollections":["Cities"]"#) && !text.contains(r#""Cities":{"#), "{text}");
+}

@@ -344,7 +344,7 @@ impl<'a> Running<'a> {
         let sources: Vec<Option<&str>> = match &self.results {
             Results::Collection(CollectionQuery { source: Source::Collection(name), .. }) => vec![Some(name)],
             Results::Collection(_) => vec![None],
-            Results::Index { index, .. } => index.sources().iter().map(Option::as_deref).collect(),
+            Results::Index { index, .. } => index.sources().iter().map(|source| source.collection.as_deref()).collect(),
         };
         for source in sources {
             // What is included, or loaded by a script, may be of any collection.

@@ -1,0 +1,218 @@
+//! Indexes whose maps load documents, against plain lookups, while the loaded documents come, change and go; and after crashes of
+//! documents and index at once.
+//!
+//! `SEED=n cargo test -p rookery-query --test references` repeats one case, `SLOW=1` runs many.
+#![allow(missing_docs, dead_code, reason = "modules that other tests use whole")]
+
+mod index_model;
+
+use documents::{Batch as Commands, Date, DocumentStore, Expected, StoreOptions};
+use index_model::{Random, seeds};
+use rookery_query::definition::{IndexDefinition, MapIndex};
+use rookery_query::index::{Batch, EntryIds, Index};
+use rookery_query::indexing::Indexer;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use storage::io::simulated::{Fate, SimulatedIo};
+use storage::{Environment, Options};
+
+/// What there is: users with the number of a city, and the names of cities.
+#[derive(Default)]
+struct Model {
+    users: BTreeMap<u64, u64>,
+    cities: BTreeMap<u64, u64>,
+}
+
+fn options(io: &SimulatedIo) -> Options {
+    Options { io: Arc::new(io.clone()), background: false, ..Options::default() }
+}
+
+fn store(io: &SimulatedIo) -> DocumentStore {
+    DocumentStore::open(Environment::open("/documents", options(io)).unwrap(), StoreOptions::default()).unwrap()
+}
+
+fn random_writes(random: &mut Random, store: &DocumentStore, model: &mut Model) {
+    let mut commands = Commands::new();
+    for _ in 0..1 + random.below(12) {
+        let (number, is_gone) = (random.below(30), random.chance(4));
+        if random.chance(2) {
+            let id = format!("users/{number}");
+            let city = random.below(12);
+            // Ids in another case are the same document.
+            let spelled = if random.chance(3) { format!("Cities/{city}") } else { format!("CITIES/{city}") };
+            let body = format!(r#"{{"City":"{spelled}","@metadata":{{"@collection":"Users"}}}}"#);
+            match is_gone {
+                true => commands.delete(&id, Expected::Any).unwrap(),
+                false => commands.put(&id, body.as_bytes(), Expected::Any).unwrap(),
+            }
+            let _ = if is_gone { model.users.remove(&number) } else { model.users.insert(number, city) };
+        } else {
+            let (number, name) = (number % 12, random.below(1000));
+            let id = format!("cities/{number}");
+            let body = format!(r#"{{"Name":"n{name}","@metadata":{{"@collection":"Cities"}}}}"#);
+            match is_gone {
+                true => commands.delete(&id, Expected::Any).unwrap(),
+                false => commands.put(&id, body.as_bytes(), Expected::Any).unwrap(),
+            }
+            let _ = if is_gone { model.cities.remove(&number) } else { model.cities.insert(number, name) };
+        }
+    }
+    store.write(Date::now(), |writing| writing.run(&commands)).unwrap();
+}
+
+/// A map, and a reduce over what is loaded.
+fn definitions() -> Vec<IndexDefinition> {
+    let map = r#"from u in docs.Users select new { Name = LoadDocument(u.City, \"Cities\").Name, Count = 1 }"#;
+    let reduce = "from r in results group r by r.Name into g select new { Name = g.Key, Count = g.Sum(x => x.Count) }";
+    let defined = |more: String| {
+        let text = format!(r#"{{"Name":"X","Maps":["{map}"]{more}}}"#);
+        let definition = MapIndex::from_json(&json::Value::parse(text.as_bytes()).unwrap()).unwrap();
+        IndexDefinition::Map(Arc::new(definition))
+    };
+    let stored = r#","Fields":{"Name":{"Storage":"Yes"},"Count":{"Storage":"Yes"}}"#;
+    vec![defined(stored.to_owned()), defined(format!(r#","Reduce":"{reduce}""#))]
+}
+
+fn open(io: &SimulatedIo, definition: &IndexDefinition, number: usize) -> (Index, Indexer) {
+    let path = format!("/index{number}");
+    let index = Index::open(Path::new(&path), options(io)).unwrap().with_groups().unwrap().with_references().unwrap();
+    let indexer = Indexer::new(definition, &index).unwrap();
+    (index, indexer)
+}
+
+fn catch_up(index: &Index, indexer: &mut Indexer, store: &DocumentStore) {
+    let mut batch = Batch::new();
+    loop {
+        let step = indexer.step(index, &store.read(), &mut batch).unwrap();
+        assert!(step.failures.is_empty(), "{:?}", step.failures);
+        if step.is_done {
+            return;
+        }
+    }
+}
+
+/// How many users have each name of a city; `null` for those whose city is not there.
+fn check(index: &Index, model: &Model) {
+    let mut expected: BTreeMap<String, u64> = BTreeMap::new();
+    for city in model.users.values() {
+        let name = model.cities.get(city).map_or("null".to_owned(), |name| format!("\"n{name}\""));
+        *expected.entry(name).or_default() += 1;
+    }
+    let snapshot = index.read().unwrap();
+    let mut found: BTreeMap<String, u64> = BTreeMap::new();
+    let mut entries = snapshot.all();
+    while let Some(id) = entries.next().unwrap() {
+        let entry = snapshot.entry(id).unwrap().unwrap();
+        let stored = entry.stored().unwrap();
+        let name =
+            stored.get("Name").map_or("null".to_owned(), |name| String::from_utf8_lossy(name.bytes()).into_owned());
+        *found.entry(name).or_default() += stored.get("Count").unwrap().as_u64().unwrap();
+    }
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn entries_follow_what_was_loaded_for_them() {
+    for seed in seeds(10, 600) {
+        println!("SEED={seed} cargo test -p rookery-query --test references");
+        for (number, definition) in definitions().iter().enumerate() {
+            let mut random = Random(seed);
+            let io = SimulatedIo::new();
+            let store = store(&io);
+            let (index, mut indexer) = open(&io, definition, number);
+            let mut model = Model::default();
+            for _ in 0..25 {
+                for _ in 0..1 + random.below(3) {
+                    random_writes(&mut random, &store, &mut model);
+                }
+                catch_up(&index, &mut indexer, &store);
+                check(&index, &model);
+            }
+            let verification = index.read().unwrap().verify().unwrap();
+            assert!(verification.problems.is_empty(), "{:?}", verification.problems);
+        }
+    }
+}
+
+#[test]
+fn references_survive_a_crash() {
+    for seed in seeds(10, 600) {
+        println!("SEED={seed} cargo test -p rookery-query --test references");
+        let definitions = definitions();
+        let mut random = Random(seed);
+        let mut io = SimulatedIo::new();
+        let mut model = Model::default();
+        for _ in 0..5 {
+            let store = store(&io);
+            let mut indexes = Vec::new();
+            for (number, definition) in definitions.iter().enumerate() {
+                let (index, mut indexer) = open(&io, definition, number);
+                catch_up(&index, &mut indexer, &store);
+                check(&index, &model);
+                indexes.push((index, indexer));
+            }
+            for _ in 0..1 + random.below(5) {
+                random_writes(&mut random, &store, &mut model);
+                for (index, indexer) in &mut indexes {
+                    match random.below(4) {
+                        0 => index.environment().flush().unwrap(),
+                        1 => {}
+                        _ => catch_up(index, indexer, &store),
+                    }
+                }
+            }
+            let crashed = io.crash(|| match random.below(3) {
+                0 => Fate::Lost,
+                1 => Fate::Kept,
+                _ => Fate::Torn(random.next()),
+            });
+            drop((indexes, store));
+            io = crashed;
+        }
+    }
+}
+
+/// More documents ask for one than a batch takes: it is gone on within.
+#[test]
+fn what_many_ask_for_takes_several_batches() {
+    let io = SimulatedIo::new();
+    let store = store(&io);
+    let mut model = Model::default();
+    let count = rookery_query::indexing::BATCH_DOCUMENTS as u64 + 1500;
+    let write = |commands: &Commands| store.write(Date::now(), |writing| writing.run(commands)).unwrap();
+    let city = |name: u64| {
+        let mut commands = Commands::new();
+        let body = format!(r#"{{"Name":"n{name}","@metadata":{{"@collection":"Cities"}}}}"#);
+        commands.put("cities/1", body.as_bytes(), Expected::Any).unwrap();
+        write(&commands);
+    };
+    city(1);
+    let mut commands = Commands::new();
+    for number in 0..count {
+        let body = r#"{"City":"cities/1","@metadata":{"@collection":"Users"}}"#;
+        commands.put(&format!("users/{number}"), body.as_bytes(), Expected::Any).unwrap();
+        model.users.insert(number, 1);
+    }
+    write(&commands);
+    let definition = &definitions()[0];
+    let (index, mut indexer) = open(&io, definition, 0);
+    catch_up(&index, &mut indexer, &store);
+    model.cities.insert(1, 1);
+    check(&index, &model);
+    city(2);
+    model.cities.insert(1, 2);
+    let mut batch = Batch::new();
+    let mut steps = 0;
+    while !indexer.step(&index, &store.read(), &mut batch).unwrap().is_done {
+        steps += 1;
+        if steps == 1 {
+            // What comes meanwhile is not missed, and does not begin anew for ever.
+            city(3);
+            model.cities.insert(1, 3);
+        }
+        assert!(steps < 10);
+    }
+    assert!(steps >= 1, "it was to take several batches");
+    check(&index, &model);
+}
