@@ -43,5 +43,11 @@ pub const SUGGESTED_TERMS_MAX: usize = 64;
 /// Words of a document that others are to be like, as in Lucene's clauses. Each is a list.
 pub const MORE_LIKE_THIS_WORDS_MAX: usize = 1024;
 
+/// Facets of one query, each of their ranges and aggregations counted as one more. Each walks through terms or entries.
+pub const FACETS_MAX: usize = 1024;
+
+/// Bytes of the terms that the facets of one query count by, and of what is kept of each.
+pub const FACET_TERMS_SIZE_MAX: usize = 64 << 20;
+
 /// Bytes of a compiled regular expression of a condition.
 pub(crate) const REGEX_SIZE_MAX: usize = 1 << 20;

@@ -82,6 +82,12 @@ pub(crate) enum Error {
     /// A projection wants values of documents, and what is found has none.
     #[error("the results of an index with a reduce have no documents: values come from the index alone")]
     NoDocuments,
+    /// Facets that make no sense for the index, or together.
+    #[error("{0}")]
+    Facet(String),
+    /// A query names a document that is not there.
+    #[error("Document '{id}' does not exist.")]
+    NoSuchDocument { id: String },
     /// A query on an index by name, which is not there. Answered with 404 and no body.
     #[error("There is no such index")]
     NoSuchIndex,
@@ -194,8 +200,11 @@ impl Error {
             Error::Query { is_grammar: true, .. } => {
                 Shape::new(internal, "Raven.Server.Documents.Queries.Parser.QueryParser+ParseException")
             }
-            Error::Query { is_grammar: false, .. } | Error::MissingValue(_) | Error::NoDocuments => {
+            Error::Query { is_grammar: false, .. } | Error::MissingValue(_) | Error::NoDocuments | Error::Facet(_) => {
                 Shape::new(internal, "Raven.Client.Exceptions.InvalidQueryException")
+            }
+            Error::NoSuchDocument { .. } => {
+                Shape::new(internal, "Raven.Client.Exceptions.Documents.DocumentDoesNotExistException")
             }
             Error::NoSuchIndex => Shape::new(
                 StatusCode::NOT_FOUND,

@@ -221,7 +221,10 @@ impl MapIndex {
             Some(reduce) => reduce.makes_fields() || has(reduce.output_fields()),
             None => self.maps.iter().any(|map| map.makes_fields() || has(map.output_fields())),
         };
-        if is_there { None } else { Some(path.to_owned()) }
+        // No entry has it, but options say how it would be analysed: a field, as with the reference.
+        let has_options =
+            || self.given.get("Fields").is_some_and(|fields| path != ALL_FIELDS && fields.get(path).is_some());
+        if is_there || has_options() { None } else { Some(path.to_owned()) }
     }
 
     /// Whether a definition asks for the same: what it does not say counts as what is said by default.

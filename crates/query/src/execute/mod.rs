@@ -4,6 +4,8 @@
 //! opened after that of the index: what an entry names is there then, or was deleted since.
 
 mod condition;
+mod facet;
+mod label_order;
 mod likeness;
 mod loading;
 mod order;
@@ -19,6 +21,7 @@ use crate::plan::{Condition, IndexQuery, Page, SortBy, SortKey};
 use score::Scores;
 
 pub use crate::index::EntryId;
+pub use facet::{Aggregate, FacetResult, FacetValue, facets};
 pub use loading::{Loading, SeveralLoaded};
 pub(crate) use projection::write_path;
 pub use projection::{MissingValue, Row};
@@ -81,8 +84,8 @@ pub fn find<E: From<Error>>(
 ///
 /// [`Error`] if the index cannot be read.
 pub fn entry_count_max(index: &IndexSnapshot<'_>, fields: &dyn Fields, query: &IndexQuery) -> Result<u64, Error> {
-    // Suggesting walks through all terms of a field.
-    if !query.suggestions.is_empty() {
+    // These walk through all terms of a field, or through all that is found.
+    if !query.suggestions.is_empty() || !query.facets.is_empty() {
         return Ok(u64::MAX);
     }
     condition::entry_count_max(index, fields, &query.condition)

@@ -85,6 +85,25 @@ impl EntrySet {
         }
     }
 
+    /// How many of entries whose ids follow each other are in it.
+    pub(crate) fn count_run(&self, run: Run) -> u64 {
+        let (mut first, mut count) = (run.first, 0);
+        while first <= run.last {
+            let (chunk, word, _) = place(first);
+            let Some(chunk) = self.chunks.get(chunk) else { break };
+            let Some(chunk) = chunk else {
+                first = (first / CHUNK_BITS + 1) * CHUNK_BITS;
+                continue;
+            };
+            // Up to the end of the run or of the word.
+            let last = run.last.min(first | 63);
+            let bits = (u64::MAX >> (63 - (last - first))) << (first % 64);
+            count += u64::from((chunk[word] & bits).count_ones());
+            first = last + 1;
+        }
+        count
+    }
+
     /// Removes an entry. False: it was not there.
     #[inline]
     pub fn remove(&mut self, id: EntryId) -> bool {
@@ -297,6 +316,7 @@ mod tests {
             prop_assert!(changed(EntrySet::unite) == set_of(&(&a | &b)));
             let mut z = x.clone();
             let run = Run { first: run.0.min(run.1), last: run.0.max(run.1) };
+            prop_assert_eq!(x.count_run(run), a.range(run.first..=run.last).count() as u64);
             z.insert_run(run);
             let with: BTreeSet<u64> = (run.first..=run.last).chain(a.iter().copied()).collect();
             prop_assert_eq!(ids_of(&z), with);

@@ -8,6 +8,7 @@ use super::error::{Result, corrupt};
 use super::groups::{GroupKey, Member, NodeKey};
 use super::key::{self, ListKind};
 use super::list::Head;
+use super::number::Number;
 use super::runs::{Run, Runs};
 use super::schema::{Counters, Schema};
 use super::term::{FieldNumber, Kind, StoredTerm, Term};
@@ -49,6 +50,21 @@ impl<'s> IndexEntry<'s> {
             }
         }
         Ok(values)
+    }
+
+    /// Calls `each` with the numbers that it has in fields, and which field it is.
+    ///
+    /// # Errors
+    ///
+    /// [`super::Error::Corrupt`].
+    pub fn each_number(&self, mut each: impl FnMut(FieldNumber, Number)) -> Result<()> {
+        for term in self.record.terms() {
+            let term = term?;
+            if term.kind == Kind::Number {
+                each(term.field, Number::decode(term.bytes)?);
+            }
+        }
+        Ok(())
     }
 
     /// Its stored values, an object; for a result of a reduce the result. `None`: nothing is stored.

@@ -1,5 +1,6 @@
 //! Terms of a field in order, with how many entries have each: for the terms endpoint, facets, suggestions.
 
+use super::entry_set::EntrySet;
 use super::error::Result;
 use super::heads::Heads;
 use super::key;
@@ -33,6 +34,41 @@ impl Terms<'_> {
 }
 
 impl IndexSnapshot<'_> {
+    /// Calls `each` with the terms of a range, in order, that entries of a set have, and how many of them.
+    ///
+    /// * `set`: `None` for all entries, which needs no list to be read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Terms::next`]; that of `each`.
+    pub fn terms_within<E: From<super::Error>>(
+        &self,
+        range: &TermRange,
+        set: Option<&EntrySet>,
+        mut each: impl FnMut(StoredTerm, u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut heads = self.heads(range.clone(), Direction::Ascending);
+        let mut bytes = Vec::new();
+        while let Some((key, head)) = heads.next()? {
+            let count = match set {
+                None => head.count,
+                Some(set) => {
+                    let mut entries = self.entries_of_list(key, head);
+                    let mut count = 0;
+                    while let Some(run) = entries.next_run()? {
+                        count += set.count_run(run);
+                    }
+                    count
+                }
+            };
+            if count > 0 {
+                key::term_into(&mut bytes, key)?;
+                each(StoredTerm::decode(range.kind, &bytes)?, count)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The terms of a range.
     pub fn terms(&self, range: &TermRange, direction: Direction) -> Terms<'_> {
         Terms { kind: range.kind, heads: self.heads(range.clone(), direction), bytes: Vec::new() }

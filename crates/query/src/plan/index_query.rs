@@ -4,7 +4,7 @@ use super::condition::{Condition, FieldUse, Sought, TextQuery};
 use super::grouping::Grouping;
 use super::parameters::Scalar;
 use super::search_text::{self, SearchPart, Wildcard};
-use super::{Base, MoreLikeThis, Parameters, Refused, Suggestion, lucene, suggestion};
+use super::{Base, FacetClause, MoreLikeThis, Parameters, Refused, Suggestion, facet, lucene, suggestion};
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, AutomaticIndex, Field, FieldName, FieldNeeds};
 use crate::index::Number;
@@ -25,6 +25,8 @@ pub struct IndexQuery {
     pub order: Vec<SortKey>,
     /// What is suggested in place of entries.
     pub suggestions: Vec<Suggestion>,
+    /// By what entries are counted, in place of being given.
+    pub facets: Vec<FacetClause>,
 }
 
 /// Which index answers.
@@ -87,6 +89,7 @@ impl IndexQuery {
             order.push(SortKey { by: SortBy::Score, is_descending: false, absent_last: None });
         }
         let suggestions = suggestion::plan(query, &mut planner)?;
+        let facets = facet::plan(query, &planner)?;
         let covering = |collection, fields| match grouping {
             Some(grouping) => IndexChoice::Covering(grouping.index(collection, fields)),
             None => IndexChoice::Covering(AutomaticIndex::new(collection, fields)),
@@ -101,16 +104,16 @@ impl IndexQuery {
             rql::Source::AllDocuments => covering(None, planner.fields),
             rql::Source::Collection(name) => covering(Some(name.to_string()), planner.fields),
         };
-        Ok(IndexQuery { index, condition, order, suggestions })
+        Ok(IndexQuery { index, condition, order, suggestions, facets })
     }
 }
 
 pub(super) struct Planner<'p> {
-    alias: Option<&'p str>,
+    pub alias: Option<&'p str>,
     grouping: Option<&'p Grouping<'p>>,
     pub parameters: Parameters<'p>,
     /// Whether the query names its index.
-    is_named: bool,
+    pub is_named: bool,
     /// Those that are needed, some perhaps twice.
     fields: Vec<Field>,
 }
@@ -461,7 +464,7 @@ impl Planner<'_> {
     }
 }
 
-fn sought(value: Scalar) -> Sought {
+pub(super) fn sought(value: Scalar) -> Sought {
     match value {
         Scalar::Null => Sought::Null,
         Scalar::Text(text) => Sought::Text(text),
@@ -474,7 +477,7 @@ fn sought(value: Scalar) -> Sought {
     }
 }
 
-fn range(field: FieldUse, low: Bound<Scalar>, high: Bound<Scalar>) -> Result<Condition, Refused> {
+pub(super) fn range(field: FieldUse, low: Bound<Scalar>, high: Bound<Scalar>) -> Result<Condition, Refused> {
     let [low, high] = [low, high].map(|bound| bound.map(sought));
     if let (Some(low), Some(high)) = (numbers(&low), numbers(&high)) {
         return Ok(Condition::Numbers(field, low, high));

@@ -7,6 +7,9 @@
 mod collection;
 mod condition;
 mod error;
+mod facet;
+mod facet_range;
+mod facet_setup;
 mod grouping;
 mod index_query;
 mod lucene;
@@ -22,6 +25,9 @@ mod suggestion;
 pub use collection::{CollectionQuery, Filter, Order, Source};
 pub use condition::{Condition, FieldUse, Sought, TextQuery};
 pub use error::Refused;
+pub use facet::{
+    ALL_RESULTS, Aggregation, Facet, FacetBy, FacetClause, FacetOptions, FacetRange, FacetSetup, Measures, TermSort,
+};
 pub use index_query::{IndexChoice, IndexQuery, SortBy, SortKey};
 pub use lucene::LuceneQuery;
 pub use more_like_this::{Base, LikenessOptions, MoreLikeThis};
@@ -53,6 +59,7 @@ pub struct Plan {
 
 /// Where the results of a query come from.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "one for each query")]
 pub enum Find {
     /// Collections and ids.
     Collection(CollectionQuery),
@@ -75,15 +82,16 @@ impl Plan {
                 return Err(Refused::NotSupported(feature.to_owned()));
             }
         }
+        let is_of_others = suggestion::is_wanted(query) || facet::is_wanted(query);
         let grouping = Grouping::plan(query, parameters)?;
-        let needs_index = grouping.is_some() || suggestion::is_wanted(query);
+        let needs_index = grouping.is_some() || is_of_others;
         let collection = if needs_index { None } else { CollectionQuery::plan(query, parameters)? };
         let find = match collection {
             Some(collection) => Find::Collection(collection),
             None => Find::Index(IndexQuery::plan(query, grouping.as_ref(), parameters)?),
         };
         let script = ScriptClause::plan(query, parameters)?;
-        let projection = match script.is_some() || suggestion::is_wanted(query) {
+        let projection = match script.is_some() || is_of_others {
             true => None,
             false => Projection::plan(query, grouping.as_ref(), parameters)?,
         };
@@ -105,6 +113,23 @@ impl Plan {
         match &self.find {
             Find::Index(query) => &query.suggestions,
             Find::Collection(_) => &[],
+        }
+    }
+
+    /// By what results are counted, in place of being given.
+    pub fn facets(&self) -> &[FacetClause] {
+        match &self.find {
+            Find::Index(query) => &query.facets,
+            Find::Collection(_) => &[],
+        }
+    }
+
+    /// The function of `select` that gives something else than results, if there is one.
+    pub fn gives_in_place_of_results(&self) -> Option<&'static str> {
+        match (self.suggestions(), self.facets()) {
+            ([], []) => None,
+            ([], _) => Some("facet()"),
+            _ => Some("suggest()"),
         }
     }
 

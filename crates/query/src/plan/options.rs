@@ -27,6 +27,15 @@ impl Options {
             Some(text) => Json::parse(text.as_bytes()).unwrap_or(Json::Null),
             None => given,
         };
+        Options::of_json(function, json)
+    }
+
+    /// * `json`: an object.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused::Invalid`] if it is none.
+    pub fn of_json(function: &'static str, json: Json) -> Result<Options, Refused> {
         match json {
             Json::Object(_) => Ok(Options { function, json }),
             _ => Err(Refused::Invalid(format!("The options of {function}() must be an object"))),
@@ -56,6 +65,18 @@ impl Options {
                 Some(number) => Ok(number),
                 None => Err(self.wrong(name, "must be a whole number from 0 on")),
             },
+        }
+    }
+
+    /// True or false, which it is where it is not said.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused::Invalid`] if it is neither.
+    pub fn flag(&self, name: &str) -> Result<bool, Refused> {
+        match self.get(name) {
+            None => Ok(false),
+            Some(value) => value.as_bool().ok_or_else(|| self.wrong(name, "must be true or false")),
         }
     }
 

@@ -225,8 +225,7 @@ fn push_names(text: &str, steps: &mut Vec<Step>) {
 }
 
 /// Functions of `select` that are not there yet; any other is a mistake.
-const NOT_SUPPORTED: [&str; 9] =
-    ["facet", "suggest", "counter", "counterRaw", "timeseries", "key", "cmpxchg", "vector.search", "output"];
+const NOT_SUPPORTED: [&str; 7] = ["counter", "counterRaw", "timeseries", "key", "cmpxchg", "vector.search", "output"];
 
 fn call(call: &Call<'_>, alias: Option<&str>) -> Result<Projected, Refused> {
     let name = &*call.name;

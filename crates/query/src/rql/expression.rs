@@ -88,6 +88,8 @@ pub struct Call<'q> {
     pub arguments: Vec<Expression<'q>>,
     /// What is taken of the result: `cmpxchg('a').Name`.
     pub member: Option<Box<Path<'q>>>,
+    /// The name of its result, which only calls among the arguments of `facet(..)` have: `sum(Total) as Worth`.
+    pub alias: Option<Cow<'q, str>>,
     /// From the name to the end.
     pub span: Span,
 }

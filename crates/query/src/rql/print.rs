@@ -231,10 +231,10 @@ impl Display for Call<'_> {
         f.write_str("(")?;
         write_list(f, &self.arguments)?;
         f.write_str(")")?;
-        match &self.member {
-            None => Ok(()),
-            Some(member) => write!(f, ".{member}"),
+        if let Some(member) = &self.member {
+            write!(f, ".{member}")?;
         }
+        write_alias(f, self.alias.as_deref())
     }
 }
 

@@ -86,8 +86,8 @@ pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
     if request.plan.is_distinct() {
         return Err(Error::not_supported("'select distinct' in a stream"));
     }
-    if !request.plan.suggestions().is_empty() {
-        return Err(Error::not_supported("suggest() in a stream"));
+    if let Some(function) = request.plan.gives_in_place_of_results() {
+        return Err(Error::not_supported(format!("{function} in a stream")));
     }
     let ready = match ready(&exchange, &request).await {
         Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),

@@ -8,6 +8,7 @@ mod compression;
 mod configuration;
 mod databases;
 mod docs;
+mod facets;
 mod fixed_limits;
 mod hilo;
 mod http;

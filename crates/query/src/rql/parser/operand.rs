@@ -76,9 +76,10 @@ impl<'q> Cursor<'q> {
     /// The call of the function that `name` names; the current token is its `(`.
     pub(super) fn call(&mut self, name: &Path<'q>) -> Result<Call<'q>, Error> {
         let start = name.span;
-        let arguments = self.nested(Self::arguments)?;
+        let is_facet = name.rest.is_empty() && name.first.text.eq_ignore_ascii_case("facet");
+        let arguments = self.nested(|cursor| cursor.arguments(is_facet))?;
         let member = if self.take(Sign::Dot) { Some(Box::new(self.path("Expected a name after '.'")?)) } else { None };
-        Ok(Call { name: self.call_name(name), arguments, member, span: self.span_from(start) })
+        Ok(Call { name: self.call_name(name), arguments, member, alias: None, span: self.span_from(start) })
     }
 
     /// The name as it is written, unless it has quotes, blanks or comments in it.
@@ -93,14 +94,21 @@ impl<'q> Cursor<'q> {
         }
     }
 
-    fn arguments(&mut self) -> Result<Vec<Expression<'q>>, Error> {
+    /// * `have_aliases`: calls among them may have names.
+    fn arguments(&mut self, have_aliases: bool) -> Result<Vec<Expression<'q>>, Error> {
         self.advance();
         let mut arguments = Vec::new();
         if self.take(Sign::CloseParenthesis) {
             return Ok(arguments);
         }
         loop {
-            arguments.push(self.argument()?);
+            let mut argument = self.argument()?;
+            if let Expression::Call(call) = &mut argument
+                && have_aliases
+            {
+                call.alias = self.explicit_alias()?;
+            }
+            arguments.push(argument);
             if self.take(Sign::CloseParenthesis) {
                 return Ok(arguments);
             }

@@ -36,8 +36,8 @@ impl<'a> Answer<'a> {
     /// when they are all there, or, where they are too many for that, counted first.
     pub fn write(&self, out: &mut impl WholeOut) -> Result<()> {
         let running = self.running;
-        if !running.plan.suggestions().is_empty() {
-            return self.write_suggestions(out);
+        if running.plan.gives_in_place_of_results().is_some() {
+            return self.write_in_place_of_results(out);
         }
         let mut included = Included { kept: Vec::new(), room: running.memory.room() };
         if running.plan.is_distinct() {
@@ -59,13 +59,14 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    /// What a query suggests, a result for each field.
-    fn write_suggestions(&self, out: &mut impl WholeOut) -> Result<()> {
+    /// What a query suggests, a result for each field, or what it counts, a result for each facet.
+    fn write_in_place_of_results(&self, out: &mut impl WholeOut) -> Result<()> {
         out.begin(self.head(), self.running.documents)?;
         let suggestions = self.running.plan.suggestions();
+        let facets = &self.running.faceted;
         let mut body = Vec::new();
         json::Writer::new(&mut body).object(|json| {
-            json.name("TotalResults").unsigned(suggestions.len() as u64);
+            json.name("TotalResults").unsigned((suggestions.len() + facets.len()) as u64);
             json.name("DurationInMs").unsigned(elapsed_ms(self.start));
             json.name("IndexName").string(&self.running.index_name());
             json.name("Results").array(|json| {
@@ -75,6 +76,7 @@ impl<'a> Answer<'a> {
                         json.name("Suggestions").array(|json| words.iter().for_each(|word| _ = json.string(word)));
                     });
                 }
+                facets.iter().for_each(|facet| facet.write(json));
             });
             json.name("Includes").object(|_| {});
         });

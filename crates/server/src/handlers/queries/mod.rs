@@ -10,6 +10,7 @@
 mod answer;
 mod collection;
 mod deletion;
+mod facets;
 mod patching;
 mod ready;
 mod request;

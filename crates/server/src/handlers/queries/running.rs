@@ -11,9 +11,10 @@ use database::script;
 use query::execute::{self, Found, ScriptProjection, ScriptRows};
 use query::index::{IndexEntry, IndexSnapshot};
 use query::indexing::progress_of;
-use query::plan::{CollectionQuery, Filter, Find, IndexQuery, Page, Plan, Projection, Source};
+use query::plan::{CollectionQuery, FacetClause, Filter, Find, IndexQuery, Page, Plan, Projection, Source};
 
 use super::collection;
+use super::facets::{self, Counted};
 use super::ready::Ready;
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
@@ -31,6 +32,8 @@ pub(crate) struct Running<'a> {
     results: Results<'a>,
     /// The words of each of the plan's suggestions.
     pub(crate) suggested: Vec<Vec<String>>,
+    /// The facets, counted.
+    pub(super) faceted: Vec<Counted<'a>>,
     script: Option<ScriptProjection<'a>>,
     /// Ids that scripts want to be included.
     script_includes: RefCell<BTreeSet<String>>,
@@ -121,22 +124,27 @@ impl<'a> Running<'a> {
         deadline: &'a Deadline,
         limits: script::Limits,
     ) -> Result<Running<'a>> {
-        let mut suggested = Vec::new();
+        let (mut suggested, mut faceted) = (Vec::new(), Vec::new());
         let results = match (&plan.find, ready) {
             (Find::Index(query), Some(Opened { ready, reached, snapshot })) => {
                 let is_stale = ready.index.is_stale(&snapshot, reached, documents, ready.cutoff)?;
                 let fields = ready.index.definition().fields();
                 let look = || deadline.look();
-                let found = match query.suggestions.is_empty() {
-                    true => {
+                let found = match plan.gives_in_place_of_results() {
+                    None => {
                         let query = with_stop_words(query, documents)?;
                         execute::find(&snapshot, fields, &query, page_of(plan), &look)
                     }
-                    false => Ok(Found::default()),
+                    Some(_) => Ok(Found::default()),
                 };
                 let found = found.inspect_err(|error| fail_if_damaged(&ready.index, error))?;
                 for suggestion in &query.suggestions {
                     suggested.push(execute::suggest(&snapshot, fields, suggestion, &look)?);
+                }
+                if !query.facets.is_empty() {
+                    let asked = with_stop_words(query, documents)?;
+                    faceted = facets::count(&asked, &query.facets, &ready.index, &snapshot, documents, deadline)
+                        .inspect_err(|error| fail_if_damaged(&ready.index, error))?;
                 }
                 let mut room = memory.room();
                 room.grow(found.entries.len() * size_of::<execute::EntryId>())?;
@@ -163,6 +171,7 @@ impl<'a> Running<'a> {
             deadline,
             results,
             suggested,
+            faceted,
             script,
             script_includes: RefCell::default(),
         })
@@ -346,9 +355,10 @@ impl<'a> Running<'a> {
             Results::Collection(_) => vec![None],
             Results::Index { index, .. } => index.sources().iter().map(|source| source.collection.as_deref()).collect(),
         };
+        let has_setup = plan.facets().iter().any(|facet| matches!(facet, FacetClause::Setup(_)));
         for source in sources {
-            // What is included, or loaded by a script, may be of any collection.
-            match source.filter(|_| plan.includes.is_empty() && plan.script.is_none()) {
+            // What is included, loaded by a script, or has facets may be of any collection.
+            match source.filter(|_| plan.includes.is_empty() && plan.script.is_none() && !has_setup) {
                 Some(name) => {
                     let last = self.documents.last_etags(Some(name))?;
                     let count = self.documents.collection(name)?.map_or(0, |collection| collection.document_count);
