@@ -21,7 +21,7 @@ use super::error::{CompileError, MapError};
 use super::host::DocumentView;
 use super::map::{Emit, Output};
 use super::value::Value;
-use definition::Definition;
+use definition::{Definition, SourceFunction};
 use json::Raw;
 use script::{Body, Document, Input, Limits, NoHost, Program, Run, Stored};
 
@@ -67,7 +67,8 @@ impl From<CompileError> for Refusal {
 /// * `sources`: JavaScript that it may call.
 pub(crate) fn compile(text: &str, sources: &str) -> Result<(super::Source, Compiled), Refusal> {
     let Definition { source, function } = Definition::of(text)?;
-    if let Some(name) = function.not_supported() {
+    let added = SourceFunction { text: sources, tokens: script::tokens(sources).unwrap_or_default(), whole: sources };
+    if let Some(name) = function.not_supported().or_else(|| added.not_supported()) {
         return Err(Refusal::NotSupported(format!("{name}() in an index")));
     }
     if let Some(text) = function.as_csharp(&source) {

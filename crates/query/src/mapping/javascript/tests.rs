@@ -134,4 +134,10 @@ fn what_is_none_is_refused() {
             other => panic!("{text}: {other:?}"),
         }
     }
+    // What is added is asked as well: it would find nothing, without a word.
+    let added = "function city(u) { return load(u.C, 'Cities').Name }";
+    match compile("map('Users', u => ({ a: city(u) }))", added) {
+        Err(Refusal::NotSupported(name)) => assert_eq!(name, "load() in an index"),
+        other => panic!("{other:?}"),
+    }
 }
