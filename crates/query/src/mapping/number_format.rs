@@ -85,7 +85,16 @@ fn fixed(value: &Value<'_>, precision: usize) -> Option<String> {
     };
     // Decimals have at most 28 digits behind the point.
     let rounded = decimal.round_dp_with_strategy(precision.min(28) as u32, RoundingStrategy::MidpointAwayFromZero);
-    Some(without_negative_zero(format!("{rounded:.precision$}")))
+    // The decimal's own formatting with a precision panics where whole and decimal digits are more than its buffer holds.
+    let mut text = rounded.to_string();
+    let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    if precision > decimals {
+        if decimals == 0 {
+            text.push('.');
+        }
+        text.extend(std::iter::repeat_n('0', precision - decimals));
+    }
+    Some(without_negative_zero(text))
 }
 
 fn without_negative_zero(text: String) -> String {
@@ -165,6 +174,8 @@ mod tests {
         check(Value::Double(2.5), "F0", "2");
         check(Value::Decimal(Decimal::new(125, 2)), "F1", "1.3");
         check(Value::Double(-0.001), "F2", "0.00");
+        check(Value::Long(-100_000_000_000), "N20", "-100,000,000,000.00000000000000000000");
+        check(Value::Decimal(Decimal::MAX), "F3", "79228162514264337593543950335.000");
         check(Value::Long(255), "X4", "00FF");
         check(Value::Long(255), "x", "ff");
         check(Value::Double(1234.5678), "#,##0.##", "1,234.57");
