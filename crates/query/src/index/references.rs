@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  references/asked   u16 BE( size of asked ) | asked | document   nothing
-//!  references/by      document                                     u16 BE( size ) | asked, several
+//!  references/by      document                                     u16 BE( size ) | asked, several, rising
 //! ```
 //!
 //! Both are lower-cased ids. What was not there when it was asked for is noted as well: it may come.
@@ -59,8 +59,8 @@ impl References {
     pub fn write(&self, tx: &mut WriteTransaction<'_>, changes: &ReferenceChanges) -> Result<()> {
         for (document, asked) in &changes.items {
             let (document, asked) = (changes.bytes_of(document), changes.bytes_of(asked));
-            let old = self.by.get(tx, document)?.unwrap_or_default().to_vec();
-            if old == asked {
+            let before = self.by.get(tx, document)?.unwrap_or_default().to_vec();
+            if before == asked {
                 continue;
             }
             let key = |asked: &[u8]| {
@@ -69,12 +69,12 @@ impl References {
                 key.extend_from_slice(document);
                 key
             };
-            let new = list(asked)?;
-            for gone in list(&old)?.iter().filter(|id| !new.contains(id)) {
+            let (old, new) = (list(&before)?, list(asked)?);
+            for gone in old.iter().filter(|id| new.binary_search(id).is_err()) {
                 self.asked.delete(tx, &key(gone))?;
             }
-            for id in &new {
-                self.asked.put(tx, &key(id), b"")?;
+            for come in new.iter().filter(|id| old.binary_search(id).is_err()) {
+                self.asked.put(tx, &key(come), b"")?;
             }
             if asked.is_empty() {
                 self.by.delete(tx, document)?;
@@ -93,14 +93,14 @@ fn put_sized(id: &[u8], out: &mut Vec<u8>) {
 }
 
 fn list(mut bytes: &[u8]) -> Result<Vec<&[u8]>> {
-    let broken = || corrupt("a document's references are sized ids");
+    let broken = || corrupt("a document's references are sized ids that rise");
     let mut ids = Vec::new();
     while let Some((size, rest)) = bytes.split_first_chunk::<2>() {
         let (id, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes(*size))).ok_or_else(broken)?;
         ids.push(id);
         bytes = rest;
     }
-    if bytes.is_empty() { Ok(ids) } else { Err(broken()) }
+    if bytes.is_empty() && ids.is_sorted() { Ok(ids) } else { Err(broken()) }
 }
 
 /// What documents of a batch asked for. Of several changes of one document the last counts.
@@ -119,8 +119,9 @@ impl ReferenceChanges {
 
     /// A document asks for these now, and for no others.
     ///
-    /// * all ids are lower-cased; `asked` has each once.
-    pub fn set(&mut self, document: &[u8], asked: &[Vec<u8>]) {
+    /// * all ids are lower-cased; `asked` has each once, and is sorted here.
+    pub fn set(&mut self, document: &[u8], asked: &mut [Vec<u8>]) {
+        asked.sort_unstable();
         let start = self.bytes.len();
         self.bytes.extend_from_slice(document);
         let middle = self.bytes.len();

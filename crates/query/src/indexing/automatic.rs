@@ -12,50 +12,71 @@ use json::Raw;
 pub(super) struct AutomaticEntries {
     body: Paths,
     metadata: Paths,
-    /// For each field how it is kept.
-    stored: Vec<Vec<(Analysis, FieldNumber)>>,
+    kept: Vec<KeptField>,
     entry: Entry,
     lower: Vec<u8>,
     metadata_text: Vec<u8>,
 }
 
-const METADATA: &str = "@metadata";
+/// Where the terms of a field go, and how each is analysed.
+type KeptField = Vec<(FieldNumber, Analysis)>;
+
+/// How an index keeps the fields of its definition, in their order.
+///
+/// # Errors
+///
+/// Those of [`Index::field`].
+pub(super) fn kept_fields(definition: &AutomaticIndex, index: &Index) -> Result<Vec<KeptField>> {
+    let mut kept = vec![Vec::new(); definition.fields().len()];
+    for (number, analysis, name) in definition.stored_fields() {
+        if let Some(kept) = kept.get_mut(number) {
+            kept.push((index.field(&name)?, analysis));
+        }
+    }
+    Ok(kept)
+}
+
+const METADATA: &str = "@metadata.";
+
+/// The rest of a path that leads into the metadata.
+pub(super) fn in_metadata(path: &str) -> Option<&str> {
+    path.strip_prefix(METADATA)
+}
+
+/// Makes an object of the whole metadata of a document.
+pub(super) fn write_metadata(document: &Document<'_>, out: &mut Vec<u8>) {
+    out.clear();
+    out.push(b'{');
+    document.write_metadata(out, None);
+    out.push(b'}');
+}
 
 impl AutomaticEntries {
     pub fn new(definition: &AutomaticIndex, index: &Index) -> Result<AutomaticEntries> {
         let (mut body, mut metadata) = (Paths::default(), Paths::default());
         for (number, field) in definition.fields().iter().enumerate() {
             let path = field.name.path.as_str();
-            match path.strip_prefix(METADATA).and_then(|rest| rest.strip_prefix('.')) {
+            match in_metadata(path) {
                 Some(rest) => metadata.add(rest, number),
                 None => body.add(path, number),
             };
         }
-        let mut stored = vec![Vec::new(); definition.fields().len()];
-        for (number, analysis, name) in definition.stored_fields() {
-            if let Some(stored) = stored.get_mut(number) {
-                stored.push((analysis, index.field(&name)?));
-            }
-        }
         let (entry, lower, metadata_text) = (Entry::new(), Vec::new(), Vec::new());
-        Ok(AutomaticEntries { body, metadata, stored, entry, lower, metadata_text })
+        Ok(AutomaticEntries { body, metadata, kept: kept_fields(definition, index)?, entry, lower, metadata_text })
     }
 }
 
 impl MakesEntries for AutomaticEntries {
     fn entries_of(&mut self, _: &Index, document: &Document<'_>, _: Loading<'_>) -> Result<&mut [Entry], Unmapped> {
-        let AutomaticEntries { body, metadata, stored, entry, lower, metadata_text } = self;
+        let AutomaticEntries { body, metadata, kept, entry, lower, metadata_text } = self;
         entry.clear();
         let mut add = |field: usize, found: Found<'_>| {
-            let stored = stored.get(field).map(Vec::as_slice).unwrap_or_default();
-            stored.iter().try_for_each(|(analysis, number)| terms::add(entry, *number, *analysis, &found, lower))
+            let kept = kept.get(field).map(Vec::as_slice).unwrap_or_default();
+            kept.iter().try_for_each(|(number, analysis)| terms::add(entry, *number, *analysis, &found, lower))
         };
         body.visit(document.body(), &mut add)?;
         if !metadata.is_empty() {
-            metadata_text.clear();
-            metadata_text.push(b'{');
-            document.write_metadata(metadata_text, None);
-            metadata_text.push(b'}');
+            write_metadata(document, metadata_text);
             metadata.visit(Raw::new(metadata_text), &mut add)?;
         }
         Ok(std::slice::from_mut(&mut self.entry))

@@ -4,6 +4,7 @@
 //! arrays; several such paths are read side by side, the shorter ones filled up with nulls. An empty array gives no row.
 
 use super::amount::Amount;
+use super::automatic::{in_metadata, write_metadata};
 use super::grouped::Groups;
 use super::map_runner::Loading;
 use super::reduce_tree::Reduces;
@@ -32,8 +33,6 @@ struct Path {
     fans_out: bool,
 }
 
-const METADATA: &str = "@metadata";
-
 impl AutomaticGroups {
     pub fn new(definition: &AutomaticIndex) -> AutomaticGroups {
         let is_array = |path: &str| definition.group_by().iter().any(|key| key.is_array && key.path == path);
@@ -53,19 +52,16 @@ impl AutomaticGroups {
 
 impl Path {
     fn of(path: &str, may_fan_out: bool) -> Path {
-        let (is_metadata, rest) = match path.strip_prefix(METADATA).and_then(|rest| rest.strip_prefix('.')) {
-            Some(rest) => (true, rest),
-            None => (false, path),
-        };
+        let metadata = in_metadata(path);
         let mut steps = Vec::new();
-        for part in rest.split('.') {
+        for part in metadata.unwrap_or(path).split('.') {
             let name = part.trim_end_matches("[]");
             steps.push(Step::Name(name.to_owned()));
             let arrays = (part.len() - name.len()) / 2;
             steps.extend(std::iter::repeat_n(Step::Elements, arrays));
         }
         let fans_out = may_fan_out && steps.contains(&Step::Elements);
-        Path { name: path.to_owned(), steps, is_metadata, fans_out }
+        Path { name: path.to_owned(), steps, is_metadata: metadata.is_some(), fans_out }
     }
 
     fn root<'d>(&self, body: Raw<'d>, metadata: Raw<'d>) -> Raw<'d> {
@@ -142,11 +138,8 @@ impl Groups for AutomaticGroups {
         give: &mut dyn FnMut(GroupKey, &[u8]),
     ) -> Result<(), String> {
         let AutomaticGroups { keys, sums, counts, metadata, value, identity } = self;
-        metadata.clear();
         if keys.iter().chain(&*sums).any(|path| path.is_metadata) {
-            metadata.push(b'{');
-            document.write_metadata(metadata, None);
-            metadata.push(b'}');
+            write_metadata(document, metadata);
         }
         let (body, metadata) = (document.body(), Raw::new(metadata));
         let of = |path: &Path| Values::of(path, path.root(body, metadata));

@@ -1,15 +1,15 @@
 //! Batches: from the documents and tombstones of some sources to entries.
 
-use super::automatic::AutomaticEntries;
+use super::automatic::{self, AutomaticEntries};
 use super::automatic_groups::AutomaticGroups;
 use super::grouped::{GroupedEntries, ResultField};
 use super::limits::{ASKING_AT_ONCE, BATCH_BYTES, BATCH_DOCUMENTS};
 use super::map_runner::Loading;
 use super::mapped::MappedEntries;
 use super::mapped_groups::MappedGroups;
-use crate::definition::{IndexDefinition, IndexSource};
+use crate::definition::{Field, IndexDefinition, IndexSource};
 use crate::index::{Batch, Entry, Error, Index, IndexSnapshot, Progress, Result};
-use documents::{Document, Etag, Snapshot, id};
+use documents::{ByEtag, Document, Etag, Snapshot, TombstonesByEtag, id};
 
 /// Brings an index up to date. One thread at a time; it keeps memory between batches.
 pub struct Indexer {
@@ -92,16 +92,10 @@ impl Indexer {
     pub fn new(definition: &IndexDefinition, index: &Index) -> Result<Indexer> {
         let makes = match definition {
             IndexDefinition::Automatic(definition) if !definition.group_by().is_empty() => {
-                let mut fields: Vec<ResultField> = Vec::new();
-                for field in definition.fields() {
-                    fields.push(ResultField { name: field.name.path.clone(), kept: Vec::new() });
-                }
-                for (number, analysis, name) in definition.stored_fields() {
-                    if let Some(field) = fields.get_mut(number) {
-                        field.kept.push((index.field(&name)?, analysis));
-                    }
-                }
-                Makes::Groups(Box::new(GroupedEntries::new(Box::new(AutomaticGroups::new(definition)), fields, None)))
+                let kept = definition.fields().iter().zip(automatic::kept_fields(definition, index)?);
+                let field = |(field, kept): (&Field, _)| ResultField { name: field.name.path.clone(), kept };
+                let groups = Box::new(AutomaticGroups::new(definition));
+                Makes::Groups(Box::new(GroupedEntries::new(groups, kept.map(field).collect(), None)))
             }
             IndexDefinition::Automatic(definition) => {
                 Makes::Entries(Box::new(AutomaticEntries::new(definition, index)?))
@@ -213,30 +207,45 @@ struct Filling<'f> {
 /// ```text
 ///  etag u64 BE | lower-cased id
 /// ```
-struct Resume;
+fn resume_at(etag: Etag, behind: &[u8]) -> Vec<u8> {
+    [&etag.to_be_bytes(), behind].concat()
+}
 
-impl Resume {
-    fn at(etag: Etag, after: &[u8]) -> Vec<u8> {
-        [&etag.to_be_bytes(), after].concat()
-    }
+/// The document to go on behind, if it was with this etag.
+fn resume_behind(resume: &[u8], etag: Etag) -> &[u8] {
+    resume.strip_prefix(&etag.to_be_bytes()).unwrap_or_default()
+}
 
-    /// The document to go on behind, if it was with this etag.
-    fn behind(resume: &[u8], etag: Etag) -> &[u8] {
-        resume.strip_prefix(&etag.to_be_bytes()).unwrap_or_default()
-    }
+/// What was deleted in a collection, or at all, behind an etag.
+fn tombstones_after<'d>(
+    documents: &'d Snapshot<'_>,
+    collection: Option<&str>,
+    etag: Etag,
+) -> Result<TombstonesByEtag<'d>> {
+    Ok(match collection {
+        None => documents.tombstones_after(etag),
+        Some(collection) => documents.collection_tombstones_after(collection, etag)?,
+    })
+}
+
+/// The documents of a collection, or all, behind an etag.
+fn documents_after<'d>(documents: &'d Snapshot<'_>, collection: Option<&str>, etag: Etag) -> Result<ByEtag<'d>> {
+    Ok(match collection {
+        None => documents.after(etag),
+        Some(collection) => documents.collection_after(collection, etag)?,
+    })
 }
 
 impl Filling<'_> {
     /// Gives whether all were heeded.
     fn heed_tombstones(&mut self, source: &IndexSource, progress: &mut Progress) -> Result<bool> {
-        let mut tombstones = match &source.collection {
-            None => self.documents.tombstones_after(progress.tombstones),
-            Some(collection) => self.documents.collection_tombstones_after(collection, progress.tombstones)?,
-        };
+        let collection = source.collection.as_deref();
+        let mut tombstones = tombstones_after(self.documents, collection, progress.tombstones)?;
         while !self.is_full() {
             let Some(tombstone) = tombstones.next() else { return Ok(true) };
             let tombstone = tombstone?;
             self.remove(tombstone.id())?;
+            self.set_references(tombstone.id(), &mut []);
             progress.tombstones = tombstone.etag();
             self.step.removed += 1;
         }
@@ -251,22 +260,22 @@ impl Filling<'_> {
         sources: &[IndexSource],
         progress: &mut Progress,
     ) -> Result<bool> {
-        let Some(collection) = &source.collection else { return Ok(true) };
+        let collection = source.collection.as_deref();
         let name = source.progress_name();
         let resume = index.resume(&name)?.unwrap_or_default();
         let all = self.documents;
-        let mut tombstones = all.collection_tombstones_after(collection, progress.tombstones)?;
+        let mut tombstones = tombstones_after(all, collection, progress.tombstones)?;
         while !self.is_full() {
             let Some(tombstone) = tombstones.next() else { break };
             let tombstone = tombstone?;
-            let behind = Resume::behind(resume, tombstone.etag());
+            let behind = resume_behind(resume, tombstone.etag());
             if let Some(last) = self.map_asking(index, tombstone.id(), behind, sources)? {
-                self.batch.set_resume(&name, Resume::at(tombstone.etag(), &last));
+                self.batch.set_resume(&name, resume_at(tombstone.etag(), &last));
                 return Ok(false);
             }
             progress.tombstones = tombstone.etag();
         }
-        let mut documents = all.collection_after(collection, progress.documents)?;
+        let mut documents = documents_after(all, collection, progress.documents)?;
         while !self.is_full() {
             let Some(document) = documents.next() else {
                 if !resume.is_empty() {
@@ -275,9 +284,9 @@ impl Filling<'_> {
                 return Ok(true);
             };
             let document = document?;
-            let behind = Resume::behind(resume, document.etag());
+            let behind = resume_behind(resume, document.etag());
             if let Some(last) = self.map_asking(index, document.id(), behind, sources)? {
-                self.batch.set_resume(&name, Resume::at(document.etag(), &last));
+                self.batch.set_resume(&name, resume_at(document.etag(), &last));
                 return Ok(false);
             }
             progress.documents = document.etag();
@@ -328,10 +337,7 @@ impl Filling<'_> {
 
     /// Gives whether all were added.
     fn add_documents(&mut self, source: &IndexSource, progress: &mut Progress) -> Result<bool> {
-        let mut documents = match &source.collection {
-            None => self.documents.after(progress.documents),
-            Some(collection) => self.documents.collection_after(collection, progress.documents)?,
-        };
+        let mut documents = documents_after(self.documents, source.collection.as_deref(), progress.documents)?;
         while !self.is_full() {
             let Some(document) = documents.next() else { return Ok(true) };
             let document = document?;
@@ -349,18 +355,23 @@ impl Filling<'_> {
             Err(Unmapped::Error(error)) => return Err(error),
             // One that cannot be indexed does not keep the others out.
             Err(Unmapped::Failed(message)) => {
-                let asked = std::mem::take(self.asked);
                 self.remove(document.id())?;
-                *self.asked = asked;
                 self.step.failures.push(Failure { document: Some(document.id().to_owned()), message });
             }
         }
-        if self.has_references {
-            // What failed may work once it finds something else.
-            self.batch.references.set(&id::lower(document.id()), self.asked);
-        }
+        // What failed may work once it finds something else.
+        let mut asked = std::mem::take(self.asked);
+        self.set_references(document.id(), &mut asked);
+        *self.asked = asked;
         self.step.indexed += 1;
         Ok(())
+    }
+
+    /// Notes what a document asked for.
+    fn set_references(&mut self, document: &str, asked: &mut [Vec<u8>]) {
+        if self.has_references {
+            self.batch.references.set(&id::lower(document), asked);
+        }
     }
 
     fn put(&mut self, document: &Document<'_>) -> Result<(), Unmapped> {
@@ -374,9 +385,6 @@ impl Filling<'_> {
     }
 
     fn remove(&mut self, document: &str) -> Result<()> {
-        if self.has_references {
-            self.batch.references.set(&id::lower(document), &[]);
-        }
         match self.makes {
             Makes::Entries(_) => self.batch.remove(document),
             Makes::Groups(groups) => {
@@ -407,13 +415,8 @@ pub fn is_behind(
     documents: &Snapshot<'_>,
     cutoff: Option<Etag>,
 ) -> Result<bool> {
-    let (document, tombstone) = match source {
-        None => (documents.after(progress.documents).next(), documents.tombstones_after(progress.tombstones).next()),
-        Some(collection) => (
-            documents.collection_after(collection, progress.documents)?.next(),
-            documents.collection_tombstones_after(collection, progress.tombstones)?.next(),
-        ),
-    };
+    let document = documents_after(documents, source, progress.documents)?.next();
+    let tombstone = tombstones_after(documents, source, progress.tombstones)?.next();
     let counts = |reached: Etag| cutoff.is_none_or(|cutoff| reached < cutoff);
     Ok((document.transpose()?.is_some() && counts(progress.documents))
         || (tombstone.transpose()?.is_some() && counts(progress.tombstones)))
