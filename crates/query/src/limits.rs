@@ -43,6 +43,18 @@ pub const SUGGESTED_TERMS_MAX: usize = 64;
 /// Words of a document that others are to be like, as in Lucene's clauses. Each is a list.
 pub const MORE_LIKE_THIS_WORDS_MAX: usize = 1024;
 
+/// Fields of one query whose words are marked.
+pub const HIGHLIGHTS_MAX: usize = 64;
+
+/// Fragments of one field that are given for each result, and names of its tags.
+pub const HIGHLIGHT_FRAGMENTS_MAX: usize = 1024;
+
+/// Characters of the shortest fragment, as in Lucene.
+pub const HIGHLIGHT_LENGTH_MIN: u64 = 18;
+
+/// Bytes of a field's texts in which words are marked; those behind are not looked at.
+pub const HIGHLIGHT_TEXT_SIZE_MAX: usize = 1 << 20;
+
 /// Facets of one query, each of their ranges and aggregations counted as one more. Each walks through terms or entries.
 pub const FACETS_MAX: usize = 1024;
 

@@ -1,6 +1,6 @@
 //! Indexes that queries make: the fields of one collection that somebody asked for, of its documents or of groups of them.
 
-use super::{Analysis, Field, FieldName, FieldNeeds, Fields};
+use super::{Analysis, Field, FieldName, FieldNeeds, Fields, MarkedText};
 use crate::analysis::Analyzer;
 use crate::plan::FieldUse;
 use json::Value;
@@ -166,8 +166,8 @@ impl AutomaticIndex {
     }
 
     /// The definition as it is kept:
-    /// `{"Collection":..,"Fields":[{"Name":..,"IsNameQuoted":..,"IsExact":..,"IsSearched":..,"IsSuggested":..}]}`, of groups also
-    /// `"GroupBy":[{"Name":..,"IsArray":..}]`.
+    /// `{"Collection":..,"Fields":[{"Name":..,"IsNameQuoted":..,"IsExact":..,"IsSearched":..,"IsSuggested":..,"IsHighlighted":..}]}`,
+    /// of groups also `"GroupBy":[{"Name":..,"IsArray":..}]`.
     pub fn to_json(&self) -> Value {
         let mut value = Value::object();
         value.set("Collection", self.collection.clone().map_or(Value::Null, Value::String));
@@ -178,6 +178,7 @@ impl AutomaticIndex {
             value.set("IsExact", Value::Bool(field.needs.is_exact));
             value.set("IsSearched", Value::Bool(field.needs.is_searched));
             value.set("IsSuggested", Value::Bool(field.needs.is_suggested));
+            value.set("IsHighlighted", Value::Bool(field.needs.is_highlighted));
             value
         };
         value.set("Fields", Value::Array(self.fields.iter().map(field).collect()));
@@ -210,6 +211,7 @@ impl AutomaticIndex {
                 is_exact: flag("IsExact")?,
                 is_searched: younger("IsSearched"),
                 is_suggested: younger("IsSuggested"),
+                is_highlighted: younger("IsHighlighted"),
             };
             Some(Field { name, needs })
         };
@@ -232,6 +234,11 @@ impl Fields for AutomaticIndex {
         let analysis = if matches!(field.analysis, Analysis::Words(_)) { SEARCHED } else { field.analysis };
         (field.name.stored(analysis), analysis)
     }
+
+    fn marked_text(&self, name: &FieldName) -> Option<MarkedText> {
+        let found = self.fields.iter().find(|field| field.name.path == name.path);
+        found.filter(|field| field.needs.is_highlighted).map(|_| MarkedText::Document)
+    }
 }
 
 /// Whether a field is a key whose arrays are compared whole.
@@ -243,8 +250,10 @@ fn is_array(group_by: &[GroupedBy], field: &Field) -> bool {
 fn label(field: &Field, is_array: bool) -> String {
     let label = field.name.label();
     let label = if is_array { format!("Array({label})") } else { label };
+    let FieldNeeds { is_exact, is_searched, is_suggested, is_highlighted } = field.needs;
+    // In the order of the reference.
     let besides =
-        [(field.needs.is_searched, "Search"), (field.needs.is_exact, "Exact"), (field.needs.is_suggested, "Suggest")];
+        [(is_searched, "Search"), (is_highlighted, "Highlight"), (is_exact, "Exact"), (is_suggested, "Suggest")];
     let labels: Vec<String> =
         besides.iter().filter(|(is_needed, _)| *is_needed).map(|(_, kind)| format!("{kind}({label})")).collect();
     if labels.is_empty() { label } else { labels.join("And") }

@@ -52,6 +52,8 @@ pub struct FieldNeeds {
     pub is_searched: bool,
     /// Nothing more, but `suggest(..)` is asked for.
     pub is_suggested: bool,
+    /// Nothing more than words, but `highlight(..)` is asked for.
+    pub is_highlighted: bool,
 }
 
 impl FieldNeeds {
@@ -70,6 +72,7 @@ impl FieldNeeds {
             is_exact: self.is_exact | other.is_exact,
             is_searched: self.is_searched | other.is_searched,
             is_suggested: self.is_suggested | other.is_suggested,
+            is_highlighted: self.is_highlighted | other.is_highlighted,
         }
     }
 
@@ -135,6 +138,15 @@ fn is_plain(name: &str) -> bool {
         && characters.all(|character| character.is_alphanumeric() || matches!(character, '_' | '.' | '[' | ']'))
 }
 
+/// Where a text is that words are marked in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkedText {
+    /// Among the stored values of an entry.
+    Stored,
+    /// In the document, at the path that is the field's name.
+    Document,
+}
+
 /// How an index keeps the fields that queries name.
 pub trait Fields {
     /// The name under which the terms of a field are kept, and how the texts that are looked for become terms.
@@ -143,6 +155,11 @@ pub trait Fields {
     /// Whether entries and fields have weights of their own, so that results come in the order of their scores.
     fn boosts(&self) -> bool {
         false
+    }
+
+    /// Where the texts of a field are that words are marked in. `None`: they are not kept for that.
+    fn marked_text(&self, _field: &FieldName) -> Option<MarkedText> {
+        None
     }
 
     /// The fields by whose words entries may be compared, with their analyses.

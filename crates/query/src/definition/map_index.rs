@@ -1,6 +1,6 @@
 //! Indexes that users define: maps and a reduce, in C# or JavaScript, and how fields are analysed.
 
-use super::{Analysis, Field, Fields, IndexSource};
+use super::{Analysis, Field, FieldName, Fields, IndexSource, MarkedText};
 use crate::analysis::Analyzer;
 use crate::mapping::{CompileError, Map, Reduce, ScriptRefused, Source};
 use crate::plan::FieldUse;
@@ -262,6 +262,12 @@ impl Fields for MapIndex {
             (_, own) => own,
         };
         (field.name.path.clone(), analysis)
+    }
+
+    fn marked_text(&self, field: &FieldName) -> Option<MarkedText> {
+        let vector = self.option(&field.path, "TermVector").and_then(Value::as_str);
+        let is_kept = self.stores(&field.path) && vector == Some("WithPositionsAndOffsets");
+        is_kept.then_some(MarkedText::Stored)
     }
 
     fn boosts(&self) -> bool {

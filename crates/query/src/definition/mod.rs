@@ -10,6 +10,6 @@ mod source;
 
 pub use automatic::{ALL_DOCUMENTS, AutomaticIndex, COUNT, GroupedBy, name_of};
 pub use either::IndexDefinition;
-pub use field::{Analysis, Field, FieldName, FieldNeeds, Fields};
+pub use field::{Analysis, Field, FieldName, FieldNeeds, Fields, MarkedText};
 pub use map_index::{DefinitionError, MapIndex};
 pub use source::IndexSource;

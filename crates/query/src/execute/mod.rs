@@ -5,6 +5,7 @@
 
 mod condition;
 mod facet;
+mod highlight;
 mod label_order;
 mod likeness;
 mod loading;
@@ -22,6 +23,7 @@ use score::Scores;
 
 pub use crate::index::EntryId;
 pub use facet::{Aggregate, FacetResult, FacetValue, facets};
+pub use highlight::Highlighter;
 pub use loading::{Loading, SeveralLoaded};
 pub(crate) use projection::write_path;
 pub use projection::{MissingValue, Row};

@@ -39,12 +39,12 @@ pub(super) fn kept_fields(definition: &AutomaticIndex, index: &Index) -> Result<
 const METADATA: &str = "@metadata.";
 
 /// The rest of a path that leads into the metadata.
-pub(super) fn in_metadata(path: &str) -> Option<&str> {
+pub(crate) fn in_metadata(path: &str) -> Option<&str> {
     path.strip_prefix(METADATA)
 }
 
 /// Makes an object of the whole metadata of a document.
-pub(super) fn write_metadata(document: &Document<'_>, out: &mut Vec<u8>) {
+pub(crate) fn write_metadata(document: &Document<'_>, out: &mut Vec<u8>) {
     out.clear();
     out.push(b'{');
     document.write_metadata(out, None);

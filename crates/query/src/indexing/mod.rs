@@ -3,9 +3,9 @@
 //! [`Indexer::step`] is one batch. There are no threads and no clock here: who calls decides when, and how much at once.
 
 mod amount;
-mod automatic;
+pub(crate) mod automatic;
 mod automatic_groups;
-mod extract;
+pub(crate) mod extract;
 mod grouped;
 mod indexer;
 mod limits;

@@ -4,7 +4,9 @@ use super::condition::{Condition, FieldUse, Sought, TextQuery};
 use super::grouping::Grouping;
 use super::parameters::Scalar;
 use super::search_text::{self, SearchPart, Wildcard};
-use super::{Base, FacetClause, MoreLikeThis, Parameters, Refused, Suggestion, facet, lucene, suggestion};
+use super::{
+    Base, FacetClause, Highlight, MoreLikeThis, Parameters, Refused, Suggestion, facet, highlight, lucene, suggestion,
+};
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, AutomaticIndex, Field, FieldName, FieldNeeds};
 use crate::index::Number;
@@ -27,6 +29,8 @@ pub struct IndexQuery {
     pub suggestions: Vec<Suggestion>,
     /// By what entries are counted, in place of being given.
     pub facets: Vec<FacetClause>,
+    /// The fields whose words are marked in what is found.
+    pub highlights: Vec<Highlight>,
 }
 
 /// Which index answers.
@@ -90,6 +94,7 @@ impl IndexQuery {
         }
         let suggestions = suggestion::plan(query, &mut planner)?;
         let facets = facet::plan(query, &planner)?;
+        let highlights = highlight::plan(query, &mut planner)?;
         let covering = |collection, fields| match grouping {
             Some(grouping) => IndexChoice::Covering(grouping.index(collection, fields)),
             None => IndexChoice::Covering(AutomaticIndex::new(collection, fields)),
@@ -104,7 +109,7 @@ impl IndexQuery {
             rql::Source::AllDocuments => covering(None, planner.fields),
             rql::Source::Collection(name) => covering(Some(name.to_string()), planner.fields),
         };
-        Ok(IndexQuery { index, condition, order, suggestions, facets })
+        Ok(IndexQuery { index, condition, order, suggestions, facets, highlights })
     }
 }
 
@@ -380,6 +385,20 @@ impl Planner<'_> {
             needed.needs.is_suggested = true;
         }
         Ok(field)
+    }
+
+    /// A field whose words are marked.
+    pub fn highlighted_field(&mut self, expression: &Expression<'_>) -> Result<FieldUse, Refused> {
+        let field = self.field(expression, Analysis::Words(Analyzer::Standard))?;
+        if let Some(needed) = self.fields.last_mut() {
+            needed.needs.is_highlighted = true;
+        }
+        Ok(field)
+    }
+
+    /// Whether documents are grouped by the query.
+    pub fn is_grouping(&self) -> bool {
+        self.grouping.is_some()
     }
 
     /// `lucene(field, text)`

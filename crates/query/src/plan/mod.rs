@@ -11,6 +11,8 @@ mod facet;
 mod facet_range;
 mod facet_setup;
 mod grouping;
+mod highlight;
+mod include;
 mod index_query;
 mod lucene;
 mod more_like_this;
@@ -28,6 +30,7 @@ pub use error::Refused;
 pub use facet::{
     ALL_RESULTS, Aggregation, Facet, FacetBy, FacetClause, FacetOptions, FacetRange, FacetSetup, Measures, TermSort,
 };
+pub use highlight::{Highlight, Tags};
 pub use index_query::{IndexChoice, IndexQuery, SortBy, SortKey};
 pub use lucene::LuceneQuery;
 pub use more_like_this::{Base, LikenessOptions, MoreLikeThis};
@@ -41,6 +44,7 @@ pub use script::{Load, LoadIds, ScriptClause, ScriptForm};
 
 use crate::rql::{self, Call, Expression, Query, Segment};
 use grouping::Grouping;
+use include::Includes;
 
 /// A query, its parameters put in.
 #[derive(Debug, Clone)]
@@ -95,15 +99,8 @@ impl Plan {
             true => None,
             false => Projection::plan(query, grouping.as_ref(), parameters)?,
         };
-        let alias = query.from.alias.as_deref();
-        let includes = query.include.iter().map(|include| self::include(include, alias, parameters));
-        Ok(Plan {
-            find,
-            projection,
-            script,
-            includes: includes.collect::<Result<_, _>>()?,
-            page: Page::of(&query.limit, parameters)?,
-        })
+        let includes = Includes::plan(query, parameters)?;
+        Ok(Plan { find, projection, script, includes: includes.paths, page: Page::of(&query.limit, parameters)? })
     }
 }
 
@@ -124,6 +121,19 @@ impl Plan {
         }
     }
 
+    /// The fields whose words are marked.
+    pub fn highlights(&self) -> &[Highlight] {
+        match &self.find {
+            Find::Index(query) => &query.highlights,
+            Find::Collection(_) => &[],
+        }
+    }
+
+    /// Whether anything comes with its results.
+    pub fn has_includes(&self) -> bool {
+        !self.includes.is_empty() || !self.highlights().is_empty()
+    }
+
     /// The function of `select` that gives something else than results, if there is one.
     pub fn gives_in_place_of_results(&self) -> Option<&'static str> {
         match (self.suggestions(), self.facets()) {
@@ -137,19 +147,6 @@ impl Plan {
     pub fn is_distinct(&self) -> bool {
         self.projection.as_ref().is_some_and(|projection| projection.is_distinct)
             || self.script.as_ref().is_some_and(|script| script.is_distinct)
-    }
-}
-
-/// A path to ids of documents to include.
-fn include(include: &Expression<'_>, alias: Option<&str>, parameters: Parameters<'_>) -> Result<String, Refused> {
-    match include {
-        Expression::Field(path) => Ok(without_alias(path, alias)),
-        Expression::Value(value) => match parameters.texts(value)?.as_slice() {
-            [path] => Ok(path.clone()),
-            _ => Err(Refused::Invalid("'include' needs a path to ids of documents".to_owned())),
-        },
-        Expression::Call(call) => Err(Refused::NotSupported(format!("'include' of {}()", call.name))),
-        _ => Err(Refused::Invalid("'include' needs a path to ids of documents".to_owned())),
     }
 }
 

@@ -130,6 +130,14 @@ pub(crate) enum Scalar {
 }
 
 impl Scalar {
+    /// A number as written.
+    pub fn number(&self) -> Option<&str> {
+        match self {
+            Scalar::Number(text) => Some(text),
+            Scalar::Null | Scalar::Boolean(_) | Scalar::Text(_) => None,
+        }
+    }
+
     /// Texts, and numbers as written.
     pub fn text(&self) -> Option<String> {
         match self {

@@ -112,15 +112,15 @@ fn write_automatic(json: &mut json::Writer<'_>, index: &AutomaticIndex) {
     json.name("Maps").array(|json| _ = json.string(&map_text(index)));
     json.name("Fields").object(|json| {
         for field in index.fields() {
-            write_field(json, &field.name.path, "Default", field.needs.is_suggested);
+            write_field(json, &field.name.path, "Default", field.needs.is_suggested, false);
         }
         for field in index.fields() {
-            for (is_needed, kind, indexing) in
-                [(field.needs.is_exact, "exact", "Exact"), (field.needs.is_searched, "search", "Search")]
-            {
-                if is_needed {
-                    write_field(json, &format!("{kind}({})", field.name.path), indexing, false);
-                }
+            let path = &field.name.path;
+            if field.needs.is_exact {
+                write_field(json, &format!("exact({path})"), "Exact", false, false);
+            }
+            if field.needs.is_searched {
+                write_field(json, &format!("search({path})"), "Search", false, field.needs.is_highlighted);
             }
         }
     });
@@ -172,10 +172,11 @@ fn fields_text<'f>(
     format!("{}:[{}]", name_of(definition.collection.as_deref()), fields.join(";"))
 }
 
-fn write_field(json: &mut json::Writer<'_>, name: &str, indexing: &str, is_suggested: bool) {
+fn write_field(json: &mut json::Writer<'_>, name: &str, indexing: &str, is_suggested: bool, is_highlighted: bool) {
+    let (storage, vector) = if is_highlighted { ("Yes", "WithPositionsAndOffsets") } else { ("No", "No") };
     json.name(name).object(|json| {
-        json.name("Analyzer").null().name("Indexing").string(indexing).name("Storage").string("No");
-        json.name("Suggestions").bool(is_suggested).name("TermVector").string("No");
+        json.name("Analyzer").null().name("Indexing").string(indexing).name("Storage").string(storage);
+        json.name("Suggestions").bool(is_suggested).name("TermVector").string(vector);
         json.name("Spatial").null().name("Vector").null();
     });
 }

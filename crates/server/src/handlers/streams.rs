@@ -80,7 +80,7 @@ pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
         let node = exchange.node.clone();
         exchange.node.bridge.run_sized(body.len(), move || Request::of_body(&node, &body)).await?
     };
-    if !request.plan.includes.is_empty() {
+    if request.plan.has_includes() {
         return Err(Error::InvalidOperation("Includes are not supported by this type of query.".to_owned()));
     }
     if request.plan.is_distinct() {

@@ -10,6 +10,7 @@ mod databases;
 mod docs;
 mod facets;
 mod fixed_limits;
+mod highlights;
 mod hilo;
 mod http;
 mod identities;

@@ -16,7 +16,7 @@ pub(super) use phrase::Phrase;
 
 use crate::index::{EntrySet, FieldNumber};
 use glob::Glob;
-use std::ops::Bound;
+use std::ops::{Bound, RangeBounds};
 
 /// Which entries are wanted, by the terms that the index has.
 #[derive(Clone, Debug)]
@@ -52,6 +52,22 @@ pub(super) enum Pattern {
     Glob(Glob),
     /// Those between two bounds, in the order of bytes.
     Range(Bound<String>, Bound<String>),
+}
+
+impl Pattern {
+    /// Whether a word is of the kind.
+    pub fn fits(&self, word: &str) -> bool {
+        match self {
+            Pattern::Prefix(prefix) => word.starts_with(prefix),
+            Pattern::Suffix(suffix) => word.ends_with(suffix),
+            Pattern::Part(part) => word.contains(part),
+            Pattern::Glob(glob) => glob.fits(word),
+            Pattern::Range(low, high) => {
+                let [low, high] = [low, high].map(|bound| bound.as_ref().map(String::as_str));
+                <(Bound<&str>, Bound<&str>) as RangeBounds<str>>::contains(&(low, high), word)
+            }
+        }
+    }
 }
 
 /// What must be, what may be, and what must not be. Without anything that must be, something that may be has to.

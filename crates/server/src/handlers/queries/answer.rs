@@ -232,6 +232,7 @@ impl<'a> Answer<'a> {
             json.name("IndexTimestamp").string(&indexed).name("LastQueryTime").string(&queried);
             json.name("IsStale").bool(self.running.is_stale()).name("ResultEtag").signed(self.etag);
             json.name("NodeTag").string(self.exchange.database().documents().node_tag());
+            self.running.marks.write(json);
         });
         out.buffer().extend_from_slice(rest.strip_prefix(b"{").unwrap_or(&rest));
     }
@@ -244,7 +245,9 @@ struct Included<'a> {
 }
 
 impl<'a> Included<'a> {
+    /// Keeps what a result that was written is asked for besides.
     fn keep(&mut self, running: &Running<'_>, hit: Hit<'a, '_>) -> Result<()> {
+        running.marks.note(&hit.row(), running.deadline)?;
         match hit.document.filter(|_| !running.plan.includes.is_empty()) {
             Some(document) => keep(&mut self.kept, document, &mut self.room),
             None => Ok(()),

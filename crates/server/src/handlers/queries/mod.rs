@@ -11,6 +11,7 @@ mod answer;
 mod collection;
 mod deletion;
 mod facets;
+mod marks;
 mod patching;
 mod ready;
 mod request;
@@ -118,8 +119,8 @@ fn answer_at_once(
     ready: Option<&Ready>,
     start: Instant,
 ) -> Result<Option<Reply>> {
-    // A script may take long.
-    if !request.plan.includes.is_empty() || request.plan.script.is_some() {
+    // A script may take long, and so may going through texts.
+    if request.plan.has_includes() || request.plan.script.is_some() {
         return Ok(None);
     }
     with_snapshots(exchange, ready, |index, documents| {

@@ -77,8 +77,8 @@ fn named(database: &Database, name: &str, fields: &[Field], text: &str) -> Resul
         let message = format!("Index '{index}' does not have suggestions configured for field '{path}'.");
         return Err(Error::InvalidOperation(message));
     }
-    // One of which words may be suggested need not be among those that maps give.
-    let mut needed = fields.iter().filter(|field| !field.needs.is_suggested);
+    // One of which words may be suggested need not be among those that maps give; nothing is marked in one that is not there.
+    let mut needed = fields.iter().filter(|field| !field.needs.is_suggested && !field.needs.is_highlighted);
     match needed.find_map(|field| index.definition().missing(field)) {
         None => Ok(index),
         Some(field) => Err(Error::Argument(format!(

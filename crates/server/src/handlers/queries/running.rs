@@ -8,13 +8,14 @@ use std::sync::Arc;
 use database::Index;
 use database::documents::{Document, Etag, Snapshot};
 use database::script;
-use query::execute::{self, Found, ScriptProjection, ScriptRows};
+use query::execute::{self, Found, Highlighter, ScriptProjection, ScriptRows};
 use query::index::{IndexEntry, IndexSnapshot};
 use query::indexing::progress_of;
 use query::plan::{CollectionQuery, FacetClause, Filter, Find, IndexQuery, Page, Plan, Projection, Source};
 
 use super::collection;
 use super::facets::{self, Counted};
+use super::marks::Marks;
 use super::ready::Ready;
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
@@ -37,6 +38,8 @@ pub(crate) struct Running<'a> {
     script: Option<ScriptProjection<'a>>,
     /// Ids that scripts want to be included.
     script_includes: RefCell<BTreeSet<String>>,
+    /// What is told about results besides.
+    pub(super) marks: Marks<'a>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "one for each query, and never moved")]
@@ -54,7 +57,7 @@ pub(crate) struct Hit<'a, 's> {
 }
 
 impl Hit<'_, '_> {
-    fn row(&self) -> execute::Row<'_> {
+    pub(super) fn row(&self) -> execute::Row<'_> {
         execute::Row { document: self.document.as_ref(), entry: self.entry }
     }
 }
@@ -124,7 +127,7 @@ impl<'a> Running<'a> {
         deadline: &'a Deadline,
         limits: script::Limits,
     ) -> Result<Running<'a>> {
-        let (mut suggested, mut faceted) = (Vec::new(), Vec::new());
+        let (mut suggested, mut faceted, mut highlighter) = (Vec::new(), Vec::new(), None);
         let results = match (&plan.find, ready) {
             (Find::Index(query), Some(Opened { ready, reached, snapshot })) => {
                 let is_stale = ready.index.is_stale(&snapshot, reached, documents, ready.cutoff)?;
@@ -137,6 +140,11 @@ impl<'a> Running<'a> {
                     }
                     Some(_) => Ok(Found::default()),
                 };
+                if !query.highlights.is_empty() {
+                    let asked = with_stop_words(query, documents)?;
+                    let made = Highlighter::new(&snapshot, fields, &query.highlights, &asked, &look);
+                    highlighter = Some(made.inspect_err(|error| fail_if_damaged(&ready.index, error))?);
+                }
                 let found = found.inspect_err(|error| fail_if_damaged(&ready.index, error))?;
                 for suggestion in &query.suggestions {
                     suggested.push(execute::suggest(&snapshot, fields, suggestion, &look)?);
@@ -174,6 +182,7 @@ impl<'a> Running<'a> {
             faceted,
             script,
             script_includes: RefCell::default(),
+            marks: Marks::new(highlighter, memory),
         })
     }
 

@@ -1,0 +1,224 @@
+//! What a query looks for in a field: words, phrases and wildcards, each with a number, which its tags follow from.
+
+use super::super::Look;
+use super::super::condition::Kept;
+use super::super::text::{Meaning, Pattern, Wanted};
+use crate::definition::{Analysis, Fields};
+use crate::index::{Error, FieldNumber, IndexSnapshot};
+use crate::indexing::terms;
+use crate::plan::{Condition, FieldUse, Highlight, IndexQuery, Sought};
+use regex::Regex;
+use std::collections::HashMap;
+
+/// What is looked for in one field.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Marks {
+    /// How its texts become words; `None`: nothing is looked for.
+    pub analysis: Option<Analysis>,
+    /// Words by themselves.
+    words: HashMap<String, u32>,
+    patterns: Vec<(Matcher, u32)>,
+    /// Words of phrases, numbered.
+    vocabulary: HashMap<String, u32>,
+    phrases: Vec<MarkedPhrase>,
+    /// The phrases that begin with a word of the vocabulary.
+    beginning: HashMap<u32, Vec<usize>>,
+}
+
+/// Words that follow each other.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct MarkedPhrase {
+    /// Their numbers in the vocabulary; at least two.
+    pub words: Vec<u32>,
+    /// By how many places each may be away from where it would follow.
+    pub distance: u32,
+    pub number: u32,
+}
+
+#[derive(Clone, Debug)]
+enum Matcher {
+    Pattern(Pattern),
+    Regex(Regex),
+}
+
+/// What a word of a text is to the query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Meant {
+    /// The number of what it is by itself.
+    pub alone: Option<u32>,
+    /// Its number in the vocabulary of phrases.
+    pub in_phrases: Option<u32>,
+}
+
+impl Marks {
+    /// Nothing, in texts that become words like this.
+    pub fn new(analysis: Analysis) -> Marks {
+        Marks { analysis: Some(analysis), ..Marks::default() }
+    }
+
+    /// `None`: nothing.
+    pub fn meant(&self, word: &str) -> Option<Meant> {
+        let fits = |matcher: &Matcher| match matcher {
+            Matcher::Pattern(pattern) => pattern.fits(word),
+            Matcher::Regex(regex) => regex.is_match(word),
+        };
+        let by_pattern = || self.patterns.iter().find(|(matcher, _)| fits(matcher)).map(|(_, number)| *number);
+        let alone = self.words.get(word).copied().or_else(by_pattern);
+        let in_phrases = self.vocabulary.get(word).copied();
+        (alone.is_some() || in_phrases.is_some()).then_some(Meant { alone, in_phrases })
+    }
+
+    /// The phrases that begin with a word.
+    pub fn beginning_with(&self, word: u32) -> impl Iterator<Item = &MarkedPhrase> {
+        let numbers = self.beginning.get(&word).map(Vec::as_slice).unwrap_or_default();
+        numbers.iter().filter_map(|number| self.phrases.get(*number))
+    }
+
+    /// Adds a word by itself. One that is there already keeps its number.
+    pub fn add_word(&mut self, word: String, number: u32) {
+        self.words.entry(word).or_insert(number);
+    }
+
+    /// Adds words that follow each other, at least two.
+    pub fn add_phrase(&mut self, words: &[String], distance: u32, number: u32) {
+        let vocabulary = &mut self.vocabulary;
+        let mut number_of = |word: &String| {
+            let next = vocabulary.len() as u32;
+            *vocabulary.entry(word.clone()).or_insert(next)
+        };
+        let words: Vec<u32> = words.iter().map(&mut number_of).collect();
+        let Some(first) = words.first() else { return };
+        self.beginning.entry(*first).or_default().push(self.phrases.len());
+        self.phrases.push(MarkedPhrase { words, distance, number });
+    }
+
+    fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.patterns.is_empty() && self.phrases.is_empty()
+    }
+}
+
+/// What a query looks for in each of the fields that it wants to be highlighted; `None`: nothing.
+pub(super) fn of<E: From<Error>>(
+    index: &IndexSnapshot<'_>,
+    fields: &dyn Fields,
+    highlights: &[Highlight],
+    query: &IndexQuery,
+    look: Look<'_, E>,
+) -> Result<Vec<Option<Marks>>, E> {
+    let mut marked = Vec::with_capacity(highlights.len());
+    for highlight in highlights {
+        marked.push(Kept::of(index, fields, &highlight.field)?);
+    }
+    let mut gathered: HashMap<FieldNumber, Marks> = HashMap::new();
+    for kept in marked.iter().flatten() {
+        gathered.insert(kept.number, Marks::new(kept.analysis));
+    }
+    let mut gatherer = Gatherer { index, fields, look, gathered, next: 0 };
+    gatherer.condition(&query.condition)?;
+    let of_field = |kept: Option<Kept>| gatherer.gathered.get(&kept?.number).filter(|marks| !marks.is_empty()).cloned();
+    Ok(marked.into_iter().map(of_field).collect())
+}
+
+struct Gatherer<'s, 'l, E> {
+    index: &'s IndexSnapshot<'s>,
+    fields: &'l dyn Fields,
+    look: Look<'l, E>,
+    gathered: HashMap<FieldNumber, Marks>,
+    /// The number of the next word, phrase or wildcard that is found.
+    next: u32,
+}
+
+impl<E: From<Error>> Gatherer<'_, '_, E> {
+    /// The depth of the recursion is that of the query's text, which is bounded.
+    fn condition(&mut self, condition: &Condition) -> Result<(), E> {
+        (self.look)()?;
+        let meaning = Meaning { index: self.index, fields: self.fields, look: self.look };
+        match condition {
+            Condition::And(conditions) | Condition::Or(conditions) => {
+                conditions.iter().try_for_each(|condition| self.condition(condition))
+            }
+            Condition::Boosted(condition, _) => self.condition(condition),
+            Condition::Words(field, query) => {
+                let wanted = meaning.of(field, query)?;
+                self.wanted(&wanted);
+                Ok(())
+            }
+            Condition::Like(like) => {
+                let wanted = meaning.of_likeness(like)?;
+                self.wanted(&wanted);
+                Ok(())
+            }
+            Condition::AnyOf(field, values) | Condition::AllOf(field, values) => {
+                let texts = values.iter().filter_map(|value| match value {
+                    Sought::Text(text) => Some(text),
+                    Sought::Null | Sought::Number(_) => None,
+                });
+                self.of_field(field, |gatherer, kept| {
+                    texts.for_each(|text| gatherer.word(kept.number, terms::analyzed(text, kept.analysis)));
+                })
+            }
+            Condition::Prefix(field, prefix) => self.of_field(field, |gatherer, kept| {
+                let prefix = terms::analyzed(prefix, kept.analysis);
+                gatherer.pattern(kept.number, Matcher::Pattern(Pattern::Prefix(prefix)));
+            }),
+            Condition::Suffix(field, suffix) => self.of_field(field, |gatherer, kept| {
+                let suffix = terms::analyzed(suffix, kept.analysis);
+                gatherer.pattern(kept.number, Matcher::Pattern(Pattern::Suffix(suffix)));
+            }),
+            Condition::Pattern(field, regex) => self.of_field(field, |gatherer, kept| {
+                gatherer.pattern(kept.number, Matcher::Regex(regex.clone()));
+            }),
+            // They say nothing of words, or which are not there.
+            Condition::All
+            | Condition::Nothing
+            | Condition::Ids(_)
+            | Condition::IdPrefix(_)
+            | Condition::Numbers(..)
+            | Condition::Texts(..)
+            | Condition::Exists(_)
+            | Condition::Not(_) => Ok(()),
+        }
+    }
+
+    fn of_field(&mut self, field: &FieldUse, add: impl FnOnce(&mut Self, Kept)) -> Result<(), E> {
+        if let Some(kept) = Kept::of(self.index, self.fields, field)? {
+            add(self, kept);
+        }
+        Ok(())
+    }
+
+    /// The depth of the recursion is that of the query's text, which is bounded.
+    fn wanted(&mut self, wanted: &Wanted) {
+        match wanted {
+            Wanted::Nothing | Wanted::All | Wanted::Entries(_) => {}
+            Wanted::Word(field, word) => self.word(*field, word.clone()),
+            // As in Lucene, a range is of no words.
+            Wanted::Like(_, Pattern::Range(..)) => {}
+            Wanted::Like(field, pattern) => self.pattern(*field, Matcher::Pattern(pattern.clone())),
+            Wanted::Phrase(phrase) => self.phrase(phrase.field, &phrase.words, phrase.distance),
+            Wanted::Boosted(wanted, _) => self.wanted(wanted),
+            Wanted::Several(several) => {
+                several.must.iter().chain(&several.may).for_each(|wanted| self.wanted(wanted));
+            }
+        }
+    }
+
+    fn word(&mut self, field: FieldNumber, word: String) {
+        self.add(field, |marks, number| marks.add_word(word, number));
+    }
+
+    fn pattern(&mut self, field: FieldNumber, matcher: Matcher) {
+        self.add(field, |marks, number| marks.patterns.push((matcher, number)));
+    }
+
+    fn phrase(&mut self, field: FieldNumber, words: &[String], distance: u32) {
+        self.add(field, |marks, number| marks.add_phrase(words, distance, number));
+    }
+
+    fn add(&mut self, field: FieldNumber, add: impl FnOnce(&mut Marks, u32)) {
+        if let Some(marks) = self.gathered.get_mut(&field) {
+            add(marks, self.next);
+            self.next += 1;
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What is told about results besides: fragments of their texts.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use query::execute::{Highlighter, Row};
+use query::plan::Highlight;
+
+use crate::deadline::Deadline;
+use crate::error::{Error, Result};
+use crate::memory::{Memory, Room};
+
+/// What is told about the results of one query.
+pub(super) struct Marks<'a> {
+    highlighter: Option<Highlighter<'a>>,
+    /// Fragments by field and key of the result.
+    highlighted: RefCell<BTreeMap<String, BTreeMap<String, Vec<String>>>>,
+    /// What that takes, in bytes.
+    size: Cell<usize>,
+    room: RefCell<Room>,
+}
+
+impl<'a> Marks<'a> {
+    /// * `highlighter`: if anything is to be highlighted.
+    pub fn new(highlighter: Option<Highlighter<'a>>, memory: &Arc<Memory>) -> Marks<'a> {
+        Marks { highlighter, highlighted: RefCell::default(), size: Cell::new(0), room: RefCell::new(memory.room()) }
+    }
+
+    /// Notes what is told about a result.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if there is no room for it, the time is up, or it has no key.
+    pub fn note(&self, row: &Row<'_>, deadline: &Deadline) -> Result<()> {
+        let Some(highlighter) = &self.highlighter else { return Ok(()) };
+        highlighter.highlight(row, &|| deadline.look(), &mut |highlight: &Highlight, fragments| {
+            let key = key_of(row, highlight.group_key.as_deref())?;
+            let size = fragments.iter().map(|fragment| fragment.len() + size_of::<String>()).sum::<usize>();
+            self.grow(key.len() + size)?;
+            let mut highlighted = self.highlighted.borrow_mut();
+            let of_field = highlighted.entry(highlight.field.name.path.clone()).or_default();
+            of_field.entry(key).or_default().extend(fragments);
+            Ok(())
+        })
+    }
+
+    fn grow(&self, size: usize) -> Result<()> {
+        self.size.set(self.size.get() + size);
+        self.room.borrow_mut().grow(self.size.get())
+    }
+
+    /// Writes what was noted: `"Highlightings":{field:{key:[fragment]}}`.
+    pub fn write(&self, json: &mut json::Writer<'_>) {
+        if self.highlighter.is_none() {
+            return;
+        }
+        json.name("Highlightings").object(|json| {
+            for (field, results) in &*self.highlighted.borrow() {
+                json.name(field).object(|json| {
+                    for (key, fragments) in results {
+                        json.name(key).array(|json| fragments.iter().for_each(|fragment| _ = json.string(fragment)));
+                    }
+                });
+            }
+        });
+    }
+}
+
+/// What names a result: its document's id, or the value of a field.
+fn key_of(row: &Row<'_>, field: Option<&str>) -> Result<String> {
+    let Some(field) = field else {
+        let id = row.document.map(|document| document.id()).or_else(|| row.entry.map(|entry| entry.document()));
+        return Ok(id.unwrap_or_default().to_owned());
+    };
+    let stored = row.entry.and_then(|entry| entry.stored()).and_then(|stored| stored.get(field));
+    let value = stored.or_else(|| row.document.and_then(|document| document.body().get(field)));
+    let text = value.and_then(|value| match value.kind() {
+        json::Kind::String => value.as_str().map(|text| text.into_owned()),
+        json::Kind::Number | json::Kind::Bool => Some(String::from_utf8_lossy(value.bytes()).into_owned()),
+        json::Kind::Null | json::Kind::Array | json::Kind::Object => None,
+    });
+    text.ok_or_else(|| Error::InvalidOperation(format!("the group key '{field}' is not a value of every result")))
+}
