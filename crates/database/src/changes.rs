@@ -12,10 +12,37 @@ pub struct Committed {
     pub last_etag: Etag,
 }
 
-/// Is told after each commit that changed documents. Called on the thread that committed: it must only note and wake.
+/// What happened to an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexChange {
+    /// It was made.
+    Added,
+    /// It was deleted.
+    Removed,
+    /// It took a batch of what was written.
+    BatchCompleted,
+    /// It stands in for another of its name now.
+    Replaced,
+    /// Too many documents failed, or it was damaged.
+    Failed,
+    /// It is not kept up to date for now.
+    Paused,
+    /// It is not kept up to date until it is enabled.
+    Disabled,
+    /// Whether it may be changed is another now.
+    LockModeChanged,
+    /// Its share of the threads is another now.
+    PriorityChanged,
+}
+
+/// Is told after each commit that changed documents, and what happens to indexes. Called on the thread that committed: it must
+/// only note and wake.
 pub trait ChangeListener: Send + Sync {
     /// Something was committed.
     fn committed(&self, committed: Committed);
+
+    /// Something happened to the index of this name.
+    fn index_changed(&self, _change: IndexChange, _name: &str) {}
 
     /// The database was closed: there will be no more commits, and it is to be let go of.
     fn closed(&self) {}
@@ -42,6 +69,10 @@ impl Listeners {
 
     pub fn tell_closed(&self) {
         self.all.load_full().iter().for_each(|listener| listener.closed());
+    }
+
+    pub fn tell_of_index(&self, change: IndexChange, name: &str) {
+        self.all.load_full().iter().for_each(|listener| listener.index_changed(change, name));
     }
 
     pub fn tell(&self, last_etag: Etag) {

@@ -15,7 +15,7 @@ use crate::changes::Listeners;
 use crate::indexes::IndexingPool;
 use crate::queue::Queue;
 use crate::tombstones::TombstoneCleaning;
-use crate::{ChangeListener, Error, Indexes, Limits, Operations, Result, folders};
+use crate::{ChangeListener, Error, IndexChange, Indexes, Limits, Operations, Result, folders};
 
 /// The folder of its indexes, inside of its own.
 const INDEXES: &str = "indexes";
@@ -338,6 +338,11 @@ impl Database {
     fn tell(&self, last_etag: Etag) {
         self.listeners.tell(last_etag);
         self.indexes.committed(last_etag);
+    }
+
+    /// Tells those who listen what happened to an index.
+    pub(crate) fn tell_of_index(&self, change: IndexChange, name: &str) {
+        self.listeners.tell_of_index(change, name);
     }
 
     fn enter(&self, size: usize) -> Result<()> {

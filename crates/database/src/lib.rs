@@ -38,14 +38,14 @@ mod tombstones;
 
 pub use administration::Deletion;
 pub use bulk_insert::{BulkInsert, BulkInsertCounts};
-pub use changes::{ChangeListener, Committed};
+pub use changes::{ChangeListener, Committed, IndexChange};
 pub use client_configuration::ClientConfiguration;
 pub use database::Database;
 pub use databases::{Databases, DatabasesOptions};
 pub use error::{Error, Result};
 pub use folders::is_being_removed;
 pub use import::{ImportOptions, ImportReport, LineError};
-pub use indexes::{Explanation, Index, IndexError, IndexStatistics, Indexes};
+pub use indexes::{Explanation, Index, IndexError, IndexStatistics, Indexes, IndexingStatus};
 pub use limits::Limits;
 pub use operations::{Operation, OperationDetail, OperationId, OperationResult, OperationStatus, Operations, Progress};
 pub use patches::{PatchedDocument, QueryPatch};

@@ -47,13 +47,21 @@ pub struct OperationResult {
 
 /// What an operation did with a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OperationDetail {
-    /// Its id.
-    pub id: String,
-    /// Its change vector, if it was written.
-    pub change_vector: Option<String>,
-    /// What became of it, as clients know it.
-    pub status: &'static str,
+pub enum OperationDetail {
+    /// It was patched, or left alone.
+    Patched {
+        /// Its id.
+        id: String,
+        /// Its change vector, if it was written.
+        change_vector: Option<String>,
+        /// What became of it, as clients know it.
+        status: &'static str,
+    },
+    /// It was deleted.
+    Deleted {
+        /// Its id.
+        id: String,
+    },
 }
 
 /// Where an operation stands.

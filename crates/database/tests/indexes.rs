@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use json::Value;
-use query::definition::{AutomaticIndex, Field, FieldName, FieldNeeds, MapIndex};
+use query::definition::{AutomaticIndex, Field, FieldName, FieldNeeds, IndexSettings, LockMode, MapIndex, Priority};
 use query::index::Term;
 use rookery_database::documents::{Batch, Expected};
 use rookery_database::*;
@@ -75,7 +75,10 @@ fn indexes_are_there_again_after_a_restart_and_go_on() {
         let index = database.indexes().covering_or_new(&by(&["Name"])).unwrap();
         database
             .indexes()
-            .put(defined("Defined", "from u in docs.Users select new { Twice = u.Name + u.Name }"))
+            .put(
+                defined("Defined", "from u in docs.Users select new { Twice = u.Name + u.Name }"),
+                IndexSettings::default(),
+            )
             .unwrap();
         wait(&database, &index);
         assert_eq!(count(&index, "Name", "ann"), 1);
@@ -212,7 +215,7 @@ fn a_definition_that_changes_again_and_again_ends_with_the_last() {
     }
     let map = |number: u64| format!("from u in docs.Users select new {{ N = u.Age + {number} }}");
     for number in 0..30 {
-        database.indexes().put(defined("X", &map(number))).unwrap();
+        database.indexes().put(defined("X", &map(number)), IndexSettings::default()).unwrap();
         let index = database.indexes().by_name("X").expect("one of the name answers all the time");
         assert!(!index.is_replacement());
     }
@@ -229,26 +232,23 @@ fn a_definition_that_changes_again_and_again_ends_with_the_last() {
 fn a_locked_index_is_neither_changed_nor_deleted() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
     let database = databases.find_or_create("x").unwrap();
-    let locked = |mode: &str, age: u64| {
-        let mut definition =
-            defined("L", &format!("from u in docs.Users select new {{ N = u.Age + {age} }}")).given().clone();
-        definition.set("LockMode", Value::String(mode.to_owned()));
-        MapIndex::from_json(&definition).unwrap()
-    };
-    database.indexes().put(locked("LockedError", 1)).unwrap();
-    database.indexes().put(locked("LockedError", 1)).unwrap();
-    assert!(matches!(database.indexes().put(locked("LockedError", 2)), Err(Error::IndexLocked { .. })));
-    assert!(matches!(database.indexes().remove("L"), Err(Error::IndexLocked { .. })));
+    let indexes = database.indexes();
+    let defined =
+        |name: &str, age: u64| defined(name, &format!("from u in docs.Users select new {{ N = u.Age + {age} }}"));
+    let (unlocked, is_disabled) = (IndexSettings::default(), true);
+    let ignoring = IndexSettings { lock_mode: LockMode::LockedIgnore, ..unlocked };
+    let locked = IndexSettings { lock_mode: LockMode::LockedError, ..unlocked };
+    indexes.put(defined("L", 1), locked).unwrap();
+    indexes.put(defined("L", 1), locked).unwrap();
+    for (age, settings) in [(2, locked), (1, unlocked), (1, IndexSettings { is_disabled, ..locked })] {
+        assert!(matches!(indexes.put(defined("L", age), settings), Err(Error::IndexLocked { .. })));
+    }
+    assert!(matches!(indexes.remove("L"), Err(Error::IndexLocked { .. })));
     assert_eq!(names(&database), ["L"]);
-    database.indexes().put(defined("M", "from u in docs.Users select new { u.Age }")).unwrap();
-    let ignoring = |name: &str| {
-        let mut definition = defined(name, "from u in docs.Users select new { u.Name }").given().clone();
-        definition.set("LockMode", Value::String("LockedIgnore".to_owned()));
-        MapIndex::from_json(&definition).unwrap()
-    };
-    database.indexes().put(ignoring("I")).unwrap();
-    database.indexes().put(defined("I", "from u in docs.Users select new { u.Age }")).unwrap();
-    assert!(database.indexes().remove("I").unwrap());
+    indexes.put(defined("M", 1), unlocked).unwrap();
+    indexes.put(defined("I", 1), ignoring).unwrap();
+    indexes.put(defined("I", 2), unlocked).unwrap();
+    assert!(indexes.remove("I").unwrap());
     assert_eq!(names(&database), ["I", "L", "M"], "both were passed over");
 }
 
@@ -288,7 +288,7 @@ fn a_replacement_that_was_complete_before_a_restart_replaces_after_it() {
             let databases = open(folder.path());
             let database = databases.find_or_create("x").unwrap();
             put(&database, "users/1", &user("ann"));
-            database.indexes().put(defined("X", &map(round))).unwrap();
+            database.indexes().put(defined("X", &map(round)), IndexSettings::default()).unwrap();
             // Closed wherever it is: not begun, building, complete, or in place.
             (0..round * 2000).for_each(|_| std::thread::yield_now());
         }
@@ -311,9 +311,9 @@ fn names_are_the_same_in_any_case() {
         put(&database, &format!("users/{number}"), &user("ann"));
     }
     let map = |number: u64| format!("from u in docs.Users select new {{ N = u.Age + {number} }}");
-    database.indexes().put(defined("Users/ByName", &map(1))).unwrap();
-    database.indexes().put(defined("users/byname", &map(2))).unwrap();
-    database.indexes().put(defined("USERS/ByName", &map(3))).unwrap();
+    database.indexes().put(defined("Users/ByName", &map(1)), IndexSettings::default()).unwrap();
+    database.indexes().put(defined("users/byname", &map(2)), IndexSettings::default()).unwrap();
+    database.indexes().put(defined("USERS/ByName", &map(3)), IndexSettings::default()).unwrap();
     assert!(database.indexes().all().len() <= 2, "one replacement at the most: {:?}", names(&database));
     assert!(database.indexes().remove("Users/BYNAME").unwrap());
     assert!(names(&database).is_empty(), "neither it nor a replacement comes back");
@@ -345,4 +345,63 @@ fn indexing_goes_on_after_a_database_was_disabled_for_a_moment() {
     }
     wait(&database, &index);
     assert_eq!(count(&index, "Name", "ann"), 200);
+}
+
+/// Who stops an index, or disables it, finds what it had; it goes on where it was. What is changed is kept over a restart, what is
+/// stopped is not.
+#[test]
+fn indexes_are_stopped_started_disabled_and_enabled() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let databases = open(folder.path());
+        let database = databases.find_or_create("x").unwrap();
+        let indexes = database.indexes();
+        put(&database, "users/1", &user("ann"));
+        let names = indexes.covering_or_new(&by(&["Name"])).unwrap();
+        indexes.put(defined("Ages", "from u in docs.Users select new { u.Age }"), IndexSettings::default()).unwrap();
+        let ages = indexes.by_name("ages").unwrap();
+        [&names, &ages].into_iter().for_each(|index| wait(&database, index));
+        indexes.pause(&names, true);
+        indexes.change(&ages, |settings| settings.is_disabled = true).unwrap();
+        indexes.change(&ages, |settings| settings.priority = Priority::High).unwrap();
+        assert_eq!((names.status(), ages.status()), (IndexingStatus::Paused, IndexingStatus::Disabled));
+        put(&database, "users/2", &user("bob"));
+        // A third that is brought up to date after them tells that they had their chance.
+        let third = indexes.covering_or_new(&by(&["Third"])).unwrap();
+        wait(&database, &third);
+        assert_eq!([&names, &ages].map(|index| index.read().unwrap().entry_count()), [1, 1]);
+        indexes.pause(&names, false);
+        wait(&database, &names);
+        assert_eq!(count(&names, "Name", "bob"), 1);
+        indexes.pause(&ages, false);
+        assert_eq!(ages.status(), IndexingStatus::Disabled, "starting does not enable");
+        indexes.pause_all(true);
+        assert!(indexes.covering_or_new(&by(&["Fourth"])).unwrap().status() == IndexingStatus::Paused);
+    }
+    let databases = open(folder.path());
+    let database = databases.find("x").unwrap();
+    let indexes = database.indexes();
+    assert!(!indexes.are_paused());
+    let ages = indexes.by_name("Ages").unwrap();
+    let expected = IndexSettings { priority: Priority::High, is_disabled: true, ..IndexSettings::default() };
+    assert_eq!((ages.settings(), ages.read().unwrap().entry_count()), (expected, 1));
+    indexes.change(&ages, |settings| settings.is_disabled = false).unwrap();
+    wait(&database, &ages);
+    assert_eq!(ages.read().unwrap().entry_count(), 2);
+    // A definition that is the same changes the settings, and builds nothing.
+    indexes.put(defined("ages", "from u in docs.Users select new { u.Age }"), IndexSettings::default()).unwrap();
+    assert!(Arc::ptr_eq(&ages, &indexes.by_name("Ages").unwrap()));
+    assert_eq!(ages.settings(), IndexSettings::default());
+}
+
+/// An automatic index that is disabled answers only if no other does.
+#[test]
+fn a_disabled_automatic_index_is_the_last_choice() {
+    let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
+    let database = databases.find_or_create("x").unwrap();
+    let indexes = database.indexes();
+    let wide = indexes.covering_or_new(&by(&["Age", "Name"])).unwrap();
+    wait(&database, &wide);
+    indexes.change(&wide, |settings| settings.is_disabled = true).unwrap();
+    assert!(Arc::ptr_eq(&wide, &indexes.covering_or_new(&by(&["Name"])).unwrap()));
 }

@@ -3,9 +3,12 @@
 //! Clients rebuild an exception from `Type` and show `Message` or `Error` (semantics.md §14); statuses are those that
 //! they expect: 404 has no body and means "not there", 503 makes them fail over, so neither is used for bad requests.
 
+use std::time::Duration;
+
 use hyper::StatusCode;
 use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER};
 
+use database::documents::Etag;
 use database::script;
 use query::definition::DefinitionError;
 
@@ -97,6 +100,13 @@ pub(crate) enum Error {
     /// The definition of an index is not acceptable.
     #[error("{0}")]
     IndexDefinition(DefinitionError),
+    /// Indexes do not have what was written in the time that was given to them.
+    #[error(
+        "After waiting for {} s, could not verify that all indexes has caught up with the changes as of etag: {etag}. \
+         These have not: {}{}",
+        .wait.as_secs_f64(), .indexes.join(", "), if *.is_written { ". What was to be written is written" } else { "" }
+    )]
+    NotIndexed { etag: Etag, wait: Duration, indexes: Vec<String>, is_written: bool },
     /// A query ran longer than allowed.
     #[error("The query was cancelled after {seconds} s (the limit Limits.QueryRunTimeInSec)")]
     QueryTimeout { seconds: u64 },
@@ -214,6 +224,9 @@ impl Error {
                 Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException")
             }
             Error::IndexDefinition(error) => definition_shape(error),
+            Error::NotIndexed { .. } => {
+                Shape::new(StatusCode::REQUEST_TIMEOUT, "Raven.Client.Exceptions.RavenTimeoutException")
+            }
             Error::QueryTimeout { .. } => Shape::new(internal, "System.TimeoutException"),
             Error::BulkInsert { cause, .. } => Shape {
                 status: match cause.status() {
@@ -301,6 +314,13 @@ impl Error {
             json.name("Error").string(&self.long_text(shape.exception, &message));
             for (name, text) in &shape.extra {
                 json.name(name).optional_string(text.as_deref());
+            }
+            if let Error::NotIndexed { is_written, .. } = self {
+                // Another node would not know better.
+                json.name("FailImmediately").bool(true);
+                if *is_written {
+                    json.name("WriteOutcome").string("Applied");
+                }
             }
             if let Some(write) = write.filter(|_| shape.status.is_server_error()) {
                 let outcome = if self.is_known_not_applied(write) { "NotApplied" } else { "Unknown" };

@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
 use database::documents::Etag;
-use database::{ChangeListener, Committed, Database, TombstoneHolder};
+use database::{ChangeListener, Committed, Database, IndexChange, TombstoneHolder};
 use parking_lot::Mutex;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, broadcast, watch};
 
 use crate::error::Result;
-use crate::limits::{CHANGES_FRAME_COUNT_MAX, CHANGES_KEPT_SIZE_MAX};
+use crate::limits::{CHANGES_FRAME_COUNT_MAX, CHANGES_KEPT_SIZE_MAX, INDEX_CHANGES_KEPT_MAX};
 
 /// One change of a document.
 #[derive(Debug)]
@@ -88,6 +88,15 @@ pub(crate) enum News {
     End(&'static str),
 }
 
+/// What happened to an index.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexNews {
+    pub(crate) change: IndexChange,
+    pub(crate) name: Arc<str>,
+    /// In lower case, which is how it is compared.
+    pub(crate) key: Arc<str>,
+}
+
 /// The changes that somebody has not taken yet, by etag.
 #[derive(Debug, Default)]
 struct Recent {
@@ -124,9 +133,18 @@ struct Bell {
     is_closed: AtomicBool,
     /// Tombstones above it are still needed.
     seen_etag: AtomicU64,
+    indexes: broadcast::Sender<IndexNews>,
 }
 
 impl ChangeListener for Bell {
+    fn index_changed(&self, change: IndexChange, name: &str) {
+        if self.indexes.receiver_count() > 0 {
+            let key = name.to_lowercase().into();
+            // Nobody listens any more: nobody misses it.
+            let _ = self.indexes.send(IndexNews { change, name: name.into(), key });
+        }
+    }
+
     fn committed(&self, _: Committed) {
         self.rung.notify_one();
     }
@@ -145,8 +163,9 @@ impl TombstoneHolder for Bell {
 
 impl Feed {
     fn start(database: Arc<Database>) -> Result<Arc<Feed>> {
-        let bell =
-            Arc::new(Bell { rung: Notify::new(), is_closed: AtomicBool::new(false), seen_etag: AtomicU64::new(0) });
+        let (indexes, _) = broadcast::channel(INDEX_CHANGES_KEPT_MAX);
+        let (is_closed, seen_etag) = (AtomicBool::new(false), AtomicU64::new(0));
+        let bell = Arc::new(Bell { rung: Notify::new(), is_closed, seen_etag, indexes });
         // It rings for whatever comes after the etag that is read next.
         let feed =
             Feed { database, bell: bell.clone(), recent: Mutex::default(), news: watch::channel(News::Changes).0 };
@@ -172,6 +191,11 @@ impl Feed {
     /// Becomes new when there is something to take, or the end.
     pub(crate) fn news(&self) -> watch::Receiver<News> {
         self.news.subscribe()
+    }
+
+    /// What happens to indexes from now on.
+    pub(crate) fn watch_indexes(&self) -> broadcast::Receiver<IndexNews> {
+        self.bell.indexes.subscribe()
     }
 
     /// Watches from now on: whatever is committed after this is told.

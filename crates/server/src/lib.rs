@@ -34,6 +34,7 @@ mod reply;
 mod routes;
 mod server;
 mod sizes;
+mod time_span;
 
 pub use limits::{LimitSetting, Limits};
 pub use routes::{Access, ROUTES, Route};

@@ -116,8 +116,8 @@ pub(crate) const STALE_WAIT: Duration = Duration::from_secs(15);
 /// Bytes of the ids of what a patch by query finds, which it keeps in memory: some ten million.
 pub(crate) const PATCH_IDS_SIZE_MAX: usize = 512 << 20;
 
-/// Documents of a patch by query of which it is told what became of them.
-pub(crate) const PATCH_DETAILS_MAX: usize = 64 << 10;
+/// Documents of a patch or deletion by query of which it is told what became of them.
+pub(crate) const OPERATION_DETAILS_MAX: usize = 64 << 10;
 
 /// Ids that a deletion by query keeps in memory.
 pub(crate) const DELETE_IDS_MAX: usize = 64 << 10;
@@ -131,6 +131,8 @@ pub(crate) const BULK_INSERT_PART_SIZE: usize = 1 << 20;
 /// What a feed of changes keeps for sockets that have not taken it yet, in bytes, about. A socket that is further behind is
 /// closed: its client connects again and loads anew what it holds.
 pub(crate) const CHANGES_KEPT_SIZE_MAX: usize = 8 << 20;
+/// What happened to indexes that is kept for one who watches them and is slow. More sends that one away.
+pub(crate) const INDEX_CHANGES_KEPT_MAX: usize = 1024;
 
 /// Changes of one frame, and of one look at the database.
 pub(crate) const CHANGES_FRAME_COUNT_MAX: usize = 1024;

@@ -6,8 +6,10 @@
 //! Values borrow from the request unless an escape has to be resolved.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use crate::error::{Error, Result};
+use crate::time_span::{TIME_SPAN, time_span};
 
 /// The keys of values that are ids, or what they begin with.
 const ID_KEYS: [&str; 3] = ["id", "startsWith", "startAfter"];
@@ -79,6 +81,16 @@ impl<'a> QueryString<'a> {
         let Some(value) = self.get_nonempty(key) else { return Ok(None) };
         let number = value.trim().parse();
         number.map(Some).map_err(|_| Error::parameter(key, &value, "a whole number from 0 on"))
+    }
+
+    /// A parameter that must be a span of time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if it is none.
+    pub(crate) fn time_span(self, key: &str) -> Result<Option<Duration>> {
+        let Some(value) = self.get_nonempty(key) else { return Ok(None) };
+        time_span(&value).map(Some).ok_or_else(|| Error::parameter(key, &value, TIME_SPAN))
     }
 
     /// `start`: how many results are passed over.

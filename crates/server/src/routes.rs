@@ -158,7 +158,7 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/operations/next-operation-id", ValidUser, operations::server_next_id),
     // Databases.
     now("GET", "/databases", ValidUser, databases::names),
-    now("GET", "/admin/databases", Operator, databases::record),
+    later("GET", "/admin/databases", Operator, pending!(databases::record)),
     later("PUT", "/admin/databases", Operator, pending!(databases::put)),
     later("DELETE", "/admin/databases", Operator, pending!(databases::delete)),
     later("POST", "/admin/databases/enable", Operator, pending!(databases::enable)),
@@ -215,6 +215,14 @@ pub static ROUTES: &[Route] = &[
     later("PUT", "/databases/*/indexes", ReadWrite, pending!(indexes::put)),
     later("DELETE", "/databases/*/indexes", ReadWrite, pending!(indexes::delete)),
     later("RESET", "/databases/*/indexes", ReadWrite, pending!(indexes::reset)),
+    now("DELETE", "/databases/*/indexes/errors", ReadWrite, indexes::clear_errors),
+    later("POST", "/databases/*/indexes/set-lock", ReadWrite, pending!(indexes::set_lock)),
+    later("POST", "/databases/*/indexes/set-priority", ReadWrite, pending!(indexes::set_priority)),
+    later("POST", "/databases/*/indexes/replace", ReadWrite, pending!(indexes::replace)),
+    now("POST", "/databases/*/admin/indexes/start", Admin, indexes::start),
+    now("POST", "/databases/*/admin/indexes/stop", Admin, indexes::stop),
+    later("POST", "/databases/*/admin/indexes/enable", Admin, pending!(indexes::enable)),
+    later("POST", "/databases/*/admin/indexes/disable", Admin, pending!(indexes::disable)),
     // Known to clients, and not there yet.
     missing("GET", "/info/tcp", ValidUser, TCP),
     missing("GET", "/databases/*/info/tcp", Read, TCP),
@@ -244,14 +252,6 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/admin/transactions/stop-recording", Admin, "transaction recording"),
     missing("PATCH", "/databases/*/json-patch", ReadWrite, "patches in the form of JSON Patch"),
     missing("GET", "/databases/*/streams/timeseries", Read, TIME_SERIES),
-    missing("POST", "/databases/*/indexes/set-lock", ReadWrite, INDEXES),
-    missing("POST", "/databases/*/indexes/set-priority", ReadWrite, INDEXES),
-    missing("POST", "/databases/*/admin/indexes/start", Admin, INDEXES),
-    missing("POST", "/databases/*/admin/indexes/stop", Admin, INDEXES),
-    missing("POST", "/databases/*/admin/indexes/enable", Admin, INDEXES),
-    missing("POST", "/databases/*/admin/indexes/disable", Admin, INDEXES),
-    missing("DELETE", "/databases/*/indexes/errors", ReadWrite, INDEXES),
-    missing("POST", "/databases/*/indexes/replace", ReadWrite, INDEXES),
     missing("PUT", "/databases/*/admin/sorters", Admin, "custom sorters"),
     missing("DELETE", "/databases/*/admin/sorters", Admin, "custom sorters"),
     missing("PUT", "/admin/sorters", Operator, "custom sorters"),
@@ -361,7 +361,6 @@ pub static ROUTES: &[Route] = &[
 const TCP: &str = "TCP connections (subscriptions, replication)";
 const CLUSTER: &str = "clusters of several nodes";
 const REPLICATION: &str = "replication";
-const INDEXES: &str = "indexes";
 const ATTACHMENTS: &str = "attachments";
 const COUNTERS: &str = "counters";
 const TIME_SERIES: &str = "time series";

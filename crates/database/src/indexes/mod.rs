@@ -1,10 +1,12 @@
 //! The indexes of a database: found or made for a query, kept up to date by a pool of threads, removed when others replace them.
 
+mod control;
 mod open;
 mod pool;
 mod registry;
 mod stored;
+mod turns;
 
-pub use open::{Index, IndexError, IndexStatistics};
+pub use open::{Index, IndexError, IndexStatistics, IndexingStatus};
 pub(crate) use pool::IndexingPool;
 pub use registry::{Explanation, Indexes};

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use documents::{Date, Etag, LastEtags, Snapshot};
 use parking_lot::Mutex;
-use query::definition::{IndexDefinition, IndexSource};
+use query::definition::{IndexDefinition, IndexSettings, IndexSource};
 use query::index::{IndexSnapshot, Progress};
 use query::indexing::{Failure, Indexer, is_behind, progress_of};
 
 use super::pool::Workplace;
+use super::stored::StoredIndex;
 use crate::limits::{FAILURES_JUDGED_FROM, FAILURES_ONE_IN, INDEX_ERRORS_KEPT_MAX};
 use crate::{Error, Result, folders};
 
@@ -55,6 +56,9 @@ struct State {
     waiting: Vec<Waiting>,
     /// Whether nothing is indexed for now, because the database is closed.
     is_resting: bool,
+    /// Whether nothing is indexed until somebody starts it, or the server.
+    is_paused: bool,
+    settings: IndexSettings,
     errors: Vec<IndexError>,
     /// Why nothing is indexed any more.
     failure: Option<query::index::Error>,
@@ -82,6 +86,17 @@ pub struct IndexError {
     pub message: String,
 }
 
+/// Whether an index is kept up to date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexingStatus {
+    /// It is.
+    Running,
+    /// Not for now: somebody stopped it, or it failed.
+    Paused,
+    /// Not until it is enabled.
+    Disabled,
+}
+
 /// Counts and dates of an index.
 #[derive(Clone, Debug, Default)]
 pub struct IndexStatistics {
@@ -100,13 +115,8 @@ pub struct IndexStatistics {
 }
 
 impl Index {
-    pub(super) fn new(
-        definition: IndexDefinition,
-        is_replacement: bool,
-        created: Date,
-        store: query::index::Index,
-        folder: Option<PathBuf>,
-    ) -> Result<Index> {
+    pub(super) fn new(stored: StoredIndex, store: query::index::Index, folder: Option<PathBuf>) -> Result<Index> {
+        let StoredIndex { definition, settings, is_replacement, created, .. } = stored;
         let store = if definition.is_grouped() { store.with_groups()? } else { store };
         let store = if definition.has_references() { store.with_references()? } else { store };
         let indexer = Indexer::new(&definition, &store)?;
@@ -123,7 +133,7 @@ impl Index {
             store: Some(store),
             folder,
             indexer: Mutex::new(indexer),
-            state: Mutex::new(State { progress, ..State::default() }),
+            state: Mutex::new(State { progress, settings, ..State::default() }),
             has_turn: AtomicBool::new(false),
             has_stepped_in: AtomicBool::new(false),
             is_removed: AtomicBool::new(false),
@@ -146,10 +156,17 @@ impl Index {
         self.is_replacement.store(false, Relaxed);
     }
 
-    /// The name of its folder; empty in memory.
-    pub(super) fn folder_name(&self) -> String {
+    /// What is kept about it.
+    pub(super) fn stored(&self) -> StoredIndex {
         let name = self.folder.as_ref().and_then(|folder| folder.file_name());
-        name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+        StoredIndex {
+            definition: self.definition.clone(),
+            settings: self.settings(),
+            is_replacement: self.is_replacement(),
+            // In memory it has none.
+            folder: name.map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+            created: self.created,
+        }
     }
 
     /// What it is.
@@ -165,6 +182,39 @@ impl Index {
     /// When it was made.
     pub fn created(&self) -> Date {
         self.created
+    }
+
+    /// What may be changed of it without building it anew.
+    pub fn settings(&self) -> IndexSettings {
+        self.state.lock().settings
+    }
+
+    pub(super) fn set_settings(&self, settings: IndexSettings) {
+        self.state.lock().settings = settings;
+    }
+
+    /// Stops it, or lets it go on; until the server starts anew.
+    pub(super) fn pause(&self, is_paused: bool) {
+        self.state.lock().is_paused = is_paused;
+    }
+
+    pub(super) fn is_paused(&self) -> bool {
+        self.state.lock().is_paused
+    }
+
+    /// Whether it is kept up to date.
+    pub fn status(&self) -> IndexingStatus {
+        let state = self.state.lock();
+        match (state.settings.is_disabled, state.is_paused || state.failure.is_some()) {
+            (true, _) => IndexingStatus::Disabled,
+            (false, true) => IndexingStatus::Paused,
+            (false, false) => IndexingStatus::Running,
+        }
+    }
+
+    /// Whether it may take a turn.
+    pub(super) fn is_running(&self) -> bool {
+        self.status() == IndexingStatus::Running
     }
 
     pub(super) fn store(&self) -> Result<&query::index::Index> {
@@ -244,6 +294,11 @@ impl Index {
         self.state.lock().errors.clone()
     }
 
+    /// Forgets them.
+    pub fn clear_errors(&self) {
+        self.state.lock().errors.clear();
+    }
+
     /// Why nothing is indexed any more; until it is reset.
     pub fn failure(&self) -> Option<query::index::Error> {
         self.state.lock().failure.clone()
@@ -313,8 +368,8 @@ impl Index {
         wake(state, |wanted| wanted <= reached);
     }
 
-    /// Takes one batch. Gives whether it has all of the snapshot now.
-    pub(super) fn take_turn(&self, documents: &Snapshot<'_>, workplace: &mut Workplace) -> Result<bool> {
+    /// Takes one batch. Gives whether there was something in it, and whether it has all of the snapshot now.
+    pub(super) fn take_turn(&self, documents: &Snapshot<'_>, workplace: &mut Workplace) -> Result<(bool, bool)> {
         let last_etag = documents.last_etag()?;
         let store = self.store()?;
         let step = self.indexer.lock().step(store, documents, &mut workplace.batch)?;
@@ -335,7 +390,7 @@ impl Index {
             let now = Instant::now();
             self.state.lock().waiting.retain(|waiting| waiting.end > now);
         }
-        Ok(step.is_done)
+        Ok((step.indexed + step.removed > 0, step.is_done))
     }
 
     /// Nothing is indexed any more, and nobody waits for it: what was found to be damaged is built anew.

@@ -1,13 +1,15 @@
 //! The threads that index: some for all databases of a node, each given one batch of one index at a time.
 //!
 //! Threads are started when there is work for them and end when there was none for a while, so that a node without indexes has
-//! none. Work waits in one queue: an index that has more to do goes to its end, so that all get their turn.
+//! none. Work waits in a queue for each priority: an index that has more to do goes to its end, so that all get their turn. Of
+//! the queues that is next which had the least for its share, as in stride scheduling (Waldspurger and Weihl, 1995).
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
+use query::definition::Priority;
 
 use crate::limits::INDEXING_THREAD_REST;
 
@@ -35,9 +37,53 @@ struct Shared {
     thread_count_max: usize,
 }
 
+/// The turns that wait, by priority.
+#[derive(Default)]
+struct Turns {
+    queues: [Queue; 3],
+    /// What the last one that was taken had had.
+    had: u64,
+}
+
+#[derive(Default)]
+struct Queue {
+    turns: VecDeque<Turn>,
+    /// Turns that were taken, each weighed by the strides of its priority.
+    had: u64,
+}
+
+/// What a turn of each priority costs its queue.
+const STRIDES: [u64; 3] = [4, 2, 1];
+
+impl Turns {
+    fn push(&mut self, priority: Priority, turn: Turn) {
+        let had = self.had;
+        let queue = match (priority, &mut self.queues) {
+            (Priority::Low, [queue, ..]) | (Priority::Normal, [_, queue, _]) | (Priority::High, [.., queue]) => queue,
+        };
+        if queue.turns.is_empty() {
+            // Who had nothing to do has saved nothing up.
+            queue.had = queue.had.max(had);
+        }
+        queue.turns.push_back(turn);
+    }
+
+    fn pop(&mut self) -> Option<Turn> {
+        let waiting = self.queues.iter_mut().zip(STRIDES).rev().filter(|(queue, _)| !queue.turns.is_empty());
+        let (queue, stride) = waiting.min_by_key(|(queue, _)| queue.had)?;
+        self.had = queue.had;
+        queue.had += stride;
+        queue.turns.pop_front()
+    }
+
+    fn len(&self) -> usize {
+        self.queues.iter().map(|queue| queue.turns.len()).sum()
+    }
+}
+
 #[derive(Default)]
 struct State {
-    turns: VecDeque<Turn>,
+    turns: Turns,
     thread_count: usize,
     resting_count: usize,
     is_closed: bool,
@@ -50,13 +96,13 @@ impl IndexingPool {
     }
 
     /// Has a turn taken, some time.
-    pub fn add(&self, turn: Turn) {
+    pub fn add(&self, priority: Priority, turn: Turn) {
         let mut state = self.shared.state.lock();
         if state.is_closed {
             drop(state);
             return drop(turn);
         }
-        state.turns.push_back(turn);
+        state.turns.push(priority, turn);
         drop(state);
         self.staff();
     }
@@ -123,7 +169,7 @@ impl Shared {
     fn next(&self) -> Option<Turn> {
         let mut state = self.state.lock();
         loop {
-            if let (false, Some(turn)) = (state.is_closed, state.turns.pop_front()) {
+            if let (false, Some(turn)) = (state.is_closed, state.turns.pop()) {
                 return Some(turn);
             }
             let mut is_over = state.is_closed;
@@ -131,7 +177,7 @@ impl Shared {
                 state.resting_count += 1;
                 let waited = self.bell.wait_for(&mut state, INDEXING_THREAD_REST);
                 state.resting_count -= 1;
-                is_over = waited.timed_out() && state.turns.is_empty();
+                is_over = waited.timed_out() && state.turns.len() == 0;
             }
             if is_over {
                 state.thread_count -= 1;
@@ -154,16 +200,46 @@ mod tests {
         let (sender, taken) = mpsc::channel();
         for turn in 0..100 {
             let sender = sender.clone();
-            pool.add(Box::new(move |_| {
-                if turn % 10 == 3 {
-                    std::panic::resume_unwind(Box::new("a bug"));
-                }
-                sender.send(turn).unwrap();
-            }));
+            pool.add(
+                Priority::Normal,
+                Box::new(move |_| {
+                    if turn % 10 == 3 {
+                        std::panic::resume_unwind(Box::new("a bug"));
+                    }
+                    sender.send(turn).unwrap();
+                }),
+            );
         }
         drop(sender);
         assert_eq!(taken.iter().count(), 90);
         assert!(pool.shared.state.lock().thread_count <= 2);
+    }
+
+    #[test]
+    fn shares_are_by_priority_and_nobody_waits_for_ever() {
+        let mut turns = Turns::default();
+        let (sender, taken) = mpsc::channel();
+        let add = |turns: &mut Turns, priority: Priority, count: usize| {
+            for _ in 0..count {
+                let sender = sender.clone();
+                turns.push(priority, Box::new(move |_| sender.send(priority).unwrap()));
+            }
+        };
+        let take = |turns: &mut Turns, count: usize| {
+            let mut workplace = Workplace::default();
+            (0..count).for_each(|_| turns.pop().unwrap()(&mut workplace));
+            let taken: Vec<Priority> = taken.try_iter().collect();
+            [Priority::Low, Priority::Normal, Priority::High]
+                .map(|priority| taken.iter().filter(|taken| **taken == priority).count())
+        };
+        add(&mut turns, Priority::High, 100);
+        assert_eq!(take(&mut turns, 60), [0, 0, 60]);
+        // Who comes late does not make up for what went before.
+        add(&mut turns, Priority::Low, 100);
+        add(&mut turns, Priority::Normal, 100);
+        add(&mut turns, Priority::High, 100);
+        assert_eq!(take(&mut turns, 70), [10, 20, 40]);
+        assert_eq!((take(&mut turns, 270), turns.len()), ([90, 80, 100], 0));
     }
 
     #[test]
@@ -172,13 +248,16 @@ mod tests {
         let shared = pool.shared.clone();
         let (running, has_begun) = mpsc::channel();
         let (go_on, waiting) = mpsc::channel::<()>();
-        pool.add(Box::new(move |_| {
-            running.send(()).unwrap();
-            assert_eq!(waiting.recv(), Err(mpsc::RecvError));
-        }));
+        pool.add(
+            Priority::Normal,
+            Box::new(move |_| {
+                running.send(()).unwrap();
+                assert_eq!(waiting.recv(), Err(mpsc::RecvError));
+            }),
+        );
         has_begun.recv().unwrap();
         let (never, forgotten) = mpsc::channel::<()>();
-        pool.add(Box::new(move |_| never.send(()).unwrap()));
+        pool.add(Priority::Normal, Box::new(move |_| never.send(()).unwrap()));
         std::thread::scope(|scope| {
             scope.spawn(|| pool.close());
             assert_eq!(forgotten.recv(), Err(mpsc::RecvError), "it was dropped, not run");
@@ -186,7 +265,7 @@ mod tests {
         });
         assert_eq!(shared.state.lock().thread_count, 0);
         let (never, forgotten) = mpsc::channel::<()>();
-        pool.add(Box::new(move |_| never.send(()).unwrap()));
+        pool.add(Priority::Normal, Box::new(move |_| never.send(()).unwrap()));
         assert_eq!(forgotten.recv(), Err(mpsc::RecvError), "nothing is taken any more");
     }
 }

@@ -1,43 +1,36 @@
-//! The indexes of one database: which there are, which answers a query, and who brings them up to date.
-//!
-//! ```text
-//! commit ─► announce ─► pool: look (which lack something?) ─► a turn for each of those ─► pool: one batch ─► again, or done
-//! ```
-//!
-//! A commit costs the same however many indexes there are: it notes the etag, and has the pool look if nobody is about to. An
-//! index that is up to date is told so, which is what queries wait for.
+//! The indexes of one database: which there are, and which answers a query.
 
-use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock, Weak};
 
 use arc_swap::ArcSwap;
-use documents::{Date, Etag, LastEtags};
+use documents::{Date, Etag};
 use parking_lot::Mutex;
-use query::definition::{AutomaticIndex, IndexDefinition, MapIndex};
+use query::definition::{AutomaticIndex, IndexDefinition, IndexSettings, LockMode, MapIndex};
 
 use super::open::Index;
-use super::pool::{IndexingPool, Workplace};
+use super::pool::IndexingPool;
 use super::stored::StoredIndex;
 use crate::limits::{INDEX_COUNT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAITS_MAX};
-use crate::{Database, Error, Result, folders};
+use crate::{Database, Error, IndexChange, Result, folders};
 
 /// The indexes of a database.
 pub struct Indexes {
     /// Where their folders are; `None`: in memory.
     folder: Option<PathBuf>,
-    open: ArcSwap<Vec<Arc<Index>>>,
+    pub(super) open: ArcSwap<Vec<Arc<Index>>>,
     /// Held by everything that changes which indexes there are.
-    changing: Mutex<()>,
-    pool: Arc<IndexingPool>,
+    pub(super) changing: Mutex<()>,
+    pub(super) pool: Arc<IndexingPool>,
     /// The database that they are of, once it is open.
-    database: OnceLock<Weak<Database>>,
+    pub(super) database: OnceLock<Weak<Database>>,
     /// The last etag that was announced.
-    last_etag: AtomicU64,
+    pub(super) last_etag: AtomicU64,
     /// Whether somebody is about to look.
-    is_announced: AtomicBool,
+    pub(super) is_announced: AtomicBool,
+    /// Whether somebody stopped all: new ones do not begin, either.
+    pub(super) is_paused: AtomicBool,
 }
 
 /// Which index answers a query.
@@ -59,6 +52,7 @@ impl Indexes {
             database: OnceLock::new(),
             last_etag: AtomicU64::new(0),
             is_announced: AtomicBool::new(false),
+            is_paused: AtomicBool::new(false),
         }
     }
 
@@ -91,15 +85,14 @@ impl Indexes {
         let options = storage::Options { flush_after_bytes: INDEX_FLUSH_BYTES, ..storage::Options::default() };
         let Some(folder) = self.folder.as_ref().map(|folder| folder.join(&stored.folder)) else {
             let store = query::index::Index::in_memory(options)?;
-            return Ok(Arc::new(Index::new(stored.definition, stored.is_replacement, stored.created, store, None)?));
+            return Ok(Arc::new(Index::new(stored, store, None)?));
         };
-        let StoredIndex { definition, is_replacement, created, .. } = stored;
         let open = || {
             folders::make(&folder)?;
             let store = folders::open_unlocked(LOCKED_FOLDER_WAITS_MAX, || {
                 Ok(query::index::Index::open(&folder, options.clone())?)
             })?;
-            let index = Index::new(definition.clone(), is_replacement, created, store, Some(folder.clone()))?;
+            let index = Index::new(stored.clone(), store, Some(folder.clone()))?;
             if index.progress().iter().any(|progress| progress.documents.max(progress.tombstones) > last_etag) {
                 return Err(query::index::Error::Corrupt { rule: "no index has what its documents have not" }.into());
             }
@@ -107,7 +100,7 @@ impl Indexes {
         };
         match open() {
             Err(Error::Index(error)) if error.is_damage() => {
-                let index = definition.name();
+                let index = stored.definition.name();
                 tracing::error!(index, %error, "an index cannot be read; it is built anew");
                 folders::remove(&folder)?;
                 open()
@@ -127,13 +120,26 @@ impl Indexes {
         self.open.load().iter().find(|index| documents::id::lower(index.name()) == wanted).cloned()
     }
 
+    /// Those that queries made over a collection; `None`: over all documents.
+    pub fn automatic_of(&self, collection: Option<&str>) -> Vec<Arc<Index>> {
+        let is_of = |index: &&Arc<Index>| {
+            let definition = index.definition().as_automatic();
+            definition.is_some_and(|definition| match (definition.collection.as_deref(), collection) {
+                (Some(own), Some(asked)) => documents::id::is_same(own, asked),
+                (own, asked) => own.is_none() && asked.is_none(),
+            })
+        };
+        self.open.load().iter().filter(is_of).cloned().collect()
+    }
+
     /// The index that answers what `needed` would: of those that cover it one that is complete, and of those the widest.
     pub fn covering(&self, needed: &AutomaticIndex) -> Option<Arc<Index>> {
         let open = self.open.load();
         let automatic = open.iter().filter_map(|index| Some((index, index.definition().as_automatic()?)));
         let covering = automatic.filter(|(_, definition)| definition.covers(needed));
         let widest = covering.max_by_key(|(index, definition)| {
-            (index.failure().is_none(), index.was_complete(), definition.fields().len())
+            let is_kept = index.failure().is_none() && !index.settings().is_disabled;
+            (is_kept, index.was_complete(), definition.fields().len())
         });
         widest.map(|(index, _)| index.clone())
     }
@@ -174,7 +180,8 @@ impl Indexes {
         let database = self.database()?;
         let open = self.open.load();
         let definition = widened(&open, needed);
-        self.add(&database, StoredIndex::new(IndexDefinition::Automatic(definition), false, Date::now()))
+        let definition = IndexDefinition::Automatic(definition);
+        self.add(&database, StoredIndex::new(definition, IndexSettings::default(), false, Date::now()))
     }
 
     /// Keeps a definition and builds its index. The lock `changing` is held.
@@ -185,8 +192,10 @@ impl Indexes {
         // First the definition: a folder without one is swept at the next start.
         database.write(0, |writing| stored.put(writing))?;
         let index = self.open_stored(stored, Etag::MAX)?;
+        index.pause(self.is_paused.load(SeqCst));
         self.change_open(|open| open.push(index.clone()));
         self.give_turn(&index);
+        database.tell_of_index(IndexChange::Added, index.name());
         Ok(index)
     }
 
@@ -201,22 +210,24 @@ impl Indexes {
     }
 
     /// Takes over a definition. If there is an index of its name that is another, that answers until the new one has all that
-    /// there is; if it is the same, nothing happens.
+    /// there is; if it is the same, only its settings change.
     ///
     /// # Errors
     ///
     /// The index of that name is locked; there are too many; storage fails.
-    pub fn put(&self, definition: MapIndex) -> Result<()> {
+    pub fn put(&self, definition: MapIndex, settings: IndexSettings) -> Result<()> {
         let _changing = self.changing.lock();
         let database = self.database()?;
         let name = definition.name().to_owned();
         let now = self.by_name(&name);
         if let Some(now) = &now {
             let is_same = self::is_same(now, &definition);
-            match now.definition().as_map().map_or("Unlock", |map| map.lock_mode()) {
-                "LockedIgnore" => return Ok(()),
-                "LockedError" if !is_same => return Err(Error::IndexLocked { name }),
-                _ => {}
+            match now.settings().lock_mode {
+                LockMode::LockedIgnore => return Ok(()),
+                LockMode::LockedError if !is_same || now.settings() != settings => {
+                    return Err(Error::IndexLocked { name });
+                }
+                LockMode::LockedError | LockMode::Unlock => {}
             }
             let replacement = self.replacement_of(now);
             if let Some(replacement) =
@@ -224,36 +235,32 @@ impl Indexes {
             {
                 self.remove_open(&replacement)?;
             }
-            if is_same || self.replacement_of(now).is_some() {
-                return Ok(());
+            if let Some(index) = if is_same { Some(now.clone()) } else { self.replacement_of(now) } {
+                return self.change_one(&database, &index, settings);
             }
         }
         let definition = IndexDefinition::Map(Arc::new(definition));
-        self.add(&database, StoredIndex::new(definition, now.is_some(), Date::now())).map(drop)
+        self.add(&database, StoredIndex::new(definition, settings, now.is_some(), Date::now())).map(drop)
     }
 
     /// The index that is built to stand in for another.
-    fn replacement_of(&self, index: &Index) -> Option<Arc<Index>> {
+    pub(super) fn replacement_of(&self, index: &Index) -> Option<Arc<Index>> {
         let name = |index: &Index| documents::id::lower(&index.definition().name());
         let wanted = name(index);
         self.open.load().iter().find(|other| other.is_replacement() && name(other) == wanted).cloned()
     }
 
     /// Puts a replacement, which has all that there is now, in place of the other.
-    fn replace(&self, replacement: &Arc<Index>) -> Result<()> {
+    pub(super) fn replace(&self, replacement: &Arc<Index>) -> Result<()> {
         let _changing = self.changing.lock();
         if replacement.is_removed() {
             return Ok(());
         }
         let name = replacement.definition().name();
         let replaced = self.by_name(&name);
-        let stored = StoredIndex {
-            definition: replacement.definition().clone(),
-            is_replacement: false,
-            folder: replacement.folder_name(),
-            created: replacement.created(),
-        };
-        self.database()?.write_patiently(0, |writing| {
+        let stored = StoredIndex { is_replacement: false, ..replacement.stored() };
+        let database = self.database()?;
+        database.write_patiently(0, |writing| {
             StoredIndex::delete(&name, true, writing)?;
             stored.put(writing)
         })?;
@@ -263,6 +270,7 @@ impl Indexes {
         if let Some(replaced) = replaced {
             replaced.remove();
         }
+        database.tell_of_index(IndexChange::Replaced, replacement.name());
         Ok(())
     }
 
@@ -274,10 +282,10 @@ impl Indexes {
     pub fn remove(&self, name: &str) -> Result<bool> {
         let _changing = self.changing.lock();
         let Some(index) = self.by_name(name) else { return Ok(false) };
-        match index.definition().as_map().map_or("Unlock", |map| map.lock_mode()) {
-            "LockedIgnore" => return Ok(true),
-            "LockedError" => return Err(Error::IndexLocked { name: index.name().to_owned() }),
-            _ => {}
+        match index.settings().lock_mode {
+            LockMode::Unlock => {}
+            LockMode::LockedIgnore => return Ok(true),
+            LockMode::LockedError => return Err(Error::IndexLocked { name: index.name().to_owned() }),
         }
         if let Some(replacement) = self.replacement_of(&index) {
             self.remove_open(&replacement)?;
@@ -287,12 +295,13 @@ impl Indexes {
     }
 
     /// The lock `changing` is held.
-    fn remove_open(&self, index: &Arc<Index>) -> Result<()> {
+    pub(super) fn remove_open(&self, index: &Arc<Index>) -> Result<()> {
         let database = self.database()?;
         let name = index.definition().name();
         database.write_patiently(0, |writing| StoredIndex::delete(&name, index.is_replacement(), writing))?;
         self.change_open(|open| open.retain(|other| !Arc::ptr_eq(other, index)));
         index.remove();
+        database.tell_of_index(IndexChange::Removed, index.name());
         Ok(())
     }
 
@@ -304,9 +313,11 @@ impl Indexes {
     pub fn reset(&self, name: &str) -> Result<bool> {
         let _changing = self.changing.lock();
         let Some(index) = self.by_name(name) else { return Ok(false) };
-        let stored = StoredIndex::new(index.definition().clone(), index.is_replacement(), index.created());
+        let StoredIndex { definition, settings, is_replacement, created, .. } = index.stored();
+        let stored = StoredIndex::new(definition, settings, is_replacement, created);
         self.database()?.write(0, |writing| stored.put(writing))?;
         let anew = self.open_stored(stored, Etag::MAX)?;
+        anew.pause(index.is_paused());
         self.change_open(|open| {
             open.retain(|other| !Arc::ptr_eq(other, &index));
             open.push(anew.clone());
@@ -316,148 +327,9 @@ impl Indexes {
         Ok(true)
     }
 
-    fn database(&self) -> Result<Arc<Database>> {
+    pub(super) fn database(&self) -> Result<Arc<Database>> {
         let database = self.database.get().and_then(Weak::upgrade);
         database.ok_or(Error::Corrupt { rule: "indexes belong to an open database" })
-    }
-
-    /// Something was committed. Called on the thread that committed: it only notes and wakes.
-    #[inline]
-    pub(crate) fn committed(&self, last_etag: Etag) {
-        self.last_etag.fetch_max(last_etag, SeqCst);
-        if self.open.load().is_empty() || self.is_announced.swap(true, SeqCst) {
-            return;
-        }
-        let Some(database) = self.database.get().cloned() else { return };
-        self.pool.add(Box::new(move |_| {
-            let Some(database) = database.upgrade() else { return };
-            if let Err(error) = database.indexes().look(&database) {
-                tracing::error!(database = database.name(), %error, "what indexes lack cannot be read");
-            }
-        }));
-    }
-
-    /// Nothing is indexed any more, for now: nobody waits for it.
-    pub(crate) fn rest(&self) {
-        self.open.load_full().iter().for_each(|index| index.rest());
-    }
-
-    /// Has what was not indexed while the database was closed be indexed.
-    pub(crate) fn go_on(&self) {
-        self.open.load_full().iter().for_each(|index| index.go_on());
-        self.committed(0);
-    }
-
-    /// Gives each index that lacks something a turn, and tells the others that they are up to date.
-    fn look(&self, database: &Arc<Database>) -> Result<()> {
-        self.is_announced.store(false, SeqCst);
-        let documents = database.read();
-        let last_etag = documents.last_etag()?;
-        let mut sources: HashMap<Option<&str>, LastEtags> = HashMap::new();
-        let open = self.open.load_full();
-        let mut last = Vec::new();
-        for index in open.iter() {
-            last.clear();
-            for source in index.sources() {
-                let source = source.collection.as_deref();
-                // Many indexes have few sources.
-                last.push(match sources.get(&source) {
-                    Some(last) => *last,
-                    None => *sources.entry(source).or_insert(documents.last_etags(source)?),
-                });
-            }
-            let lacks = index.lacks(&last);
-            if !lacks {
-                index.is_current(last_etag);
-            }
-            // What it stands in for goes in a turn.
-            if lacks || (index.failure().is_none() && !index.has_stepped_in.load(SeqCst)) {
-                self.give_turn(index);
-            }
-        }
-        Ok(())
-    }
-
-    /// Unless it has one coming.
-    fn give_turn(&self, index: &Arc<Index>) {
-        if !index.has_turn.swap(true, SeqCst) {
-            self.add_turn(index.clone());
-        }
-    }
-
-    fn add_turn(&self, index: Arc<Index>) {
-        let Some(database) = self.database.get().cloned() else { return };
-        self.pool.add(Box::new(move |workplace| {
-            let Some(database) = database.upgrade() else { return };
-            if database.is_closed() || index.is_removed() {
-                index.has_turn.store(false, SeqCst);
-                // Whoever opened the database again meanwhile saw that it had a turn.
-                if !database.is_closed() && !index.is_removed() {
-                    database.indexes().give_turn(&index);
-                }
-                return;
-            }
-            database.indexes().take_turn(&database, &index, workplace);
-        }));
-    }
-
-    fn take_turn(&self, database: &Arc<Database>, index: &Arc<Index>, workplace: &mut Workplace) {
-        let documents = database.read();
-        let turn = documents.last_etag().map_err(Error::from).and_then(|last_etag| {
-            // A bug in indexing ends this index, and tells those who wait for it.
-            let turn = catch_unwind(AssertUnwindSafe(|| index.take_turn(&documents, workplace)));
-            Ok((last_etag, turn.unwrap_or(Err(query::index::Error::Bug.into()))?))
-        });
-        drop(documents);
-        match turn {
-            Ok((_, false)) => self.add_turn(index.clone()),
-            Ok((last_etag, true)) => {
-                index.has_turn.store(false, SeqCst);
-                if self.last_etag.load(SeqCst) > last_etag {
-                    // Who looked meanwhile saw that it had a turn.
-                    self.committed(last_etag);
-                }
-                if !index.has_stepped_in.swap(true, SeqCst) && !self.step_in(index) {
-                    // The next round of maintenance tries again.
-                    index.has_stepped_in.store(false, SeqCst);
-                }
-            }
-            Err(error) => {
-                index.has_turn.store(false, SeqCst);
-                index.fail(match error {
-                    Error::Index(error) => error,
-                    Error::Storage(error) => error.into(),
-                    Error::Documents(error) => error.into(),
-                    _ => query::index::Error::Corrupt { rule: "its documents can be read" },
-                });
-            }
-        }
-    }
-
-    /// Puts an index, which has all that there is now, in place of what it stands in for. False: that failed.
-    fn step_in(&self, index: &Arc<Index>) -> bool {
-        let done = match index.definition() {
-            IndexDefinition::Automatic(definition) => self.remove_superseded(index, definition),
-            IndexDefinition::Map(_) if index.is_replacement() => self.replace(index),
-            IndexDefinition::Map(_) => Ok(()),
-        };
-        if let Err(error) = &done {
-            tracing::warn!(index = index.name(), %error, "an index could not be put in place of another");
-        }
-        done.is_ok()
-    }
-
-    /// Removes those that answer nothing that a new, complete one does not.
-    fn remove_superseded(&self, by: &Arc<Index>, definition: &AutomaticIndex) -> Result<()> {
-        let _changing = self.changing.lock();
-        let is_superseded = |index: &&Arc<Index>| {
-            let other = index.definition().as_automatic().filter(|_| !Arc::ptr_eq(index, by));
-            other.is_some_and(|other| definition.covers(other) && !other.covers(definition))
-        };
-        if !self.open.load().iter().any(|index| Arc::ptr_eq(index, by)) {
-            return Ok(());
-        }
-        self.open.load_full().iter().filter(is_superseded).try_for_each(|index| self.remove_open(index))
     }
 
     /// Up to where no index needs tombstones any more, whatever happens; `None` without indexes.
@@ -485,30 +357,6 @@ impl Indexes {
             }
         }
         Ok(seen)
-    }
-
-    /// What is due now and then: flushes those at rest, and builds anew those that failed.
-    pub(crate) fn maintain(&self) {
-        if self.open.load().iter().any(|index| !index.has_stepped_in.load(SeqCst)) {
-            // Those that could not try again.
-            self.committed(0);
-        }
-        for index in self.open.load_full().iter() {
-            let done = match index.failure() {
-                // It would fail again.
-                Some(query::index::Error::TooManyFailures { .. } | query::index::Error::Bug) => Ok(()),
-                Some(_) => self.reset(index.name()).map(drop),
-                None => index.flush_if_idle().map(drop),
-            };
-            if let Err(error) = done {
-                tracing::warn!(index = index.name(), %error, "an index could not be flushed or built anew");
-            }
-        }
-    }
-
-    /// Whether none has a turn coming.
-    pub(crate) fn are_at_rest(&self) -> bool {
-        !self.is_announced.load(SeqCst) && self.open.load().iter().all(|index| !index.has_turn.load(SeqCst))
     }
 
     /// Bytes of all files.

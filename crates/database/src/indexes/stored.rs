@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! {"Automatic":{"Collection":"Users","Fields":[{"Name":"Age","IsNameQuoted":false,"IsExact":false}]},
-//!  "Folder":"5f..","Created":"2026-..","IsReplacement":false}
+//!  "Folder":"5f..","Created":"2026-..","IsReplacement":false,
+//!  "Settings":{"LockMode":"Unlock","Priority":"Normal","State":"Normal"}}
 //! ```
 //!
 //! In place of `Automatic`, `Map` has the definition as a client gave it. A replacement is kept under a name of its own.
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 use documents::{Date, Snapshot, Writing, id};
 use json::Value;
-use query::definition::{AutomaticIndex, IndexDefinition, MapIndex};
+use query::definition::{AutomaticIndex, IndexDefinition, IndexSettings, MapIndex};
 
 use crate::Result;
 
@@ -22,6 +23,7 @@ const KIND: &str = "index";
 #[derive(Clone, Debug)]
 pub(super) struct StoredIndex {
     pub definition: IndexDefinition,
+    pub settings: IndexSettings,
     /// It is built to stand in for the one of its name.
     pub is_replacement: bool,
     /// The name of its folder: never that of another index, so that what is left of a removed one is not taken for it.
@@ -31,9 +33,14 @@ pub(super) struct StoredIndex {
 
 impl StoredIndex {
     /// One with a folder of its own.
-    pub fn new(definition: IndexDefinition, is_replacement: bool, created: Date) -> StoredIndex {
+    pub fn new(
+        definition: IndexDefinition,
+        settings: IndexSettings,
+        is_replacement: bool,
+        created: Date,
+    ) -> StoredIndex {
         let folder = format!("{:032x}", u128::from_ne_bytes(id::random_bytes()));
-        StoredIndex { definition, is_replacement, folder, created }
+        StoredIndex { definition, settings, is_replacement, folder, created }
     }
 
     /// Those that can be read; of the others it is logged that they are there, and why they cannot.
@@ -70,10 +77,12 @@ impl StoredIndex {
             }
             (None, None) => return Err("it is of no kind that is known".to_owned()),
         };
+        let settings = value.get("Settings").ok_or_else(|| lacks("Settings"))?;
         let is_replacement = value.get("IsReplacement").and_then(Value::as_bool);
         let folder = text("Folder").filter(|folder| folder.bytes().all(|byte| byte.is_ascii_hexdigit()));
         Ok(StoredIndex {
             definition,
+            settings: IndexSettings::from_json(settings).map_err(|error| error.to_string())?,
             is_replacement: is_replacement.ok_or_else(|| lacks("IsReplacement"))?,
             folder: folder.ok_or_else(|| lacks("Folder"))?.to_owned(),
             created: text("Created").and_then(Date::parse).ok_or_else(|| lacks("Created"))?,
@@ -86,6 +95,7 @@ impl StoredIndex {
             IndexDefinition::Automatic(index) => value.set("Automatic", index.to_json()),
             IndexDefinition::Map(index) => value.set("Map", index.given().clone()),
         }
+        value.set("Settings", self.settings.to_json());
         value.set("IsReplacement", Value::Bool(self.is_replacement));
         value.set("Folder", Value::String(self.folder.clone()));
         value.set("Created", Value::String(self.created.to_string()));
@@ -122,7 +132,8 @@ mod tests {
         let given = br#"{"Name":"X","Maps":["from u in docs.Us select new { u.A }"],"Priority":null}"#;
         let map = MapIndex::from_json(&Value::parse(given).unwrap()).unwrap();
         for definition in [IndexDefinition::Automatic(automatic), IndexDefinition::Map(Arc::new(map))] {
-            let stored = StoredIndex::new(definition, true, Date::now());
+            let settings = IndexSettings { is_disabled: true, ..IndexSettings::default() };
+            let stored = StoredIndex::new(definition, settings, true, Date::now());
             let read = StoredIndex::read(&stored.bytes()).unwrap();
             assert_eq!((read.bytes(), read.definition.name()), (stored.bytes(), stored.definition.name()));
             let elsewhere = StoredIndex { folder: "../x".to_owned(), ..stored };
@@ -146,6 +157,6 @@ mod tests {
             r#"{"Map":{"Name":"X","Maps":["from u in docs.Us select new { A = u.Foo() }"]}}"#,
             "Failed to compile index X\n\n1:38 ",
         );
-        check(r#"{"Map":{"Name":"X","Maps":["from u in docs.Us select new { u.A }"]}}"#, "'IsReplacement' is missing");
+        check(r#"{"Map":{"Name":"X","Maps":["from u in docs.Us select new { u.A }"]}}"#, "'Settings' is missing");
     }
 }

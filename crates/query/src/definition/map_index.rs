@@ -83,9 +83,7 @@ const NOT_SUPPORTED: [(&str, &str); 6] = [
 ];
 
 /// Properties that may have the values that say nothing, and others only when they can be heeded.
-const ONLY: [(&str, &[&str], &str); 5] = [
-    ("Priority", &["Normal"], "the priority of an index"),
-    ("State", &["Normal"], "the state of an index"),
+const ONLY: [(&str, &[&str], &str); 3] = [
     ("DeploymentMode", &["Parallel"], "'DeploymentMode' of an index"),
     ("ArchivedDataProcessingBehavior", &["ExcludeArchived"], "'ArchivedDataProcessingBehavior' of an index"),
     ("SourceType", &["Documents", "None"], "indexes over anything but documents"),
@@ -235,7 +233,7 @@ impl MapIndex {
             Some(Value::Array(elements)) if elements.is_empty() => None,
             Some(value) => Some(value.clone()),
         };
-        ["Maps", "Reduce", "AdditionalSources", "Fields", "Configuration", "LockMode"]
+        ["Maps", "Reduce", "AdditionalSources", "Fields", "Configuration"]
             .iter()
             .all(|key| said(self.given.get(key)) == said(other.get(key)))
     }
@@ -244,11 +242,6 @@ impl MapIndex {
     pub fn is_script(&self) -> bool {
         let maps = self.given.get("Maps");
         matches!(maps, Some(Value::Array(texts)) if texts.iter().filter_map(Value::as_str).any(|text| !is_csharp(text)))
-    }
-
-    /// `Unlock`, `LockedIgnore` or `LockedError`.
-    pub fn lock_mode(&self) -> &str {
-        self.given.get("LockMode").and_then(Value::as_str).unwrap_or("Unlock")
     }
 }
 
@@ -308,11 +301,7 @@ fn refuse_missing(given: &Value) -> Result<(), DefinitionError> {
             Some(_) => return Err(DefinitionError::NotSupported(feature.to_owned())),
         }
     }
-    match given.get("LockMode").map(Value::as_str) {
-        None | Some(None) if !matches!(given.get("LockMode"), Some(value) if *value != Value::Null) => Ok(()),
-        Some(Some("Unlock" | "LockedIgnore" | "LockedError")) => Ok(()),
-        _ => Err(DefinitionError::Invalid("'LockMode' must be Unlock, LockedIgnore or LockedError".to_owned())),
-    }
+    Ok(())
 }
 
 /// The texts of the added sources, which are JavaScript where the maps are.
@@ -510,7 +499,6 @@ mod tests {
         check(r#"{"Name":"X","Maps":[]}"#, "Invalid");
         check(&format!(r#"{{"Name":"X",{MAP},"Fields":{{"A":{{"Storage":"Perhaps"}}}}}}"#), "Invalid(\"'Storage'");
         check(&format!(r#"{{"Name":"Auto/X",{MAP}}}"#), "Invalid");
-        check(&format!(r#"{{"Name":"X",{MAP},"LockMode":"Perhaps"}}"#), "Invalid(\"'LockMode'");
         check(r#"{"Name":"X","Maps":["from u in docs.Users select new { A = u.Foo( }"]}"#, "Compile");
         check(
             r#"{"Name":"X","Maps":["map('Users', u => ({ a: load(u.A, 'B').C }))"]}"#,
@@ -523,7 +511,7 @@ mod tests {
         );
         for (more, feature) in [
             (r#""AdditionalSources":{"x":"y"}"#, "'AdditionalSources' in C# of an index"),
-            (r#""Priority":"High""#, "the priority of an index"),
+            (r#""AdditionalAssemblies":["x"]"#, "'AdditionalAssemblies' of an index"),
         ] {
             check(&format!(r#"{{"Name":"X",{MAP},{more}}}"#), &format!("NotSupported(\"{feature}\")"));
         }

@@ -6,10 +6,12 @@ mod automatic;
 mod either;
 mod field;
 mod map_index;
+mod settings;
 mod source;
 
 pub use automatic::{ALL_DOCUMENTS, AutomaticIndex, COUNT, GroupedBy, name_of};
 pub use either::IndexDefinition;
 pub use field::{Analysis, Field, FieldName, FieldNeeds, Fields, MarkedText};
 pub use map_index::{DefinitionError, MapIndex};
+pub use settings::{IndexSettings, LockMode, Priority};
 pub use source::IndexSource;

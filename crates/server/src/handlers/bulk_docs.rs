@@ -1,13 +1,14 @@
 //! `POST /databases/{name}/bulk_docs`: several commands in one transaction.
 //!
 //! 201 `{Results: [one per command]}`; nothing is applied when one fails (409 for a change vector that does not fit).
-//! Only the JSON form: `multipart` bodies carry attachments, which are not there yet. `waitForIndexesTimeout` and what goes
-//! with it waits for nothing while there are no indexes.
+//! Only the JSON form: `multipart` bodies carry attachments, which are not there yet. `waitForIndexesTimeout`,
+//! `waitForIndexThrow`, `waitForSpecificIndex`: 408 if indexes do not have the batch in time; it is applied all the same.
 
 use database::documents::Batch;
 use hyper::StatusCode;
 use hyper::header::CONTENT_TYPE;
 
+use super::indexes::IndexWait;
 use super::patches::submit;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
@@ -33,6 +34,7 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     if waits_for_replicas(exchange.query())? {
         return Err(Error::not_supported("waiting for replication"));
     }
+    let index_wait = IndexWait::of(exchange.query())?;
     let body = exchange.read_body().await?;
     let size = body.len();
     let parse = move || Ok(Batch::from_bulk_docs(&body)?);
@@ -41,6 +43,9 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
         return Ok(reply::json(StatusCode::CREATED, &b"{\"Results\":[]}"[..]));
     }
     let outcome = submit(&exchange.node, exchange.database(), batch).await?;
+    if let Some(index_wait) = index_wait {
+        index_wait.wait(&exchange, &outcome).await?;
+    }
     let mut body = Vec::with_capacity(16 + 160 * outcome.results.len());
     outcome.write(&mut json::Writer::new(&mut body));
     Ok(reply::json(StatusCode::CREATED, body))

@@ -5,7 +5,7 @@
 //! the reason in the closing frame and in the log: its client connects again and loads anew what it holds. So is one whose
 //! client takes nothing, does not answer pings, or watches too much, and those of a database that is disabled or deleted.
 //!
-//! Counters, time series and indexes are not there yet, so that watching them is confirmed and nothing ever happens.
+//! Counters and time series are not there yet, so that watching them is confirmed and nothing ever happens.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -13,12 +13,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use database::{Database, Operation, OperationStatus, Progress};
+use database::{Database, IndexChange, Operation, OperationStatus, Progress};
 use futures_util::{SinkExt, StreamExt};
 use hyper::StatusCode;
 use hyper::header::{CONNECTION, HeaderName, HeaderValue, UPGRADE};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
+use tokio::sync::broadcast;
 use tokio::time::MissedTickBehavior;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
@@ -28,7 +29,7 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, Role, WebSoc
 use super::operations;
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, Upgrade};
-use crate::feed::{Change, Feed, News, Place};
+use crate::feed::{Change, Feed, IndexNews, News, Place};
 use crate::limits::{
     CHANGES_COMMAND_SIZE_MAX, Limits, OPERATION_INTERVAL, PINGS_PER_IDLE, PINGS_UNANSWERED_MAX, WATCHED_COUNT_MAX,
     WATCHED_NAME_SIZE_MAX, WATCHED_SIZE_MAX,
@@ -116,6 +117,7 @@ async fn talk(socket: &mut Socket, feed: &Arc<Feed>, limits: &Limits) -> End {
     let mut watched = Watched::default();
     // Only who watches documents has a place in the feed.
     let mut place: Option<Place> = None;
+    let mut index_news: Option<broadcast::Receiver<IndexNews>> = None;
     let mut news = feed.news();
     let mut ticks = tokio::time::interval(OPERATION_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -150,6 +152,11 @@ async fn talk(socket: &mut Socket, feed: &Arc<Feed>, limits: &Limits) -> End {
                             (false, _) => place = None,
                             (true, Some(_)) => {}
                         }
+                        match (watched.has_indexes(), &index_news) {
+                            (true, None) => index_news = Some(feed.watch_indexes()),
+                            (false, _) => index_news = None,
+                            (true, Some(_)) => {}
+                        }
                         Some(Message::text(confirmed))
                     }
                     Some(Ok(Message::Ping(data))) => Some(Message::Pong(data)),
@@ -167,6 +174,10 @@ async fn talk(socket: &mut Socket, feed: &Arc<Feed>, limits: &Limits) -> End {
                     watched.document_changes(&taken.changes).map(Message::text)
                 }
             },
+            news = next_of(&mut index_news) => match news {
+                Some(news) => watched.index_change(&news).map(Message::text),
+                None => return refuse("its client is too far behind (the limit INDEX_CHANGES_KEPT_MAX)"),
+            },
             _ = ticks.tick(), if watched.has_operations() => {
                 watched.operation_changes(feed.database()).map(Message::text)
             }
@@ -178,6 +189,14 @@ async fn talk(socket: &mut Socket, feed: &Arc<Feed>, limits: &Limits) -> End {
                 Some(Message::Ping(Vec::new().into()))
             }
         };
+    }
+}
+
+/// What happens next to an index; `None`: the receiver lacks something. Without one nothing ever happens.
+async fn next_of(news: &mut Option<broadcast::Receiver<IndexNews>>) -> Option<IndexNews> {
+    match news {
+        Some(news) => news.recv().await.ok(),
+        None => std::future::pending().await,
     }
 }
 
@@ -193,6 +212,9 @@ struct Watched {
     ids: BTreeSet<String>,
     prefixes: BTreeSet<String>,
     collections: BTreeSet<String>,
+    all_indexes: bool,
+    /// Lower-cased names.
+    indexes: BTreeSet<String>,
     aggressive_caching: bool,
     all_operations: bool,
     /// Those that have not ended, as far as was told.
@@ -229,6 +251,8 @@ impl Watched {
             "doc" => change(&mut self.ids, &mut self.size, is_on, parameter)?,
             "prefix" => change(&mut self.prefixes, &mut self.size, is_on, parameter)?,
             "collection" => change(&mut self.collections, &mut self.size, is_on, parameter)?,
+            "indexes" => self.all_indexes = is_on,
+            "index" => change(&mut self.indexes, &mut self.size, is_on, parameter)?,
             "aggressive-caching" => self.aggressive_caching = is_on,
             "operations" => self.all_operations = is_on,
             "operation" => {
@@ -241,8 +265,6 @@ impl Watched {
                 }
             }
             "topology-change"
-            | "index"
-            | "indexes"
             | "counters"
             | "counter"
             | "document-counters"
@@ -253,7 +275,7 @@ impl Watched {
             | "document-timeseries" => {}
             _ => return Err(UNKNOWN),
         }
-        let names = self.ids.len() + self.prefixes.len() + self.collections.len();
+        let names = self.ids.len() + self.prefixes.len() + self.collections.len() + self.indexes.len();
         if names + self.operations.len() > WATCHED_COUNT_MAX {
             return Err("its client watches too much (the limit WATCHED_COUNT_MAX)");
         }
@@ -273,6 +295,10 @@ impl Watched {
     fn has_documents(&self) -> bool {
         let sets = [&self.ids, &self.prefixes, &self.collections];
         self.all_documents || self.aggressive_caching || sets.iter().any(|set| !set.is_empty())
+    }
+
+    fn has_indexes(&self) -> bool {
+        self.all_indexes || !self.indexes.is_empty()
     }
 
     fn has_operations(&self) -> bool {
@@ -307,6 +333,33 @@ impl Watched {
             }
         });
         String::from_utf8(frame).ok().filter(|_| !is_empty)
+    }
+
+    /// A frame with what happened to an index, if this client asked for it.
+    fn index_change(&self, news: &IndexNews) -> Option<String> {
+        if !self.all_indexes && !self.indexes.contains(&*news.key) {
+            return None;
+        }
+        let kind = match news.change {
+            IndexChange::Added => "IndexAdded",
+            IndexChange::Removed => "IndexRemoved",
+            IndexChange::BatchCompleted => "BatchCompleted",
+            IndexChange::Replaced => "SideBySideReplace",
+            IndexChange::Failed => "IndexMarkedAsErrored",
+            IndexChange::Paused => "IndexPaused",
+            IndexChange::Disabled => "IndexDemotedToDisabled",
+            IndexChange::LockModeChanged => "LockModeChanged",
+            IndexChange::PriorityChanged => "PriorityChanged",
+        };
+        let mut frame = Vec::new();
+        json::Writer::new(&mut frame).array(|json| {
+            json.object(|json| {
+                json.name("Type").string("IndexChange").name("Value").object(|json| {
+                    json.name("Type").string(kind).name("Name").string(&news.name);
+                });
+            });
+        });
+        String::from_utf8(frame).ok()
     }
 
     /// A frame with the operations whose state changed since it was told.

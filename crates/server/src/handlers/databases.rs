@@ -1,10 +1,13 @@
 //! `/databases` and `/admin/databases`: names, records, creating, deleting, switching on and off.
 
-use database::{DatabaseRecord, LockMode};
+use std::sync::Arc;
+
+use database::{Database, DatabaseRecord, LockMode};
 use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 use json::{Value, Writer};
 
+use super::indexes::IndexesOfRecord;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
@@ -107,29 +110,36 @@ fn write_info(json: &mut Writer<'_>, exchange: &Exchange, record: &DatabaseRecor
 }
 
 /// GET `/admin/databases`: `name`; 404 if there is none.
-pub(crate) fn record(exchange: &Exchange) -> Result<Reply> {
-    let name = exchange.required("name")?;
-    match exchange.node.databases.record(&name) {
-        Ok(record) => Ok(record_reply(&record)),
+pub(crate) async fn record(exchange: Exchange) -> Result<Reply> {
+    let name = exchange.required("name")?.into_owned();
+    let databases = exchange.node.databases.clone();
+    // Its database may have to be opened.
+    let read = move || match databases.record(&name) {
+        Ok(record) => Ok(record_reply(&record, databases.find(&name).ok())),
         Err(database::Error::Missing { .. }) => Ok(missing(&name, StatusCode::NOT_FOUND)),
         Err(error) => Err(error.into()),
-    }
+    };
+    exchange.node.bridge.run(Pool::Short, read).await
 }
 
 /// GET `/databases/{name}/admin/record`.
 pub(crate) fn own_record(exchange: &Exchange) -> Result<Reply> {
-    Ok(record_reply(&*exchange.node.databases.record(exchange.database().name())?))
+    let database = exchange.database().clone();
+    Ok(record_reply(&*exchange.node.databases.record(database.name())?, Some(database)))
 }
 
-fn record_reply(record: &DatabaseRecord) -> Reply {
+/// * `database`: `None`: it cannot be opened, so that it tells of no indexes.
+fn record_reply(record: &DatabaseRecord, database: Option<Arc<Database>>) -> Reply {
+    let indexes = database.map(|database| IndexesOfRecord::of(&database));
     reply::object(StatusCode::OK, |json| {
         for (name, default) in DEFAULTS {
+            let json = json.name(name);
             // Some clients send `null` for all that they do not set, and cannot read it back.
-            match record.value.get(name).filter(|value| **value != Value::Null) {
-                Some(value) => value.write(json.name(name)),
-                None => {
-                    json.name(name).raw(default.as_bytes());
-                }
+            match (record.value.get(name).filter(|value| **value != Value::Null), &indexes) {
+                (Some(value), _) => value.write(json),
+                (None, Some(indexes)) if name == "Indexes" => _ = json.raw(&indexes.defined),
+                (None, Some(indexes)) if name == "AutoIndexes" => _ = json.raw(&indexes.automatic),
+                (None, _) => _ = json.raw(default.as_bytes()),
             }
         }
         for (name, value) in record.value.members() {
@@ -159,7 +169,6 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let asked = exchange.query().get_nonempty("name").map(std::borrow::Cow::into_owned);
     let in_record = record.get("DatabaseName").and_then(Value::as_str).map(str::to_owned);
     let name = asked.or(in_record).unwrap_or_default();
-    refuse_missing(&record)?;
     record.get("Settings").map_or(Ok(()), check_settings)?;
     let members = record.get("Topology").map_or(Ok(Vec::new()), |topology| strings(topology, "Members"))?;
     let own_tag = exchange.node.databases.node_tag();
@@ -183,6 +192,10 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
         .node
         .bridge
         .run(Pool::Short, move || {
+            if let Ok(database) = databases.find(&name) {
+                IndexesOfRecord::of(&database).take_unchanged(&mut record);
+            }
+            refuse_missing(&record)?;
             Ok(match etag {
                 Some(etag) => databases.update(&name, &record, Some(etag), request_id.as_deref())?,
                 None => {
@@ -217,8 +230,8 @@ const MISSING: [(&str, &str); 39] = [
     ("DocumentsCompression", "document compression settings"),
     ("Sorters", "custom sorters"),
     ("Analyzers", "custom analyzers"),
-    ("Indexes", "indexes"),
-    ("AutoIndexes", "indexes"),
+    ("Indexes", "indexes in the record of a database"),
+    ("AutoIndexes", "indexes in the record of a database"),
     ("Revisions", "revisions"),
     ("RevisionsBin", "revisions"),
     ("RevisionsForConflicts", "revisions"),

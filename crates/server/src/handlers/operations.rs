@@ -3,7 +3,7 @@
 //! GET `next-operation-id`; GET `state`: `id`, 404 if unknown; POST `kill`: `id`, 204. The same for the server itself at
 //! `/operations`.
 
-use database::{Operation, OperationStatus, Operations};
+use database::{Operation, OperationDetail, OperationStatus, Operations};
 use hyper::StatusCode;
 
 use crate::error::{Error, Result};
@@ -69,14 +69,7 @@ pub(crate) fn write(json: &mut json::Writer<'_>, operation: &Operation) {
                 json.name("Total").unsigned(result.total).name("Message").string(&result.message);
                 json.name("Details").array(|json| {
                     for detail in &result.details {
-                        json.object(|json| {
-                            json.name("$type").string(
-                                "Raven.Client.Documents.Operations.BulkOperationResult+PatchDetails, Raven.Client",
-                            );
-                            json.name("Id").string(&detail.id);
-                            json.name("ChangeVector").optional_string(detail.change_vector.as_deref());
-                            json.name("Status").string(detail.status);
-                        });
+                        json.object(|json| write_detail(json, detail));
                     }
                 });
                 json.name("Query").null();
@@ -112,4 +105,18 @@ pub(crate) fn kill(exchange: &Exchange) -> Result<Reply> {
         None => return Err(Error::Argument(format!("Operation {id} was not registered"))),
     }
     Ok(reply::empty(StatusCode::NO_CONTENT))
+}
+fn write_detail(json: &mut json::Writer<'_>, detail: &OperationDetail) {
+    const RESULT: &str = "Raven.Client.Documents.Operations.BulkOperationResult";
+    match detail {
+        OperationDetail::Patched { id, change_vector, status } => {
+            json.name("$type").string(&format!("{RESULT}+PatchDetails, Raven.Client"));
+            json.name("Id").string(id).name("ChangeVector").optional_string(change_vector.as_deref());
+            json.name("Status").string(status);
+        }
+        OperationDetail::Deleted { id } => {
+            json.name("$type").string(&format!("{RESULT}+DeleteDetails, Raven.Client"));
+            json.name("Id").string(id).name("Etag").null();
+        }
+    }
 }

@@ -322,3 +322,42 @@ fn a_database_that_goes_closes_the_socket() {
     wire.call("DELETE /admin/databases", r#"{"DatabaseNames":["db"],"HardDelete":true}"#);
     assert_eq!(socket.read(), None);
 }
+
+#[test]
+fn what_happens_to_indexes_is_told_to_those_who_watch_them() {
+    let wire = Wire::with_database();
+    let (mut all, mut one) = (Socket::open(&wire), Socket::open(&wire));
+    all.watch("watch-indexes", "");
+    one.watch("watch-index", "B");
+    let news =
+        |kind: &str, name: &str| format!(r#"[{{"Type":"IndexChange","Value":{{"Type":"{kind}","Name":"{name}"}}}}]"#);
+    let put = |name: &str| {
+        let map = "from u in docs.Users select new { u.Name }";
+        let body = format!(r#"{{"Indexes":[{{"Name":"{name}","Maps":["{map}"]}}]}}"#);
+        assert_eq!(wire.call("PUT /databases/db/admin/indexes", &body).status, 201);
+    };
+    put("A");
+    put("b");
+    assert_eq!([all.read(), all.read()].map(Option::unwrap), [news("IndexAdded", "A"), news("IndexAdded", "b")]);
+    assert_eq!(one.read().unwrap(), news("IndexAdded", "b"));
+    wire.call("POST /databases/db/admin/indexes/stop?name=a", "");
+    assert_eq!(all.read().unwrap(), news("IndexPaused", "A"));
+    wire.put("users/1", USER);
+    assert_eq!(all.read().unwrap(), news("BatchCompleted", "b"), "A is stopped");
+    assert_eq!(one.read().unwrap(), news("BatchCompleted", "b"));
+    wire.call("POST /databases/db/indexes/set-priority", r#"{"IndexNames":["b"],"Priority":"Low"}"#);
+    wire.call("POST /databases/db/indexes/set-lock", r#"{"IndexNames":["b"],"Mode":"LockedIgnore"}"#);
+    wire.call("POST /databases/db/admin/indexes/disable?name=b", "");
+    for kind in ["PriorityChanged", "LockModeChanged", "IndexDemotedToDisabled"] {
+        assert_eq!([all.read(), one.read()].map(Option::unwrap), [news(kind, "b"), news(kind, "b")]);
+    }
+    one.watch("unwatch-index", "b");
+    one.watch("watch-index", "a");
+    wire.call("POST /databases/db/indexes/set-lock", r#"{"IndexNames":["b"],"Mode":"Unlock"}"#);
+    wire.call("DELETE /databases/db/indexes?name=b", "");
+    wire.call("DELETE /databases/db/indexes?name=A", "");
+    assert_eq!(one.read().unwrap(), news("IndexRemoved", "A"));
+    for (kind, name) in [("LockModeChanged", "b"), ("IndexRemoved", "b"), ("IndexRemoved", "A")] {
+        assert_eq!(all.read().unwrap(), news(kind, name));
+    }
+}

@@ -127,7 +127,7 @@ fn what_a_record_cannot_set_up_yet_is_refused_by_name() {
         (r#"{"Sharding":{"Shards":{"0":{}}}}"#, "sharding"),
         (r#"{"Revisions":{"Default":{}}}"#, "revisions"),
         (r#"{"Expiration":{"Disabled":false}}"#, "expiration of documents"),
-        (r#"{"Indexes":{"X":{}}}"#, "indexes"),
+        (r#"{"Indexes":{"X":{}}}"#, "indexes in the record of a database"),
         (r#"{"PeriodicBackups":[{}]}"#, "backup and restore"),
         (r#"{"ExternalReplications":[{}]}"#, "replication"),
     ] {

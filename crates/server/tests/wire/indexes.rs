@@ -107,7 +107,10 @@ fn which_index_would_answer_is_told_and_none_is_made() {
     let wire = with_index();
     let explain =
         |text: &str| wire.call("POST /databases/db/queries?debug=explain", &format!(r#"{{"Query":"{text}"}}"#)).text();
-    assert_eq!(explain("from Users"), r#"{"IndexName":"collection/Users","Results":[]}"#);
+    let of_collection = r#"{"IndexName":"collection/Users","Results":[{"Index":"Auto/Users/ByName","Reason":"Not asked: what the query wants are documents as they stand, by their ids"}]}"#;
+    assert_eq!(explain("from users"), of_collection.replace("collection/Users", "collection/users"));
+    assert_eq!(explain("from Users"), of_collection);
+    assert_eq!(explain("from Pets"), r#"{"IndexName":"collection/Pets","Results":[]}"#);
     assert_eq!(explain("from Users where Name = 1"), r#"{"IndexName":"Auto/Users/ByName","Results":[]}"#);
     let missing = r#"{"IndexName":"Auto/Users/ByAgeAndName","Results":[{"Index":"Auto/Users/ByName","Reason":"The following field is missing: Age"}]}"#;
     assert_eq!(explain("from Users where Age = 1"), missing);
@@ -287,4 +290,206 @@ fn entries_follow_the_documents_that_their_maps_load() {
     assert_eq!(found(&wire, "from index 'ByCity' where true and not exists(City)"), ["users/1"]);
     let text = wire.call("GET /databases/db/indexes/stats?name=ByCity", "").text();
     assert!(text.contains(r#""ReferencedCollections":["Cities"]"#) && !text.contains(r#""Cities":{"#), "{text}");
+}
+
+fn status(wire: &Wire) -> String {
+    wire.call("GET /databases/db/indexes/status", "").text()
+}
+
+#[test]
+fn indexes_are_stopped_started_disabled_and_enabled() {
+    let wire = with_index();
+    let of = |all: &str, one: &str| {
+        format!(r#"{{"Status":"{all}","Indexes":[{{"Name":"Auto/Users/ByName","Status":"{one}"}}]}}"#)
+    };
+    let name = "name=auto/users/byname";
+    let post = |what: &str, expected: u16| {
+        wire.check(&format!("POST /databases/db/admin/indexes/{what}"), "", expected, "");
+    };
+    post(&format!("stop?{name}"), 204);
+    assert_eq!(status(&wire), of("Running", "Paused"));
+    wire.put("users/3", r#"{"Name":"Cleo","@metadata":{"@collection":"Users"}}"#);
+    let stale = wire.call(
+        "POST /databases/db/queries",
+        r#"{"Query":"from Users where Name = 'cleo'","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"00:00:00.01"}"#,
+    );
+    assert!(
+        stale.text().contains(r#""TotalResults":0"#) && stale.text().contains(r#""IsStale":true"#),
+        "{}",
+        stale.text()
+    );
+    post(&format!("start?{name}"), 204);
+    assert_eq!(ask(&wire, "from Users where Name = 'cleo'").get("TotalResults").and_then(json::Value::as_i64), Some(1));
+    post("stop", 204);
+    assert_eq!(status(&wire), of("Paused", "Paused"));
+    post("start", 204);
+    assert_eq!(status(&wire), of("Running", "Running"));
+    post(&format!("disable?{name}"), 204);
+    assert_eq!(status(&wire), of("Running", "Disabled"));
+    post(&format!("start?{name}"), 204);
+    assert_eq!(status(&wire), of("Running", "Disabled"), "starting does not enable");
+    let definition = wire.call(&format!("GET /databases/db/indexes?{name}"), "").text();
+    assert!(definition.contains(r#""State":"Disabled""#), "{definition}");
+    post(&format!("enable?clusterWide=true&{name}"), 200);
+    assert_eq!(status(&wire), of("Running", "Running"));
+    for line in [
+        "POST /databases/db/admin/indexes/start?name=x",
+        "POST /databases/db/admin/indexes/stop?name=x",
+        "POST /databases/db/admin/indexes/enable?name=x",
+        "POST /databases/db/admin/indexes/disable?name=x",
+    ] {
+        wire.check_error(line, "", 500, "Indexes.IndexDoesNotExistException", "There is no index with 'x' name.");
+    }
+}
+
+#[test]
+fn locks_and_priorities_are_set_for_all_that_are_named_or_for_none() {
+    let wire = with_index();
+    put(&wire, "X", BY_AGE, r#","State":"Normal""#);
+    let set = |what: &str, body: &str| match what {
+        "set-lock" => wire.call("POST /databases/db/indexes/set-lock", body),
+        _ => wire.call("POST /databases/db/indexes/set-priority", body),
+    };
+    let told = |wire: &Wire| {
+        let definition = wire.call("GET /databases/db/indexes?name=X", "").json();
+        let Some(json::Value::Array(found)) = definition.get("Results") else { panic!() };
+        ["LockMode", "Priority"].map(|key| found[0].get(key).and_then(json::Value::as_str).unwrap().to_owned())
+    };
+    assert_eq!(told(&wire), ["Unlock", "Normal"]);
+    assert_eq!(set("set-lock", r#"{"IndexNames":["x"],"Mode":"LockedError"}"#).status, 204);
+    assert_eq!(set("set-priority", r#"{"IndexNames":["x","Auto/Users/ByName"],"Priority":"High"}"#).status, 204);
+    assert_eq!(told(&wire), ["LockedError", "High"]);
+    let stats = wire.call("GET /databases/db/indexes/stats?name=X", "").text();
+    assert!(stats.contains(r#""Priority":"High""#) && stats.contains(r#""LockMode":"LockedError""#), "{stats}");
+    let locked = wire.call("DELETE /databases/db/indexes?name=X", "");
+    locked.check_error(500, "System.InvalidOperationException", "");
+    let unknown = "There is no index with 'y' name.";
+    let automatic = "The lock mode of 'Auto/Users/ByName' cannot be set: a query made it";
+    let absent = "Indexes.IndexDoesNotExistException";
+    set("set-lock", r#"{"IndexNames":["X","y"],"Mode":"Unlock"}"#).check_error(500, absent, unknown);
+    set("set-priority", r#"{"IndexNames":["X","y"],"Priority":"Low"}"#).check_error(500, absent, unknown);
+    let names = r#"{"IndexNames":["X","Auto/Users/ByName"],"Mode":"Unlock"}"#;
+    set("set-lock", names).check_error(500, "System.InvalidOperationException", automatic);
+    let mode = r#"{"IndexNames":["X"],"Mode":"Perhaps"}"#;
+    set("set-lock", mode).check_error(500, "", "'LockMode' must be one of Unlock, LockedIgnore, LockedError");
+    for (what, body) in [("set-lock", r#"{"Mode":"Unlock"}"#), ("set-lock", r#"{"IndexNames":["X"]}"#)] {
+        set(what, body).check_error(500, "ArgumentException", "The body must have");
+    }
+    assert_eq!(told(&wire), ["LockedError", "High"], "nothing was changed by what failed");
+    wire.check_error(
+        "POST /databases/db/indexes/replace?name=X",
+        "",
+        500,
+        absent,
+        "There is no index with 'ReplacementOf/X' name.",
+    );
+}
+
+#[test]
+fn errors_are_forgotten_on_demand() {
+    let wire = with_index();
+    wire.put("users/zero", r#"{"Age":0,"@metadata":{"@collection":"Users"}}"#);
+    put(&wire, "Div", "from u in docs.Users select new { A = 100 / u.Age }", "");
+    found(&wire, "from index 'Div'");
+    let count =
+        |wire: &Wire| wire.call("GET /databases/db/indexes/errors?name=Div", "").text().matches("Action").count();
+    assert_eq!(count(&wire), 1);
+    let absent = "There is no index with 'x' name.";
+    let line = "DELETE /databases/db/indexes/errors?name=Div&name=x";
+    wire.check_error(line, "", 500, "Indexes.IndexDoesNotExistException", absent);
+    assert_eq!(count(&wire), 1);
+    wire.check("DELETE /databases/db/indexes/errors", "", 204, "");
+    assert_eq!(count(&wire), 0);
+}
+
+#[test]
+fn a_batch_waits_for_the_indexes_of_what_it_writes() {
+    let wire = with_index();
+    let write = |query: &str, collection: &str| {
+        let document = format!(r#"{{"Name":"Dan","@metadata":{{"@collection":"{collection}"}}}}"#);
+        let body = format!(r#"{{"Commands":[{{"Type":"PUT","Id":"d|","ChangeVector":null,"Document":{document}}}]}}"#);
+        wire.call(&format!("POST /databases/db/bulk_docs?{query}"), &body)
+    };
+    let count = || {
+        let found = wire.call("POST /databases/db/queries", r#"{"Query":"from Users where Name = 'dan'"}"#);
+        found.json().get("TotalResults").and_then(json::Value::as_i64).unwrap()
+    };
+    for number in 1..50 {
+        let answer = write("waitForIndexesTimeout=00:00:30&waitForIndexThrow=true", "Users");
+        assert_eq!((answer.status, count()), (201, number), "{}", answer.text());
+    }
+    wire.call("POST /databases/db/admin/indexes/stop", "");
+    assert_eq!(write("waitForIndexesTimeout=00:00:00.01", "Pets").status, 201, "none is of its collection");
+    assert_eq!(write("waitForIndexesTimeout=00:00:00.01&waitForSpecificIndex=x", "Users").status, 201);
+    assert_eq!(write("waitForIndexesTimeout=00:00:00.01&waitForIndexThrow=false", "Users").status, 201);
+    let late = write("waitForIndexesTimeout=00:00:00.01&waitForSpecificIndex=Auto/Users/ByName", "Users");
+    late.check_error(
+        408,
+        "Raven.Client.Exceptions.RavenTimeoutException",
+        "After waiting for 0.01 s, could not verify",
+    );
+    assert!(late.text().ends_with(r#""FailImmediately":true,"WriteOutcome":"Applied"}"#), "{}", late.text());
+    let wrong = write("waitForIndexesTimeout=soon", "Users");
+    wrong.check_error(400, "ArgumentException", "Query string value 'waitForIndexesTimeout' must be a time span");
+    wire.call("POST /databases/db/admin/indexes/start", "");
+    let found = ask(&wire, "from Users where Name = 'dan'");
+    assert_eq!(found.get("TotalResults").and_then(json::Value::as_i64), Some(52), "what was late is written");
+}
+
+/// Who gives back the change vector of a write sees it, or is told that it does not.
+#[test]
+fn a_query_waits_for_the_write_that_it_names() {
+    let wire = with_index();
+    let query = |vector: &str, more: &str| {
+        let body = format!(r#"{{"Query":"from Users where Name = 'eve'","WaitForChangeVector":"{vector}"{more}}}"#);
+        wire.call("POST /databases/db/queries", &body)
+    };
+    for number in 1..50 {
+        let written = wire.put(&format!("users/e{number}"), r#"{"Name":"Eve","@metadata":{"@collection":"Users"}}"#);
+        let vector = written.json().get("ChangeVector").and_then(json::Value::as_str).unwrap().to_owned();
+        let found = query(&vector, "").json();
+        assert_eq!(found.get("TotalResults").and_then(json::Value::as_i64), Some(number));
+        assert_eq!(found.get("IsStale").and_then(json::Value::as_bool), Some(false));
+    }
+    wire.call("POST /databases/db/admin/indexes/stop", "");
+    let written = wire.put("users/late", r#"{"Name":"Eve","@metadata":{"@collection":"Users"}}"#);
+    let vector = written.json().get("ChangeVector").and_then(json::Value::as_str).unwrap().to_owned();
+    let late = query(&vector, r#","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"00:00:00.01""#);
+    late.check_error(408, "RavenTimeoutException", "After waiting for 0.01 s, could not verify");
+    let own = |etag: &str| format!("A:{etag}-{}", vector.split_once('-').unwrap().1);
+    query(&own("999999"), "").check_error(500, "ArgumentException", "'WaitForChangeVector' names etag 999999");
+    query("A:1-AAAAAAAAAAAAAAAAAAAAAA", "").check_error(
+        500,
+        "",
+        "'WaitForChangeVector' is not of a write to this database",
+    );
+    query("nonsense", "").check_error(500, "ArgumentException", "'WaitForChangeVector' is no change vector");
+}
+
+/// A client that reads the record of a database and writes it back changes no index.
+#[test]
+fn the_record_of_a_database_tells_of_its_indexes() {
+    let wire = with_index();
+    put(&wire, "X", BY_AGE, "");
+    ask(&wire, "from Users group by Age select Age, count()");
+    let record = wire.call("GET /admin/databases?name=db", "");
+    let (text, record) = (record.text(), record.json());
+    let field = r#""Name":{"Storage":"No","Indexing":"Default","Aggregation":"None","Spatial":null,"Vector":null,"GroupByArrayBehavior":"NotApplicable","Suggestions":false,"IsNameQuoted":false}"#;
+    let automatic = format!(
+        r#""Auto/Users/ByName":{{"Type":"AutoMap","Collection":"Users","MapFields":{{{field}}},"GroupByFields":{{}},"GroupByFieldNames":[],"Name":"Auto/Users/ByName","Priority":"Normal","State":"Normal"}}"#
+    );
+    assert!(text.contains(&automatic), "{text}");
+    assert!(text.contains(r#""Indexes":{"X":{"Name":"X","SourceType":"Documents","Type":"Map""#), "{text}");
+    assert!(text.contains(r#""Count":{"Storage":"No","Indexing":"Default","Aggregation":"Count""#), "{text}");
+    let etag = record.get("Etag").and_then(json::Value::as_i64).unwrap();
+    let etag = format!("ETag: {etag}");
+    let back = wire.call_with("PUT /admin/databases?name=db", &[&etag], text.as_bytes());
+    assert_eq!(back.status, 201, "{}", back.text());
+    let mut record = wire.call("GET /admin/databases?name=db", "").json();
+    let etag = format!("ETag: {}", record.get("Etag").and_then(json::Value::as_i64).unwrap());
+    record.set("Indexes", json::Value::parse(br#"{"Y":{}}"#).unwrap());
+    let version = env!("CARGO_PKG_VERSION");
+    let message = format!("Rookery {version} does not support indexes in the record of a database yet");
+    let refused = wire.call_with("PUT /admin/databases?name=db", &[&etag], &record.to_vec());
+    refused.check_error(501, "RavenException", &message);
 }

@@ -3,41 +3,26 @@
 use std::sync::Arc;
 
 use database::documents::{Etag, Writing};
-use database::{Database, Operation, OperationResult, OperationStatus, Progress};
+use database::{Database, Operation, OperationDetail, Progress};
 use hyper::StatusCode;
 use query::execute::{self, EntryId};
 use query::plan::{CollectionQuery, Find, IndexQuery, Order, Page};
 
+use super::by_query::{Details, Options, Pace, end, refuse_killed};
 use super::collection;
 use super::ready::{Ready, ready, wait_for};
-use super::request::{Request, time_span};
+use super::request::Request;
 use crate::bridge::{self, Pool};
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
-use crate::limits::{DELETE_IDS_MAX, STALE_WAIT};
+use crate::limits::DELETE_IDS_MAX;
 use crate::memory::Memory;
 use crate::reply::{self, Reply};
 
-/// Documents that one transaction of a deletion takes, so that other writes get their turn.
-const DELETE_COUNT: usize = 1024;
-
-/// `allowStale` and `staleTimeout`: whether an index has to have all that was written before, and how long it is waited for.
+/// `allowStale`, `staleTimeout`, `maxOpsPerSec`, `details`.
 pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
-    let query = exchange.query();
-    if query.get_nonempty("maxOpsPerSec").is_some() {
-        return Err(Error::not_supported("the deletion option 'maxOpsPerSec'"));
-    }
-    if query.is_true("details")? {
-        return Err(Error::not_supported("the deletion option 'details'"));
-    }
-    let allows_stale = query.is_true("allowStale")?;
-    let stale_wait = match query.get_nonempty("staleTimeout") {
-        None => STALE_WAIT,
-        Some(text) => {
-            time_span(&text).ok_or_else(|| Error::parameter("staleTimeout", &text, "a time span such as 00:00:15"))?
-        }
-    };
+    let options = Options::of(&exchange)?;
     let body = exchange.read_body().await?;
     let node = exchange.node.clone();
     let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_body(&node, &body)).await?;
@@ -57,10 +42,9 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
         return Err(Error::InvalidOperation("The results of an index with a reduce cannot be deleted".to_owned()));
     }
     let last_etag = exchange.database().read().last_etag()?;
-    let waits_for = ready.as_ref().filter(|ready| !allows_stale && ready.index.indexed_to() < last_etag);
+    let waits_for = ready.as_ref().filter(|ready| !options.allows_stale && ready.index.indexed_to() < last_etag);
     // A server without a thread for it says so now, not in an operation. Who waits for an index has no thread meanwhile.
     let permit = if waits_for.is_none() { Some(exchange.node.bridge.permit(Pool::Reads).await?) } else { None };
-    let stale_wait = stale_wait.min(exchange.node.limits.query_run_time);
     let node = exchange.node.clone();
     let database = exchange.database().clone();
     let operations = database.operations();
@@ -74,28 +58,20 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
                 (Some(permit), _) => permit,
                 (None, ready) => {
                     if let Some(ready) = ready {
-                        wait_for(&ready.index, last_etag, stale_wait).await;
+                        wait_for(&ready.index, last_etag, options.stale_wait).await;
                     }
                     node.bridge.permit(Pool::Reads).await?
                 }
             };
-            let deletion = Deletion { database, last_etag, operation: deleting };
-            bridge::with_permit(permit, move || deletion.run(&request, ready.as_ref(), allows_stale)).await
+            let (pace, done) = (Pace::new(options), Done::default());
+            let mut deletion = Deletion { database, last_etag, operation: deleting, options, pace, done };
+            bridge::with_permit(permit, move || {
+                deletion.run(&request, ready.as_ref())?;
+                Ok(deletion.done.details.into_result(deletion.done.count))
+            })
+            .await
         };
-        operation.end(match outcome.await {
-            Ok(total) => OperationStatus::Completed(OperationResult {
-                total,
-                documents_processed: 0,
-                message: format!("Processed {total} items."),
-                details: Vec::new(),
-            }),
-            Err(Error::Database(database::Error::Canceled)) => OperationStatus::Canceled,
-            Err(Error::Database(error)) => OperationStatus::Faulted(Arc::new(error)),
-            Err(error) => {
-                tracing::error!(%error, "a deletion by query met a bug");
-                OperationStatus::Faulted(Arc::new(storage::Error::JobPanicked.into()))
-            }
-        });
+        end(&operation, "a deletion by query", outcome.await);
     });
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("OperationId").unsigned(id).name("OperationNodeTag").string(&node_tag);
@@ -107,13 +83,22 @@ struct Deletion {
     database: Arc<Database>,
     last_etag: Etag,
     operation: Arc<Operation>,
+    options: Options,
+    pace: Pace,
+    done: Done,
+}
+
+#[derive(Default)]
+struct Done {
+    count: u64,
+    details: Details,
 }
 
 impl Deletion {
-    fn run(&self, request: &Request, ready: Option<&Ready>, allows_stale: bool) -> Result<u64> {
+    fn run(&mut self, request: &Request, ready: Option<&Ready>) -> Result<()> {
         let page = request.plan.page;
         match (&request.plan.find, ready) {
-            (Find::Index(query), Some(ready)) => self.found_by_index(query, page, ready, allows_stale),
+            (Find::Index(query), Some(ready)) => self.found_by_index(query, page, ready),
             (Find::Collection(query), _) => self.found_in_collection(query, page),
             (Find::Index(_), None) => unreachable!("a query that needs an index was made ready with one"),
         }
@@ -126,23 +111,24 @@ impl Deletion {
 
     /// The entries are found once; their documents are looked up and deleted some at a time, and no snapshot is held while they
     /// are.
-    fn found_by_index(&self, query: &IndexQuery, page: Page, ready: &Ready, allows_stale: bool) -> Result<u64> {
+    fn found_by_index(&mut self, query: &IndexQuery, page: Page, ready: &Ready) -> Result<()> {
         let index = &ready.index;
         let deadline = self.deadline();
         let found = {
             let reached = index.indexed_to();
             let snapshot = index.read()?;
-            if !allows_stale && index.is_stale(&snapshot, reached, &self.database.read(), Some(self.last_etag))? {
+            if !self.options.allows_stale
+                && index.is_stale(&snapshot, reached, &self.database.read(), Some(self.last_etag))?
+            {
                 return Err(database::Error::StaleIndex { name: index.name().to_owned() }.into());
             }
             execute::find(&snapshot, index.definition().fields(), query, page, &|| deadline.look())?
         };
-        let mut processed = 0;
-        for entries in found.entries.chunks(DELETE_COUNT) {
+        for entries in found.entries.chunks(self.options.batch_count()) {
             let ids = Self::ids_of(ready, entries)?;
-            self.delete(&ids, found.entries.len() as u64, &mut processed)?;
+            self.delete(&ids, found.entries.len() as u64)?;
         }
-        Ok(processed)
+        Ok(())
     }
 
     fn ids_of(ready: &Ready, entries: &[EntryId]) -> Result<Vec<String>> {
@@ -155,7 +141,7 @@ impl Deletion {
     }
 
     /// The ids of so many at a time are in memory, and no snapshot is held while they are deleted.
-    fn found_in_collection(&self, query: &CollectionQuery, mut page: Page) -> Result<u64> {
+    fn found_in_collection(&mut self, query: &CollectionQuery, mut page: Page) -> Result<()> {
         let deadline = self.deadline();
         // Nobody waits for an answer that could ask to try again later.
         let memory = &Memory::new(usize::MAX);
@@ -165,15 +151,14 @@ impl Deletion {
             // Where all of them go the order does not matter, and this one keeps no documents back.
             query.order = Order::Etag;
         }
-        let mut processed = 0;
         loop {
             let ids = self.next_ids(&query, page, memory, &deadline)?;
-            for some in ids.chunks(DELETE_COUNT) {
-                self.delete(some, expected, &mut processed)?;
+            for some in ids.chunks(self.options.batch_count()) {
+                self.delete(some, expected)?;
             }
             page.take = page.take.map(|take| take.saturating_sub(ids.len() as u64));
             if ids.len() < DELETE_IDS_MAX {
-                return Ok(processed);
+                return Ok(());
             }
         }
     }
@@ -201,21 +186,26 @@ impl Deletion {
         }
     }
 
-    fn delete(&self, ids: &[String], expected: u64, processed: &mut u64) -> Result<()> {
-        if self.operation.is_killed() {
-            return Err(database::Error::Canceled.into());
-        }
+    fn delete(&mut self, ids: &[String], expected: u64) -> Result<()> {
+        refuse_killed(&self.operation)?;
         // Looked at once more in the transaction: what is written until then stays.
         let delete = |writing: &mut Writing<'_, '_>| {
-            let mut deleted = 0;
+            let mut deleted = Vec::with_capacity(ids.len());
             for id in ids {
-                deleted += u64::from(writing.delete_until(id, self.last_etag)?);
+                if writing.delete_until(id, self.last_etag)? {
+                    deleted.push(id);
+                }
             }
             Ok(deleted)
         };
-        *processed += self.database.write(ids.iter().map(String::len).sum(), delete)?;
-        let total = expected.max(*processed);
-        self.operation.set_progress(Progress { processed: *processed, total, ..Progress::default() });
-        Ok(())
+        let deleted = self.database.write(ids.iter().map(String::len).sum(), delete)?;
+        let processed = self.done.count + deleted.len() as u64;
+        self.done.count = processed;
+        if self.options.tells_details {
+            self.done.details.add(deleted.into_iter().map(|id| OperationDetail::Deleted { id: id.clone() }));
+        }
+        let total = expected.max(processed);
+        self.operation.set_progress(Progress { processed, total, ..Progress::default() });
+        self.pace.rest(processed, &self.operation)
     }
 }

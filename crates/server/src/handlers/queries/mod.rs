@@ -8,6 +8,7 @@
 //! [`request`] reads what is asked, [`mod@ready`] finds or makes the index and waits for it, [`running`] executes, [`mod@answer`] writes.
 
 mod answer;
+mod by_query;
 mod collection;
 mod deletion;
 mod facets;
@@ -19,7 +20,7 @@ mod running;
 
 pub(crate) use deletion::delete;
 pub(crate) use patching::patch;
-pub(crate) use ready::{Ready, ready};
+pub(crate) use ready::{Ready, ready, wait_for};
 pub(crate) use request::Request;
 pub(crate) use running::{Opened, Running};
 
@@ -28,7 +29,7 @@ use std::time::Instant;
 use database::Explanation;
 use database::documents::Snapshot;
 use hyper::{Method, StatusCode};
-use query::plan::{Find, IndexChoice, IndexQuery};
+use query::plan::{Find, IndexChoice, IndexQuery, Source};
 
 use crate::answers::{self, AnswerWriter, SmallAnswer, WholeOut};
 use crate::bridge::Pool;
@@ -63,7 +64,16 @@ fn explain(exchange: &Exchange, request: &Request) -> Reply {
         Find::Index(IndexQuery { index: IndexChoice::Named(name, _), .. }) => {
             Explanation { name: name.clone(), others: Vec::new() }
         }
-        Find::Collection(query) => Explanation { name: query.source.index_name(), others: Vec::new() },
+        Find::Collection(query) => {
+            let reason = "Not asked: what the query wants are documents as they stand, by their ids".to_owned();
+            let collection = match &query.source {
+                Source::Collection(name) => Some(name.as_str()),
+                _ => None,
+            };
+            let others = exchange.database().indexes().automatic_of(collection);
+            let others = others.iter().map(|index| (index.name().to_owned(), reason.clone())).collect();
+            Explanation { name: query.source.index_name(), others }
+        }
     };
     reply::object(StatusCode::OK, |json| {
         json.name("IndexName").string(&explanation.name);

@@ -5,42 +5,27 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use database::{Database, Operation, OperationDetail, OperationResult, OperationStatus, Progress, QueryPatch};
+use database::{Database, Operation, OperationDetail, OperationResult, Progress, QueryPatch};
 use hyper::StatusCode;
 use query::execute;
 use query::plan::{Find, ScriptClause, ScriptForm};
 
+use super::by_query::{Details, Options, Pace, end, refuse_killed};
 use super::collection;
 use super::ready::{Ready, ready, wait_for};
-use super::request::{Request, time_span};
+use super::request::Request;
 use crate::bridge::{self, Pool};
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
-use crate::limits::{PATCH_DETAILS_MAX, PATCH_IDS_SIZE_MAX, STALE_WAIT};
+use crate::limits::PATCH_IDS_SIZE_MAX;
 use crate::memory::Memory;
 use crate::reply::{self, Reply};
 
-/// Documents that one transaction patches, so that other writes get their turn.
-const PATCH_COUNT: usize = 1024;
-
-/// How long a patch that is slowed down sleeps at most before it looks whether it is killed.
-const NAP: Duration = Duration::from_millis(50);
-
 /// `allowStale`, `staleTimeout`, `maxOpsPerSec`, `details`. Body: `{"Query":{"Query","QueryParameters"}}`.
 pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
-    let query = exchange.query();
-    let tells_details = query.is_true("details")?;
-    let per_second = query.number("maxOpsPerSec")?.filter(|count| *count > 0);
-    let allows_stale = query.is_true("allowStale")?;
-    let stale_wait = match query.get_nonempty("staleTimeout") {
-        None => STALE_WAIT,
-        Some(text) => {
-            time_span(&text).ok_or_else(|| Error::parameter("staleTimeout", &text, "a time span such as 00:00:15"))?
-        }
-    };
+    let options = Options::of(&exchange)?;
     let body = exchange.read_body().await?;
     let node = exchange.node.clone();
     let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_patch(&node, &body)).await?;
@@ -64,7 +49,6 @@ pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
     let operation = operations.start(operations.next_id(), "Patch by query")?;
     let id = operation.id();
     let node_tag = database.documents().node_tag().to_owned();
-    let stale_wait = stale_wait.min(node.limits.query_run_time);
     tokio::spawn(async move {
         let patching = operation.clone();
         let outcome = async {
@@ -72,29 +56,20 @@ pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
                 Err(Error::NoSuchIndex) => return Err(Error::UnknownIndex { name: index_name(&request) }),
                 ready => ready?,
             };
-            if let Some(ready) = ready.as_ref().filter(|ready| !allows_stale && ready.index.indexed_to() < last_etag) {
-                wait_for(&ready.index, last_etag, stale_wait).await;
+            if let Some(ready) =
+                ready.as_ref().filter(|ready| !options.allows_stale && ready.index.indexed_to() < last_etag)
+            {
+                wait_for(&ready.index, last_etag, options.stale_wait).await;
             }
             let permit = node.bridge.permit(Pool::Reads).await?;
-            let patching = Patching { database, operation: patching, per_second, tells_details };
+            let patching = Patching { database, operation: patching, options };
             bridge::with_permit(permit, move || {
-                let ids = patching.find(&request, ready.as_ref(), (!allows_stale).then_some(last_etag))?;
+                let ids = patching.find(&request, ready.as_ref(), (!options.allows_stale).then_some(last_etag))?;
                 patching.patch(clause(&request)?, &ids)
             })
             .await
         };
-        operation.end(match outcome.await {
-            Ok(result) => OperationStatus::Completed(result),
-            Err(Error::Database(database::Error::Canceled)) => OperationStatus::Canceled,
-            Err(Error::Database(error)) => OperationStatus::Faulted(Arc::new(error)),
-            Err(Error::UnknownIndex { name }) => {
-                OperationStatus::Faulted(Arc::new(database::Error::NoSuchIndex { name }))
-            }
-            Err(error) => {
-                tracing::error!(%error, "a patch by query met a bug");
-                OperationStatus::Faulted(Arc::new(storage::Error::JobPanicked.into()))
-            }
-        });
+        end(&operation, "a patch by query", outcome.await);
     });
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("OperationId").unsigned(id).name("OperationNodeTag").string(&node_tag);
@@ -130,8 +105,7 @@ fn check(database: &Database, request: &Request) -> Result<()> {
 struct Patching {
     database: Arc<Database>,
     operation: Arc<Operation>,
-    per_second: Option<u64>,
-    tells_details: bool,
+    options: Options,
 }
 
 impl Patching {
@@ -181,44 +155,22 @@ impl Patching {
 
     fn patch(&self, clause: &ScriptClause, ids: &[String]) -> Result<OperationResult> {
         let mut patch = QueryPatch::new(&self.database, clause)?;
-        let begun = Instant::now();
-        let (mut processed, mut details) = (0u64, Vec::new());
-        let count = self.per_second.map_or(PATCH_COUNT, |count| PATCH_COUNT.min(count as usize));
-        for some in ids.chunks(count) {
-            if self.operation.is_killed() {
-                return Err(database::Error::Canceled.into());
-            }
+        let pace = Pace::new(self.options);
+        let (mut processed, mut details) = (0u64, Details::default());
+        for some in ids.chunks(self.options.batch_count()) {
+            refuse_killed(&self.operation)?;
             let patched = patch.patch(some)?;
-            if self.tells_details {
-                let told = patched.into_iter().map(|document| OperationDetail {
+            if self.options.tells_details {
+                details.add(patched.into_iter().map(|document| OperationDetail::Patched {
                     id: document.id,
                     change_vector: document.change_vector,
                     status: document.status.wire_name(),
-                });
-                details.extend(told.take(PATCH_DETAILS_MAX - details.len()));
+                }));
             }
             processed += some.len() as u64;
             self.operation.set_progress(Progress { processed, total: ids.len() as u64, ..Progress::default() });
-            self.rest(begun, processed)?;
+            pace.rest(processed, &self.operation)?;
         }
-        let message = if details.len() == PATCH_DETAILS_MAX {
-            format!("Processed {processed} items. The details are of the first {PATCH_DETAILS_MAX}.")
-        } else {
-            format!("Processed {processed} items.")
-        };
-        Ok(OperationResult { total: processed, documents_processed: 0, message, details })
-    }
-
-    /// Waits until so many may be done.
-    fn rest(&self, begun: Instant, processed: u64) -> Result<()> {
-        let Some(per_second) = self.per_second else { return Ok(()) };
-        let due = begun + Duration::from_secs_f64(processed as f64 / per_second as f64);
-        while let Some(left) = due.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
-            if self.operation.is_killed() {
-                return Err(database::Error::Canceled.into());
-            }
-            std::thread::sleep(left.min(NAP));
-        }
-        Ok(())
+        Ok(details.into_result(processed))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::documents::Etag;
+use database::documents::{ChangeVector, Etag};
 use database::{Database, Index};
 use query::definition::Field;
 use query::plan::{Find, IndexChoice, IndexQuery};
@@ -13,6 +13,7 @@ use super::request::Request;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
+use crate::limits::STALE_WAIT;
 
 /// An index that may answer now.
 #[derive(Clone)]
@@ -27,11 +28,12 @@ pub(crate) struct Ready {
 ///
 /// # Errors
 ///
-/// [`Error::NoSuchIndex`]; the index lacks a field; it cannot be made.
+/// [`Error::NoSuchIndex`]; the index lacks a field; it cannot be made; it does not have the write in time that the query has to see.
 pub(crate) async fn ready(exchange: &Exchange, request: &Request) -> Result<Option<Ready>> {
-    let Find::Index(query) = &request.plan.find else { return Ok(None) };
     let database = exchange.database();
     let arrival = database.read().last_etag()?;
+    let written = request.after_write.as_deref().map(|vector| etag_of(vector, database, arrival)).transpose()?;
+    let Find::Index(query) = &request.plan.find else { return Ok(None) };
     // One that is replaced by another while it is waited for tells nothing any more.
     loop {
         let index = choose(exchange, query, &request.text).await?;
@@ -42,9 +44,30 @@ pub(crate) async fn ready(exchange: &Exchange, request: &Request) -> Result<Opti
         if let Some(wait) = wait {
             wait_for(&index, arrival, wait).await;
         }
-        if !index.is_removed() {
-            return Ok(Some(Ready { index, cutoff: request.stale_wait.map(|_| arrival) }));
+        if let Some(etag) = written {
+            let wait = request.stale_wait.unwrap_or(STALE_WAIT);
+            wait_for(&index, etag, wait).await;
+            if index.indexed_to() < etag && !index.is_removed() {
+                let indexes = vec![index.name().to_owned()];
+                return Err(Error::NotIndexed { etag, wait, indexes, is_written: false });
+            }
         }
+        if !index.is_removed() {
+            return Ok(Some(Ready { index, cutoff: request.stale_wait.map(|_| arrival).or(written) }));
+        }
+    }
+}
+
+/// The etag that this database gave to the write that was answered with a change vector.
+///
+/// * `last`: the last one that it gave.
+fn etag_of(vector: &str, database: &Database, last: Etag) -> Result<Etag> {
+    let wrong = |reason: &str| Error::Argument(format!("'WaitForChangeVector' {reason}"));
+    let parsed = ChangeVector::parse(vector).map_err(|error| wrong(&format!("is no change vector: {error}")))?;
+    match parsed.etag_of(database.documents().database_id()) {
+        0 => Err(wrong("is not of a write to this database")),
+        etag if etag > last => Err(wrong(&format!("names etag {etag}, and the last of this database is {last}"))),
+        etag => Ok(etag),
     }
 }
 

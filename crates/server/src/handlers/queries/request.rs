@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::exchange::{Exchange, parse_object};
 use crate::limits::STALE_WAIT;
 use crate::node::Node;
+use crate::time_span::{TIME_SPAN, time_span};
 
 /// A query as it was asked.
 pub(crate) struct Request {
@@ -18,6 +19,8 @@ pub(crate) struct Request {
     pub(crate) plan: Plan,
     /// How long it waits for an index that has all that was written before it came.
     pub(crate) stale_wait: Option<Duration>,
+    /// The change vector that a write was answered with: an index has to have that write.
+    pub(crate) after_write: Option<String>,
 }
 
 impl Request {
@@ -30,6 +33,7 @@ impl Request {
         if query.is_true("waitForNonStaleResults")? {
             request.stale_wait = Some(STALE_WAIT);
         }
+        request.after_write = query.get_nonempty("waitForChangeVector").map(std::borrow::Cow::into_owned);
         Ok(request)
     }
 
@@ -52,6 +56,11 @@ impl Request {
         let take = number("PageSize")?.filter(|size| *size < i32::MAX as u64);
         request.plan.page = request.plan.page.within(number("Start")?.unwrap_or(0), take);
         request.stale_wait = stale_wait(&body)?;
+        request.after_write = match body.get("WaitForChangeVector") {
+            None | Some(json::Value::Null) => None,
+            Some(json::Value::String(vector)) => Some(vector.clone()),
+            Some(_) => return Err(Error::Argument("'WaitForChangeVector' must be text".to_owned())),
+        };
         if let Some(projection) = &mut request.plan.projection {
             projection.behavior = projection_behavior(&body)?;
         }
@@ -76,7 +85,7 @@ impl Request {
             Refused::Invalid(message) => wrong(message, false),
             Refused::NotSupported(feature) => Error::not_supported(feature),
         })?;
-        Ok(Request { text: text.to_owned(), plan, stale_wait: None })
+        Ok(Request { text: text.to_owned(), plan, stale_wait: None, after_write: None })
     }
 
     /// Reads `{"Query":{"Query":..,"QueryParameters":..}}`, whose query has to end with `update`.
@@ -137,46 +146,7 @@ fn stale_wait(body: &json::Value) -> Result<Option<Duration>> {
         None | Some(json::Value::Null) => Ok(Some(STALE_WAIT)),
         Some(value) => {
             let wait = value.as_str().and_then(time_span);
-            wait.map(Some).ok_or_else(|| wrong("WaitForNonStaleResultsTimeout", "a time span such as 00:00:15"))
-        }
-    }
-}
-
-/// A span of time as .NET writes it: `[days.]hours:minutes:seconds[.fraction]`, the fraction of up to seven digits.
-pub(crate) fn time_span(text: &str) -> Option<Duration> {
-    let mut parts = text.split(':');
-    let (first, minutes, last) = (parts.next()?, parts.next()?, parts.next()?);
-    if parts.next().is_some() {
-        return None;
-    }
-    let number = |text: &str| -> Option<u64> {
-        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) { None } else { text.parse().ok() }
-    };
-    let (days, hours) = first.split_once('.').unwrap_or(("0", first));
-    let (seconds, fraction) = last.split_once('.').unwrap_or((last, "0"));
-    let (days, hours, minutes, seconds) = (number(days)?, number(hours)?, number(minutes)?, number(seconds)?);
-    if hours > 23 || minutes > 59 || seconds > 59 || fraction.len() > 7 {
-        return None;
-    }
-    let ticks = number(&format!("{fraction:0<7}"))?;
-    let seconds = days.checked_mul(86_400)?.checked_add(hours * 3600 + minutes * 60 + seconds)?;
-    Some(Duration::new(seconds, u32::try_from(ticks * 100).ok()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn time_spans_are_read() {
-        let check = |text, expected: Option<(u64, u32)>| {
-            assert_eq!(time_span(text), expected.map(|(seconds, nanos)| Duration::new(seconds, nanos)), "{text}");
-        };
-        check("00:00:15", Some((15, 0)));
-        check("1.02:03:04.5", Some((93_784, 500_000_000)));
-        check("00:00:00.0000001", Some((0, 100)));
-        for wrong in ["", "15", "0:15", "1:2:3:4", "-1:00:00", "24:00:00", "00:60:00", "a:b:c", "00:00:00.12345678"] {
-            check(wrong, None);
+            wait.map(Some).ok_or_else(|| wrong("WaitForNonStaleResultsTimeout", TIME_SPAN))
         }
     }
 }

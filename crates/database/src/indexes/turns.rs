@@ -1,0 +1,205 @@
+//! The turns of indexes: who lacks something gets one, and who has all stands in for what it replaces.
+//!
+//! ```text
+//! commit ─► announce ─► pool: look (which lack something?) ─► a turn for each of those ─► pool: one batch ─► again, or done
+//! ```
+//!
+//! A commit costs the same however many indexes there are: it notes the etag, and has the pool look if nobody is about to. An
+//! index that is up to date is told so, which is what queries wait for.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+use documents::{Etag, LastEtags};
+use query::definition::{AutomaticIndex, IndexDefinition, Priority};
+
+use super::open::Index;
+use super::pool::Workplace;
+use super::registry::Indexes;
+use crate::{Database, Error, IndexChange, Result};
+
+impl Indexes {
+    /// Something was committed. Called on the thread that committed: it only notes and wakes.
+    #[inline]
+    pub(crate) fn committed(&self, last_etag: Etag) {
+        self.last_etag.fetch_max(last_etag, SeqCst);
+        if self.open.load().is_empty() || self.is_announced.swap(true, SeqCst) {
+            return;
+        }
+        let Some(database) = self.database.get().cloned() else { return };
+        self.pool.add(
+            Priority::High,
+            Box::new(move |_| {
+                let Some(database) = database.upgrade() else { return };
+                if let Err(error) = database.indexes().look(&database) {
+                    tracing::error!(database = database.name(), %error, "what indexes lack cannot be read");
+                }
+            }),
+        );
+    }
+
+    /// Nothing is indexed any more, for now: nobody waits for it.
+    pub(crate) fn rest(&self) {
+        self.open.load_full().iter().for_each(|index| index.rest());
+    }
+
+    /// Has what was not indexed while the database was closed be indexed.
+    pub(crate) fn go_on(&self) {
+        self.open.load_full().iter().for_each(|index| index.go_on());
+        self.committed(0);
+    }
+
+    /// Gives each index that lacks something a turn, and tells the others that they are up to date.
+    fn look(&self, database: &Arc<Database>) -> Result<()> {
+        self.is_announced.store(false, SeqCst);
+        let documents = database.read();
+        let last_etag = documents.last_etag()?;
+        let mut sources: HashMap<Option<&str>, LastEtags> = HashMap::new();
+        let open = self.open.load_full();
+        let mut last = Vec::new();
+        for index in open.iter() {
+            last.clear();
+            for source in index.sources() {
+                let source = source.collection.as_deref();
+                // Many indexes have few sources.
+                last.push(match sources.get(&source) {
+                    Some(last) => *last,
+                    None => *sources.entry(source).or_insert(documents.last_etags(source)?),
+                });
+            }
+            let lacks = index.lacks(&last);
+            if !lacks {
+                index.is_current(last_etag);
+            }
+            // What it stands in for goes in a turn.
+            if index.is_running() && (lacks || !index.has_stepped_in.load(SeqCst)) {
+                self.give_turn(index);
+            }
+        }
+        Ok(())
+    }
+
+    /// Unless it has one coming.
+    pub(super) fn give_turn(&self, index: &Arc<Index>) {
+        if !index.has_turn.swap(true, SeqCst) {
+            self.add_turn(index.clone());
+        }
+    }
+
+    fn add_turn(&self, index: Arc<Index>) {
+        let Some(database) = self.database.get().cloned() else { return };
+        self.pool.add(
+            index.settings().priority,
+            Box::new(move |workplace| {
+                let Some(database) = database.upgrade() else { return };
+                let may_go_on = || !database.is_closed() && !index.is_removed() && index.is_running();
+                if !may_go_on() {
+                    index.has_turn.store(false, SeqCst);
+                    // Whoever opened the database again meanwhile, or started the index, saw that it had a turn.
+                    if may_go_on() {
+                        database.indexes().give_turn(&index);
+                    }
+                    return;
+                }
+                database.indexes().take_turn(&database, &index, workplace);
+            }),
+        );
+    }
+
+    fn take_turn(&self, database: &Arc<Database>, index: &Arc<Index>, workplace: &mut Workplace) {
+        let documents = database.read();
+        let turn = documents.last_etag().map_err(Error::from).and_then(|last_etag| {
+            // A bug in indexing ends this index, and tells those who wait for it.
+            let turn = catch_unwind(AssertUnwindSafe(|| index.take_turn(&documents, workplace)));
+            Ok((last_etag, turn.unwrap_or(Err(query::index::Error::Bug.into()))?))
+        });
+        drop(documents);
+        if matches!(turn, Ok((_, (true, _)))) {
+            database.tell_of_index(IndexChange::BatchCompleted, index.name());
+        }
+        match turn {
+            Ok((_, (_, false))) => self.add_turn(index.clone()),
+            Ok((last_etag, (_, true))) => {
+                index.has_turn.store(false, SeqCst);
+                if self.last_etag.load(SeqCst) > last_etag {
+                    // Who looked meanwhile saw that it had a turn.
+                    self.committed(last_etag);
+                }
+                if !index.has_stepped_in.swap(true, SeqCst) && !self.step_in(index) {
+                    // The next round of maintenance tries again.
+                    index.has_stepped_in.store(false, SeqCst);
+                }
+            }
+            Err(error) => {
+                index.has_turn.store(false, SeqCst);
+                database.indexes().fail(
+                    index,
+                    match error {
+                        Error::Index(error) => error,
+                        Error::Storage(error) => error.into(),
+                        Error::Documents(error) => error.into(),
+                        _ => query::index::Error::Corrupt { rule: "its documents can be read" },
+                    },
+                );
+            }
+        }
+    }
+
+    fn fail(&self, index: &Index, error: query::index::Error) {
+        index.fail(error);
+        self.tell(index, IndexChange::Failed);
+    }
+
+    /// Puts an index, which has all that there is now, in place of what it stands in for. False: that failed.
+    fn step_in(&self, index: &Arc<Index>) -> bool {
+        let done = match index.definition() {
+            IndexDefinition::Automatic(definition) => self.remove_superseded(index, definition),
+            IndexDefinition::Map(_) if index.is_replacement() => self.replace(index),
+            IndexDefinition::Map(_) => Ok(()),
+        };
+        if let Err(error) = &done {
+            tracing::warn!(index = index.name(), %error, "an index could not be put in place of another");
+        }
+        done.is_ok()
+    }
+
+    /// Removes those that answer nothing that a new, complete one does not.
+    fn remove_superseded(&self, by: &Arc<Index>, definition: &AutomaticIndex) -> Result<()> {
+        let _changing = self.changing.lock();
+        let is_superseded = |index: &&Arc<Index>| {
+            let other = index.definition().as_automatic().filter(|_| !Arc::ptr_eq(index, by));
+            other.is_some_and(|other| definition.covers(other) && !other.covers(definition))
+        };
+        if !self.open.load().iter().any(|index| Arc::ptr_eq(index, by)) {
+            return Ok(());
+        }
+        self.open.load_full().iter().filter(is_superseded).try_for_each(|index| self.remove_open(index))
+    }
+
+    /// What is due now and then: flushes those at rest, and builds anew those that failed.
+    pub(crate) fn maintain(&self) {
+        if self.open.load().iter().any(|index| !index.has_stepped_in.load(SeqCst)) {
+            // Those that could not try again.
+            self.committed(0);
+        }
+        for index in self.open.load_full().iter() {
+            let done = match index.failure() {
+                // It would fail again.
+                Some(query::index::Error::TooManyFailures { .. } | query::index::Error::Bug) => Ok(()),
+                Some(_) => self.reset(index.name()).map(drop),
+                None => index.flush_if_idle().map(drop),
+            };
+            if let Err(error) = done {
+                tracing::warn!(index = index.name(), %error, "an index could not be flushed or built anew");
+            }
+        }
+    }
+
+    /// Whether none has a turn coming, and none was stopped: that would be forgotten.
+    pub(crate) fn are_at_rest(&self) -> bool {
+        let is_at_rest = |index: &Arc<Index>| !index.has_turn.load(SeqCst) && !index.is_paused();
+        !self.is_announced.load(SeqCst) && !self.are_paused() && self.open.load().iter().all(is_at_rest)
+    }
+}

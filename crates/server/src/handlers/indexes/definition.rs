@@ -1,0 +1,141 @@
+//! Definitions of indexes, as clients send and expect them.
+
+use database::Index;
+use json::Value;
+use query::definition::{AutomaticIndex, COUNT, Field, IndexDefinition, MapIndex, name_of};
+
+/// Properties that definitions of ours never have.
+const ABSENT: [&str; 5] = [
+    "OutputReduceToCollection",
+    "DeploymentMode",
+    "ReduceOutputIndex",
+    "PatternForOutputReduceToCollectionReferences",
+    "PatternReferencesCollectionName",
+];
+
+/// Appends the definition of an index.
+pub(crate) fn write(json: &mut json::Writer<'_>, index: &Index) {
+    let definition = index.definition();
+    let (map, settings) = (definition.as_map(), index.settings());
+    json.object(|json| {
+        json.name("Name").string(index.name()).name("SourceType").string("Documents");
+        json.name("Type").string(kind(index)).name("LockMode").string(settings.lock_mode.name());
+        json.name("ArchivedDataProcessingBehavior").null();
+        json.name("Priority").string(settings.priority.name()).name("State").string(state(index));
+        for absent in ABSENT {
+            json.name(absent).null();
+        }
+        match map.and_then(|map| map.given().get("Configuration")).filter(|given| !given.members().is_empty()) {
+            Some(given) => given.write(json.name("Configuration")),
+            None => _ = json.name("Configuration").object(|_| {}),
+        }
+        match map.and_then(|map| map.given().get("AdditionalSources")).filter(|given| !given.members().is_empty()) {
+            Some(given) => given.write(json.name("AdditionalSources")),
+            None => _ = json.name("AdditionalSources").object(|_| {}),
+        }
+        json.name("AdditionalAssemblies").array(|_| {}).name("CompoundFields").array(|_| {});
+        match map.and_then(|map| map.given().get("Reduce")) {
+            Some(reduce) => reduce.write(json.name("Reduce")),
+            None if definition.is_grouped() => _ = json.name("Reduce").string(&reduce_text(definition)),
+            None => _ = json.name("Reduce").null(),
+        }
+        match definition {
+            IndexDefinition::Automatic(index) => write_automatic(json, index),
+            IndexDefinition::Map(index) => write_map(json, index),
+        }
+    });
+}
+
+fn write_automatic(json: &mut json::Writer<'_>, index: &AutomaticIndex) {
+    json.name("Maps").array(|json| _ = json.string(&map_text(index)));
+    json.name("Fields").object(|json| {
+        for field in index.fields() {
+            write_field(json, &field.name.path, "Default", field.needs.is_suggested, false);
+        }
+        for field in index.fields() {
+            let path = &field.name.path;
+            if field.needs.is_exact {
+                write_field(json, &format!("exact({path})"), "Exact", false, false);
+            }
+            if field.needs.is_searched {
+                write_field(json, &format!("search({path})"), "Search", false, field.needs.is_highlighted);
+            }
+        }
+    });
+}
+
+fn write_map(json: &mut json::Writer<'_>, index: &MapIndex) {
+    match index.given().get("Maps") {
+        Some(maps) => maps.write(json.name("Maps")),
+        None => _ = json.name("Maps").array(|_| {}),
+    }
+    json.name("Fields").object(|json| {
+        for (name, options) in index.given().get("Fields").map(Value::members).unwrap_or_default() {
+            let option = |key| options.get(key).and_then(Value::as_str);
+            json.name(name).object(|json| {
+                json.name("Analyzer").optional_string(option("Analyzer"));
+                json.name("Indexing").optional_string(option("Indexing"));
+                json.name("Storage").optional_string(option("Storage"));
+                json.name("Suggestions")
+                    .bool(index.suggests(name))
+                    .name("TermVector")
+                    .optional_string(option("TermVector"));
+                json.name("Spatial").null().name("Vector").null();
+            });
+        }
+    });
+}
+
+/// `Users:[<Name:Age>;<Name:Name>]`, `Users:[<Name:Count#Operation:Count>]`: nothing reads it but people.
+fn map_text(definition: &AutomaticIndex) -> String {
+    if definition.group_by().is_empty() {
+        return fields_text(definition, definition.fields().iter(), |_| "");
+    }
+    let operation = |field: &Field| if field.name.path == COUNT { "#Operation:Count" } else { "#Operation:Sum" };
+    fields_text(definition, definition.aggregates(), operation)
+}
+
+/// The keys of its groups likewise.
+fn reduce_text(definition: &IndexDefinition) -> String {
+    definition.as_automatic().map_or_else(String::new, |index| fields_text(index, index.keys(), |_| ""))
+}
+
+fn fields_text<'f>(
+    definition: &AutomaticIndex,
+    fields: impl Iterator<Item = &'f Field>,
+    more: impl Fn(&Field) -> &'static str,
+) -> String {
+    let mut fields: Vec<String> = fields.map(|field| format!("<Name:{}{}>", field.name.path, more(field))).collect();
+    fields.sort_unstable();
+    format!("{}:[{}]", name_of(definition.collection.as_deref()), fields.join(";"))
+}
+
+fn write_field(json: &mut json::Writer<'_>, name: &str, indexing: &str, is_suggested: bool, is_highlighted: bool) {
+    let (storage, vector) = if is_highlighted { ("Yes", "WithPositionsAndOffsets") } else { ("No", "No") };
+    json.name(name).object(|json| {
+        json.name("Analyzer").null().name("Indexing").string(indexing).name("Storage").string(storage);
+        json.name("Suggestions").bool(is_suggested).name("TermVector").string(vector);
+        json.name("Spatial").null().name("Vector").null();
+    });
+}
+
+pub(super) fn kind(index: &Index) -> &'static str {
+    let definition = index.definition();
+    let is_script = definition.as_map().is_some_and(|map| map.is_script());
+    match (definition.as_map().is_some(), definition.is_grouped()) {
+        (true, false) if is_script => "JavaScriptMap",
+        (true, true) if is_script => "JavaScriptMapReduce",
+        (true, false) => "Map",
+        (true, true) => "MapReduce",
+        (false, false) => "AutoMap",
+        (false, true) => "AutoMapReduce",
+    }
+}
+
+pub(super) fn state(index: &Index) -> &'static str {
+    match (index.failure(), index.settings().is_disabled) {
+        (Some(_), _) => "Error",
+        (None, true) => "Disabled",
+        (None, false) => "Normal",
+    }
+}

@@ -1,0 +1,177 @@
+//! `/databases/{name}/indexes`: what indexes there are, how far they are, what they hold; defining them.
+//!
+//! PUT (also `admin/indexes`): `{"Indexes":[definition]}`; 201. POST `has-changed`: a definition; `{"Changed"}`.
+//! GET: `name`, or `start` and `pageSize`, `namesOnly`; 404 for an unknown name. `stats`, `errors`, `status`, `staleness`,
+//! `terms` (`field`, `fromValue`, `pageSize`). DELETE: `name`; 204, or 404. RESET: `name`; 204.
+
+mod control;
+mod definition;
+mod record;
+mod state;
+mod wait;
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use database::{Database, Index};
+use hyper::StatusCode;
+use json::Value;
+use query::definition::{IndexSettings, MapIndex};
+use query::index::{Direction, Kind, StoredTerm, TermRange};
+
+use super::statistics::write_origin;
+use crate::bridge::Pool;
+use crate::error::{Error, Result};
+use crate::exchange::Exchange;
+use crate::reply::{self, Reply};
+
+pub(crate) use control::{clear_errors, disable, enable, errors, replace, set_lock, set_priority, start, status, stop};
+pub(crate) use record::IndexesOfRecord;
+pub(crate) use state::{Seen, staleness, statistics};
+pub(crate) use wait::IndexWait;
+
+/// All, or one by name.
+pub(crate) fn list(exchange: &Exchange) -> Result<Reply> {
+    let query = exchange.query();
+    let (start, count) = (query.page_start()?, query.page_size()?);
+    let names_only = query.is_true("namesOnly")?;
+    let found = match query.get_nonempty("name") {
+        Some(name) => match exchange.database().indexes().by_name(&name) {
+            Some(index) => vec![index],
+            None => return Ok(reply::empty(StatusCode::NOT_FOUND)),
+        },
+        None => page(exchange, start, count),
+    };
+    Ok(reply::object(StatusCode::OK, |json| {
+        write_origin(json, exchange);
+        json.name("Results").array(|json| {
+            for index in &found {
+                match names_only {
+                    true => _ = json.string(index.name()),
+                    false => definition::write(json, index),
+                }
+            }
+        });
+    }))
+}
+
+fn page(exchange: &Exchange, start: u64, count: u64) -> Vec<Arc<Index>> {
+    let [start, count] = [start, count].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+    exchange.database().indexes().all().iter().skip(start).take(count).cloned().collect()
+}
+
+/// All, or those by name; an unknown one is an error.
+fn named(exchange: &Exchange) -> Result<Vec<Arc<Index>>> {
+    let query = exchange.query();
+    let (start, count) = (query.page_start()?, query.page_size()?);
+    let names: Vec<_> = query.all("name").filter(|name| !name.is_empty()).collect();
+    if names.is_empty() {
+        return Ok(page(exchange, start, count));
+    }
+    names.iter().map(|name| by_name(exchange.database(), name)).collect()
+}
+
+fn by_name(database: &Database, name: &str) -> Result<Arc<Index>> {
+    let found = database.indexes().by_name(name);
+    found.ok_or_else(|| Error::UnknownIndex { name: name.chars().take(128).collect() })
+}
+
+/// The terms of a field, in order, after `fromValue`.
+pub(crate) async fn terms(exchange: Exchange) -> Result<Reply> {
+    let query = exchange.query();
+    let (field, count) = (exchange.required("field")?.into_owned(), query.page_size()?);
+    let from = query.get_nonempty("fromValue").map(|from| from.into_owned());
+    let index = by_name(exchange.database(), &exchange.required("name")?)?;
+    let read = move || {
+        let terms = read_terms(&index, &field, from.as_deref(), count)?;
+        let progress = index.statistics()?.progress;
+        let etags = progress.iter().flat_map(|progress| [progress.documents, progress.tombstones]);
+        let etags: Vec<u8> = etags.flat_map(u64::to_le_bytes).collect();
+        let etag = xxhash_rust::xxh3::xxh3_64(&etags).cast_signed();
+        Ok(reply::object(StatusCode::OK, |json| {
+            json.name("IndexName").string(index.name()).name("ResultEtag").signed(etag);
+            json.name("Terms").array(|json| terms.iter().for_each(|term| _ = json.string(term)));
+        }))
+    };
+    exchange.node.bridge.run(Pool::Reads, read).await
+}
+
+/// What a present null is called among the terms of a field.
+const NULL: &str = "NULL_VALUE";
+
+fn read_terms(index: &Index, field: &str, from: Option<&str>, count: u64) -> Result<Vec<String>> {
+    let snapshot = index.read()?;
+    let mut terms = Vec::new();
+    let Some(number) = snapshot.field(field)? else { return Ok(terms) };
+    if from.is_none() && count > 0 && snapshot.present(number, Kind::Null)?.count() > 0 {
+        terms.push(NULL.to_owned());
+    }
+    let after = from.filter(|from| *from != NULL).map_or(Bound::Unbounded, Bound::Excluded);
+    let mut found = snapshot.terms(&TermRange::text(number, after, Bound::Unbounded), Direction::Ascending);
+    while (terms.len() as u64) < count {
+        match found.next()? {
+            None => break,
+            Some((StoredTerm::Text(text), _)) => terms.push(text),
+            Some((StoredTerm::Cut(text), _)) => terms.push(text + "…"),
+            Some(_) => {}
+        }
+    }
+    Ok(terms)
+}
+
+/// Takes over definitions, all of which must be acceptable.
+pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
+    let body = exchange.read_object().await?;
+    let database = exchange.database().clone();
+    // Compiling a map may take an engine of scripts.
+    let put = move || {
+        let Some(Value::Array(given)) = body.get("Indexes") else {
+            return Err(Error::Argument("The body must have an array 'Indexes'".to_owned()));
+        };
+        let read = |given| Ok((MapIndex::from_json(given)?, IndexSettings::from_json(given)?));
+        let definitions = given.iter().map(read).collect::<Result<Vec<_>>>()?;
+        let names: Vec<String> = definitions.iter().map(|(definition, _)| definition.name().to_owned()).collect();
+        definitions.into_iter().try_for_each(|(definition, settings)| database.indexes().put(definition, settings))?;
+        Ok(names)
+    };
+    let names = exchange.node.bridge.run(Pool::Short, put).await?;
+    let raft_index = exchange.node.databases.raft_index()?;
+    Ok(reply::object(StatusCode::CREATED, |json| {
+        json.name("Results").array(|json| {
+            for name in &names {
+                json.object(|json| _ = json.name("Index").string(name).name("RaftCommandIndex").unsigned(raft_index));
+            }
+        });
+    }))
+}
+
+/// Whether a definition asks for another index than there is.
+pub(crate) async fn has_changed(mut exchange: Exchange) -> Result<Reply> {
+    let given = exchange.read_object().await?;
+    let name = given.get("Name").and_then(Value::as_str).unwrap_or_default();
+    if name.is_empty() {
+        return Err(Error::Argument("The definition must have a 'Name'".to_owned()));
+    }
+    let index = exchange.database().indexes().by_name(name);
+    let is_same = index.is_some_and(|index| index.definition().as_map().is_some_and(|map| map.is_same(&given)));
+    Ok(reply::object(StatusCode::OK, |json| _ = json.name("Changed").bool(!is_same)))
+}
+
+pub(crate) async fn delete(exchange: Exchange) -> Result<Reply> {
+    let name = exchange.required("name")?.into_owned();
+    let database = exchange.database().clone();
+    let is_removed = exchange.node.bridge.run(Pool::Short, move || Ok(database.indexes().remove(&name)?)).await?;
+    Ok(reply::empty(if is_removed { StatusCode::NO_CONTENT } else { StatusCode::NOT_FOUND }))
+}
+
+/// Builds an index anew.
+pub(crate) async fn reset(exchange: Exchange) -> Result<Reply> {
+    if let Some(mode) = exchange.query().get_nonempty("mode").filter(|mode| !mode.eq_ignore_ascii_case("InPlace")) {
+        return Err(Error::not_supported(format!("the mode '{mode}' of resetting an index")));
+    }
+    let name = exchange.required("name")?.into_owned();
+    let index = by_name(exchange.database(), &name)?;
+    let database = exchange.database().clone();
+    exchange.node.bridge.run(Pool::Short, move || Ok(database.indexes().reset(index.name())?)).await?;
+    Ok(reply::empty(StatusCode::NO_CONTENT))
+}

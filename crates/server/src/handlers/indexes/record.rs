@@ -1,0 +1,90 @@
+//! The indexes of a database in its record.
+
+use database::{Database, Index};
+use json::{Value, Writer};
+use query::definition::{AutomaticIndex, COUNT, Field};
+
+use super::definition;
+
+/// The indexes of a database, as its record has them.
+pub(crate) struct IndexesOfRecord {
+    /// By name: those that were defined.
+    pub(crate) defined: Vec<u8>,
+    /// By name: those that queries made.
+    pub(crate) automatic: Vec<u8>,
+}
+
+impl IndexesOfRecord {
+    pub(crate) fn of(database: &Database) -> IndexesOfRecord {
+        let all = database.indexes().all();
+        let (mut defined, mut automatic) = (Vec::new(), Vec::new());
+        Writer::new(&mut defined).object(|json| {
+            for index in all.iter().filter(|index| index.definition().as_map().is_some()) {
+                definition::write(json.name(index.name()), index);
+            }
+        });
+        Writer::new(&mut automatic).object(|json| {
+            for index in all.iter() {
+                if let Some(definition) = index.definition().as_automatic() {
+                    write_automatic(json.name(index.name()), index, definition);
+                }
+            }
+        });
+        IndexesOfRecord { defined, automatic }
+    }
+
+    /// Takes out of a record that a client gives back what it was given.
+    pub(crate) fn take_unchanged(&self, record: &mut Value) {
+        for (key, own) in [("Indexes", &self.defined), ("AutoIndexes", &self.automatic)] {
+            if record.get(key).is_some_and(|given| Value::parse(own).is_ok_and(|own| own == *given)) {
+                record.remove(key);
+            }
+        }
+    }
+}
+
+fn write_automatic(json: &mut Writer<'_>, index: &Index, definition: &AutomaticIndex) {
+    let is_grouped = !definition.group_by().is_empty();
+    json.object(|json| {
+        json.name("Type").string(definition::kind(index));
+        json.name("Collection").string(definition.collection.as_deref().unwrap_or("@all_docs"));
+        json.name("MapFields").object(|json| {
+            let is_key = |field: &&Field| definition.group_by().iter().any(|key| key.path == field.name.path);
+            for field in definition.fields().iter().filter(|field| !is_key(field)) {
+                let aggregation = match (is_grouped, field.name.path == COUNT) {
+                    (false, _) => "None",
+                    (true, true) => "Count",
+                    (true, false) => "Sum",
+                };
+                write_field(json, field, aggregation, "NotApplicable");
+            }
+        });
+        json.name("GroupByFields").object(|json| {
+            for key in definition.group_by() {
+                if let Some(field) = definition.fields().iter().find(|field| field.name.path == key.path) {
+                    let of_elements = if key.path.contains("[]") { "ByIndividualValues" } else { "NotApplicable" };
+                    write_field(json, field, "None", if key.is_array { "ByContent" } else { of_elements });
+                }
+            }
+        });
+        json.name("GroupByFieldNames").array(|json| {
+            definition.group_by().iter().for_each(|key| _ = json.string(&key.path));
+        });
+        json.name("Name").string(index.name()).name("Priority").string(index.settings().priority.name());
+        json.name("State").string(definition::state(index));
+    });
+}
+
+fn write_field(json: &mut Writer<'_>, field: &Field, aggregation: &str, of_arrays: &str) {
+    let needs = field.needs;
+    let kinds =
+        [(needs.is_searched, "Search, "), (needs.is_exact, "Exact, "), (needs.is_highlighted, "Highlighting, ")];
+    let kinds: String = kinds.into_iter().filter(|(is_needed, _)| *is_needed).map(|(_, kind)| kind).collect();
+    let indexing = kinds + "Default";
+    json.name(&field.name.path).object(|json| {
+        json.name("Storage").string("No").name("Indexing").string(&indexing);
+        json.name("Aggregation").string(aggregation).name("Spatial").null().name("Vector").null();
+        json.name("GroupByArrayBehavior").string(of_arrays);
+        json.name("Suggestions").bool(field.needs.is_suggested).name("IsNameQuoted").bool(field.name.is_quoted);
+    });
+}

@@ -1,0 +1,170 @@
+//! How far indexes are, what they count, what they lack.
+
+use std::sync::Arc;
+
+use database::documents::{Date, LastEtags};
+use database::{Database, Index, IndexStatistics};
+use hyper::StatusCode;
+use query::definition::IndexSource;
+use query::index::Progress as IndexProgress;
+
+use super::control::status_name;
+use super::definition::{kind, state};
+use super::{by_name, named};
+use crate::date::NEVER;
+use crate::error::{Error, Result};
+use crate::exchange::Exchange;
+use crate::handlers::statistics::write_origin;
+use crate::reply::{self, Reply};
+
+fn date(date: Option<Date>) -> String {
+    date.map_or(NEVER.to_owned(), |date| date.to_string())
+}
+
+/// An index as it is now.
+pub(crate) struct Seen {
+    index: Arc<Index>,
+    is_stale: bool,
+    statistics: IndexStatistics,
+    /// How far each of its sources is.
+    last: Vec<LastEtags>,
+}
+
+impl Seen {
+    fn of(database: &Database, index: Arc<Index>) -> Result<Seen> {
+        let statistics = index.statistics()?;
+        // That of the index is opened before that of its documents.
+        let snapshot = if index.failure().is_none() { Some(index.read()?) } else { None };
+        let documents = database.read();
+        let is_stale = snapshot.map_or(Ok(true), |snapshot| index.is_stale(&snapshot, 0, &documents, None))?;
+        let last = index.sources().iter().map(|source| Ok(documents.last_etags(source.collection.as_deref())?));
+        let last = last.collect::<Result<_>>()?;
+        Ok(Seen { index, is_stale, statistics, last })
+    }
+
+    /// All of a database.
+    pub(crate) fn all(database: &Database) -> Result<Vec<Seen>> {
+        database.indexes().all().iter().map(|index| Seen::of(database, index.clone())).collect()
+    }
+
+    /// When it last took something.
+    pub(crate) fn last_indexed(&self) -> Option<Date> {
+        self.statistics.last_indexed
+    }
+
+    /// What other answers list of an index.
+    pub(crate) fn write_summary(&self, json: &mut json::Writer<'_>) {
+        json.object(|json| {
+            json.name("IsStale").bool(self.is_stale).name("State").string(state(&self.index));
+            json.name("LastIndexingTime").string(&date(self.statistics.last_indexed));
+            json.name("Name").string(self.index.name());
+            let settings = self.index.settings();
+            json.name("LockMode").string(settings.lock_mode.name());
+            json.name("Priority").string(settings.priority.name());
+            json.name("Type").string(kind(&self.index)).name("SourceType").string("Documents");
+            json.name("ArchivedDataProcessingBehavior").null();
+        });
+    }
+
+    fn write_statistics(&self, json: &mut json::Writer<'_>) {
+        let Seen { index, is_stale, statistics, .. } = self;
+        let settings = index.settings();
+        json.object(|json| {
+            json.name("Name").string(index.name());
+            json.name("MapAttempts").unsigned(statistics.indexed_count);
+            json.name("MapSuccesses").unsigned(statistics.indexed_count.saturating_sub(statistics.failed_count));
+            json.name("MapErrors").unsigned(statistics.failed_count);
+            for absent in [
+                "MapReferenceAttempts",
+                "MapReferenceSuccesses",
+                "MapReferenceErrors",
+                "ReduceAttempts",
+                "ReduceSuccesses",
+                "ReduceErrors",
+                "ReduceOutputCollection",
+                "ReduceOutputReferencePattern",
+                "PatternReferencesCollectionName",
+            ] {
+                json.name(absent).null();
+            }
+            json.name("MappedPerSecondRate").unsigned(0).name("ReducedPerSecondRate").unsigned(0);
+            json.name("MaxNumberOfOutputsPerDocument").unsigned(1);
+            json.name("Collections").object(|json| {
+                for (source, progress, last) in self.sources().filter(|(source, ..)| !source.is_referenced) {
+                    json.name(source.name()).object(|json| {
+                        json.name("LastProcessedDocumentEtag").unsigned(progress.documents);
+                        json.name("LastProcessedTombstoneEtag").unsigned(progress.tombstones);
+                        json.name("LastProcessedTimeSeriesDeletedRangeEtag").unsigned(0);
+                        json.name("DocumentLag").unsigned(last.documents.saturating_sub(progress.documents));
+                        json.name("TombstoneLag").unsigned(last.tombstones.saturating_sub(progress.tombstones));
+                    });
+                }
+            });
+            json.name("LastQueryingTime").string(&date(statistics.last_query));
+            json.name("State").string(state(index)).name("Priority").string(settings.priority.name());
+            json.name("CreatedTimestamp").string(&index.created().to_string());
+            json.name("LastIndexingTime").string(&date(statistics.last_indexed));
+            json.name("IsStale").bool(*is_stale).name("LockMode").string(settings.lock_mode.name());
+            json.name("Type").string(kind(index));
+            json.name("SearchEngineType").string("Rookery").name("ArchivedDataProcessingBehavior").null();
+            json.name("Status").string(status_name(index)).name("EntriesCount").unsigned(statistics.entry_count);
+            json.name("ErrorsCount").unsigned(index.errors().len() as u64).name("SourceType").string("Documents");
+            json.name("ReferencedCollections").array(|json| {
+                for source in index.sources().iter().filter(|source| source.is_referenced) {
+                    json.string(source.name());
+                }
+            });
+            json.name("IsInvalidIndex").bool(false);
+            json.name("IsTestIndex").bool(false).name("Memory").null().name("LastBatchStats").null();
+        });
+    }
+
+    /// Its sources, how far it is with each, and how far that is.
+    fn sources(&self) -> impl Iterator<Item = (&IndexSource, &IndexProgress, &LastEtags)> {
+        let sources = self.index.sources().iter().zip(&self.statistics.progress).zip(&self.last);
+        sources.map(|((source, progress), last)| (source, progress, last))
+    }
+
+    /// What it lacks, in words.
+    fn staleness_reasons(&self) -> Vec<String> {
+        let mut reasons = Vec::new();
+        for (source, progress, last) in self.sources() {
+            for (what, last, reached) in [
+                ("documents", last.documents, progress.documents),
+                ("tombstones", last.tombstones, progress.tombstones),
+            ] {
+                if reached < last {
+                    reasons.push(format!(
+                        "The last of the {what} of '{}' has etag {last}, the index is at {reached}",
+                        source.name()
+                    ));
+                }
+            }
+        }
+        reasons.extend(self.index.failure().map(|failure| format!("The index failed: {failure}")));
+        reasons
+    }
+}
+
+/// Counts and dates.
+pub(crate) fn statistics(exchange: &Exchange) -> Result<Reply> {
+    let found = match named(exchange) {
+        Err(Error::UnknownIndex { .. }) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
+        found => found?,
+    };
+    let seen = found.into_iter().map(|index| Seen::of(exchange.database(), index)).collect::<Result<Vec<_>>>()?;
+    Ok(reply::object(StatusCode::OK, |json| {
+        write_origin(json, exchange);
+        json.name("Results").array(|json| seen.iter().for_each(|seen| seen.write_statistics(json)));
+    }))
+}
+
+/// Whether an index lacks something, and what.
+pub(crate) fn staleness(exchange: &Exchange) -> Result<Reply> {
+    let seen = Seen::of(exchange.database(), by_name(exchange.database(), &exchange.required("name")?)?)?;
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("IsStale").bool(seen.is_stale);
+        let reasons = if seen.is_stale { seen.staleness_reasons() } else { Vec::new() };
+        json.name("StalenessReasons").array(|json| reasons.iter().for_each(|reason| _ = json.string(reason)));
+    }))
+}
