@@ -22,6 +22,8 @@ pub struct MapIndex {
     storages: BTreeMap<String, bool>,
     /// What is missing is indexed as null.
     missing_is_null: bool,
+    /// What has none of the fields is indexed.
+    indexes_empty: bool,
 }
 
 /// Why a definition is refused.
@@ -132,11 +134,12 @@ impl MapIndex {
             Some(text) => Some(Arc::new(compile_reduce(&name, text, &maps)?)),
         };
         let setting = |key| given.get("Configuration").and_then(|settings| settings.get(key)).and_then(Value::as_str);
-        let missing_is_null =
-            setting("Indexing.IndexMissingFieldsAsNull").is_some_and(|on| on.eq_ignore_ascii_case("true"));
+        let is_on = |key| setting(key).is_some_and(|on| on.eq_ignore_ascii_case("true"));
+        let missing_is_null = is_on("Indexing.IndexMissingFieldsAsNull");
+        let indexes_empty = missing_is_null || is_on("Indexing.IndexEmptyEntries");
         let fields = given.get("Fields");
         let (analyses, storages) = (analyses(&name, fields)?, storages(fields)?);
-        Ok(MapIndex { analyses, storages, name, given: given.clone(), maps, reduce, missing_is_null })
+        Ok(MapIndex { analyses, storages, name, given: given.clone(), maps, reduce, missing_is_null, indexes_empty })
     }
 
     /// Its name.
@@ -162,6 +165,11 @@ impl MapIndex {
     /// Whether what is missing is indexed as null.
     pub fn missing_is_null(&self) -> bool {
         self.missing_is_null
+    }
+
+    /// Whether what has none of the fields is indexed.
+    pub fn indexes_empty(&self) -> bool {
+        self.indexes_empty
     }
 
     /// How a field is analysed; `None`: its values are not indexed.

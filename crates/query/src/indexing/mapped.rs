@@ -6,8 +6,8 @@ use super::map_runner::{Loading, MapRunner};
 use super::terms;
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, Fields, MapIndex};
-use crate::index::{Entry, FieldNumber, Index, Norm, Result, Term};
-use crate::mapping::{Map, MapError, Output, Value};
+use crate::index::{Entry, FieldNumber, Index, Norm, Number, Result, Term};
+use crate::mapping::{Map, MapError, Output, TimeSpan, Value};
 use documents::Document;
 use json::{Kind, Raw};
 use std::sync::Arc;
@@ -58,6 +58,10 @@ impl MakesEntries for MappedEntries {
         // An error of ours, on its way through the map.
         let mut failed = None;
         let mapped = runner.run(document, loading, &mut |map, output| {
+            // As in the reference: a document that has none of the fields is not in the index.
+            if !definition.indexes_empty() && output.values.iter().all(|value| matches!(value, Value::Missing)) {
+                return Ok(());
+            }
             if entries.len() == count {
                 entries.push(Entry::new());
             }
@@ -114,8 +118,21 @@ fn store_value(definition: &MapIndex, name: &str, value: &Value<'_>, is_stored: 
         Value::Array(values) if values.iter().any(|value| matches!(value, Value::Field(_))) => {
             values.iter().for_each(|value| store_value(definition, name, value, is_stored, json));
         }
-        value if is_stored => value.write_json(json.name(name)),
+        value if is_stored => {
+            let text = value.to_json();
+            write_stored(Raw::new(&text), json.name(name));
+        }
         _ => {}
+    }
+}
+
+/// As in the reference, numbers, `true` and `false` are stored as texts, alone and in arrays; objects as they are. The depth of the
+/// recursion is that of the document.
+fn write_stored(value: Raw<'_>, json: &mut json::Writer<'_>) {
+    match value.kind() {
+        Kind::Number | Kind::Bool => _ = json.string(&String::from_utf8_lossy(value.bytes())),
+        Kind::Array => _ = json.array(|json| value.elements().for_each(|element| write_stored(element, json))),
+        _ => _ = json.raw(value.bytes()),
     }
 }
 
@@ -179,6 +196,10 @@ impl Values<'_> {
             Value::Boosted(boosted) => self.add(field, &boosted.value),
             value => {
                 let json = value.to_json();
+                if let Value::Span(TimeSpan(ticks)) = value {
+                    // Durations are compared as numbers.
+                    self.entry.add(number, Term::Number(Number::Long(*ticks)))?;
+                }
                 self.add_json(number, analysis, Raw::new(&json))
             }
         }

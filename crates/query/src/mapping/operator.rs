@@ -1,6 +1,7 @@
 //! What operators give.
 //!
-//! Null spreads through arithmetic, is equal to null only, and is neither below nor above anything. Whole numbers stay whole,
+//! As in the reference, null on the left of arithmetic stays null, and on the right of a number counts as 0 (so that a division by
+//! it is an error of the document). Null is equal to null only, and is neither below nor above anything. Whole numbers stay whole,
 //! and their overflow and division by zero are errors; a decimal makes the other one a decimal, a double a double. What
 //! cannot be combined is an error, not null: a number and a text, for instance.
 
@@ -49,9 +50,11 @@ pub(crate) fn binary<'d>(operator: Operator, left: Value<'d>, right: Value<'d>) 
     if left.is_null() {
         return Ok(left);
     }
-    if right.is_null() {
-        return Ok(right);
-    }
+    let right = match (right.is_null(), &left) {
+        (true, Value::Long(_) | Value::Double(_) | Value::Decimal(_)) => Value::Long(0),
+        (true, _) => return Ok(right),
+        (false, _) => right,
+    };
     match (numbers(&left, &right), operator) {
         (Some(Numbers::Longs(left, right)), _) => longs(operator, left, right).map(Value::Long),
         (Some(Numbers::Doubles(left, right)), Operator::Add) => Ok(Value::Double(left + right)),

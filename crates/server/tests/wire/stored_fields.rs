@@ -1,5 +1,5 @@
-//! Fields that an index stores, and where projections take their values from. Expected values are those of the reference, but
-//! that numbers and booleans stay what they are; its first engine gives texts.
+//! Fields that an index stores, and where projections take their values from. Expected values are those of the reference:
+//! what a map stores of numbers and booleans are texts.
 
 use super::support::Wire;
 
@@ -33,14 +33,77 @@ fn stored_values_are_projected_without_loading_the_document() {
     let wire = with_index();
     let check = |query: &str, expected: &str| assert_eq!(first(&wire, query, "Default"), expected, "{query}");
     check("select N", r#"{"N":"Ann!",stored"#);
-    check("select N as X, Big, id()", r#"{"X":"Ann!","Big":true,"id()":"users/1",stored"#);
+    check("select N as X, Big, id()", r#"{"X":"Ann!","Big":"true","id()":"users/1",stored"#);
     check("select N, Name", r#"{"N":"Ann!","Name":"Ann",loaded"#);
     check("select Made", r#"{"Made":"Oslo",loaded"#);
     check("select M, N", r#"{"M":null,"N":"Ann!",stored"#);
     check("as i select i.M, i.N", r#"{"N":"Ann!",stored"#);
-    check("select distinct Big", r#"{"Big":true,stored"#);
+    check("select distinct Big", r#"{"Big":"true",stored"#);
     wire.put("users/1", r#"{"Name":"Bob","@metadata":{"@collection":"Users"}}"#);
     check("select N, Name", r#"{"N":"Bob!","Name":"Bob",loaded"#);
+}
+
+/// Numbers, `true` and `false` are texts, alone and in arrays; objects are as they are.
+#[test]
+fn what_is_stored_has_the_form_of_the_reference() {
+    let wire = Wire::with_database();
+    wire.put(
+        "users/1",
+        r#"{"N":1.50,"T":true,"A":[1,"x",null,false],"O":{"X":1},"@metadata":{"@collection":"Users"}}"#,
+    );
+    wire.put("users/2", r#"{"@metadata":{"@collection":"Users"}}"#);
+    let put = |name: &str, map: &str, more: &str| {
+        let fields = r#"{"__all_fields":{"Storage":"Yes"}}"#;
+        let body = format!(r#"{{"Indexes":[{{"Name":"{name}","Maps":["{map}"],"Fields":{fields}{more}}}]}}"#);
+        assert_eq!(wire.call("PUT /databases/db/admin/indexes", &body).status, 201);
+    };
+    put("I", "from u in docs.Users select new { u.N, u.T, u.A, u.O, M = u.Missing }", "");
+    let expected = r#"{"N":"1.50","T":"true","A":["1","x",null,"false"],"O":{"X":1},stored"#;
+    assert_eq!(first(&wire, "select N, T, A, O", "Default"), expected);
+    let count = |name: &str| {
+        let body = format!(r#"{{"Query":"from index '{name}'","WaitForNonStaleResults":true}}"#);
+        wire.call("POST /databases/db/queries", &body).json().get("TotalResults").and_then(json::Value::as_i64)
+    };
+    assert_eq!(count("I"), Some(1), "a document without any of the fields has no entry");
+    put("Script", "map('Users', u => ({ N: u.N, T: u.T }))", "");
+    put(
+        "Empty",
+        "from u in docs.Users select new { u.N }",
+        r#","Configuration":{"Indexing.IndexEmptyEntries":"true"}"#,
+    );
+    put(
+        "Null",
+        "from u in docs.Users select new { u.N }",
+        r#","Configuration":{"Indexing.IndexMissingFieldsAsNull":"true"}"#,
+    );
+    assert_eq!(["Script", "Empty", "Null"].map(count), [Some(1), Some(2), Some(2)]);
+}
+
+/// A duration is found by its text, and compared by its ticks of 100 ns.
+#[test]
+fn durations_are_compared_as_numbers() {
+    let wire = Wire::with_database();
+    for (id, ordered) in [("a", "10:00:00"), ("b", "11:58:00"), ("c", "12:30:00")] {
+        let document = r#"{"Ordered":"2020-01-01TX.0000000","Shipped":"2020-01-01T12:00:00.0000000","@metadata":{"@collection":"Orders"}}"#;
+        wire.put(id, &document.replace('X', ordered));
+    }
+    wire.put("d", r#"{"Ordered":"2019-12-20T00:00:00.0000000","Shipped":"2020-01-01T12:00:00.0000000","@metadata":{"@collection":"Orders"}}"#);
+    let body =
+        r#"{"Indexes":[{"Name":"I","Maps":["from o in docs.Orders select new { Delay = o.Shipped - o.Ordered }"]}]}"#;
+    assert_eq!(wire.call("PUT /databases/db/admin/indexes", body).status, 201);
+    let found = |query: &str| {
+        let body = format!(r#"{{"Query":"from index 'I' {query}","WaitForNonStaleResults":true}}"#);
+        let Some(json::Value::Array(results)) =
+            wire.call("POST /databases/db/queries", &body).json().get("Results").cloned()
+        else {
+            panic!("{query}")
+        };
+        let id = |result: &json::Value| result.get("@metadata")?.get("@id")?.as_str().map(str::to_owned);
+        results.iter().map(|result| id(result).unwrap()).collect::<String>()
+    };
+    assert_eq!(found("where Delay < 36000000000"), "bc", "an hour");
+    assert_eq!(found("where Delay > 36000000000 order by Delay as long desc"), "da");
+    assert_eq!(found("where Delay = '12.12:00:00' or Delay = '-00:30:00'"), "cd");
 }
 
 #[test]
