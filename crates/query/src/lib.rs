@@ -19,3 +19,4 @@ pub mod limits;
 pub mod mapping;
 pub mod plan;
 pub mod rql;
+pub mod spatial;

@@ -63,3 +63,16 @@ pub const FACET_TERMS_SIZE_MAX: usize = 64 << 20;
 
 /// Bytes of a compiled regular expression of a condition.
 pub(crate) const REGEX_SIZE_MAX: usize = 1 << 20;
+
+/// Positions of one shape, of a document or a query. Two shapes of so many are compared in about a second.
+pub const SHAPE_POSITIONS_MAX: usize = 32 * 1024;
+
+/// Cells that a shape of a query is covered with. Each is a search in the index; the fewer there are, the more entries lie on the border and
+/// are compared one by one.
+pub const CELLS_OF_QUERY_MAX: usize = 128;
+
+/// Cells that a shape of a document is covered with. Each is a term.
+pub(crate) const CELLS_OF_SHAPE_MAX: usize = 32;
+
+/// Positions that are gone through to cover one shape, in the order of magnitude: shapes of more get fewer cells.
+pub(crate) const COVERING_POSITIONS_MAX: usize = 256 * 1024;

@@ -1,6 +1,6 @@
 //! Indexes that queries make: the fields of one collection that somebody asked for, of its documents or of groups of them.
 
-use super::{Analysis, Field, FieldName, FieldNeeds, Fields, MarkedText};
+use super::{Analysis, Field, FieldName, FieldNeeds, Fields, MarkedText, Places};
 use crate::analysis::Analyzer;
 use crate::plan::FieldUse;
 use json::Value;
@@ -156,6 +156,9 @@ impl AutomaticIndex {
     pub fn stored_fields(&self) -> Vec<(usize, Analysis, String)> {
         let mut stored = Vec::new();
         for (number, field) in self.fields.iter().enumerate() {
+            if field.needs.is_spatial {
+                continue;
+            }
             stored.push((number, Analysis::LowerCase, field.name.stored(Analysis::LowerCase)));
             let besides = [(field.needs.is_exact, Analysis::Exact), (field.needs.is_searched, SEARCHED)];
             for (_, analysis) in besides.into_iter().filter(|(is_needed, _)| *is_needed) {
@@ -165,8 +168,13 @@ impl AutomaticIndex {
         stored
     }
 
+    /// Its fields that keep places or shapes, with the name of each in the index.
+    pub fn places(&self) -> impl Iterator<Item = (&str, Places<'_>)> {
+        self.fields.iter().filter_map(|field| Some((field.name.path.as_str(), Places::of(field)?)))
+    }
+
     /// The definition as it is kept:
-    /// `{"Collection":..,"Fields":[{"Name":..,"IsNameQuoted":..,"IsExact":..,"IsSearched":..,"IsSuggested":..,"IsHighlighted":..}]}`,
+    /// `{"Collection":..,"Fields":[{"Name":..,"IsNameQuoted":..,"IsExact":..,"IsSearched":..,"IsSuggested":..,"IsHighlighted":..,"IsSpatial":..}]}`,
     /// of groups also `"GroupBy":[{"Name":..,"IsArray":..}]`.
     pub fn to_json(&self) -> Value {
         let mut value = Value::object();
@@ -179,6 +187,7 @@ impl AutomaticIndex {
             value.set("IsSearched", Value::Bool(field.needs.is_searched));
             value.set("IsSuggested", Value::Bool(field.needs.is_suggested));
             value.set("IsHighlighted", Value::Bool(field.needs.is_highlighted));
+            value.set("IsSpatial", Value::Bool(field.needs.is_spatial));
             value
         };
         value.set("Fields", Value::Array(self.fields.iter().map(field).collect()));
@@ -212,6 +221,7 @@ impl AutomaticIndex {
                 is_searched: younger("IsSearched"),
                 is_suggested: younger("IsSuggested"),
                 is_highlighted: younger("IsHighlighted"),
+                is_spatial: younger("IsSpatial"),
             };
             Some(Field { name, needs })
         };
@@ -248,9 +258,12 @@ fn is_array(group_by: &[GroupedBy], field: &Field) -> bool {
 
 /// What stands for a field in the name of an index.
 fn label(field: &Field, is_array: bool) -> String {
+    if let Some(places) = Places::of(field) {
+        return places.label();
+    }
     let label = field.name.label();
     let label = if is_array { format!("Array({label})") } else { label };
-    let FieldNeeds { is_exact, is_searched, is_suggested, is_highlighted } = field.needs;
+    let FieldNeeds { is_exact, is_searched, is_suggested, is_highlighted, is_spatial: _ } = field.needs;
     // In the order of the reference.
     let besides =
         [(is_searched, "Search"), (is_highlighted, "Highlight"), (is_exact, "Exact"), (is_suggested, "Suggest")];
@@ -319,6 +332,22 @@ mod tests {
         assert!(exact.covers(&narrow) && !wide.covers(&exact) && wide.widened_by(&exact).covers(&exact));
         assert_eq!(wide.missing(&exact.fields()[0]).as_deref(), Some("Exact(Name)"));
         assert!(!AutomaticIndex::new(None, [field("Name", false)]).covers(&narrow));
+    }
+
+    /// As the reference names them.
+    #[test]
+    fn places_have_names_of_their_own() {
+        let place = |path: &str| Field {
+            name: FieldName { path: path.to_owned(), is_quoted: false },
+            needs: FieldNeeds { is_spatial: true, ..FieldNeeds::default() },
+        };
+        let fields = [place("spatial.wkt(W)"), place("spatial.point(Loc.Lat, Loc.Lng)"), field("Name", false)];
+        let index = AutomaticIndex::new(Some("Cs".to_owned()), fields);
+        assert_eq!(index.name(), "Auto/Cs/ByNameAndSpatial.point(Loc.Lat|Loc.Lng)AndSpatial.wkt(W)");
+        let names: Vec<&str> = index.places().map(|(name, _)| name).collect();
+        assert_eq!(names, ["spatial.point(Loc.Lat, Loc.Lng)", "spatial.wkt(W)"]);
+        assert_eq!(index.stored_fields().len(), 1);
+        assert_eq!(AutomaticIndex::from_json(&index.to_json()), Some(index));
     }
 
     #[test]

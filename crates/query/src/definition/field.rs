@@ -3,6 +3,7 @@
 use crate::analysis::Analyzer;
 use crate::plan::FieldUse;
 use crate::rql::{Path, Segment};
+use crate::spatial::SpatialOptions;
 
 /// The name of a field: a path into documents, such as `Address.City` or `Lines[].Product`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,6 +55,8 @@ pub struct FieldNeeds {
     pub is_suggested: bool,
     /// Nothing more than words, but `highlight(..)` is asked for.
     pub is_highlighted: bool,
+    /// Places or shapes, and no texts: the name says what of documents they are made of.
+    pub is_spatial: bool,
 }
 
 impl FieldNeeds {
@@ -73,6 +76,7 @@ impl FieldNeeds {
             is_searched: self.is_searched | other.is_searched,
             is_suggested: self.is_suggested | other.is_suggested,
             is_highlighted: self.is_highlighted | other.is_highlighted,
+            is_spatial: self.is_spatial | other.is_spatial,
         }
     }
 
@@ -160,6 +164,11 @@ pub trait Fields {
     /// Where the texts of a field are that words are marked in. `None`: they are not kept for that.
     fn marked_text(&self, _field: &FieldName) -> Option<MarkedText> {
         None
+    }
+
+    /// How a field keeps shapes.
+    fn spatial(&self, _field: &FieldUse) -> SpatialOptions {
+        SpatialOptions::default()
     }
 
     /// The fields by whose words entries may be compared, with their analyses.

@@ -4,6 +4,7 @@ use super::{Analysis, Field, FieldName, Fields, IndexSource, MarkedText};
 use crate::analysis::Analyzer;
 use crate::mapping::{CompileError, Map, Reduce, ScriptRefused, Source};
 use crate::plan::FieldUse;
+use crate::spatial::SpatialOptions;
 use json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub struct MapIndex {
     analyses: BTreeMap<String, Option<Analysis>>,
     /// Whether values of fields are kept that say so.
     storages: BTreeMap<String, bool>,
+    /// How fields keep shapes that say so.
+    spatials: BTreeMap<String, SpatialOptions>,
     /// What is missing is indexed as null.
     missing_is_null: bool,
     /// What has none of the fields is indexed.
@@ -138,8 +141,14 @@ impl MapIndex {
         let missing_is_null = is_on("Indexing.IndexMissingFieldsAsNull");
         let indexes_empty = missing_is_null || is_on("Indexing.IndexEmptyEntries");
         let fields = given.get("Fields");
-        let (analyses, storages) = (analyses(&name, fields)?, storages(fields)?);
-        Ok(MapIndex { analyses, storages, name, given: given.clone(), maps, reduce, missing_is_null, indexes_empty })
+        let (analyses, storages, spatials) = (analyses(&name, fields)?, storages(fields)?, spatials(fields)?);
+        let reduces_spatial =
+            |reduce: &Arc<Reduce>| reduce.makes_spatial_fields() || maps.iter().any(Map::makes_spatial_fields);
+        if reduce.as_ref().is_some_and(reduces_spatial) {
+            return Err(DefinitionError::NotSupported("'CreateSpatialField' in an index with a reduce".to_owned()));
+        }
+        let given = given.clone();
+        Ok(MapIndex { analyses, storages, spatials, name, given, maps, reduce, missing_is_null, indexes_empty })
     }
 
     /// Its name.
@@ -181,6 +190,11 @@ impl MapIndex {
     /// Whether the values of a field are kept as they are, for projections.
     pub fn stores(&self, field: &str) -> bool {
         self.storages.get(field).or_else(|| self.storages.get(ALL_FIELDS)).copied().unwrap_or(false)
+    }
+
+    /// How a field keeps shapes, as its definition says.
+    pub fn spatial_options(&self, field: &str) -> Option<SpatialOptions> {
+        self.spatials.get(field).or_else(|| self.spatials.get(ALL_FIELDS)).copied()
     }
 
     fn option(&self, field: &str, key: &str) -> Option<&Value> {
@@ -275,6 +289,10 @@ impl Fields for MapIndex {
         self.maps.iter().any(Map::boosts)
     }
 
+    fn spatial(&self, field: &FieldUse) -> SpatialOptions {
+        self.spatial_options(&field.name.path).unwrap_or_default()
+    }
+
     fn vectors(&self, of_documents: bool) -> Vec<(String, Analysis)> {
         let names = self.maps.first().map(Map::output_fields).unwrap_or_default();
         let is_in_words = |name: &str| matches!(self.analysis(name), Some(Analysis::Words(_)));
@@ -341,7 +359,6 @@ fn compile(index: &str, text: &str, sources: &str) -> Result<Map, DefinitionErro
             "metadata in an index whose maps load documents",
         ),
         (map.reads_compare_exchange(), "'LoadCompareExchangeValue' in an index"),
-        (map.makes_spatial_fields(), "'CreateSpatialField' in an index"),
     ] {
         if is_there {
             return Err(DefinitionError::NotSupported(feature.to_owned()));
@@ -401,10 +418,8 @@ fn analyses(index: &str, fields: Option<&Value>) -> Result<BTreeMap<String, Opti
         if let Some(value) = text("TermVector").filter(|value| !TERM_VECTORS.contains(value)) {
             return Err(DefinitionError::Invalid(format!("'TermVector' of the field '{name}' cannot be '{value}'")));
         }
-        for key in ["Spatial", "Vector"] {
-            if !matches!(options.get(key), None | Some(Value::Null)) {
-                return not_supported(format!("the option '{key}' of a field"));
-            }
+        if !matches!(options.get("Vector"), None | Some(Value::Null)) {
+            return not_supported("the option 'Vector' of a field".to_owned());
         }
         let by_indexing = match text("Indexing") {
             None | Some("Default") => Some(Analysis::LowerCase),
@@ -445,6 +460,19 @@ fn storages(fields: Option<&Value>) -> Result<BTreeMap<String, bool>, Definition
         }
     }
     Ok(storages)
+}
+
+fn spatials(fields: Option<&Value>) -> Result<BTreeMap<String, SpatialOptions>, DefinitionError> {
+    let mut spatials = BTreeMap::new();
+    for (name, options) in fields.map(Value::members).unwrap_or_default() {
+        if let Some(given) = options.get("Spatial").filter(|value| **value != Value::Null) {
+            let options = SpatialOptions::from_json(given).map_err(|wrong| {
+                DefinitionError::Invalid(format!("The option 'Spatial' of the field '{name}': {wrong}"))
+            })?;
+            spatials.insert(name.clone(), options);
+        }
+    }
+    Ok(spatials)
 }
 
 /// What the option `TermVector` may be.

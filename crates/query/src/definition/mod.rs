@@ -6,6 +6,7 @@ mod automatic;
 mod either;
 mod field;
 mod map_index;
+mod places;
 mod settings;
 mod source;
 
@@ -13,5 +14,6 @@ pub use automatic::{ALL_DOCUMENTS, AutomaticIndex, COUNT, GroupedBy, name_of};
 pub use either::IndexDefinition;
 pub use field::{Analysis, Field, FieldName, FieldNeeds, Fields, MarkedText};
 pub use map_index::{DefinitionError, MapIndex};
+pub use places::Places;
 pub use settings::{IndexSettings, LockMode, Priority};
 pub use source::IndexSource;

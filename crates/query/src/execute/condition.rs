@@ -1,6 +1,7 @@
 //! Conditions as operators over rising ids: lists where there are lists, sets where terms have to be walked through.
 
 use super::Look;
+use super::spatial;
 use super::text::{self, Meaning};
 use crate::definition::{Analysis, Fields};
 use crate::index::{
@@ -119,6 +120,7 @@ fn walks(condition: &Condition) -> bool {
         | Condition::Suffix(..)
         | Condition::Pattern(..)
         | Condition::Words(..)
+        | Condition::Spatial(..)
         | Condition::Like(_) => true,
     }
 }
@@ -157,6 +159,9 @@ impl<'s, E: From<Error>> Operators<'s, '_, E> {
                 let Operators { index, fields, look } = self;
                 let wanted = Meaning { index, fields: *fields, look: *look }.of(field, query)?;
                 text::ids(self.index, &wanted, self.look)?
+            }
+            Condition::Spatial(field, query) => {
+                set(spatial::entries(self.index, self.fields, field, query, self.look)?)
             }
             Condition::AnyOf(field, _)
             | Condition::AllOf(field, _)

@@ -13,6 +13,7 @@ mod order;
 mod projection;
 mod score;
 mod scripted;
+mod spatial;
 mod suggest;
 mod text;
 
@@ -20,6 +21,7 @@ use crate::definition::Fields;
 use crate::index::{Error, IndexSnapshot};
 use crate::plan::{Condition, IndexQuery, Page, SortBy, SortKey};
 use score::Scores;
+use spatial::Distances;
 
 pub use crate::index::EntryId;
 pub use facet::{Aggregate, FacetResult, FacetValue, facets};
@@ -28,6 +30,7 @@ pub use loading::{Loading, SeveralLoaded};
 pub(crate) use projection::write_path;
 pub use projection::{MissingValue, Row};
 pub use scripted::{ScriptFailure, ScriptProjection, ScriptRow, ScriptRows};
+pub use spatial::Distance;
 pub use suggest::suggest;
 
 /// What a query found.
@@ -39,6 +42,8 @@ pub struct Found {
     pub entries: Vec<EntryId>,
     /// How well each of them fits. `None`: nothing scores.
     pub scores: Option<Vec<f32>>,
+    /// How far each of them is, where they are sorted by that; `None` for one that has no shape.
+    pub distances: Option<Vec<Option<Distance>>>,
 }
 
 /// Asked now and then whether to go on.
@@ -76,7 +81,29 @@ pub fn find<E: From<Error>>(
     let mut entries = order::sorted(index, fields, &set, order, sorting.as_mut(), count_max, look)?;
     entries.drain(..usize::try_from(skip).unwrap_or(usize::MAX).min(entries.len()));
     let scores = if is_scored { Some(scores()?.of_all(&entries, look)?) } else { None };
-    Ok(Found { total, entries, scores })
+    let distances = distances(index, fields, order, &entries, look)?;
+    Ok(Found { total, entries, scores, distances })
+}
+
+/// How far entries are by the first key that is a distance.
+fn distances<E: From<Error>>(
+    index: &IndexSnapshot<'_>,
+    fields: &dyn Fields,
+    order: &[SortKey],
+    entries: &[EntryId],
+    look: Look<'_, E>,
+) -> Result<Option<Vec<Option<Distance>>>, E> {
+    let key = order.iter().find_map(|key| match &key.by {
+        SortBy::Distance(key) => Some(key),
+        _ => None,
+    });
+    let Some(key) = key else { return Ok(None) };
+    let distances = Distances::of(index, fields, key)?;
+    let of_entry = |id: &EntryId| {
+        look()?;
+        Ok(distances.distance(&index.known_entry(*id)?)?)
+    };
+    entries.iter().map(of_entry).collect::<Result<_, E>>().map(Some)
 }
 
 /// How many entries a query looks at, at most, from the counts of lists alone; `u64::MAX` where those do not tell. So small

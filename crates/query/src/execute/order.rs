@@ -5,6 +5,7 @@
 
 use super::Look;
 use super::score::{Scores, sortable};
+use super::spatial::Distances;
 use crate::definition::Fields;
 use crate::index::{
     Absent, Direction, EntryId, EntryIds, EntrySet, Error, FieldNumber, IndexEntry, IndexSnapshot, Kind, Order,
@@ -31,6 +32,9 @@ pub(super) fn sorted<E: From<Error>>(
         compared.extend(Key::of(index, fields, key)?);
     }
     match (compared.as_slice(), scores) {
+        ([Key { value: Value::Distance(distances), is_descending, absent: Absent::Last }], _) => {
+            distances.first(index, set, count_max, *is_descending, look)
+        }
         ([Key { value: Value::Score, is_descending, .. }], Some(scores)) => {
             scores.first(set, count_max, *is_descending, look)
         }
@@ -87,6 +91,7 @@ enum Value {
     Id,
     Score,
     Random(u64),
+    Distance(Distances),
 }
 
 impl Key {
@@ -99,23 +104,31 @@ impl Key {
             SortBy::AlphaNumeric(name) => field(name)?.map(Value::AlphaNumeric),
             SortBy::Id => Some(Value::Id),
             SortBy::Score => Some(Value::Score),
+            SortBy::Distance(key) => Some(Value::Distance(Distances::of(index, fields, key)?)),
             SortBy::Random(seed) => Some(Value::Random(xxh3_64_with_seed(seed.as_bytes(), 0))),
         };
         // Nothing is below everything, so it comes first, and last if the greatest come first.
-        let absent = if key.absent_last.unwrap_or(key.is_descending) { Absent::Last } else { Absent::First };
+        // What has no distance is neither near nor far.
+        let is_last = key.absent_last.unwrap_or(key.is_descending || matches!(key.by, SortBy::Distance(_)));
+        let absent = if is_last { Absent::Last } else { Absent::First };
         Ok(value.map(|value| Key { value, is_descending: key.is_descending, absent }))
     }
 
     /// Appends bytes that sort as the entry's value does. False: it has none.
     fn write(&self, id: EntryId, entry: &IndexEntry<'_>, score: f32, out: &mut Vec<u8>) -> Result<bool, Error> {
-        match self.value {
+        match &self.value {
+            Value::Distance(distances) => {
+                let distance = distances.sortable(entry)?;
+                out.extend_from_slice(&distance.unwrap_or_default().to_be_bytes());
+                return Ok(distance.is_some());
+            }
             // The best come first.
             Value::Score => out.extend_from_slice(&(!sortable(score)).to_be_bytes()),
             Value::Id => out.extend_from_slice(&documents::id::lower(entry.document())),
-            Value::Random(seed) => out.extend_from_slice(&xxh3_64_with_seed(&id.0.to_le_bytes(), seed).to_be_bytes()),
-            Value::Text(field) => return self.write_term(entry, field, Kind::Text, out, <[u8]>::to_vec),
-            Value::Number(field) => return self.write_term(entry, field, Kind::Number, out, <[u8]>::to_vec),
-            Value::AlphaNumeric(field) => return self.write_term(entry, field, Kind::Text, out, alphanumeric),
+            Value::Random(seed) => out.extend_from_slice(&xxh3_64_with_seed(&id.0.to_le_bytes(), *seed).to_be_bytes()),
+            Value::Text(field) => return self.write_term(entry, *field, Kind::Text, out, <[u8]>::to_vec),
+            Value::Number(field) => return self.write_term(entry, *field, Kind::Number, out, <[u8]>::to_vec),
+            Value::AlphaNumeric(field) => return self.write_term(entry, *field, Kind::Text, out, alphanumeric),
         }
         Ok(true)
     }

@@ -15,6 +15,7 @@ use super::limits::{DOCUMENT_ID_SIZE_MAX, ENTRY_SIZE_MAX, TERM_HASH_SIZE, TERM_S
 use super::term::{FieldNumber, Kind, Term};
 use super::varint;
 use super::words;
+use crate::spatial::Shape;
 use json::Raw;
 use std::ops::Range;
 
@@ -101,6 +102,24 @@ impl Entry {
         let start = self.bytes.len();
         self.bytes.push(norm.0);
         self.terms.push((field, Kind::Norm, start..start + 1));
+        self.is_sorted = false;
+        Ok(())
+    }
+
+    /// Keeps the coordinates of a shape beside the terms that it is found by.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::add`].
+    pub fn add_shape(&mut self, field: FieldNumber, shape: &Shape) -> Result<()> {
+        let start = self.bytes.len();
+        shape.encode(&mut self.bytes);
+        let size = self.bytes.len();
+        if size > ENTRY_SIZE_MAX {
+            self.bytes.truncate(start);
+            return Err(Error::TooLarge { what: "an index entry", size, max: ENTRY_SIZE_MAX });
+        }
+        self.terms.push((field, Kind::Shape, start..size));
         self.is_sorted = false;
         Ok(())
     }
@@ -248,7 +267,7 @@ impl<'r> RecordTerms<'r> {
         let bytes = varint::take_bytes(&mut self.bytes, length)?;
         let term = RecordTerm { field, kind, bytes };
         let is_short = match kind {
-            Kind::Sequence => true,
+            Kind::Sequence | Kind::Shape => true,
             Kind::Frequency => words::frequency_of(bytes).is_some(),
             Kind::Norm => bytes.len() == 1,
             Kind::Null | Kind::Text | Kind::Number => bytes.len() <= TERM_SIZE_MAX + TERM_HASH_SIZE,

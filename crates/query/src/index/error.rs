@@ -54,6 +54,9 @@ pub enum Error {
     /// A query asks for what is like an entry, and none is there to be compared with.
     #[error("the condition of moreLikeThis() did not yield any documents that could be used as a base of comparison")]
     NothingToCompare,
+    /// Something is no shape, or not within the bounds of its field. Ask for another one; the document cannot be indexed so.
+    #[error(transparent)]
+    Shape(#[from] crate::spatial::ShapeError),
     /// So many documents cannot be indexed that the definition is at fault. Put another one.
     #[error("{failed} of {attempted} documents could not be indexed, more than one in seven")]
     TooManyFailures {

@@ -35,7 +35,7 @@ mod store;
 mod term;
 mod term_entries;
 mod terms;
-mod varint;
+pub(crate) mod varint;
 mod verify;
 mod words;
 

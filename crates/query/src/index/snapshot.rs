@@ -67,6 +67,21 @@ impl<'s> IndexEntry<'s> {
         Ok(())
     }
 
+    /// Calls `each` with the bytes of its shapes in a field, as [`crate::spatial::Shape::encode`] wrote them.
+    ///
+    /// # Errors
+    ///
+    /// [`super::Error::Corrupt`]; those of `each`.
+    pub fn each_shape(&self, field: FieldNumber, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        for term in self.record.terms() {
+            let term = term?;
+            if (term.field, term.kind) == (field, Kind::Shape) {
+                each(term.bytes)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Its stored values, an object; for a result of a reduce the result. `None`: nothing is stored.
     pub fn stored(&self) -> Option<Raw<'s>> {
         self.record.stored()

@@ -35,6 +35,8 @@ pub enum Kind {
     Norm = 5,
     /// Which words an entry has in their order; in records only: [`super::words`].
     Sequence = 6,
+    /// The coordinates of a shape; in records only: [`crate::spatial::Shape`].
+    Shape = 7,
 }
 
 impl Kind {
@@ -50,7 +52,7 @@ impl Kind {
 
     /// Whether its terms have lists.
     pub(crate) fn is_listed(self) -> bool {
-        self != Kind::Sequence
+        !matches!(self, Kind::Sequence | Kind::Shape)
     }
 
     pub(crate) fn of(byte: u8) -> Result<Kind> {
@@ -61,6 +63,7 @@ impl Kind {
             4 => Ok(Kind::Frequency),
             5 => Ok(Kind::Norm),
             6 => Ok(Kind::Sequence),
+            7 => Ok(Kind::Shape),
             _ => Err(corrupt("a term is of one of the kinds")),
         }
     }
@@ -127,7 +130,9 @@ impl StoredTerm {
             Kind::Null => Err(corrupt("the term of null has no bytes")),
             Kind::Number => Number::decode(bytes).map(StoredTerm::Number),
             Kind::Text if bytes.len() <= TERM_SIZE_MAX => text(bytes).map(StoredTerm::Text),
-            Kind::Frequency | Kind::Norm | Kind::Sequence => Err(corrupt("a value is null, text or a number")),
+            Kind::Frequency | Kind::Norm | Kind::Sequence | Kind::Shape => {
+                Err(corrupt("a value is null, text or a number"))
+            }
             Kind::Text => match bytes.split_last_chunk::<TERM_HASH_SIZE>() {
                 Some((kept, _)) if kept.len() <= TERM_SIZE_MAX => text(kept).map(StoredTerm::Cut),
                 _ => Err(corrupt("a cut term has no more bytes than it was cut to")),

@@ -3,6 +3,7 @@
 use super::extract::{Found, Paths};
 use super::indexer::{MakesEntries, Unmapped};
 use super::map_runner::Loading;
+use super::places::PlaceFields;
 use super::terms;
 use crate::definition::{Analysis, AutomaticIndex};
 use crate::index::{Entry, FieldNumber, Index, Result};
@@ -16,6 +17,7 @@ pub(super) struct AutomaticEntries {
     entry: Entry,
     lower: Vec<u8>,
     metadata_text: Vec<u8>,
+    places: PlaceFields,
 }
 
 /// Where the terms of a field go, and how each is analysed.
@@ -56,19 +58,24 @@ impl AutomaticEntries {
         let (mut body, mut metadata) = (Paths::default(), Paths::default());
         for (number, field) in definition.fields().iter().enumerate() {
             let path = field.name.path.as_str();
+            if field.needs.is_spatial {
+                continue;
+            }
             match in_metadata(path) {
                 Some(rest) => metadata.add(rest, number),
                 None => body.add(path, number),
             };
         }
         let (entry, lower, metadata_text) = (Entry::new(), Vec::new(), Vec::new());
-        Ok(AutomaticEntries { body, metadata, kept: kept_fields(definition, index)?, entry, lower, metadata_text })
+        let places = PlaceFields::new(definition, index)?;
+        let kept = kept_fields(definition, index)?;
+        Ok(AutomaticEntries { body, metadata, kept, entry, lower, metadata_text, places })
     }
 }
 
 impl MakesEntries for AutomaticEntries {
     fn entries_of(&mut self, _: &Index, document: &Document<'_>, _: Loading<'_>) -> Result<&mut [Entry], Unmapped> {
-        let AutomaticEntries { body, metadata, kept, entry, lower, metadata_text } = self;
+        let AutomaticEntries { body, metadata, kept, entry, lower, metadata_text, places } = self;
         entry.clear();
         let mut add = |field: usize, found: Found<'_>| {
             let kept = kept.get(field).map(Vec::as_slice).unwrap_or_default();
@@ -79,6 +86,7 @@ impl MakesEntries for AutomaticEntries {
             write_metadata(document, metadata_text);
             metadata.visit(Raw::new(metadata_text), &mut add)?;
         }
+        places.add(document.body(), entry)?;
         Ok(std::slice::from_mut(&mut self.entry))
     }
 }

@@ -3,11 +3,13 @@
 use super::extract::Found;
 use super::indexer::{MakesEntries, Unmapped};
 use super::map_runner::{Loading, MapRunner};
+use super::places;
 use super::terms;
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, Fields, MapIndex};
 use crate::index::{Entry, FieldNumber, Index, Norm, Number, Result, Term};
-use crate::mapping::{Map, MapError, Output, TimeSpan, Value};
+use crate::mapping::{Map, MapError, Output, Spatial, TimeSpan, Value};
+use crate::spatial::{Geometry, SpatialOptions, geometry_of_text};
 use documents::Document;
 use json::{Kind, Raw};
 use std::sync::Arc;
@@ -24,12 +26,26 @@ pub(super) struct MappedEntries {
 }
 
 /// How a field of a map's outputs is kept; `None`: its values are not indexed.
-type MappedField = Option<(FieldNumber, Analysis)>;
+type MappedField = Option<KeptField>;
+
+#[derive(Clone, Copy)]
+struct KeptField {
+    number: FieldNumber,
+    analysis: Analysis,
+    spatial: SpatialOptions,
+}
+
+impl KeptField {
+    fn new(definition: &MapIndex, index: &Index, name: &str, analysis: Analysis) -> Result<KeptField> {
+        let spatial = definition.spatial_options(name).unwrap_or_default();
+        Ok(KeptField { number: index.field(name)?, analysis, spatial })
+    }
+}
 
 impl MappedEntries {
     pub fn new(definition: &Arc<MapIndex>, index: &Index) -> Result<MappedEntries> {
         let field = |name: &str| match definition.analysis(name) {
-            Some(analysis) => Ok(Some((index.field(name)?, analysis))),
+            Some(analysis) => KeptField::new(definition, index, name, analysis).map(Some),
             None => Ok(None),
         };
         let of_map = |map: &Map| map.output_fields().iter().map(|name| field(name)).collect::<Result<Vec<_>>>();
@@ -107,7 +123,8 @@ fn store(definition: &MapIndex, output: &Output<'_, '_>, stored: &[bool], json: 
 /// The recursion ends: it goes into arrays only, whose depth is bounded.
 fn store_value(definition: &MapIndex, name: &str, value: &Value<'_>, is_stored: bool, json: &mut json::Writer<'_>) {
     match value {
-        Value::Missing => {}
+        // What it is found by is no value of it, as in the reference.
+        Value::Missing | Value::Spatial(_) => {}
         Value::Field(made) => {
             let is_stored = match made.options.storage.as_deref() {
                 Some(storage) => storage == "Yes",
@@ -133,6 +150,14 @@ fn write_stored(value: Raw<'_>, json: &mut json::Writer<'_>) {
         Kind::Number | Kind::Bool => _ = json.string(&String::from_utf8_lossy(value.bytes())),
         Kind::Array => _ = json.array(|json| value.elements().for_each(|element| write_stored(element, json))),
         _ => _ = json.raw(value.bytes()),
+    }
+}
+
+/// What `CreateSpatialField` was given.
+fn made_geometry(made: &Spatial<'_>) -> Result<Geometry> {
+    match made {
+        Spatial::Point { latitude, longitude } => Ok(Geometry::point(*longitude, *latitude)),
+        Spatial::Wkt(text) => Ok(geometry_of_text(text)?),
     }
 }
 
@@ -162,7 +187,7 @@ impl Values<'_> {
             return Ok(());
         }
         let entry_boost = output.boost.unwrap_or(1.0);
-        for ((number, _), value) in
+        for (KeptField { number, .. }, value) in
             fields.iter().zip(output.values).filter_map(|(field, value)| Some(((*field)?, value)))
         {
             let boost = boost_of(value);
@@ -184,16 +209,17 @@ impl Values<'_> {
                 Some("No") => return Ok(()),
                 _ => analysis,
             };
-            let number = self.index.field(&made.name)?;
-            return self.add(Some((number, analysis)), &made.value);
+            let field = KeptField::new(self.definition, self.index, &made.name, analysis)?;
+            return self.add(Some(field), &made.value);
         }
-        let Some((number, analysis)) = field else { return self.add_made(value) };
+        let Some(KeptField { number, analysis, spatial }) = field else { return self.add_made(value) };
         match value {
             Value::Missing if !self.definition.missing_is_null() => Ok(()),
             Value::Missing | Value::Null => self.entry.add(number, Term::Null),
             Value::Json(raw) => self.add_json(number, analysis, *raw),
             Value::Array(values) => values.iter().try_for_each(|value| self.add(field, value)),
             Value::Boosted(boosted) => self.add(field, &boosted.value),
+            Value::Spatial(made) => places::add(self.entry, number, &spatial, made_geometry(made)?),
             value => {
                 let json = value.to_json();
                 if let Value::Span(TimeSpan(ticks)) = value {

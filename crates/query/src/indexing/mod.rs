@@ -12,6 +12,7 @@ mod limits;
 mod map_runner;
 mod mapped;
 mod mapped_groups;
+mod places;
 mod reduce_tree;
 pub(crate) mod terms;
 

@@ -119,7 +119,11 @@ impl Map {
                 reads_metadata: true,
                 referenced: Vec::new(),
                 reads_compare_exchange: false,
-                makes: linq::Makes { fields: script.makes_fields, ..linq::Makes::default() },
+                makes: linq::Makes {
+                    fields: script.makes_fields,
+                    spatial: script.makes_spatial,
+                    ..linq::Makes::default()
+                },
                 kind: Kind::Script(script),
             }),
         }

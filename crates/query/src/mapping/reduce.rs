@@ -24,6 +24,7 @@ pub struct Reduce {
     after: After,
     /// Whether the key is an object, `new { … }`, rather than one value.
     has_object_key: bool,
+    makes_spatial: bool,
 }
 
 /// From a group to its outputs.
@@ -49,8 +50,8 @@ impl Reduce {
     ///
     /// [`CompileError`] with its place if it is no C#, does not group the results, or uses what is unknown or not supported.
     pub fn compile(text: &str) -> Result<Reduce, CompileError> {
-        let linq::CompiledReduce { before, after, has_object_key } = linq::compile_reduce(text)?;
-        Ok(Reduce { before, after: After::Native(after), has_object_key })
+        let linq::CompiledReduce { before, after, has_object_key, makes_spatial } = linq::compile_reduce(text)?;
+        Ok(Reduce { before, after: After::Native(after), has_object_key, makes_spatial })
     }
 
     /// Compiles a reduce that is written in JavaScript.
@@ -66,7 +67,8 @@ impl Reduce {
             javascript::After::Native(after) => After::Native(after),
             javascript::After::Script(after) => After::Script(after),
         };
-        Ok(Reduce { before, after, has_object_key })
+        // What would make places in JavaScript was refused by name.
+        Ok(Reduce { before, after, has_object_key, makes_spatial: false })
     }
 
     /// Whether it gives the same from parts' results as from all values at once, so that parts can be kept.
@@ -93,6 +95,11 @@ impl Reduce {
     /// Whether its outputs may have fields whose names are known only when it runs.
     pub fn makes_fields(&self) -> bool {
         matches!(&self.after, After::Script(script) if script.makes_fields)
+    }
+
+    /// Whether it makes places or shapes (`CreateSpatialField`).
+    pub fn makes_spatial_fields(&self) -> bool {
+        self.makes_spatial
     }
 
     /// Whether the outputs of a map have the fields that those of this reduce have, as they must: in any order.

@@ -6,6 +6,7 @@ use super::more_like_this::MoreLikeThis;
 use super::search_text::SearchPart;
 use crate::definition::{Analysis, FieldName};
 use crate::index::Number;
+use crate::spatial::{Geometry, Operation, Units};
 use regex::Regex;
 use std::ops::Bound;
 
@@ -46,6 +47,8 @@ pub enum Condition {
     Words(FieldUse, TextQuery),
     /// The same ones, counting so much more in scores.
     Boosted(Box<Condition>, f32),
+    /// Those with a shape that lies so to one.
+    Spatial(FieldUse, Box<SpatialQuery>),
     /// Those that are like another one.
     Like(Box<MoreLikeThis>),
 }
@@ -98,6 +101,17 @@ impl Condition {
             _ => false,
         }
     }
+}
+
+/// What the shapes of a field are asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpatialQuery {
+    /// How they are to lie.
+    pub operation: Operation,
+    /// To what.
+    pub geometry: Geometry,
+    /// The unit of its radii; `None`: that of the field.
+    pub units: Option<Units>,
 }
 
 /// What the words of a field are asked.

@@ -5,7 +5,8 @@ use super::grouping::Grouping;
 use super::parameters::Scalar;
 use super::search_text::{self, SearchPart, Wildcard};
 use super::{
-    Base, FacetClause, Highlight, MoreLikeThis, Parameters, Refused, Suggestion, facet, highlight, lucene, suggestion,
+    Base, FacetClause, Highlight, MoreLikeThis, Parameters, Refused, Suggestion, facet, highlight, lucene, spatial,
+    suggestion,
 };
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, AutomaticIndex, Field, FieldName, FieldNeeds};
@@ -13,6 +14,7 @@ use crate::index::Number;
 use crate::indexing::terms;
 use crate::limits::{BOUND_SIZE_MAX, REGEX_SIZE_MAX, SEARCH_CLAUSES_MAX};
 use crate::rql::{self, Between, Call, Comparison, Expression, In, Operator, OrderKey, Ordering, Query};
+use crate::spatial::Geometry;
 use regex::RegexBuilder;
 use std::ops::Bound;
 
@@ -53,6 +55,17 @@ pub struct SortKey {
     pub absent_last: Option<bool>,
 }
 
+/// Distances that entries are sorted by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DistanceKey {
+    /// The field of the shapes.
+    pub field: FieldUse,
+    /// From the middle of this.
+    pub geometry: Geometry,
+    /// Distances are equal that have as many whole multiples of this; `None`: only if they are the same.
+    pub round: Option<f64>,
+}
+
 /// What is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SortBy {
@@ -68,6 +81,8 @@ pub enum SortBy {
     Score,
     /// Nothing: an order that looks like chance, the same for the same seed.
     Random(String),
+    /// How far the shapes of a field are from the middle of one, the nearest first.
+    Distance(DistanceKey),
 }
 
 impl IndexQuery {
@@ -115,12 +130,12 @@ impl IndexQuery {
 
 pub(super) struct Planner<'p> {
     pub alias: Option<&'p str>,
-    grouping: Option<&'p Grouping<'p>>,
+    pub(super) grouping: Option<&'p Grouping<'p>>,
     pub parameters: Parameters<'p>,
     /// Whether the query names its index.
     pub is_named: bool,
     /// Those that are needed, some perhaps twice.
-    fields: Vec<Field>,
+    pub(super) fields: Vec<Field>,
 }
 
 impl Planner<'_> {
@@ -246,6 +261,9 @@ impl Planner<'_> {
         }
         if is("proximity") {
             return self.proximity(arguments);
+        }
+        if let Some(operation) = spatial::operation(&call.name) {
+            return self.spatial(call, operation);
         }
         if !["startsWith", "endsWith", "regex"].into_iter().any(is) {
             return Err(unknown(&call.name));
@@ -442,6 +460,9 @@ impl Planner<'_> {
                 },
                 _ => return Err(wrong_arguments("random", "a text or nothing")),
             },
+            Expression::Call(call) if call.name.eq_ignore_ascii_case("spatial.distance") => {
+                SortBy::Distance(self.distance(call)?)
+            }
             Expression::Call(call) if self.grouping.is_none() => {
                 return Err(Refused::NotSupported(format!("sorting by {}()", call.name)));
             }
@@ -459,7 +480,7 @@ impl Planner<'_> {
     }
 
     /// A field of the query, which the index must have.
-    fn field(&mut self, expression: &Expression<'_>, analysis: Analysis) -> Result<FieldUse, Refused> {
+    pub(super) fn field(&mut self, expression: &Expression<'_>, analysis: Analysis) -> Result<FieldUse, Refused> {
         let name = match (expression, self.grouping) {
             (expression, Some(grouping)) => grouping.field(expression)?,
             (Expression::Field(path), None) => FieldName::of(path, self.alias)
@@ -546,16 +567,7 @@ fn wrong_arguments(function: &str, needed: &str) -> Refused {
 }
 
 /// Functions of conditions that are not there yet; any other is a mistake.
-const NOT_SUPPORTED: [&str; 8] = [
-    "spatial.within",
-    "spatial.contains",
-    "spatial.disjoint",
-    "spatial.intersects",
-    "vector.search",
-    "when",
-    "count",
-    "sum",
-];
+const NOT_SUPPORTED: [&str; 4] = ["vector.search", "when", "count", "sum"];
 
 fn unknown(name: &str) -> Refused {
     match NOT_SUPPORTED.into_iter().find(|known| known.eq_ignore_ascii_case(name)) {

@@ -22,16 +22,17 @@ mod parameters;
 mod projection;
 mod script;
 mod search_text;
+mod spatial;
 mod suggestion;
 
 pub use collection::{CollectionQuery, Filter, Order, Source};
-pub use condition::{Condition, FieldUse, Sought, TextQuery};
+pub use condition::{Condition, FieldUse, Sought, SpatialQuery, TextQuery};
 pub use error::Refused;
 pub use facet::{
     ALL_RESULTS, Aggregation, Facet, FacetBy, FacetClause, FacetOptions, FacetRange, FacetSetup, Measures, TermSort,
 };
 pub use highlight::{Highlight, Tags};
-pub use index_query::{IndexChoice, IndexQuery, SortBy, SortKey};
+pub use index_query::{DistanceKey, IndexChoice, IndexQuery, SortBy, SortKey};
 pub use lucene::LuceneQuery;
 pub use more_like_this::{Base, LikenessOptions, MoreLikeThis};
 pub use page::Page;

@@ -149,6 +149,9 @@ fn told(condition: &Condition) -> String {
             format!("{} {} of {}", field(name), if *is_all { "all" } else { "any" }, parts.join(" "))
         }
         Condition::Words(name, query) => format!("{} {query:?}", field(name)),
+        Condition::Spatial(name, query) => {
+            format!("{} {:?} {:?} {:?}", field(name), query.operation, query.geometry.parts, query.units)
+        }
         Condition::All | Condition::Nothing | Condition::Ids(_) | Condition::IdPrefix(_) => format!("{condition:?}"),
     }
 }
@@ -207,6 +210,70 @@ fn words_are_searched_for() {
     };
     let IndexChoice::Covering(index) = query.index else { panic!("it names none") };
     assert_eq!(index.name(), "Auto/U/BySearch(A)AndExact(A)");
+}
+
+#[test]
+fn places_are_asked_for_and_sorted_by() {
+    check_index(
+        "from Users as u where spatial.within(spatial.point(u.Lat, u.Home.Lng), spatial.circle($n, 52.5, 13, 'miles'), 0.1)",
+        &["spatial.point(Lat, Home.Lng)"],
+        "spatial.point(Lat, Home.Lng) Within [Circle { center: Position { x: 13.0, y: 52.5 }, radius: 7.0 }] Some(Miles)",
+        "",
+    );
+    check_index(
+        "from index 'X' where spatial.disjoint(Loc, spatial.wkt('POINT(1 2)')) order by spatial.distance(Loc, spatial.point(2, 1), 5) desc",
+        &["Loc"],
+        "Loc Disjoint [Point(Position { x: 1.0, y: 2.0 })] None",
+        "Distance(DistanceKey { field: FieldUse { name: FieldName { path: \"Loc\", is_quoted: false }, analysis: LowerCase }, \
+         geometry: Geometry { parts: [Point(Position { x: 1.0, y: 2.0 })] }, round: Some(5.0) }) desc",
+    );
+}
+
+/// In the words of the reference, as far as those say what is wrong.
+#[test]
+fn places_that_mean_nothing_are_refused() {
+    for (text, message) in [
+        (
+            "from X where spatial.within(spatial.point(A, B))",
+            "Method spatial.within() expects 2-3 arguments to be provided",
+        ),
+        (
+            "from X where spatial.within(A, spatial.circle(1, 2, 3))",
+            "expects spatial.point() or spatial.wkt() as first argument",
+        ),
+        ("from X where spatial.within(spatial.point(A), spatial.circle(1, 2, 3))", "point() method with 2 arguments"),
+        (
+            "from index 'X' where spatial.within(spatial.point(A, B), spatial.circle(1, 2, 3))",
+            "when static index is queried",
+        ),
+        (
+            "from index 'X' where spatial.within(L, spatial.circle(1, 2))",
+            "Method 'circle()' expects three or four arguments",
+        ),
+        ("from index 'X' where spatial.within(L, spatial.circle('1', 2, 3))", "expects a number"),
+        (
+            "from index 'X' where spatial.within(L, spatial.circle(1, 2, 3, 'Feet'))",
+            "either 'Kilometers' or 'Miles' but was 'Feet'",
+        ),
+        ("from index 'X' where spatial.within(L, spatial.wkt('POINT(1'))", "Value 'POINT(1' is not a valid WKT value."),
+        (
+            "from index 'X' where spatial.within(L, spatial.circle(1, 2, 3), 5)",
+            "distErrPct 5 must be between [0 to 0.5]",
+        ),
+        ("from index 'X' where spatial.within(L, 'POINT(1 1)')", "expects a shape as second argument"),
+        ("from index 'X' where spatial.within(L, spatial.point(1, 1))", "needs a circle or well-known text"),
+        ("from index 'X' where spatial.within(L, spatial.foo(1))", "Method 'spatial.foo' is not supported."),
+        (
+            "from X group by A where spatial.within(spatial.point(A, B), spatial.circle(1, 2, 3)) select key()",
+            "of groups",
+        ),
+        ("from index 'X' order by spatial.distance(L, spatial.point(1, 2), 'x')", "not in a correct format"),
+    ] {
+        match plan(text, "{}") {
+            Err(Refused::Invalid(found)) => assert!(found.contains(message), "{text}: {found}"),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
 }
 
 #[test]
@@ -300,7 +367,6 @@ fn what_is_not_there_is_refused_by_name() {
         ("declare timeseries f(x) { from x.T } from Users as u select f(u)", "'declare timeseries'"),
         ("from Users as u load u.F as f select f", "'select' of a loaded document"),
         ("from Users where search(id(), 'x')", "search() of id()"),
-        ("from Users where spatial.within(a, b)", "spatial.within() in a condition"),
         ("from Users order by custom(Name, 'x')", "sorting by custom()"),
         ("from Users where A = cmpxchg('x')", "cmpxchg() as a value"),
         ("from Users where D.$Keys = 'x'", "'.$Keys' in the name"),

@@ -30,6 +30,7 @@ mod sample_data;
 mod script_indexes;
 mod script_projections;
 mod script_reduces;
+mod spatial;
 mod statistics;
 mod stored_fields;
 mod streams;

@@ -173,6 +173,7 @@ impl<E: From<Error>> Gatherer<'_, '_, E> {
             | Condition::Nothing
             | Condition::Ids(_)
             | Condition::IdPrefix(_)
+            | Condition::Spatial(..)
             | Condition::Numbers(..)
             | Condition::Texts(..)
             | Condition::Exists(_)

@@ -165,7 +165,15 @@ pub(super) fn create_spatial_field<'d>(first: Value<'d>, rest: Vec<Value<'d>>) -
     Ok(Value::Spatial(Rc::new(spatial)))
 }
 
+/// A coordinate; a text is one that is written as a number.
 fn double(value: Value<'_>) -> Result<Option<f64>> {
+    let value = match value.as_text() {
+        Some(text) => match text.trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => return Ok(Some(number)),
+            _ => value,
+        },
+        None => value,
+    };
     match convert(Conversion { to: Type::Double, is_nullable: true, parses: false }, value)? {
         Value::Double(double) => Ok(Some(double)),
         _ => Ok(None),

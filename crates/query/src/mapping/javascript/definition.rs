@@ -23,11 +23,10 @@ pub(crate) struct SourceFunction<'t> {
 }
 
 /// Functions of the protocol that are not there.
-const NOT_SUPPORTED: [&str; 16] = [
+const NOT_SUPPORTED: [&str; 15] = [
     "load",
     "noTracking",
     "cmpxchg",
-    "createSpatialField",
     "boost",
     "attachmentsFor",
     "loadAttachment",
@@ -108,11 +107,15 @@ impl SourceFunction<'_> {
 
     /// A function of the protocol that it calls, and that is not there.
     pub fn not_supported(&self) -> Option<&'static str> {
-        self.tokens.iter().enumerate().find_map(|(place, token)| {
+        NOT_SUPPORTED.into_iter().find(|name| self.calls(name))
+    }
+
+    /// Whether it calls a function of the protocol, or asks for a member of it.
+    pub fn calls(&self, name: &str) -> bool {
+        self.tokens.iter().enumerate().any(|(place, token)| {
             let is_member = place > 0 && self.tokens[place - 1].kind == TokenKind::Sign(b'.');
             let is_called = matches!(self.word(place + 1), Some("(" | "."));
-            let known = NOT_SUPPORTED.iter().find(|name| Some(**name) == self.word(place))?;
-            (token.kind == TokenKind::Word && !is_member && is_called).then_some(*known)
+            token.kind == TokenKind::Word && !is_member && is_called && self.word(place) == Some(name)
         })
     }
 

@@ -14,6 +14,7 @@ mod fields;
 mod groups;
 mod reduce;
 mod reduction;
+mod spatial;
 mod syntax;
 mod values;
 
@@ -36,6 +37,8 @@ pub(crate) struct ScriptMap {
     pub names: Vec<Box<str>>,
     /// Whether there may be fields that are not among the names.
     pub makes_fields: bool,
+    /// Whether it makes places or shapes.
+    pub makes_spatial: bool,
 }
 
 /// What a text comes to.
@@ -71,15 +74,17 @@ pub(crate) fn compile(text: &str, sources: &str) -> Result<(super::Source, Compi
     if let Some(name) = function.not_supported().or_else(|| added.not_supported()) {
         return Err(Refusal::NotSupported(format!("{name}() in an index")));
     }
+    let makes_spatial = function.calls(spatial::FUNCTION) || added.calls(spatial::FUNCTION);
     if let Some(text) = function.as_csharp(&source) {
         return Ok((source, Compiled::Native(text)));
     }
     let (names, makes_fields) = function.fields();
     let call = format!("({})(__document)", function.text);
-    let program =
-        Program::new(sources, &["__document"], Body::Expression(&call), Limits::default()).map_err(wrong_script)?;
+    let declarations = if makes_spatial { format!("{sources}\n{}", spatial::DECLARATION) } else { sources.to_owned() };
+    let program = Program::new(&declarations, &["__document"], Body::Expression(&call), Limits::default())
+        .map_err(wrong_script)?;
     program.check().map_err(wrong_script)?;
-    Ok((source, Compiled::Script(ScriptMap { program, names, makes_fields })))
+    Ok((source, Compiled::Script(ScriptMap { program, names, makes_fields, makes_spatial })))
 }
 
 /// What is wrong with a text that the engine cannot compile.

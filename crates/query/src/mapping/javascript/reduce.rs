@@ -46,6 +46,9 @@ pub(crate) fn compile_reduce(text: &str, sources: &str) -> Result<CompiledReduce
     if let Some(name) = function.not_supported() {
         return Err(Refusal::NotSupported(format!("{name}() in a reduce")));
     }
+    if function.calls(super::spatial::FUNCTION) {
+        return Err(Refusal::NotSupported(format!("{}() in a reduce", super::spatial::FUNCTION)));
+    }
     let before = groups::before(&key);
     let has_object_key = matches!(key, Key::Object(_));
     if let Some(after) = groups::after(&function, &key) {

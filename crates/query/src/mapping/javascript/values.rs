@@ -2,6 +2,7 @@
 
 use super::super::special::{DynamicField, FieldOptions};
 use super::super::value::{Names, Object, Value};
+use super::spatial;
 use json::{Kind, Raw};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -18,6 +19,9 @@ pub(super) fn owned<'d>(value: Raw<'_>) -> Value<'d> {
         Kind::String => Value::Text(Cow::Owned(value.as_str().unwrap_or_default().into_owned())),
         Kind::Array => Value::array(value.elements().map(owned).collect()),
         Kind::Object => {
+            if let Some(place) = spatial::made(value) {
+                return place;
+            }
             let (names, values) =
                 value.members().map(|(name, member)| (Cow::Owned(name.decode().into_owned()), owned(member))).unzip();
             Value::Object(Rc::new(Object { names: Names::Dynamic(names), values }))

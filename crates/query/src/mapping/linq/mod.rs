@@ -66,6 +66,8 @@ pub(crate) struct CompiledReduce {
     pub after: Program,
     /// Whether the key is an object.
     pub has_object_key: bool,
+    /// Whether it makes places or shapes.
+    pub makes_spatial: bool,
 }
 
 /// Compiles one definition.
@@ -120,7 +122,8 @@ pub(crate) fn compile_reduce(text: &str) -> std::result::Result<CompiledReduce, 
     match compiler.before.take() {
         Some(before) => {
             let before = Program { slot_count, ..before };
-            Ok(CompiledReduce { before, after, has_object_key: compiler.has_object_key })
+            let Compiler { has_object_key, makes, .. } = compiler;
+            Ok(CompiledReduce { before, after, has_object_key, makes_spatial: makes.spatial })
         }
         None => Err(syntax.unsupported()),
     }

@@ -3,6 +3,7 @@
 use database::Index;
 use json::Value;
 use query::definition::{AutomaticIndex, COUNT, Field, IndexDefinition, MapIndex, name_of};
+use query::spatial::SpatialOptions;
 
 /// Properties that definitions of ours never have.
 const ABSENT: [&str; 5] = [
@@ -50,15 +51,18 @@ fn write_automatic(json: &mut json::Writer<'_>, index: &AutomaticIndex) {
     json.name("Maps").array(|json| _ = json.string(&map_text(index)));
     json.name("Fields").object(|json| {
         for field in index.fields() {
-            write_field(json, &field.name.path, "Default", field.needs.is_suggested, false);
+            let spatial = field.needs.is_spatial.then(SpatialOptions::default);
+            let is_suggested = field.needs.is_suggested;
+            write_field(json, &field.name.path, &Shown { is_suggested, spatial, ..Shown::DEFAULT });
         }
         for field in index.fields() {
             let path = &field.name.path;
             if field.needs.is_exact {
-                write_field(json, &format!("exact({path})"), "Exact", false, false);
+                write_field(json, &format!("exact({path})"), &Shown { indexing: "Exact", ..Shown::DEFAULT });
             }
             if field.needs.is_searched {
-                write_field(json, &format!("search({path})"), "Search", false, field.needs.is_highlighted);
+                let shown = Shown { indexing: "Search", is_highlighted: field.needs.is_highlighted, ..Shown::DEFAULT };
+                write_field(json, &format!("search({path})"), &shown);
             }
         }
     });
@@ -80,7 +84,9 @@ fn write_map(json: &mut json::Writer<'_>, index: &MapIndex) {
                     .bool(index.suggests(name))
                     .name("TermVector")
                     .optional_string(option("TermVector"));
-                json.name("Spatial").null().name("Vector").null();
+                let spatial = options.get("Spatial").filter(|given| **given != Value::Null);
+                write_spatial(json, spatial.and_then(|_| index.spatial_options(name)));
+                json.name("Vector").null();
             });
         }
     });
@@ -110,12 +116,32 @@ fn fields_text<'f>(
     format!("{}:[{}]", name_of(definition.collection.as_deref()), fields.join(";"))
 }
 
-fn write_field(json: &mut json::Writer<'_>, name: &str, indexing: &str, is_suggested: bool, is_highlighted: bool) {
-    let (storage, vector) = if is_highlighted { ("Yes", "WithPositionsAndOffsets") } else { ("No", "No") };
+/// What is shown of a field of an automatic index.
+struct Shown {
+    indexing: &'static str,
+    is_suggested: bool,
+    is_highlighted: bool,
+    spatial: Option<SpatialOptions>,
+}
+
+impl Shown {
+    const DEFAULT: Shown = Shown { indexing: "Default", is_suggested: false, is_highlighted: false, spatial: None };
+}
+
+fn write_spatial(json: &mut json::Writer<'_>, options: Option<SpatialOptions>) {
+    match options {
+        Some(options) => _ = json.name("Spatial").object(|json| options.write_members(json)),
+        None => _ = json.name("Spatial").null(),
+    }
+}
+
+fn write_field(json: &mut json::Writer<'_>, name: &str, shown: &Shown) {
+    let (storage, vector) = if shown.is_highlighted { ("Yes", "WithPositionsAndOffsets") } else { ("No", "No") };
     json.name(name).object(|json| {
-        json.name("Analyzer").null().name("Indexing").string(indexing).name("Storage").string(storage);
-        json.name("Suggestions").bool(is_suggested).name("TermVector").string(vector);
-        json.name("Spatial").null().name("Vector").null();
+        json.name("Analyzer").null().name("Indexing").string(shown.indexing).name("Storage").string(storage);
+        json.name("Suggestions").bool(shown.is_suggested).name("TermVector").string(vector);
+        write_spatial(json, shown.spatial);
+        json.name("Vector").null();
     });
 }
 

@@ -2,7 +2,8 @@
 
 use database::{Database, Index};
 use json::{Value, Writer};
-use query::definition::{AutomaticIndex, COUNT, Field};
+use query::definition::{AutomaticIndex, COUNT, Field, Places};
+use query::spatial::SpatialOptions;
 
 use super::definition;
 
@@ -75,6 +76,23 @@ fn write_automatic(json: &mut Writer<'_>, index: &Index, definition: &AutomaticI
     });
 }
 
+/// What the places of a field are made of, and how they are kept; `null` of any other field.
+fn write_places(json: &mut Writer<'_>, field: &Field) {
+    let (method, arguments) = match Places::of(field) {
+        None => {
+            json.null();
+            return;
+        }
+        Some(Places::Point(latitude, longitude)) => ("Point", vec![latitude, longitude]),
+        Some(Places::Wkt(path)) => ("Wkt", vec![path]),
+    };
+    json.object(|json| {
+        json.name("MethodType").string(method);
+        json.name("MethodArguments").array(|json| arguments.iter().for_each(|path| _ = json.string(path)));
+        SpatialOptions::default().write_members(json);
+    });
+}
+
 fn write_field(json: &mut Writer<'_>, field: &Field, aggregation: &str, of_arrays: &str) {
     let needs = field.needs;
     let kinds =
@@ -83,7 +101,9 @@ fn write_field(json: &mut Writer<'_>, field: &Field, aggregation: &str, of_array
     let indexing = kinds + "Default";
     json.name(&field.name.path).object(|json| {
         json.name("Storage").string("No").name("Indexing").string(&indexing);
-        json.name("Aggregation").string(aggregation).name("Spatial").null().name("Vector").null();
+        json.name("Aggregation").string(aggregation);
+        write_places(json.name("Spatial"), field);
+        json.name("Vector").null();
         json.name("GroupByArrayBehavior").string(of_arrays);
         json.name("Suggestions").bool(field.needs.is_suggested).name("IsNameQuoted").bool(field.name.is_quoted);
     });

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use database::Index;
 use database::documents::{Document, Etag, Snapshot};
 use database::script;
-use query::execute::{self, Found, Highlighter, ScriptProjection, ScriptRows};
+use query::execute::{self, Distance, Found, Highlighter, ScriptProjection, ScriptRows};
 use query::index::{IndexEntry, IndexSnapshot};
 use query::indexing::progress_of;
 use query::plan::{CollectionQuery, FacetClause, Filter, Find, IndexQuery, Page, Plan, Projection, Source};
@@ -54,6 +54,8 @@ pub(crate) struct Hit<'a, 's> {
     pub(crate) entry: Option<IndexEntry<'s>>,
     /// How well it fits, if an index says so.
     pub(crate) score: Option<f64>,
+    /// How far it is, where results are sorted by that; inside: `None` for one without a place.
+    pub(crate) distance: Option<Option<Distance>>,
 }
 
 impl Hit<'_, '_> {
@@ -210,19 +212,21 @@ impl<'a> Running<'a> {
     pub(crate) fn each<'s>(&'s self, found: &mut dyn FnMut(Hit<'a, 's>) -> Result<()>) -> Result<i64> {
         match &self.results {
             Results::Collection(query) => {
-                let found = &mut |document| found(Hit { document: Some(document), entry: None, score: None });
+                let found =
+                    &mut |document| found(Hit { document: Some(document), entry: None, score: None, distance: None });
                 collection::execute(self.documents, query, page_of(self.plan), self.memory, self.deadline, found)
             }
-            Results::Index { snapshot, found: Found { total, entries, scores }, loads, .. } => {
+            Results::Index { snapshot, found: Found { total, entries, scores, distances }, loads, .. } => {
                 for (at, id) in entries.iter().enumerate() {
                     self.deadline.look()?;
                     let score = scores.as_ref().and_then(|scores| scores.get(at));
                     let score = Some(score.map_or(SCORE, |score| f64::from(*score)));
+                    let distance = distances.as_ref().and_then(|distances| distances.get(at).copied());
                     let Some(entry) = snapshot.entry(*id)? else { continue };
                     let document = if *loads { self.documents.get(entry.document())? } else { None };
                     // One that is not there was deleted after the index was read.
                     if document.is_some() || !loads {
-                        found(Hit { document, entry: Some(entry), score })?;
+                        found(Hit { document, entry: Some(entry), score, distance })?;
                     }
                 }
                 Ok(total.cast_signed())
@@ -274,6 +278,19 @@ impl<'a> Running<'a> {
     ///
     /// [`Error::MissingValue`] if the projection wants a value that is not there.
     pub(crate) fn write_row(&self, hit: &Hit<'_, '_>, is_metadata_only: bool, out: &mut Vec<u8>) -> Result<()> {
+        self.write_result(hit, is_metadata_only, out)?;
+        if let Some(distance) = hit.distance {
+            // Into the metadata, which is the last property.
+            let end = out.len().saturating_sub(METADATA_END.len());
+            out.truncate(end);
+            write_distance(distance, out);
+            out.extend_from_slice(METADATA_END);
+        }
+        Ok(())
+    }
+
+    /// Appends a result, the metadata last.
+    fn write_result(&self, hit: &Hit<'_, '_>, is_metadata_only: bool, out: &mut Vec<u8>) -> Result<()> {
         let is_grouped = self.index().is_some_and(|index| index.definition().is_grouped());
         let score = hit.score;
         let projection = self.plan.projection.as_ref().filter(|_| !is_metadata_only);
@@ -386,6 +403,23 @@ impl<'a> Running<'a> {
         }
         Ok(xxhash_rust::xxh3::xxh3_64_with_seed(&bytes, plan.includes.len() as u64).cast_signed())
     }
+}
+
+/// How a result ends.
+const METADATA_END: &[u8] = b"}}";
+
+/// Appends how far a result is to its metadata: `{"Distance","Latitude","Longitude"}`, texts where there is no place, as the reference does.
+fn write_distance(distance: Option<Distance>, out: &mut Vec<u8>) {
+    out.extend_from_slice(b",\"@spatial\":");
+    json::Writer::new(out).object(|json| {
+        let numbers = distance.map(|found| [found.distance, found.latitude, found.longitude]);
+        for (at, name) in ["Distance", "Latitude", "Longitude"].into_iter().enumerate() {
+            match numbers.and_then(|numbers| numbers.get(at).copied()) {
+                Some(number) => json.name(name).double(number),
+                None => json.name(name).string("NaN"),
+            };
+        }
+    });
 }
 
 /// The documents that are looked at. How many of them are equal in the results is not known before they are there.
