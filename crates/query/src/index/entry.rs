@@ -150,12 +150,15 @@ impl Entry {
         // Stable: those of one field stay in their order.
         all.sort_by_key(|(field, _)| *field);
         let mut sequence = words::SequenceWriter::default();
+        // What is added here stands behind, not in its order yet.
+        let sorted = self.terms.len();
         for group in all.chunk_by(|a, b| a.0 == b.0) {
             let Some((field, _)) = group.first() else { continue };
-            let start = self.terms.partition_point(|(other, kind, _)| (*other, *kind) < (*field, Kind::Text));
-            let end = self.terms.partition_point(|(other, kind, _)| (*other, *kind) <= (*field, Kind::Text));
+            let terms = self.terms.get(..sorted).unwrap_or_default();
+            let start = terms.partition_point(|(other, kind, _)| (*other, *kind) < (*field, Kind::Text));
+            let end = terms.partition_point(|(other, kind, _)| (*other, *kind) <= (*field, Kind::Text));
             let texts: Vec<Range<usize>> =
-                self.terms.get(start..end).unwrap_or_default().iter().map(|(.., range)| range.clone()).collect();
+                terms.get(start..end).unwrap_or_default().iter().map(|(.., range)| range.clone()).collect();
             let bytes = |range: &Range<usize>| self.bytes.get(range.clone()).unwrap_or_default();
             sequence.begin(texts.len());
             for (_, word) in group {
@@ -323,6 +326,28 @@ mod tests {
         entry.write_record("x", &mut bytes);
         let record = Record::of(&bytes).unwrap();
         assert!(record.stored().is_none() && record.terms().count() == 0);
+    }
+
+    /// All terms of an entry whose fields have these words, in their order.
+    fn terms_of_words(fields: &[(u16, &str)]) -> Vec<(u16, Kind, Vec<u8>)> {
+        let mut entry = Entry::new();
+        for (field, words) in fields {
+            words.split(' ').for_each(|word| entry.add_word(FieldNumber(*field), word).unwrap());
+        }
+        let mut bytes = Vec::new();
+        entry.write_record("x", &mut bytes);
+        let terms = Record::of(&bytes).unwrap().terms();
+        terms.map(|term| term.map(|term| (term.field.0, term.kind, term.bytes.to_vec())).unwrap()).collect()
+    }
+
+    #[test]
+    fn words_of_a_field_do_not_depend_on_other_fields() {
+        let fields = [(1, "short fox short fox"), (2, "red fox red b a"), (3, "b a b")];
+        let all = terms_of_words(&fields);
+        for field in fields {
+            let of_field: Vec<_> = all.iter().filter(|term| term.0 == field.0).cloned().collect();
+            assert_eq!(of_field, terms_of_words(&[field]), "{field:?}");
+        }
     }
 
     proptest! {
