@@ -43,6 +43,12 @@ pub const SUGGESTED_TERMS_MAX: usize = 64;
 /// Words of a document that others are to be like, as in Lucene's clauses. Each is a list.
 pub const MORE_LIKE_THIS_WORDS_MAX: usize = 1024;
 
+/// Operators of one query that `explain` tells of.
+pub const EXPLAINED_OPERATORS_MAX: usize = 256;
+
+/// Characters of what `explain` tells of an operator's argument.
+pub const EXPLAINED_TEXT_LENGTH_MAX: usize = 256;
+
 /// Fields of one query whose words are marked.
 pub const HIGHLIGHTS_MAX: usize = 64;
 

@@ -16,9 +16,12 @@ use rookery_query::index::{Batch, Index};
 use rookery_query::indexing::{Indexer, is_behind};
 use rookery_query::plan::{Find, IndexChoice, IndexQuery, Page, Parameters, Plan};
 use rookery_query::rql;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 use storage::io::simulated::{Fate, SimulatedIo};
 use storage::{Environment, Options};
 
@@ -81,6 +84,13 @@ fn definition() -> AutomaticIndex {
     plan(&format!("from Us where {all}")).0
 }
 
+/// What an operator is made of takes no longer than itself, if it ran.
+fn check_times(operator: &execute::Operator) {
+    let of_children = operator.children.iter().map(|child| child.time).sum();
+    assert!(operator.rows.is_none() || operator.time >= of_children, "{operator:?}");
+    operator.children.iter().for_each(check_times);
+}
+
 /// The ids that a query finds, in its order.
 fn found(index: &Index, store: &DocumentStore, text: &str) -> (u64, Vec<String>) {
     let (needed, query, page) = plan(text);
@@ -92,6 +102,15 @@ fn found(index: &Index, store: &DocumentStore, text: &str) -> (u64, Vec<String>)
     let count = execute::count(&snapshot, &definition(), &query, &|| Ok::<_, rookery_query::index::Error>(())).unwrap();
     assert_eq!(count, found.total, "{text}");
     assert!(execute::entry_count_max(&snapshot, &definition(), &query).unwrap() >= count, "{text}");
+    // Whoever asks how it is found finds the same.
+    let ticks = Cell::new(0);
+    let clock: execute::Clock = Rc::new(move || Duration::from_micros(ticks.replace(ticks.get() + 1)));
+    let look = || Ok::<_, rookery_query::index::Error>(());
+    let (explained, operator) = execute::explain(&snapshot, &definition(), &query, page, &clock, &look).unwrap();
+    assert_eq!(explained, found, "{text}");
+    let conditions = if operator.name == "sort" { &operator.children[0] } else { &operator };
+    assert_eq!(conditions.rows, Some(count), "{text}: {operator:?}");
+    check_times(&operator);
     let id = |entry| {
         let entry = snapshot.entry(entry).unwrap().expect("what is found is there");
         documents.get(entry.document()).unwrap().expect("nothing was deleted since").id().to_lowercase()

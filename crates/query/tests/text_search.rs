@@ -11,7 +11,7 @@ use rookery_query::definition::{IndexDefinition, MapIndex};
 use rookery_query::execute;
 use rookery_query::index::{Batch, Error, Index};
 use rookery_query::indexing::Indexer;
-use rookery_query::plan::{Find, Parameters, Plan};
+use rookery_query::plan::{Find, IndexQuery, Parameters, Plan};
 use rookery_query::rql;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -364,6 +364,14 @@ fn check(random: &mut Random, definition: &MapIndex, index: &Index, model: &Mode
     for (id, score) in ids.iter().zip(&scores) {
         let wanted = expected[id];
         assert!((f64::from(*score) - wanted).abs() <= 1e-4 * wanted.max(0.01), "{text}: {id} {score}, not {wanted}");
+    }
+    let explaining = IndexQuery { explains: true, ..query };
+    let explained = execute::find(&snapshot, definition, &explaining, plan.page, &|| Ok::<_, Error>(())).unwrap();
+    let (scores_told, texts) = (explained.scores.unwrap_or_default(), explained.explanations.unwrap_or_default());
+    assert_eq!((scores_told.len(), texts.len()), (ids.len(), ids.len()), "{text}");
+    for (explanation, score) in texts.iter().zip(scores_told) {
+        let told: f32 = explanation.split(' ').next().unwrap().parse().unwrap();
+        assert!((told - score).abs() <= 1e-5 * score.abs().max(0.01), "{text}: {score}\n{explanation}");
     }
     if by_score {
         assert!(scores.is_sorted_by(|one, next| one >= next), "{text}: {scores:?}");

@@ -12,7 +12,7 @@ use crate::indexing::terms;
 use crate::plan::{Condition, FieldUse, Sought};
 use std::ops::Bound;
 
-type Ids<'s> = Box<dyn EntryIds + 's>;
+pub(super) type Ids<'s> = Box<dyn EntryIds + 's>;
 
 /// Terms of one field up to which their lists are merged; more become a set.
 const MERGED_LISTS_MAX: usize = 8;
@@ -27,7 +27,18 @@ pub(super) fn evaluate<E: From<Error>>(
     condition: &Condition,
     look: Look<'_, E>,
 ) -> Result<EntrySet, E> {
-    let ids = ids(index, fields, condition, look)?;
+    evaluate_watched(index, fields, condition, &Unwatched, look)
+}
+
+/// The same, its operators watched.
+pub(super) fn evaluate_watched<E: From<Error>>(
+    index: &IndexSnapshot<'_>,
+    fields: &dyn Fields,
+    condition: &Condition,
+    watch: &impl Watch,
+    look: Look<'_, E>,
+) -> Result<EntrySet, E> {
+    let ids = Operators { index, fields, watch, look }.of(condition)?;
     look()?;
     Ok(EntrySet::of(ids)?)
 }
@@ -39,7 +50,7 @@ pub(super) fn ids<'s, E: From<Error>>(
     condition: &Condition,
     look: Look<'_, E>,
 ) -> Result<Box<dyn EntryIds + 's>, E> {
-    Operators { index, fields, look }.of(condition)
+    Operators { index, fields, watch: &Unwatched, look }.of(condition)
 }
 
 /// How many entries a condition looks at, at most, from the counts of lists; `u64::MAX` if it walks through terms.
@@ -125,15 +136,35 @@ fn walks(condition: &Condition) -> bool {
     }
 }
 
-struct Operators<'s, 'l, E> {
+/// Watches operators as they are made.
+pub(super) trait Watch {
+    /// Makes the operator of a condition, and perhaps puts it into another one.
+    fn watch<'s, E>(&self, condition: &Condition, make: impl FnOnce() -> Result<Ids<'s>, E>) -> Result<Ids<'s>, E>;
+}
+
+/// Nobody watches: compiled away.
+struct Unwatched;
+
+impl Watch for Unwatched {
+    fn watch<'s, E>(&self, _: &Condition, make: impl FnOnce() -> Result<Ids<'s>, E>) -> Result<Ids<'s>, E> {
+        make()
+    }
+}
+
+struct Operators<'s, 'l, E, W> {
     index: &'s IndexSnapshot<'s>,
     fields: &'l dyn Fields,
+    watch: &'l W,
     look: Look<'l, E>,
 }
 
-impl<'s, E: From<Error>> Operators<'s, '_, E> {
+impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
     /// The depth of the recursion is that of the query's text, which is bounded.
     fn of(&self, condition: &Condition) -> Result<Ids<'s>, E> {
+        self.watch.watch(condition, || self.make(condition))
+    }
+
+    fn make(&self, condition: &Condition) -> Result<Ids<'s>, E> {
         (self.look)()?;
         Ok(match condition {
             Condition::All => Box::new(self.index.all()),
@@ -151,12 +182,12 @@ impl<'s, E: From<Error>> Operators<'s, '_, E> {
             Condition::Not(condition) => Box::new(Difference::new(self.index.all(), self.of(condition)?)),
             Condition::Boosted(condition, _) => self.of(condition)?,
             Condition::Like(like) => {
-                let Operators { index, fields, look } = self;
+                let Operators { index, fields, look, .. } = self;
                 let wanted = Meaning { index, fields: *fields, look: *look }.of_likeness(like)?;
                 text::ids(self.index, &wanted, self.look)?
             }
             Condition::Words(field, query) => {
-                let Operators { index, fields, look } = self;
+                let Operators { index, fields, look, .. } = self;
                 let wanted = Meaning { index, fields: *fields, look: *look }.of(field, query)?;
                 text::ids(self.index, &wanted, self.look)?
             }

@@ -4,6 +4,7 @@
 //! opened after that of the index: what an entry names is there then, or was deleted since.
 
 mod condition;
+mod explain;
 mod facet;
 mod highlight;
 mod label_order;
@@ -18,12 +19,13 @@ mod suggest;
 mod text;
 
 use crate::definition::Fields;
-use crate::index::{Error, IndexSnapshot};
+use crate::index::{EntrySet, Error, IndexSnapshot};
 use crate::plan::{Condition, IndexQuery, Page, SortBy, SortKey};
 use score::Scores;
 use spatial::Distances;
 
 pub use crate::index::EntryId;
+pub use explain::{Clock, Operator, explain, short};
 pub use facet::{Aggregate, FacetResult, FacetValue, facets};
 pub use highlight::Highlighter;
 pub use loading::{Loading, SeveralLoaded};
@@ -44,6 +46,8 @@ pub struct Found {
     pub scores: Option<Vec<f32>>,
     /// How far each of them is, where they are sorted by that; `None` for one that has no shape.
     pub distances: Option<Vec<Option<Distance>>>,
+    /// Why each of them does. `None`: it is not asked for.
+    pub explanations: Option<Vec<String>>,
 }
 
 /// Asked now and then whether to go on.
@@ -62,27 +66,47 @@ pub fn find<E: From<Error>>(
     look: Look<'_, E>,
 ) -> Result<Found, E> {
     let set = condition::evaluate(index, fields, &query.condition, look)?;
+    page_of(index, fields, query, page, &set, look)
+}
+
+/// What has weights of its own comes in their order, unless another one is asked for.
+fn order_of<'q>(fields: &dyn Fields, query: &'q IndexQuery) -> &'q [SortKey] {
+    const BY_SCORE: &[SortKey] = &[SortKey { by: SortBy::Score, is_descending: false, absent_last: None }];
+    match query.order.is_empty() && fields.boosts() && !matches!(query.condition, Condition::All) {
+        true => BY_SCORE,
+        false => query.order.as_slice(),
+    }
+}
+
+/// The entries of a page, of all that are found.
+fn page_of<E: From<Error>>(
+    index: &IndexSnapshot<'_>,
+    fields: &dyn Fields,
+    query: &IndexQuery,
+    page: Page,
+    set: &EntrySet,
+    look: Look<'_, E>,
+) -> Result<Found, E> {
     let total = set.len();
     let (skip, end) = (page.skip.min(total), page.end().min(total));
     if skip == end {
         return Ok(Found { total, ..Found::default() });
     }
-    let by_score = [SortKey { by: SortBy::Score, is_descending: false, absent_last: None }];
-    // What has weights of its own comes in their order, unless another one is asked for.
-    let order = match query.order.is_empty() && fields.boosts() && !matches!(query.condition, Condition::All) {
-        true => &by_score,
-        false => query.order.as_slice(),
-    };
+    let order = order_of(fields, query);
     let is_by_score = order.iter().any(|key| key.by == SortBy::Score);
-    let is_scored = is_by_score || fields.boosts() || query.condition.is_scoring();
+    let is_scored = is_by_score || query.explains || fields.boosts() || query.condition.is_scoring();
     let scores = || Scores::of(index, fields, &query.condition, look);
     let mut sorting = if is_by_score { Some(scores()?) } else { None };
     let count_max = usize::try_from(end).unwrap_or(usize::MAX);
-    let mut entries = order::sorted(index, fields, &set, order, sorting.as_mut(), count_max, look)?;
+    let mut entries = order::sorted(index, fields, set, order, sorting.as_mut(), count_max, look)?;
     entries.drain(..usize::try_from(skip).unwrap_or(usize::MAX).min(entries.len()));
     let scores = if is_scored { Some(scores()?.of_all(&entries, look)?) } else { None };
     let distances = distances(index, fields, order, &entries, look)?;
-    Ok(Found { total, entries, scores, distances })
+    let explanations = match query.explains {
+        true => Some(score::explain(index, fields, &query.condition, &entries, look)?),
+        false => None,
+    };
+    Ok(Found { total, entries, scores, distances, explanations })
 }
 
 /// How far entries are by the first key that is a distance.

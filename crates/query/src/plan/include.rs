@@ -1,13 +1,24 @@
 //! `include`: documents that come with results, and what is told about results besides.
 
+use super::options::Options;
 use super::{Parameters, Refused, highlight, without_alias};
-use crate::rql::{Expression, Query};
+use crate::rql::{Call, Expression, Query};
 
 /// What comes with results.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Includes {
     /// Paths to ids of documents, without the alias.
     pub paths: Vec<String>,
+    pub explanations: Option<Explanations>,
+    /// Whether `timings()` is asked for.
+    pub has_timings: bool,
+}
+
+/// `explanations([options])`: why results score what they do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanations {
+    /// The field by whose value results are named; `None`: by their ids.
+    pub group_key: Option<String>,
 }
 
 impl Includes {
@@ -27,12 +38,37 @@ impl Includes {
                     [path] => includes.paths.push(path.clone()),
                     _ => return Err(wrong()),
                 },
-                Expression::Call(call) => {
-                    return Err(Refused::NotSupported(format!("'include' of {}()", call.name)));
-                }
+                Expression::Call(call) => includes.add_call(call, parameters)?,
                 _ => return Err(wrong()),
             }
         }
         Ok(includes)
+    }
+
+    fn add_call(&mut self, call: &Call<'_>, parameters: Parameters<'_>) -> Result<(), Refused> {
+        let is = |name: &str| call.name.eq_ignore_ascii_case(name);
+        let arguments = call.arguments.as_slice();
+        if is("timings") {
+            if !arguments.is_empty() {
+                let message = "Method 'timings()' expects zero arguments to be provided";
+                return Err(Refused::Invalid(message.to_owned()));
+            }
+            self.has_timings = true;
+            return Ok(());
+        }
+        if !is("explanations") {
+            return Err(Refused::NotSupported(format!("'include' of {}()", call.name)));
+        }
+        let options = match arguments {
+            [] => None,
+            [Expression::Value(options)] => Some(options),
+            _ => {
+                let message = "Method 'explanations()' expects zero or one argument(s) to be provided";
+                return Err(Refused::Invalid(message.to_owned()));
+            }
+        };
+        let options = Options::of("explanations", options, parameters)?;
+        self.explanations = Some(Explanations { group_key: options.text("GroupKey").map(str::to_owned) });
+        Ok(())
     }
 }

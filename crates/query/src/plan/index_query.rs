@@ -33,6 +33,8 @@ pub struct IndexQuery {
     pub facets: Vec<FacetClause>,
     /// The fields whose words are marked in what is found.
     pub highlights: Vec<Highlight>,
+    /// Whether it is to be told why entries score what they do, which then all do.
+    pub explains: bool,
 }
 
 /// Which index answers.
@@ -124,7 +126,7 @@ impl IndexQuery {
             rql::Source::AllDocuments => covering(None, planner.fields),
             rql::Source::Collection(name) => covering(Some(name.to_string()), planner.fields),
         };
-        Ok(IndexQuery { index, condition, order, suggestions, facets, highlights })
+        Ok(IndexQuery { index, condition, order, suggestions, facets, highlights, explains: false })
     }
 }
 

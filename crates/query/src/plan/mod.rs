@@ -6,6 +6,7 @@
 
 mod collection;
 mod condition;
+pub(crate) mod condition_text;
 mod error;
 mod facet;
 mod facet_range;
@@ -32,6 +33,7 @@ pub use facet::{
     ALL_RESULTS, Aggregation, Facet, FacetBy, FacetClause, FacetOptions, FacetRange, FacetSetup, Measures, TermSort,
 };
 pub use highlight::{Highlight, Tags};
+pub use include::Explanations;
 pub use index_query::{DistanceKey, IndexChoice, IndexQuery, SortBy, SortKey};
 pub use lucene::LuceneQuery;
 pub use more_like_this::{Base, LikenessOptions, MoreLikeThis};
@@ -58,6 +60,12 @@ pub struct Plan {
     pub script: Option<ScriptClause>,
     /// Paths to ids of documents to include, without the alias.
     pub includes: Vec<String>,
+    /// Whether it is to be told why results score what they do.
+    pub explanations: Option<Explanations>,
+    /// Whether it is to be told how long each step takes.
+    pub has_timings: bool,
+    /// Whether it is to be told how it runs.
+    pub is_explained: bool,
     /// Which part of what it finds is wanted.
     pub page: Page,
 }
@@ -91,17 +99,28 @@ impl Plan {
         let grouping = Grouping::plan(query, parameters)?;
         let needs_index = grouping.is_some() || is_of_others;
         let collection = if needs_index { None } else { CollectionQuery::plan(query, parameters)? };
+        let includes = Includes::plan(query, parameters)?;
+        let explains = includes.explanations.is_some();
         let find = match collection {
+            Some(_) if explains => {
+                return Err(Refused::Invalid("Collection queries cannot return explanations.".to_owned()));
+            }
             Some(collection) => Find::Collection(collection),
-            None => Find::Index(IndexQuery::plan(query, grouping.as_ref(), parameters)?),
+            None => Find::Index(IndexQuery { explains, ..IndexQuery::plan(query, grouping.as_ref(), parameters)? }),
         };
         let script = ScriptClause::plan(query, parameters)?;
         let projection = match script.is_some() || is_of_others {
             true => None,
             false => Projection::plan(query, grouping.as_ref(), parameters)?,
         };
-        let includes = Includes::plan(query, parameters)?;
-        Ok(Plan { find, projection, script, includes: includes.paths, page: Page::of(&query.limit, parameters)? })
+        let Includes { paths: includes, explanations, has_timings } = includes;
+        let page = Page::of(&query.limit, parameters)?;
+        let is_explained = query.is_explained;
+        let plan = Plan { find, projection, script, includes, explanations, has_timings, is_explained, page };
+        match plan.not_explained().filter(|_| is_explained) {
+            Some(feature) => Err(Refused::NotSupported(format!("{feature} with 'explain'"))),
+            None => Ok(plan),
+        }
     }
 }
 
@@ -132,7 +151,7 @@ impl Plan {
 
     /// Whether anything comes with its results.
     pub fn has_includes(&self) -> bool {
-        !self.includes.is_empty() || !self.highlights().is_empty()
+        !self.includes.is_empty() || !self.highlights().is_empty() || self.explanations.is_some() || self.has_timings
     }
 
     /// The function of `select` that gives something else than results, if there is one.
@@ -141,6 +160,18 @@ impl Plan {
             ([], []) => None,
             ([], _) => Some("facet()"),
             _ => Some("suggest()"),
+        }
+    }
+
+    /// What it has that `explain` cannot tell of.
+    fn not_explained(&self) -> Option<&'static str> {
+        let is_update = matches!(self.script.as_ref().map(|script| &script.form), Some(ScriptForm::Update(_)));
+        match self.gives_in_place_of_results() {
+            Some(function) => Some(function),
+            None if is_update => Some("'update'"),
+            None if self.has_includes() => Some("'include'"),
+            None if self.is_distinct() => Some("'select distinct'"),
+            None => None,
         }
     }
 

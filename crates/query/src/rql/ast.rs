@@ -10,6 +10,8 @@ use std::borrow::Cow;
 /// A whole query, one field for each clause, in the order in which they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query<'q> {
+    /// `explain`: it is to be told how it runs.
+    pub is_explained: bool,
     /// `declare function ..` and `declare timeseries ..`; no name occurs twice.
     pub functions: Vec<Function<'q>>,
     /// `from ..`

@@ -14,6 +14,7 @@ use std::fmt::{Display, Formatter, Result};
 
 impl Display for Query<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(if self.is_explained { "explain\n" } else { "" })?;
         for function in &self.functions {
             writeln!(f, "{function}")?;
         }

@@ -89,6 +89,9 @@ pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
     if let Some(function) = request.plan.gives_in_place_of_results() {
         return Err(Error::not_supported(format!("{function} in a stream")));
     }
+    if request.plan.is_explained {
+        return Err(Error::not_supported("'explain' in a stream"));
+    }
     let ready = match ready(&exchange, &request).await {
         Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
         ready => ready?,
@@ -98,7 +101,7 @@ pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
             let memory = &exchange.node.memory;
             let deadline = deadline_of_query(exchange, out);
             let limits = exchange.database().limits().script;
-            stream_query(out, &Running::new(&request.plan, index, documents, memory, &deadline, limits)?, format)
+            stream_query(out, &Running::new(&request.plan, index, documents, memory, &deadline, limits, None)?, format)
         })
     })
     .await

@@ -1,6 +1,7 @@
 //! Patterns with `*`, any characters, and `?`, any one.
 
 use super::Pattern;
+use std::fmt::{self, Write};
 
 /// A pattern.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +14,17 @@ enum Part {
     /// `?`
     One,
     Character(char),
+}
+
+impl fmt::Display for Glob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|part| match part {
+            Part::Any => f.write_char('*'),
+            Part::One => f.write_char('?'),
+            Part::Character(character @ ('*' | '?' | '\\')) => write!(f, "\\{character}"),
+            Part::Character(character) => f.write_char(*character),
+        })
+    }
 }
 
 impl Glob {

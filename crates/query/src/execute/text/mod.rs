@@ -15,7 +15,9 @@ pub(super) use meaning::Meaning;
 pub(super) use phrase::Phrase;
 
 use crate::index::{EntrySet, FieldNumber};
+use crate::plan::condition_text;
 use glob::Glob;
+use std::fmt;
 use std::ops::{Bound, RangeBounds};
 
 /// Which entries are wanted, by the terms that the index has.
@@ -52,6 +54,18 @@ pub(super) enum Pattern {
     Glob(Glob),
     /// Those between two bounds, in the order of bytes.
     Range(Bound<String>, Bound<String>),
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pattern::Prefix(prefix) => write!(f, "{prefix}*"),
+            Pattern::Suffix(suffix) => write!(f, "*{suffix}"),
+            Pattern::Part(part) => write!(f, "*{part}*"),
+            Pattern::Glob(glob) => glob.fmt(f),
+            Pattern::Range(low, high) => condition_text::write_range(f, low, high),
+        }
+    }
 }
 
 impl Pattern {

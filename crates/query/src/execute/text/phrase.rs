@@ -1,6 +1,7 @@
 //! Words near to each other: how often, and how near.
 
 use crate::index::{FieldNumber, Term, WordSequence};
+use std::fmt;
 
 /// Several words of a field.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,6 +11,13 @@ pub(in crate::execute) struct Phrase {
     pub words: Vec<String>,
     /// By how many places they may be moved in all; 0: they follow each other.
     pub distance: u32,
+}
+
+impl fmt::Display for Phrase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\"", self.words.join(" "))?;
+        if self.distance > 0 { write!(f, "~{}", self.distance) } else { Ok(()) }
+    }
 }
 
 impl Phrase {

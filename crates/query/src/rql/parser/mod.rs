@@ -1,7 +1,7 @@
 //! The parser: recursive descent over the tokens of a query, one file for each clause.
 //!
 //! ```text
-//! query := declare* from [group by] [where] [order by] [load] [filter] [select | update] tail
+//! query := [explain] declare* from [group by] [where] [order by] [load] [filter] [select | update] tail
 //! tail  := { include | limit | filter_limit }          each once, in any order; after update no include
 //! ```
 //!
@@ -43,6 +43,7 @@ pub fn parse(text: &str) -> Result<Query<'_>, Error> {
 
 impl<'q> Cursor<'q> {
     fn query(mut self) -> Result<Query<'q>, Error> {
+        let is_explained = self.take_word("explain");
         let functions = self.functions()?;
         if self.at_word("match") || self.at_word("with") {
             return Err(self.failed(Reason::Removed("Graph queries ('with', 'match') are not supported any more")));
@@ -58,6 +59,7 @@ impl<'q> Cursor<'q> {
         let filter = if self.take_word("filter") { Some(self.condition(Clause::Filter)?) } else { None };
         let output = self.output()?;
         let mut query = Query {
+            is_explained,
             functions,
             from,
             group_by,

@@ -9,7 +9,9 @@ use database::documents::{Document, IncludePath};
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 
 use super::collection::keep;
+use super::plans;
 use super::running::{Counts, Hit, Running};
+use super::timings::{Stage, Timings, timed};
 use crate::answers::WholeOut;
 use crate::date::NEVER;
 use crate::error::{Error, Result};
@@ -39,6 +41,9 @@ impl<'a> Answer<'a> {
         if running.plan.gives_in_place_of_results().is_some() {
             return self.write_in_place_of_results(out);
         }
+        if let Some(timings) = running.timings.filter(|_| running.plan.is_explained) {
+            return self.write_explained(timings, out);
+        }
         let mut included = Included { kept: Vec::new(), room: running.memory.room() };
         if running.plan.is_distinct() {
             self.write_distinct(out, &mut included)?;
@@ -50,7 +55,8 @@ impl<'a> Answer<'a> {
         if !includes.is_empty() {
             let paths: Vec<IncludePath> = includes.iter().map(|path| IncludePath::new(path)).collect();
             let documents: Vec<&Document<'_>> = included.kept.iter().collect();
-            write_includes(out, &running.deadline.includes(running.documents, &documents, &paths)?)?;
+            let load = || running.deadline.includes(running.documents, &documents, &paths);
+            write_includes(out, &timed(running.timings, Stage::Include, load)?)?;
         } else if running.plan.script.is_some() {
             write_includes(out, &running.script_included()?)?;
         }
@@ -77,6 +83,32 @@ impl<'a> Answer<'a> {
                     });
                 }
                 facets.iter().for_each(|facet| facet.write(json));
+            });
+            json.name("Includes").object(|_| {});
+        });
+        out.buffer().extend_from_slice(body.strip_suffix(b"}").unwrap_or(&body));
+        out.buffer().push(b',');
+        self.end(out);
+        Ok(())
+    }
+
+    /// How the query ran, as its only result.
+    fn write_explained(&self, timings: &Timings, out: &mut impl WholeOut) -> Result<()> {
+        let running = self.running;
+        let (counts, operator) = plans::explain(running, timings)?;
+        out.begin(self.head(), running.documents)?;
+        let mut body = Vec::new();
+        json::Writer::new(&mut body).object(|json| {
+            json.name("TotalResults").unsigned(1);
+            json.name("DurationInMs").unsigned(elapsed_ms(self.start));
+            json.name("IndexName").string(&running.index_name());
+            json.name("Results").array(|json| {
+                json.object(|json| {
+                    json.name("Index").string(&running.index_name());
+                    json.name("TotalResults").signed(counts.total);
+                    plans::write(&operator, json.name("Plan"));
+                    json.name("@metadata").object(|json| _ = json.name("@projection").bool(true));
+                });
             });
             json.name("Includes").object(|_| {});
         });
@@ -233,6 +265,9 @@ impl<'a> Answer<'a> {
             json.name("IsStale").bool(self.running.is_stale()).name("ResultEtag").signed(self.etag);
             json.name("NodeTag").string(self.exchange.database().documents().node_tag());
             self.running.marks.write(json);
+            if let Some(timings) = self.running.timings.filter(|_| self.running.plan.has_timings) {
+                timings.write(json, self.start.elapsed());
+            }
         });
         out.buffer().extend_from_slice(rest.strip_prefix(b"{").unwrap_or(&rest));
     }
@@ -247,7 +282,7 @@ struct Included<'a> {
 impl<'a> Included<'a> {
     /// Keeps what a result that was written is asked for besides.
     fn keep(&mut self, running: &Running<'_>, hit: Hit<'a, '_>) -> Result<()> {
-        running.marks.note(&hit.row(), running.deadline)?;
+        running.marks.note(&hit.row(), hit.explanation, running.deadline, running.timings)?;
         match hit.document.filter(|_| !running.plan.includes.is_empty()) {
             Some(document) => keep(&mut self.kept, document, &mut self.room),
             None => Ok(()),

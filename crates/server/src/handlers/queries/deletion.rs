@@ -26,6 +26,9 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_body().await?;
     let node = exchange.node.clone();
     let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_body(&node, &body)).await?;
+    if request.plan.is_explained {
+        return Err(Error::not_supported("'explain' in a deletion"));
+    }
     if let Some(function) = request.plan.gives_in_place_of_results() {
         return Err(Error::not_supported(format!("{function} in a deletion")));
     }

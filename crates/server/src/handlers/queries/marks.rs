@@ -1,12 +1,13 @@
-//! What is told about results besides: fragments of their texts.
+//! What is told about results besides: fragments of their texts, and why they score what they do.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use query::execute::{Highlighter, Row};
-use query::plan::Highlight;
+use query::plan::{Explanations, Highlight};
 
+use super::timings::{Stage, Timings, timed};
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::memory::{Memory, Room};
@@ -16,6 +17,9 @@ pub(super) struct Marks<'a> {
     highlighter: Option<Highlighter<'a>>,
     /// Fragments by field and key of the result.
     highlighted: RefCell<BTreeMap<String, BTreeMap<String, Vec<String>>>>,
+    explanations: Option<&'a Explanations>,
+    /// Explanations by key of the result.
+    explained: RefCell<BTreeMap<String, Vec<String>>>,
     /// What that takes, in bytes.
     size: Cell<usize>,
     room: RefCell<Room>,
@@ -23,8 +27,19 @@ pub(super) struct Marks<'a> {
 
 impl<'a> Marks<'a> {
     /// * `highlighter`: if anything is to be highlighted.
-    pub fn new(highlighter: Option<Highlighter<'a>>, memory: &Arc<Memory>) -> Marks<'a> {
-        Marks { highlighter, highlighted: RefCell::default(), size: Cell::new(0), room: RefCell::new(memory.room()) }
+    pub fn new(
+        highlighter: Option<Highlighter<'a>>,
+        explanations: Option<&'a Explanations>,
+        memory: &Arc<Memory>,
+    ) -> Marks<'a> {
+        Marks {
+            highlighter,
+            highlighted: RefCell::default(),
+            explanations,
+            explained: RefCell::default(),
+            size: Cell::new(0),
+            room: RefCell::new(memory.room()),
+        }
     }
 
     /// Notes what is told about a result.
@@ -32,7 +47,25 @@ impl<'a> Marks<'a> {
     /// # Errors
     ///
     /// [`Error`] if there is no room for it, the time is up, or it has no key.
-    pub fn note(&self, row: &Row<'_>, deadline: &Deadline) -> Result<()> {
+    pub fn note(
+        &self,
+        row: &Row<'_>,
+        explanation: Option<&str>,
+        deadline: &Deadline,
+        timings: Option<&Timings>,
+    ) -> Result<()> {
+        if let (Some(wanted), Some(text)) = (self.explanations, explanation) {
+            let key = key_of(row, wanted.group_key.as_deref())?;
+            self.grow(key.len() + text.len() + size_of::<String>())?;
+            self.explained.borrow_mut().entry(key).or_default().push(text.to_owned());
+        }
+        match self.highlighter {
+            Some(_) => timed(timings, Stage::Highlight, || self.highlight(row, deadline)),
+            None => Ok(()),
+        }
+    }
+
+    fn highlight(&self, row: &Row<'_>, deadline: &Deadline) -> Result<()> {
         let Some(highlighter) = &self.highlighter else { return Ok(()) };
         highlighter.highlight(row, &|| deadline.look(), &mut |highlight: &Highlight, fragments| {
             let key = key_of(row, highlight.group_key.as_deref())?;
@@ -50,20 +83,24 @@ impl<'a> Marks<'a> {
         self.room.borrow_mut().grow(self.size.get())
     }
 
-    /// Writes what was noted: `"Highlightings":{field:{key:[fragment]}}`.
+    /// Writes what was noted: `"Highlightings":{field:{key:[fragment]}},"Explanations":{key:[text]}`.
     pub fn write(&self, json: &mut json::Writer<'_>) {
-        if self.highlighter.is_none() {
-            return;
+        if self.highlighter.is_some() {
+            json.name("Highlightings").object(|json| {
+                for (field, results) in &*self.highlighted.borrow() {
+                    json.name(field).object(|json| write_texts(results, json));
+                }
+            });
         }
-        json.name("Highlightings").object(|json| {
-            for (field, results) in &*self.highlighted.borrow() {
-                json.name(field).object(|json| {
-                    for (key, fragments) in results {
-                        json.name(key).array(|json| fragments.iter().for_each(|fragment| _ = json.string(fragment)));
-                    }
-                });
-            }
-        });
+        if self.explanations.is_some() {
+            json.name("Explanations").object(|json| write_texts(&self.explained.borrow(), json));
+        }
+    }
+}
+
+fn write_texts(results: &BTreeMap<String, Vec<String>>, json: &mut json::Writer<'_>) {
+    for (key, texts) in results {
+        json.name(key).array(|json| texts.iter().for_each(|text| _ = json.string(text)));
     }
 }
 

@@ -14,9 +14,11 @@ mod deletion;
 mod facets;
 mod marks;
 mod patching;
+mod plans;
 mod ready;
 mod request;
 mod running;
+mod timings;
 
 pub(crate) use deletion::delete;
 pub(crate) use patching::patch;
@@ -130,7 +132,7 @@ fn answer_at_once(
     start: Instant,
 ) -> Result<Option<Reply>> {
     // A script may take long, and so may going through texts.
-    if request.plan.has_includes() || request.plan.script.is_some() {
+    if request.plan.has_includes() || request.plan.script.is_some() || request.plan.is_explained {
         return Ok(None);
     }
     with_snapshots(exchange, ready, |index, documents| {
@@ -175,7 +177,15 @@ impl Asked<'_> {
         let Asked { exchange, request, start, whole_size } = *self;
         let is_metadata_only = exchange.query().is_true("metadataOnly")?;
         let limits = exchange.database().limits().script;
-        let running = Running::new(&request.plan, index, documents, &exchange.node.memory, deadline, limits)?;
+        let running = Running::new(
+            &request.plan,
+            index,
+            documents,
+            &exchange.node.memory,
+            deadline,
+            limits,
+            request.timings.as_ref(),
+        )?;
         let etag = running.etag()?;
         if reply::is_match(exchange.if_none_match(), etag.to_string().as_bytes()) {
             return Ok(Some(reply::empty(StatusCode::NOT_MODIFIED)));

@@ -1,7 +1,7 @@
 //! The index that answers a query: found or made, and waited for as far as the query wants.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use database::documents::{ChangeVector, Etag};
 use database::{Database, Index};
@@ -10,6 +10,7 @@ use query::plan::{Find, IndexChoice, IndexQuery};
 use tokio::sync::oneshot;
 
 use super::request::Request;
+use super::timings::Stage;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
@@ -34,9 +35,17 @@ pub(crate) async fn ready(exchange: &Exchange, request: &Request) -> Result<Opti
     let arrival = database.read().last_etag()?;
     let written = request.after_write.as_deref().map(|vector| etag_of(vector, database, arrival)).transpose()?;
     let Find::Index(query) = &request.plan.find else { return Ok(None) };
+    let note = |stage, start: Instant| {
+        if let Some(timings) = &request.timings {
+            timings.add(stage, start.elapsed());
+        }
+    };
     // One that is replaced by another while it is waited for tells nothing any more.
     loop {
+        let start = Instant::now();
         let index = choose(exchange, query, &request.text).await?;
+        note(Stage::Optimizer, start);
+        let start = Instant::now();
         let wait = match request.stale_wait {
             None if !index.was_complete() => Some(exchange.node.limits.query_run_time),
             wait => wait,
@@ -52,6 +61,7 @@ pub(crate) async fn ready(exchange: &Exchange, request: &Request) -> Result<Opti
                 return Err(Error::NotIndexed { etag, wait, indexes, is_written: false });
             }
         }
+        note(Stage::Staleness, start);
         if !index.is_removed() {
             return Ok(Some(Ready { index, cutoff: request.stale_wait.map(|_| arrival).or(written) }));
         }

@@ -6,6 +6,7 @@ use hyper::StatusCode;
 use query::plan::{Parameters, Plan, ProjectionBehavior, Refused, ScriptForm};
 use query::rql;
 
+use super::timings::Timings;
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, parse_object};
 use crate::limits::STALE_WAIT;
@@ -21,6 +22,8 @@ pub(crate) struct Request {
     pub(crate) stale_wait: Option<Duration>,
     /// The change vector that a write was answered with: an index has to have that write.
     pub(crate) after_write: Option<String>,
+    /// What measures its steps, if it asks for that.
+    pub(crate) timings: Option<Timings>,
 }
 
 impl Request {
@@ -85,7 +88,8 @@ impl Request {
             Refused::Invalid(message) => wrong(message, false),
             Refused::NotSupported(feature) => Error::not_supported(feature),
         })?;
-        Ok(Request { text: text.to_owned(), plan, stale_wait: None, after_write: None })
+        let timings = (plan.has_timings || plan.is_explained).then(Timings::default);
+        Ok(Request { text: text.to_owned(), plan, stale_wait: None, after_write: None, timings })
     }
 
     /// Reads `{"Query":{"Query":..,"QueryParameters":..}}`, whose query has to end with `update`.

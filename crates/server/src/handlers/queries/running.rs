@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use database::Index;
 use database::documents::{Document, Etag, Snapshot};
 use database::script;
-use query::execute::{self, Distance, Found, Highlighter, ScriptProjection, ScriptRows};
+use query::execute::{self, Distance, Found, Highlighter, Operator, ScriptProjection, ScriptRows};
 use query::index::{IndexEntry, IndexSnapshot};
 use query::indexing::progress_of;
 use query::plan::{CollectionQuery, FacetClause, Filter, Find, IndexQuery, Page, Plan, Projection, Source};
@@ -17,6 +19,7 @@ use super::collection;
 use super::facets::{self, Counted};
 use super::marks::Marks;
 use super::ready::Ready;
+use super::timings::{Stage, Timings, timed};
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::memory::{Memory, Room};
@@ -30,6 +33,8 @@ pub(crate) struct Running<'a> {
     pub(crate) documents: &'a Snapshot<'a>,
     pub(crate) memory: &'a Arc<Memory>,
     pub(crate) deadline: &'a Deadline,
+    /// What measures its steps, if that is asked for.
+    pub(super) timings: Option<&'a Timings>,
     results: Results<'a>,
     /// The words of each of the plan's suggestions.
     pub(crate) suggested: Vec<Vec<String>>,
@@ -38,6 +43,8 @@ pub(crate) struct Running<'a> {
     script: Option<ScriptProjection<'a>>,
     /// Ids that scripts want to be included.
     script_includes: RefCell<BTreeSet<String>>,
+    /// How the entries were found, if that is asked for.
+    pub(super) explained: Option<Operator>,
     /// What is told about results besides.
     pub(super) marks: Marks<'a>,
 }
@@ -56,6 +63,8 @@ pub(crate) struct Hit<'a, 's> {
     pub(crate) score: Option<f64>,
     /// How far it is, where results are sorted by that; inside: `None` for one without a place.
     pub(crate) distance: Option<Option<Distance>>,
+    /// Why, if that is asked for.
+    pub(crate) explanation: Option<&'s str>,
 }
 
 impl Hit<'_, '_> {
@@ -63,6 +72,9 @@ impl Hit<'_, '_> {
         execute::Row { document: self.document.as_ref(), entry: self.entry }
     }
 }
+
+/// What is called with each document.
+type Taking<'t, 'd> = &'t mut dyn FnMut(Document<'d>) -> Result<()>;
 
 /// One result of a script.
 pub(crate) struct ScriptedRow {
@@ -128,32 +140,49 @@ impl<'a> Running<'a> {
         memory: &'a Arc<Memory>,
         deadline: &'a Deadline,
         limits: script::Limits,
+        timings: Option<&'a Timings>,
     ) -> Result<Running<'a>> {
-        let (mut suggested, mut faceted, mut highlighter) = (Vec::new(), Vec::new(), None);
+        let (mut suggested, mut faceted, mut highlighter, mut explained) = (Vec::new(), Vec::new(), None, None);
         let results = match (&plan.find, ready) {
             (Find::Index(query), Some(Opened { ready, reached, snapshot })) => {
-                let is_stale = ready.index.is_stale(&snapshot, reached, documents, ready.cutoff)?;
+                let staleness = || ready.index.is_stale(&snapshot, reached, documents, ready.cutoff);
+                let is_stale = timed(timings, Stage::Staleness, staleness)?;
                 let fields = ready.index.definition().fields();
                 let look = || deadline.look();
                 let found = match plan.gives_in_place_of_results() {
                     None => {
                         let query = with_stop_words(query, documents)?;
-                        execute::find(&snapshot, fields, &query, page_of(plan), &look)
+                        timed(timings, Stage::Search, || match plan.is_explained {
+                            false => execute::find(&snapshot, fields, &query, page_of(plan), &look),
+                            true => {
+                                let start = Instant::now();
+                                let clock: execute::Clock = Rc::new(move || start.elapsed());
+                                let page = page_of(plan);
+                                let found = execute::explain(&snapshot, fields, &query, page, &clock, &look);
+                                found.map(|(found, operator)| {
+                                    explained = Some(operator);
+                                    found
+                                })
+                            }
+                        })
                     }
                     Some(_) => Ok(Found::default()),
                 };
                 if !query.highlights.is_empty() {
                     let asked = with_stop_words(query, documents)?;
-                    let made = Highlighter::new(&snapshot, fields, &query.highlights, &asked, &look);
+                    let make = || Highlighter::new(&snapshot, fields, &query.highlights, &asked, &look);
+                    let made = timed(timings, Stage::HighlightSetup, make);
                     highlighter = Some(made.inspect_err(|error| fail_if_damaged(&ready.index, error))?);
                 }
                 let found = found.inspect_err(|error| fail_if_damaged(&ready.index, error))?;
                 for suggestion in &query.suggestions {
-                    suggested.push(execute::suggest(&snapshot, fields, suggestion, &look)?);
+                    let suggest = || execute::suggest(&snapshot, fields, suggestion, &look);
+                    suggested.push(timed(timings, Stage::Search, suggest)?);
                 }
                 if !query.facets.is_empty() {
                     let asked = with_stop_words(query, documents)?;
-                    faceted = facets::count(&asked, &query.facets, &ready.index, &snapshot, documents, deadline)
+                    let count = || facets::count(&asked, &query.facets, &ready.index, &snapshot, documents, deadline);
+                    faceted = timed(timings, Stage::Search, count)
                         .inspect_err(|error| fail_if_damaged(&ready.index, error))?;
                 }
                 let mut room = memory.room();
@@ -179,12 +208,14 @@ impl<'a> Running<'a> {
             documents,
             memory,
             deadline,
+            timings,
             results,
             suggested,
             faceted,
             script,
             script_includes: RefCell::default(),
-            marks: Marks::new(highlighter, memory),
+            explained,
+            marks: Marks::new(highlighter, plan.explanations.as_ref(), memory),
         })
     }
 
@@ -212,21 +243,34 @@ impl<'a> Running<'a> {
     pub(crate) fn each<'s>(&'s self, found: &mut dyn FnMut(Hit<'a, 's>) -> Result<()>) -> Result<i64> {
         match &self.results {
             Results::Collection(query) => {
-                let found =
-                    &mut |document| found(Hit { document: Some(document), entry: None, score: None, distance: None });
-                collection::execute(self.documents, query, page_of(self.plan), self.memory, self.deadline, found)
+                let found = &mut |document| {
+                    found(Hit { document: Some(document), entry: None, score: None, distance: None, explanation: None })
+                };
+                match self.timings {
+                    None => self.execute(query, found),
+                    Some(timings) => self.execute_timed(query, timings, found),
+                }
             }
-            Results::Index { snapshot, found: Found { total, entries, scores, distances }, loads, .. } => {
+            Results::Index {
+                snapshot,
+                found: Found { total, entries, scores, distances, explanations },
+                loads,
+                ..
+            } => {
                 for (at, id) in entries.iter().enumerate() {
                     self.deadline.look()?;
                     let score = scores.as_ref().and_then(|scores| scores.get(at));
                     let score = Some(score.map_or(SCORE, |score| f64::from(*score)));
                     let distance = distances.as_ref().and_then(|distances| distances.get(at).copied());
+                    let explanation = explanations.as_ref().and_then(|texts| texts.get(at)).map(String::as_str);
                     let Some(entry) = snapshot.entry(*id)? else { continue };
-                    let document = if *loads { self.documents.get(entry.document())? } else { None };
+                    let document = match *loads {
+                        true => timed(self.timings, Stage::Load, || self.documents.get(entry.document()))?,
+                        false => None,
+                    };
                     // One that is not there was deleted after the index was read.
                     if document.is_some() || !loads {
-                        found(Hit { document, entry: Some(entry), score, distance })?;
+                        found(Hit { document, entry: Some(entry), score, distance, explanation })?;
                     }
                 }
                 Ok(total.cast_signed())
@@ -234,11 +278,30 @@ impl<'a> Running<'a> {
         }
     }
 
+    fn execute(&self, query: &CollectionQuery, found: Taking<'_, 'a>) -> Result<i64> {
+        collection::execute(self.documents, query, page_of(self.plan), self.memory, self.deadline, found)
+    }
+
+    /// The same; what is done with the documents is not a part of loading them.
+    fn execute_timed(&self, query: &CollectionQuery, timings: &Timings, found: Taking<'_, 'a>) -> Result<i64> {
+        let start = Instant::now();
+        let mut taking = Duration::ZERO;
+        let outcome = self.execute(query, &mut |document| {
+            let start = Instant::now();
+            let outcome = found(document);
+            taking += start.elapsed();
+            outcome
+        });
+        timings.add(Stage::Load, start.elapsed().saturating_sub(taking));
+        outcome
+    }
+
     /// The results that a script makes of a document; `None`: no script is asked.
     pub(crate) fn script_rows(&self, hit: &Hit<'_, '_>, is_metadata_only: bool) -> Result<Option<Vec<ScriptedRow>>> {
         let Some(script) = self.script.as_ref().filter(|_| !is_metadata_only) else { return Ok(None) };
         let stored = hit.entry.and_then(|entry| entry.stored()).unwrap_or(json::Raw::new(b"{}"));
-        let ScriptRows { rows, includes } = script.rows(hit.document.as_ref().ok_or(stored), self.documents)?;
+        let run = || script.rows(hit.document.as_ref().ok_or(stored), self.documents);
+        let ScriptRows { rows, includes } = timed(self.timings, Stage::Script, run)?;
         self.script_includes.borrow_mut().extend(includes);
         // As the reference: none where an index answers.
         let score = hit.entry.is_none().then_some(0.0);
@@ -278,6 +341,11 @@ impl<'a> Running<'a> {
     ///
     /// [`Error::MissingValue`] if the projection wants a value that is not there.
     pub(crate) fn write_row(&self, hit: &Hit<'_, '_>, is_metadata_only: bool, out: &mut Vec<u8>) -> Result<()> {
+        let stage = if self.plan.projection.is_some() { Stage::Project } else { Stage::Write };
+        timed(self.timings, stage, || self.write_whole(hit, is_metadata_only, out))
+    }
+
+    fn write_whole(&self, hit: &Hit<'_, '_>, is_metadata_only: bool, out: &mut Vec<u8>) -> Result<()> {
         self.write_result(hit, is_metadata_only, out)?;
         if let Some(distance) = hit.distance {
             // Into the metadata, which is the last property.

@@ -9,6 +9,10 @@
 //! What walks through terms counts as one word of idf 1. Norms are 1 unless an index boosts: as in the reference, the length of a
 //! text says nothing then. Entries are asked for with rising ids, so that all lists are read once.
 
+mod explain;
+
+pub(super) use explain::explain;
+
 use super::Look;
 use super::condition::{self, Kept};
 use super::text::{self, Meaning, Phrase, Wanted};
@@ -16,12 +20,14 @@ use crate::definition::Fields;
 use crate::index::{EntryId, EntryIds, EntrySet, Error, FieldNorms, FieldNumber, IndexSnapshot, Term, WordFrequencies};
 use crate::plan::{Condition, Sought};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 /// Scores entries of one query.
 pub(super) struct Scores<'s> {
     index: &'s IndexSnapshot<'s>,
     root: Node<'s>,
+    /// The query norm.
+    norm: f32,
 }
 
 /// Values of `in` up to which each is scored by its list; more are one set.
@@ -30,17 +36,11 @@ const SCORED_LISTS_MAX: usize = 64;
 /// A part of a query, and what it adds to a score.
 enum Node<'s> {
     /// The same for all that have it.
-    Constant { members: Members<'s>, idf: f32, weight: f32 },
+    Constant { members: Members<'s>, weight: Weight },
     /// By how often a word comes.
-    Word {
-        members: Members<'s>,
-        frequencies: WordFrequencies<'s>,
-        norms: Option<FieldNorms<'s>>,
-        idf: f32,
-        weight: f32,
-    },
+    Word { members: Members<'s>, frequencies: WordFrequencies<'s>, norms: Option<FieldNorms<'s>>, weight: Weight },
     /// By how often and how near words come together.
-    Phrase { members: Members<'s>, phrase: Phrase, norms: Option<FieldNorms<'s>>, idf: f32, weight: f32 },
+    Phrase { members: Members<'s>, phrase: Phrase, norms: Option<FieldNorms<'s>>, weight: Weight },
     /// What its parts add.
     Sum {
         must: Vec<Node<'s>>,
@@ -51,6 +51,35 @@ enum Node<'s> {
         /// The boost of parts that are weighed as one.
         as_one: Option<f32>,
     },
+}
+
+/// What a part counts.
+struct Weight {
+    idf: f32,
+    boost: f32,
+    /// `idf^2 * boost * query norm`, once that is known.
+    value: f32,
+    /// What is said of it; empty unless scores are explained.
+    label: Label,
+}
+
+/// What an explanation calls a part.
+#[derive(Default)]
+struct Label {
+    /// `field:word`
+    name: String,
+    /// Where its idf comes from.
+    idf: String,
+}
+
+impl Weight {
+    fn new(idf: f32, boost: f32, label: Label) -> Weight {
+        Weight { idf, boost, value: boost, label }
+    }
+
+    fn square(&self) -> f32 {
+        (self.idf * self.boost) * (self.idf * self.boost)
+    }
 }
 
 /// Whether entries are in a list: asked with rising ids.
@@ -87,10 +116,15 @@ impl<'s> Scores<'s> {
         condition: &Condition,
         look: Look<'_, E>,
     ) -> Result<Scores<'s>, E> {
-        let mut root = Builder { index, fields, look }.of(condition, 1.0, true)?;
+        Self::build(Builder { index, fields, look, names: None }, condition)
+    }
+
+    fn build<E: From<Error>>(builder: Builder<'s, '_, E>, condition: &Condition) -> Result<Scores<'s>, E> {
+        let mut root = builder.of(condition, 1.0, true)?;
         let norm = 1.0 / root.sum_of_squares().sqrt();
-        root.weigh(if norm.is_finite() { norm } else { 1.0 });
-        Ok(Scores { index, root })
+        let norm = if norm.is_finite() { norm } else { 1.0 };
+        root.weigh(norm);
+        Ok(Scores { index: builder.index, root, norm })
     }
 
     /// The score of an entry that the query finds; they must rise.
@@ -145,9 +179,7 @@ impl Node<'_> {
     fn sum_of_squares(&self) -> f32 {
         match self {
             Node::Sum { as_one: Some(boost), .. } => boost * boost,
-            Node::Constant { idf, weight, .. } | Node::Word { idf, weight, .. } | Node::Phrase { idf, weight, .. } => {
-                (idf * weight) * (idf * weight)
-            }
+            Node::Constant { weight, .. } | Node::Word { weight, .. } | Node::Phrase { weight, .. } => weight.square(),
             Node::Sum { must, may, .. } => must.iter().chain(may).map(Node::sum_of_squares).sum(),
         }
     }
@@ -155,8 +187,8 @@ impl Node<'_> {
     /// From a boost to what a score is made of.
     fn weigh(&mut self, norm: f32) {
         match self {
-            Node::Constant { idf, weight, .. } | Node::Word { idf, weight, .. } | Node::Phrase { idf, weight, .. } => {
-                *weight *= norm * *idf * *idf
+            Node::Constant { weight, .. } | Node::Word { weight, .. } | Node::Phrase { weight, .. } => {
+                weight.value = weight.boost * (norm * weight.idf * weight.idf)
             }
             Node::Sum { must, may, .. } => must.iter_mut().chain(may).for_each(|part| part.weigh(norm)),
         }
@@ -166,20 +198,19 @@ impl Node<'_> {
     fn score(&mut self, index: &IndexSnapshot<'_>, entry: EntryId) -> Result<Option<f32>, Error> {
         let norm = |norms: &mut Option<FieldNorms<'_>>| norms.as_mut().map_or(Ok(1.0), |norms| norms.of(entry));
         match self {
-            Node::Constant { members, weight, .. } => Ok(members.has(entry)?.then_some(*weight)),
+            Node::Constant { members, weight } => Ok(members.has(entry)?.then_some(weight.value)),
             Node::Word { members, frequencies, norms, weight, .. } => {
                 if !members.has(entry)? {
                     return Ok(None);
                 }
-                Ok(Some((frequencies.of(entry)? as f32).sqrt() * *weight * norm(norms)?))
+                Ok(Some((frequencies.of(entry)? as f32).sqrt() * weight.value * norm(norms)?))
             }
             Node::Phrase { members, phrase, norms, weight, .. } => {
                 if !members.has(entry)? {
                     return Ok(None);
                 }
-                let sequence = index.known_entry(entry)?.sequence(phrase.field)?;
-                let frequency = sequence.map_or(0.0, |sequence| phrase.frequency(&sequence));
-                Ok(if frequency > 0.0 { Some(frequency.sqrt() * *weight * norm(norms)?) } else { None })
+                let frequency = phrase_frequency(index, phrase, entry)?;
+                Ok(if frequency > 0.0 { Some(frequency.sqrt() * weight.value * norm(norms)?) } else { None })
             }
             Node::Sum { must, may, must_not, counts, .. } => {
                 let (mut sum, mut held) = (0.0, 0usize);
@@ -206,6 +237,12 @@ impl Node<'_> {
     }
 }
 
+/// How often a phrase comes in an entry.
+fn phrase_frequency(index: &IndexSnapshot<'_>, phrase: &Phrase, entry: EntryId) -> Result<f32, Error> {
+    let sequence = index.known_entry(entry)?.sequence(phrase.field)?;
+    Ok(sequence.map_or(0.0, |sequence| phrase.frequency(&sequence)))
+}
+
 fn sum<'s>(must: Vec<Node<'s>>, may: Vec<Node<'s>>) -> Node<'s> {
     Node::Sum { must, may, must_not: Vec::new(), counts: true, as_one: None }
 }
@@ -214,6 +251,8 @@ struct Builder<'s, 'l, E> {
     index: &'s IndexSnapshot<'s>,
     fields: &'l dyn Fields,
     look: Look<'l, E>,
+    /// The names of fields, if scores are to be explained.
+    names: Option<HashMap<FieldNumber, String>>,
 }
 
 impl<'s, E: From<Error>> Builder<'s, '_, E> {
@@ -229,12 +268,12 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
             Condition::Or(conditions) => sum(Vec::new(), each(conditions, false)?),
             Condition::Boosted(condition, more) => self.of(condition, boost * more, is_known)?,
             Condition::Like(like) => {
-                let Builder { index, fields, look } = self;
+                let Builder { index, fields, look, .. } = self;
                 let wanted = Meaning { index, fields: *fields, look: *look }.of_likeness(like)?;
                 self.of_wanted(&wanted, boost, is_known)?
             }
             Condition::Words(field, query) => {
-                let Builder { index, fields, look } = self;
+                let Builder { index, fields, look, .. } = self;
                 let wanted = Meaning { index, fields: *fields, look: *look }.of(field, query)?;
                 self.of_wanted(&wanted, boost, is_known)?
             }
@@ -280,7 +319,28 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
             true => Members::Known,
             false => Members::of(condition::ids(self.index, self.fields, condition, self.look)?),
         };
-        Ok(Node::Constant { members, idf, weight })
+        let label = self.label(None, || condition.to_string(), || "entries of ids".to_owned());
+        Ok(Node::Constant { members, weight: Weight::new(idf, weight, label) })
+    }
+
+    /// What explanations call a part; nothing if there are none.
+    fn label(&self, field: Option<FieldNumber>, name: impl FnOnce() -> String, idf: impl FnOnce() -> String) -> Label {
+        if self.names.is_none() {
+            return Label::default();
+        }
+        let name = match field {
+            Some(field) => format!("{}:{}", self.name_of(field), name()),
+            None => name(),
+        };
+        Label { name, idf: idf() }
+    }
+
+    fn name_of(&self, field: FieldNumber) -> &str {
+        self.names.as_ref().and_then(|names| names.get(&field)).map_or("?", String::as_str)
+    }
+
+    fn counts(&self, count: u64) -> String {
+        format!("docFreq={count}, maxDocs={}", self.index.entry_count())
     }
 
     /// * `is_flat`: one of several, all of which count the same.
@@ -294,18 +354,20 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
             Sought::Null if !is_flat => self.idf(list.count()),
             _ => 1.0,
         };
+        let label = self.label(Some(kept.number), || value.to_string(), || self.counts(list.count()));
         let members = if is_known { Members::Known } else { Members::of(Box::new(list)) };
-        Ok(Node::Constant { members, idf, weight: boost })
+        Ok(Node::Constant { members, weight: Weight::new(idf, boost, label) })
     }
 
     fn word(&self, field: FieldNumber, word: &str, boost: f32, is_known: bool, is_flat: bool) -> Result<Node<'s>, E> {
         let list = self.index.term(field, Term::Text(word))?;
+        let idf = if is_flat { 1.0 } else { self.idf(list.count()) };
+        let label = self.label(Some(field), || word.to_owned(), || self.counts(list.count()));
         Ok(Node::Word {
-            idf: if is_flat { 1.0 } else { self.idf(list.count()) },
             members: if is_known { Members::Known } else { Members::of(Box::new(list)) },
             frequencies: self.index.word_frequencies(field, word)?,
             norms: self.norms(field)?,
-            weight: boost,
+            weight: Weight::new(idf, boost, label),
         })
     }
 
@@ -319,16 +381,26 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
         };
         Ok(match wanted {
             Wanted::Nothing | Wanted::All | Wanted::Entries(_) | Wanted::Like(..) => {
-                Node::Constant { members: members(wanted, is_known)?, idf: 1.0, weight: boost }
+                let label = match wanted {
+                    Wanted::Like(field, pattern) => self.label(Some(*field), || pattern.to_string(), String::new),
+                    Wanted::All => self.label(None, || "*:*".to_owned(), String::new),
+                    _ => self.label(None, || "entries".to_owned(), String::new),
+                };
+                Node::Constant { members: members(wanted, is_known)?, weight: Weight::new(1.0, boost, label) }
             }
             Wanted::Word(field, word) => self.word(*field, word, boost, is_known, false)?,
             Wanted::Phrase(phrase) => {
-                let mut idf = 0.0;
+                let (mut idf, mut counts) = (0.0, Vec::new());
                 for word in &phrase.words {
-                    idf += self.idf(self.index.count_of(phrase.field, word)?);
+                    let count = self.index.count_of(phrase.field, word)?;
+                    idf += self.idf(count);
+                    counts.extend(self.names.is_some().then(|| format!("{word}={count}")));
                 }
                 let norms = self.norms(phrase.field)?;
-                Node::Phrase { members: members(wanted, is_known)?, phrase: phrase.clone(), norms, idf, weight: boost }
+                let of_field = || format!("{}: {}", self.name_of(phrase.field), counts.join(" "));
+                let label = self.label(Some(phrase.field), || phrase.to_string(), of_field);
+                let weight = Weight::new(idf, boost, label);
+                Node::Phrase { members: members(wanted, is_known)?, phrase: phrase.clone(), norms, weight }
             }
             Wanted::Boosted(wanted, more) => self.of_wanted(wanted, boost * more, is_known)?,
             Wanted::Several(several) => Node::Sum {

@@ -1,0 +1,278 @@
+//! `explain from ..`: the operators that a query is made of, and what each came to.
+//!
+//! The same operators run as without it, each inside of one that counts what it gives and how long that takes. So the rows are those that
+//! were really asked for: of two lists that are intersected, the longer one gives no more than it has to.
+
+use super::condition::{self, Ids, Kept, Watch};
+use super::{Found, Look};
+use crate::definition::Fields;
+use crate::index::{EntryId, EntryIds, Error, IndexSnapshot, Kind, Result, TermRange};
+use crate::indexing::terms;
+use crate::limits::{EXPLAINED_OPERATORS_MAX, EXPLAINED_TEXT_LENGTH_MAX};
+use crate::plan::{Condition, IndexQuery, Page, SortBy, SortKey};
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::fmt::{self, Write};
+use std::ops::Bound;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// How much time has passed since some moment.
+pub type Clock = Rc<dyn Fn() -> Duration>;
+
+/// An operator, and what it came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Operator {
+    /// What it does: `and`, `term`, `sort`.
+    pub name: &'static str,
+    /// The field that it does it with.
+    pub field: Option<String>,
+    /// What it asks of the field, or how it sorts; cut off after [`EXPLAINED_TEXT_LENGTH_MAX`] characters.
+    pub argument: Option<String>,
+    /// How many entries it has, as far as counts of lists tell before it runs.
+    pub estimate: Option<u64>,
+    /// How many it gave. `None`: it did not run by itself, as what `and` takes away.
+    pub rows: Option<u64>,
+    /// How long it took, with what it is made of.
+    pub time: Duration,
+    /// What it is made of.
+    pub children: Vec<Operator>,
+    /// How many of these are left out, since there are more operators than [`EXPLAINED_OPERATORS_MAX`].
+    pub omitted_count: usize,
+}
+
+/// Finds the entries of a page, and tells how.
+///
+/// # Errors
+///
+/// As [`super::find`].
+pub fn explain<E: From<Error>>(
+    index: &IndexSnapshot<'_>,
+    fields: &dyn Fields,
+    query: &IndexQuery,
+    page: Page,
+    clock: &Clock,
+    look: Look<'_, E>,
+) -> std::result::Result<(Found, Operator), E> {
+    let mut watching = Watching { clock: clock.clone(), measures: HashMap::new() };
+    watching.add(&query.condition);
+    let start = clock();
+    let set = condition::evaluate_watched(index, fields, &query.condition, &watching, look)?;
+    let found = super::page_of(index, fields, query, page, &set, look)?;
+    let time = clock().saturating_sub(start);
+    let conditions = watching.operator(index, fields, &query.condition)?;
+    let operator = match super::order_of(fields, query) {
+        [] => conditions,
+        keys => Operator {
+            name: "sort",
+            argument: Some(short(|text| write_keys(keys, text))),
+            estimate: conditions.estimate,
+            rows: Some(found.entries.len() as u64),
+            time,
+            children: vec![conditions],
+            ..Operator::default()
+        },
+    };
+    Ok((found, operator))
+}
+
+/// What an operator gave so far, and how long that took.
+#[derive(Debug, Default)]
+struct Measure {
+    rows: Cell<u64>,
+    time: Cell<Duration>,
+    has_run: Cell<bool>,
+}
+
+impl Measure {
+    fn add(&self, time: Duration) {
+        self.has_run.set(true);
+        self.time.set(self.time.get() + time);
+    }
+}
+
+/// Measures the operators of conditions, which are told apart by where they stand in memory: they do not move while a query runs.
+struct Watching {
+    clock: Clock,
+    measures: HashMap<usize, Rc<Measure>>,
+}
+
+impl Watching {
+    /// The depth of the recursion is that of the query's text, which is bounded.
+    fn add(&mut self, condition: &Condition) {
+        if self.measures.len() < EXPLAINED_OPERATORS_MAX {
+            self.measures.insert(address(condition), Rc::default());
+            condition.operands().iter().for_each(|operand| self.add(operand));
+        }
+    }
+
+    /// What was measured of a condition, as an operator. The depth of the recursion is that of the query's text, which is bounded.
+    fn operator(&self, index: &IndexSnapshot<'_>, fields: &dyn Fields, condition: &Condition) -> Result<Operator> {
+        let mut operator = Operator {
+            name: condition.operator(),
+            field: condition.field().map(|field| field.name.path.clone()),
+            argument: Some(short(|text| condition.write_argument(text))).filter(|text| !text.is_empty()),
+            ..Operator::default()
+        };
+        for operand in condition.operands() {
+            match self.measures.contains_key(&address(operand)) {
+                true => operator.children.push(self.operator(index, fields, operand)?),
+                false => operator.omitted_count += 1,
+            }
+        }
+        if let Some(measure) = self.measures.get(&address(condition)).filter(|measure| measure.has_run.get()) {
+            operator.rows = Some(measure.rows.get());
+            operator.time = measure.time.get();
+        }
+        operator.estimate = match operator.omitted_count {
+            0 => estimate(index, fields, condition, &operator.children)?,
+            _ => None,
+        };
+        Ok(operator)
+    }
+}
+
+fn address(condition: &Condition) -> usize {
+    std::ptr::from_ref(condition) as usize
+}
+
+impl Watch for Watching {
+    fn watch<'s, E>(
+        &self,
+        condition: &Condition,
+        make: impl FnOnce() -> std::result::Result<Ids<'s>, E>,
+    ) -> std::result::Result<Ids<'s>, E> {
+        let Some(measure) = self.measures.get(&address(condition)) else { return make() };
+        let start = (self.clock)();
+        let ids = make()?;
+        measure.add((self.clock)().saturating_sub(start));
+        Ok(Box::new(Watched { ids, measure: measure.clone(), clock: self.clock.clone() }))
+    }
+}
+
+/// Ids that are measured as they are given.
+struct Watched<'s> {
+    ids: Ids<'s>,
+    measure: Rc<Measure>,
+    clock: Clock,
+}
+
+impl Watched<'_> {
+    fn give(&mut self, next: impl FnOnce(&mut dyn EntryIds) -> Result<Option<EntryId>>) -> Result<Option<EntryId>> {
+        let start = (self.clock)();
+        let id = next(&mut *self.ids)?;
+        self.measure.add((self.clock)().saturating_sub(start));
+        self.measure.rows.set(self.measure.rows.get() + u64::from(id.is_some()));
+        Ok(id)
+    }
+}
+
+impl EntryIds for Watched<'_> {
+    fn next(&mut self) -> Result<Option<EntryId>> {
+        self.give(|ids| ids.next())
+    }
+
+    fn seek(&mut self, at_least: EntryId) -> Result<Option<EntryId>> {
+        self.give(|ids| ids.seek(at_least))
+    }
+
+    fn count_max(&self) -> u64 {
+        self.ids.count_max()
+    }
+}
+
+/// How many entries a condition has, from counts of lists and what is known of its operands. `None`: that does not tell.
+fn estimate(
+    index: &IndexSnapshot<'_>,
+    fields: &dyn Fields,
+    condition: &Condition,
+    operands: &[Operator],
+) -> Result<Option<u64>> {
+    let known = || operands.iter().map(|operand| operand.estimate);
+    let range = |range: &TermRange| Ok::<_, Error>(Some(index.estimate(range)?.at_least));
+    let kept = match condition.field() {
+        None => None,
+        Some(field) => match Kept::of(index, fields, field)? {
+            Some(kept) => Some(kept),
+            // No entry ever had it.
+            None => return Ok(Some(0)),
+        },
+    };
+    Ok(match (condition, kept) {
+        (Condition::All, _) => Some(index.entry_count()),
+        (Condition::Nothing, _) => Some(0),
+        (Condition::Ids(ids), _) => Some(ids.len() as u64),
+        (Condition::And(_), _) => known().flatten().min(),
+        (Condition::Or(_), _) => known().sum(),
+        (Condition::Not(_), _) => known().next().flatten().map(|count| index.entry_count().saturating_sub(count)),
+        (Condition::Boosted(..), _) => known().next().flatten(),
+        (Condition::AnyOf(_, values) | Condition::AllOf(_, values), Some(kept)) => {
+            let mut counts = Vec::with_capacity(values.len().min(EXPLAINED_OPERATORS_MAX));
+            for value in values.iter().take(EXPLAINED_OPERATORS_MAX) {
+                counts.push(kept.list(index, value)?.count());
+            }
+            match condition {
+                Condition::AllOf(..) => counts.into_iter().min(),
+                _ if values.len() > counts.len() => None,
+                _ => Some(counts.into_iter().fold(0, u64::saturating_add)),
+            }
+        }
+        (Condition::Numbers(_, low, high), Some(kept)) => range(&TermRange::numbers(kept.number, *low, *high))?,
+        (Condition::Texts(_, low, high), Some(kept)) => {
+            let [low, high] = [low, high].map(|bound| bound.as_ref().map(|text| terms::analyzed(text, kept.analysis)));
+            let [low, high]: [Bound<&str>; 2] = [&low, &high].map(|bound| bound.as_ref().map(String::as_str));
+            range(&TermRange::text(kept.number, low, high))?
+        }
+        (Condition::Prefix(_, prefix), Some(kept)) => {
+            range(&TermRange::prefix(kept.number, &terms::analyzed(prefix, kept.analysis)))?
+        }
+        (Condition::Exists(_), Some(kept)) => {
+            let count = |kind| Ok::<_, Error>(index.present(kept.number, kind)?.count());
+            Some(count(Kind::Null)?.saturating_add(count(Kind::Text)?))
+        }
+        // These walk through terms, texts or shapes.
+        _ => None,
+    })
+}
+
+/// The first [`EXPLAINED_TEXT_LENGTH_MAX`] characters of a text that is written, and a sign if there are more.
+pub fn short(write: impl FnOnce(&mut dyn Write) -> fmt::Result) -> String {
+    let mut text = Short { text: String::new(), left: EXPLAINED_TEXT_LENGTH_MAX };
+    // What is too long ends with an error, and what is not written is not made.
+    if write(&mut text).is_err() {
+        text.text.push('\u{2026}');
+    }
+    text.text
+}
+
+struct Short {
+    text: String,
+    left: usize,
+}
+
+impl Write for Short {
+    fn write_str(&mut self, more: &str) -> fmt::Result {
+        for character in more.chars() {
+            self.left = self.left.checked_sub(1).ok_or(fmt::Error)?;
+            self.text.push(character);
+        }
+        Ok(())
+    }
+}
+
+fn write_keys(keys: &[SortKey], text: &mut dyn Write) -> fmt::Result {
+    for (at, key) in keys.iter().enumerate() {
+        text.write_str(if at == 0 { "" } else { ", " })?;
+        match &key.by {
+            SortBy::Text(field) => text.write_str(&field.name.path)?,
+            SortBy::Number(field) => write!(text, "{} as double", field.name.path)?,
+            SortBy::AlphaNumeric(field) => write!(text, "{} as alphaNumeric", field.name.path)?,
+            SortBy::Id => text.write_str("id()")?,
+            SortBy::Score => text.write_str("score()")?,
+            SortBy::Random(_) => text.write_str("random()")?,
+            SortBy::Distance(key) => write!(text, "spatial.distance({})", key.field.name.path)?,
+        }
+        text.write_str(if key.is_descending { " desc" } else { "" })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! The answer to `explain from ..`: the operators of a query, and what each came to.
+
+use std::time::Duration;
+
+use query::execute::Operator;
+use query::plan::{CollectionQuery, Filter, Find, Plan, Source};
+
+use super::running::{Counts, Running};
+use super::timings::{Stage, Timings};
+use crate::error::Result;
+
+/// Runs the rest of a query, writing its results into nothing, and tells how all of it ran.
+pub(super) fn explain(running: &Running<'_>, timings: &Timings) -> Result<(Counts, Operator)> {
+    let mut row = Vec::new();
+    let mut taken = 0;
+    let total = running.each(&mut |hit| {
+        taken += 1;
+        row.clear();
+        if running.script_rows(&hit, false)?.is_none() {
+            running.write_row(&hit, false, &mut row)?;
+        }
+        Ok(())
+    })?;
+    let plan = running.plan;
+    let found = match (&running.explained, &plan.find) {
+        (Some(operator), _) => load(operator.clone(), taken, timings),
+        (None, Find::Collection(query)) => collection(query, running, taken, timings)?,
+        (None, Find::Index(_)) => Operator::default(),
+    };
+    Ok((Counts { total, taken }, made(plan, found, taken, timings)))
+}
+
+/// The documents of entries.
+fn load(found: Operator, rows: u64, timings: &Timings) -> Operator {
+    Operator {
+        name: "load",
+        rows: Some(rows),
+        time: found.time + timings.of(Stage::Load),
+        children: vec![found],
+        ..Operator::default()
+    }
+}
+
+/// What needs no index: its documents are found and loaded in one.
+fn collection(query: &CollectionQuery, running: &Running<'_>, rows: u64, timings: &Timings) -> Result<Operator> {
+    let source = match &query.source {
+        Source::All => "@all_docs",
+        Source::Collection(name) => name,
+    };
+    let (name, argument, estimate) = match &query.filter {
+        Filter::All => ("collection", source.to_owned(), Some(running.counts()?.total.unsigned_abs())),
+        Filter::Ids(ids) => ("ids", shown(ids), Some(ids.len() as u64)),
+        Filter::IdPrefix(prefix) => ("idPrefix", shown(&[format!("{prefix}*")]), None),
+    };
+    let (argument, time) = (Some(argument), timings.of(Stage::Load));
+    Ok(Operator { name, argument, estimate, rows: Some(rows), time, ..Operator::default() })
+}
+
+/// What is made of documents, if it is not they themselves that are wanted.
+fn made(plan: &Plan, found: Operator, rows: u64, timings: &Timings) -> Operator {
+    let (name, argument, own) = match (&plan.projection, &plan.script) {
+        (_, Some(_)) => ("script", None, timings.of(Stage::Script)),
+        (Some(projection), None) => {
+            let names: Vec<String> = projection.columns.iter().map(|column| column.name.clone()).collect();
+            ("project", Some(shown(&names)), timings.of(Stage::Project))
+        }
+        (None, None) => return found,
+    };
+    let (time, rows) = (found.time + own, Some(rows));
+    Operator { name, argument, rows, time, children: vec![found], ..Operator::default() }
+}
+
+/// Texts one behind the other, as far as they are shown.
+fn shown(texts: &[String]) -> String {
+    query::execute::short(|text| {
+        texts.iter().enumerate().try_for_each(|(at, one)| {
+            text.write_str(if at == 0 { "" } else { ", " })?;
+            text.write_str(one)
+        })
+    })
+}
+
+/// Writes `{"Operator","Field","Argument","Estimate","Rows","Microseconds","Children"}`, and `Omitted` if any are. The depth of the recursion
+/// is that of the query's text, which is bounded.
+pub(super) fn write(operator: &Operator, json: &mut json::Writer<'_>) {
+    let count = |json: &mut json::Writer<'_>, name: &str, count: Option<u64>| match count {
+        Some(count) => _ = json.name(name).unsigned(count),
+        None => _ = json.name(name).null(),
+    };
+    json.object(|json| {
+        json.name("Operator").string(operator.name);
+        if let Some(field) = &operator.field {
+            json.name("Field").string(field);
+        }
+        if let Some(argument) = &operator.argument {
+            json.name("Argument").string(argument);
+        }
+        count(json, "Estimate", operator.estimate);
+        count(json, "Rows", operator.rows);
+        json.name("Microseconds").unsigned(microseconds(operator.time));
+        json.name("Children").array(|json| operator.children.iter().for_each(|child| write(child, json)));
+        if operator.omitted_count > 0 {
+            json.name("Omitted").unsigned(operator.omitted_count as u64);
+        }
+    });
+}
+
+fn microseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
