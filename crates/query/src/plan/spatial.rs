@@ -11,7 +11,7 @@ use super::Refused;
 use super::condition::{Condition, FieldUse, SpatialQuery};
 use super::index_query::{DistanceKey, Planner};
 use super::parameters::Scalar;
-use crate::definition::{Analysis, FieldName, Places};
+use crate::definition::{Analysis, Field, FieldName, Places};
 use crate::rql::{Call, Expression, Value};
 use crate::spatial::{Geometry, Operation, Units, geometry_of_text};
 
@@ -30,10 +30,26 @@ fn invalid<T>(message: String) -> Result<T, Refused> {
     Err(Refused::Invalid(message))
 }
 
+/// The field, the shape and what may stand behind.
+fn operands<'c, 'q>(
+    call: &'c Call<'q>,
+) -> Result<(&'c Expression<'q>, &'c Call<'q>, Option<&'c Expression<'q>>), Refused> {
+    let (operand, shape, more) = match call.arguments.as_slice() {
+        [operand, shape] => (operand, shape, None),
+        [operand, shape, more] => (operand, shape, Some(more)),
+        _ => return invalid(format!("Method {}() expects 2-3 arguments to be provided", call.name)),
+    };
+    match shape {
+        Expression::Call(shape) => Ok((operand, shape, more)),
+        _ => invalid(format!("Method {}() expects a shape as second argument", call.name)),
+    }
+}
+
 impl Planner<'_> {
     /// `spatial.within(field, shape[, error])`
     pub(super) fn spatial(&mut self, call: &Call<'_>, operation: Operation) -> Result<Condition, Refused> {
-        let (field, shape, error) = self.places_and_shape(call)?;
+        let (operand, shape, error) = operands(call)?;
+        let field = self.places(operand, &call.name)?;
         if let Some(error) = error {
             let error = self.coordinate(error, &call.name)?;
             if !(0.0..=0.5).contains(&error) {
@@ -49,7 +65,11 @@ impl Planner<'_> {
 
     /// `spatial.distance(field, shape[, round])`
     pub(super) fn distance(&mut self, call: &Call<'_>) -> Result<DistanceKey, Refused> {
-        let (field, shape, round) = self.places_and_shape(call)?;
+        let (operand, shape, round) = operands(call)?;
+        let field = match self.quoted_places(operand)? {
+            Some(field) => self.needed(field),
+            None => self.places(operand, &call.name)?,
+        };
         let (geometry, _) = self.geometry(shape)?;
         let round = match round {
             None => None,
@@ -58,19 +78,27 @@ impl Planner<'_> {
         Ok(DistanceKey { field, geometry, round })
     }
 
-    fn places_and_shape<'c, 'q>(
-        &mut self,
-        call: &'c Call<'q>,
-    ) -> Result<(FieldUse, &'c Call<'q>, Option<&'c Expression<'q>>), Refused> {
-        let (operand, shape, more) = match call.arguments.as_slice() {
-            [operand, shape] => (operand, shape, None),
-            [operand, shape, more] => (operand, shape, Some(more)),
-            _ => return invalid(format!("Method {}() expects 2-3 arguments to be provided", call.name)),
+    /// Fields as clients write them where they sort by what is no field of an index: `'spatial.point(Lat, Lng)'`.
+    fn quoted_places(&self, operand: &Expression<'_>) -> Result<Option<Field>, Refused> {
+        let Expression::Value(value) = operand else { return Ok(None) };
+        if self.is_named || self.grouping.is_some() {
+            return Ok(None);
+        }
+        let text = self.scalar_text(value)?;
+        let inside = |name: &str| text.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')');
+        let places = match (inside("spatial.point").and_then(|paths| paths.split_once(',')), inside("spatial.wkt")) {
+            (Some((latitude, longitude)), _) => Places::Point(latitude.trim(), longitude.trim()),
+            (None, Some(path)) => Places::Wkt(path.trim()),
+            (None, None) => return Ok(None),
         };
-        let Expression::Call(shape) = shape else {
-            return invalid(format!("Method {}() expects a shape as second argument", call.name));
-        };
-        Ok((self.places(operand, &call.name)?, shape, more))
+        Ok(places.field())
+    }
+
+    /// A field that the index must have.
+    fn needed(&mut self, field: Field) -> FieldUse {
+        let name = field.name.clone();
+        self.fields.push(field);
+        FieldUse { name, analysis: Analysis::LowerCase }
     }
 
     /// The field of an index that is named, or one that is made of fields of documents.
@@ -108,9 +136,7 @@ impl Planner<'_> {
             )
         };
         let field = places.field().ok_or_else(not_plain)?;
-        let name = field.name.clone();
-        self.fields.push(field);
-        Ok(FieldUse { name, analysis: Analysis::LowerCase })
+        Ok(self.needed(field))
     }
 
     fn path(&self, expression: &Expression<'_>) -> Result<String, Refused> {

@@ -94,6 +94,10 @@ fn points_are_found_and_sorted_by_queries_alone() {
     // Two that are as many steps of 500 km away come in the order of their ids.
     let rounded = rising.replace("fiji2 16016.576 | syd 16093.726", "syd 16093.726 | fiji2 16016.576");
     check(&format!("{by}, 500)"), &format!("{rounded} | {last}"));
+    check(
+        "from Cs order by spatial.distance('spatial.point(Lat, Lng)', spatial.point(52.52, 13.405)) limit 1",
+        "ber 0",
+    );
     check(&format!("{by}) limit 1, 2"), "str 64.052 | par 877.421");
     check(
         "from Cs order by spatial.distance(spatial.point(Lat, Lng), spatial.wkt('POLYGON((0 40, 20 40, 20 55, 0 55, 0 40))')) limit 2",
