@@ -6,6 +6,7 @@
 mod condition;
 mod explain;
 mod facet;
+mod filter;
 mod highlight;
 mod label_order;
 mod likeness;
@@ -48,6 +49,19 @@ pub struct Found {
     pub distances: Option<Vec<Option<Distance>>>,
     /// Why each of them does. `None`: it is not asked for.
     pub explanations: Option<Vec<String>>,
+}
+
+impl Found {
+    /// Leaves the entries at these places of the page, which rise.
+    pub fn keep(&mut self, places: &[usize]) {
+        fn kept<T: Clone>(all: &[T], places: &[usize]) -> Vec<T> {
+            places.iter().filter_map(|place| all.get(*place).cloned()).collect()
+        }
+        self.entries = kept(&self.entries, places);
+        self.explanations = self.explanations.as_deref().map(|explanations| kept(explanations, places));
+        self.scores = self.scores.as_deref().map(|scores| kept(scores, places));
+        self.distances = self.distances.as_deref().map(|distances| kept(distances, places));
+    }
 }
 
 /// Asked now and then whether to go on.

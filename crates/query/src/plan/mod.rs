@@ -11,6 +11,7 @@ mod error;
 mod facet;
 mod facet_range;
 mod facet_setup;
+mod filter;
 mod grouping;
 mod highlight;
 mod include;
@@ -32,6 +33,8 @@ pub use error::Refused;
 pub use facet::{
     ALL_RESULTS, Aggregation, Facet, FacetBy, FacetClause, FacetOptions, FacetRange, FacetSetup, Measures, TermSort,
 };
+pub use filter::FilterClause;
+pub(crate) use filter::FilterCondition;
 pub use highlight::{Highlight, Tags};
 pub use include::Explanations;
 pub use index_query::{DistanceKey, IndexChoice, IndexQuery, SortBy, SortKey};
@@ -39,6 +42,7 @@ pub use lucene::LuceneQuery;
 pub use more_like_this::{Base, LikenessOptions, MoreLikeThis};
 pub use page::Page;
 pub use parameters::Parameters;
+pub(crate) use parameters::Scalar;
 pub use projection::{Projected, ProjectedColumn, Projection, ProjectionBehavior, Step};
 pub use search_text::{SearchPart, Wildcard};
 pub use suggestion::{Suggestion, SuggestionDistance, SuggestionOptions};
@@ -66,6 +70,8 @@ pub struct Plan {
     pub has_timings: bool,
     /// Whether it is to be told how it runs.
     pub is_explained: bool,
+    /// Which of what it finds are results.
+    pub filter: Option<FilterClause>,
     /// Which part of what it finds is wanted.
     pub page: Page,
 }
@@ -87,15 +93,14 @@ impl Plan {
     ///
     /// [`Refused`]
     pub fn new(query: &Query<'_>, parameters: Parameters<'_>) -> Result<Plan, Refused> {
-        for (is_there, feature) in [
-            (query.from.is_of_revisions, "queries over revisions"),
-            (query.filter.is_some() || query.filter_limit.is_some(), "'filter'"),
-        ] {
-            if is_there {
-                return Err(Refused::NotSupported(feature.to_owned()));
-            }
+        if query.from.is_of_revisions {
+            return Err(Refused::NotSupported("queries over revisions".to_owned()));
         }
         let is_of_others = suggestion::is_wanted(query) || facet::is_wanted(query);
+        let filter = FilterClause::plan(query, parameters)?;
+        if is_of_others && filter.is_some() {
+            return Err(Refused::NotSupported("'filter' beside suggest() or facet()".to_owned()));
+        }
         let grouping = Grouping::plan(query, parameters)?;
         let needs_index = grouping.is_some() || is_of_others;
         let collection = if needs_index { None } else { CollectionQuery::plan(query, parameters)? };
@@ -114,9 +119,12 @@ impl Plan {
             false => Projection::plan(query, grouping.as_ref(), parameters)?,
         };
         let Includes { paths: includes, explanations, has_timings } = includes;
+        if explanations.is_some() && filter.is_some() {
+            return Err(Refused::NotSupported("'filter' beside explanations()".to_owned()));
+        }
         let page = Page::of(&query.limit, parameters)?;
         let is_explained = query.is_explained;
-        let plan = Plan { find, projection, script, includes, explanations, has_timings, is_explained, page };
+        let plan = Plan { find, projection, script, includes, explanations, has_timings, is_explained, filter, page };
         match plan.not_explained().filter(|_| is_explained) {
             Some(feature) => Err(Refused::NotSupported(format!("{feature} with 'explain'"))),
             None => Ok(plan),
@@ -171,7 +179,7 @@ impl Plan {
             None if is_update => Some("'update'"),
             None if self.has_includes() => Some("'include'"),
             None if self.is_distinct() => Some("'select distinct'"),
-            None => None,
+            None => self.filter.as_ref().map(|_| "'filter'"),
         }
     }
 

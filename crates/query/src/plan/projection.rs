@@ -171,7 +171,7 @@ fn column(column: &Column<'_>, alias: Option<&str>, parameters: Parameters<'_>) 
 }
 
 /// The path, and the name that it has without another: behind the query's alias its last one.
-fn path_of(path: &Path<'_>, alias: Option<&str>) -> Result<(Projected, String), Refused> {
+pub(super) fn path_of(path: &Path<'_>, alias: Option<&str>) -> Result<(Projected, String), Refused> {
     let is_aliased = alias == Some(&*path.first.text);
     let mut steps = Vec::new();
     if !is_aliased {
@@ -195,6 +195,18 @@ fn path_of(path: &Path<'_>, alias: Option<&str>) -> Result<(Projected, String), 
         Some(Step::Name(first)) if first == METADATA => (Projected::Metadata(steps.split_off(1)), name),
         _ => (Projected::Path { field: field_of(&steps), steps }, name),
     })
+}
+
+impl Projected {
+    /// What stands at a path that is written as a text.
+    pub(super) fn of_path(path: &str) -> Projected {
+        let mut steps = Vec::new();
+        push_names(path, &mut steps);
+        match steps.first() {
+            Some(Step::Name(first)) if first == METADATA => Projected::Metadata(steps.split_off(1)),
+            _ => Projected::Path { field: field_of(&steps), steps },
+        }
+    }
 }
 
 /// The name that a field of an index has which stands at a path.

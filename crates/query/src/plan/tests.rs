@@ -360,8 +360,6 @@ fn what_is_run_is_told_from_what_is_read() {
 fn what_is_not_there_is_refused_by_name() {
     for (text, feature) in [
         ("from Users select Tags[0]", "'Tags[0]' in 'select'"),
-        ("from Users filter Name = 'x'", "'filter'"),
-        ("from Users filter_limit 3", "'filter'"),
         ("from Users include counters('x')", "'include' of counters()"),
         ("from Users (Revisions = true)", "revisions"),
         ("declare timeseries f(x) { from x.T } from Users as u select f(u)", "'declare timeseries'"),

@@ -11,6 +11,7 @@ mod docs;
 mod explain;
 mod explanations;
 mod facets;
+mod filters;
 mod fixed_limits;
 mod highlights;
 mod hilo;

@@ -124,7 +124,7 @@ fn what_is_not_there_is_told_from_what_is_wrong() {
     let post = "POST /databases/db/queries";
     let version = env!("CARGO_PKG_VERSION");
     for (text, feature) in [
-        ("from Users filter Name = 'x'", "'filter'"),
+        ("from Users filter search(Name, 'x')", "search() in 'filter'"),
         ("from Users where vector.search(Name, 'x')", "vector.search() in a condition"),
     ] {
         let message = format!("Rookery {version} does not support {feature} yet");

@@ -237,7 +237,9 @@ impl<'a> Answer<'a> {
             if plan.page.is_limited {
                 json.name("CappedMaxResults").unsigned(counts.taken);
             }
-            json.name("ScannedResults").unsigned(0).name("SkippedResults").unsigned(skipped);
+            let filtered = self.running.filtered.get();
+            json.name("ScannedResults").unsigned(filtered.scanned);
+            json.name("SkippedResults").unsigned(skipped + filtered.refused);
             json.name("DurationInMs").unsigned(elapsed_ms(self.start));
             match plan.includes.as_slice() {
                 [] => json.name("IncludedPaths").null(),

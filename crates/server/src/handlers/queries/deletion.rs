@@ -32,6 +32,9 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     if let Some(function) = request.plan.gives_in_place_of_results() {
         return Err(Error::not_supported(format!("{function} in a deletion")));
     }
+    if request.plan.filter.is_some() {
+        return Err(Error::not_supported("'filter' in a deletion"));
+    }
     if let Find::Index(query) = &request.plan.find
         && query.condition.lacks_stop_words()
     {

@@ -12,6 +12,7 @@ mod by_query;
 mod collection;
 mod deletion;
 mod facets;
+mod filtering;
 mod marks;
 mod patching;
 mod plans;

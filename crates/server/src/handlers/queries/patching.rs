@@ -29,6 +29,9 @@ pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_body().await?;
     let node = exchange.node.clone();
     let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_patch(&node, &body)).await?;
+    if request.plan.filter.is_some() {
+        return Err(Error::not_supported("'filter' in a patch"));
+    }
     let last_etag = exchange.database().read().last_etag()?;
     let node = exchange.node.clone();
     let database = exchange.database().clone();

@@ -1,7 +1,7 @@
 //! A query on its snapshots: what it finds, and how many there are.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,10 +13,13 @@ use database::script;
 use query::execute::{self, Distance, Found, Highlighter, Operator, ScriptProjection, ScriptRows};
 use query::index::{IndexEntry, IndexSnapshot};
 use query::indexing::progress_of;
-use query::plan::{CollectionQuery, FacetClause, Filter, Find, IndexQuery, Page, Plan, Projection, Source};
+use query::plan::{
+    CollectionQuery, FacetClause, Filter, FilterClause, Find, IndexQuery, Page, Plan, Projection, Source,
+};
 
 use super::collection;
 use super::facets::{self, Counted};
+use super::filtering::{Filtered, Filtering, Verdict};
 use super::marks::Marks;
 use super::ready::Ready;
 use super::timings::{Stage, Timings, timed};
@@ -40,6 +43,8 @@ pub(crate) struct Running<'a> {
     pub(crate) suggested: Vec<Vec<String>>,
     /// The facets, counted.
     pub(super) faceted: Vec<Counted<'a>>,
+    /// What the plan's filter has seen.
+    pub(super) filtered: Cell<Filtered>,
     script: Option<ScriptProjection<'a>>,
     /// Ids that scripts want to be included.
     script_includes: RefCell<BTreeSet<String>>,
@@ -143,6 +148,7 @@ impl<'a> Running<'a> {
         timings: Option<&'a Timings>,
     ) -> Result<Running<'a>> {
         let (mut suggested, mut faceted, mut highlighter, mut explained) = (Vec::new(), Vec::new(), None, None);
+        let filtered = Cell::default();
         let results = match (&plan.find, ready) {
             (Find::Index(query), Some(Opened { ready, reached, snapshot })) => {
                 let staleness = || ready.index.is_stale(&snapshot, reached, documents, ready.cutoff);
@@ -153,11 +159,11 @@ impl<'a> Running<'a> {
                     None => {
                         let query = with_stop_words(query, documents)?;
                         timed(timings, Stage::Search, || match plan.is_explained {
-                            false => execute::find(&snapshot, fields, &query, page_of(plan), &look),
+                            false => execute::find(&snapshot, fields, &query, wanted_of(plan), &look),
                             true => {
                                 let start = Instant::now();
                                 let clock: execute::Clock = Rc::new(move || start.elapsed());
-                                let page = page_of(plan);
+                                let page = wanted_of(plan);
                                 let found = execute::explain(&snapshot, fields, &query, page, &clock, &look);
                                 found.map(|(found, operator)| {
                                     explained = Some(operator);
@@ -174,7 +180,7 @@ impl<'a> Running<'a> {
                     let made = timed(timings, Stage::HighlightSetup, make);
                     highlighter = Some(made.inspect_err(|error| fail_if_damaged(&ready.index, error))?);
                 }
-                let found = found.inspect_err(|error| fail_if_damaged(&ready.index, error))?;
+                let mut found = found.inspect_err(|error| fail_if_damaged(&ready.index, error))?;
                 for suggestion in &query.suggestions {
                     let suggest = || execute::suggest(&snapshot, fields, suggestion, &look);
                     suggested.push(timed(timings, Stage::Search, suggest)?);
@@ -194,6 +200,10 @@ impl<'a> Running<'a> {
                     return Err(Error::NoDocuments);
                 }
                 let loads = has_documents && projection.is_none_or(|projection| projection.needs_documents(is_stored));
+                if plan.filter.is_some() {
+                    let loading = has_documents.then_some(documents);
+                    filtered.set(filter(plan, &mut found, &snapshot, loading, deadline)?);
+                }
                 Results::Index { index: &ready.index, snapshot, found, is_stale, loads, _room: room }
             }
             (Find::Index(_), None) => unreachable!("a query that needs an index was made ready with one"),
@@ -212,6 +222,7 @@ impl<'a> Running<'a> {
             results,
             suggested,
             faceted,
+            filtered,
             script,
             script_includes: RefCell::default(),
             explained,
@@ -279,7 +290,33 @@ impl<'a> Running<'a> {
     }
 
     fn execute(&self, query: &CollectionQuery, found: Taking<'_, 'a>) -> Result<i64> {
-        collection::execute(self.documents, query, page_of(self.plan), self.memory, self.deadline, found)
+        match &self.plan.filter {
+            None => collection::execute(self.documents, query, page_of(self.plan), self.memory, self.deadline, found),
+            Some(clause) => self.execute_filtered(query, clause, found),
+        }
+    }
+
+    /// The same with a filter: the total is that of the documents which fit, as far as they were looked at.
+    fn execute_filtered(&self, query: &CollectionQuery, clause: &FilterClause, found: Taking<'_, 'a>) -> Result<i64> {
+        let mut filtering = Filtering::new(clause, page_of(self.plan));
+        let mut is_full = false;
+        let looked = &mut |document| {
+            self.deadline.look()?;
+            match filtering.offer(&execute::Row { document: Some(&document), entry: None }) {
+                Verdict::Taken => found(document),
+                Verdict::Left => Ok(()),
+                Verdict::Full => {
+                    is_full = true;
+                    Err(database::Error::Canceled.into())
+                }
+            }
+        };
+        let outcome = collection::execute(self.documents, query, WHOLE, self.memory, self.deadline, looked);
+        if !is_full {
+            outcome?;
+        }
+        self.filtered.set(filtering.seen);
+        Ok(filtering.seen.fitting().cast_signed())
     }
 
     /// The same; what is done with the documents is not a part of loading them.
@@ -421,6 +458,14 @@ impl<'a> Running<'a> {
     /// Counts what it finds: at once for whole collections and indexes, else by executing it.
     pub(crate) fn counts(&self) -> Result<Counts> {
         match &self.results {
+            Results::Collection(_) if self.plan.filter.is_some() => {
+                let mut taken = 0;
+                let total = self.each(&mut |_| {
+                    taken += 1;
+                    Ok(())
+                })?;
+                Ok(Counts { total, taken })
+            }
             Results::Collection(query) => {
                 collection::count(self.documents, query, self.plan.page, self.memory, self.deadline)
             }
@@ -434,6 +479,7 @@ impl<'a> Running<'a> {
     pub(crate) fn quick_total(&self) -> Result<i64> {
         match &self.results {
             Results::Collection(CollectionQuery { filter: Filter::IdPrefix(_), .. }) => Ok(-1),
+            Results::Collection(_) if self.plan.filter.is_some() => Ok(-1),
             _ => Ok(self.counts()?.total),
         }
     }
@@ -488,6 +534,48 @@ fn write_distance(distance: Option<Distance>, out: &mut Vec<u8>) {
             };
         }
     });
+}
+
+/// All results.
+const WHOLE: Page = Page { skip: 0, take: None, is_limited: false };
+
+/// Leaves of what an index has found the page of what fits the filter.
+///
+/// * `documents`: `None`: what was found are groups, which are asked themselves.
+fn filter(
+    plan: &Plan,
+    found: &mut Found,
+    snapshot: &IndexSnapshot<'_>,
+    documents: Option<&Snapshot<'_>>,
+    deadline: &Deadline,
+) -> Result<Filtered> {
+    let Some(clause) = &plan.filter else { return Ok(Filtered::default()) };
+    let mut filtering = Filtering::new(clause, page_of(plan));
+    let mut kept = Vec::new();
+    for (place, id) in found.entries.iter().enumerate() {
+        deadline.look()?;
+        let Some(entry) = snapshot.entry(*id)? else { continue };
+        let document = match documents {
+            Some(documents) => match documents.get(entry.document())? {
+                Some(document) => Some(document),
+                // It was deleted after the index was read.
+                None => continue,
+            },
+            None => None,
+        };
+        match filtering.offer(&execute::Row { document: document.as_ref(), entry: Some(entry) }) {
+            Verdict::Taken => kept.push(place),
+            Verdict::Left => {}
+            Verdict::Full => break,
+        }
+    }
+    found.keep(&kept);
+    Ok(filtering.seen)
+}
+
+/// The part of what an index finds that is looked at: all of it, if a filter chooses.
+fn wanted_of(plan: &Plan) -> Page {
+    if plan.filter.is_some() { WHOLE } else { page_of(plan) }
 }
 
 /// The documents that are looked at. How many of them are equal in the results is not known before they are there.

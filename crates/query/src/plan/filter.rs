@@ -1,0 +1,163 @@
+//! The clause `filter`: a condition that is asked of each result as it stands, without an index.
+
+use regex::{Regex, RegexBuilder};
+
+use super::parameters::Scalar;
+use super::projection::{Projected, path_of};
+use super::{Parameters, Refused};
+use crate::limits::REGEX_SIZE_MAX;
+use crate::rql::{Call, Comparison, Expression, Operator, Query, Value};
+
+/// What `filter` says of each result.
+#[derive(Clone, Debug)]
+pub struct FilterClause {
+    pub(crate) condition: FilterCondition,
+    /// How many results are looked at: `filter_limit`.
+    pub limit: Option<u64>,
+}
+
+/// A condition of a result.
+#[derive(Clone, Debug)]
+pub(crate) enum FilterCondition {
+    Always,
+    And(Vec<FilterCondition>),
+    Or(Vec<FilterCondition>),
+    Not(Box<FilterCondition>),
+    Compare(Projected, Operator, Scalar),
+    CompareFields(Projected, Operator, Projected),
+    AnyOf(Projected, Vec<Scalar>),
+    AllOf(Projected, Vec<Scalar>),
+    Prefix(Projected, String),
+    Suffix(Projected, String),
+    Pattern(Projected, Regex),
+    Exists(Projected),
+}
+
+impl FilterClause {
+    /// What a query filters its results by, if it does.
+    pub(super) fn plan(query: &Query<'_>, parameters: Parameters<'_>) -> Result<Option<FilterClause>, Refused> {
+        let limit = match &query.filter_limit {
+            Some(limit) => parameters.count(limit)?,
+            None => None,
+        };
+        let Some(condition) = &query.filter else {
+            return match query.filter_limit {
+                Some(_) => Err(Refused::Invalid("'filter_limit' needs 'filter'".to_owned())),
+                None => Ok(None),
+            };
+        };
+        let planner = Planner { alias: query.from.alias.as_deref(), parameters };
+        Ok(Some(FilterClause { condition: planner.condition(condition)?, limit }))
+    }
+}
+
+struct Planner<'p> {
+    alias: Option<&'p str>,
+    parameters: Parameters<'p>,
+}
+
+impl Planner<'_> {
+    /// The depth of the recursion is that of the expression, which the parser bounds.
+    fn condition(&self, condition: &Expression<'_>) -> Result<FilterCondition, Refused> {
+        match condition {
+            Expression::Value(value) => match self.parameters.scalar(value)? {
+                Scalar::Boolean(true) => Ok(FilterCondition::Always),
+                _ => Err(Refused::Invalid("a value alone is no condition".to_owned())),
+            },
+            Expression::Field(path) => Err(Refused::Invalid(format!("'{}' alone is no condition", path.text()))),
+            Expression::And(operands) => Ok(FilterCondition::And(self.conditions(operands)?)),
+            Expression::Or(operands) => Ok(FilterCondition::Or(self.conditions(operands)?)),
+            Expression::Not(operand) => Ok(FilterCondition::Not(Box::new(self.condition(operand)?))),
+            Expression::Compare(comparison) => {
+                let Comparison { left, operator, right } = &**comparison;
+                if let Expression::Field(_) = right {
+                    return Ok(FilterCondition::CompareFields(self.operand(left)?, *operator, self.operand(right)?));
+                }
+                Ok(FilterCondition::Compare(self.operand(left)?, *operator, self.value(right)?))
+            }
+            Expression::Between(between) => {
+                let operand = self.operand(&between.operand)?;
+                let bound =
+                    |operator, value| Ok(FilterCondition::Compare(operand.clone(), operator, self.value(value)?));
+                Ok(FilterCondition::And(vec![
+                    bound(Operator::GreaterOrEqual, &between.low)?,
+                    bound(Operator::LessOrEqual, &between.high)?,
+                ]))
+            }
+            Expression::In(choice) => {
+                let operand = self.operand(&choice.operand)?;
+                let mut values = Vec::new();
+                for value in &choice.values {
+                    values.extend(self.parameters.scalars(value)?);
+                }
+                Ok(match choice.is_all {
+                    true => FilterCondition::AllOf(operand, values),
+                    false => FilterCondition::AnyOf(operand, values),
+                })
+            }
+            Expression::Call(call) => self.call(call),
+        }
+    }
+
+    fn conditions(&self, operands: &[Expression<'_>]) -> Result<Vec<FilterCondition>, Refused> {
+        operands.iter().map(|operand| self.condition(operand)).collect()
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<FilterCondition, Refused> {
+        let is = |name: &str| call.name.eq_ignore_ascii_case(name);
+        let wrong = |needed: &str| Refused::Invalid(format!("Method {}() needs {needed}", call.name));
+        match call.arguments.as_slice() {
+            [condition] if is("exact") => self.condition(condition),
+            [operand] if is("exists") => Ok(FilterCondition::Exists(self.operand(operand)?)),
+            [operand, Expression::Value(value)] if is("startsWith") || is("endsWith") || is("regex") => {
+                let operand = self.operand(operand)?;
+                let text = self.text(value).ok_or_else(|| wrong("a field and a text"))?;
+                if is("regex") {
+                    let regex = RegexBuilder::new(&text).size_limit(REGEX_SIZE_MAX).build();
+                    let regex = regex.map_err(|error| Refused::Invalid(format!("'{text}': {error}")))?;
+                    return Ok(FilterCondition::Pattern(operand, regex));
+                }
+                Ok(match is("startsWith") {
+                    true => FilterCondition::Prefix(operand, text),
+                    false => FilterCondition::Suffix(operand, text),
+                })
+            }
+            _ if is("exact") => Err(wrong("one condition")),
+            _ if is("exists") => Err(wrong("a field")),
+            _ if is("startsWith") || is("endsWith") || is("regex") => Err(wrong("a field and a text")),
+            _ => Err(Refused::NotSupported(format!("{}() in 'filter'", call.name))),
+        }
+    }
+
+    fn text(&self, value: &Value<'_>) -> Option<String> {
+        match self.parameters.scalar(value) {
+            Ok(Scalar::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn operand(&self, expression: &Expression<'_>) -> Result<Projected, Refused> {
+        match expression {
+            id if super::is_id(id, self.alias) => Ok(Projected::Id),
+            Expression::Field(path) => Ok(path_of(path, self.alias)?.0),
+            // Clients quote names that would not be names otherwise.
+            Expression::Value(value) => match self.parameters.scalar(value)? {
+                Scalar::Text(path) => Ok(Projected::of_path(&path)),
+                _ => Err(Refused::Invalid("Expected a field, but got a value".to_owned())),
+            },
+            Expression::Call(call) => Err(Refused::NotSupported(format!("{}() in 'filter'", call.name))),
+            _ => Err(Refused::Invalid("Expected a field, but got a condition".to_owned())),
+        }
+    }
+
+    fn value(&self, expression: &Expression<'_>) -> Result<Scalar, Refused> {
+        match expression {
+            Expression::Value(value) => self.parameters.scalar(value),
+            Expression::Call(call) => Err(Refused::NotSupported(format!("{}() as a value", call.name))),
+            Expression::Field(path) => {
+                Err(Refused::Invalid(format!("Expected value, but got: <Field>: {}", path.text())))
+            }
+            _ => Err(Refused::Invalid("Expected value, but got a condition".to_owned())),
+        }
+    }
+}

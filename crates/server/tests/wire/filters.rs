@@ -1,0 +1,134 @@
+//! The clause `filter`. Results and counts are those of the reference, but for the few that the comments name.
+
+use super::support::Wire;
+
+fn with_users() -> Wire {
+    let wire = Wire::with_database();
+    for age in 0..12 {
+        let tags = if age % 2 == 1 { r#"["a","b"]"# } else { "[]" };
+        let (name, city) = (age % 3, age % 4);
+        let document = format!(
+            r#"{{"Name":"n{name}","Age":{age},"Tags":{tags},"Addr":{{"City":"c{city}"}},"Nul":null,"@metadata":{{"@collection":"Users"}}}}"#
+        );
+        wire.put(&format!("users/{age}"), &document);
+    }
+    let fields = r#"{"Name":{"Storage":"Yes"}}"#;
+    for index in [
+        format!(r#"{{"Name":"I","Maps":["from u in docs.Users select new {{ u.Name, u.Age }}"],"Fields":{fields}}}"#),
+        r#"{"Name":"R","Maps":["from u in docs.Users select new { u.Name, Count = 1 }"],"Reduce":"from r in results group r by r.Name into g select new { Name = g.Key, Count = g.Sum(x => x.Count) }"}"#.to_owned(),
+    ] {
+        assert_eq!(wire.call("PUT /databases/db/admin/indexes", &format!(r#"{{"Indexes":[{index}]}}"#)).status, 201);
+    }
+    wire
+}
+
+/// The numbers in the ids of the results, else their JSON; then total, refused and scanned.
+fn ask(wire: &Wire, query: &str) -> String {
+    let mut body = json::Value::object();
+    body.set("Query", json::Value::String(query.to_owned()));
+    body.set("QueryParameters", json::Value::parse(br#"{"p":5}"#).unwrap());
+    body.set("WaitForNonStaleResults", json::Value::Bool(true));
+    let answer = wire.call("POST /databases/db/queries", &String::from_utf8(body.to_vec()).unwrap());
+    assert_eq!(answer.status, 200, "{query}: {}", answer.text());
+    let answer = answer.json();
+    let Some(json::Value::Array(results)) = answer.get("Results") else { panic!("{query}") };
+    let shown = results.iter().map(|result| match result.get("@metadata").and_then(|it| it.get("@id")?.as_str()) {
+        Some(id) => id.trim_start_matches("users/").to_owned(),
+        None => {
+            result.get("Count").or(result.get("Age")).map(|value| String::from_utf8(value.to_vec()).unwrap()).unwrap()
+        }
+    });
+    let count = |name| answer.get(name).and_then(json::Value::as_i64).unwrap();
+    let counts = ["TotalResults", "SkippedResults", "ScannedResults"].map(count);
+    format!("{} | {counts:?}", shown.collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn results_are_filtered_as_they_stand() {
+    let wire = with_users();
+    let check = |query: &str, expected: &str| assert_eq!(ask(&wire, query), expected, "{query}");
+    check("from Users filter Age > 8", "9 10 11 | [3, 9, 12]");
+    check("from Users filter Age > 8 limit 1", "9 | [1, 9, 10]");
+    check("from Users filter Age > 8 filter_limit 4", " | [0, 4, 4]");
+    check("from Users filter Age > 2 limit 3 filter_limit 5", "3 4 | [2, 3, 5]");
+    // The reference passes over documents before it asks them; here over those that fit.
+    check("from Users filter Age > 2 limit 1, 2", "4 5 | [3, 3, 6]");
+    check("from Users as u filter u.Addr.City = 'c1'", "1 5 9 | [3, 9, 12]");
+    check("from Users as u filter u.Addr.City = 'C1'", " | [0, 12, 12]");
+    check("from Users filter startsWith(Name, 'n1') and endsWith(Name, '1')", "1 4 7 10 | [4, 8, 12]");
+    check("from Users filter regex(Name, '^.1$')", "1 4 7 10 | [4, 8, 12]");
+    check("from Users filter Age in (1, 2, 'x')", "1 2 | [2, 10, 12]");
+    check("from Users filter Age > '9'", "10 11 | [2, 10, 12]");
+    check("from Users filter Name > 'n1' and Age < 6", "2 5 | [2, 10, 12]");
+    check("from Users filter Age = $p or Age = 'x'", "5 | [1, 11, 12]");
+    check("from Users filter true and not Age > 3", "0 1 2 3 | [4, 8, 12]");
+    check("from Users filter Tags = 'a' or Tags[] = 'a'", " | [0, 12, 12]");
+    check("from Users filter Nul = null and exists(Nul)", "0 1 2 3 4 5 6 7 8 9 10 11 | [12, 0, 12]");
+    check("from Users filter Missing = null or exists(Missing) or Nul != null or Missing < 5", " | [0, 12, 12]");
+    check("from Users filter Missing != 5 and Age < 2", "0 1 | [2, 10, 12]");
+    check("from Users filter id() = 'users/3'", "3 | [1, 11, 12]");
+    check("from Users filter '@metadata'.'@collection' = 'Users' and Age = 3", "3 | [1, 11, 12]");
+    check("from @all_docs filter Age > 9", "10 11 | [2, 10, 12]");
+    check("from Users where id() = 'users/3' filter Age = 3", "3 | [1, 0, 1]");
+    // These find nothing in the reference.
+    check("from Users filter Age = Age and Age < 3", "0 1 2 | [3, 9, 12]");
+    check("from Users as u filter u.Name < u.Addr.City or u.Age > u.Name or u.Age < u.Missing", " | [0, 12, 12]");
+    check("from Users filter Nul = Nul and Age != Missing and Age < 2", "0 1 | [2, 10, 12]");
+    check("from Users filter Age between 1 and 3", "1 2 3 | [3, 9, 12]");
+    check("from Users filter Tags all in ('a', 'b') and Age < 5", "1 3 | [2, 10, 12]");
+}
+
+#[test]
+fn what_an_index_finds_is_filtered_by_its_documents_or_groups() {
+    let wire = with_users();
+    let check = |query: &str, expected: &str| assert_eq!(ask(&wire, query), expected, "{query}");
+    check("from Users where Name = 'N1' filter Age > 3", "4 7 10 | [4, 1, 4]");
+    check("from Users where Name = 'n1' order by Age as long desc filter Age > 3 limit 2", "10 7 | [4, 0, 2]");
+    check("from Users as u where u.Name = 'n1' filter u.Age > 3 select u.Age", "4 7 10 | [4, 1, 4]");
+    check("from index 'I' filter Age > 8", "9 10 11 | [12, 9, 12]");
+    check("from index 'I' where Name = 'n1' filter Addr.City = 'c1'", "1 | [4, 3, 4]");
+    check("from index 'R' filter Count > 3", "4 4 4 | [3, 0, 3]");
+    check("from index 'R' where Name = 'n1' filter Count > 5", " | [1, 1, 1]");
+    check("from Users group by Name where Name = 'n1' filter Count > 3 select count() as Count, Name", "4 | [1, 0, 1]");
+    check(
+        "from Users as u order by u.Age as long desc filter u.Age < 5 select { Age: u.Age }",
+        "4 3 2 1 0 | [12, 7, 12]",
+    );
+    check("from Users where search(Name, 'n1 n2') order by score(), Age as long filter Age > 9", "10 11 | [8, 6, 8]");
+    let lines =
+        wire.call("GET /databases/db/streams/queries?format=jsonl&query=from%20Users%20filter%20Age%20%3E%209", "");
+    assert_eq!(lines.text().matches(r#""@id":"#).count(), 2, "{}", lines.text());
+}
+
+#[test]
+fn what_a_filter_cannot_ask_is_refused_by_name() {
+    let wire = with_users();
+    let version = env!("CARGO_PKG_VERSION");
+    let refused = |line: &str, body: &str, feature: &str| {
+        let message = format!("Rookery {version} does not support {feature} yet");
+        wire.check_error(line, body, 501, "RavenException", &message);
+    };
+    let post = "POST /databases/db/queries";
+    refused(post, r#"{"Query":"from Users filter search(Name, 'n1')"}"#, "search() in 'filter'");
+    refused(
+        post,
+        r#"{"Query":"from Users filter Age > 3 select facet(Name)"}"#,
+        "'filter' beside suggest() or facet()",
+    );
+    refused(
+        post,
+        r#"{"Query":"from Users where Age > 1 filter Age > 3 include explanations()"}"#,
+        "'filter' beside explanations()",
+    );
+    refused(post, r#"{"Query":"explain from Users filter Age > 3"}"#, "'filter' with 'explain'");
+    refused("DELETE /databases/db/queries", r#"{"Query":"from Users filter Age > 3"}"#, "'filter' in a deletion");
+    for (query, message) in [
+        ("from Users filter_limit 5", "'filter_limit' needs 'filter'"),
+        ("from Users filter regex(Name, '(')", "'('"),
+        ("from Users filter exists(5)", "Expected a field, but got a value"),
+        ("from Users filter startsWith(Name)", "Method startsWith() needs a field and a text"),
+    ] {
+        let body = format!(r#"{{"Query":"{query}"}}"#);
+        wire.check_error(post, &body, 500, "InvalidQueryException", message);
+    }
+}
