@@ -266,3 +266,37 @@ fn what_an_index_cannot_answer_is_refused() {
         );
     }
 }
+
+/// As the reference with its first engine.
+#[test]
+fn entries_are_given_in_place_of_results() {
+    let wire = Wire::with_database();
+    let user = r#"{"Name":"Ann Bee","Age":33,"H":1.50,"Nul":null,"T":true,"Tags":["B","a"],"E":[],"@metadata":{"@collection":"Users"}}"#;
+    wire.put("users/1", user);
+    wire.put("users/2", r#"{"Name":"Bob","@metadata":{"@collection":"Users"}}"#);
+    let map = "from u in docs.Users select new { u.Name, u.Age, u.H, u.Nul, u.T, u.Tags, u.E }";
+    let words = r#"{"Name":{"Indexing":"Search"}}"#;
+    let reduce = "from r in results group r by r.Name into g select new { Name = g.Key, C = g.Sum(x => x.C) }";
+    let grouped =
+        format!(r#"{{"Name":"R","Maps":["from u in docs.Users select new {{ u.Name, C = 1 }}"],"Reduce":"{reduce}"}}"#);
+    let body = format!(r#"{{"Indexes":[{{"Name":"I","Maps":["{map}"],"Fields":{words}}},{grouped}]}}"#);
+    assert_eq!(wire.call("PUT /databases/db/admin/indexes", &body).status, 201);
+    let post = "POST /databases/db/queries?debug=entries";
+    let check = |query: &str, expected: &str| {
+        let answer = wire.call(post, &format!(r#"{{"Query":"{query}","WaitForNonStaleResults":true}}"#)).text();
+        let (_, results) = answer.split_once("\"Results\":").unwrap_or_else(|| panic!("{answer}"));
+        assert_eq!(results.split_once(",\"Includes\":{}").unwrap().0, expected, "{query}");
+    };
+    let ann = r#"{"Age":"33","H":"1.5","Name":["ann","bee"],"Nul":"NULL_VALUE","T":"true","Tags":["a","b"],"id()":"users/1"}"#;
+    let bob = r#"{"Name":"bob","id()":"users/2"}"#;
+    check("from index 'I'", &format!("[{ann},{bob}]"));
+    check("from index 'I' where Name = 'bob' select Age", &format!("[{bob}]"));
+    check("from index 'I' limit 1", &format!("[{ann}]"));
+    check("from index 'R'", r#"[{"C":"1","Name":"ann bee"},{"C":"1","Name":"bob"}]"#);
+    check("from Users where Age = 33", r#"[{"Age":"33","id()":"users/1"}]"#);
+    let none = "A query over a collection asks no index, so that there are no entries";
+    wire.check_error(post, r#"{"Query":"from Users"}"#, 500, "InvalidOperationException", none);
+    let message = format!("Rookery {} does not support debug=entries with facet() yet", env!("CARGO_PKG_VERSION"));
+    let facet = r#"{"Query":"from index 'I' select facet(Age)"}"#;
+    wire.check_error(post, facet, 501, "RavenException", &message);
+}

@@ -199,7 +199,7 @@ fn what_a_query_asks_for_works_or_is_refused() {
     let wire = with_users();
     let version = env!("CARGO_PKG_VERSION");
     for (line, feature) in [
-        ("POST /databases/db/queries?debug=entries", "the query form debug=entries"),
+        ("POST /databases/db/queries?debug=graph", "the query form debug=graph"),
         ("POST /databases/db/queries?includeServerSideQuery=true", "the query option 'includeServerSideQuery'"),
     ] {
         let message = format!("Rookery {version} does not support {feature} yet");

@@ -97,16 +97,16 @@ pub(crate) async fn terms(exchange: Exchange) -> Result<Reply> {
 }
 
 /// What a present null is called among the terms of a field.
-const NULL: &str = "NULL_VALUE";
+pub(crate) const NULL_TERM: &str = "NULL_VALUE";
 
 fn read_terms(index: &Index, field: &str, from: Option<&str>, count: u64) -> Result<Vec<String>> {
     let snapshot = index.read()?;
     let mut terms = Vec::new();
     let Some(number) = snapshot.field(field)? else { return Ok(terms) };
     if from.is_none() && count > 0 && snapshot.present(number, Kind::Null)?.count() > 0 {
-        terms.push(NULL.to_owned());
+        terms.push(NULL_TERM.to_owned());
     }
-    let after = from.filter(|from| *from != NULL).map_or(Bound::Unbounded, Bound::Excluded);
+    let after = from.filter(|from| *from != NULL_TERM).map_or(Bound::Unbounded, Bound::Excluded);
     let mut found = snapshot.terms(&TermRange::text(number, after, Bound::Unbounded), Direction::Ascending);
     while (terms.len() as u64) < count {
         match found.next()? {

@@ -27,6 +27,8 @@ pub(super) struct Answer<'a> {
     pub running: &'a Running<'a>,
     pub exchange: &'a Exchange,
     pub is_metadata_only: bool,
+    /// What the index has of each result is wanted in place of it.
+    pub is_of_entries: bool,
     pub etag: i64,
     pub start: Instant,
     /// Bytes of results up to which it is made whole.
@@ -38,6 +40,9 @@ impl<'a> Answer<'a> {
     /// when they are all there, or, where they are too many for that, counted first.
     pub fn write(&self, out: &mut impl WholeOut) -> Result<()> {
         let running = self.running;
+        if self.is_of_entries {
+            return self.write_entries(out);
+        }
         if running.plan.gives_in_place_of_results().is_some() {
             return self.write_in_place_of_results(out);
         }
@@ -220,7 +225,7 @@ impl<'a> Answer<'a> {
         out.part_done()
     }
 
-    fn head(&self) -> Reply {
+    pub(super) fn head(&self) -> Reply {
         let mut head = reply::ok(Bytes::new());
         head.headers_mut().insert(ETAG, HeaderValue::from(self.etag));
         head.headers_mut().insert(REQUEST_TIME, HeaderValue::from(elapsed_ms(self.start)));
@@ -257,7 +262,7 @@ impl<'a> Answer<'a> {
     }
 
     /// Writes all that comes after what is included.
-    fn end(&self, out: &mut impl WholeOut) {
+    pub(super) fn end(&self, out: &mut impl WholeOut) {
         let index = self.running.index();
         let dates = [index.and_then(Index::last_indexed), index.map(Index::note_query)];
         let [indexed, queried] = dates.map(|date| date.map_or(NEVER.to_owned(), |date| date.to_string()));
@@ -292,6 +297,6 @@ impl<'a> Included<'a> {
     }
 }
 
-fn elapsed_ms(start: Instant) -> u64 {
+pub(super) fn elapsed_ms(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

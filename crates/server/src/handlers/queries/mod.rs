@@ -11,6 +11,7 @@ mod answer;
 mod by_query;
 mod collection;
 mod deletion;
+mod entries;
 mod facets;
 mod filtering;
 mod marks;
@@ -45,6 +46,8 @@ use answer::Answer;
 
 /// The query form that tells which index would answer.
 const EXPLAIN: &str = "explain";
+/// The one that gives what the index has of each result.
+const ENTRIES: &str = "entries";
 
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let start = Instant::now();
@@ -55,7 +58,16 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     if exchange.query().get("debug").is_some_and(|form| form == EXPLAIN) {
         return Ok(explain(&exchange, &request));
     }
+    if is_of_entries(&exchange)
+        && let Some(function) = request.plan.gives_in_place_of_results()
+    {
+        return Err(Error::not_supported(format!("debug=entries with {function}")));
+    }
     answer(exchange, start, request).await
+}
+
+fn is_of_entries(exchange: &Exchange) -> bool {
+    exchange.query().get("debug").is_some_and(|form| form == ENTRIES)
 }
 
 /// Which index would answer, without asking it.
@@ -98,7 +110,8 @@ pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
 /// What a query may ask for in its address and is not there yet.
 fn refuse_missing(exchange: &Exchange) -> Result<()> {
     let query = exchange.query();
-    if let Some(form) = query.get_nonempty("debug").filter(|form| exchange.method != Method::POST || form != EXPLAIN) {
+    let is_known = |form: &str| exchange.method == Method::POST && [EXPLAIN, ENTRIES].contains(&form);
+    if let Some(form) = query.get_nonempty("debug").filter(|form| !is_known(form)) {
         return Err(Error::not_supported(format!("the query form debug={form}")));
     }
     if query.is_true("includeServerSideQuery")? {
@@ -141,7 +154,7 @@ fn answer_at_once(
             (Find::Index(query), Some(Opened { ready, snapshot, .. })) => {
                 query::execute::entry_count_max(snapshot, ready.index.definition().fields(), query)?
             }
-            (Find::Collection(query), _) => collection::document_count_max(query, running::page_of(&request.plan)),
+            (Find::Collection(query), _) => collection::document_count_max(query, running::wanted_of(&request.plan)),
             (Find::Index(_), None) => u64::MAX,
         };
         if entries > SMALL_ANSWER_ENTRIES {
@@ -191,7 +204,8 @@ impl Asked<'_> {
         if reply::is_match(exchange.if_none_match(), etag.to_string().as_bytes()) {
             return Ok(Some(reply::empty(StatusCode::NOT_MODIFIED)));
         }
-        Answer { running: &running, exchange, is_metadata_only, etag, start, whole_size }.write(out)?;
+        let is_of_entries = is_of_entries(exchange);
+        Answer { running: &running, exchange, is_metadata_only, is_of_entries, etag, start, whole_size }.write(out)?;
         Ok(None)
     }
 }

@@ -11,7 +11,7 @@ use database::Index;
 use database::documents::{Document, Etag, Snapshot};
 use database::script;
 use query::execute::{self, Distance, Found, Highlighter, Operator, ScriptProjection, ScriptRows};
-use query::index::{IndexEntry, IndexSnapshot};
+use query::index::{FieldNumber, IndexEntry, IndexSnapshot};
 use query::indexing::progress_of;
 use query::plan::{
     CollectionQuery, FacetClause, Filter, FilterClause, Find, IndexQuery, Page, Plan, Projection, Source,
@@ -243,6 +243,14 @@ impl<'a> Running<'a> {
         match &self.results {
             Results::Collection(_) => None,
             Results::Index { index, .. } => Some(index),
+        }
+    }
+
+    /// The names and numbers of the fields of the index, if one answers.
+    pub(crate) fn index_fields(&self) -> Result<Option<Vec<(String, FieldNumber)>>> {
+        match &self.results {
+            Results::Collection(_) => Ok(None),
+            Results::Index { snapshot, .. } => Ok(Some(snapshot.fields()?)),
         }
     }
 
@@ -574,7 +582,7 @@ fn filter(
 }
 
 /// The part of what an index finds that is looked at: all of it, if a filter chooses.
-fn wanted_of(plan: &Plan) -> Page {
+pub(crate) fn wanted_of(plan: &Plan) -> Page {
     if plan.filter.is_some() { WHOLE } else { page_of(plan) }
 }
 
