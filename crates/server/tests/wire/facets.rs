@@ -294,3 +294,25 @@ fn what_cannot_be_counted_is_refused() {
         assert!(answer.status == 501 && answer.text().contains("facet()"), "{request}: {}", answer.text());
     }
 }
+
+/// A path that a facet is called by includes the documents whose ids are its values.
+#[test]
+fn documents_that_values_of_a_facet_name_are_included() {
+    let wire = Wire::with_database();
+    wire.put("employees/1", r#"{"First":"Ann","@metadata":{"@collection":"Employees"}}"#);
+    wire.put("employees/2", r#"{"First":"Bob","@metadata":{"@collection":"Employees"}}"#);
+    for (id, employee) in [("orders/1", "employees/1"), ("orders/2", "employees/3"), ("orders/3", "employees/1")] {
+        wire.put(id, &format!(r#"{{"Employee":"{employee}","@metadata":{{"@collection":"Orders"}}}}"#));
+    }
+    let body = r#"{"Indexes":[{"Name":"I","Maps":["from o in docs.Orders select new { o.Employee }"]}]}"#;
+    assert_eq!(wire.call("PUT /databases/db/admin/indexes", body).status, 201);
+    let included = |query: &str| {
+        let answer = ask(&wire, query, "{}");
+        let answer = answer.json();
+        let includes = answer.get("Includes").map(json::Value::members).unwrap_or_default();
+        includes.iter().map(|(id, _)| id.clone()).collect::<Vec<String>>()
+    };
+    assert_eq!(included("from index 'I' select facet(Employee) include Employee"), ["employees/1"]);
+    assert_eq!(included("from index 'I' select facet(Employee) include Other"), [""; 0]);
+    assert_eq!(included("from index 'I' select facet(Employee)"), [""; 0]);
+}

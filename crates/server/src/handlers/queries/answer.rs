@@ -9,6 +9,7 @@ use database::documents::{Document, IncludePath};
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 
 use super::collection::keep;
+use super::facets::Counted;
 use super::plans;
 use super::running::{Counts, Hit, Running};
 use super::timings::{Stage, Timings, timed};
@@ -89,10 +90,15 @@ impl<'a> Answer<'a> {
                 }
                 facets.iter().for_each(|facet| facet.write(json));
             });
-            json.name("Includes").object(|_| {});
         });
         out.buffer().extend_from_slice(body.strip_suffix(b"}").unwrap_or(&body));
-        out.buffer().push(b',');
+        out.buffer().extend_from_slice(b",\"Includes\":{");
+        // As in the reference: the documents whose ids are values of a facet that has the name of the path.
+        let paths = &self.running.plan.includes;
+        let named = facets.iter().filter(|facet| paths.iter().any(|path| path == facet.name()));
+        let ids = named.flat_map(Counted::values);
+        write_includes(out, &self.running.documents.get_many(ids)?.into_iter().flatten().collect::<Vec<_>>())?;
+        out.buffer().extend_from_slice(b"},");
         self.end(out);
         Ok(())
     }

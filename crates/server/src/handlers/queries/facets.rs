@@ -90,6 +90,15 @@ fn check(facets: &[Cow<'_, Facet>], index: &Index) -> Result<()> {
 }
 
 impl Counted<'_> {
+    pub(super) fn name(&self) -> &str {
+        &self.facet.name
+    }
+
+    /// The names of its values.
+    pub(super) fn values(&self) -> impl Iterator<Item = &str> {
+        self.result.values.iter().map(|value| value.range.as_str())
+    }
+
     /// Writes a result: `{"Name","Values","RemainingHits","RemainingTermsCount","RemainingTerms"}`.
     pub(super) fn write(&self, json: &mut Writer<'_>) {
         let Counted { facet, result } = self;
