@@ -1,6 +1,6 @@
 //! Definitions of indexes: any text is refused with a place in it, or compiled and run over a document.
 
-use json::Raw;
+use json::{Properties, Raw};
 use query::mapping::{DocumentView, Map, NoHost, Reduce};
 
 const DOCUMENT: &[u8] =
@@ -25,7 +25,7 @@ fn map(text: &str) {
     let document = DocumentView {
         id: "things/1",
         body: Raw::new(DOCUMENT),
-        metadata: Raw::new(b"{}"),
+        metadata: Properties::new(b""),
         collection: "Things".into(),
         change_vector: "".into(),
         last_modified: documents::Date::default(),

@@ -30,7 +30,7 @@ pub use escape::{Text, escape_into};
 pub use limits::{DEPTH_MAX, INPUT_SIZE_MAX, PROPERTY_NAME_SIZE_MAX};
 pub use minify::Minifier;
 pub use path::{Found, Path};
-pub use raw::{Elements, Kind, Members, Raw};
+pub use raw::{Elements, Kind, Members, Properties, Raw};
 pub use scanner::{Element, ElementScanner};
 pub use value::Value;
 pub use writer::Writer;

@@ -72,7 +72,7 @@ impl<'a> Raw<'a> {
 
     /// The property with this name.
     pub fn get(self, name: &str) -> Option<Raw<'a>> {
-        self.members().find(|(key, _)| key.is(name)).map(|(_, value)| value)
+        Properties(self.members().rest).get(name)
     }
 
     /// What stands between the quotes, if this is a string.
@@ -117,6 +117,32 @@ impl<'a> Raw<'a> {
             b"false" => Some(false),
             _ => None,
         }
+    }
+}
+
+/// The properties of an object as text without braces, as records have those of metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Properties<'a>(&'a [u8]);
+
+impl<'a> Properties<'a> {
+    /// Takes text that was checked: names and values with commas between them, or nothing.
+    pub fn new(checked: &'a [u8]) -> Self {
+        Properties(checked)
+    }
+
+    /// Their text.
+    pub fn bytes(self) -> &'a [u8] {
+        self.0
+    }
+
+    /// The properties in their order.
+    pub fn members(self) -> Members<'a> {
+        Members { rest: self.0 }
+    }
+
+    /// The property with this name.
+    pub fn get(self, name: &str) -> Option<Raw<'a>> {
+        self.members().find(|(key, _)| key.is(name)).map(|(_, value)| value)
     }
 }
 
@@ -251,8 +277,19 @@ mod tests {
     }
 
     #[test]
+    fn properties_need_no_braces() {
+        let bare = Properties::new(&TEXT[1..TEXT.len() - 1]);
+        assert!(bare.members().eq(Raw::new(TEXT).members()));
+        assert_eq!(bare.get("e").and_then(Raw::as_f64), Some(-1500.0));
+        assert_eq!(Properties::new(br#""a":12"#).get("a").and_then(Raw::as_i64), Some(12));
+        assert_eq!(Properties::new(b"").members().count(), 0);
+    }
+
+    #[test]
     fn broken_text_gives_missing_values() {
         for end in 0..TEXT.len() {
+            let bare = Properties::new(&TEXT[1.min(end)..end]);
+            bare.members().for_each(|(key, value)| drop((key.decode(), value.as_str())));
             let raw = Raw::new(&TEXT[..end]);
             raw.members().for_each(|(key, value)| drop((key.decode(), value.as_str(), value.as_f64())));
             raw.elements().for_each(|value| drop(value.as_str()));

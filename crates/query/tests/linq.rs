@@ -11,7 +11,7 @@
 mod fixture_files;
 
 use fixture_files::check;
-use json::{Minifier, Raw, Writer};
+use json::{Minifier, Properties, Raw, Writer};
 use rookery_query::mapping::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -48,7 +48,7 @@ impl Document {
         DocumentView {
             id: &self.id,
             body: Raw::new(&self.body),
-            metadata: Raw::new(&self.metadata),
+            metadata: Properties::new(&self.metadata[1..self.metadata.len() - 1]),
             collection: self.collection.as_str().into(),
             change_vector: "A:1-abc".into(),
             last_modified: documents::Date::parse("2024-05-06T07:08:09.0000000Z").unwrap(),
@@ -63,7 +63,12 @@ struct Store<'d> {
 }
 
 impl<'d> Host<'d> for Store<'d> {
-    fn load_document(&mut self, id: &str, collection: &str) -> Result<Option<DocumentView<'d>>, MapError> {
+    fn load_document(
+        &mut self,
+        id: &str,
+        collection: &str,
+        _: Following,
+    ) -> Result<Option<DocumentView<'d>>, MapError> {
         let fits = |document: &&Document| document.id == id && document.collection.eq_ignore_ascii_case(collection);
         Ok(self.documents.iter().find(fits).map(Document::view))
     }

@@ -1,6 +1,6 @@
 //! Any text is a definition or an error with a place in it, and no definition panics on any document.
 
-use json::Raw;
+use json::{Properties, Raw};
 use proptest::prelude::*;
 use rookery_query::mapping::{CompileError, DocumentView, Map, MapError, NoHost, Reduce};
 
@@ -10,7 +10,7 @@ fn view() -> DocumentView<'static> {
     DocumentView {
         id: "things/1",
         body: Raw::new(DOCUMENT),
-        metadata: Raw::new(br#"{"@collection":"Things"}"#),
+        metadata: Properties::new(br#""@collection":"Things""#),
         collection: "Things".into(),
         change_vector: "".into(),
         last_modified: documents::Date::default(),

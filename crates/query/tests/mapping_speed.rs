@@ -1,7 +1,7 @@
 //! How long mapping takes. Asks: does a document of 300 bytes cost less than 1 us with a simple map? Prints with
 //! `SLOW=1 cargo test --release --test mapping_speed -- --nocapture`; tiny otherwise.
 
-use json::Raw;
+use json::{Properties, Raw};
 use rookery_query::mapping::{DocumentView, Map, NoHost, Reduce};
 use std::hint::black_box;
 use std::time::Instant;
@@ -13,7 +13,7 @@ fn view() -> DocumentView<'static> {
     DocumentView {
         id: "users/1",
         body: Raw::new(DOCUMENT),
-        metadata: Raw::new(b"{}"),
+        metadata: Properties::new(b""),
         collection: "Users".into(),
         change_vector: "".into(),
         last_modified: documents::Date::default(),

@@ -42,7 +42,7 @@ fn random_writes(random: &mut Random, store: &DocumentStore, model: &mut Model) 
             let city = random.below(12);
             // Ids in another case are the same document.
             let spelled = if random.chance(3) { format!("Cities/{city}") } else { format!("CITIES/{city}") };
-            let body = format!(r#"{{"City":"{spelled}","@metadata":{{"@collection":"Users"}}}}"#);
+            let body = format!(r#"{{"City":"{spelled}","One":1,"@metadata":{{"@collection":"Users"}}}}"#);
             match is_gone {
                 true => commands.delete(&id, Expected::Any).unwrap(),
                 false => commands.put(&id, body.as_bytes(), Expected::Any).unwrap(),
@@ -62,17 +62,28 @@ fn random_writes(random: &mut Random, store: &DocumentStore, model: &mut Model) 
     store.write(Date::now(), |writing| writing.run(&commands)).unwrap();
 }
 
-/// A map, and a reduce over what is loaded.
+/// Maps, and reduces over what is loaded: in C#, in JavaScript that the engine runs, and in JavaScript that runs without it.
 fn definitions() -> Vec<IndexDefinition> {
     let map = r#"from u in docs.Users select new { Name = LoadDocument(u.City, \"Cities\").Name, Count = 1 }"#;
     let reduce = "from r in results group r by r.Name into g select new { Name = g.Key, Count = g.Sum(x => x.Count) }";
-    let defined = |more: String| {
+    let script = "map('Users', u => { var c = load([u.City], 'Cities')[0]; return { Name: c === null ? null : c.Name, Count: 1 } })";
+    let native_script = "map('Users', u => ({ Name: load(u.City, 'Cities').Name, Count: u.One }))";
+    let script_reduce =
+        "groupBy(x => x.Name).aggregate(g => ({ Name: g.key, Count: g.values.reduce((s, v) => s + v.Count, 0) }))";
+    let defined = |map: &str, more: String| {
         let text = format!(r#"{{"Name":"X","Maps":["{map}"]{more}}}"#);
         let definition = MapIndex::from_json(&json::Value::parse(text.as_bytes()).unwrap()).unwrap();
         IndexDefinition::Map(Arc::new(definition))
     };
     let stored = r#","Fields":{"Name":{"Storage":"Yes"},"Count":{"Storage":"Yes"}}"#;
-    vec![defined(stored.to_owned()), defined(format!(r#","Reduce":"{reduce}""#))]
+    vec![
+        defined(map, stored.to_owned()),
+        defined(map, format!(r#","Reduce":"{reduce}""#)),
+        defined(script, stored.to_owned()),
+        defined(native_script, stored.to_owned()),
+        defined(script, format!(r#","Reduce":"{script_reduce}""#)),
+        defined(native_script, format!(r#","Reduce":"{script_reduce}""#)),
+    ]
 }
 
 fn open(io: &SimulatedIo, definition: &IndexDefinition, number: usize) -> (Index, Indexer) {
@@ -196,7 +207,7 @@ fn what_many_ask_for_takes_several_batches() {
     city(1);
     let mut commands = Commands::new();
     for number in 0..count {
-        let body = r#"{"City":"cities/1","@metadata":{"@collection":"Users"}}"#;
+        let body = r#"{"City":"cities/1","One":1,"@metadata":{"@collection":"Users"}}"#;
         commands.put(&format!("users/{number}"), body.as_bytes(), Expected::Any).unwrap();
         model.users.insert(number, 1);
     }

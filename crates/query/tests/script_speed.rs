@@ -1,7 +1,7 @@
 //! How long JavaScript takes for a document: maps, native and in the engine, and projections; and reduces for a group. `SLOW=1` prints figures.
 
 use documents::{Batch, Date, DocumentStore, Expected, StoreOptions};
-use json::Raw;
+use json::{Properties, Raw};
 use rookery_query::execute::ScriptProjection;
 use rookery_query::mapping::{DocumentView, Map, NoHost, Reduce};
 use rookery_query::plan::{Parameters, Plan};
@@ -36,7 +36,7 @@ fn maps() {
             let view = DocumentView {
                 id: "users/1",
                 body: Raw::new(DOCUMENT.as_bytes()),
-                metadata: Raw::new(br#"{"@collection":"Users"}"#),
+                metadata: Properties::new(br#""@collection":"Users""#),
                 collection: "Users".into(),
                 change_vector: "A:1-x".into(),
                 last_modified: Date::from_ticks(639_309_192_023_834_988),

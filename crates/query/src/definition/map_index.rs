@@ -1,6 +1,6 @@
 //! Indexes that users define: maps and a reduce, in C# or JavaScript, and how fields are analysed.
 
-use super::{Analysis, Field, FieldName, Fields, IndexSource, MarkedText};
+use super::{ALL_DOCUMENTS, Analysis, Field, FieldName, Fields, IndexSource, MarkedText};
 use crate::analysis::Analyzer;
 use crate::mapping::{CompileError, Map, Reduce, ScriptRefused, Source};
 use crate::plan::FieldUse;
@@ -228,7 +228,12 @@ impl MapIndex {
             add_once(&mut referenced, name);
         }
         let mapped = if reads_all { vec![None] } else { mapped.into_iter().map(Some).collect() };
-        let referenced = referenced.into_iter().map(|name| IndexSource { collection: Some(name), is_referenced: true });
+        if referenced.iter().any(|name| documents::id::is_same(name, ALL_DOCUMENTS)) {
+            referenced = vec![ALL_DOCUMENTS.to_owned()];
+        }
+        let of_referenced =
+            |name: String| IndexSource { collection: (name != ALL_DOCUMENTS).then_some(name), is_referenced: true };
+        let referenced = referenced.into_iter().map(of_referenced);
         mapped.into_iter().map(IndexSource::of).chain(referenced).collect()
     }
 
@@ -353,16 +358,8 @@ fn compile(index: &str, text: &str, sources: &str) -> Result<Map, DefinitionErro
     } else {
         Map::compile_script(text, sources).map_err(|refused| refused_script(index, "Maps", text, refused))?
     };
-    for (is_there, feature) in [
-        (
-            !map.referenced_collections().is_empty() && map.reads_metadata(),
-            "metadata in an index whose maps load documents",
-        ),
-        (map.reads_compare_exchange(), "'LoadCompareExchangeValue' in an index"),
-    ] {
-        if is_there {
-            return Err(DefinitionError::NotSupported(feature.to_owned()));
-        }
+    if map.reads_compare_exchange() {
+        return Err(DefinitionError::NotSupported("'LoadCompareExchangeValue' in an index".to_owned()));
     }
     Ok(map)
 }
@@ -537,8 +534,8 @@ mod tests {
         check(&format!(r#"{{"Name":"Auto/X",{MAP}}}"#), "Invalid");
         check(r#"{"Name":"X","Maps":["from u in docs.Users select new { A = u.Foo( }"]}"#, "Compile");
         check(
-            r#"{"Name":"X","Maps":["map('Users', u => ({ a: load(u.A, 'B').C }))"]}"#,
-            "NotSupported(\"load() in an index\")",
+            r#"{"Name":"X","Maps":["map('Users', u => ({ a: cmpxchg(u.A) }))"]}"#,
+            "NotSupported(\"cmpxchg() in an index\")",
         );
         check(r#"{"Name":"X","Maps":["map('Users', u => ({ a: + }))"]}"#, "Compile");
         check(
@@ -551,10 +548,6 @@ mod tests {
         ] {
             check(&format!(r#"{{"Name":"X",{MAP},{more}}}"#), &format!("NotSupported(\"{feature}\")"));
         }
-        check(
-            r#"{"Name":"X","Maps":["from u in docs.Users select new { A = LoadDocument(u.B, \"Bs\").C, M = MetadataFor(u) }"]}"#,
-            "NotSupported(\"metadata in an index whose maps load documents\")",
-        );
     }
 
     #[test]

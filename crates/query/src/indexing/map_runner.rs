@@ -1,10 +1,10 @@
 //! Running the maps of a definition over a document.
 
 use super::limits::LOADED_DOCUMENTS_MAX;
-use crate::definition::MapIndex;
-use crate::mapping::{Attachment, DocumentView, Host, MapError, Output, Source};
+use crate::definition::{ALL_DOCUMENTS, MapIndex};
+use crate::mapping::{Attachment, DocumentView, Following, Host, MapError, Output, Source};
 use documents::{Document, EMPTY_COLLECTION, Snapshot, id};
-use json::Raw;
+use json::{Properties, Raw};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -19,16 +19,22 @@ pub(super) struct Loading<'l> {
 struct LoadingHost<'h, 'd> {
     documents: &'d Snapshot<'d>,
     asked: &'h mut Vec<Vec<u8>>,
+    reads_metadata: bool,
 }
 
 impl<'d> Host<'d> for LoadingHost<'_, 'd> {
-    fn load_document(&mut self, id: &str, collection: &str) -> Result<Option<DocumentView<'d>>, MapError> {
+    fn load_document(
+        &mut self,
+        id: &str,
+        collection: &str,
+        following: Following,
+    ) -> Result<Option<DocumentView<'d>>, MapError> {
         let lower = id::lower(id);
         // What can be no id is nowhere, and will not come.
         if id.is_empty() || lower.len() > documents::limits::ID_SIZE_MAX {
             return Ok(None);
         }
-        if !self.asked.contains(&lower) {
+        if following == Following::Followed && !self.asked.contains(&lower) {
             if self.asked.len() >= LOADED_DOCUMENTS_MAX {
                 return Err(MapError::Stopped(format!(
                     "it loads more than LOADED_DOCUMENTS_MAX = {LOADED_DOCUMENTS_MAX} documents"
@@ -38,18 +44,12 @@ impl<'d> Host<'d> for LoadingHost<'_, 'd> {
         }
         let unread = |error: documents::Error| MapError::Stopped(error.to_string());
         let Some(document) = self.documents.get(id).map_err(unread)? else { return Ok(None) };
-        if !self.documents.is_in_collection(&document, collection).map_err(unread)? {
+        let is_of_any = collection.eq_ignore_ascii_case(ALL_DOCUMENTS);
+        if !is_of_any && !self.documents.is_in_collection(&document, collection).map_err(unread)? {
             return Ok(None);
         }
-        Ok(Some(DocumentView {
-            id: document.id(),
-            body: document.body(),
-            // Definitions that would read it are refused.
-            metadata: Raw::new(b"{}"),
-            collection: document.collection().unwrap_or(Cow::Borrowed(EMPTY_COLLECTION)),
-            change_vector: Cow::Borrowed(""),
-            last_modified: document.last_modified(),
-        }))
+        let collection = document.collection().unwrap_or(Cow::Borrowed(EMPTY_COLLECTION));
+        Ok(Some(view(&document, collection, self.reads_metadata)))
     }
 
     fn load_compare_exchange(&mut self, _key: &str) -> Result<Option<Raw<'d>>, MapError> {
@@ -61,15 +61,25 @@ impl<'d> Host<'d> for LoadingHost<'_, 'd> {
     }
 }
 
-/// Runs maps; keeps memory between documents.
+fn view<'d>(document: &Document<'d>, collection: Cow<'d, str>, reads_metadata: bool) -> DocumentView<'d> {
+    DocumentView {
+        id: document.id(),
+        body: document.body(),
+        metadata: Properties::new(document.stored_metadata()),
+        collection,
+        change_vector: if reads_metadata { document.change_vector().into() } else { "".into() },
+        last_modified: document.last_modified(),
+    }
+}
+
+/// Runs maps.
 pub(super) struct MapRunner {
     pub definition: Arc<MapIndex>,
-    metadata: Vec<u8>,
 }
 
 impl MapRunner {
     pub fn new(definition: &Arc<MapIndex>) -> MapRunner {
-        MapRunner { definition: definition.clone(), metadata: Vec::new() }
+        MapRunner { definition: definition.clone() }
     }
 
     /// Calls `emit` with the number of the map and each of its outputs, for the maps whose source the document belongs to.
@@ -78,30 +88,19 @@ impl MapRunner {
     ///
     /// [`MapError`], that of `emit` among them.
     pub fn run(
-        &mut self,
+        &self,
         document: &Document<'_>,
         loading: Loading<'_>,
         emit: &mut dyn FnMut(usize, Output<'_, '_>) -> Result<(), MapError>,
     ) -> Result<(), MapError> {
-        let MapRunner { definition, metadata } = self;
-        metadata.clear();
-        metadata.push(b'{');
-        metadata.extend_from_slice(document.stored_metadata());
-        metadata.push(b'}');
         let collection = document.collection().unwrap_or(Cow::Borrowed(EMPTY_COLLECTION));
-        for (number, map) in definition.maps().iter().enumerate() {
+        for (number, map) in self.definition.maps().iter().enumerate() {
             if !is_of(map.source(), &collection) {
                 continue;
             }
-            let view = DocumentView {
-                id: document.id(),
-                body: document.body(),
-                metadata: Raw::new(metadata),
-                collection: collection.clone(),
-                change_vector: if map.reads_metadata() { document.change_vector().into() } else { "".into() },
-                last_modified: document.last_modified(),
-            };
-            let mut host = LoadingHost { documents: loading.documents, asked: &mut *loading.asked };
+            let reads_metadata = map.reads_metadata();
+            let view = view(document, collection.clone(), reads_metadata);
+            let mut host = LoadingHost { documents: loading.documents, asked: &mut *loading.asked, reads_metadata };
             map.run(view, &mut host, &mut |output| emit(number, output))?;
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::date::{Civil, DateKind, DateTime, TICKS_PER_DAY, TICKS_PER_SECOND, TimeSpan};
 use super::host::DocumentView;
 use super::value::Value;
-use json::{Raw, Writer};
+use json::{Members, Writer};
 use std::borrow::Cow;
 
 /// The text that `ToString()`, `+` and `Format` make of a value. Null is the empty text.
@@ -97,7 +97,7 @@ impl Value<'_> {
                 }
             })),
             Value::Document(document) => drop(json.object(|json| {
-                write_members(document.body, json);
+                write_members(document.body.members(), json);
                 json.name("@metadata").object(|json| write_metadata(document, json));
             })),
             Value::Metadata(document) => drop(json.object(|json| write_metadata(document, json))),
@@ -117,14 +117,14 @@ fn write_array(values: &[Value<'_>], json: &mut Writer<'_>) {
     json.array(|json| values.iter().for_each(|value| value.write_json(json)));
 }
 
-fn write_members(object: Raw<'_>, json: &mut Writer<'_>) {
-    for (name, value) in object.members() {
+fn write_members(members: Members<'_>, json: &mut Writer<'_>) {
+    for (name, value) in members {
         json.name(&name.decode()).raw(value.bytes());
     }
 }
 
 fn write_metadata(document: &DocumentView<'_>, json: &mut Writer<'_>) {
-    write_members(document.metadata, json);
+    write_members(document.metadata.members(), json);
     json.name("@id").string(document.id);
     json.name("@change-vector").string(&document.change_vector);
     json.name("@last-modified").string(&String::from_utf8_lossy(&document.last_modified.text()));

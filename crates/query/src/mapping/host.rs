@@ -1,7 +1,7 @@
 //! What mapping knows of the database: the document at hand, and who can load another one.
 
 use super::error::Result;
-use json::Raw;
+use json::{Properties, Raw};
 use std::borrow::Cow;
 
 /// A document as a snapshot has it.
@@ -11,12 +11,11 @@ pub struct DocumentView<'d> {
     pub id: &'d str,
     /// Its properties without `@metadata`: an object.
     pub body: Raw<'d>,
-    /// The stored properties of its metadata: an object. May be `{}` for a definition that does not read metadata
-    /// ([`Map::reads_metadata`](super::Map::reads_metadata)).
-    pub metadata: Raw<'d>,
+    /// The stored properties of its metadata.
+    pub metadata: Properties<'d>,
     /// Its collection as the document spells it; `@empty` if it names none.
     pub collection: Cow<'d, str>,
-    /// The change vector; likewise.
+    /// The change vector; may be empty for a definition that does not read metadata ([`Map::reads_metadata`](super::Map::reads_metadata)).
     pub change_vector: Cow<'d, str>,
     /// When it was written.
     pub last_modified: documents::Date,
@@ -35,17 +34,26 @@ pub struct Attachment<'d> {
     pub content: &'d [u8],
 }
 
+/// Whether a document is mapped again when one that it loads changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Following {
+    /// `LoadDocument`
+    Followed,
+    /// `NoTracking.LoadDocument`
+    Ignored,
+}
+
 /// Answers what a definition asks of the database, all from one snapshot of life `'d`.
 ///
-/// What it is asked for is what the index depends on: the host notes it, so that the document is mapped again when
-/// that changes. A failure ends the mapping of the document with [`MapError::Host`](super::MapError::Host).
+/// What it is asked for is what the index depends on, but for what is not [followed](Following): the host notes it, so that the
+/// document is mapped again when that changes. A failure ends the mapping of the document with [`MapError::Host`](super::MapError::Host).
 pub trait Host<'d> {
     /// The document with this id if it is there and in this collection; case is ignored in both.
     ///
     /// # Errors
     ///
     /// If it cannot be read.
-    fn load_document(&mut self, id: &str, collection: &str) -> Result<Option<DocumentView<'d>>>;
+    fn load_document(&mut self, id: &str, collection: &str, following: Following) -> Result<Option<DocumentView<'d>>>;
 
     /// The value of a key of the cluster-wide map.
     ///
@@ -67,7 +75,7 @@ pub trait Host<'d> {
 pub struct NoHost;
 
 impl<'d> Host<'d> for NoHost {
-    fn load_document(&mut self, _id: &str, _collection: &str) -> Result<Option<DocumentView<'d>>> {
+    fn load_document(&mut self, _: &str, _: &str, _: Following) -> Result<Option<DocumentView<'d>>> {
         Ok(None)
     }
 

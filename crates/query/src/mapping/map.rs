@@ -114,10 +114,10 @@ impl Map {
         let (source, compiled) = javascript::compile(text, sources)?;
         match compiled {
             Compiled::Native(text) => Ok(Map { source, ..Map::compile(&text)? }),
-            Compiled::Script(script) => Ok(Map {
+            Compiled::Script(mut script) => Ok(Map {
                 source,
                 reads_metadata: true,
-                referenced: Vec::new(),
+                referenced: std::mem::take(&mut script.referenced),
                 reads_compare_exchange: false,
                 makes: linq::Makes {
                     fields: script.makes_fields,
@@ -185,7 +185,7 @@ impl Map {
     ) -> Result<(), MapError> {
         match &self.kind {
             Kind::Native(program) => run(program, Value::Document(Rc::new(document)), host, emit),
-            Kind::Script(script) => script.run(&document, emit),
+            Kind::Script(script) => script.run(&document, host, emit),
         }
     }
 }

@@ -35,7 +35,7 @@ mod value;
 
 pub use date::{DateKind, DateTime, TimeSpan};
 pub use error::{CompileError, MapError};
-pub use host::{Attachment, DocumentView, Host, NoHost};
+pub use host::{Attachment, DocumentView, Following, Host, NoHost};
 pub use map::{Emit, Map, Output, ScriptRefused};
 pub use reduce::{Reduce, ReduceKey};
 pub use source::Source;

@@ -231,7 +231,7 @@ fn what_a_definition_cannot_have_is_told_with_its_place() {
     );
     let version = env!("CARGO_PKG_VERSION");
     for (map, more, feature) in [
-        ("map('Users', u => ({ a: load(u.F, 'Users').A }))", "", "load() in an index"),
+        ("map('Users', u => ({ a: loadPath(u, 'F').A }))", "", "loadPath() in an index"),
         (
             "map('Users', u => ({ a: u.A }))",
             r#","Reduce":"groupBy(x => x.a).aggregate(g => ({ a: load(g.key).b }))""#,
@@ -290,6 +290,22 @@ fn entries_follow_the_documents_that_their_maps_load() {
     assert_eq!(found(&wire, "from index 'ByCity' where true and not exists(City)"), ["users/1"]);
     let text = wire.call("GET /databases/db/indexes/stats?name=ByCity", "").text();
     assert!(text.contains(r#""ReferencedCollections":["Cities"]"#) && !text.contains(r#""Cities":{"#), "{text}");
+}
+
+/// Metadata of what is mapped and of what is loaded for it.
+#[test]
+fn maps_that_load_documents_read_metadata() {
+    let wire = Wire::with_database();
+    wire.put("users/1", r#"{"City":"cities/1","@metadata":{"@collection":"Users","X-Own":"u"}}"#);
+    wire.put("users/2", r#"{"City":"cities/9","@metadata":{"@collection":"Users","X-Own":"v"}}"#);
+    wire.put("cities/1", r#"{"Name":"Oslo","@metadata":{"@collection":"Cities","X-Own":"c"}}"#);
+    let map = r#"from u in docs.Users let c = LoadDocument(u.City, \"Cities\") let m = MetadataFor(c) select new { U = MetadataFor(u)[\"X-Own\"], C = m[\"X-Own\"], I = m[\"@id\"], M = m[\"@collection\"], V = m[\"@change-vector\"] == null, D = c[\"@metadata\"][\"@last-modified\"] == null }"#;
+    assert_eq!(put(&wire, "Meta", map, "").status, 201);
+    let of = |condition: &str| found(&wire, &format!("from index 'Meta' where {condition}"));
+    assert_eq!(of("U = 'u' and C = 'c' and I = 'cities/1' and M = 'cities' and V = false and D = false"), ["users/1"]);
+    assert_eq!(of("U = 'v' and V = true and D = true"), ["users/2"]);
+    wire.put("cities/9", r#"{"@metadata":{"@collection":"Cities","X-Own":"d"}}"#);
+    assert_eq!(of("C = 'd'"), ["users/2"]);
 }
 
 fn status(wire: &Wire) -> String {

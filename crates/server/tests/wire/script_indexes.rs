@@ -96,3 +96,62 @@ fn a_document_that_a_script_fails_on_is_an_error_of_the_index() {
         put(&wire, "Wrong", map, "").check_error(500, "IndexCompilationException", "Failed to compile index Wrong");
     }
 }
+
+fn city(wire: &Wire, name: &str) {
+    wire.put("cities/1", &format!(r#"{{"Name":"{name}","@metadata":{{"@collection":"Cities","X-Own":"of {name}"}}}}"#));
+}
+
+#[test]
+fn entries_follow_what_a_script_loads_for_them() {
+    let wire = Wire::with_database();
+    wire.put("users/1", r#"{"City":"CITIES/1","@metadata":{"@collection":"Users"}}"#);
+    wire.put("users/2", r#"{"City":"towns/1","@metadata":{"@collection":"Users"}}"#);
+    wire.put("towns/1", r#"{"Name":"Bray","@metadata":{"@collection":"Towns"}}"#);
+    city(&wire, "Oslo");
+    // Run without the engine, and by it.
+    put(&wire, "Plain", "map('Users', u => ({ c: load(u.City, 'Cities').Name }))", "");
+    let map = "map('Users', u => { var c = load(u.City, 'cities'); if (c) return { c: c.Name, i: id(c), o: getMetadata(c)['X-Own'] } })";
+    put(&wire, "Code", map, "");
+    put(&wire, "Any", "map('Users', u => ({ c: load(u.City, '@all_docs').Name }))", "");
+    put(&wire, "Once", "map('Users', u => ({ c: noTracking.load(u.City, 'Cities').Name }))", "");
+    let sources = r#","AdditionalSources":{"x":"function city(u) { return load(u.City, 'Cities') }"}"#;
+    put(&wire, "Added", "map('Users', u => ({ c: city(u).Name }))", sources);
+    for name in ["Plain", "Code", "Any", "Once", "Added"] {
+        check(&wire, name, "c = 'oslo'", &["users/1"]);
+        check(&wire, name, "c = 'bray'", if name == "Any" { &["users/2"] } else { &[] });
+    }
+    check(&wire, "Code", "i = 'cities/1' and o = 'of Oslo'", &["users/1"]);
+    city(&wire, "Bergen");
+    for name in ["Plain", "Code", "Any", "Added"] {
+        check(&wire, name, "c = 'bergen'", &["users/1"]);
+    }
+    check(&wire, "Code", "o = 'of Bergen'", &["users/1"]);
+    check(&wire, "Once", "c = 'bergen'", &[]);
+    wire.call("DELETE /databases/db/docs?id=cities/1", "");
+    check(&wire, "Code", "exists(c)", &[]);
+    check(&wire, "Any", "c = 'bray'", &["users/2"]);
+    for (name, collections) in [("Code", r#"["cities"]"#), ("Any", r#"["@all_docs"]"#), ("Once", "[]")] {
+        let told = wire.call(&format!("GET /databases/db/indexes/stats?name={name}"), "").text();
+        assert!(told.contains(&format!(r#""ReferencedCollections":{collections}"#)), "{told}");
+    }
+    for map in ["map('Users', u => ({ c: load(u.City) }))", "map('Users', u => ({ c: load(u.City, u.Of) }))"] {
+        put(&wire, "Wrong", map, "").check_error(500, "IndexCompilationException", "Failed to compile index Wrong");
+    }
+}
+
+#[test]
+fn fields_are_made_with_options() {
+    let wire = wire();
+    let options = "{ indexing: 'Search', storage: true }";
+    let map = format!("map('Users', u => ({{ _: u.T.map(t => createField('by_' + t, 'Two Words', {options})) }}))");
+    put(&wire, "Made", &map, "");
+    check(&wire, "Made", "search(by_a, 'words')", &["u/1"]);
+    check(&wire, "Made", "search(by_c, 'words')", &[]);
+    let query = r#"{"Query":"from index 'Made' select by_b","WaitForNonStaleResults":true}"#;
+    let found = wire.call("POST /databases/db/queries", query).text();
+    assert!(found.contains(r#""by_b":"Two Words""#), "{found}");
+    put(&wire, "None", "map('Users', u => ({ a: u.A, _: createField('d', u.B) }))", "");
+    check(&wire, "None", "true", &[]);
+    let errors = wire.call("GET /databases/db/indexes/errors?name=None", "").text();
+    assert!(errors.contains("createField(name, value, options) needs an object of options"), "{errors}");
+}

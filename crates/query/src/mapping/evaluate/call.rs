@@ -71,6 +71,7 @@ impl<'d> Evaluator<'_, 'd> {
             | Function::MetadataFor
             | Function::AsJson
             | Function::LoadDocument
+            | Function::LoadDocumentUnfollowed
             | Function::LoadCompareExchangeValue
             | Function::AttachmentsFor
             | Function::CounterNamesFor

@@ -5,7 +5,7 @@ use super::super::display::display;
 use super::super::error::{MapError, Result};
 use super::super::expression::{Conversion, Type};
 use super::super::function::Function;
-use super::super::host::Attachment;
+use super::super::host::{Attachment, Following};
 use super::super::special::{Boosted, DynamicField, FieldOptions, Spatial};
 use super::super::value::{Names, Object, Value};
 use super::Evaluator;
@@ -22,14 +22,8 @@ impl<'d> Evaluator<'_, 'd> {
     ) -> Result<Value<'d>> {
         let second = rest.first().cloned().unwrap_or(Value::Missing);
         match (function, &first) {
-            (Function::LoadDocument, _) if first.is_array() => {
-                let mut documents = Vec::new();
-                for id in self.elements(first)? {
-                    documents.push(self.load(&id, &second)?);
-                }
-                Ok(Value::array(documents))
-            }
-            (Function::LoadDocument, _) => self.load(&first, &second),
+            (Function::LoadDocument, _) => self.load_all(first, &second, Following::Followed),
+            (Function::LoadDocumentUnfollowed, _) => self.load_all(first, &second, Following::Ignored),
             (Function::LoadCompareExchangeValue, _) if first.is_array() => {
                 let mut found = Vec::new();
                 for key in self.elements(first)? {
@@ -75,9 +69,21 @@ impl<'d> Evaluator<'_, 'd> {
         }
     }
 
-    fn load(&mut self, id: &Value<'d>, collection: &Value<'d>) -> Result<Value<'d>> {
+    /// One document, or those of an array of ids.
+    fn load_all(&mut self, ids: Value<'d>, collection: &Value<'d>, following: Following) -> Result<Value<'d>> {
+        if !ids.is_array() {
+            return self.load(&ids, collection, following);
+        }
+        let mut documents = Vec::new();
+        for id in self.elements(ids)? {
+            documents.push(self.load(&id, collection, following)?);
+        }
+        Ok(Value::array(documents))
+    }
+
+    fn load(&mut self, id: &Value<'d>, collection: &Value<'d>, following: Following) -> Result<Value<'d>> {
         let Some(id) = id.as_text().filter(|id| !id.is_empty()) else { return Ok(Value::Missing) };
-        let found = self.host.load_document(&id, &display(collection))?;
+        let found = self.host.load_document(&id, &display(collection), following)?;
         Ok(found.map_or(Value::Missing, |document| Value::Document(Rc::new(document))))
     }
 }

@@ -8,7 +8,7 @@ use super::super::host::DocumentView;
 use super::super::operator::{as_date, as_span};
 use super::super::property::Property;
 use super::super::value::{Names, Object, Value};
-use json::{Kind, Raw};
+use json::{Kind, Members};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -76,18 +76,18 @@ pub(super) fn pairs<'d>(value: &Value<'d>) -> Option<Vec<Value<'d>>> {
     let pair = |name: Cow<'d, str>, value: Value<'d>| {
         Value::Object(Rc::new(Object { names: Names::Pair, values: vec![Value::Text(name), value] }))
     };
-    let of_raw = |raw: Raw<'d>| raw.members().map(|(name, value)| pair(name.decode(), Value::of(value)));
+    let of_members = |members: Members<'d>| members.map(|(name, value)| pair(name.decode(), Value::of(value)));
     match value {
-        Value::Json(raw) if raw.kind() == Kind::Object => Some(of_raw(*raw).collect()),
+        Value::Json(raw) if raw.kind() == Kind::Object => Some(of_members(raw.members()).collect()),
         Value::Object(object) => {
             let members = object.members();
             Some(members.map(|(name, value)| pair(Cow::Owned(name.to_owned()), value.clone())).collect())
         }
         Value::Document(document) => {
             let metadata = pair(Cow::Borrowed("@metadata"), Value::Metadata(Rc::clone(document)));
-            Some(of_raw(document.body).chain([metadata]).collect())
+            Some(of_members(document.body.members()).chain([metadata]).collect())
         }
-        Value::Metadata(document) => Some(of_raw(document.metadata).collect()),
+        Value::Metadata(document) => Some(of_members(document.metadata.members()).collect()),
         _ => None,
     }
 }

@@ -4,6 +4,7 @@ use super::super::error::CompileError;
 use super::super::property::Property;
 use super::super::source::Source;
 use super::Refusal;
+use super::loading::{LOAD, text_of};
 use script::{Token, TokenKind};
 
 /// A map: where documents come from, and what is made of each.
@@ -23,9 +24,8 @@ pub(crate) struct SourceFunction<'t> {
 }
 
 /// Functions of the protocol that are not there.
-const NOT_SUPPORTED: [&str; 15] = [
-    "load",
-    "noTracking",
+const NOT_SUPPORTED: [&str; 13] = [
+    "loadPath",
     "cmpxchg",
     "boost",
     "attachmentsFor",
@@ -35,7 +35,6 @@ const NOT_SUPPORTED: [&str; 15] = [
     "timeSeriesNamesFor",
     "createVector",
     "loadVector",
-    "createField",
     "recurse",
     "tryConvertToNumber",
     "embeddings",
@@ -95,6 +94,11 @@ impl<'t> Definition<'t> {
     }
 }
 
+/// Whether a name is one in C# as well, and means nothing there.
+fn is_plain(name: &str) -> bool {
+    script::is_name(name) && name.is_ascii() && !name.starts_with(['_', '$'])
+}
+
 /// A template's text between two expressions opens nothing that is not open.
 fn is_opening(text: &str, token: &Token) -> bool {
     token.kind != TokenKind::TemplateOpen || text.as_bytes().get(token.start) == Some(&b'`')
@@ -119,7 +123,29 @@ impl SourceFunction<'_> {
         })
     }
 
-    /// The same in C#, if it gives one object of plain properties: `x => ({ a: x.A, b: x.B.C })`.
+    /// `x.B.C` in C#, with the place behind it.
+    fn members_as_csharp(&self, place: usize, parameter: &str, text: &mut String) -> Option<usize> {
+        if self.word(place) != Some(parameter) {
+            return None;
+        }
+        text.push_str(parameter);
+        self.path_as_csharp(place + 1, text)
+    }
+
+    /// `.B.C` in C#, with the place behind it.
+    fn path_as_csharp(&self, first: usize, text: &mut String) -> Option<usize> {
+        let mut place = first;
+        while self.word(place) == Some(".") {
+            // What C# makes of the members of documents, texts and dates, JavaScript does not.
+            let has_meaning = |name: &str| name == "Id" || Property::of(name).is_some();
+            let member = self.word(place + 1).filter(|name| is_plain(name) && !has_meaning(name))?;
+            text.push_str(&format!(".{member}"));
+            place += 2;
+        }
+        (place > first).then_some(place)
+    }
+
+    /// The same in C#, if it gives one object of plain properties: `x => ({ a: x.A, b: x.B.C, c: load(x.D, 'Ds').E })`.
     pub fn as_csharp(&self, source: &Source) -> Option<String> {
         let parameter = self.word(0).filter(|name| script::is_name(name))?;
         if self.tokens.get(1)?.kind != TokenKind::Arrow || (self.word(2), self.word(3)) != (Some("("), Some("{")) {
@@ -129,25 +155,28 @@ impl SourceFunction<'_> {
         if (self.word(end), self.word(end + 1)) != (Some("}"), Some(")")) {
             return None;
         }
-        let is_plain = |name: &str| script::is_name(name) && name.is_ascii() && !name.starts_with(['_', '$']);
         let mut text = String::new();
         let mut place = 4;
         while place < end {
             let name = self.word(place).filter(|name| is_plain(name))?;
-            if self.word(place + 1) != Some(":") || self.word(place + 2) != Some(parameter) {
+            if self.word(place + 1) != Some(":") {
                 return None;
             }
-            text.push_str(&format!("{name} = {parameter}"));
-            place += 3;
-            let first = place;
-            while self.word(place) == Some(".") {
-                // What C# makes of the members of texts and dates, JavaScript does not.
-                let member = self.word(place + 1).filter(|name| is_plain(name) && Property::of(name).is_none())?;
-                text.push_str(&format!(".{member}"));
-                place += 2;
-            }
-            if place == first {
-                return None;
+            text.push_str(&format!("{name} = "));
+            place += 2;
+            if (self.word(place), self.word(place + 1)) == (Some(LOAD), Some("(")) && parameter != LOAD {
+                // `load(x.B, 'Cities')`
+                text.push_str("LoadDocument(");
+                place = self.members_as_csharp(place + 2, parameter, &mut text)?;
+                let collection = self.word(place + 1).and_then(text_of).filter(|name| !name.contains('"'))?;
+                if (self.word(place), self.word(place + 2)) != (Some(","), Some(")")) {
+                    return None;
+                }
+                text.push_str(&format!(", \"{collection}\")"));
+                // Of a whole document C# indexes the text.
+                place = self.path_as_csharp(place + 3, &mut text)?;
+            } else {
+                place = self.members_as_csharp(place, parameter, &mut text)?;
             }
             match self.word(place) {
                 Some(",") => place += 1,

@@ -1,6 +1,7 @@
 //! Which fields a function gives, as far as its text says.
 
 use super::definition::SourceFunction;
+use super::made;
 use script::TokenKind;
 use std::collections::HashSet;
 
@@ -18,17 +19,27 @@ impl SourceFunction<'_> {
         let mut is_open = false;
         // For each open bracket, whether it is such an object.
         let mut open: Vec<bool> = Vec::new();
+        // How many are open where a field is made: what is in there is the options of it.
+        let mut made_at: Option<usize> = None;
         for (place, token) in self.tokens.iter().enumerate() {
             let before = place.checked_sub(1).and_then(|before| self.word(before));
             match token.kind {
-                TokenKind::Sign(b'{') => open.push(matches!(before, Some("(" | "[" | "," | "return"))),
+                TokenKind::Sign(b'{') => {
+                    open.push(made_at.is_none() && matches!(before, Some("(" | "[" | "," | "return")));
+                }
                 TokenKind::Sign(b'(' | b'[') => {
+                    if before == Some(made::FUNCTION) {
+                        made_at.get_or_insert(open.len());
+                    }
                     let is_computed = open.last() == Some(&true) && matches!(before, Some("{" | ","));
                     is_open |= is_computed;
                     open.push(false);
                 }
                 TokenKind::TemplateOpen if self.whole.as_bytes().get(token.start) == Some(&b'`') => open.push(false),
-                TokenKind::Sign(b')' | b']' | b'}') | TokenKind::TemplateClose => _ = open.pop(),
+                TokenKind::Sign(b')' | b']' | b'}') | TokenKind::TemplateClose => {
+                    open.pop();
+                    made_at = made_at.filter(|at| *at < open.len());
+                }
                 TokenKind::Spread => is_open |= open.last() == Some(&true),
                 TokenKind::Word | TokenKind::Literal
                     if open.last() == Some(&true) && matches!(before, Some("{" | ",")) =>

@@ -12,6 +12,8 @@
 mod definition;
 mod fields;
 mod groups;
+mod loading;
+mod made;
 mod reduce;
 mod reduction;
 mod spatial;
@@ -19,12 +21,13 @@ mod syntax;
 mod values;
 
 use super::error::{CompileError, MapError};
-use super::host::DocumentView;
+use super::host::{DocumentView, Host};
 use super::map::{Emit, Output};
 use super::value::Value;
 use definition::{Definition, SourceFunction};
 use json::Raw;
-use script::{Body, Document, Input, Limits, NoHost, Program, Run, Stored};
+use loading::Loader;
+use script::{Body, Document, Input, Limits, Program, Run, Stored};
 
 pub(crate) use fields::OTHERS;
 pub(crate) use reduce::{After, CompiledReduce, ScriptReduce, compile_reduce};
@@ -39,6 +42,8 @@ pub(crate) struct ScriptMap {
     pub makes_fields: bool,
     /// Whether it makes places or shapes.
     pub makes_spatial: bool,
+    /// The collections of documents that it loads and follows, each once.
+    pub referenced: Vec<String>,
 }
 
 /// What a text comes to.
@@ -74,17 +79,34 @@ pub(crate) fn compile(text: &str, sources: &str) -> Result<(super::Source, Compi
     if let Some(name) = function.not_supported().or_else(|| added.not_supported()) {
         return Err(Refusal::NotSupported(format!("{name}() in an index")));
     }
-    let makes_spatial = function.calls(spatial::FUNCTION) || added.calls(spatial::FUNCTION);
+    let mut referenced = Vec::new();
+    for code in [&function, &added] {
+        code.add_loaded(&mut referenced)?;
+    }
     if let Some(text) = function.as_csharp(&source) {
         return Ok((source, Compiled::Native(text)));
     }
-    let (names, makes_fields) = function.fields();
+    let (names, mut makes_fields) = function.fields();
+    let is_called = |name: &str| function.calls(name) || added.calls(name);
+    let makes_spatial = is_called(spatial::FUNCTION);
+    let mut declarations = sources.to_owned();
+    if makes_spatial {
+        declarations.push_str(spatial::DECLARATION);
+        declarations.push('\n');
+    }
+    if is_called(made::FUNCTION) {
+        makes_fields = true;
+        declarations.push_str(made::DECLARATION);
+        declarations.push('\n');
+    }
+    if function.loads() || added.loads() {
+        declarations.push_str(&loading::declaration(&referenced));
+    }
     let call = format!("({})(__document)", function.text);
-    let declarations = if makes_spatial { format!("{sources}\n{}", spatial::DECLARATION) } else { sources.to_owned() };
     let program = Program::new(&declarations, &["__document"], Body::Expression(&call), Limits::default())
         .map_err(wrong_script)?;
     program.check().map_err(wrong_script)?;
-    Ok((source, Compiled::Script(ScriptMap { program, names, makes_fields, makes_spatial })))
+    Ok((source, Compiled::Script(ScriptMap { program, names, makes_fields, makes_spatial, referenced })))
 }
 
 /// What is wrong with a text that the engine cannot compile.
@@ -98,18 +120,16 @@ fn wrong_script(error: script::Error) -> Refusal {
 
 impl ScriptMap {
     /// Maps a document: gives each object that the function gives.
-    pub fn run<'d>(&'d self, document: &DocumentView<'d>, emit: Emit<'_, 'd>) -> Result<(), MapError> {
-        let document = Document {
-            id: document.id.to_owned(),
-            json: whole(document).into(),
-            stored: Some(Stored {
-                change_vector: document.change_vector.to_string(),
-                last_modified: document.last_modified.to_string(),
-                ticks: document.last_modified.ticks(),
-            }),
-        };
+    pub fn run<'d>(
+        &'d self,
+        view: &DocumentView<'d>,
+        host: &mut dyn Host<'d>,
+        emit: Emit<'_, 'd>,
+    ) -> Result<(), MapError> {
+        let document = document(view);
         let run = Run { arguments: &[Input::Document(&document)], omits_undefined: true, ..Run::default() };
-        let outcome = self.program.run(&run, &mut NoHost).map_err(|error| MapError::Script(error.to_string()))?;
+        let outcome =
+            self.program.run(&run, &mut Loader { host }).map_err(|error| MapError::Script(error.to_string()))?;
         let value = Raw::new(&outcome.json);
         match value.kind() {
             json::Kind::Object => emit_object(&self.names, value, emit),
@@ -123,13 +143,29 @@ impl ScriptMap {
     }
 }
 
+/// A document as scripts take it.
+fn document(view: &DocumentView<'_>) -> Document {
+    Document {
+        id: view.id.to_owned(),
+        json: whole(view).into(),
+        stored: Some(Stored {
+            change_vector: view.change_vector.to_string(),
+            last_modified: view.last_modified.to_string(),
+            ticks: view.last_modified.ticks(),
+        }),
+    }
+}
+
 /// Gives the properties of an object as fields; those that are not among the names are in the last one, [`OTHERS`].
 fn emit_object<'d>(names: &'d [Box<str>], object: Raw<'_>, emit: Emit<'_, 'd>) -> Result<(), MapError> {
+    if made::is_field(object) {
+        return Err(MapError::Script("a field that is made has to be a property of what the map gives".to_owned()));
+    }
     let mut values = vec![Value::Missing; names.len()];
     let mut others = Vec::new();
     for (name, member) in object.members() {
         let name = name.decode();
-        let made = values::made_fields(member);
+        let made = made::made_fields(member)?;
         match names.iter().position(|known| **known == *name).and_then(|place| values.get_mut(place)) {
             _ if made.is_some() => others.extend(made.into_iter().flatten()),
             Some(value) if name != OTHERS => *value = values::owned(member),
@@ -154,8 +190,9 @@ fn whole(document: &DocumentView<'_>) -> Vec<u8> {
         _ => json.push(b'{'),
     }
     json.extend_from_slice(b"\"@metadata\":");
+    json.push(b'{');
     json.extend_from_slice(metadata);
-    json.push(b'}');
+    json.extend_from_slice(b"}}");
     json
 }
 

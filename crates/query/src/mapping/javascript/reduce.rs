@@ -8,10 +8,11 @@ use super::super::expression::Program;
 use super::super::limits::{SCRIPT_REDUCE_MEMORY_MAX, SCRIPT_REDUCE_STEPS_PER_VALUE, SCRIPT_REDUCE_TIME_MAX};
 use super::super::map::Emit;
 use super::super::value::Value;
+use super::loading::{self, NoLoader};
 use super::reduction::{Key, Reduction};
-use super::{Refusal, emit_object, groups, wrong_script};
+use super::{Refusal, emit_object, groups, made, spatial, wrong_script};
 use json::{Kind, Raw, Writer};
-use script::{Body, Input, Limits, NoHost, Run};
+use script::{Body, Input, Limits, Run};
 
 /// A compiled reduce.
 pub(crate) struct CompiledReduce {
@@ -38,6 +39,9 @@ pub(crate) struct ScriptReduce {
     pub makes_fields: bool,
 }
 
+/// What only maps may call.
+const OF_MAPS: [&str; 4] = [loading::LOAD, loading::NO_TRACKING, made::FUNCTION, spatial::FUNCTION];
+
 /// Compiles a reduce.
 ///
 /// * `sources`: JavaScript that it may call.
@@ -46,8 +50,8 @@ pub(crate) fn compile_reduce(text: &str, sources: &str) -> Result<CompiledReduce
     if let Some(name) = function.not_supported() {
         return Err(Refusal::NotSupported(format!("{name}() in a reduce")));
     }
-    if function.calls(super::spatial::FUNCTION) {
-        return Err(Refusal::NotSupported(format!("{}() in a reduce", super::spatial::FUNCTION)));
+    if let Some(name) = OF_MAPS.into_iter().find(|name| function.calls(name)) {
+        return Err(Refusal::NotSupported(format!("{name}() in a reduce")));
     }
     let before = groups::before(&key);
     let has_object_key = matches!(key, Key::Object(_));
@@ -78,7 +82,7 @@ impl ScriptReduce {
             steps_more: SCRIPT_REDUCE_STEPS_PER_VALUE.saturating_mul(elements.len() as u64),
             ..Run::default()
         };
-        let outcome = self.program.run(&run, &mut NoHost).map_err(|error| MapError::Script(error.to_string()))?;
+        let outcome = self.program.run(&run, &mut NoLoader).map_err(|error| MapError::Script(error.to_string()))?;
         let value = Raw::new(&outcome.json);
         match value.kind() {
             Kind::Object => emit_object(&self.names, value, emit),

@@ -1,7 +1,7 @@
 //! Maps in JavaScript: what they are compiled to, and what they give.
 
 use super::*;
-use crate::mapping::{DocumentView, Map, NoHost as NoOthers};
+use crate::mapping::{Attachment, DocumentView, FieldOptions, Following, Host, Map, NoHost as NoOthers, ScriptRefused};
 use std::borrow::Cow;
 
 const BODY: &str = r#"{"A":1,"B":{"C":"x"},"N":null,"T":["a","b"],"D":"2020-01-02T03:04:05.0000000Z","L":[{"P":"p1"},{"P":"p2"}],"F":1.50}"#;
@@ -10,7 +10,7 @@ fn document() -> DocumentView<'static> {
     DocumentView {
         id: "users/1",
         body: Raw::new(BODY.as_bytes()),
-        metadata: Raw::new(br#"{"@collection":"Users"}"#),
+        metadata: json::Properties::new(br#""@collection":"Users""#),
         collection: Cow::Borrowed("Users"),
         change_vector: Cow::Borrowed("A:1-x"),
         last_modified: documents::Date::from_ticks(639_309_192_023_834_988),
@@ -19,9 +19,16 @@ fn document() -> DocumentView<'static> {
 
 /// The outputs of a function, one in each line.
 fn outputs(function: &str, sources: &str) -> Result<String, MapError> {
-    let map = Map::compile_script(&format!("map('Users', {function})"), sources).unwrap();
+    outputs_with(function, sources, NoOthers).0
+}
+
+/// Likewise, with the host that was asked.
+fn outputs_with<H: Host<'static>>(function: &str, sources: &str, mut host: H) -> (Result<String, MapError>, H) {
+    // What is given borrows from the map.
+    let map: &'static Map =
+        Box::leak(Box::new(Map::compile_script(&format!("map('Users', {function})"), sources).unwrap()));
     let mut lines = String::new();
-    map.run(document(), &mut NoOthers, &mut |output| {
+    let run = map.run(document(), &mut host, &mut |output| {
         let mut json = Vec::new();
         for (name, value) in output.fields() {
             if !matches!(value, Value::Missing) {
@@ -32,8 +39,8 @@ fn outputs(function: &str, sources: &str) -> Result<String, MapError> {
         }
         lines.push_str(&format!("{}\n", String::from_utf8_lossy(&json).trim_end()));
         Ok(())
-    })?;
-    Ok(lines)
+    });
+    (run.map(|()| lines), host)
 }
 
 #[track_caller]
@@ -116,6 +123,146 @@ fn places_and_shapes_are_made() {
     );
 }
 
+/// Documents of the collection `Cities`, by their ids.
+struct Cities(Vec<(String, Following)>);
+
+impl<'d> Host<'d> for Cities {
+    fn load_document(
+        &mut self,
+        id: &str,
+        collection: &str,
+        following: Following,
+    ) -> Result<Option<DocumentView<'d>>, MapError> {
+        self.0.push((format!("{collection} {id}"), following));
+        let oslo = br#"{"Name":"Oslo","Big":5}"#;
+        let oslo = DocumentView { id: "cities/1", body: Raw::new(oslo), ..document() };
+        Ok((id == "cities/1" && collection == "Cities").then_some(oslo))
+    }
+
+    fn load_compare_exchange(&mut self, _: &str) -> Result<Option<Raw<'d>>, MapError> {
+        Ok(None)
+    }
+
+    fn load_attachment(&mut self, _: &str, _: &str) -> Result<Option<Attachment<'d>>, MapError> {
+        Ok(None)
+    }
+}
+
+#[test]
+fn documents_are_loaded() {
+    let check = |function: &str, expected: &str, asked: &[&str]| {
+        let (lines, host) = outputs_with(function, "", Cities(Vec::new()));
+        assert_eq!(lines.unwrap().trim_end(), expected, "{function}");
+        assert_eq!(host.0.iter().map(|(asked, _)| asked.as_str()).collect::<Vec<_>>(), asked, "{function}");
+    };
+    let one = ["Cities cities/1"];
+    check("u => { return { c: load('cities/1', 'Cities').Name } }", "c=\"Oslo\"", &one);
+    check("u => { return { c: load(u.N, 'Cities') === null, d: load(u.M, 'Cities').Name } }", "c=true d=null", &[]);
+    check("u => { return { c: load('x', 'Cities') === null } }", "c=true", &["Cities x"]);
+    check("u => { return { c: load('cities/1', 'Towns') === null } }", "c=true", &["Towns cities/1"]);
+    let of_city =
+        "u => { var c = load('cities/1', `Cities`); return { i: id(c), m: getMetadata(c)['@collection'], b: c.Big } }";
+    check(of_city, "i=\"cities/1\" m=\"Users\" b=5", &one);
+    let several = "u => ({ c: load(['cities/1', null, 'x'], 'Cities').map(c => c === null ? 'none' : c.Name) })";
+    check(several, "c=[\"Oslo\",\"none\",\"none\"]", &["Cities cities/1", "Cities x"]);
+    // Without the engine; the city's name is a text.
+    check("u => ({ a: u.A, c: load(u.B.C, 'Cities').Name })", "a=1", &["Cities x"]);
+    let (_, host) = outputs_with("u => { return { c: noTracking.load(u.B.C, u.B.C) } }", "", Cities(Vec::new()));
+    assert_eq!(host.0, [("x x".to_owned(), Following::Ignored)]);
+    let (_, host) = outputs_with("u => { return { c: load(u.B.C, 'Cities') } }", "", Cities(Vec::new()));
+    assert_eq!(host.0, [("Cities x".to_owned(), Following::Followed)]);
+    let of_sources = "function city(id) { return load(id, 'Cities') }";
+    let (lines, _) = outputs_with("u => { return { c: city('cities/1').Name } }", of_sources, Cities(Vec::new()));
+    assert_eq!(lines.unwrap(), "c=\"Oslo\"\n");
+}
+
+#[test]
+fn collections_of_loaded_documents_are_known() {
+    let of = |map: &str, sources: &str| Map::compile_script(map, sources).unwrap().referenced_collections().to_vec();
+    let maps = [
+        "map('Users', u => ({ a: load(u.A, 'As').B }))",
+        "map('Users', u => { var a = load(u.A, \"As\"), b = load([u.B], 'AS'); return { a: a.B, b: f(b) } })",
+        "map('Users', u => ({ a: x.load(u.A), b: load(load(f(u.A, 1), `As`).B, 'As').C, c: noTracking.load(u, u.B) }))",
+    ];
+    for map in maps {
+        assert_eq!(of(map, ""), ["As"], "{map}");
+    }
+    assert_eq!(of("map('Users', u => ({ a: f(u) + 1 }))", "function f(u) { return load(u.A, 'Bs') }"), ["Bs"]);
+    for (function, message) in [
+        ("u => ({ a: load(u.A) })", "was invoked with 1 arguments"),
+        ("u => ({ a: load(u.A, 'As', 3) })", "was invoked with 3 arguments"),
+        ("u => ({ a: load() })", "was invoked with 0 arguments"),
+        ("u => ({ a: noTracking.load(u.A) })", "was invoked with 1 arguments"),
+        ("u => ({ a: load(u.A, u.B) })", "as a text literal"),
+        ("u => ({ a: load(u.A, 'A' + 's') })", "as a text literal"),
+        ("u => ({ a: load(u.A, `A${u.B}`) })", "as a text literal"),
+        ("u => ({ a: load(u.A, '') })", "as a text literal"),
+        ("u => ({ a: this.load(u.A, 'As') })", "without 'this'"),
+    ] {
+        match Map::compile_script(&format!("map('Users', {function})"), "") {
+            Err(ScriptRefused::Wrong(error)) => assert!(error.message.contains(message), "{function}: {error:?}"),
+            other => panic!("{function}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_loads_wrongly_is_an_error_of_the_document() {
+    for (function, message) in [
+        ("u => { return { a: load(u.A, 'As') } }", "needs an id or an array of ids, but got: load(1, As)"),
+        ("u => { return { a: load([u.A], 'As') } }", "but got: load([1], As)"),
+        ("u => { var l = load, x = load(u.B.C, 'As'); return { a: l(u.B.C, u.B.C) } }", "as a text literal"),
+        ("u => { var l = load; return { a: l(u.B.C) } }", "documents are loaded by load(id, collection)"),
+    ] {
+        let error = outputs_with(function, "", Cities(Vec::new())).0.unwrap_err().to_string();
+        assert!(error.contains(message), "{function}: {error}");
+    }
+}
+
+#[test]
+fn fields_are_made() {
+    let made = |function: &str, expected: &str| {
+        let map = Map::compile_script(&format!("map('Users', {function})"), "").unwrap();
+        let mut found = Vec::new();
+        assert!(map.makes_fields(), "{function}");
+        map.run(document(), &mut NoOthers, &mut |output| {
+            if let Some(Value::Array(values)) = output.values.last() {
+                for value in values.iter() {
+                    let Value::Field(made) = value else { panic!("{value:?}") };
+                    let FieldOptions { storage, indexing, term_vector } = &made.options;
+                    let options = [storage, indexing, term_vector].map(|option| option.as_deref().unwrap_or("-"));
+                    let json = String::from_utf8(made.value.to_json()).unwrap();
+                    found.push(format!("{}={json} {}", made.name, options.join(" ")));
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(found.join("; "), expected, "{function}");
+        map.output_fields().join(" ")
+    };
+    made("u => ({ _: createField('d' + u.A, u.B.C, {}) })", "d1=\"x\" - - -");
+    let options = "{ indexing: 'exact', Storage: true, termVector: 'WithPositions' }";
+    let names =
+        made(&format!("u => ({{ _: createField('d', u.T, {options}) }})"), "d=[\"a\",\"b\"] Yes Exact WithPositions");
+    assert_eq!(names, "_", "options are no fields");
+    made(
+        "u => ({ _: u.L.map(l => createField(l.P, 1, { storage: false, indexing: null })) })",
+        "p1=1 No - -; p2=1 No - -",
+    );
+    made("u => ({ x: createField('d', u.N, {}), _: createField('e', u.M, {}) })", "d=null - - -");
+    for function in [
+        "u => ({ _: createField('d', 1) })",
+        "u => ({ _: createField(u.A, 1, {}) })",
+        "u => ({ _: createField('', 1, {}) })",
+        "u => ({ _: createField('d', 1, { indexing: 'Blah' }) })",
+        "u => ({ _: createField('d', 1, { vector: {} }) })",
+        "u => { return createField('d', 1, {}) }",
+    ] {
+        assert!(matches!(outputs(function, ""), Err(MapError::Script(_))), "{function}");
+    }
+}
+
 #[test]
 fn what_fails_is_an_error_of_the_document() {
     for function in ["u => { throw 'no' }", "u => ({ a: u.B.C.foo() })", "u => { for (;;) {} }"] {
@@ -137,7 +284,7 @@ fn what_is_none_is_refused() {
         assert!(matches!(compile(text, ""), Err(Refusal::Wrong(_))), "{text}");
     }
     for (text, feature) in [
-        ("map('Users', u => ({ a: load(u.F, 'Users').A }))", "load() in an index"),
+        ("map('Users', u => ({ a: loadPath(u, 'F').A }))", "loadPath() in an index"),
         ("counters.map('Users', c => ({ a: c.Value }))", "indexes over counters"),
         ("timeSeries.map('Users', 'x', c => ({ a: c.Value }))", "indexes over timeSeries"),
     ] {
@@ -147,9 +294,9 @@ fn what_is_none_is_refused() {
         }
     }
     // What is added is asked as well: it would find nothing, without a word.
-    let added = "function city(u) { return load(u.C, 'Cities').Name }";
+    let added = "function city(u) { return cmpxchg(u.C).Name }";
     match compile("map('Users', u => ({ a: city(u) }))", added) {
-        Err(Refusal::NotSupported(name)) => assert_eq!(name, "load() in an index"),
+        Err(Refusal::NotSupported(name)) => assert_eq!(name, "cmpxchg() in an index"),
         other => panic!("{other:?}"),
     }
 }

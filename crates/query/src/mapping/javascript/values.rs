@@ -34,24 +34,3 @@ pub(super) fn field<'d>(name: &str, value: Raw<'_>) -> Value<'d> {
     let options = FieldOptions::default();
     Value::Field(Rc::new(DynamicField { name: Cow::Owned(name.to_owned()), value: owned(value), options }))
 }
-
-/// The fields that a value makes: it is `{ $name, $value, $options }`, or an array of those.
-pub(super) fn made_fields<'d>(value: Raw<'_>) -> Option<Vec<Value<'d>>> {
-    match value.kind() {
-        Kind::Object => made_field(value).map(|field| vec![field]),
-        Kind::Array => value.elements().map(made_field).collect::<Option<Vec<_>>>().filter(|fields| !fields.is_empty()),
-        _ => None,
-    }
-}
-
-fn made_field<'d>(value: Raw<'_>) -> Option<Value<'d>> {
-    let name = value.get("$name")?.as_str()?.into_owned();
-    let options = value.get("$options");
-    let option = |name: &str| match options?.get(name)?.kind() {
-        Kind::Bool => Some(if options?.get(name)?.as_bool() == Some(true) { "Yes" } else { "No" }.to_owned()),
-        _ => options?.get(name)?.as_str().map(|text| text.into_owned()),
-    };
-    let options =
-        FieldOptions { storage: option("storage"), indexing: option("indexing"), term_vector: option("termVector") };
-    Some(Value::Field(Rc::new(DynamicField { name: Cow::Owned(name), value: owned(value.get("$value")?), options })))
-}

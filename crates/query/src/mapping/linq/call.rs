@@ -237,6 +237,7 @@ fn is_of_the_database(function: Function) -> bool {
     matches!(
         function,
         Function::LoadDocument
+            | Function::LoadDocumentUnfollowed
             | Function::LoadCompareExchangeValue
             | Function::LoadAttachment
             | Function::LoadAttachments
