@@ -33,6 +33,10 @@ fn a_map_in_javascript_is_indexed() {
     check(&wire, "Plain", "a = 1", &["u/1"]);
     check(&wire, "Plain", "t = 'b'", &["u/1"]);
     check(&wire, "Plain", "n = null", &["u/1"]);
+    put(&wire, "Nothing", "map('Users', u => ({ p: u.Nope.P }))", "");
+    check(&wire, "Nothing", "p = null", &["u/1", "u/2"]);
+    put(&wire, "Length", "map('Users', u => ({ l: u.D.length }))", "");
+    check(&wire, "Length", "l = 28", &["u/1"]);
     let query = r#"{"Query":"from index 'Plain' where zz = 1"}"#;
     wire.check_error(
         "POST /databases/db/queries",

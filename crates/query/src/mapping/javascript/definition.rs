@@ -128,21 +128,28 @@ impl SourceFunction<'_> {
         if self.word(place) != Some(parameter) {
             return None;
         }
-        text.push_str(parameter);
-        self.path_as_csharp(place + 1, text)
-    }
-
-    /// `.B.C` in C#, with the place behind it.
-    fn path_as_csharp(&self, first: usize, text: &mut String) -> Option<usize> {
-        let mut place = first;
+        let mut path = parameter.to_owned();
+        let mut place = place + 1;
+        let mut holders = Vec::new();
         while self.word(place) == Some(".") {
-            // What C# makes of the members of documents, texts and dates, JavaScript does not.
-            let has_meaning = |name: &str| name == "Id" || Property::of(name).is_some();
-            let member = self.word(place + 1).filter(|name| is_plain(name) && !has_meaning(name))?;
-            text.push_str(&format!(".{member}"));
+            let member = self.member(place + 1)?;
+            holders.push(format!("{path} == null"));
+            path.push_str(&format!(".{member}"));
             place += 2;
         }
-        (place > first).then_some(place)
+        match holders.get(1..)? {
+            [] => text.push_str(&path),
+            // A member of nothing is null in JavaScript, and missing in C#.
+            holders => text.push_str(&format!("({} ? null : {path})", holders.join(" || "))),
+        }
+        Some(place)
+    }
+
+    /// The name of a member, if it means the same in C#.
+    fn member(&self, place: usize) -> Option<&str> {
+        // What C# makes of the members of documents, texts and dates, JavaScript does not; and JavaScript knows the length of texts.
+        let has_meaning = |name: &str| ["Id", "length"].contains(&name) || Property::of(name).is_some();
+        self.word(place).filter(|name| is_plain(name) && !has_meaning(name))
     }
 
     /// The same in C#, if it gives one object of plain properties: `x => ({ a: x.A, b: x.B.C, c: load(x.D, 'Ds').E })`.
@@ -174,7 +181,9 @@ impl SourceFunction<'_> {
                 }
                 text.push_str(&format!(", \"{collection}\")"));
                 // Of a whole document C# indexes the text.
-                place = self.path_as_csharp(place + 3, &mut text)?;
+                let member = self.member(place + 4).filter(|_| self.word(place + 3) == Some("."))?;
+                text.push_str(&format!(".{member}"));
+                place += 5;
             } else {
                 place = self.members_as_csharp(place, parameter, &mut text)?;
             }

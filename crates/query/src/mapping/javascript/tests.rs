@@ -56,12 +56,16 @@ fn plain_properties_run_without_the_engine() {
     };
     assert_eq!(
         csharp("map('Users', u => ({ a: u.A, b: u.B.C, }))").as_deref(),
-        Some("docs[\"Users\"].Select(u => new { a = u.A, b = u.B.C })")
+        Some("docs[\"Users\"].Select(u => new { a = u.A, b = (u.B == null ? null : u.B.C) })")
     );
     assert_eq!(csharp("map(\"@all_docs\", u => ({a: u.A}));").as_deref(), Some("docs.Select(u => new { a = u.A })"));
     for text in [
         "u => ({ a: u })",
         "u => ({ a: u.A.Length })",
+        "u => ({ a: u.A.length })",
+        "u => ({ a: load(u.A, 'Bs') })",
+        "u => ({ a: load(u.A, 'Bs').C.D })",
+        "u => ({ a: load(u.A, 'Bs').length })",
         "u => ({ a: u.A + 1 })",
         "u => ({ a: v.A })",
         "u => { return { a: u.A } }",
@@ -69,7 +73,19 @@ fn plain_properties_run_without_the_engine() {
     ] {
         assert_eq!(csharp(&format!("map('Users', {text})")), None, "{text}");
     }
-    check("u => ({ a: u.A, b: u.B.C, m: u.M.x, f: u.F, t: u.T })", "a=1 b=\"x\" f=1.50 t=[\"a\",\"b\"]");
+    assert_eq!(
+        csharp("map('Users', u => ({ a: load(u.A, 'Bs').C }))").as_deref(),
+        Some("docs[\"Users\"].Select(u => new { a = LoadDocument(u.A, \"Bs\").C })")
+    );
+    // As in the reference, a member of nothing is null, and what an object lacks is missing.
+    for function in [
+        "u => ({ a: u.A, b: u.B.C, m: u.M.x, n: u.B.x, o: u.x, p: u.M.x.y, t: u.T })",
+        "u => { return { a: u.A, b: u.B.C, m: u.M.x, n: u.B.x, o: u.x, p: u.M.x.y, t: u.T } }",
+    ] {
+        check(function, "a=1 b=\"x\" m=null p=null t=[\"a\",\"b\"]");
+    }
+    check("u => ({ f: u.F })", "f=1.50");
+    check("u => ({ l: u.B.C.length })", "l=1");
 }
 
 #[test]
