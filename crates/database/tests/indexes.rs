@@ -367,8 +367,8 @@ fn indexes_are_stopped_started_disabled_and_enabled() {
         assert_eq!((names.status(), ages.status()), (IndexingStatus::Paused, IndexingStatus::Disabled));
         put(&database, "users/2", &user("bob"));
         // A third that is brought up to date after them tells that they had their chance.
-        let third = indexes.covering_or_new(&by(&["Third"])).unwrap();
-        wait(&database, &third);
+        indexes.put(defined("Third", "from u in docs.Users select new { u.Third }"), IndexSettings::default()).unwrap();
+        wait(&database, &indexes.by_name("Third").unwrap());
         assert_eq!([&names, &ages].map(|index| index.read().unwrap().entry_count()), [1, 1]);
         indexes.pause(&names, false);
         wait(&database, &names);
@@ -376,7 +376,7 @@ fn indexes_are_stopped_started_disabled_and_enabled() {
         indexes.pause(&ages, false);
         assert_eq!(ages.status(), IndexingStatus::Disabled, "starting does not enable");
         indexes.pause_all(true);
-        assert!(indexes.covering_or_new(&by(&["Fourth"])).unwrap().status() == IndexingStatus::Paused);
+        assert!(indexes.covering_or_new(&by(&["Name", "Fourth"])).unwrap().status() == IndexingStatus::Paused);
     }
     let databases = open(folder.path());
     let database = databases.find("x").unwrap();
@@ -404,4 +404,23 @@ fn a_disabled_automatic_index_is_the_last_choice() {
     wait(&database, &wide);
     indexes.change(&wide, |settings| settings.is_disabled = true).unwrap();
     assert!(Arc::ptr_eq(&wide, &indexes.covering_or_new(&by(&["Name"])).unwrap()));
+}
+
+/// Two who put a replacement in place at once: the second must not take it for what it replaces.
+#[test]
+fn a_replacement_replaces_once() {
+    let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
+    let database = databases.find_or_create("x").unwrap();
+    let indexes = database.indexes();
+    put(&database, "users/1", &user("ann"));
+    for round in 0..100 {
+        let map = format!("from u in docs.Users select new {{ N = u.Age + {round} }}");
+        indexes.put(defined("X", &map), IndexSettings::default()).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| indexes.replace_now("X").unwrap());
+            }
+        });
+        assert!(indexes.by_name("X").is_some(), "round {round}: {:?}", names(&database));
+    }
 }

@@ -31,6 +31,9 @@ pub(crate) const WORD_PARTS_MAX: usize = 32;
 /// Words, phrases and wildcards of one text that is searched for, as in Lucene. Each is a list or a walk through terms.
 pub const SEARCH_CLAUSES_MAX: usize = 1024;
 
+/// Words of a phrase. In each text that has them all, all their places are gone through.
+pub const PHRASE_WORDS_MAX: usize = 128;
+
 /// Words that a misspelled one is taken for, the likest: as in Lucene.
 pub const FUZZY_WORDS_MAX: usize = 1024;
 
@@ -70,8 +73,14 @@ pub const FACET_TERMS_SIZE_MAX: usize = 64 << 20;
 /// Bytes of a compiled regular expression of a condition.
 pub(crate) const REGEX_SIZE_MAX: usize = 1 << 20;
 
-/// Positions of one shape, of a document or a query. Two shapes of so many are compared in about a second.
+/// Positions of one shape, a circle counted as one.
 pub const SHAPE_POSITIONS_MAX: usize = 32 * 1024;
+
+/// Positions of one shape of a query. One of so many is compared with one of [`SHAPE_POSITIONS_MAX`] in some seconds.
+pub const SHAPE_POSITIONS_OF_QUERY_MAX: usize = 4 * 1024;
+
+/// Pairs of positions of two shapes that are compared between two looks at whether to go on.
+pub(crate) const POSITION_PAIRS_PER_LOOK: usize = 4 * 1024;
 
 /// Cells that a shape of a query is covered with. Each is a search in the index; the fewer there are, the more entries lie on the border and
 /// are compared one by one.

@@ -131,6 +131,10 @@ pub(crate) const BULK_INSERT_PART_SIZE: usize = 1 << 20;
 /// What a feed of changes keeps for sockets that have not taken it yet, in bytes, about. A socket that is further behind is
 /// closed: its client connects again and loads anew what it holds.
 pub(crate) const CHANGES_KEPT_SIZE_MAX: usize = 8 << 20;
+/// Documents that a definition is tried on, if it is not said.
+pub(crate) const SAMPLE_COUNT: u64 = 100;
+/// Documents that a definition may be tried on.
+pub(crate) const SAMPLE_COUNT_MAX: u64 = 10_000;
 /// What happened to indexes that is kept for one who watches them and is slow. More sends that one away.
 pub(crate) const INDEX_CHANGES_KEPT_MAX: usize = 1024;
 

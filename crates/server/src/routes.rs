@@ -218,9 +218,10 @@ pub static ROUTES: &[Route] = &[
     now("DELETE", "/databases/*/indexes/errors", ReadWrite, indexes::clear_errors),
     later("POST", "/databases/*/indexes/set-lock", ReadWrite, pending!(indexes::set_lock)),
     later("POST", "/databases/*/indexes/set-priority", ReadWrite, pending!(indexes::set_priority)),
+    later("POST", "/databases/*/indexes/test", Admin, pending!(indexes::test)),
     later("POST", "/databases/*/indexes/replace", ReadWrite, pending!(indexes::replace)),
-    now("POST", "/databases/*/admin/indexes/start", Admin, indexes::start),
-    now("POST", "/databases/*/admin/indexes/stop", Admin, indexes::stop),
+    later("POST", "/databases/*/admin/indexes/start", Admin, pending!(indexes::start)),
+    later("POST", "/databases/*/admin/indexes/stop", Admin, pending!(indexes::stop)),
     later("POST", "/databases/*/admin/indexes/enable", Admin, pending!(indexes::enable)),
     later("POST", "/databases/*/admin/indexes/disable", Admin, pending!(indexes::disable)),
     // Known to clients, and not there yet.

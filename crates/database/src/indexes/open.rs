@@ -1,12 +1,13 @@
 //! One open index: its definition, its storage, how far it is, and who waits for it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use documents::{Date, Etag, LastEtags, Snapshot};
 use parking_lot::Mutex;
-use query::definition::{IndexDefinition, IndexSettings, IndexSource};
+use query::definition::{IndexDefinition, IndexSettings, IndexSource, MapIndex};
 use query::index::{IndexSnapshot, Progress};
 use query::indexing::{Failure, Indexer, is_behind, progress_of};
 
@@ -139,6 +140,38 @@ impl Index {
             is_removed: AtomicBool::new(false),
             last_query: AtomicU64::new(0),
         })
+    }
+
+    /// One in memory that no database has, with the first documents of a snapshot: for who tries a definition. What failed is told by
+    /// [`Self::errors`].
+    ///
+    /// * `count_max`: documents.
+    /// * `goes_on`: asked before each document; false ends it early.
+    ///
+    /// # Errors
+    ///
+    /// The documents cannot be read.
+    pub fn sample(
+        definition: Arc<MapIndex>,
+        documents: &Snapshot<'_>,
+        count_max: u64,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Index> {
+        let store = query::index::Index::in_memory(storage::Options::default())?;
+        let definition = IndexDefinition::Map(definition);
+        let stored = StoredIndex::new(definition, IndexSettings::default(), false, Date::now());
+        let index = Index::new(stored, store, None)?;
+        index.indexer.lock().set_batches_of(1);
+        let mut workplace = Workplace::default();
+        for _ in 0..count_max {
+            match index.take_turn(documents, &mut workplace) {
+                Ok((_, true)) => break,
+                Ok((_, false)) | Err(Error::Index(query::index::Error::TooManyFailures { .. })) if goes_on() => {}
+                Ok((_, false)) | Err(Error::Index(query::index::Error::TooManyFailures { .. })) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(index)
     }
 
     /// Its name; that of a replacement until it replaces.

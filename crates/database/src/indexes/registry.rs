@@ -253,7 +253,8 @@ impl Indexes {
     /// Puts a replacement, which has all that there is now, in place of the other.
     pub(super) fn replace(&self, replacement: &Arc<Index>) -> Result<()> {
         let _changing = self.changing.lock();
-        if replacement.is_removed() {
+        // Somebody else may have been quicker: what stands in already must not be taken for what it stands in for.
+        if replacement.is_removed() || !replacement.is_replacement() {
             return Ok(());
         }
         let name = replacement.definition().name();

@@ -8,8 +8,9 @@ use crate::definition::Fields;
 use crate::index::{
     EntryId, EntryIds, EntrySet, Error, FieldNumber, IndexEntry, IndexSnapshot, Kind, Result, Term, TermRange,
 };
+use crate::limits::{POSITION_PAIRS_PER_LOOK, SHAPE_POSITIONS_OF_QUERY_MAX};
 use crate::plan::{DistanceKey, FieldUse, SpatialQuery};
-use crate::spatial::{Operation, Position, Shape, SpatialOptions};
+use crate::spatial::{Operation, Position, Shape, ShapeError, SpatialOptions};
 use std::collections::BinaryHeap;
 use std::ops::Bound;
 
@@ -35,6 +36,13 @@ pub(super) fn entries<E: From<Error>>(
     let options = fields.spatial(field);
     // What is asked for has to make sense even where there is nothing.
     let asked = options.shape(query.geometry.clone(), query.units).map_err(Error::from)?;
+    let count = asked.position_count();
+    if count > SHAPE_POSITIONS_OF_QUERY_MAX {
+        return Err(Error::Shape(ShapeError(format!(
+            "a shape of {count} positions exceeds the limit SHAPE_POSITIONS_OF_QUERY_MAX = {SHAPE_POSITIONS_OF_QUERY_MAX}"
+        )))
+        .into());
+    }
     let Some(number) = index.field(&fields.kept(field).0)? else { return Ok(EntrySet::new()) };
     let finding = Finding { index, number, options, asked, look };
     if query.operation != Operation::Disjoint {
@@ -86,24 +94,30 @@ impl<E: From<Error>> Finding<'_, E> {
         open.subtract(&found);
         let mut entries = open.entries();
         while let Some(id) = entries.next()? {
-            look()?;
-            if self.holds(id, operation)? {
+            let (holds, pair_count) = self.holds(id, operation)?;
+            // Looks are counted: what took long looks as often as others would have meanwhile.
+            (0..1 + pair_count / POSITION_PAIRS_PER_LOOK).try_for_each(|_| look())?;
+            if holds {
                 found.insert(id);
             }
         }
         Ok(found)
     }
 
-    /// Whether any of an entry's shapes lies so.
-    fn holds(&self, id: EntryId, operation: Operation) -> Result<bool, Error> {
+    /// Whether any of an entry's shapes lies so, and how many pairs of positions were compared.
+    fn holds(&self, id: EntryId, operation: Operation) -> Result<(bool, usize), Error> {
         let space = &self.options.space;
-        let mut holds = false;
+        let (mut holds, mut pair_count) = (false, 0);
+        let count = self.asked.position_count();
         self.index.known_entry(id)?.each_shape(self.number, |bytes| {
             let shape = Shape::decode(bytes, space).ok_or_else(broken)?;
-            holds = holds || operation.holds(&shape, &self.asked, space);
+            if !holds {
+                holds = operation.holds(&shape, &self.asked, space);
+                pair_count += count * shape.position_count();
+            }
             Ok(())
         })?;
-        Ok(holds)
+        Ok((holds, pair_count))
     }
 }
 

@@ -54,6 +54,12 @@ pub enum Error {
     /// A query asks for what is like an entry, and none is there to be compared with.
     #[error("the condition of moreLikeThis() did not yield any documents that could be used as a base of comparison")]
     NothingToCompare,
+    /// A query asks for a phrase of too many words.
+    #[error("a phrase of {count} words exceeds the limit PHRASE_WORDS_MAX = {}", crate::limits::PHRASE_WORDS_MAX)]
+    LongPhrase {
+        /// Its words.
+        count: usize,
+    },
     /// Something is no shape, or not within the bounds of its field. Ask for another one; the document cannot be indexed so.
     #[error(transparent)]
     Shape(#[from] crate::spatial::ShapeError),

@@ -17,6 +17,8 @@ pub struct Indexer {
     sources: Vec<IndexSource>,
     has_references: bool,
     makes: Makes,
+    /// Documents and tombstones of a batch.
+    batch_count_max: u64,
 }
 
 /// What becomes of documents.
@@ -113,7 +115,15 @@ impl Indexer {
                 }
             },
         };
-        Ok(Indexer { sources: definition.sources(), has_references: definition.has_references(), makes })
+        let (sources, has_references) = (definition.sources(), definition.has_references());
+        Ok(Indexer { sources, has_references, makes, batch_count_max: BATCH_DOCUMENTS as u64 })
+    }
+
+    /// Makes batches smaller.
+    ///
+    /// * `count_max`: documents and tombstones of each.
+    pub fn set_batches_of(&mut self, count_max: u64) {
+        self.batch_count_max = count_max.min(BATCH_DOCUMENTS as u64);
     }
 
     /// Brings the next documents and tombstones of a snapshot into the index: one batch, one transaction.
@@ -132,13 +142,14 @@ impl Indexer {
         let before = progress_of(&snapshot, &self.sources)?;
         let mut progress = before.clone();
         let mut step = Step { is_done: true, ..Step::default() };
-        let Indexer { sources, has_references, makes } = self;
+        let Indexer { sources, has_references, makes, batch_count_max } = self;
         let mut asked = Vec::new();
         let mut filling = Filling {
             makes,
             index,
             documents,
             has_references: *has_references,
+            batch_count_max: *batch_count_max,
             asked: &mut asked,
             batch: &mut *batch,
             step: &mut step,
@@ -199,6 +210,7 @@ struct Filling<'f> {
     index: &'f Index,
     documents: &'f Snapshot<'f>,
     has_references: bool,
+    batch_count_max: u64,
     asked: &'f mut Vec<Vec<u8>>,
     batch: &'f mut Batch,
     step: &'f mut Step,
@@ -231,7 +243,11 @@ fn tombstones_after<'d>(
 }
 
 /// The documents of a collection, or all, behind an etag.
-fn documents_after<'d>(documents: &'d Snapshot<'_>, collection: Option<&str>, etag: Etag) -> Result<ByEtag<'d>> {
+pub(super) fn documents_after<'d>(
+    documents: &'d Snapshot<'_>,
+    collection: Option<&str>,
+    etag: Etag,
+) -> Result<ByEtag<'d>> {
     Ok(match collection {
         None => documents.after(etag),
         Some(collection) => documents.collection_after(collection, etag)?,
@@ -398,7 +414,7 @@ impl Filling<'_> {
 
     fn is_full(&self) -> bool {
         let gathered = if let Makes::Groups(groups) = &*self.makes { groups.size() } else { 0 };
-        self.step.indexed + self.step.removed >= BATCH_DOCUMENTS as u64 || self.batch.size() + gathered >= BATCH_BYTES
+        self.step.indexed + self.step.removed >= self.batch_count_max || self.batch.size() + gathered >= BATCH_BYTES
     }
 }
 

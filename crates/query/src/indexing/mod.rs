@@ -14,7 +14,9 @@ mod mapped;
 mod mapped_groups;
 mod places;
 mod reduce_tree;
+mod sample;
 pub(crate) mod terms;
 
 pub use indexer::{Failure, Indexer, Step, is_behind, progress_of};
 pub use limits::{BATCH_BYTES, BATCH_DOCUMENTS};
+pub use sample::map_results;

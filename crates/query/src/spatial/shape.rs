@@ -146,6 +146,12 @@ impl Shape {
     ///
     /// [`ShapeError`] if it is not within the space, or no ring closes.
     pub fn new(geometry: Geometry, space: &Space, unit: f64) -> Result<Shape, ShapeError> {
+        let count = geometry.parts.iter().map(position_count).fold(0, usize::saturating_add);
+        if count > SHAPE_POSITIONS_MAX {
+            return Err(ShapeError(format!(
+                "a shape of {count} positions exceeds the limit SHAPE_POSITIONS_MAX = {SHAPE_POSITIONS_MAX}"
+            )));
+        }
         let parts = geometry.parts.into_iter().map(|part| {
             let part = checked(part, space, unit)?;
             Ok(Placed { bounds: bounds(&part, space), part })
@@ -189,13 +195,8 @@ impl Shape {
     }
 
     /// How many positions it has: what comparing with it costs.
-    pub(super) fn position_count(&self) -> usize {
-        let count = |placed: &Placed| match &placed.part {
-            Part::Point(_) | Part::Circle { .. } => 1,
-            Part::Line(line) => line.len(),
-            Part::Polygon(rings) => rings.iter().map(Vec::len).sum(),
-        };
-        self.parts.iter().map(count).sum()
+    pub fn position_count(&self) -> usize {
+        self.parts.iter().map(|placed| position_count(&placed.part)).sum()
     }
 
     /// Appends what an index keeps of it; nothing of an empty shape.
@@ -291,18 +292,16 @@ fn take_positions(bytes: &mut &[u8]) -> Option<Vec<Position>> {
     (0..count).map(|_| take_position(bytes)).collect()
 }
 
-/// Checks a part, and brings it into the unit of the space and into one piece.
-fn checked(part: Part, space: &Space, unit: f64) -> Result<Part, ShapeError> {
-    let count = match &part {
+fn position_count(part: &Part) -> usize {
+    match part {
         Part::Point(_) | Part::Circle { .. } => 1,
         Part::Line(line) => line.len(),
         Part::Polygon(rings) => rings.iter().map(Vec::len).sum(),
-    };
-    if count > SHAPE_POSITIONS_MAX {
-        return Err(ShapeError(format!(
-            "a shape of {count} positions exceeds the limit SHAPE_POSITIONS_MAX = {SHAPE_POSITIONS_MAX}"
-        )));
     }
+}
+
+/// Checks a part, and brings it into the unit of the space and into one piece.
+fn checked(part: Part, space: &Space, unit: f64) -> Result<Part, ShapeError> {
     Ok(match part {
         Part::Point(at) => Part::Point(space.check(at)?),
         Part::Circle { center, radius } => {

@@ -316,3 +316,15 @@ fn documents_that_values_of_a_facet_name_are_included() {
     assert_eq!(included("from index 'I' select facet(Employee) include Other"), [""; 0]);
     assert_eq!(included("from index 'I' select facet(Employee)"), [""; 0]);
 }
+
+#[test]
+fn a_sum_beyond_all_numbers_is_named() {
+    let wire = Wire::with_database();
+    for id in ["a/1", "a/2"] {
+        wire.put(id, r#"{"A":1.7e308,"G":"x","@metadata":{"@collection":"As"}}"#);
+    }
+    let body = r#"{"Indexes":[{"Name":"I","Maps":["from a in docs.As select new { a.A, a.G }"]}]}"#;
+    assert_eq!(wire.call("PUT /databases/db/admin/indexes", body).status, 201);
+    let answer = ask(&wire, "from index 'I' select facet(G, sum(A))", "{}").text();
+    assert!(answer.contains(r#""Sum":"Infinity""#), "{answer}");
+}

@@ -509,3 +509,52 @@ fn the_record_of_a_database_tells_of_its_indexes() {
     let refused = wire.call_with("PUT /admin/databases?name=db", &[&etag], &record.to_vec());
     refused.check_error(501, "RavenException", &message);
 }
+
+/// The answer has the form of the reference's, and says besides what went wrong.
+#[test]
+fn a_definition_is_tried_on_some_documents_without_an_index_of_it() {
+    let wire = Wire::with_database();
+    for age in 0..6 {
+        wire.put(
+            &format!("u/{age}"),
+            &format!(r#"{{"Name":"n{}","Age":{age},"@metadata":{{"@collection":"Users"}}}}"#, age % 3),
+        );
+    }
+    let test = |definition: &str, more: &str| {
+        wire.call("POST /databases/db/indexes/test", &format!(r#"{{"IndexDefinition":{definition}{more}}}"#))
+    };
+    let map = r#"{"Name":"X","Maps":["from u in docs.Users select new { u.Name, Twice = u.Age * 2 }"]}"#;
+    let answer = test(map, r#","Query":"from index 'X' where Name = 'n1'","MaxDocumentsToProcess":4"#);
+    let text = answer.text();
+    let entry =
+        r#"{"IndexEntries":[{"Name":"n1","Twice":"2","id()":"u/1"}],"QueryResults":[{"Name":"n1","Age":1,"@metadata""#;
+    assert!(answer.status == 200 && text.starts_with(entry), "{text}");
+    let mapped = r#""MapResults":[{"Name":"n0","Twice":0},{"Name":"n1","Twice":2},{"Name":"n2","Twice":4},{"Name":"n0","Twice":6}],"ReduceResults":[],"HasDynamicFields":false,"IsStale":true,"IndexType":"Map","Errors":[]}"#;
+    assert!(text.ends_with(mapped), "{text}");
+    let reduce = r#"{"Maps":["from u in docs.Users select new { u.Name, C = 1 }"],"Reduce":"from r in results group r by r.Name into g select new { Name = g.Key, C = g.Sum(x => x.C) }"}"#;
+    let text = test(reduce, "").text();
+    let groups = r#""ReduceResults":[{"Name":"n0","C":2"#;
+    assert!(text.contains(groups) && text.contains(r#""IsStale":false,"IndexType":"MapReduce""#), "{text}");
+    let failing = test(r#"{"Maps":["from u in docs.Users select new { Q = 6 / u.Age }"]}"#, "").text();
+    assert!(failing.contains(r#""Document":"u/0","Action":"Map","Error":"Attempted to divide by zero.""#), "{failing}");
+    assert!(failing.contains(r#""MapResults":[{"Q":6},{"Q":3},{"Q":2},{"Q":1},{"Q":1}]"#), "{failing}");
+    assert!(names(&wire).is_empty(), "nothing is left of it");
+    let message = "'MaxDocumentsToProcess' must be from 1 to the limit SAMPLE_COUNT_MAX = 10000";
+    test(map, r#","MaxDocumentsToProcess":0"#).check_error(400, "BadRequestException", message);
+    let message = "The query must be one of the index";
+    test(map, r#","Query":"from Users where Name = 'n1'""#).check_error(400, "BadRequestException", message);
+    test(map, r#","Query":"from index 'X' where Nope = 1""#).check_error(
+        500,
+        "ArgumentException",
+        "The field 'Nope' is not indexed",
+    );
+    let compile = test(r#"{"Maps":["from u in docs.Users select new { Q = 1 / }"]}"#, "");
+    compile.check_error(500, "IndexCompilationException", "Failed to compile index Test");
+    wire.check_error(
+        "POST /databases/db/indexes/test",
+        "{}",
+        400,
+        "BadRequestException",
+        "Index must have an IndexDefinition field",
+    );
+}

@@ -439,3 +439,26 @@ fn entries_like_another_one_are_found() {
         message,
     );
 }
+
+/// A long phrase over a text that has its words everywhere is answered quickly, and one that is longer is refused.
+#[test]
+fn phrases_have_a_bound() {
+    let wire = Wire::with_database();
+    let text = "x ".repeat(50_000);
+    wire.put("a", &format!(r#"{{"T":"{text}","@metadata":{{"@collection":"Texts"}}}}"#));
+    let ask = |count: usize, wrap: &str| {
+        let phrase = format!("\\\"{}\\\"", "x ".repeat(count).trim_end());
+        let condition = format!("search(T, '{phrase}')");
+        let condition = if wrap.is_empty() { condition } else { format!("proximity({condition}, {wrap})") };
+        wire.call(
+            "POST /databases/db/queries",
+            &format!(r#"{{"Query":"from Texts where {condition} select id()","WaitForNonStaleResults":true}}"#),
+        )
+    };
+    for wrap in ["", "1000000"] {
+        let answer = ask(128, wrap);
+        assert!(answer.text().contains(r#""TotalResults":1"#), "{}", answer.text());
+        let message = "a phrase of 129 words exceeds the limit PHRASE_WORDS_MAX = 128";
+        ask(129, wrap).check_error(400, "ArgumentException", message);
+    }
+}

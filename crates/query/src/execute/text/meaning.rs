@@ -5,6 +5,7 @@ use super::glob::Glob;
 use super::{Pattern, Phrase, Several, Wanted, fuzzy};
 use crate::definition::{Analysis, Fields};
 use crate::index::{Error, FieldNumber, IndexSnapshot};
+use crate::limits::PHRASE_WORDS_MAX;
 use crate::plan::{FieldUse, LuceneQuery, SearchPart, TextQuery, Wildcard};
 
 /// Where meanings come from.
@@ -23,7 +24,8 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
         let Some(number) = self.index.field(&name)? else { return Ok(Wanted::Nothing) };
         Ok(match query {
             TextQuery::Search { parts, is_all } => {
-                let wanted = parts.iter().filter_map(|part| search_part(number, analysis, part)).collect();
+                let wanted = parts.iter().filter_map(|part| search_part(number, analysis, part).transpose());
+                let wanted = wanted.collect::<Result<Vec<Wanted>, Error>>()?;
                 if *is_all { Wanted::all_of(wanted) } else { Wanted::any_of(wanted) }
             }
             TextQuery::Fuzzy { text, similarity } => {
@@ -32,7 +34,7 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
             }
             TextQuery::Proximity { parts, distance } => {
                 let words = parts.iter().flat_map(|part| analysis.sought(&part.text)).collect();
-                words_together(number, words, *distance).unwrap_or(Wanted::Nothing)
+                words_together(number, words, *distance)?.unwrap_or(Wanted::Nothing)
             }
             TextQuery::Lucene { query, fields } => {
                 let mut known = vec![Some((number, analysis))];
@@ -75,8 +77,8 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
         let Some((number, analysis)) = known else { return Ok(Some(Wanted::Nothing)) };
         let lower = |text: &str| crate::indexing::terms::analyzed(text, analysis);
         Ok(match query {
-            LuceneQuery::Words(_, text) => words_together(number, analysis.sought(text), 0),
-            LuceneQuery::Phrase(_, text, distance) => words_together(number, analysis.sought(text), *distance),
+            LuceneQuery::Words(_, text) => words_together(number, analysis.sought(text), 0)?,
+            LuceneQuery::Phrase(_, text, distance) => words_together(number, analysis.sought(text), *distance)?,
             LuceneQuery::Wildcard(_, pattern) => Some(Wanted::Like(number, Glob::pattern(&lower(pattern)))),
             LuceneQuery::Fuzzy(_, text, similarity) => {
                 Some(fuzzy::wanted(self.index, number, &lower(text), *similarity, self.look)?)
@@ -91,32 +93,41 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
 }
 
 /// `None`: it has no words, and says nothing.
-fn search_part(field: FieldNumber, analysis: Analysis, part: &SearchPart) -> Option<Wanted> {
+fn search_part(field: FieldNumber, analysis: Analysis, part: &SearchPart) -> Result<Option<Wanted>, Error> {
     if part.wildcard == Wildcard::None {
         return words_together(field, analysis.sought(&part.text), 0);
     }
     if part.text.is_empty() {
-        return Some(Wanted::All);
+        return Ok(Some(Wanted::All));
     }
     let mut words = analysis.sought(&part.text);
     // A wildcard stands at a word; where there are several it stands nowhere.
     let word = match words.len() {
         1 => words.remove(0),
-        _ => return Some(Wanted::Nothing),
+        _ => return Ok(Some(Wanted::Nothing)),
     };
     let pattern = match part.wildcard {
         Wildcard::Behind => Pattern::Prefix(word),
         Wildcard::Before => Pattern::Suffix(word),
         Wildcard::Around | Wildcard::None => Pattern::Part(word),
     };
-    Some(Wanted::Like(field, pattern))
+    Ok(Some(Wanted::Like(field, pattern)))
 }
 
 /// One word, or several as a phrase. `None`: there is none.
-pub(super) fn words_together(field: FieldNumber, mut words: Vec<String>, distance: u32) -> Option<Wanted> {
-    match words.len() {
+///
+/// # Errors
+///
+/// [`Error::LongPhrase`]
+pub(super) fn words_together(
+    field: FieldNumber,
+    mut words: Vec<String>,
+    distance: u32,
+) -> Result<Option<Wanted>, Error> {
+    Ok(match words.len() {
         0 => None,
         1 => Some(Wanted::Word(field, words.remove(0))),
+        count if count > PHRASE_WORDS_MAX => return Err(Error::LongPhrase { count }),
         _ => Some(Wanted::Phrase(Phrase { field, words, distance })),
-    }
+    })
 }

@@ -26,20 +26,22 @@ pub(crate) fn errors(exchange: &Exchange) -> Result<Reply> {
             for index in &found {
                 json.object(|json| {
                     json.name("Name").string(index.name());
-                    json.name("Errors").array(|json| {
-                        for error in index.errors() {
-                            json.object(|json| {
-                                json.name("Timestamp").string(&error.at.to_string());
-                                json.name("Document").optional_string(error.document.as_deref());
-                                let action = if error.document.is_some() { "Map" } else { "Reduce" };
-                                json.name("Action").string(action).name("Error").string(&error.message);
-                            });
-                        }
-                    });
+                    json.name("Errors").array(|json| write_errors(json, index));
                 });
             }
         });
     }))
+}
+
+pub(super) fn write_errors(json: &mut json::Writer<'_>, index: &Index) {
+    for error in index.errors() {
+        json.object(|json| {
+            json.name("Timestamp").string(&error.at.to_string());
+            json.name("Document").optional_string(error.document.as_deref());
+            let action = if error.document.is_some() { "Map" } else { "Reduce" };
+            json.name("Action").string(action).name("Error").string(&error.message);
+        });
+    }
 }
 
 /// Forgets them.
@@ -72,24 +74,31 @@ pub(crate) fn status(exchange: &Exchange) -> Result<Reply> {
     }))
 }
 
-pub(crate) fn stop(exchange: &Exchange) -> Result<Reply> {
-    pause(exchange, true)
+pub(crate) async fn stop(exchange: Exchange) -> Result<Reply> {
+    pause(exchange, true).await
 }
 
-pub(crate) fn start(exchange: &Exchange) -> Result<Reply> {
-    pause(exchange, false)
+pub(crate) async fn start(exchange: Exchange) -> Result<Reply> {
+    pause(exchange, false).await
 }
 
-fn pause(exchange: &Exchange, is_paused: bool) -> Result<Reply> {
-    let (query, indexes) = (exchange.query(), exchange.database().indexes());
+async fn pause(exchange: Exchange, is_paused: bool) -> Result<Reply> {
+    let query = exchange.query();
     if query.get_nonempty("type").is_some() {
         return Err(Error::not_supported("stopping and starting indexes by their type"));
     }
-    match query.get_nonempty("name") {
-        Some(name) => indexes.pause(&by_name(exchange.database(), &name)?, is_paused),
-        None => indexes.pause_all(is_paused),
-    }
-    Ok(reply::empty(StatusCode::NO_CONTENT))
+    let name = query.get_nonempty("name");
+    let index = name.map(|name| by_name(exchange.database(), &name)).transpose()?;
+    let database = exchange.database().clone();
+    // Whoever changes indexes just now may be waiting for the disk.
+    let pause = move || {
+        match &index {
+            Some(index) => database.indexes().pause(index, is_paused),
+            None => database.indexes().pause_all(is_paused),
+        }
+        Ok(reply::empty(StatusCode::NO_CONTENT))
+    };
+    exchange.node.bridge.run(Pool::Short, pause).await
 }
 
 pub(crate) async fn enable(exchange: Exchange) -> Result<Reply> {

@@ -7,6 +7,7 @@
 mod control;
 mod definition;
 mod record;
+mod sample;
 mod state;
 mod wait;
 
@@ -27,6 +28,7 @@ use crate::reply::{self, Reply};
 
 pub(crate) use control::{clear_errors, disable, enable, errors, replace, set_lock, set_priority, start, status, stop};
 pub(crate) use record::IndexesOfRecord;
+pub(crate) use sample::test;
 pub(crate) use state::{Seen, staleness, statistics};
 pub(crate) use wait::IndexWait;
 

@@ -43,7 +43,8 @@ impl Answer<'_> {
     }
 }
 
-fn write_entry(
+/// Writes what an index has of a result.
+pub(crate) fn write_entry(
     entry: &IndexEntry<'_>,
     fields: &[(String, FieldNumber)],
     has_id: bool,

@@ -137,10 +137,20 @@ fn write_value(value: &FacetValue, aggregations: &[Aggregation], json: &mut Writ
                     ("Sum", measures.sum, *sum),
                 ];
                 for (name, _, number) in numbers.into_iter().filter(|(_, is_wanted, _)| *is_wanted) {
-                    json.name(name).double(number);
+                    write_double(number, json.name(name));
                 }
             }
             json.name("Count").unsigned(value.count).name("Range").string(&value.range);
         });
+    }
+}
+
+/// What is no number in JSON is its name, as everywhere.
+fn write_double(number: f64, json: &mut Writer<'_>) {
+    match number {
+        f64::INFINITY => _ = json.string("Infinity"),
+        f64::NEG_INFINITY => _ = json.string("-Infinity"),
+        number if number.is_nan() => _ = json.string("NaN"),
+        number => _ = json.double(number),
     }
 }

@@ -23,8 +23,9 @@ mod running;
 mod timings;
 
 pub(crate) use deletion::delete;
+pub(crate) use entries::write_entry;
 pub(crate) use patching::patch;
-pub(crate) use ready::{Ready, ready, wait_for};
+pub(crate) use ready::{Ready, check_fields, ready, wait_for};
 pub(crate) use request::Request;
 pub(crate) use running::{Opened, Running};
 

@@ -98,6 +98,14 @@ async fn choose(exchange: &Exchange, query: &IndexQuery, text: &str) -> Result<A
 
 fn named(database: &Database, name: &str, fields: &[Field], text: &str) -> Result<Arc<Index>> {
     let index = database.indexes().by_name(name).ok_or(Error::NoSuchIndex)?;
+    check_fields(&index, fields, text)?;
+    Ok(index)
+}
+
+/// # Errors
+///
+/// The index lacks one of the fields.
+pub(crate) fn check_fields(index: &Index, fields: &[Field], text: &str) -> Result<()> {
     let definition = index.definition();
     for field in fields.iter().filter(|field| field.needs.is_suggested) {
         let (path, index) = (&field.name.path, index.name());
@@ -113,7 +121,7 @@ fn named(database: &Database, name: &str, fields: &[Field], text: &str) -> Resul
     // One of which words may be suggested need not be among those that maps give; nothing is marked in one that is not there.
     let mut needed = fields.iter().filter(|field| !field.needs.is_suggested && !field.needs.is_highlighted);
     match needed.find_map(|field| index.definition().missing(field)) {
-        None => Ok(index),
+        None => Ok(()),
         Some(field) => Err(Error::Argument(format!(
             "The field '{field}' is not indexed in '{}', cannot query/sort on fields that are not indexed in query: {text}",
             index.name()

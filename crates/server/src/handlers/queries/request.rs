@@ -70,7 +70,7 @@ impl Request {
         Ok(request)
     }
 
-    fn parse(node: &Node, text: &str, parameters: Option<&json::Value>) -> Result<Request> {
+    pub(crate) fn parse(node: &Node, text: &str, parameters: Option<&json::Value>) -> Result<Request> {
         if text.trim().is_empty() {
             return Err(Error::InvalidOperation("Index query does not contain 'Query' field.".to_owned()));
         }
@@ -115,7 +115,7 @@ impl Request {
     }
 
     /// Nothing is changed where only an answer is asked for.
-    fn refuse_update(self) -> Result<Request> {
+    pub(crate) fn refuse_update(self) -> Result<Request> {
         match self.plan.script.as_ref().map(|script| &script.form) {
             Some(ScriptForm::Update(_)) => Err(Error::Query {
                 message: "UPDATE is a clause of patches: PATCH queries".to_owned(),

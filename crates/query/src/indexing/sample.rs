@@ -1,0 +1,51 @@
+//! What maps make of some documents, for who tries a definition.
+
+use std::sync::Arc;
+
+use documents::Snapshot;
+
+use super::indexer::documents_after;
+use super::limits::BATCH_BYTES;
+use super::map_runner::{Loading, MapRunner};
+use crate::definition::MapIndex;
+use crate::index::Result;
+
+/// The results of maps for the first documents of each source, as JSON objects. A document that fails gives none; there are no more
+/// than [`BATCH_BYTES`] of them.
+///
+/// * `count_max`: documents of all sources.
+/// * `goes_on`: asked before each document.
+///
+/// # Errors
+///
+/// Documents cannot be read.
+pub fn map_results(
+    definition: &Arc<MapIndex>,
+    documents: &Snapshot<'_>,
+    count_max: u64,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<Vec<Vec<u8>>> {
+    let runner = MapRunner::new(definition);
+    let (mut results, mut asked, mut size, mut count) = (Vec::new(), Vec::new(), 0, 0);
+    for source in definition.sources().iter().filter(|source| !source.is_referenced) {
+        for document in documents_after(documents, source.collection.as_deref(), 0)? {
+            if count == count_max || size >= BATCH_BYTES || !goes_on() {
+                return Ok(results);
+            }
+            count += 1;
+            asked.clear();
+            let mut made = Vec::new();
+            let mapped = runner.run(&document?, Loading { documents, asked: &mut asked }, &mut |_, output| {
+                let mut result = Vec::new();
+                output.write_json(&mut json::Writer::new(&mut result));
+                made.push(result);
+                Ok(())
+            });
+            if mapped.is_ok() {
+                size += made.iter().map(Vec::len).sum::<usize>();
+                results.append(&mut made);
+            }
+        }
+    }
+    Ok(results)
+}
