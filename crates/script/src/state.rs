@@ -92,7 +92,7 @@ impl State {
         Ok(id)
     }
 
-    /// Bytes of what it wants.
+    /// How many things it wants of the host: effects, includes, lines.
     pub fn count(&self) -> usize {
         self.effects.len() + self.includes.len() + self.printed.len()
     }

@@ -328,11 +328,17 @@ impl FacetOptions {
             None if options.get("TermSortMode").is_some() => {
                 return Err(options.wrong("TermSortMode", "must be a text"));
             }
-            None | Some("ValueAsc") => TermSort::ValueAscending,
-            Some("ValueDesc") => TermSort::ValueDescending,
-            Some("CountAsc") => TermSort::CountAscending,
-            Some("CountDesc") => TermSort::CountDescending,
-            Some(other) => return Err(options.wrong("TermSortMode", &format!("cannot be '{other}'"))),
+            None => DEFAULT.sort,
+            Some(text) => {
+                let modes = [
+                    ("ValueAsc", TermSort::ValueAscending),
+                    ("ValueDesc", TermSort::ValueDescending),
+                    ("CountAsc", TermSort::CountAscending),
+                    ("CountDesc", TermSort::CountDescending),
+                ];
+                let found = modes.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
+                found.ok_or_else(|| options.wrong("TermSortMode", &format!("cannot be '{text}'")))?.1
+            }
         };
         Ok(FacetOptions {
             sort,

@@ -72,7 +72,8 @@ impl MoreLikeThis {
         let fields = match given.get("Fields") {
             None => None,
             Some(Json::Array(names)) => {
-                Some(names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect())
+                let names = names.iter().map(|name| name.as_str().map(str::to_owned));
+                Some(names.collect::<Option<Vec<String>>>().ok_or_else(|| given.wrong("Fields", "must be texts"))?)
             }
             Some(_) => return Err(given.wrong("Fields", "must be texts")),
         };
@@ -87,7 +88,7 @@ impl MoreLikeThis {
             query_terms_max: usize::try_from(number("MaximumQueryTerms", 25)?)
                 .unwrap_or(usize::MAX)
                 .min(MORE_LIKE_THIS_WORDS_MAX),
-            boosts: given.get("Boost").and_then(Json::as_bool).unwrap_or(false),
+            boosts: given.flag("Boost")?,
         };
         let stop_words_document = given.text("StopWordsDocumentId").map(str::to_owned);
         Ok(MoreLikeThis { base, fields, stop_words_document, stop_words: Vec::new(), options })

@@ -13,7 +13,7 @@ const ORDERS: [&str; 6] = [
 ];
 
 const SETUP: &str = r#"{"Facets":[{"FieldName":"product","DisplayFieldName":null,"Options":null,"Aggregations":{}},
-{"FieldName":"region","DisplayFieldName":"R","Options":{"TermSortMode":"CountDesc","PageSize":1,"IncludeRemainingTerms":true},
+{"FieldName":"region","DisplayFieldName":"R","Options":{"TermSortMode":"countdesc","PageSize":1,"IncludeRemainingTerms":true},
 "Aggregations":{"Sum":[{"Name":"total","DisplayName":"T"}],"Max":[{"Name":"total","DisplayName":null}]}}],
 "RangeFacets":[{"Ranges":["total <= 5","total > 5 and total < $p"],"Aggregations":{"Average":[{"Name":"total"}]}}]}"#;
 

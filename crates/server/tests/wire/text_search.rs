@@ -462,3 +462,25 @@ fn phrases_have_a_bound() {
         ask(129, wrap).check_error(400, "ArgumentException", message);
     }
 }
+
+#[test]
+fn options_of_more_like_this_are_checked() {
+    let wire = Wire::with_database();
+    let body = r#"{"Indexes":[{"Name":"I","Maps":["from a in docs.Texts select new { a.T }"],"Fields":{"T":{"Indexing":"Search"}}}]}"#;
+    assert_eq!(wire.call("PUT /databases/db/admin/indexes", body).status, 201);
+    let ask = |options: &str| {
+        let query = "from index 'I' where moreLikeThis(id() = 'a', $o)";
+        wire.call(
+            "POST /databases/db/queries",
+            &format!(r#"{{"Query":"{query}","QueryParameters":{{"o":{options}}}}}"#),
+        )
+    };
+    for (options, message) in [
+        (r#"{"Boost":"yes"}"#, "'Boost' of moreLikeThis() must be true or false"),
+        (r#"{"Fields":["T",5]}"#, "'Fields' of moreLikeThis() must be texts"),
+    ] {
+        ask(options).check_error(500, "InvalidQueryException", message);
+    }
+    let nothing = "the condition of moreLikeThis() did not yield any documents";
+    ask(r#"{"Boost":null,"Fields":["T"]}"#).check_error(500, "InvalidOperationException", nothing);
+}
