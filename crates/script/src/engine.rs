@@ -29,6 +29,9 @@ const PRELUDE: &str = include_str!("prelude.js");
 /// Elements of arrays, and characters times characters, of which the library's own loops may be about.
 const LENGTH_MAX: u32 = 4 << 20;
 
+/// Characters and elements that one run may have the library go through, which looks at no clock: about a second's worth.
+const WORK_MAX: u32 = 128 << 20;
+
 /// What all functions of an engine share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
@@ -80,7 +83,7 @@ impl Engine {
             let prelude: Function<'_> = ctx.eval(PRELUDE).catch(&ctx).map_err(|error| prelude_failed(&error))?;
             let natives = native::natives(&ctx, &shared).catch(&ctx).map_err(|error| prelude_failed(&error))?;
             let prelude: Object<'_> =
-                prelude.call((natives, LENGTH_MAX)).catch(&ctx).map_err(|error| prelude_failed(&error))?;
+                prelude.call((natives, LENGTH_MAX, WORK_MAX)).catch(&ctx).map_err(|error| prelude_failed(&error))?;
             let compiled = compile(&ctx, &prelude, &text);
             let function = compiled.map_err(|failure| match error(&ctx, &shared, failure) {
                 Error::Thrown { message, line } => Error::Syntax { message, line, text: written.to_owned() },

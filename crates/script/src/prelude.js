@@ -1,6 +1,6 @@
 // What scripts find in their global scope, and what they do not find any more. Runs once for each engine, before the script is compiled.
 // `native` stays in here: scripts reach the host through the functions below alone.
-(function (native, lengthMax) {
+(function (native, lengthMax, workMax) {
     "use strict";
     const { apply, defineProperty } = Reflect;
     const global = globalThis;
@@ -10,6 +10,7 @@
     const DateOf = Date, dateToJson = Date.prototype.toISOString, dateToTime = Date.prototype.getTime;
     const replace = String.prototype.replace, slice = String.prototype.slice, RegExpOf = RegExp;
     const toWellFormed = String.prototype.toWellFormed;
+    const greatest = Math.max;
     const ProxyOf = Proxy;
     const refuse = message => { native.refuse(message); throw new ErrorOf(message); };
     const isObject = value => typeof value === "object" && value !== null;
@@ -184,20 +185,68 @@
         },
     });
 
-    // Loops of the library that ask nobody whether they may go on: of how long a thing they are called for is bounded.
-    const bound = (prototype, names, measure) => {
+    // Loops of the library that ask nobody whether they may go on. What one run has them go through is bounded in all, in characters and
+    // elements; and of those that compare, of how long a thing they are called for.
+    let work = 0;
+    const charge = (name, amount) => {
+        work += amount;
+        if (work > workMax) throw new RangeError(`'${name}' goes through more than is allowed in one run`);
+    };
+    const wrap = (holder, names, before) => {
         for (const name of names) {
-            const method = prototype[name];
+            const method = holder[name];
             if (method === undefined) continue;
-            const bounded = {
+            const wrapped = {
                 [name](...given) {
-                    if (measure(this, given) > lengthMax) throw new RangeError(`'${name}' of so much is not allowed`);
+                    before(name, this, given);
                     return apply(method, this, given);
                 },
             }[name];
-            defineProperty(prototype, name, { value: bounded, writable: true, enumerable: false, configurable: true });
+            defineProperty(holder, name, { value: wrapped, writable: true, enumerable: false, configurable: true });
         }
     };
+    const bound = (prototype, names, measure) => wrap(prototype, names, (name, self, given) => {
+        const amount = measure(self, given);
+        if (amount > lengthMax) throw new RangeError(`'${name}' of so much is not allowed`);
+        charge(name, greatest(amount, lengthOf(self)));
+    });
+    const lengthOf = value => (typeof value === "string" ? value.length : 0);
+    wrap(String.prototype, [
+        "toUpperCase", "toLowerCase", "toLocaleUpperCase", "toLocaleLowerCase", "trim", "trimStart", "trimEnd", "normalize", "localeCompare",
+        "isWellFormed", "toWellFormed", "match", "matchAll", "search", "slice", "substring", "substr", "concat",
+    ], (name, self) => charge(name, lengthOf(self)));
+    wrap(String.prototype, ["repeat"], (name, self, [count]) => charge(name, lengthOf(self) * (count > 0 ? NumberOf(count) : 0)));
+    wrap(String.prototype, ["padStart", "padEnd"], (name, _, [count]) => charge(name, count > 0 ? NumberOf(count) : 0));
+    const ofGiven = (name, _, [text]) => charge(name, lengthOf(text));
+    wrap(global, ["encodeURIComponent", "encodeURI", "decodeURIComponent", "decodeURI", "escape", "unescape", "parseInt", "parseFloat"], ofGiven);
+    wrap(NumberOf, ["parseInt", "parseFloat"], ofGiven);
+    wrap(JSON, ["parse"], ofGiven);
+    wrap(RegExpOf.prototype, ["exec", "test"], ofGiven);
+    wrap(String, ["raw"], (name, _, [strings]) => {
+        const raw = strings === null || strings === undefined ? undefined : strings.raw;
+        if (raw !== null && raw !== undefined && raw.length > lengthMax) throw new RangeError("'raw' of so much is not allowed");
+    });
+    const stringify = JSON.stringify;
+    defineProperty(JSON, "stringify", {
+        value: (...given) => {
+            const text = apply(stringify, JSON, given);
+            charge("stringify", lengthOf(text));
+            return text;
+        },
+        writable: true, enumerable: false, configurable: true,
+    });
+    for (const name of ["keys", "values", "entries", "getOwnPropertyNames"]) {
+        const list = Object[name];
+        defineProperty(Object, name, {
+            value: object => {
+                const all = list(object);
+                // Each is a text that is made.
+                charge(name, 16 * all.length);
+                return all;
+            },
+            writable: true, enumerable: false, configurable: true,
+        });
+    }
     bound(Array.prototype, [
         "join", "toString", "toLocaleString", "indexOf", "lastIndexOf", "includes", "forEach", "map", "filter", "some", "every", "reduce",
         "reduceRight", "find", "findIndex", "findLast", "findLastIndex", "fill", "reverse", "sort", "copyWithin", "concat", "flat", "flatMap",
@@ -231,7 +280,7 @@
         nothing,
         callNothing,
         date: DateOf,
-        begin: () => { apply(mapClear, documents, []); apply(mapClear, origins, []); },
+        begin: () => { work = 0; apply(mapClear, documents, []); apply(mapClear, origins, []); },
         know: (document, place) => { apply(mapSet, documents, [document, place]); },
         note: (object, origin) => { apply(mapSet, origins, [object, origin]); },
         origin: object => apply(mapGet, origins, [object]),
