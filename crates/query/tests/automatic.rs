@@ -6,32 +6,24 @@
 
 mod index_model;
 mod plain_query;
+mod simulated;
 
-use documents::{Batch as Commands, Date, DocumentStore, Expected, StoreOptions};
+use documents::{Batch as Commands, Date, DocumentStore, Expected};
 use index_model::{Random, seeds};
 use plain_query::{Condition, Order, random_document};
 use rookery_query::definition::{AutomaticIndex, IndexDefinition};
 use rookery_query::execute;
-use rookery_query::index::{Batch, Index};
+use rookery_query::index::Index;
 use rookery_query::indexing::{Indexer, is_behind};
 use rookery_query::plan::{Find, IndexChoice, IndexQuery, Page, Parameters, Plan};
 use rookery_query::rql;
+use simulated::{fate, options, store};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
-use storage::io::simulated::{Fate, SimulatedIo};
-use storage::{Environment, Options};
-
-fn options(io: &SimulatedIo) -> Options {
-    Options { io: Arc::new(io.clone()), background: false, ..Options::default() }
-}
-
-fn store(io: &SimulatedIo) -> DocumentStore {
-    DocumentStore::open(Environment::open("/documents", options(io)).unwrap(), StoreOptions::default()).unwrap()
-}
+use storage::io::simulated::SimulatedIo;
 
 /// The documents as they must be, by id.
 type Model = BTreeMap<String, json::Value>;
@@ -64,8 +56,7 @@ fn random_writes(random: &mut Random, store: &DocumentStore, model: &mut Model) 
 }
 
 fn catch_up(index: &Index, indexer: &mut Indexer, store: &DocumentStore) {
-    let mut batch = Batch::new();
-    while !indexer.step(index, &store.read(), &mut batch).unwrap().is_done {}
+    simulated::catch_up(index, indexer, store);
     let progress = index.read().unwrap().progress("Us").unwrap().unwrap_or_default();
     assert!(!is_behind(Some("Us"), progress, &store.read(), None).unwrap());
 }
@@ -200,11 +191,7 @@ fn an_index_goes_on_after_a_crash_without_missing_a_document() {
                     _ => catch_up(&index, &mut indexer, &store),
                 }
             }
-            let crashed = io.crash(|| match random.below(3) {
-                0 => Fate::Lost,
-                1 => Fate::Kept,
-                _ => Fate::Torn(random.next()),
-            });
+            let crashed = io.crash(|| fate(&mut random));
             drop((index, store));
             io = crashed;
         }

@@ -4,8 +4,9 @@
 #![allow(missing_docs)]
 
 mod index_model;
+mod simulated;
 
-use documents::{Batch as Commands, Date, DocumentStore, Expected, StoreOptions};
+use documents::{Batch as Commands, Date, Expected};
 use index_model::{Random, seeds};
 use rookery_query::definition::{IndexDefinition, MapIndex};
 use rookery_query::execute::{self, FacetResult};
@@ -13,11 +14,11 @@ use rookery_query::index::{Batch, Error, Index};
 use rookery_query::indexing::Indexer;
 use rookery_query::plan::{FacetClause, Find, Parameters, Plan};
 use rookery_query::rql;
+use simulated::{options, store};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 use storage::io::simulated::SimulatedIo;
-use storage::{Environment, Options};
 
 const TAGS: [&str; 7] = ["a", "b", "ab", "B", "", "c c", "c-c"];
 
@@ -182,10 +183,8 @@ fn facets_are_what_a_plain_look_counts() {
         println!("SEED={seed} cargo test -p rookery-query --test facets");
         let mut random = Random(seed);
         let io = SimulatedIo::new();
-        let options = || Options { io: Arc::new(io.clone()), background: false, ..Options::default() };
-        let store =
-            DocumentStore::open(Environment::open("/documents", options()).unwrap(), StoreOptions::default()).unwrap();
-        let index = Index::in_memory(options()).unwrap();
+        let store = store(&io);
+        let index = Index::in_memory(options(&io)).unwrap();
         let mut indexer = Indexer::new(&IndexDefinition::Map(definition.clone()), &index).unwrap();
         let mut model = Model::new();
         // Now few terms for many documents, now the other way round.

@@ -5,31 +5,24 @@
 #![allow(missing_docs, dead_code, reason = "modules that other tests use whole")]
 
 mod index_model;
+mod simulated;
 
-use documents::{Batch as Commands, Date, DocumentStore, Expected, StoreOptions};
+use documents::{Batch as Commands, Date, DocumentStore, Expected};
 use index_model::{Random, seeds};
 use rookery_query::definition::{AutomaticIndex, Field, FieldName, FieldNeeds, GroupedBy, IndexDefinition, MapIndex};
-use rookery_query::index::{Batch, Index, Term};
+use rookery_query::index::{Index, Term};
 use rookery_query::indexing::Indexer;
+use simulated::{catch_up, fate, options, store};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use storage::io::simulated::{Fate, SimulatedIo};
-use storage::{Environment, Options};
+use storage::io::simulated::SimulatedIo;
 
 /// A document: its group, and what is added up; several of them where it fans out.
 type Document = Vec<(u64, i64)>;
 
 /// The documents as they must be, by id.
 type Model = BTreeMap<String, Document>;
-
-fn options(io: &SimulatedIo) -> Options {
-    Options { io: Arc::new(io.clone()), background: false, ..Options::default() }
-}
-
-fn store(io: &SimulatedIo) -> DocumentStore {
-    DocumentStore::open(Environment::open("/documents", options(io)).unwrap(), StoreOptions::default()).unwrap()
-}
 
 fn random_writes(random: &mut Random, store: &DocumentStore, model: &mut Model) {
     let mut commands = Commands::new();
@@ -76,17 +69,6 @@ fn open(io: &SimulatedIo, definition: &IndexDefinition, number: usize) -> (Index
     let index = Index::open(Path::new(&path), options(io)).unwrap().with_groups().unwrap();
     let indexer = Indexer::new(definition, &index).unwrap();
     (index, indexer)
-}
-
-fn catch_up(index: &Index, indexer: &mut Indexer, store: &DocumentStore) {
-    let mut batch = Batch::new();
-    loop {
-        let step = indexer.step(index, &store.read(), &mut batch).unwrap();
-        assert!(step.failures.is_empty(), "{:?}", step.failures);
-        if step.is_done {
-            return;
-        }
-    }
 }
 
 /// The groups of an index are those of the model, and each is found by its key.
@@ -169,11 +151,7 @@ fn groups_go_on_after_a_crash() {
                     }
                 }
             }
-            let crashed = io.crash(|| match random.below(3) {
-                0 => Fate::Lost,
-                1 => Fate::Kept,
-                _ => Fate::Torn(random.next()),
-            });
+            let crashed = io.crash(|| fate(&mut random));
             drop((indexes, store));
             io = crashed;
         }

@@ -5,32 +5,25 @@
 #![allow(missing_docs, dead_code, reason = "modules that other tests use whole")]
 
 mod index_model;
+mod simulated;
 
-use documents::{Batch as Commands, Date, DocumentStore, Expected, StoreOptions};
+use documents::{Batch as Commands, Date, DocumentStore, Expected};
 use index_model::{Random, seeds};
 use json::Raw;
 use rookery_query::definition::{IndexDefinition, MapIndex};
 use rookery_query::index::{Batch, EntryIds, Index};
 use rookery_query::indexing::Indexer;
+use simulated::{catch_up, fate, options, store};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use storage::io::simulated::{Fate, SimulatedIo};
-use storage::{Environment, Options};
+use storage::io::simulated::SimulatedIo;
 
 /// What there is: users with the number of a city, and the names of cities.
 #[derive(Default)]
 struct Model {
     users: BTreeMap<u64, u64>,
     cities: BTreeMap<u64, u64>,
-}
-
-fn options(io: &SimulatedIo) -> Options {
-    Options { io: Arc::new(io.clone()), background: false, ..Options::default() }
-}
-
-fn store(io: &SimulatedIo) -> DocumentStore {
-    DocumentStore::open(Environment::open("/documents", options(io)).unwrap(), StoreOptions::default()).unwrap()
 }
 
 fn random_writes(random: &mut Random, store: &DocumentStore, model: &mut Model) {
@@ -91,17 +84,6 @@ fn open(io: &SimulatedIo, definition: &IndexDefinition, number: usize) -> (Index
     let index = Index::open(Path::new(&path), options(io)).unwrap().with_groups().unwrap().with_references().unwrap();
     let indexer = Indexer::new(definition, &index).unwrap();
     (index, indexer)
-}
-
-fn catch_up(index: &Index, indexer: &mut Indexer, store: &DocumentStore) {
-    let mut batch = Batch::new();
-    loop {
-        let step = indexer.step(index, &store.read(), &mut batch).unwrap();
-        assert!(step.failures.is_empty(), "{:?}", step.failures);
-        if step.is_done {
-            return;
-        }
-    }
 }
 
 /// A map stores numbers as texts, a reduce as they are.
@@ -179,11 +161,7 @@ fn references_survive_a_crash() {
                     }
                 }
             }
-            let crashed = io.crash(|| match random.below(3) {
-                0 => Fate::Lost,
-                1 => Fate::Kept,
-                _ => Fate::Torn(random.next()),
-            });
+            let crashed = io.crash(|| fate(&mut random));
             drop((indexes, store));
             io = crashed;
         }

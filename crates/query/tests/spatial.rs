@@ -7,8 +7,9 @@
 #![allow(missing_docs)]
 
 mod index_model;
+mod simulated;
 
-use documents::{Batch as Commands, Date, DocumentStore, Expected, StoreOptions};
+use documents::{Batch as Commands, Date, DocumentStore, Expected};
 use index_model::{Random, seeds};
 use rookery_query::definition::{AutomaticIndex, IndexDefinition};
 use rookery_query::execute::{self, Found};
@@ -16,10 +17,9 @@ use rookery_query::index::{Batch, Error, Index};
 use rookery_query::indexing::Indexer;
 use rookery_query::plan::{Find, IndexChoice, IndexQuery, Page, Parameters, Plan};
 use rookery_query::rql;
+use simulated::{options, store};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use storage::io::simulated::SimulatedIo;
-use storage::{Environment, Options};
 
 /// Degrees by which what is looked at plainly may be wrong near a border, and sines near the other side of the earth.
 const DOUBT: f64 = 1e-5;
@@ -308,10 +308,8 @@ fn places_agree_with_a_look_at_every_document() {
         println!("SEED={seed} cargo test -p rookery-query --test spatial");
         let mut random = Random(seed);
         let io = SimulatedIo::new();
-        let options = || Options { io: Arc::new(io.clone()), background: false, ..Options::default() };
-        let store = Environment::open("/documents", options()).unwrap();
-        let store = DocumentStore::open(store, StoreOptions::default()).unwrap();
-        let index = Index::open("/index", options()).unwrap();
+        let store = store(&io);
+        let index = Index::open("/index", options(&io)).unwrap();
         let mut indexer = Indexer::new(&IndexDefinition::Automatic(definition()), &index).unwrap();
         let (mut model, mut batch) = (Model::new(), Batch::new());
         for _ in 0..8 {

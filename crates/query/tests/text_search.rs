@@ -4,8 +4,9 @@
 #![allow(missing_docs)]
 
 mod index_model;
+mod simulated;
 
-use documents::{Batch as Commands, Date, DocumentStore, Expected, StoreOptions};
+use documents::{Batch as Commands, Date, DocumentStore, Expected};
 use index_model::{Random, seeds};
 use rookery_query::definition::{IndexDefinition, MapIndex};
 use rookery_query::execute;
@@ -13,11 +14,11 @@ use rookery_query::index::{Batch, Error, Index};
 use rookery_query::indexing::Indexer;
 use rookery_query::plan::{Find, IndexQuery, Parameters, Plan};
 use rookery_query::rql;
+use simulated::{options, store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use storage::io::simulated::SimulatedIo;
-use storage::{Environment, Options};
 
 const WORDS: [&str; 12] = ["fox", "foxy", "ox", "dog", "dogs", "cat", "fix", "box", "The", "Quick", "a", "boxer"];
 const STOP_WORDS: [&str; 2] = ["the", "a"];
@@ -390,10 +391,8 @@ fn texts_are_found_and_scored_as_by_a_plain_look() {
         println!("SEED={seed} cargo test -p rookery-query --test text_search");
         let mut random = Random(seed);
         let io = SimulatedIo::new();
-        let options = || Options { io: Arc::new(io.clone()), background: false, ..Options::default() };
-        let store =
-            DocumentStore::open(Environment::open("/documents", options()).unwrap(), StoreOptions::default()).unwrap();
-        let index = Index::in_memory(options()).unwrap();
+        let store = store(&io);
+        let index = Index::in_memory(options(&io)).unwrap();
         let mut indexer = Indexer::new(&IndexDefinition::Map(definition.clone()), &index).unwrap();
         let mut model = Model::new();
         for _ in 0..8 {

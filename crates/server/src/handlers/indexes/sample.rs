@@ -94,8 +94,7 @@ type Objects = Vec<Vec<u8>>;
 
 /// What the index has of each result, and the results.
 fn rows(running: &Running<'_>, index: &Index) -> Result<(Objects, Objects)> {
-    let mut fields = running.index_fields()?.unwrap_or_default();
-    fields.sort();
+    let fields = running.index_fields()?.unwrap_or_default();
     let has_id = !index.definition().is_grouped();
     let (mut entries, mut results) = (Vec::new(), Vec::new());
     running.each(&mut |hit| {

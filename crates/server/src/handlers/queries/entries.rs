@@ -11,11 +11,10 @@ impl Answer<'_> {
     /// A result for each entry: `{field: term, or array of terms, ..., "id()"}`, the fields by name. Numbers are their texts.
     pub(super) fn write_entries(&self, out: &mut impl WholeOut) -> Result<()> {
         let running = self.running;
-        let Some(mut fields) = running.index_fields()? else {
+        let Some(fields) = running.index_fields()? else {
             let message = "A query over a collection asks no index, so that there are no entries".to_owned();
             return Err(Error::InvalidOperation(message));
         };
-        fields.sort();
         let total = running.counts()?.total;
         out.begin(self.head(), running.documents)?;
         let mut before = Vec::new();

@@ -155,27 +155,28 @@ impl<'a> Running<'a> {
                 let is_stale = timed(timings, Stage::Staleness, staleness)?;
                 let fields = ready.index.definition().fields();
                 let look = || deadline.look();
+                let asked = match plan.suggestions() {
+                    [] => with_stop_words(query, documents)?,
+                    // What is suggested does not depend on the condition.
+                    _ => Cow::Borrowed(query),
+                };
                 let found = match plan.gives_in_place_of_results() {
-                    None => {
-                        let query = with_stop_words(query, documents)?;
-                        timed(timings, Stage::Search, || match plan.is_explained {
-                            false => execute::find(&snapshot, fields, &query, wanted_of(plan), &look),
-                            true => {
-                                let start = Instant::now();
-                                let clock: execute::Clock = Rc::new(move || start.elapsed());
-                                let page = wanted_of(plan);
-                                let found = execute::explain(&snapshot, fields, &query, page, &clock, &look);
-                                found.map(|(found, operator)| {
-                                    explained = Some(operator);
-                                    found
-                                })
-                            }
-                        })
-                    }
+                    None => timed(timings, Stage::Search, || match plan.is_explained {
+                        false => execute::find(&snapshot, fields, &asked, wanted_of(plan), &look),
+                        true => {
+                            let start = Instant::now();
+                            let clock: execute::Clock = Rc::new(move || start.elapsed());
+                            let page = wanted_of(plan);
+                            let found = execute::explain(&snapshot, fields, &asked, page, &clock, &look);
+                            found.map(|(found, operator)| {
+                                explained = Some(operator);
+                                found
+                            })
+                        }
+                    }),
                     Some(_) => Ok(Found::default()),
                 };
                 if !query.highlights.is_empty() {
-                    let asked = with_stop_words(query, documents)?;
                     let make = || Highlighter::new(&snapshot, fields, &query.highlights, &asked, &look);
                     let made = timed(timings, Stage::HighlightSetup, make);
                     highlighter = Some(made.inspect_err(|error| fail_if_damaged(&ready.index, error))?);
@@ -186,7 +187,6 @@ impl<'a> Running<'a> {
                     suggested.push(timed(timings, Stage::Search, suggest)?);
                 }
                 if !query.facets.is_empty() {
-                    let asked = with_stop_words(query, documents)?;
                     let count = || facets::count(&asked, &query.facets, &ready.index, &snapshot, documents, deadline);
                     faceted = timed(timings, Stage::Search, count)
                         .inspect_err(|error| fail_if_damaged(&ready.index, error))?;
@@ -200,9 +200,10 @@ impl<'a> Running<'a> {
                     return Err(Error::NoDocuments);
                 }
                 let loads = has_documents && projection.is_none_or(|projection| projection.needs_documents(is_stored));
-                if plan.filter.is_some() {
+                if let Some(clause) = &plan.filter {
+                    let filtering = Filtering::new(clause, page_of(plan));
                     let loading = has_documents.then_some(documents);
-                    filtered.set(filter(plan, &mut found, &snapshot, loading, deadline)?);
+                    filtered.set(filter(filtering, &mut found, &snapshot, loading, deadline)?);
                 }
                 Results::Index { index: &ready.index, snapshot, found, is_stale, loads, _room: room }
             }
@@ -246,11 +247,15 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The names and numbers of the fields of the index, if one answers.
+    /// The names and numbers of the fields of the index, by name, if one answers.
     pub(crate) fn index_fields(&self) -> Result<Option<Vec<(String, FieldNumber)>>> {
         match &self.results {
             Results::Collection(_) => Ok(None),
-            Results::Index { snapshot, .. } => Ok(Some(snapshot.fields()?)),
+            Results::Index { snapshot, .. } => {
+                let mut fields = snapshot.fields()?;
+                fields.sort();
+                Ok(Some(fields))
+            }
         }
     }
 
@@ -551,14 +556,12 @@ const WHOLE: Page = Page { skip: 0, take: None, is_limited: false };
 ///
 /// * `documents`: `None`: what was found are groups, which are asked themselves.
 fn filter(
-    plan: &Plan,
+    mut filtering: Filtering<'_>,
     found: &mut Found,
     snapshot: &IndexSnapshot<'_>,
     documents: Option<&Snapshot<'_>>,
     deadline: &Deadline,
 ) -> Result<Filtered> {
-    let Some(clause) = &plan.filter else { return Ok(Filtered::default()) };
-    let mut filtering = Filtering::new(clause, page_of(plan));
     let mut kept = Vec::new();
     for (place, id) in found.entries.iter().enumerate() {
         deadline.look()?;
