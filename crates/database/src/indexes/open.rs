@@ -164,11 +164,13 @@ impl Index {
         index.indexer.lock().set_batches_of(1);
         let mut workplace = Workplace::default();
         for _ in 0..count_max {
-            match index.take_turn(documents, &mut workplace) {
-                Ok((_, true)) => break,
-                Ok((_, false)) | Err(Error::Index(query::index::Error::TooManyFailures { .. })) if goes_on() => {}
-                Ok((_, false)) | Err(Error::Index(query::index::Error::TooManyFailures { .. })) => break,
+            let is_done = match index.take_turn(documents, &mut workplace) {
+                Ok((_, is_done)) => is_done,
+                Err(Error::Index(query::index::Error::TooManyFailures { .. })) => false,
                 Err(error) => return Err(error),
+            };
+            if is_done || !goes_on() {
+                break;
             }
         }
         Ok(index)
@@ -349,6 +351,12 @@ impl Index {
     /// Whether it once had all that there was: before that its answers say little.
     pub fn was_complete(&self) -> bool {
         self.state.lock().was_complete
+    }
+
+    /// Whether it neither failed nor is disabled, and whether it once had all that there was: by this each query chooses.
+    pub(super) fn standing(&self) -> (bool, bool) {
+        let state = self.state.lock();
+        (state.failure.is_none() && !state.settings.is_disabled, state.was_complete)
     }
 
     /// Calls `done` once all that was written up to `etag` is in it, or it failed, or nothing is indexed for now; at once if that

@@ -124,10 +124,7 @@ impl Indexes {
     pub fn automatic_of(&self, collection: Option<&str>) -> Vec<Arc<Index>> {
         let is_of = |index: &&Arc<Index>| {
             let definition = index.definition().as_automatic();
-            definition.is_some_and(|definition| match (definition.collection.as_deref(), collection) {
-                (Some(own), Some(asked)) => documents::id::is_same(own, asked),
-                (own, asked) => own.is_none() && asked.is_none(),
-            })
+            definition.is_some_and(|definition| definition.is_over(collection))
         };
         self.open.load().iter().filter(is_of).cloned().collect()
     }
@@ -138,8 +135,8 @@ impl Indexes {
         let automatic = open.iter().filter_map(|index| Some((index, index.definition().as_automatic()?)));
         let covering = automatic.filter(|(_, definition)| definition.covers(needed));
         let widest = covering.max_by_key(|(index, definition)| {
-            let is_kept = index.failure().is_none() && !index.settings().is_disabled;
-            (is_kept, index.was_complete(), definition.fields().len())
+            let (is_kept, was_complete) = index.standing();
+            (is_kept, was_complete, definition.fields().len())
         });
         widest.map(|(index, _)| index.clone())
     }

@@ -123,12 +123,15 @@ impl AutomaticIndex {
 
     /// Whether both read the same documents, and group them alike.
     pub fn has_source_of(&self, other: &AutomaticIndex) -> bool {
-        let has_groups_of = self.group_by == other.group_by;
-        has_groups_of
-            && match (&self.collection, &other.collection) {
-                (Some(one), Some(other)) => documents::id::is_same(one, other),
-                (one, other) => one.is_none() && other.is_none(),
-            }
+        self.group_by == other.group_by && self.is_over(other.collection.as_deref())
+    }
+
+    /// Whether it reads the documents of a collection; `None`: all.
+    pub fn is_over(&self, collection: Option<&str>) -> bool {
+        match (self.collection.as_deref(), collection) {
+            (Some(own), Some(other)) => documents::id::is_same(own, other),
+            (own, other) => own.is_none() && other.is_none(),
+        }
     }
 
     /// Whether it answers all that `needed` would: the same source, and all its fields.
