@@ -4,13 +4,14 @@ Every bar is measured by something that prints a figure of its name, and verdict
 """
 
 import re
+import tempfile
 import unittest
 from unittest import mock
 
 from bench import verdict
 from bench.bars import BARS, GROUPS, OURS, Bar, choose
 from bench.figures import CannotMeasure, Figures
-from bench.http import phases
+from bench.http import indexing, phases, workloads
 from bench.measure import engine
 from bench.settings import ROOT, Settings
 
@@ -87,22 +88,36 @@ class Table(unittest.TestCase):
         loads = {"rate": 1.0, "cpu": 1.0, "p50": 1.0, "p99": 1.0}
         server = mock.Mock(cpu_seconds=lambda: 0.0, memory=lambda: (1.0, 1.0, 1.0), disk=lambda: 1.0, process=None)
         server.name, server.start.return_value, server.document_count.side_effect = OURS, 1.0, lambda name: COUNTS[name]
-        settings = Settings({"QUICK": "1"})
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        settings = Settings({"QUICK": "1", "DIR": folder.name})
         COUNTS = {"bench-bulk": phases.STREAMED, "bench-client": phases.BY_CLIENT, "bench": phases.DOCUMENTS}
+        COUNTS |= {workloads.USERS: indexing.DOCUMENTS, workloads.PLACES: indexing.DOCUMENTS}
         COUNTS = {name: settings.count(count) for name, count in COUNTS.items()}
+        server.ask.side_effect = self.answer
         with mock.patch.multiple(
             phases.load,
             wrk=lambda *_, **__: loads,
-            stream=lambda _: b"",
+            stream=lambda *_: b"",
             bulk_insert=lambda *_: loads,
             client_insert=lambda *_: loads,
             install_client=mock.Mock(side_effect=[None, CannotMeasure("needs node and npm")]),
-        ), mock.patch("time.sleep"), mock.patch("builtins.print"):
+        ), mock.patch("time.sleep"), mock.patch("builtins.print"), mock.patch.object(workloads, "QUESTIONS", 1):
             phases.Run([server], [bar.step for bar in bars], settings, figures).all()
             lacking = Figures()
             phases.Run([server], ["client"], settings, lacking).all()
         self.assertEqual([bar.name for bar in bars if not figures.values(OURS, bar.figure)], [])
         self.assertEqual(verdict.row(choose(["http-client"])[0], lacking)["verdict"], "needs node and npm")
+
+    @staticmethod
+    def answer(_method, path, body=None, **_):
+        """What a server says to the phases of indexes: each has all documents, each query finds one."""
+        everything = Settings({"QUICK": "1"}).count(indexing.DOCUMENTS)
+        entries = 0
+        if "/stats?" in path:
+            step = path.split("name=")[1].split("%2F")[0]
+            entries = workloads.BUILDS[step][2](everything) if step in workloads.BUILDS else everything
+        return {"IsStale": False, "Results": [{"EntriesCount": entries}] if entries or body else [], "TotalResults": 1}
 
 
 def printed_by(files, begin):

@@ -44,7 +44,7 @@ def document(n):
     )
 
 
-def stream(count):
+def stream(count, document=document):
     """The body of a bulk insert in chunked coding, made beforehand so that it costs nothing while it is sent."""
     body, part, size = [], [], 0
     for n in range(1, count + 1):

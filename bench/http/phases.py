@@ -8,6 +8,7 @@ import time
 from bench.bars import OURS
 from bench.figures import CannotMeasure
 from bench.http import load
+from bench.http.indexing import Indexing
 from bench.http.machine import Account, settle
 
 DOCUMENTS = 1_000_000
@@ -30,6 +31,7 @@ class Run:
         self.bulk()
         self.client()
         self.load_and_get()
+        Indexing(self).all()
         self.end()
         self.reopen()
 
