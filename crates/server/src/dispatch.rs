@@ -22,7 +22,7 @@ use crate::connection::{Admitted, Begun};
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, Upgrade};
 use crate::handlers::topology;
-use crate::limits::{Limits, SHORT_WORK_SIZE, UNCOUNTED_SIZE};
+use crate::limits::{CLOSING_WHOLE_SIZE, Limits, SHORT_WORK_SIZE, UNCOUNTED_SIZE};
 use crate::node::Node;
 use crate::opening;
 use crate::query_string::{QueryString, decode_segment};
@@ -48,6 +48,9 @@ pub(crate) async fn serve(
     let encoding = compression::asked_for(request.headers());
     let has_wish = request.headers().contains_key(ACCEPT_ENCODING);
     let has_body = !request.body().is_end_stream();
+    let may_chunk = request.version() == Version::HTTP_11;
+    let is_last =
+        request.headers().get(CONNECTION).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"));
     if has_body {
         connection.expect_rest();
     }
@@ -88,6 +91,11 @@ pub(crate) async fn serve(
     }
     if size > UNCOUNTED_SIZE {
         hold(&node, &mut reply);
+    }
+    // The client for Node.js asks for the connection's end each time. When that comes while its parser waits behind the last byte of
+    // a body, `undici` fails outside of any promise and ends the process; behind the last byte of a chunk, its end is still to come.
+    if is_last && may_chunk && reply.body().as_whole().is_some_and(|body| body.len() > CLOSING_WHOLE_SIZE) {
+        reply.body_mut().set_chunked();
     }
     if reply.status() == StatusCode::SWITCHING_PROTOCOLS {
         connection.upgraded();

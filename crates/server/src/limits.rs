@@ -104,6 +104,10 @@ pub(crate) const SMALL_ANSWER_ENTRIES: u64 = 32;
 /// Bodies and answers up to this size are not counted: they are about what the kernel holds for a connection anyway.
 pub(crate) const UNCOUNTED_SIZE: usize = 64 << 10;
 
+/// Whole answers up to this size tell their length also where the connection ends with them; larger ones are chunked there. Bytes, half of
+/// what a stream of Node.js holds.
+pub(crate) const CLOSING_WHOLE_SIZE: usize = 8 << 10;
+
 /// Up to this size a body is parsed or compressed on a network thread, in bytes: about a millisecond.
 pub(crate) const SHORT_WORK_SIZE: usize = 256 << 10;
 

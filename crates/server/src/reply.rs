@@ -48,6 +48,8 @@ impl Drop for Waits {
 #[derive(Debug)]
 enum Content {
     Whole(Bytes),
+    /// Whole, and sent as a chunk: its length does not stand in the head.
+    Chunk(Bytes),
     Parts(Parts),
     /// The last part was taken.
     Over,
@@ -82,6 +84,13 @@ impl ReplyBody {
         self.content = Content::Parts(parts);
     }
 
+    /// Sends a whole body as a chunk, in place of telling its length in the head.
+    pub(crate) fn set_chunked(&mut self) {
+        if let Content::Whole(bytes) = &mut self.content {
+            self.content = Content::Chunk(std::mem::take(bytes));
+        }
+    }
+
     pub(crate) fn keep_waiting(&mut self, waits: Arc<Waits>) {
         self.waits = Some(waits);
     }
@@ -94,7 +103,7 @@ impl ReplyBody {
     pub(crate) fn as_whole(&self) -> Option<&Bytes> {
         match &self.content {
             Content::Whole(bytes) => Some(bytes),
-            Content::Parts(_) | Content::Over => None,
+            Content::Chunk(_) | Content::Parts(_) | Content::Over => None,
         }
     }
 
@@ -117,8 +126,8 @@ impl Body for ReplyBody {
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, StreamFailed>>> {
         let content = &mut self.get_mut().content;
         match content {
-            Content::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Content::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Content::Whole(bytes) | Content::Chunk(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Content::Whole(bytes) | Content::Chunk(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Content::Parts(parts) => parts.poll_recv(cx).map(|part| match part {
                 Some(Part::Bytes(bytes)) => Some(Ok(Frame::data(bytes))),
                 Some(Part::End) => {
@@ -133,7 +142,7 @@ impl Body for ReplyBody {
 
     fn is_end_stream(&self) -> bool {
         match &self.content {
-            Content::Whole(bytes) => bytes.is_empty(),
+            Content::Whole(bytes) | Content::Chunk(bytes) => bytes.is_empty(),
             Content::Parts(_) => false,
             Content::Over => true,
         }
@@ -142,7 +151,7 @@ impl Body for ReplyBody {
     fn size_hint(&self) -> SizeHint {
         match &self.content {
             Content::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Content::Parts(_) | Content::Over => SizeHint::default(),
+            Content::Chunk(_) | Content::Parts(_) | Content::Over => SizeHint::default(),
         }
     }
 }

@@ -48,6 +48,27 @@ fn one_connection_takes_many_requests_also_pipelined() {
     }
 }
 
+/// The client for Node.js asks for the end of the connection each time, and fails where the last byte of a large body is the last of all.
+#[test]
+fn large_answers_are_chunked_where_the_connection_ends_with_them() {
+    let wire = Wire::with_database();
+    wire.put("large", &format!(r#"{{"Text":"{}"}}"#, "x".repeat(10_000)));
+    wire.put("small", "{}");
+    for (id, head, is_chunked) in [
+        ("large", "HTTP/1.1\r\nHost: x\r\nConnection: close", true),
+        ("large", "HTTP/1.1\r\nHost: x", false),
+        ("large", "HTTP/1.0\r\nHost: x\r\nConnection: close", false),
+        ("small", "HTTP/1.1\r\nHost: x\r\nConnection: Close", false),
+    ] {
+        let answer = raw(&wire, format!("GET /databases/db/docs?id={id} {head}\r\n\r\n").as_bytes());
+        let (told, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(told.contains(" 200 "), "{told}");
+        assert_eq!(told.contains("transfer-encoding: chunked"), is_chunked, "{id} {head}: {told}");
+        assert_eq!(told.contains("content-length: "), !is_chunked, "{id} {head}: {told}");
+        assert!(body.ends_with(if is_chunked { "}\r\n0\r\n\r\n" } else { "}" }), "{id} {head}: {body}");
+    }
+}
+
 #[test]
 fn no_content_type_is_demanded() {
     let wire = Wire::with_database();

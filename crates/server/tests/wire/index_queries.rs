@@ -250,10 +250,19 @@ fn what_an_index_cannot_answer_is_refused() {
         "the field 'V' has texts over",
     );
     check(&wire, "from Ts where startsWith(V, 'xxx') and V > 'y'", "");
+    for milliseconds in ["15000", "1500.5", "-5"] {
+        let wait = format!(r#""WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":{milliseconds}"#);
+        let answer = wire.call(post, &format!(r#"{{"Query":"from Ts where V = 9",{wait}}}"#));
+        assert!(answer.status == 200 && answer.text().contains(r#""TotalResults":1,"#), "{}", answer.text());
+    }
     for (option, message) in [
         (r#""WaitForNonStaleResults":7"#, "'WaitForNonStaleResults' must be true or false"),
         (
             r#""WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"soon""#,
+            "'WaitForNonStaleResultsTimeout' must be a time span",
+        ),
+        (
+            r#""WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":1e300"#,
             "'WaitForNonStaleResultsTimeout' must be a time span",
         ),
     ] {

@@ -149,7 +149,14 @@ fn stale_wait(body: &json::Value) -> Result<Option<Duration>> {
     match body.get("WaitForNonStaleResultsTimeout") {
         None | Some(json::Value::Null) => Ok(Some(STALE_WAIT)),
         Some(value) => {
-            let wait = value.as_str().and_then(time_span);
+            let wait = match value {
+                // The client for Node.js sends milliseconds, the others a time span.
+                json::Value::Number(number) => number
+                    .parse::<f64>()
+                    .ok()
+                    .and_then(|milliseconds| Duration::try_from_secs_f64(milliseconds.max(0.0) / 1000.0).ok()),
+                _ => value.as_str().and_then(time_span),
+            };
             wait.map(Some).ok_or_else(|| wrong("WaitForNonStaleResultsTimeout", TIME_SPAN))
         }
     }
