@@ -2,17 +2,13 @@
 //
 //     node everyday.mjs http://127.0.0.1:8080
 //
-// Makes a database of its own, runs every test below in order, deletes the database. Each test prints `ok` or
-// `FAILED` with the reason; the last line is `N passed, M failed`, and the exit code is 1 if any failed. Every test
+// Makes a database of its own, runs every test below in order (harness.mjs), deletes the database. Every test
 // stores what it needs under ids of its own, so that one failure does not spoil the next; only the last two look
 // at the whole database. Nothing here needs an index.
 
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
 import {
     CreateDatabaseOperation,
-    DeleteDatabasesOperation,
-    DocumentStore,
     GetCollectionStatisticsOperation,
     GetDatabaseNamesOperation,
     GetDatabaseRecordOperation,
@@ -20,12 +16,7 @@ import {
     NextIdentityForCommand,
     SeedIdentityForCommand,
 } from "ravendb";
-
-const url = process.argv[2];
-if (!url) {
-    console.error("usage: node everyday.mjs URL");
-    process.exit(2);
-}
+import { database, deleteDatabase, eventually, openStore as openStoreOf, run } from "./harness.mjs";
 
 class User { constructor(fields) { Object.assign(this, fields); } }
 class Company { constructor(fields) { Object.assign(this, fields); } }
@@ -34,16 +25,8 @@ class Reading { constructor(fields) { Object.assign(this, fields); } }
 class Invoice { constructor(fields) { Object.assign(this, fields); } }
 class Shelf { constructor(fields) { Object.assign(this, fields); } }
 
-const database = `everyday-node-${randomUUID().slice(0, 8)}`;
+const openStore = () => openStoreOf(User, Company, Product, Reading, Invoice, Shelf);
 const store = openStore();
-
-function openStore() {
-    const opened = new DocumentStore(url, database);
-    for (const type of [User, Company, Product, Reading, Invoice, Shelf]) {
-        opened.conventions.registerEntityType(type);
-    }
-    return opened.initialize();
-}
 
 /** Stores documents, given as pairs of id and entity, in one batch. */
 async function save(...pairs) {
@@ -55,16 +38,6 @@ async function save(...pairs) {
 }
 
 const ids = (session, entities) => entities.map(entity => session.advanced.getDocumentId(entity));
-
-/** Waits until `condition` gives a true value, for five seconds at most. */
-async function eventually(condition) {
-    for (const end = Date.now() + 5_000; Date.now() < end; await new Promise(done => setTimeout(done, 20))) {
-        if (await condition()) {
-            return;
-        }
-    }
-    assert.fail("did not become true within 5 s");
-}
 
 const tests = {
     async "create a database"() {
@@ -481,10 +454,7 @@ const tests = {
     },
 
     async "delete the database"() {
-        await store.maintenance.server.send(
-            new DeleteDatabasesOperation({ databaseNames: [database], hardDelete: true }));
-        const names = await store.maintenance.server.send(new GetDatabaseNamesOperation(0, 1000));
-        assert.ok(!names.includes(database));
+        await deleteDatabase(store);
         const late = openStore();
         await assert.rejects(late.openSession().load("users/1", User),
             error => error.name === "DatabaseDoesNotExistException");
@@ -492,23 +462,4 @@ const tests = {
     },
 };
 
-let [passed, failed] = [0, 0];
-for (const [name, test] of Object.entries(tests)) {
-    try {
-        let timer;
-        const late = new Promise((_, reject) => {
-            timer = setTimeout(() => reject(new Error("did not end within 60 s")), 60_000);
-        });
-        await Promise.race([test(), late]).finally(() => clearTimeout(timer));
-        passed += 1;
-        console.log(`ok      node: ${name}`);
-    } catch (error) {
-        failed += 1;
-        const where = /everyday\.mjs:(\d+)/.exec(error.stack ?? "");
-        const reason = `${error.name}: ${error.message}`.split("\n").slice(0, 12).join("\n        ");
-        console.log(`FAILED  node: ${name}${where ? ` (line ${where[1]})` : ""}\n        ${reason}`);
-    }
-}
-store.dispose();
-console.log(`${passed} passed, ${failed} failed`);
-process.exit(failed === 0 ? 0 : 1);
+await run(tests, store);

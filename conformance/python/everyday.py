@@ -2,22 +2,29 @@
 
     python everyday.py http://127.0.0.1:8080 [--reference]
 
-Makes a database of its own, runs every test below in order, deletes the database. Each test prints `ok` or
-`FAILED` with the reason; the last line is `N passed, M failed`, and the exit code is 1 if any failed. Every test
-stores what it needs under ids of its own, so that one failure does not spoil the next; only the last two look
-at the whole database. Nothing here needs an index.
+Makes a database of its own, runs every test below in order (harness.py), deletes the database. Every test stores what it
+needs under ids of its own, so that one failure does not spoil the next; only the last two look at the whole database.
+Nothing here needs an index.
 """
 
-import concurrent.futures
-import os
 import re
-import sys
-import traceback
-import uuid
 
+from harness import (
+    DATABASE,
+    STORE,
+    Entity,
+    delete_database,
+    equal,
+    open_store,
+    refused,
+    run,
+    save,
+    shown,
+    test,
+    test_unless_reference,
+)
 from ravendb import (
     CreateDatabaseOperation,
-    DocumentStore,
     GetCollectionStatisticsOperation,
     GetDatabaseNamesOperation,
     GetDatabaseRecordOperation,
@@ -25,15 +32,6 @@ from ravendb import (
 )
 from ravendb.documents.operations.identities import NextIdentityForCommand, SeedIdentityForCommand
 from ravendb.serverwide.database_record import DatabaseRecord
-from ravendb.serverwide.operations.common import DeleteDatabaseOperation
-
-TEST_SECONDS_MAX = 60
-
-
-class Entity:
-    def __init__(self, **fields):
-        self.Id = None
-        self.__dict__.update(fields)
 
 
 class User(Entity):
@@ -60,59 +58,10 @@ class Shelf(Entity):
     pass
 
 
-TESTS = []
-
-
-def test(function):
-    """Adds a test; its docstring is its name."""
-    TESTS.append(function)
-    return function
-
-
-def test_unless_reference(function):
-    """Adds a test that RavenDB 7.1.5 is known to fail: `--reference` leaves it out."""
-    return function if "--reference" in sys.argv else test(function)
-
-
-def open_store():
-    opened = DocumentStore(URL, DATABASE)
-    opened.initialize()
-    return opened
-
-
-def save(*pairs):
-    """Stores documents, given as pairs of id and entity, in one batch."""
-    with STORE.open_session() as session:
-        for id, entity in pairs:
-            session.store(entity, id)
-        session.save_changes()
-
-
 def load(id, object_type=User):
     """One document, in a session of its own."""
     with STORE.open_session() as session:
         return session.load(id, object_type)
-
-
-def refused(call, *parts):
-    """Asserts that `call` raises an error with all `parts` in its message.
-
-    This client raises most errors of the server as RuntimeError with the server's type in the message."""
-    try:
-        call()
-    except Exception as error:
-        assert all(part in str(error) for part in parts), error
-    else:
-        raise AssertionError(f"an error with {parts} was expected")
-
-
-def equal(actual, expected):
-    assert actual == expected, f"{shown(actual)} instead of {shown(expected)}"
-
-
-def shown(value):
-    text = ascii(value)
-    return text if len(text) <= 400 else text[:400] + "..."
 
 
 def names(entities):
@@ -565,42 +514,14 @@ def statistics():
 
 
 @test
-def delete_database():
+def delete_own_database():
     """delete the database"""
-    STORE.maintenance.server.send(DeleteDatabaseOperation(DATABASE, True))
-    assert DATABASE not in STORE.maintenance.server.send(GetDatabaseNamesOperation(0, 1000))
+    delete_database()
     late = open_store()
     with late.open_session() as session:
         refused(lambda: session.load("users/1", User), DATABASE, "does not exist")
     late.close()
 
 
-def run():
-    passed = failed = 0
-    for function in TESTS:
-        # A thread of its own, so that a call that never comes back fails its test and not the whole run.
-        pool = concurrent.futures.ThreadPoolExecutor(1)
-        try:
-            pool.submit(function).result(timeout=TEST_SECONDS_MAX)
-            passed += 1
-            print(f"ok      python: {function.__doc__}", flush=True)
-        except concurrent.futures.TimeoutError:
-            failed += 1
-            print(f"FAILED  python: {function.__doc__}\n        did not end within {TEST_SECONDS_MAX} s", flush=True)
-        except Exception as error:
-            failed += 1
-            lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == __file__]
-            reason = f"{type(error).__name__}: {error}".splitlines()[:8]
-            print(f"FAILED  python: {function.__doc__} (line {lines[-1]})", *reason, sep="\n        ", flush=True)
-    print(f"{passed} passed, {failed} failed", flush=True)
-    # A client that waits for a thread of its own would keep the interpreter from ending.
-    os._exit(0 if failed == 0 else 1)
-
-
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    URL = sys.argv[1].rstrip("/")
-    DATABASE = f"everyday-python-{uuid.uuid4().hex[:8]}"
-    STORE = open_store()
     run()
