@@ -185,7 +185,9 @@ fn ask_ranges(random: &mut Random, snapshot: &IndexSnapshot<'_>, model: &Model, 
     }
 }
 
-fn ask_sorted(random: &mut Random, snapshot: &IndexSnapshot<'_>, model: &Model, fields: &[FieldNumber]) {
+/// How many orders were given by a column.
+fn ask_sorted(random: &mut Random, snapshot: &IndexSnapshot<'_>, model: &Model, fields: &[FieldNumber]) -> u32 {
+    let mut by_column = 0;
     for _ in 0..8 {
         let condition = Condition::random(random, 0);
         let set = EntrySet::of(condition.entries(snapshot, fields)).unwrap();
@@ -218,7 +220,12 @@ fn ask_sorted(random: &mut Random, snapshot: &IndexSnapshot<'_>, model: &Model, 
         assert_eq!(ids(snapshot.sorted(&set, order, count_max).unwrap()), expected, "{order:?}");
         assert_eq!(ids(snapshot.sorted_by_walking(&set, order, count_max).unwrap()), expected, "{order:?}");
         assert_eq!(ids(snapshot.sorted_by_values(&set, order, count_max).unwrap()), expected, "{order:?}");
+        if let Some(found) = snapshot.sorted_by_a_column(&set, order, count_max).unwrap() {
+            assert_eq!(ids(found), expected, "by a column, {order:?}");
+            by_column += 1;
+        }
     }
+    by_column
 }
 
 fn ask(random: &mut Random, snapshot: &IndexSnapshot<'_>, model: &Model, fields: &[FieldNumber]) {
@@ -230,7 +237,7 @@ fn ask(random: &mut Random, snapshot: &IndexSnapshot<'_>, model: &Model, fields:
 
 #[test]
 fn an_index_answers_as_its_model_does() {
-    let mut crowds = 0;
+    let (mut crowds, mut by_old_columns) = (0, 0);
     for seed in seeds(12, 1_000) {
         println!("SEED={seed} cargo test -p rookery-query --test model");
         let mut random = Random(seed);
@@ -249,6 +256,8 @@ fn an_index_answers_as_its_model_does() {
         }
         for _ in 0..6 + random.below(20) {
             let (snapshot, before) = (index.read().unwrap(), model.clone());
+            // Makes columns, which the batches bring along, and of which this snapshot then wants its own state.
+            ask_sorted(&mut random, &snapshot, &before, &fields);
             for _ in 0..random.below(4) {
                 let mut batch = Batch::new();
                 random_batch(&mut random, &fields, documents, &mut batch, &mut model);
@@ -258,6 +267,8 @@ fn an_index_answers_as_its_model_does() {
                 }
             }
             ask(&mut random, &snapshot, &before, &fields);
+            by_old_columns += ask_sorted(&mut random, &snapshot, &before, &fields);
+            ask_sorted(&mut random, &index.read().unwrap(), &model, &fields);
             drop(snapshot);
             if random.chance(5) && !in_memory {
                 match random.chance(2) {
@@ -274,5 +285,6 @@ fn an_index_answers_as_its_model_does() {
         ask(&mut random, &index.read().unwrap(), &model, &fields);
         assert_eq!(index.environment().verify().unwrap().problems, Vec::<String>::new());
     }
+    assert!(by_old_columns > 0, "no column was of an older state");
     assert!(crowds > 0 || std::env::var_os("SEED").is_some(), "no list was long");
 }

@@ -376,6 +376,11 @@ fn check(random: &mut Random, definition: &MapIndex, index: &Index, model: &Mode
     }
     if by_score {
         assert!(scores.is_sorted_by(|one, next| one >= next), "{text}: {scores:?}");
+        // Most of them need not be scored for these.
+        let size = 1 + random.below(5);
+        let page = rookery_query::plan::Page { take: Some(size), ..plan.page };
+        let first = execute::find(&snapshot, definition, &explaining, page, &|| Ok::<_, Error>(())).unwrap();
+        assert_eq!(first.entries, found.entries[..found.entries.len().min(size as usize)], "{text}: the first {size}");
     }
     u64::from(!ids.is_empty())
 }

@@ -213,14 +213,25 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
         conditions.iter().map(|condition| self.of(condition)).collect()
     }
 
-    /// What is excluded is taken away from the rest.
+    /// What is excluded is taken away from the rest, and ranges of one field are walked through as one.
     fn and(&self, conditions: &[Condition]) -> Result<Ids<'s>, E> {
-        let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
+        let (mut wanted, mut unwanted, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
         for condition in conditions {
             match condition {
                 Condition::All => {}
                 Condition::Not(condition) => unwanted.push(self.of(condition)?),
-                condition => wanted.push(self.of(condition)?),
+                condition => match self.range_of(condition)? {
+                    Some(range) => ranges.push((condition, range)),
+                    None => wanted.push(self.of(condition)?),
+                },
+            }
+        }
+        ranges.sort_by_key(|(_, range)| range.of());
+        for ranges in ranges.chunk_by(|(_, a), (_, b)| a.of() == b.of()) {
+            match ranges {
+                [(condition, _)] => wanted.push(self.of(condition)?),
+                [(first, _), ..] => wanted.push(self.watch.watch(first, || self.in_all(ranges))?),
+                [] => {}
             }
         }
         let wanted: Ids<'s> = match wanted.len() {
@@ -231,18 +242,43 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
         Ok(if unwanted.is_empty() { wanted } else { Box::new(Difference::new(wanted, Union::new(unwanted))) })
     }
 
+    /// The entries with a value in each of some ranges of one field: one value in all of them, or several.
+    fn in_all(&self, ranges: &[(&Condition, TermRange)]) -> Result<Ids<'s>, E> {
+        let Some(common) = ranges.iter().map(|(_, range)| range.clone()).reduce(|a, b| a.common(&b)) else {
+            return Ok(set(EntrySet::new()));
+        };
+        let mut found = self.index.range(&common)?;
+        let (field, kind) = common.of();
+        let several = self.index.several(field, kind)?;
+        if several.count() > 0 {
+            let mut with_several = EntrySet::of(several)?;
+            for (_, range) in ranges {
+                (self.look)()?;
+                with_several.intersect(&self.index.range(range)?);
+            }
+            found.unite(&with_several);
+        }
+        Ok(set(found))
+    }
+
+    /// The terms that a condition asks for. `None`: they are no range, or there are none.
+    fn range_of(&self, condition: &Condition) -> Result<Option<TermRange>, E> {
+        match condition {
+            Condition::Numbers(field, ..) | Condition::Texts(field, ..) | Condition::Prefix(field, _) => {
+                Ok(Kept::of(self.index, self.fields, field)?.and_then(|kept| kept.range(condition)))
+            }
+            _ => Ok(None),
+        }
+    }
+
     fn of_field(&self, condition: &Condition, field: &FieldUse, kept: Kept) -> Result<Ids<'s>, E> {
-        let range = |range: &TermRange| Ok::<_, E>(set(self.index.range(range)?));
         let Kept { number, analysis } = kept;
+        if let Some(range) = kept.range(condition) {
+            return Ok(set(self.index.range(&range)?));
+        }
         match condition {
             Condition::AnyOf(_, values) => self.any_of(kept, values),
             Condition::AllOf(_, values) => Ok(Box::new(Intersection::new(self.lists(kept, values)?))),
-            Condition::Numbers(_, low, high) => range(&TermRange::numbers(number, *low, *high)),
-            Condition::Texts(_, low, high) => {
-                let [low, high] = [low, high].map(|bound| bound.as_ref().map(|text| terms::analyzed(text, analysis)));
-                range(&TermRange::text(number, text(&low), text(&high)))
-            }
-            Condition::Prefix(_, prefix) => range(&TermRange::prefix(number, &terms::analyzed(prefix, analysis))),
             Condition::Suffix(_, suffix) => {
                 let suffix = terms::analyzed(suffix, analysis);
                 self.matching(field, number, |text| text.ends_with(&suffix))
@@ -302,6 +338,20 @@ impl Kept {
     pub fn of(index: &IndexSnapshot<'_>, fields: &dyn Fields, field: &FieldUse) -> Result<Option<Kept>, Error> {
         let (name, analysis) = fields.kept(field);
         Ok(index.field(&name)?.map(|number| Kept { number, analysis }))
+    }
+
+    /// The terms that a condition on the field asks for, if they are a range.
+    pub fn range(&self, condition: &Condition) -> Option<TermRange> {
+        let Kept { number, analysis } = *self;
+        match condition {
+            Condition::Numbers(_, low, high) => Some(TermRange::numbers(number, *low, *high)),
+            Condition::Texts(_, low, high) => {
+                let [low, high] = [low, high].map(|bound| bound.as_ref().map(|text| terms::analyzed(text, analysis)));
+                Some(TermRange::text(number, text(&low), text(&high)))
+            }
+            Condition::Prefix(_, prefix) => Some(TermRange::prefix(number, &terms::analyzed(prefix, analysis))),
+            _ => None,
+        }
     }
 
     pub fn list<'s>(&self, index: &'s IndexSnapshot<'_>, value: &Sought) -> Result<TermEntries<'s>, Error> {

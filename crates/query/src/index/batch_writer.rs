@@ -8,7 +8,8 @@
 //! change of one property out of seven costs two lists, not fourteen.
 
 use super::batch::{Batch, BatchDocument};
-use super::entry::Record;
+use super::columns::ColumnChanges;
+use super::entry::{EntryId, Record};
 use super::error::{Error, Result, corrupt};
 use super::limits::ENTRY_ID_MAX;
 use super::list_writer::ListWriter;
@@ -37,11 +38,18 @@ struct OldEntry {
 
 /// Brings a batch into the index.
 ///
+/// * `columns`: told what changes in them.
+///
 /// # Errors
 ///
 /// [`Error::Corrupt`] if what is stored does not agree with itself; those of the storage. The transaction has to be taken
 /// back.
-pub(crate) fn write(schema: &Schema, tx: &mut WriteTransaction<'_>, batch: &Batch) -> Result<()> {
+pub(crate) fn write(
+    schema: &Schema,
+    tx: &mut WriteTransaction<'_>,
+    batch: &Batch,
+    columns: &mut ColumnChanges,
+) -> Result<()> {
     let mut counters = schema.counters(tx)?;
     let mut olds = Vec::new();
     let mut copies = Vec::new();
@@ -52,7 +60,7 @@ pub(crate) fn write(schema: &Schema, tx: &mut WriteTransaction<'_>, batch: &Batc
     let mut changes = PostingChanges::default();
     for planned in &mut planned {
         let old = olds.get(planned.old.clone()).unwrap_or_default();
-        write_entries(schema, tx, batch, planned, old, &copies, &mut counters, &mut changes)?;
+        write_entries(schema, tx, batch, planned, old, &copies, &mut counters, &mut changes, columns)?;
     }
     planned.sort_unstable_by_key(|planned| batch.bytes_of(&planned.document.key));
     for planned in &planned {
@@ -134,6 +142,7 @@ fn write_entries<'b>(
     copies: &'b [u8],
     counters: &mut Counters,
     changes: &mut PostingChanges<'b>,
+    columns: &mut ColumnChanges,
 ) -> Result<()> {
     let new = batch.entries.get(planned.document.entries.clone()).unwrap_or_default();
     planned.first_new = counters.next_entry;
@@ -143,7 +152,9 @@ fn write_entries<'b>(
         match (before, record) {
             (Some((_, before)), Some(record)) if before == record => {}
             (Some((old, before)), Some(record)) => {
-                changes.replace(old.id, Record::of(before)?.terms(), Record::of(record)?.terms())?;
+                let new = Record::of(record)?;
+                changes.replace(old.id, Record::of(before)?.terms(), new.terms())?;
+                columns.note(EntryId(old.id), Some(new))?;
                 let location = schema.records.update(tx, old.location, &[record])?;
                 if location != old.location {
                     schema.entries.put(tx, old.id, location.0)?;
@@ -154,7 +165,9 @@ fn write_entries<'b>(
                 if id >= ENTRY_ID_MAX {
                     return Err(corrupt("an index never comes to the end of its ids"));
                 }
-                changes.replace(id, std::iter::empty(), Record::of(record)?.terms())?;
+                let new = Record::of(record)?;
+                changes.replace(id, std::iter::empty(), new.terms())?;
+                columns.note(EntryId(id), Some(new))?;
                 let location = schema.records.insert(tx, &[record])?;
                 schema.entries.put(tx, id, location.0)?;
                 counters.next_entry = id + 1;
@@ -162,6 +175,7 @@ fn write_entries<'b>(
             }
             (Some((old, before)), None) => {
                 changes.replace(old.id, Record::of(before)?.terms(), std::iter::empty())?;
+                columns.note(EntryId(old.id), None)?;
                 schema.records.delete(tx, old.location)?;
                 schema.entries.delete(tx, old.id)?;
                 counters.entry_count = less_one(counters.entry_count)?;

@@ -8,7 +8,8 @@
 //!                                                    head of the list: none
 //! ```
 //!
-//! * `kind`: that of the term, or 0: which entries have a term of the kind that the one byte of the "term" names.
+//! * `kind`: that of the term, or 0: which entries have a term of the kind that the one byte of the "term" names, or with its
+//!   highest bit several of them.
 //! * In the term 0x00 is written 0x01 0x01 and 0x01 is 0x01 0x02. So 0x00 ends it, below anything that a longer term goes on
 //!   with, and no term's key is the beginning of another's. Both bytes are rare in text and in cut numbers.
 //! * The first id: its count of bytes (1 to 8), then those without leading zeros, big-endian; more bytes is more.
@@ -19,8 +20,10 @@ use super::error::{Error, Result, corrupt};
 use super::limits::ENTRY_ID_MAX;
 use super::term::{FieldNumber, Kind};
 
-/// The kind of the lists of all entries that have a term of some kind.
+/// The kind of the lists of all entries that have a term of some kind, or several.
 const PRESENCE: u8 = 0;
+/// Makes the "term" of a presence that of the entries with several.
+const SEVERAL: u8 = 0x80;
 const END: u8 = 0;
 const ESCAPE: u8 = 1;
 /// Where the term begins.
@@ -29,7 +32,7 @@ const TERM: usize = 3;
 /// What a posting list is of.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum ListKind {
-    /// Entries with any term of a kind.
+    /// Entries with any term of a kind, or several.
     Presence,
     /// Entries with one term of a kind.
     Term(Kind),
@@ -42,6 +45,11 @@ impl ListKind {
             ListKind::Term(kind) => kind as u8,
         }
     }
+}
+
+/// The "term" of the list of entries with several terms of a kind.
+pub(crate) fn several(kind: Kind) -> u8 {
+    kind as u8 | SEVERAL
 }
 
 /// Appends what the keys of all terms of a field and kind begin with.

@@ -40,6 +40,15 @@ pub const BATCH_SIZE_MAX: usize = 1 << 30;
 /// Terms that an estimate looks at before it gives bounds instead of a count.
 pub const ESTIMATED_TERMS_MAX: usize = 256;
 
+/// Bytes of all columns of an index: eight for each entry and field that is often sorted by. Those that are used least go.
+pub const COLUMNS_SIZE_MAX: usize = 64 << 20;
+
+/// States of the index that columns are kept of: a query that began so many batches ago still finds its own.
+pub const COLUMN_STATES_KEPT: usize = 4;
+
+/// Entries that may change while a column is made, and in one batch; where more do it is made anew.
+pub const COLUMN_CHANGES_MAX: usize = 1 << 20;
+
 /// Problems that a verification tells in words; more are only counted.
 pub const PROBLEMS_TOLD_MAX: usize = 100;
 

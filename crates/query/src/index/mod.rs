@@ -6,12 +6,14 @@
 //! `docs/design/indexes.md` tells why it is so.
 //!
 //! Writing, from the batch down: [`mod@batch`], [`batch_writer`], [`posting_changes`], [`list_writer`]. Reading, from the
-//! snapshot down: [`snapshot`], [`sort`], [`range`], [`heads`], [`term_entries`]; operators over rising ids: [`entry_ids`], [`entry_set`],
+//! snapshot down: [`snapshot`], [`sort`] with [`columns`], [`range`], [`heads`], [`term_entries`]; operators over rising ids: [`entry_ids`], [`entry_set`],
 //! [`combine`]. What a reduce works on: [`groups`]; which documents asked for which: [`references`]. What is stored: [`schema`], [`list`], [`key`], [`runs`], [`mod@term`], [`mod@number`],
 //! [`mod@entry`], [`words`].
 
 mod batch;
 mod batch_writer;
+mod column;
+mod columns;
 mod combine;
 mod entry;
 mod entry_ids;

@@ -5,7 +5,7 @@
 
 use super::entry::RecordTerm;
 use super::error::Result;
-use super::key::ListKind;
+use super::key::{self, ListKind};
 use super::list_writer::ListWriter;
 use super::runs::Change;
 use super::term::{FieldNumber, Kind};
@@ -24,11 +24,12 @@ struct TermChange<'b> {
     is_removal: bool,
 }
 
-/// Changes of the lists of terms and of those that tell which entries have any term of a field and kind.
+/// Changes of the lists of terms and of those that tell which entries have any term of a field and kind, and which several.
 #[derive(Default)]
 pub(crate) struct PostingChanges<'b> {
     terms: Vec<TermChange<'b>>,
-    presence: Vec<(FieldNumber, Kind, u64, bool)>,
+    /// With the "term" of the list.
+    presence: Vec<(FieldNumber, u8, u64, bool)>,
 }
 
 fn head_of(term: RecordTerm<'_>) -> u128 {
@@ -73,9 +74,9 @@ impl<'b> PostingChanges<'b> {
         new: impl Iterator<Item = Result<RecordTerm<'b>>>,
     ) -> Result<()> {
         let (mut old, mut new) = (old.peekable(), new.peekable());
-        // The last field and kind that either had, and who had it.
+        // The last field and kind that either had, and how many terms of it.
         let mut group: Option<(FieldNumber, Kind)> = None;
-        let (mut had, mut has) = (false, false);
+        let (mut had, mut has) = (0, 0);
         loop {
             let order = match (old.peek(), new.peek()) {
                 (None, None) => break,
@@ -89,10 +90,10 @@ impl<'b> PostingChanges<'b> {
             if group != Some((term.field, term.kind)) {
                 self.end_group(group, entry, had, has);
                 group = Some((term.field, term.kind));
-                (had, has) = (false, false);
+                (had, has) = (0, 0);
             }
-            had |= gone.is_some();
-            has |= come.is_some();
+            had += usize::from(gone.is_some());
+            has += usize::from(come.is_some());
             if order.is_ne() && term.kind.is_listed() {
                 self.change(term, entry, gone.is_some());
             }
@@ -102,12 +103,12 @@ impl<'b> PostingChanges<'b> {
     }
 
     /// A null is present where its one term is.
-    fn end_group(&mut self, group: Option<(FieldNumber, Kind)>, entry: u64, had: bool, has: bool) {
-        if let Some((field, kind)) = group
-            && had != has
-            && kind.has_presence()
-        {
-            self.presence.push((field, kind, entry, had));
+    fn end_group(&mut self, group: Option<(FieldNumber, Kind)>, entry: u64, had: usize, has: usize) {
+        let Some((field, kind)) = group.filter(|(_, kind)| kind.has_presence()) else { return };
+        for (term, had, has) in [(kind as u8, had > 0, has > 0), (key::several(kind), had > 1, has > 1)] {
+            if had != has {
+                self.presence.push((field, term, entry, had));
+            }
         }
     }
 
@@ -116,11 +117,11 @@ impl<'b> PostingChanges<'b> {
         let mut changes = Vec::new();
         self.presence.sort_unstable();
         for group in self.presence.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let Some((field, kind, ..)) = group.first() else { continue };
+            let Some((field, term, ..)) = group.first() else { continue };
             changes.clear();
             changes
                 .extend(group.iter().map(|(.., entry, is_removal)| Change { entry: *entry, is_removal: *is_removal }));
-            lists.change(tx, (*field, ListKind::Presence, &[*kind as u8]), &changes)?;
+            lists.change(tx, (*field, ListKind::Presence, &[*term]), &changes)?;
         }
         self.terms.sort_unstable_by(|a, b| a.compare_terms(b).then(a.entry.cmp(&b.entry)));
         for group in self.terms.chunk_by(|a, b| a.compare_terms(b).is_eq()) {

@@ -59,6 +59,18 @@ impl TermRange {
         range
     }
 
+    /// What it is a range of.
+    pub fn of(&self) -> (FieldNumber, Kind) {
+        (self.field, self.kind)
+    }
+
+    /// The terms that are in this range and in another one of the same field and kind.
+    pub fn common(&self, other: &TermRange) -> TermRange {
+        let start = self.start.as_slice().max(&other.start).to_vec();
+        let end = self.end.as_slice().min(&other.end).to_vec();
+        TermRange { field: self.field, kind: self.kind, start, end }
+    }
+
     fn between(field: FieldNumber, kind: Kind, low: Bound<Term<'_>>, high: Bound<Term<'_>>) -> TermRange {
         let mut range = Self::all(field, kind);
         let key = |term: Term<'_>, after: bool| {

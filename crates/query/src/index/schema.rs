@@ -9,7 +9,7 @@ use super::term::FieldNumber;
 use storage::{Environment, FixedTree, Reader, Records, Tree, WriteTransaction};
 
 /// The version of everything that an index keeps.
-const VERSION_NOW: u64 = 4;
+const VERSION_NOW: u64 = 5;
 
 const POSTINGS: &[u8] = b"index/postings";
 const ENTRIES: &[u8] = b"index/entries";

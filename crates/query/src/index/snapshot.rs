@@ -1,6 +1,7 @@
 //! Reading an index: one consistent state, that after some batch, for as long as it is held.
 
 use super::batch::Progress;
+use super::columns::Columns;
 use super::entry::{EntryId, Record};
 use super::entry_ids::AllEntries;
 use super::entry_set::EntrySet;
@@ -21,6 +22,7 @@ use storage::{Location, ReadTransaction};
 pub struct IndexSnapshot<'env> {
     tx: ReadTransaction<'env>,
     schema: Schema,
+    columns: &'env Columns,
     counters: Counters,
 }
 
@@ -93,9 +95,13 @@ impl<'s> IndexEntry<'s> {
 }
 
 impl<'env> IndexSnapshot<'env> {
-    pub(crate) fn new(tx: ReadTransaction<'env>, schema: Schema) -> Result<IndexSnapshot<'env>> {
+    pub(crate) fn new(
+        tx: ReadTransaction<'env>,
+        schema: Schema,
+        columns: &'env Columns,
+    ) -> Result<IndexSnapshot<'env>> {
         let counters = schema.counters(&tx)?;
-        Ok(IndexSnapshot { tx, schema, counters })
+        Ok(IndexSnapshot { tx, schema, columns, counters })
     }
 
     pub(crate) fn tx(&self) -> &ReadTransaction<'env> {
@@ -104,6 +110,10 @@ impl<'env> IndexSnapshot<'env> {
 
     pub(crate) fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    pub(crate) fn columns(&self) -> &Columns {
+        self.columns
     }
 
     pub(crate) fn counters(&self) -> Counters {
@@ -235,6 +245,15 @@ impl<'env> IndexSnapshot<'env> {
             Kind::Null => self.term(field, Term::Null),
             kind => self.list(field, ListKind::Presence, &[kind as u8]),
         }
+    }
+
+    /// The entries with several terms of a kind in a field, texts or numbers.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn several(&self, field: FieldNumber, kind: Kind) -> Result<TermEntries<'_>> {
+        self.list(field, ListKind::Presence, &[key::several(kind)])
     }
 
     pub(crate) fn list(&self, field: FieldNumber, kind: ListKind, term: &[u8]) -> Result<TermEntries<'_>> {

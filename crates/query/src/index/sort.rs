@@ -1,26 +1,30 @@
 //! Entries in the order of a field.
 //!
-//! Two ways lead there, and the one that is estimated to be cheaper is taken:
+//! Three ways lead there, and the one that is estimated to be cheapest is taken:
 //!
 //! * Walking through the terms in order and keeping what is in the set: for a page of a large result, it ends with the page.
 //! * Reading the value of each entry from its record, then sorting: for a small result of a large index.
+//! * Reading the rank of each entry from a column, and values only where ranks are equal: for all others, once there is one.
 //!
-//! Both give the same: an entry with several terms stands where its least one does, or its greatest if the order is
+//! All give the same: an entry with several terms stands where its least one does, or its greatest if the order is
 //! descending; entries that are equal by rising id; entries without a term of the kind before or after all others.
 
+use super::column::{Column, Rank};
+use super::columns::ColumnKey;
 use super::entry::EntryId;
 use super::entry_ids::EntryIds;
 use super::entry_set::EntrySet;
-use super::error::Result;
+use super::error::{Result, corrupt};
+use super::key;
 use super::range::TermRange;
 use super::runs::Run;
 use super::snapshot::IndexSnapshot;
 use super::term::{FieldNumber, Kind};
-use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Which way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Direction {
     /// Least first.
     Ascending,
@@ -53,6 +57,9 @@ pub struct Order {
 /// What reading one entry's value costs, in entries of lists that are walked through.
 const VALUE_COST: u64 = 4;
 
+/// How many ranks are read for what walking past one entry costs.
+const RANKS_PER_COST: u64 = 4;
+
 impl IndexSnapshot<'_> {
     /// The first `count_max` entries of a set, in an order.
     ///
@@ -62,12 +69,80 @@ impl IndexSnapshot<'_> {
     pub fn sorted(&self, set: &EntrySet, order: Order, count_max: usize) -> Result<Vec<EntryId>> {
         let present_count = self.present(order.field, order.kind)?.count();
         // If those that are wanted lie evenly among the others.
-        let wanted = set.len().min(count_max as u64);
-        let walked = u128::from(present_count) * u128::from(wanted) / u128::from(set.len().max(1));
-        match walked > u128::from(set.len().saturating_mul(VALUE_COST)) {
+        let wanted = u128::from(set.len().min(count_max as u64));
+        let walked = u128::from(present_count) * wanted / u128::from(set.len().max(1));
+        let walked = u64::try_from(walked).unwrap_or(u64::MAX);
+        let read = set.len().saturating_mul(VALUE_COST);
+        let ranked = set.len() / RANKS_PER_COST;
+        if walked <= ranked {
+            return self.sorted_by_walking(set, order, count_max);
+        }
+        if let Some(column) = self.column(order, walked.min(read) - ranked, present_count)? {
+            return self.sorted_by_column(&column, set, order, count_max);
+        }
+        match walked > read {
             true => self.sorted_by_values(set, order, count_max),
             false => self.sorted_by_walking(set, order, count_max),
         }
+    }
+
+    /// The column for an order, made if going without has cost enough.
+    ///
+    /// * `cost`: what going without costs this time; `present_count`: what making it costs. Both in entries that are walked past.
+    fn column(&self, order: Order, cost: u64, present_count: u64) -> Result<Option<Column>> {
+        let key = order.column_key();
+        if let Some(column) = self.columns().find(key, self.tx().id()) {
+            return Ok(Some(column));
+        }
+        match self.columns().owe(key, cost, present_count, self.counters().next_entry) {
+            true => self.make_column(order),
+            false => Ok(None),
+        }
+    }
+
+    /// Makes a column by walking through all terms, and keeps it. `None`: the index was changed meanwhile, before it began.
+    fn make_column(&self, order: Order) -> Result<Option<Column>> {
+        let key = order.column_key();
+        let prefix = self.common_beginning(order)?;
+        if !self.columns().begin(key, Arc::clone(&prefix), self.tx().id()) {
+            return Ok(None);
+        }
+        let column = self.walked_column(order, prefix);
+        self.columns().finish(key, column.as_ref().ok().cloned());
+        column.map(Some)
+    }
+
+    fn walked_column(&self, order: Order, prefix: Arc<[u8]>) -> Result<Column> {
+        let mut column = Column::new(Arc::clone(&prefix));
+        let mut heads = self.heads(TermRange::all(order.field, order.kind), order.direction);
+        let mut term = Vec::new();
+        while let Some((key, head)) = heads.next()? {
+            key::term_into(&mut term, key)?;
+            let rank = Column::rank_of(&prefix, Some(&term));
+            let rank = rank.ok_or_else(|| corrupt("what the first and the last term begin with all do"))?;
+            let mut entries = self.entries_of_list(key, head);
+            while let Some(run) = entries.next_run()? {
+                for id in (run.first..=run.last).map(EntryId) {
+                    if column.rank(id) == Rank::ABSENT {
+                        column.set(id, rank);
+                    }
+                }
+            }
+        }
+        Ok(column)
+    }
+
+    /// What all terms of a field begin with: the first and the last one do.
+    fn common_beginning(&self, order: Order) -> Result<Arc<[u8]>> {
+        let mut ends = [Vec::new(), Vec::new()];
+        for (end, direction) in ends.iter_mut().zip([Direction::Ascending, Direction::Descending]) {
+            if let Some((key, _)) = self.heads(TermRange::all(order.field, order.kind), direction).next()? {
+                key::term_into(end, key)?;
+            }
+        }
+        let [first, last] = ends;
+        let common = first.iter().zip(&last).take_while(|(a, b)| a == b).count();
+        Ok(Arc::from(first.get(..common).unwrap_or_default()))
     }
 
     /// [`Self::sorted`], by the terms in order.
@@ -104,23 +179,84 @@ impl IndexSnapshot<'_> {
     ///
     /// As [`Self::sorted`].
     pub fn sorted_by_values(&self, set: &EntrySet, order: Order, count_max: usize) -> Result<Vec<EntryId>> {
-        let mut values = Values { bytes: Vec::new(), items: Vec::new() };
+        let mut values = Values::default();
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
-            let mut value = None;
-            for term in self.known_entry(id)?.record().terms() {
-                let term = term?;
-                match (term.field, term.kind).cmp(&(order.field, order.kind)) {
-                    Ordering::Less => {}
-                    Ordering::Greater => break,
-                    // They rise: the first is the least, the last the greatest.
-                    Ordering::Equal if order.direction == Direction::Ascending && value.is_some() => break,
-                    Ordering::Equal => value = Some(term.bytes),
-                }
-            }
-            values.add(id, value);
+            values.add(id, self.value(id, order)?);
         }
         Ok(values.sorted(order, count_max))
+    }
+
+    fn value(&self, id: EntryId, order: Order) -> Result<Option<&[u8]>> {
+        order.column_key().value(self.known_entry(id)?.record())
+    }
+
+    /// [`Self::sorted`], by a column that is made for it if there is none. `None`: the index was changed since this snapshot
+    /// was opened.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::sorted`].
+    pub fn sorted_by_a_column(&self, set: &EntrySet, order: Order, count_max: usize) -> Result<Option<Vec<EntryId>>> {
+        match self.column(order, u64::MAX, 0)? {
+            Some(column) => self.sorted_by_column(&column, set, order, count_max).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn sorted_by_column(
+        &self,
+        column: &Column,
+        set: &EntrySet,
+        order: Order,
+        count_max: usize,
+    ) -> Result<Vec<EntryId>> {
+        let is_descending = order.direction == Direction::Descending;
+        let absent = if order.absent == Absent::First { 0 } else { u64::MAX };
+        let mut rows = Vec::with_capacity(set.len() as usize);
+        let mut entries = set.entries();
+        while let Some(id) = entries.next()? {
+            let rank = column.rank(id);
+            rows.push((if rank == Rank::ABSENT { absent } else { rank.key(is_descending) }, id));
+        }
+        keep_first(&mut rows, count_max);
+        rows.sort_unstable();
+        let mut sorted = Vec::with_capacity(rows.len());
+        for equal in rows.chunk_by(|a, b| a.0 == b.0) {
+            let [(key, _), _, ..] = equal else {
+                sorted.extend(equal.iter().map(|(_, id)| *id));
+                continue;
+            };
+            if *key == absent || Rank::of_key(*key, is_descending).is_exact() {
+                sorted.extend(equal.iter().map(|(_, id)| *id));
+                continue;
+            }
+            let mut values = Values::default();
+            for (_, id) in equal {
+                values.add(*id, self.value(*id, order)?);
+            }
+            sorted.extend(values.sorted(order, equal.len()));
+        }
+        sorted.truncate(count_max);
+        Ok(sorted)
+    }
+}
+
+impl Order {
+    fn column_key(&self) -> ColumnKey {
+        ColumnKey { field: self.field, kind: self.kind, direction: self.direction }
+    }
+}
+
+/// Leaves the `count_max` least rows, and all others whose key the greatest of them has.
+fn keep_first(rows: &mut Vec<(u64, EntryId)>, count_max: usize) {
+    if count_max == 0 {
+        return rows.clear();
+    }
+    if count_max < rows.len() {
+        let (_, (last, _), _) = rows.select_nth_unstable(count_max - 1);
+        let last = *last;
+        rows.retain(|(key, _)| *key <= last);
     }
 }
 
@@ -156,6 +292,7 @@ fn take_run(remaining: &mut EntrySet, run: Run, count_max: usize, sorted: &mut V
 }
 
 /// Values of entries, to be sorted.
+#[derive(Default)]
 struct Values {
     bytes: Vec<u8>,
     items: Vec<Value>,

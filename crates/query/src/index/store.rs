@@ -2,6 +2,7 @@
 
 use super::batch::Batch;
 use super::batch_writer;
+use super::columns::{ColumnChanges, Columns};
 use super::error::{Error, Result};
 use super::groups::Groups;
 use super::limits::NAME_SIZE_MAX;
@@ -9,13 +10,17 @@ use super::references::References;
 use super::schema::Schema;
 use super::snapshot::IndexSnapshot;
 use super::term::FieldNumber;
+use parking_lot::Mutex;
 use std::path::Path;
-use storage::{Durability, Environment, Options};
+use storage::{Durability, Environment, Options, WriteTransaction};
 
 /// An open index. Documents are the truth: it may be behind them, and can be deleted and built again.
 pub struct Index {
     environment: Environment,
     schema: Schema,
+    columns: Columns,
+    /// Held by the one who writes, so that columns go from each transaction to the next.
+    writing: Mutex<()>,
 }
 
 impl Index {
@@ -36,7 +41,7 @@ impl Index {
     /// Those of the storage.
     pub fn with_groups(mut self) -> Result<Index> {
         if self.schema.groups.is_none() {
-            self.schema.groups = Some(self.environment.write(Groups::open_or_create)?);
+            self.schema.groups = Some(self.change(|tx, _| Groups::open_or_create(tx))?);
         }
         Ok(self)
     }
@@ -48,7 +53,7 @@ impl Index {
     /// Those of the storage.
     pub fn with_references(mut self) -> Result<Index> {
         if self.schema.references.is_none() {
-            self.schema.references = Some(self.environment.write(References::open_or_create)?);
+            self.schema.references = Some(self.change(|tx, _| References::open_or_create(tx))?);
         }
         Ok(self)
     }
@@ -64,7 +69,23 @@ impl Index {
 
     fn of(environment: Environment) -> Result<Index> {
         let schema = Schema::open(&environment)?;
-        Ok(Index { environment, schema })
+        let columns = Columns::new(environment.read().id());
+        Ok(Index { environment, schema, columns, writing: Mutex::new(()) })
+    }
+
+    /// Changes the index in one transaction, and brings its columns along.
+    fn change<T: Send>(
+        &self,
+        change: impl FnOnce(&mut WriteTransaction<'_>, &mut ColumnChanges) -> Result<T> + Send,
+    ) -> Result<T> {
+        let _writing = self.writing.lock();
+        let before = self.environment.read().id();
+        let mut columns = self.columns.changes();
+        let outcome = self.environment.write(|tx| change(tx, &mut columns));
+        if outcome.is_ok() {
+            self.columns.publish(before, self.environment.read().id(), columns);
+        }
+        outcome
     }
 
     /// The number of a field, given to it if it has none. Good for this index until it is closed.
@@ -79,7 +100,7 @@ impl Index {
         let found = self.schema.field(&self.environment.read(), name)?;
         match found {
             Some(number) => Ok(number),
-            None => self.environment.write(|tx| self.schema.add_field(tx, name)),
+            None => self.change(|tx, _| self.schema.add_field(tx, name)),
         }
     }
 
@@ -91,7 +112,7 @@ impl Index {
     /// [`Error::Corrupt`] if the index does not agree with itself: build it again. Those of the storage. Nothing of the
     /// batch was applied.
     pub fn write(&self, batch: &Batch) -> Result<()> {
-        self.environment.write(|tx| batch_writer::write(&self.schema, tx, batch))
+        self.change(|tx, columns| batch_writer::write(&self.schema, tx, batch, columns))
     }
 
     /// Opens a snapshot of the last batch.
@@ -100,7 +121,7 @@ impl Index {
     ///
     /// [`Error::Corrupt`] if the counters of the index are damaged; those of the storage.
     pub fn read(&self) -> Result<IndexSnapshot<'_>> {
-        IndexSnapshot::new(self.environment.read(), self.schema)
+        IndexSnapshot::new(self.environment.read(), self.schema, &self.columns)
     }
 
     /// The environment below: to flush, to measure, to verify its pages.

@@ -107,7 +107,7 @@ impl Check<'_> {
             let is_known = (1..self.counters.next_entry).contains(&entry);
             self.check(is_known, || format!("entry {entry} has an id that was not given out"));
             let record = Record::of(schema.records.get(tx, Location(location))?)?;
-            let mut group = None;
+            let (mut group, mut of_group) = (None, 0);
             for term in record.terms() {
                 let term = term?;
                 if term.kind.is_value() {
@@ -116,10 +116,11 @@ impl Check<'_> {
                 let is_known = self.fields.contains(&term.field);
                 self.check(is_known, || format!("entry {entry} has a term in {:?}, which has no name", term.field));
                 pairs.terms += u64::from(term.kind.is_listed());
-                if group != Some((term.field, term.kind)) && term.kind.has_presence() {
-                    pairs.presence += 1;
-                }
-                group = Some((term.field, term.kind));
+                let place = (term.field, term.kind);
+                of_group = if group == Some(place) { of_group + 1 } else { 1 };
+                group = Some(place);
+                // The first of a field and kind makes it present, the second makes it have several.
+                pairs.presence += u64::from(of_group <= 2 && term.kind.has_presence());
             }
             let is_of_document = self.snapshot.entries_of(record.document)?.contains(&EntryId(entry));
             self.check(is_of_document, || format!("entry {entry} is not one of '{}'", record.document.escape_debug()));
@@ -234,11 +235,16 @@ impl Check<'_> {
 }
 
 fn has_term(record: Record<'_>, list: &OpenList) -> Result<bool> {
+    let mut of_kind = 0;
     for term in record.terms() {
         let term = term?;
         let found = match list.kind {
             ListKind::Term(kind) => term == RecordTerm { field: list.field, kind, bytes: &list.term },
-            ListKind::Presence => term.field == list.field && list.term == [term.kind as u8],
+            ListKind::Presence if term.field != list.field => false,
+            ListKind::Presence => {
+                of_kind += usize::from(list.term == [key::several(term.kind)]);
+                list.term == [term.kind as u8] || of_kind > 1
+            }
         };
         if found {
             return Ok(true);
@@ -301,6 +307,9 @@ mod tests {
         // Which entries have any text.
         let present = head(1, ListKind::Presence, &[Kind::Text as u8]);
         assert!(!problems(|schema, tx| schema.postings.put(tx, &present, &short(1, &[0]))).is_empty());
+        // Which have several: none, and who is said to has to be missed.
+        let several = head(1, ListKind::Presence, &[key::several(Kind::Text)]);
+        assert!(!problems(|schema, tx| schema.postings.put(tx, &several, &short(1, &[0]))).is_empty());
         // Documents and entries.
         assert!(!problems(|schema, tx| schema.documents.delete(tx, b"users/2").map(drop)).is_empty());
         assert!(!problems(|schema, tx| schema.documents.put(tx, b"users/2", &[0])).is_empty());

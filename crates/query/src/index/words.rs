@@ -106,6 +106,11 @@ pub struct WordFrequencies<'s> {
 }
 
 impl WordFrequencies<'_> {
+    /// How often any entry has the word at most.
+    pub fn most(&self) -> u32 {
+        self.lists.iter().map(|(count, ..)| u32::from(*count)).max().unwrap_or(1)
+    }
+
     /// How often an entry has the word that has it. The ids must rise.
     ///
     /// # Errors

@@ -147,7 +147,7 @@ impl Condition {
     pub fn random(random: &mut Random, depth: u64) -> Condition {
         let several = |random: &mut Random| (0..2 + random.below(2)).map(|_| Self::random(random, depth + 1)).collect();
         let path = *random.of(&PATHS);
-        match random.below(14 + depth * 6) {
+        match random.below(15 + depth * 6) {
             0 => Condition::And(several(random)),
             1 => Condition::Or(several(random)),
             2 => {
@@ -173,23 +173,23 @@ impl Condition {
                 let ends = ends(random);
                 Condition::Between { path, low: ends[0].clone(), high: ends[1].clone() }
             }
-            10 | 11 => {
-                let value = match random.below(2) {
-                    0 => Value::Number((*random.of(&NUMBERS)).to_owned()),
-                    _ => Value::String((*random.of(&TEXTS)).to_owned()),
-                };
-                Condition::Compare {
-                    path,
-                    sign: random.of::<&str>(&["<", "<=", ">", ">="]),
-                    value,
-                    is_exact: random.chance(4),
-                }
-            }
+            10 | 11 => Self::range(random, path),
+            // Of one field: in arrays each may hold for another element.
+            12 => Condition::And((0..2 + random.below(2)).map(|_| Self::range(random, path)).collect()),
             _ => {
                 let sign = *random.of(&["=", "=", "!="]);
                 Condition::Compare { path, sign, value: random_scalar(random), is_exact: random.chance(4) }
             }
         }
+    }
+
+    fn range(random: &mut Random, path: &'static str) -> Condition {
+        let value = match random.below(2) {
+            0 => Value::Number((*random.of(&NUMBERS)).to_owned()),
+            _ => Value::String((*random.of(&TEXTS)).to_owned()),
+        };
+        let sign = *random.of(&["<", "<=", ">", ">="]);
+        Condition::Compare { path, sign, value, is_exact: random.chance(4) }
     }
 
     pub fn holds(&self, id: &str, document: &Value) -> bool {

@@ -9,6 +9,7 @@
 //! What walks through terms counts as one word of idf 1. Norms are 1 unless an index boosts: as in the reference, the length of a
 //! text says nothing then. Entries are asked for with rising ids, so that all lists are read once.
 
+mod best;
 mod explain;
 
 pub(super) use explain::explain;
@@ -17,10 +18,9 @@ use super::Look;
 use super::condition::{self, Kept};
 use super::text::{self, Meaning, Phrase, Wanted};
 use crate::definition::Fields;
-use crate::index::{EntryId, EntryIds, EntrySet, Error, FieldNorms, FieldNumber, IndexSnapshot, Term, WordFrequencies};
+use crate::index::{EntryId, EntryIds, Error, FieldNorms, FieldNumber, IndexSnapshot, Term, WordFrequencies};
 use crate::plan::{Condition, Sought};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 
 /// Scores entries of one query.
 pub(super) struct Scores<'s> {
@@ -99,12 +99,17 @@ impl<'s> Members<'s> {
     }
 
     fn has(&mut self, entry: EntryId) -> Result<bool, Error> {
-        let Members::List { ids, at, is_started } = self else { return Ok(true) };
+        Ok(self.from(entry)? == Some(entry))
+    }
+
+    /// The first of them from an entry on.
+    fn from(&mut self, entry: EntryId) -> Result<Option<EntryId>, Error> {
+        let Members::List { ids, at, is_started } = self else { return Ok(Some(entry)) };
         if !*is_started || at.is_some_and(|at| at < entry) {
             *is_started = true;
             *at = ids.seek(entry)?;
         }
-        Ok(*at == Some(entry))
+        Ok(*at)
     }
 }
 
@@ -142,30 +147,6 @@ impl<'s> Scores<'s> {
             scores[at] = self.score(entries[at])?;
         }
         Ok(scores)
-    }
-
-    /// The first entries of a set by their scores, and by their ids where those are equal.
-    ///
-    /// * `worst_first`: the other way round.
-    pub fn first<E: From<Error>>(
-        &mut self,
-        set: &EntrySet,
-        count_max: usize,
-        worst_first: bool,
-        look: Look<'_, E>,
-    ) -> Result<Vec<EntryId>, E> {
-        // The last of those that are kept is at the top.
-        let mut kept: BinaryHeap<(Reverse<u32>, EntryId)> = BinaryHeap::new();
-        let mut entries = set.entries();
-        while let Some(id) = entries.next()? {
-            look()?;
-            let key = sortable(self.score(id)?);
-            kept.push((Reverse(if worst_first { !key } else { key }), id));
-            if kept.len() > count_max {
-                kept.pop();
-            }
-        }
-        Ok(kept.into_sorted_vec().into_iter().map(|(_, id)| id).collect())
     }
 }
 

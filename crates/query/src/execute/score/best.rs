@@ -1,0 +1,163 @@
+//! The best entries of a set by their scores, without scoring all.
+//!
+//! Of a search for several words, most entries have a common one only, and once a page is full of better ones they cannot come
+//! into it any more: a part cannot add more than its weight for as often as its word ever comes. Parts that together do not reach
+//! the worst entry kept lead nowhere; candidates are what the others have. This is MaxScore (Turtle and Flood, "Query
+//! evaluation: strategies and optimizations", 1995).
+
+use super::super::Look;
+use super::{Members, Node, Scores, sortable};
+use crate::index::{EntryId, EntryIds, EntrySet, Error};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What a bound is raised by, so that rounding never puts a score above it.
+const SLACK: f32 = 1.0001;
+
+impl Scores<'_> {
+    /// The first entries of a set by their scores, and by their ids where those are equal.
+    ///
+    /// * `worst_first`: the other way round.
+    pub fn first<E: From<Error>>(
+        &mut self,
+        set: &EntrySet,
+        count_max: usize,
+        worst_first: bool,
+        look: Look<'_, E>,
+    ) -> Result<Vec<EntryId>, E> {
+        if let Some(alternatives) = self.root.alternatives().filter(|_| !worst_first && count_max > 0) {
+            return self.best_of(alternatives, set, count_max, look);
+        }
+        let mut kept = Kept::new(count_max);
+        let mut entries = set.entries();
+        while let Some(id) = entries.next()? {
+            look()?;
+            let key = sortable(self.score(id)?);
+            kept.push(if worst_first { !key } else { key }, id);
+        }
+        Ok(kept.into_sorted())
+    }
+
+    fn best_of<E: From<Error>>(
+        &mut self,
+        alternatives: Alternatives,
+        set: &EntrySet,
+        count_max: usize,
+        look: Look<'_, E>,
+    ) -> Result<Vec<EntryId>, E> {
+        let mut kept = Kept::new(count_max);
+        let (mut from, mut hopeless) = (EntryId(0), 0);
+        loop {
+            look()?;
+            let mut candidate = None;
+            for part in alternatives.rising.get(hopeless..).unwrap_or_default() {
+                candidate = candidate.into_iter().chain(self.root.next_of(*part, from)?).min();
+            }
+            let Some(id) = candidate else { return Ok(kept.into_sorted()) };
+            from = EntryId(id.0 + 1);
+            if !set.contains(id) {
+                continue;
+            }
+            kept.push(sortable(self.score(id)?), id);
+            if let Some(worst) = kept.worst() {
+                while alternatives.reach.get(hopeless).is_some_and(|most| sortable(*most) <= worst) {
+                    hopeless += 1;
+                }
+            }
+        }
+    }
+}
+
+/// The best of what was pushed, at most so many.
+struct Kept {
+    /// The last of them is at the top.
+    heap: BinaryHeap<(Reverse<u32>, EntryId)>,
+    count_max: usize,
+}
+
+impl Kept {
+    fn new(count_max: usize) -> Kept {
+        Kept { heap: BinaryHeap::new(), count_max }
+    }
+
+    /// Ids rise.
+    fn push(&mut self, key: u32, id: EntryId) {
+        if self.worst().is_some_and(|worst| key <= worst) {
+            return;
+        }
+        self.heap.push((Reverse(key), id));
+        if self.heap.len() > self.count_max {
+            self.heap.pop();
+        }
+    }
+
+    /// What another has to be above. `None`: there is room.
+    fn worst(&self) -> Option<u32> {
+        let is_full = self.heap.len() >= self.count_max;
+        self.heap.peek().filter(|_| is_full).map(|(Reverse(key), _)| *key)
+    }
+
+    fn into_sorted(self) -> Vec<EntryId> {
+        self.heap.into_sorted_vec().into_iter().map(|(_, id)| id).collect()
+    }
+}
+
+/// The parts of a search of which any is enough.
+struct Alternatives {
+    /// Which part, that which can add least first.
+    rising: Vec<usize>,
+    /// What an entry can reach at most that has none but the first, the first two, and so on.
+    reach: Vec<f32>,
+}
+
+impl Node<'_> {
+    /// `None`: all that is found has to be scored.
+    fn alternatives(&self) -> Option<Alternatives> {
+        let Node::Sum { must, may, must_not, counts, .. } = self else { return None };
+        let has_lists = may.iter().all(|part| matches!(part.members(), Some(Members::List { .. })));
+        if !must.is_empty() || !must_not.is_empty() || !has_lists {
+            return None;
+        }
+        let bounds: Vec<f32> = may.iter().map(Node::most).collect();
+        if bounds.iter().any(|bound| bound.is_nan() || *bound < 0.0) {
+            return None;
+        }
+        let mut rising: Vec<usize> = (0..may.len()).collect();
+        rising.sort_by(|a, b| bounds[*a].total_cmp(&bounds[*b]));
+        let (mut sum, mut held) = (0.0, 0);
+        let reach = rising.iter().map(|part| {
+            sum += bounds[*part];
+            held += 1;
+            SLACK * if *counts { sum * held as f32 / may.len() as f32 } else { sum }
+        });
+        let reach = reach.collect();
+        Some(Alternatives { rising, reach })
+    }
+
+    /// The first entry from one on that an alternative has.
+    fn next_of(&mut self, part: usize, from: EntryId) -> Result<Option<EntryId>, Error> {
+        let Node::Sum { may, .. } = self else { return Ok(None) };
+        match may.get_mut(part) {
+            Some(Node::Constant { members, .. } | Node::Word { members, .. } | Node::Phrase { members, .. }) => {
+                members.from(from)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn members(&self) -> Option<&Members<'_>> {
+        match self {
+            Node::Constant { members, .. } | Node::Word { members, .. } | Node::Phrase { members, .. } => Some(members),
+            Node::Sum { .. } => None,
+        }
+    }
+
+    /// What it can add at most.
+    fn most(&self) -> f32 {
+        match self {
+            Node::Constant { weight, .. } => weight.value,
+            Node::Word { frequencies, norms: None, weight, .. } => (frequencies.most() as f32).sqrt() * weight.value,
+            Node::Word { .. } | Node::Phrase { .. } | Node::Sum { .. } => f32::INFINITY,
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The columns of an index: which there are, of which state of the index, and when one is made.
+//!
+//! A field gets a column when sorting by it has cost about as much without one as making it does; so a field that is sorted
+//! by once costs nothing more, and one that is sorted by often is slow a few times. From then on each batch brings the column
+//! along. A snapshot finds the column of its own state or none: the last few states are kept, so that a query that began
+//! before a batch ends with what it began with.
+//!
+//! Invariant: a column belongs to one transaction of the index, and is what the records have in it. What cannot be brought
+//! along (a value that begins otherwise, a state that is not the next one) is dropped, and made anew when it is worth it.
+
+use super::column::{Column, Rank};
+use super::entry::{EntryId, Record};
+use super::error::Result;
+use super::limits::{COLUMN_CHANGES_MAX, COLUMN_STATES_KEPT, COLUMNS_SIZE_MAX};
+use super::sort::Direction;
+use super::term::{FieldNumber, Kind};
+use parking_lot::Mutex;
+use std::cmp::Ordering;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use storage::TransactionId;
+
+/// What a column is of: terms of a kind in a field, and of several of one entry the least (ascending) or the greatest.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct ColumnKey {
+    pub field: FieldNumber,
+    pub kind: Kind,
+    pub direction: Direction,
+}
+
+impl ColumnKey {
+    /// What an entry is sorted by. `None`: it has no such term.
+    pub fn value<'r>(&self, record: Record<'r>) -> Result<Option<&'r [u8]>> {
+        let mut value = None;
+        for term in record.terms() {
+            let term = term?;
+            match (term.field, term.kind).cmp(&(self.field, self.kind)) {
+                Ordering::Less => {}
+                Ordering::Greater => break,
+                // They rise: the first is the least, the last the greatest.
+                Ordering::Equal if self.direction == Direction::Ascending && value.is_some() => break,
+                Ordering::Equal => value = Some(term.bytes),
+            }
+        }
+        Ok(value)
+    }
+}
+
+/// All columns of one index.
+pub(crate) struct Columns {
+    state: Mutex<State>,
+}
+
+struct State {
+    slots: HashMap<ColumnKey, Slot>,
+    /// The last transaction of the index.
+    last: TransactionId,
+    /// Rises with each use.
+    clock: u64,
+}
+
+enum Slot {
+    /// There is none, and doing without has cost so much.
+    Wanted {
+        owed: u64,
+    },
+    /// One is made, of a state since which these changes were made.
+    Making {
+        prefix: Arc<[u8]>,
+        changes: Vec<(EntryId, Rank)>,
+    },
+    Ready {
+        states: VecDeque<(TransactionId, Column)>,
+        used: u64,
+    },
+}
+
+/// What a batch changes in columns.
+#[derive(Default)]
+pub(crate) struct ColumnChanges {
+    columns: Vec<ColumnChange>,
+}
+
+struct ColumnChange {
+    key: ColumnKey,
+    prefix: Arc<[u8]>,
+    /// `None`: a value does not begin as the others do.
+    ranks: Option<Vec<(EntryId, Rank)>>,
+}
+
+impl ColumnChanges {
+    /// Notes that an entry has this record from now on; `None`: it is gone.
+    pub fn note(&mut self, id: EntryId, record: Option<Record<'_>>) -> Result<()> {
+        for column in &mut self.columns {
+            let Some(ranks) = &mut column.ranks else { continue };
+            let value = record.map_or(Ok(None), |record| column.key.value(record))?;
+            match Column::rank_of(&column.prefix, value) {
+                Some(rank) if ranks.len() < COLUMN_CHANGES_MAX => ranks.push((id, rank)),
+                _ => column.ranks = None,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Columns {
+    /// None, for an index whose last transaction is this one.
+    pub fn new(last: TransactionId) -> Columns {
+        Columns { state: Mutex::new(State { slots: HashMap::new(), last, clock: 0 }) }
+    }
+
+    /// The column as it is in a transaction, if there is one.
+    pub fn find(&self, key: ColumnKey, at: TransactionId) -> Option<Column> {
+        let State { slots, clock, .. } = &mut *self.state.lock();
+        let Slot::Ready { states, used } = slots.get_mut(&key)? else { return None };
+        *clock += 1;
+        *used = *clock;
+        states.iter().find(|(of, _)| *of == at).map(|(_, column)| column.clone())
+    }
+
+    /// Notes what doing without a column costs. True: it has cost `price` by now, so that making one is worth it.
+    ///
+    /// * `cost`, `price`: in entries that are walked past.
+    /// * `entries`: how many the column would have.
+    pub fn owe(&self, key: ColumnKey, cost: u64, price: u64, entries: u64) -> bool {
+        if Column::size_for(entries) > COLUMNS_SIZE_MAX {
+            return false;
+        }
+        let mut state = self.state.lock();
+        match state.slots.entry(key).or_insert(Slot::Wanted { owed: 0 }) {
+            Slot::Wanted { owed } => {
+                *owed = owed.saturating_add(cost);
+                *owed >= price
+            }
+            Slot::Making { .. } | Slot::Ready { .. } => false,
+        }
+    }
+
+    /// Has changes noted from a transaction on, of which a column is about to be made. False: there were others since.
+    ///
+    /// * `prefix`: what all values begin with.
+    pub fn begin(&self, key: ColumnKey, prefix: Arc<[u8]>, at: TransactionId) -> bool {
+        let mut state = self.state.lock();
+        let is_free = state.last == at && matches!(state.slots.get(&key), None | Some(Slot::Wanted { .. }));
+        if is_free {
+            state.slots.insert(key, Slot::Making { prefix, changes: Vec::new() });
+        }
+        is_free
+    }
+
+    /// Keeps the column that was begun, with what has changed since. `None`: it could not be made.
+    pub fn finish(&self, key: ColumnKey, column: Option<Column>) {
+        let mut state = self.state.lock();
+        let Some(Slot::Making { changes, .. }) = state.slots.remove(&key) else { return };
+        let Some(mut column) = column else { return };
+        changes.into_iter().for_each(|(id, rank)| column.set(id, rank));
+        let State { slots, last, clock } = &mut *state;
+        *clock += 1;
+        slots.insert(key, Slot::Ready { states: VecDeque::from([(*last, column)]), used: *clock });
+        state.make_room();
+    }
+
+    /// What has to be told of the next batch.
+    pub fn changes(&self) -> ColumnChanges {
+        let state = self.state.lock();
+        let mut columns = Vec::new();
+        for (key, slot) in &state.slots {
+            let prefix = match slot {
+                Slot::Wanted { .. } => continue,
+                Slot::Making { prefix, .. } => prefix,
+                Slot::Ready { states, .. } => match states.back() {
+                    Some((_, column)) => column.prefix(),
+                    None => continue,
+                },
+            };
+            columns.push(ColumnChange { key: *key, prefix: Arc::clone(prefix), ranks: Some(Vec::new()) });
+        }
+        ColumnChanges { columns }
+    }
+
+    /// Brings all columns from one transaction to the next.
+    pub fn publish(&self, before: TransactionId, after: TransactionId, changes: ColumnChanges) {
+        if before == after {
+            return;
+        }
+        let mut state = self.state.lock();
+        let mut changes: HashMap<ColumnKey, Option<Vec<(EntryId, Rank)>>> =
+            changes.columns.into_iter().map(|change| (change.key, change.ranks)).collect();
+        let is_next = state.last == before;
+        state.last = after;
+        state.slots.retain(|key, slot| {
+            // One that was begun after the batch asked what to tell lacks its changes.
+            let ranks = changes.remove(key).flatten().filter(|_| is_next);
+            match (slot, ranks) {
+                (Slot::Wanted { .. }, _) => true,
+                (_, None) => false,
+                (Slot::Making { changes, .. }, Some(ranks)) => {
+                    changes.extend(ranks);
+                    changes.len() <= COLUMN_CHANGES_MAX
+                }
+                (Slot::Ready { states, .. }, Some(ranks)) => {
+                    let Some((_, newest)) = states.back() else { return false };
+                    let mut next = newest.clone();
+                    ranks.into_iter().for_each(|(id, rank)| next.set(id, rank));
+                    if states.len() >= COLUMN_STATES_KEPT {
+                        states.pop_front();
+                    }
+                    states.push_back((after, next));
+                    true
+                }
+            }
+        });
+        state.make_room();
+    }
+}
+
+impl State {
+    /// Drops those that were not used for longest, until the rest is within its bound.
+    fn make_room(&mut self) {
+        loop {
+            let (mut size, mut oldest) = (0, None);
+            for (key, slot) in &self.slots {
+                let Slot::Ready { states, used } = slot else { continue };
+                size += states.back().map_or(0, |(_, column)| column.size());
+                oldest = oldest.into_iter().chain([(*used, *key)]).min_by_key(|(used, _)| *used);
+            }
+            match oldest {
+                Some((_, key)) if size > COLUMNS_SIZE_MAX => self.slots.remove(&key),
+                _ => return,
+            };
+        }
+    }
+}
