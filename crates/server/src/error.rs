@@ -457,6 +457,7 @@ fn index_shape(error: &query::index::Error) -> Shape {
     let internal = StatusCode::INTERNAL_SERVER_ERROR;
     match error {
         E::Corrupt { .. }
+        | E::OlderFormat { .. }
         | E::NewerFormat { .. }
         | E::NotAnIndex
         | E::TooManyFields { .. }

@@ -101,7 +101,10 @@ impl Indexes {
         match open() {
             Err(Error::Index(error)) if error.is_damage() => {
                 let index = stored.definition.name();
-                tracing::error!(index, %error, "an index cannot be read; it is built anew");
+                match &error {
+                    query::index::Error::OlderFormat { .. } => tracing::info!(index, %error, "it is built anew"),
+                    _ => tracing::error!(index, %error, "an index cannot be read; it is built anew"),
+                }
                 folders::remove(&folder)?;
                 open()
             }

@@ -12,6 +12,14 @@ pub enum Error {
         /// The rule.
         rule: &'static str,
     },
+    /// The index was written by an older version. Build it again.
+    #[error("the index has format version {found}; this program builds version {known}")]
+    OlderFormat {
+        /// The version found.
+        found: u64,
+        /// The version that is built.
+        known: u64,
+    },
     /// The index was written by a newer version. Open it with that, or build it again.
     #[error("the index has format version {found}; this program knows up to {known}")]
     NewerFormat {
@@ -83,12 +91,15 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether what is stored is not to be used any more: the index has to be built anew.
+    /// Whether what is stored cannot be used: the index has to be built anew.
     pub fn is_damage(&self) -> bool {
         use storage::Error as S;
         matches!(
             self,
-            Error::Corrupt { .. } | Error::NotAnIndex | Error::Storage(S::Corrupt { .. } | S::CorruptFile { .. })
+            Error::Corrupt { .. }
+                | Error::OlderFormat { .. }
+                | Error::NotAnIndex
+                | Error::Storage(S::Corrupt { .. } | S::CorruptFile { .. })
         )
     }
 }

@@ -70,7 +70,8 @@ impl Schema {
         match state.get(reader, VERSION)?.and_then(u64_of) {
             Some(VERSION_NOW) => {}
             Some(found) if found > VERSION_NOW => return Err(Error::NewerFormat { found, known: VERSION_NOW }),
-            _ => return Err(corrupt("the version of an index's format is known")),
+            Some(found @ 1..) => return Err(Error::OlderFormat { found, known: VERSION_NOW }),
+            _ => return Err(corrupt("an index says the version of its format")),
         }
         let missing = || corrupt("all structures of an index exist");
         Ok(Some(Schema {
@@ -202,4 +203,25 @@ fn u64s_of<const N: usize>(bytes: &[u8]) -> Option<[u64; N]> {
     let (words, rest) = bytes.as_chunks::<8>();
     let words: [[u8; 8]; N] = words.try_into().ok()?;
     rest.is_empty().then(|| words.map(u64::from_be_bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use storage::Options;
+
+    #[test]
+    fn another_format_is_told_by_its_number() {
+        let environment = Environment::in_memory(Options::default()).unwrap();
+        let schema = Schema::open(&environment).unwrap();
+        let open_as = |version: u64| {
+            let put = |tx: &mut WriteTransaction<'_>| schema.state.put(tx, VERSION, &version.to_be_bytes());
+            environment.write(put).unwrap();
+            Schema::open(&environment)
+        };
+        assert!(matches!(open_as(VERSION_NOW - 1), Err(Error::OlderFormat { found, .. }) if found == VERSION_NOW - 1));
+        assert!(matches!(open_as(VERSION_NOW + 1), Err(Error::NewerFormat { found, .. }) if found == VERSION_NOW + 1));
+        assert!(matches!(open_as(0), Err(Error::Corrupt { .. })));
+        assert!(open_as(VERSION_NOW).is_ok());
+    }
 }
