@@ -2,6 +2,7 @@
 
 use super::entry::EntryId;
 use super::entry_ids::EntryIds;
+use super::entry_set::EntrySet;
 use super::error::Result;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -61,6 +62,15 @@ impl EntryIds for Union<'_> {
 
     fn count_max(&self) -> u64 {
         self.inputs.iter().fold(0, |sum, input| sum.saturating_add(input.count_max()))
+    }
+
+    /// A set needs no order among the inputs.
+    fn add_to(&mut self, set: &mut EntrySet) -> Result<()> {
+        self.is_started = true;
+        for Reverse((id, _)) in self.heap.drain() {
+            set.insert(id);
+        }
+        self.inputs.iter_mut().try_for_each(|input| input.add_to(set))
     }
 }
 
