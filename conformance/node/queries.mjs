@@ -345,6 +345,24 @@ const tests = {
         );
     },
 
+    async "distinct results, page by page"() {
+        const seen = [];
+        for (let start = 0, page; page?.length !== 0;) {
+            let statistics;
+            const asked = query("Orders").selectFields("ShipTo.Country").distinct();
+            page = await asked
+                .statistics(s => {
+                    statistics = s;
+                })
+                .skip(start)
+                .take(4)
+                .all();
+            seen.push(...page.map(row => row["ShipTo.Country"] ?? row));
+            start += page.length + statistics.skippedResults;
+        }
+        assert.deepEqual(seen.sort(), [...new Set(Object.values(await all("Orders")).map(o => o.ShipTo.Country))].sort());
+    },
+
     async "projections by JavaScript"() {
         const data = QueryData.customFunction("p", "{ Title: p.Name.toUpperCase(), Worth: p.PricePerUnit * p.UnitsInStock, Id: id(p) }");
         const [chai] = await query("Products").whereEquals("Name", "Chai").selectFields(data).all();

@@ -287,6 +287,25 @@ fn projections_have_values_by_name() {
         &[r#"{"Name":"Ann"}"#],
     );
     assert_eq!((number(&answer, "TotalResults"), number(&answer, "CappedMaxResults")), (Some(2), Some(1)));
+    for (id, city) in
+        [("a", "Rome"), ("b", "Oslo"), ("c", "Bray"), ("d", "Rome"), ("e", "Cork"), ("f", "Bray"), ("g", "Kyiv")]
+    {
+        wire.put(&format!("ts/{id}"), &format!(r#"{{"C":"{city}","@metadata":{{"@collection":"Towns"}}}}"#));
+    }
+    // As the reference: the offset counts documents, and what those before it give does not come again.
+    for query in ["from Towns select distinct C", "from Towns where C != 'x' select distinct C"] {
+        for (page, expected, skipped) in [
+            ("limit 3 offset 2", &["Bray", "Cork", "Kyiv"][..], 2),
+            ("limit 1 offset 2", &["Bray"], 0),
+            ("offset 6", &["Kyiv"], 0),
+            ("offset 7", &[], 0),
+        ] {
+            let expected: Vec<String> = expected.iter().map(|city| format!(r#"{{"C":"{city}"}}"#)).collect();
+            let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+            let answer = check_projection(&wire, &format!("{query} {page}"), &expected);
+            assert_eq!(number(&answer, "SkippedResults"), Some(skipped), "{query} {page}");
+        }
+    }
     let answer = check_projection(&wire, "from Us where id() = 'u/1' select D include D", &[r#"{"D":"u/2"}"#]);
     assert!(answer.get("Includes").unwrap().get("u/2").is_some());
     let stream =

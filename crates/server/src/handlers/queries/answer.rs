@@ -178,25 +178,30 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    /// Results that are equal come once. They are all there before the first is sent, since what is left out is counted.
+    /// Results that are equal come once. They are all there before the first is sent, since what is left out is counted. A page begins behind so
+    /// many documents, not results: clients add to what they leave out how many were equal before. What those give does not come again.
     fn write_distinct(&self, out: &mut impl WholeOut, included: &mut Included<'a>) -> Result<()> {
         let running = self.running;
         let take = running.plan.page.take.unwrap_or(u64::MAX);
         let (mut results, mut row) = (Vec::new(), Vec::new());
         let mut room = running.memory.room();
         let mut seen = HashSet::new();
-        let mut skipped = 0;
+        let (mut before, mut skipped, mut taken) = (running.plan.page.skip, 0, 0);
         let mut is_full = take == 0;
         let outcome = running.each(&mut |hit| {
+            let is_before = before > 0;
+            before -= u64::from(is_before);
             let mut is_new = |values: &[u8], seen: &mut HashSet<u128>, results: &mut Vec<u8>| {
-                if !seen.insert(xxhash_rust::xxh3::xxh3_128(values)) {
-                    skipped += 1;
-                    return Ok(false);
-                }
-                is_full |= seen.len() as u64 > take;
+                is_full |= taken == take;
                 if is_full {
                     return Err(Error::from(database::Error::Canceled));
                 }
+                let is_new = seen.insert(xxhash_rust::xxh3::xxh3_128(values));
+                if is_before || !is_new {
+                    skipped += u64::from(!is_before);
+                    return Ok(false);
+                }
+                taken += 1;
                 if !results.is_empty() {
                     results.push(b',');
                 }
@@ -219,9 +224,8 @@ impl<'a> Answer<'a> {
                 }
             }
             room.grow(results.len() + seen.len() * size_of::<u128>())?;
-            included.keep(running, hit)
+            if is_before { Ok(()) } else { included.keep(running, hit) }
         });
-        let taken = (seen.len() as u64).min(take);
         let total = match outcome {
             Err(_) if is_full => running.counts()?.total,
             outcome => outcome?,

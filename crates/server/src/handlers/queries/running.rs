@@ -589,9 +589,10 @@ pub(crate) fn wanted_of(plan: &Plan) -> Page {
     if plan.filter.is_some() { WHOLE } else { page_of(plan) }
 }
 
-/// The documents that are looked at. How many of them are equal in the results is not known before they are there.
+/// The documents that are looked at. How many of them are equal in the results is not known before they are there, and what is left out
+/// is looked at too: what was on the pages before does not come again.
 pub(crate) fn page_of(plan: &Plan) -> Page {
-    if plan.is_distinct() { Page { take: None, ..plan.page } } else { plan.page }
+    if plan.is_distinct() { Page { skip: 0, take: None, ..plan.page } } else { plan.page }
 }
 
 /// The part of a page that documents which are there have.
