@@ -21,6 +21,39 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
+/// The bytes of a text, padded to whole groups of four. `None`: it is not base64 of the standard alphabet.
+pub fn decode(text: &str) -> Option<Vec<u8>> {
+    let (groups, rest) = text.as_bytes().as_chunks::<4>();
+    if !rest.is_empty() {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(groups.len() * 3);
+    for (at, group) in groups.iter().enumerate() {
+        let padding = group.iter().rev().take_while(|byte| **byte == b'=').count();
+        if padding > 2 || (padding > 0 && at + 1 < groups.len()) {
+            return None;
+        }
+        let mut word = 0u32;
+        for byte in &group[..4 - padding] {
+            word = word << 6 | u32::from(sextet(*byte)?);
+        }
+        let [_, kept @ ..] = (word << (6 * padding)).to_be_bytes();
+        bytes.extend_from_slice(&kept[..3 - padding]);
+    }
+    Some(bytes)
+}
+
+fn sextet(byte: u8) -> Option<u8> {
+    Some(match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' => 62,
+        b'/' => 63,
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
@@ -29,7 +62,11 @@ mod tests {
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy")]
         {
             assert_eq!(super::encode(bytes.as_bytes()), text);
+            assert_eq!(super::decode(text).as_deref(), Some(bytes.as_bytes()));
         }
         assert_eq!(super::encode_unpadded(&[0xff; 16]), "/////////////////////w");
+        for wrong in ["Zg", "Zg=", "Z===", "====", "Zg==Zg==", "Zm9v\n", "Zm9-", "=Zg="] {
+            assert_eq!(super::decode(wrong), None, "{wrong}");
+        }
     }
 }

@@ -20,3 +20,4 @@ pub mod mapping;
 pub mod plan;
 pub mod rql;
 pub mod spatial;
+pub mod vector;

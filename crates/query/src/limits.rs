@@ -91,3 +91,18 @@ pub(crate) const CELLS_OF_SHAPE_MAX: usize = 32;
 
 /// Positions that are gone through to cover one shape, in the order of magnitude: shapes of more get fewer cells.
 pub(crate) const COVERING_POSITIONS_MAX: usize = 256 * 1024;
+
+/// Components of a vector. Two are compared in a few microseconds.
+pub const VECTOR_DIMENSIONS_MAX: usize = 16 * 1024;
+
+/// Neighbours that a definition may ask for on each level of a graph; on the lowest there are up to twice as many.
+pub const VECTOR_EDGES_MAX: usize = 256;
+
+/// Vectors that a query, or a definition for indexing, may have looked at.
+pub const VECTOR_CANDIDATES_MAX: usize = 16 * 1024;
+
+/// Vectors of one query's `vector.search(..)`. Each is looked for on its own.
+pub const VECTORS_OF_QUERY_MAX: usize = 64;
+
+/// Vectors of one field of one entry. Each that is new is put into the graph when the entry is written.
+pub const VECTORS_OF_ENTRY_MAX: usize = 1024;

@@ -7,7 +7,7 @@
 
 mod index_model;
 
-use index_model::{Model, Random, SOURCE, compare, fields_of, random_batch, seeds};
+use index_model::{Model, Random, SOURCE, compare, random_batch, seeds};
 use rookery_query::index::{Batch, Error, FieldNumber, Index};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -28,12 +28,12 @@ struct History {
 
 fn open(io: &SimulatedIo) -> Result<Index, Error> {
     let options = Options { io: Arc::new(io.clone()), background: false, ..Options::default() };
-    Index::open(Path::new("/index"), options)
+    Index::open(Path::new("/index"), options)?.with_vectors()
 }
 
 /// The fields, always with the same numbers: a batch of a history is given to what a crash left of the index too.
 fn fields(index: &Index) -> Result<Vec<FieldNumber>, Error> {
-    index_model::FIELDS.iter().map(|name| index.field(name)).collect()
+    index_model::FIELDS.iter().chain([&index_model::VECTOR]).map(|name| index.field(name)).collect()
 }
 
 fn history(io: &SimulatedIo, seed: u64) -> History {
@@ -71,7 +71,7 @@ fn run(io: &SimulatedIo, seed: u64, history: &mut History) -> Result<(), Error> 
 
 fn check(image: &SimulatedIo, history: &History) {
     let index = open(image).expect("an image of a crash opens");
-    let fields = fields_of(&index);
+    let fields = fields(&index).expect("the fields");
     let etag = index.read().unwrap().progress(SOURCE).unwrap().unwrap_or_default().documents;
     let kept = match etag {
         0 => 0,

@@ -104,6 +104,7 @@ fn shown(value: &Value<'_>) -> String {
         }
         Value::Field(field) => format!("field {}: {} {:?}", field.name, shown(&field.value), field.options),
         Value::Spatial(spatial) => format!("{spatial:?}"),
+        Value::Vector(made) => format!("vector {}", shown(made)),
         Value::Boosted(boosted) => format!("{} boosted by {}", shown(&boosted.value), boosted.boost),
         value => json(value),
     }

@@ -464,9 +464,12 @@ fn index_shape(error: &query::index::Error) -> Shape {
         | E::TooManyFailures { .. }
         | E::Bug => Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException"),
         E::NothingToCompare => Shape::new(internal, INVALID_OPERATION),
-        E::TooLarge { .. } | E::LongText { .. } | E::LongPhrase { .. } | E::Shape(_) => {
-            Shape::new(StatusCode::BAD_REQUEST, ARGUMENT)
-        }
+        E::TooLarge { .. }
+        | E::LongText { .. }
+        | E::LongPhrase { .. }
+        | E::Shape(_)
+        | E::Vector(_)
+        | E::TooManyVectors => Shape::new(StatusCode::BAD_REQUEST, ARGUMENT),
         E::Documents(error) => documents_shape(error),
         E::Storage(error) => storage_shape(error),
     }

@@ -120,6 +120,7 @@ impl Index {
         let StoredIndex { definition, settings, is_replacement, created, .. } = stored;
         let store = if definition.is_grouped() { store.with_groups()? } else { store };
         let store = if definition.has_references() { store.with_references()? } else { store };
+        let store = if definition.has_vectors() { store.with_vectors()? } else { store };
         let indexer = Indexer::new(&definition, &store)?;
         let sources = definition.sources();
         let progress = progress_of(&store.read()?, &sources)?;

@@ -1,8 +1,9 @@
 //! Indexes that queries make: the fields of one collection that somebody asked for, of its documents or of groups of them.
 
-use super::{Analysis, Field, FieldName, FieldNeeds, Fields, MarkedText, Places};
+use super::{Analysis, Field, FieldName, FieldNeeds, Fields, MarkedText, Places, VectorField};
 use crate::analysis::Analyzer;
 use crate::plan::FieldUse;
+use crate::vector::VectorOptions;
 use json::Value;
 
 /// An index that a query made.
@@ -159,7 +160,7 @@ impl AutomaticIndex {
     pub fn stored_fields(&self) -> Vec<(usize, Analysis, String)> {
         let mut stored = Vec::new();
         for (number, field) in self.fields.iter().enumerate() {
-            if field.needs.is_spatial {
+            if field.needs.is_spatial || field.needs.is_vector {
                 continue;
             }
             stored.push((number, Analysis::LowerCase, field.name.stored(Analysis::LowerCase)));
@@ -176,8 +177,14 @@ impl AutomaticIndex {
         self.fields.iter().filter_map(|field| Some((field.name.path.as_str(), Places::of(field)?)))
     }
 
+    /// Its fields that keep vectors, with the name of each in the index.
+    pub fn vectors(&self) -> impl Iterator<Item = (&str, VectorField<'_>)> {
+        self.fields.iter().filter_map(|field| Some((field.name.path.as_str(), VectorField::of(field)?)))
+    }
+
     /// The definition as it is kept:
-    /// `{"Collection":..,"Fields":[{"Name":..,"IsNameQuoted":..,"IsExact":..,"IsSearched":..,"IsSuggested":..,"IsHighlighted":..,"IsSpatial":..}]}`,
+    /// `{"Collection":..,"Fields":[{"Name":..,"IsNameQuoted":..,"IsExact":..,"IsSearched":..,"IsSuggested":..,"IsHighlighted":..,
+    /// "IsSpatial":..,"IsVector":..}]}`,
     /// of groups also `"GroupBy":[{"Name":..,"IsArray":..}]`.
     pub fn to_json(&self) -> Value {
         let mut value = Value::object();
@@ -191,6 +198,7 @@ impl AutomaticIndex {
             value.set("IsSuggested", Value::Bool(field.needs.is_suggested));
             value.set("IsHighlighted", Value::Bool(field.needs.is_highlighted));
             value.set("IsSpatial", Value::Bool(field.needs.is_spatial));
+            value.set("IsVector", Value::Bool(field.needs.is_vector));
             value
         };
         value.set("Fields", Value::Array(self.fields.iter().map(field).collect()));
@@ -225,6 +233,7 @@ impl AutomaticIndex {
                 is_suggested: younger("IsSuggested"),
                 is_highlighted: younger("IsHighlighted"),
                 is_spatial: younger("IsSpatial"),
+                is_vector: younger("IsVector"),
             };
             Some(Field { name, needs })
         };
@@ -252,6 +261,10 @@ impl Fields for AutomaticIndex {
         let found = self.fields.iter().find(|field| field.name.path == name.path);
         found.filter(|field| field.needs.is_highlighted).map(|_| MarkedText::Document)
     }
+
+    fn vector(&self, field: &FieldUse) -> VectorOptions {
+        VectorField::of_name(&field.name.path).map(|field| field.options).unwrap_or_default()
+    }
 }
 
 /// Whether a field is a key whose arrays are compared whole.
@@ -264,9 +277,12 @@ fn label(field: &Field, is_array: bool) -> String {
     if let Some(places) = Places::of(field) {
         return places.label();
     }
+    if field.needs.is_vector {
+        return VectorField::label(&field.name.path);
+    }
     let label = field.name.label();
     let label = if is_array { format!("Array({label})") } else { label };
-    let FieldNeeds { is_exact, is_searched, is_suggested, is_highlighted, is_spatial: _ } = field.needs;
+    let FieldNeeds { is_exact, is_searched, is_suggested, is_highlighted, is_spatial: _, is_vector: _ } = field.needs;
     // In the order of the reference.
     let besides =
         [(is_searched, "Search"), (is_highlighted, "Highlight"), (is_exact, "Exact"), (is_suggested, "Suggest")];
@@ -351,6 +367,23 @@ mod tests {
         assert_eq!(names, ["spatial.point(Loc.Lat, Loc.Lng)", "spatial.wkt(W)"]);
         assert_eq!(index.stored_fields().len(), 1);
         assert_eq!(AutomaticIndex::from_json(&index.to_json()), Some(index));
+    }
+
+    /// As the reference names them.
+    #[test]
+    fn vectors_have_names_of_their_own() {
+        let options = |name| VectorOptions::of_function(name).unwrap();
+        let vector = |path, name| VectorField { path, options: options(name) }.field().unwrap();
+        let fields = [vector("V", "f32_i8"), vector("A.B", "f32"), vector("V", "i1"), field("Name", false)];
+        let index = AutomaticIndex::new(Some("Ds".to_owned()), fields);
+        let name =
+            "Auto/Ds/ByNameAndVector.search(A.B)AndVector.search(embedding.f32_i8(V))AndVector.search(embedding.i1(V))";
+        assert_eq!(index.name(), name);
+        let vectors: Vec<VectorField<'_>> = index.vectors().map(|(_, vector)| vector).collect();
+        assert_eq!(vectors[1], VectorField { path: "V", options: options("f32_i8") });
+        assert_eq!(index.stored_fields().len(), 1);
+        assert_eq!(AutomaticIndex::from_json(&index.to_json()), Some(index));
+        assert_eq!(VectorField { path: "a(b", options: options("f32") }.field(), None);
     }
 
     #[test]

@@ -34,6 +34,14 @@ impl IndexDefinition {
         self.sources().iter().any(|source| source.is_referenced)
     }
 
+    /// Whether entries may have vectors.
+    pub fn has_vectors(&self) -> bool {
+        match self {
+            IndexDefinition::Automatic(index) => index.vectors().next().is_some(),
+            IndexDefinition::Map(index) => index.makes_vectors(),
+        }
+    }
+
     /// The index, if a query made it.
     pub fn as_automatic(&self) -> Option<&AutomaticIndex> {
         match self {

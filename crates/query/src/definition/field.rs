@@ -4,6 +4,7 @@ use crate::analysis::Analyzer;
 use crate::plan::FieldUse;
 use crate::rql::{Path, Segment};
 use crate::spatial::SpatialOptions;
+use crate::vector::VectorOptions;
 
 /// The name of a field: a path into documents, such as `Address.City` or `Lines[].Product`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,6 +58,8 @@ pub struct FieldNeeds {
     pub is_highlighted: bool,
     /// Places or shapes, and no texts: the name says what of documents they are made of.
     pub is_spatial: bool,
+    /// Vectors, and no texts: the name says which of documents, and how.
+    pub is_vector: bool,
 }
 
 impl FieldNeeds {
@@ -77,6 +80,7 @@ impl FieldNeeds {
             is_suggested: self.is_suggested | other.is_suggested,
             is_highlighted: self.is_highlighted | other.is_highlighted,
             is_spatial: self.is_spatial | other.is_spatial,
+            is_vector: self.is_vector | other.is_vector,
         }
     }
 
@@ -169,6 +173,11 @@ pub trait Fields {
     /// How a field keeps shapes.
     fn spatial(&self, _field: &FieldUse) -> SpatialOptions {
         SpatialOptions::default()
+    }
+
+    /// How a field keeps vectors.
+    fn vector(&self, _field: &FieldUse) -> VectorOptions {
+        VectorOptions::default()
     }
 
     /// The fields by whose words entries may be compared, with their analyses.

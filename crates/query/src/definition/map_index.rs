@@ -1,10 +1,12 @@
 //! Indexes that users define: maps and a reduce, in C# or JavaScript, and how fields are analysed.
 
+use super::field_options::{spatials, storages, vectors};
 use super::{ALL_DOCUMENTS, Analysis, Field, FieldName, Fields, IndexSource, MarkedText};
 use crate::analysis::Analyzer;
 use crate::mapping::{CompileError, Map, Reduce, ScriptRefused, Source};
 use crate::plan::FieldUse;
 use crate::spatial::SpatialOptions;
+use crate::vector::VectorOptions;
 use json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,6 +25,8 @@ pub struct MapIndex {
     storages: BTreeMap<String, bool>,
     /// How fields keep shapes that say so.
     spatials: BTreeMap<String, SpatialOptions>,
+    /// How fields keep vectors that say so.
+    vectors: BTreeMap<String, VectorOptions>,
     /// What is missing is indexed as null.
     missing_is_null: bool,
     /// What has none of the fields is indexed.
@@ -147,8 +151,23 @@ impl MapIndex {
         if reduce.as_ref().is_some_and(reduces_spatial) {
             return Err(DefinitionError::NotSupported("'CreateSpatialField' in an index with a reduce".to_owned()));
         }
+        if reduce.is_some() && maps.iter().any(Map::makes_vectors) {
+            return Err(DefinitionError::NotSupported("'CreateVector' in an index with a reduce".to_owned()));
+        }
+        let vectors = vectors(fields)?;
         let given = given.clone();
-        Ok(MapIndex { analyses, storages, spatials, name, given, maps, reduce, missing_is_null, indexes_empty })
+        Ok(MapIndex {
+            analyses,
+            storages,
+            spatials,
+            vectors,
+            name,
+            given,
+            maps,
+            reduce,
+            missing_is_null,
+            indexes_empty,
+        })
     }
 
     /// Its name.
@@ -195,6 +214,16 @@ impl MapIndex {
     /// How a field keeps shapes, as its definition says.
     pub fn spatial_options(&self, field: &str) -> Option<SpatialOptions> {
         self.spatials.get(field).or_else(|| self.spatials.get(ALL_FIELDS)).copied()
+    }
+
+    /// How a field keeps vectors.
+    pub fn vector_options(&self, field: &str) -> VectorOptions {
+        self.vectors.get(field).or_else(|| self.vectors.get(ALL_FIELDS)).copied().unwrap_or_default()
+    }
+
+    /// Whether its maps make vectors.
+    pub fn makes_vectors(&self) -> bool {
+        self.maps.iter().any(Map::makes_vectors)
     }
 
     fn option(&self, field: &str, key: &str) -> Option<&Value> {
@@ -296,6 +325,10 @@ impl Fields for MapIndex {
 
     fn spatial(&self, field: &FieldUse) -> SpatialOptions {
         self.spatial_options(&field.name.path).unwrap_or_default()
+    }
+
+    fn vector(&self, field: &FieldUse) -> VectorOptions {
+        self.vector_options(&field.name.path)
     }
 
     fn vectors(&self, of_documents: bool) -> Vec<(String, Analysis)> {
@@ -415,9 +448,6 @@ fn analyses(index: &str, fields: Option<&Value>) -> Result<BTreeMap<String, Opti
         if let Some(value) = text("TermVector").filter(|value| !TERM_VECTORS.contains(value)) {
             return Err(DefinitionError::Invalid(format!("'TermVector' of the field '{name}' cannot be '{value}'")));
         }
-        if !matches!(options.get("Vector"), None | Some(Value::Null)) {
-            return not_supported("the option 'Vector' of a field".to_owned());
-        }
         let by_indexing = match text("Indexing") {
             None | Some("Default") => Some(Analysis::LowerCase),
             Some("Exact") => Some(Analysis::Exact),
@@ -440,36 +470,6 @@ fn analyses(index: &str, fields: Option<&Value>) -> Result<BTreeMap<String, Opti
         analyses.insert(name.clone(), analysis);
     }
     Ok(analyses)
-}
-
-fn storages(fields: Option<&Value>) -> Result<BTreeMap<String, bool>, DefinitionError> {
-    let mut storages = BTreeMap::new();
-    for (name, options) in fields.map(Value::members).unwrap_or_default() {
-        match options.get("Storage").filter(|value| **value != Value::Null) {
-            None => {}
-            Some(value) => match value.as_str() {
-                Some("Yes") => _ = storages.insert(name.clone(), true),
-                Some("No") => _ = storages.insert(name.clone(), false),
-                _ => {
-                    return Err(DefinitionError::Invalid(format!("'Storage' of the field '{name}' must be Yes or No")));
-                }
-            },
-        }
-    }
-    Ok(storages)
-}
-
-fn spatials(fields: Option<&Value>) -> Result<BTreeMap<String, SpatialOptions>, DefinitionError> {
-    let mut spatials = BTreeMap::new();
-    for (name, options) in fields.map(Value::members).unwrap_or_default() {
-        if let Some(given) = options.get("Spatial").filter(|value| **value != Value::Null) {
-            let options = SpatialOptions::from_json(given).map_err(|wrong| {
-                DefinitionError::Invalid(format!("The option 'Spatial' of the field '{name}': {wrong}"))
-            })?;
-            spatials.insert(name.clone(), options);
-        }
-    }
-    Ok(spatials)
 }
 
 /// What the option `TermVector` may be.

@@ -5,10 +5,12 @@
 mod automatic;
 mod either;
 mod field;
+mod field_options;
 mod map_index;
 mod places;
 mod settings;
 mod source;
+mod vectors;
 
 pub use automatic::{ALL_DOCUMENTS, AutomaticIndex, COUNT, GroupedBy, name_of};
 pub use either::IndexDefinition;
@@ -17,3 +19,5 @@ pub use map_index::{DefinitionError, MapIndex};
 pub use places::Places;
 pub use settings::{IndexSettings, LockMode, Priority};
 pub use source::IndexSource;
+pub(crate) use vectors::EMBEDDING;
+pub use vectors::VectorField;

@@ -3,6 +3,7 @@
 use super::Look;
 use super::spatial;
 use super::text::{self, Meaning};
+use super::vector;
 use crate::definition::{Analysis, Fields};
 use crate::index::{
     Difference, EntryIds, EntrySet, Error, FieldNumber, IndexSnapshot, Intersection, Kind, StoredTerm, Term,
@@ -132,6 +133,7 @@ fn walks(condition: &Condition) -> bool {
         | Condition::Pattern(..)
         | Condition::Words(..)
         | Condition::Spatial(..)
+        | Condition::Vector(..)
         | Condition::Like(_) => true,
     }
 }
@@ -193,6 +195,12 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
             }
             Condition::Spatial(field, query) => {
                 set(spatial::entries(self.index, self.fields, field, query, self.look)?)
+            }
+            Condition::Vector(field, query) => {
+                let mut found = EntrySet::new();
+                let near = vector::nearest(self.index, self.fields, field, query, self.look)?;
+                near.iter().for_each(|(entry, _)| _ = found.insert(*entry));
+                set(found)
             }
             Condition::AnyOf(field, _)
             | Condition::AllOf(field, _)

@@ -58,7 +58,7 @@ pub fn explain<E: From<Error>>(
     watching.add(&query.condition);
     let start = clock();
     let set = condition::evaluate_watched(index, fields, &query.condition, &watching, look)?;
-    let found = super::page_of(index, fields, query, page, &set, look)?;
+    let found = super::page_of(index, fields, query, &query.condition, page, &set, look)?;
     let time = clock().saturating_sub(start);
     let conditions = watching.operator(index, fields, &query.condition)?;
     let operator = match super::order_of(fields, query) {

@@ -18,6 +18,7 @@ mod scripted;
 mod spatial;
 mod suggest;
 mod text;
+mod vector;
 
 use crate::definition::Fields;
 use crate::index::{EntrySet, Error, IndexSnapshot};
@@ -71,7 +72,7 @@ pub type Look<'l, E> = &'l dyn Fn() -> Result<(), E>;
 ///
 /// # Errors
 ///
-/// [`Error`] if the index cannot be read, [`Error::LongText`]; that of `look`.
+/// [`Error`] if the index cannot be read, [`Error::LongText`], [`Error::Vector`]; that of `look`.
 pub fn find<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
@@ -79,8 +80,9 @@ pub fn find<E: From<Error>>(
     page: Page,
     look: Look<'_, E>,
 ) -> Result<Found, E> {
-    let set = condition::evaluate(index, fields, &query.condition, look)?;
-    page_of(index, fields, query, page, &set, look)
+    let condition = vector::resolved(index, fields, &query.condition, look)?;
+    let set = condition::evaluate(index, fields, &condition, look)?;
+    page_of(index, fields, query, &condition, page, &set, look)
 }
 
 /// What has weights of its own comes in their order, unless another one is asked for.
@@ -93,10 +95,13 @@ fn order_of<'q>(fields: &dyn Fields, query: &'q IndexQuery) -> &'q [SortKey] {
 }
 
 /// The entries of a page, of all that are found.
+///
+/// * `condition`: that of the query, perhaps with what its vectors find.
 fn page_of<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
     query: &IndexQuery,
+    condition: &Condition,
     page: Page,
     set: &EntrySet,
     look: Look<'_, E>,
@@ -108,8 +113,8 @@ fn page_of<E: From<Error>>(
     }
     let order = order_of(fields, query);
     let is_by_score = order.iter().any(|key| key.by == SortBy::Score);
-    let is_scored = is_by_score || query.explains || fields.boosts() || query.condition.is_scoring();
-    let scores = || Scores::of(index, fields, &query.condition, look);
+    let is_scored = is_by_score || query.explains || fields.boosts() || condition.is_scoring();
+    let scores = || Scores::of(index, fields, condition, look);
     let mut sorting = if is_by_score { Some(scores()?) } else { None };
     let count_max = usize::try_from(end).unwrap_or(usize::MAX);
     let mut entries = order::sorted(index, fields, set, order, sorting.as_mut(), count_max, look)?;
@@ -117,7 +122,7 @@ fn page_of<E: From<Error>>(
     let scores = if is_scored { Some(scores()?.of_all(&entries, look)?) } else { None };
     let distances = distances(index, fields, order, &entries, look)?;
     let explanations = match query.explains {
-        true => Some(score::explain(index, fields, &query.condition, &entries, look)?),
+        true => Some(score::explain(index, fields, condition, &entries, look)?),
         false => None,
     };
     Ok(Found { total, entries, scores, distances, explanations })

@@ -1,10 +1,10 @@
 //! What one write transaction of an index changes: documents with their entries, documents that are gone, and how far that
 //! brings the index.
 
-use super::entry::Entry;
+use super::entry::{Entry, EntryVector};
 use super::error::{Error, Result};
 use super::groups::GroupChanges;
-use super::limits::{BATCH_SIZE_MAX, DOCUMENT_ID_SIZE_MAX, NAME_SIZE_MAX};
+use super::limits::{BATCH_SIZE_MAX, DOCUMENT_ID_SIZE_MAX, NAME_SIZE_MAX, VECTOR_WEIGHT};
 use super::references::ReferenceChanges;
 use documents::{Etag, id};
 use std::collections::BTreeMap;
@@ -33,6 +33,9 @@ pub struct Batch {
     /// Lower-cased ids and records of entries.
     pub(crate) bytes: Vec<u8>,
     pub(crate) documents: Vec<BatchDocument>,
+    /// The vectors of entries, some perhaps several times.
+    pub(crate) vectors: Vec<EntryVector>,
+    vectors_size: usize,
     /// The record of each entry, in the bytes.
     pub(crate) entries: Vec<Range<usize>>,
     pub(crate) progress: BTreeMap<String, Progress>,
@@ -55,15 +58,17 @@ impl Batch {
         self.bytes.clear();
         self.documents.clear();
         self.entries.clear();
+        self.vectors.clear();
+        self.vectors_size = 0;
         self.progress.clear();
         self.groups.clear();
         self.references.clear();
         self.resumes.clear();
     }
 
-    /// Bytes of what was put so far: to end a batch by.
+    /// Bytes of what was put so far: to end a batch by. Each vector counts for more, since putting it into its graph takes long.
     pub fn size(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() + self.vectors_size
     }
 
     /// Gives a document these entries, in place of all that the index has of it; the last call for an id counts.
@@ -76,7 +81,7 @@ impl Batch {
         if document.is_empty() || document.len() > DOCUMENT_ID_SIZE_MAX {
             return Err(Error::TooLarge { what: "a document id", size: document.len(), max: DOCUMENT_ID_SIZE_MAX });
         }
-        let (start, first) = (self.bytes.len(), self.entries.len());
+        let (start, first, first_vector) = (self.bytes.len(), self.entries.len(), self.vectors.len());
         id::lower_into(&mut self.key, document);
         self.bytes.extend_from_slice(&self.key);
         let key = start..self.bytes.len();
@@ -84,13 +89,18 @@ impl Batch {
             let at = self.bytes.len();
             entry.write_record(document, &mut self.bytes);
             self.entries.push(at..self.bytes.len());
+            self.vectors.extend_from_slice(entry.vectors());
         }
-        let size = self.bytes.len();
+        let new = self.vectors.get(first_vector..).unwrap_or_default();
+        let vectors_size = new.iter().map(|vector| vector.stored.len() + VECTOR_WEIGHT).sum::<usize>();
+        let size = self.bytes.len() + self.vectors_size + vectors_size;
         if size > BATCH_SIZE_MAX {
             self.bytes.truncate(start);
             self.entries.truncate(first);
+            self.vectors.truncate(first_vector);
             return Err(Error::TooLarge { what: "a batch of index entries", size, max: BATCH_SIZE_MAX });
         }
+        self.vectors_size += vectors_size;
         self.documents.push(BatchDocument { key, entries: first..self.entries.len() });
         Ok(())
     }

@@ -11,11 +11,15 @@ use super::batch::{Batch, BatchDocument};
 use super::columns::ColumnChanges;
 use super::entry::{EntryId, Record};
 use super::error::{Error, Result, corrupt};
+use super::graph_writer::{GraphWriter, NewVector};
+use super::key::{self, ListKind};
 use super::limits::ENTRY_ID_MAX;
 use super::list_writer::ListWriter;
 use super::posting_changes::PostingChanges;
 use super::runs::{self, Encoder, Run, Runs};
 use super::schema::{Counters, Schema};
+use super::term::{FieldNumber, Kind};
+use super::vectors::Hash;
 use std::ops::Range;
 use storage::{Location, WriteTransaction};
 
@@ -68,6 +72,7 @@ pub(crate) fn write(
         write_document(schema, tx, batch, planned, old, &mut counters)?;
     }
     changes.apply(tx, &mut ListWriter::new(schema.postings))?;
+    write_vectors(schema, tx, batch, &olds, &copies)?;
     match &schema.groups {
         Some(groups) => groups.write(tx, &batch.groups)?,
         None if batch.groups.is_empty() => {}
@@ -220,6 +225,56 @@ fn write_document(
         counters.document_count += 1;
     }
     Ok(())
+}
+
+/// Brings the graphs to the vectors that entries have now: what no entry has any more goes, what is new comes.
+fn write_vectors(
+    schema: &Schema,
+    tx: &mut WriteTransaction<'_>,
+    batch: &Batch,
+    olds: &[OldEntry],
+    copies: &[u8],
+) -> Result<()> {
+    let Some(vectors) = &schema.vectors else {
+        return if batch.vectors.is_empty() { Ok(()) } else { Err(corrupt("an index with vectors has room for them")) };
+    };
+    let mut before: Vec<(FieldNumber, Hash)> = Vec::new();
+    for old in olds {
+        for term in Record::of(copies.get(old.record.clone()).unwrap_or_default())?.terms() {
+            let term = term?;
+            if term.kind == Kind::Vector {
+                before.push((term.field, hash_of(term.bytes)?));
+            }
+        }
+    }
+    before.sort_unstable();
+    before.dedup();
+    for (field, hash) in before {
+        if !is_had(schema, tx, field, &hash)? {
+            GraphWriter::new(vectors, tx, field).remove(&hash)?;
+        }
+    }
+    for vector in &batch.vectors {
+        let (field, hash) = (vector.field, vector.hash);
+        // Of several changes of one document the last counts, so it may be that no entry has it.
+        if vectors.node_of(tx, field, &hash)?.is_none() && is_had(schema, tx, field, &hash)? {
+            let (dimensions, options) = (vector.dimensions, vector.options);
+            let new = NewVector { hash, stored: &vector.stored, dimensions, options };
+            GraphWriter::new(vectors, tx, field).insert(&new)?;
+        }
+    }
+    Ok(())
+}
+
+fn hash_of(term: &[u8]) -> Result<Hash> {
+    term.try_into().map_err(|_| corrupt("the term of a vector is its hash"))
+}
+
+/// Whether any entry has a vector.
+fn is_had(schema: &Schema, tx: &WriteTransaction<'_>, field: FieldNumber, hash: &Hash) -> Result<bool> {
+    let mut key = Vec::new();
+    key::put_head(&mut key, field, ListKind::Term(Kind::Vector), hash);
+    Ok(schema.postings.contains(tx, &key)?)
 }
 
 fn less_one(count: u64) -> Result<u64, Error> {

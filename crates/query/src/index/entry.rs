@@ -14,8 +14,11 @@ use super::error::{Error, Result, corrupt};
 use super::limits::{DOCUMENT_ID_SIZE_MAX, ENTRY_SIZE_MAX, TERM_HASH_SIZE, TERM_SIZE_MAX};
 use super::term::{FieldNumber, Kind, Term};
 use super::varint;
+use super::vectors::{Hash, hash_of};
 use super::words;
+use crate::limits::VECTORS_OF_ENTRY_MAX;
 use crate::spatial::Shape;
+use crate::vector::VectorOptions;
 use json::Raw;
 use std::ops::Range;
 
@@ -33,6 +36,18 @@ pub struct Entry {
     words: Vec<(FieldNumber, Range<usize>)>,
     is_sorted: bool,
     stored: Vec<u8>,
+    vectors: Vec<EntryVector>,
+}
+
+/// A vector of an entry: its hash is among the terms, itself beside them.
+#[derive(Clone, Debug)]
+pub(crate) struct EntryVector {
+    pub field: FieldNumber,
+    pub hash: Hash,
+    pub dimensions: u32,
+    pub options: VectorOptions,
+    /// As it is kept.
+    pub stored: Vec<u8>,
 }
 
 impl Entry {
@@ -47,6 +62,7 @@ impl Entry {
         self.terms.clear();
         self.words.clear();
         self.stored.clear();
+        self.vectors.clear();
     }
 
     /// Keeps values besides the terms: the text of a JSON object.
@@ -122,6 +138,41 @@ impl Entry {
         self.terms.push((field, Kind::Shape, start..size));
         self.is_sorted = false;
         Ok(())
+    }
+
+    /// Adds a vector to be found by what is near it.
+    ///
+    /// * `stored`: as [`crate::vector::read`] gives it, with how many components it has.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::add`]; [`Error::TooManyVectors`].
+    pub fn add_vector(
+        &mut self,
+        field: FieldNumber,
+        options: &VectorOptions,
+        dimensions: usize,
+        stored: &[u8],
+    ) -> Result<()> {
+        let hash = hash_of(stored);
+        let start = self.bytes.len();
+        if start + hash.len() > ENTRY_SIZE_MAX {
+            return Err(Error::TooLarge { what: "an index entry", size: start, max: ENTRY_SIZE_MAX });
+        }
+        if self.vectors.iter().filter(|vector| vector.field == field).count() >= VECTORS_OF_ENTRY_MAX {
+            return Err(Error::TooManyVectors);
+        }
+        self.bytes.extend_from_slice(&hash);
+        self.terms.push((field, Kind::Vector, start..self.bytes.len()));
+        self.is_sorted = false;
+        let dimensions = u32::try_from(dimensions).unwrap_or(u32::MAX);
+        self.vectors.push(EntryVector { field, hash, dimensions, options: *options, stored: stored.to_vec() });
+        Ok(())
+    }
+
+    /// Its vectors.
+    pub(crate) fn vectors(&self) -> &[EntryVector] {
+        &self.vectors
     }
 
     /// How many words a field has so far, each counted as often as it comes.
@@ -273,6 +324,7 @@ impl<'r> RecordTerms<'r> {
             Kind::Sequence | Kind::Shape => true,
             Kind::Frequency => words::frequency_of(bytes).is_some(),
             Kind::Norm => bytes.len() == 1,
+            Kind::Vector => bytes.len() == size_of::<Hash>(),
             Kind::Null | Kind::Text | Kind::Number => bytes.len() <= TERM_SIZE_MAX + TERM_HASH_SIZE,
         };
         let is_right = is_short && self.before.is_none_or(|before| before < term);

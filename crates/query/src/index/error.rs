@@ -68,6 +68,15 @@ pub enum Error {
         /// Its words.
         count: usize,
     },
+    /// An entry has too many vectors in a field.
+    #[error(
+        "a field of an entry has more vectors than the limit VECTORS_OF_ENTRY_MAX = {}",
+        crate::limits::VECTORS_OF_ENTRY_MAX
+    )]
+    TooManyVectors,
+    /// Something is no vector, or has another number of components than the field. The document cannot be indexed so; ask for another one.
+    #[error(transparent)]
+    Vector(#[from] crate::vector::VectorError),
     /// Something is no shape, or not within the bounds of its field. Ask for another one; the document cannot be indexed so.
     #[error(transparent)]
     Shape(#[from] crate::spatial::ShapeError),

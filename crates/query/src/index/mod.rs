@@ -7,7 +7,8 @@
 //!
 //! Writing, from the batch down: [`mod@batch`], [`batch_writer`], [`posting_changes`], [`list_writer`]. Reading, from the
 //! snapshot down: [`snapshot`], [`sort`] with [`columns`], [`range`], [`heads`], [`term_entries`]; operators over rising ids: [`entry_ids`], [`entry_set`],
-//! [`combine`]. What a reduce works on: [`groups`]; which documents asked for which: [`references`]. What is stored: [`schema`], [`list`], [`key`], [`runs`], [`mod@term`], [`mod@number`],
+//! [`combine`]. What a reduce works on: [`groups`]; which documents asked for which: [`references`].
+//! Vectors: [`vectors`], [`mod@graph`], [`graph_writer`]. What is stored: [`schema`], [`list`], [`key`], [`runs`], [`mod@term`], [`mod@number`],
 //! [`mod@entry`], [`words`].
 
 mod batch;
@@ -19,6 +20,9 @@ mod entry;
 mod entry_ids;
 mod entry_set;
 mod error;
+mod graph;
+mod graph_verify;
+mod graph_writer;
 mod groups;
 mod heads;
 mod key;
@@ -38,6 +42,7 @@ mod term;
 mod term_entries;
 mod terms;
 pub(crate) mod varint;
+mod vectors;
 mod verify;
 mod words;
 

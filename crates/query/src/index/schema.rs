@@ -6,6 +6,7 @@ use super::groups::Groups;
 use super::limits::{ENTRY_ID_MAX, FIELD_COUNT_MAX};
 use super::references::References;
 use super::term::FieldNumber;
+use super::vectors::Vectors;
 use storage::{Environment, FixedTree, Reader, Records, Tree, WriteTransaction};
 
 /// The version of everything that an index keeps.
@@ -43,6 +44,8 @@ pub(crate) struct Schema {
     pub groups: Option<Groups>,
     /// Which documents asked for which.
     pub references: Option<References>,
+    /// Vectors and their graphs.
+    pub vectors: Option<Vectors>,
 }
 
 /// Counts of an index.
@@ -83,6 +86,7 @@ impl Schema {
             state,
             groups: Groups::find(reader)?,
             references: References::find(reader)?,
+            vectors: Vectors::find(reader)?,
         }))
     }
 
@@ -96,6 +100,7 @@ impl Schema {
             state: Tree::open_or_create(tx, STATE)?,
             groups: None,
             references: None,
+            vectors: None,
         };
         schema.state.put(tx, VERSION, &VERSION_NOW.to_be_bytes())?;
         schema.set_counters(tx, Counters { next_entry: 1, entry_count: 0, document_count: 0 })?;

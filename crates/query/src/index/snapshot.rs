@@ -3,9 +3,10 @@
 use super::batch::Progress;
 use super::columns::Columns;
 use super::entry::{EntryId, Record};
-use super::entry_ids::AllEntries;
+use super::entry_ids::{AllEntries, EntryIds};
 use super::entry_set::EntrySet;
 use super::error::{Result, corrupt};
+use super::graph::Graph;
 use super::groups::{GroupKey, Member, NodeKey};
 use super::key::{self, ListKind};
 use super::list::Head;
@@ -171,6 +172,71 @@ impl<'env> IndexSnapshot<'env> {
             Some(references) => references.asking(&self.tx, asked, after, count_max),
             None => Ok(Vec::new()),
         }
+    }
+
+    /// How many components the vectors of a field have. `None`: it never had one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn vector_dimensions(&self, field: FieldNumber) -> Result<Option<usize>> {
+        let Some(vectors) = &self.schema.vectors else { return Ok(None) };
+        Ok(vectors.state(&self.tx, field)?.map(|state| state.dimensions as usize))
+    }
+
+    /// Calls `each` with the entries of the vectors of a field that are nearest to one, and how near each is, the nearest vector first.
+    /// As many vectors as are asked for, or all; an entry comes as often as it has one of them.
+    ///
+    /// * `asked`: as [`crate::vector::read`] gives it, of as many components as the field's.
+    /// * `width`: vectors that a search keeps on its way; the more, the surer it finds the nearest. `None`: all are looked at.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`]; those of `look`, which is asked now and then.
+    pub fn nearest<E: From<super::Error>>(
+        &self,
+        field: FieldNumber,
+        asked: &[u8],
+        count_max: usize,
+        width: Option<usize>,
+        look: &dyn Fn() -> Result<(), E>,
+        mut each: impl FnMut(EntryId, f32),
+    ) -> Result<(), E> {
+        let Some(vectors) = &self.schema.vectors else { return Ok(()) };
+        let Some(graph) = Graph::of(vectors, &self.tx, field)? else { return Ok(()) };
+        let found = match width {
+            Some(width) => graph.nearest(asked, count_max, width, look)?,
+            None => graph.nearest_of_all(asked, count_max, look)?,
+        };
+        for near in found {
+            let hash = graph.hash(near.node)?;
+            let mut entries = self.list(field, ListKind::Term(Kind::Vector), &hash)?;
+            while let Some(entry) = entries.next()? {
+                each(entry, near.similarity);
+            }
+        }
+        Ok(())
+    }
+
+    /// The vectors that an entry has in a field, as they are kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn vectors_of(&self, entry: EntryId, field: FieldNumber) -> Result<Vec<Vec<u8>>> {
+        let Some(vectors) = &self.schema.vectors else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for term in self.known_entry(entry)?.record.terms() {
+            let term = term?;
+            if (term.field, term.kind) != (field, Kind::Vector) {
+                continue;
+            }
+            let broken = || corrupt("the vectors of entries have nodes");
+            let hash = term.bytes.try_into().map_err(|_| broken())?;
+            let node = vectors.node_of(&self.tx, field, hash)?.ok_or_else(broken)?;
+            found.push(vectors.node(&self.tx, field, node)?.vector.to_vec());
+        }
+        Ok(found)
     }
 
     /// Where a source is gone on with, within what is next of it.

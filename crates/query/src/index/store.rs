@@ -10,6 +10,7 @@ use super::references::References;
 use super::schema::Schema;
 use super::snapshot::IndexSnapshot;
 use super::term::FieldNumber;
+use super::vectors::Vectors;
 use parking_lot::Mutex;
 use std::path::Path;
 use storage::{Durability, Environment, Options, WriteTransaction};
@@ -54,6 +55,18 @@ impl Index {
     pub fn with_references(mut self) -> Result<Index> {
         if self.schema.references.is_none() {
             self.schema.references = Some(self.change(|tx, _| References::open_or_create(tx))?);
+        }
+        Ok(self)
+    }
+
+    /// Makes room for vectors, if there is none yet.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    pub fn with_vectors(mut self) -> Result<Index> {
+        if self.schema.vectors.is_none() {
+            self.schema.vectors = Some(self.change(|tx, _| Vectors::open_or_create(tx))?);
         }
         Ok(self)
     }

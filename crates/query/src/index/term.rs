@@ -37,6 +37,8 @@ pub enum Kind {
     Sequence = 6,
     /// The coordinates of a shape; in records only: [`crate::spatial::Shape`].
     Shape = 7,
+    /// The hash of a vector: [`super::vectors`].
+    Vector = 8,
 }
 
 impl Kind {
@@ -64,6 +66,7 @@ impl Kind {
             5 => Ok(Kind::Norm),
             6 => Ok(Kind::Sequence),
             7 => Ok(Kind::Shape),
+            8 => Ok(Kind::Vector),
             _ => Err(corrupt("a term is of one of the kinds")),
         }
     }
@@ -130,7 +133,7 @@ impl StoredTerm {
             Kind::Null => Err(corrupt("the term of null has no bytes")),
             Kind::Number => Number::decode(bytes).map(StoredTerm::Number),
             Kind::Text if bytes.len() <= TERM_SIZE_MAX => text(bytes).map(StoredTerm::Text),
-            Kind::Frequency | Kind::Norm | Kind::Sequence | Kind::Shape => {
+            Kind::Frequency | Kind::Norm | Kind::Sequence | Kind::Shape | Kind::Vector => {
                 Err(corrupt("a value is null, text or a number"))
             }
             Kind::Text => match bytes.split_last_chunk::<TERM_HASH_SIZE>() {

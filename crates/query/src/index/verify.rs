@@ -12,7 +12,7 @@ use super::list::{self, Content, Head};
 use super::runs::Runs;
 use super::schema::Counters;
 use super::snapshot::IndexSnapshot;
-use super::term::{FieldNumber, StoredTerm};
+use super::term::{FieldNumber, Kind, StoredTerm};
 use documents::id;
 use std::collections::HashSet;
 use storage::Location;
@@ -81,6 +81,9 @@ impl IndexSnapshot<'_> {
         let in_lists = check.postings()?;
         check.check(in_records == in_lists, || format!("records have {in_records:?}, lists {in_lists:?}"));
         check.documents()?;
+        let mut problems = Vec::new();
+        self.verify_vectors(&mut |problem| problems.push(problem))?;
+        problems.into_iter().for_each(|problem| check.check(false, || problem));
         for source in self.sources()? {
             self.progress(&source)?;
         }
@@ -163,6 +166,10 @@ impl Check<'_> {
                 block: 0,
             };
             self.found.term_count += u64::from(found.kind != ListKind::Presence);
+            if found.kind == ListKind::Term(Kind::Vector) {
+                let has_node = self.snapshot.has_vector(found.field, &list.term)?;
+                self.check(has_node, || format!("the vector {:?} of {:?} has no node", list.term, list.field));
+            }
             match head.content {
                 Content::Short(runs) => self.ids(&mut list, runs, &mut pairs)?,
                 Content::Long { last_block } => list.last_block = Some(last_block),

@@ -5,6 +5,7 @@ use super::indexer::{MakesEntries, Unmapped};
 use super::map_runner::Loading;
 use super::places::PlaceFields;
 use super::terms;
+use super::vectors::VectorFields;
 use crate::definition::{Analysis, AutomaticIndex};
 use crate::index::{Entry, FieldNumber, Index, Result};
 use documents::Document;
@@ -18,6 +19,7 @@ pub(super) struct AutomaticEntries {
     lower: Vec<u8>,
     metadata_text: Vec<u8>,
     places: PlaceFields,
+    vectors: VectorFields,
 }
 
 /// Where the terms of a field go, and how each is analysed.
@@ -58,7 +60,7 @@ impl AutomaticEntries {
         let (mut body, mut metadata) = (Paths::default(), Paths::default());
         for (number, field) in definition.fields().iter().enumerate() {
             let path = field.name.path.as_str();
-            if field.needs.is_spatial {
+            if field.needs.is_spatial || field.needs.is_vector {
                 continue;
             }
             match in_metadata(path) {
@@ -68,14 +70,15 @@ impl AutomaticEntries {
         }
         let (entry, lower, metadata_text) = (Entry::new(), Vec::new(), Vec::new());
         let places = PlaceFields::new(definition, index)?;
+        let vectors = VectorFields::new(definition, index)?;
         let kept = kept_fields(definition, index)?;
-        Ok(AutomaticEntries { body, metadata, kept, entry, lower, metadata_text, places })
+        Ok(AutomaticEntries { body, metadata, kept, entry, lower, metadata_text, places, vectors })
     }
 }
 
 impl MakesEntries for AutomaticEntries {
-    fn entries_of(&mut self, _: &Index, document: &Document<'_>, _: Loading<'_>) -> Result<&mut [Entry], Unmapped> {
-        let AutomaticEntries { body, metadata, kept, entry, lower, metadata_text, places } = self;
+    fn entries_of(&mut self, index: &Index, document: &Document<'_>, _: Loading<'_>) -> Result<&mut [Entry], Unmapped> {
+        let AutomaticEntries { body, metadata, kept, entry, lower, metadata_text, places, vectors } = self;
         entry.clear();
         let mut add = |field: usize, found: Found<'_>| {
             let kept = kept.get(field).map(Vec::as_slice).unwrap_or_default();
@@ -87,6 +90,7 @@ impl MakesEntries for AutomaticEntries {
             metadata.visit(Raw::new(metadata_text), &mut add)?;
         }
         places.add(document.body(), entry)?;
+        vectors.add(index, document.body(), entry)?;
         Ok(std::slice::from_mut(&mut self.entry))
     }
 }

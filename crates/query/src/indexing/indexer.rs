@@ -55,9 +55,11 @@ pub(super) enum Unmapped {
 impl From<Error> for Unmapped {
     fn from(error: Error) -> Unmapped {
         match error {
-            Error::TooLarge { .. } | Error::TooManyFields { .. } | Error::Shape(_) => {
-                Unmapped::Failed(error.to_string())
-            }
+            Error::TooLarge { .. }
+            | Error::TooManyFields { .. }
+            | Error::Shape(_)
+            | Error::Vector(_)
+            | Error::TooManyVectors => Unmapped::Failed(error.to_string()),
             error => Unmapped::Error(error),
         }
     }

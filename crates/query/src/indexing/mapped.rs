@@ -5,11 +5,13 @@ use super::indexer::{MakesEntries, Unmapped};
 use super::map_runner::{Loading, MapRunner};
 use super::places;
 use super::terms;
+use super::vectors::Dimensions;
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, Fields, MapIndex};
 use crate::index::{Entry, FieldNumber, Index, Norm, Number, Result, Term};
 use crate::mapping::{Map, MapError, Output, Spatial, TimeSpan, Value};
 use crate::spatial::{Geometry, SpatialOptions, geometry_of_text};
+use crate::vector::VectorOptions;
 use documents::Document;
 use json::{Kind, Raw};
 use std::sync::Arc;
@@ -23,6 +25,7 @@ pub(super) struct MappedEntries {
     stored: Vec<Option<Vec<bool>>>,
     lower: Vec<u8>,
     json: Vec<u8>,
+    dimensions: Dimensions,
 }
 
 /// How a field of a map's outputs is kept; `None`: its values are not indexed.
@@ -33,12 +36,14 @@ struct KeptField {
     number: FieldNumber,
     analysis: Analysis,
     spatial: SpatialOptions,
+    vector: VectorOptions,
 }
 
 impl KeptField {
     fn new(definition: &MapIndex, index: &Index, name: &str, analysis: Analysis) -> Result<KeptField> {
         let spatial = definition.spatial_options(name).unwrap_or_default();
-        Ok(KeptField { number: index.field(name)?, analysis, spatial })
+        let vector = definition.vector_options(name);
+        Ok(KeptField { number: index.field(name)?, analysis, spatial, vector })
     }
 }
 
@@ -52,7 +57,8 @@ impl MappedEntries {
         let fields = definition.maps().iter().map(of_map).collect::<Result<_>>()?;
         let stored = definition.maps().iter().map(|map| stored_of(definition, map)).collect();
         let runner = MapRunner::new(definition);
-        Ok(MappedEntries { runner, fields, entries: Vec::new(), stored, lower: Vec::new(), json: Vec::new() })
+        let (entries, lower, json, dimensions) = (Vec::new(), Vec::new(), Vec::new(), Dimensions::default());
+        Ok(MappedEntries { runner, fields, entries, stored, lower, json, dimensions })
     }
 }
 
@@ -68,7 +74,8 @@ impl MakesEntries for MappedEntries {
         document: &Document<'_>,
         loading: Loading<'_>,
     ) -> Result<&mut [Entry], Unmapped> {
-        let MappedEntries { runner, fields, entries, stored, lower, json } = self;
+        let MappedEntries { runner, fields, entries, stored, lower, json, dimensions } = self;
+        dimensions.begin();
         let definition = runner.definition.clone();
         let mut count = 0;
         // An error of ours, on its way through the map.
@@ -92,7 +99,7 @@ impl MakesEntries for MappedEntries {
                 _ => Ok(()),
             };
             let fields = fields.get(map).map(Vec::as_slice).unwrap_or_default();
-            let mut values = Values { index, definition: &definition, entry, lower };
+            let mut values = Values { index, definition: &definition, entry, lower, dimensions: &mut *dimensions };
             added.and_then(|()| values.add_output(output, fields)).map_err(|error| {
                 let stopped = MapError::Stopped(error.to_string());
                 failed = Some(error);
@@ -102,7 +109,10 @@ impl MakesEntries for MappedEntries {
         match (mapped, failed) {
             (_, Some(error)) => Err(error.into()),
             (Err(error), None) => Err(Unmapped::Failed(error.to_string())),
-            (Ok(()), None) => Ok(&mut self.entries[..count]),
+            (Ok(()), None) => {
+                dimensions.end();
+                Ok(&mut self.entries[..count])
+            }
         }
     }
 }
@@ -124,7 +134,7 @@ fn store(definition: &MapIndex, output: &Output<'_, '_>, stored: &[bool], json: 
 fn store_value(definition: &MapIndex, name: &str, value: &Value<'_>, is_stored: bool, json: &mut json::Writer<'_>) {
     match value {
         // What it is found by is no value of it, as in the reference.
-        Value::Missing | Value::Spatial(_) => {}
+        Value::Missing | Value::Spatial(_) | Value::Vector(_) => {}
         Value::Field(made) => {
             let is_stored = match made.options.storage.as_deref() {
                 Some(storage) => storage == "Yes",
@@ -176,6 +186,7 @@ struct Values<'v> {
     definition: &'v MapIndex,
     entry: &'v mut Entry,
     lower: &'v mut Vec<u8>,
+    dimensions: &'v mut Dimensions,
 }
 
 impl Values<'_> {
@@ -212,7 +223,7 @@ impl Values<'_> {
             let field = KeptField::new(self.definition, self.index, &made.name, analysis)?;
             return self.add(Some(field), &made.value);
         }
-        let Some(KeptField { number, analysis, spatial }) = field else { return self.add_made(value) };
+        let Some(KeptField { number, analysis, spatial, vector }) = field else { return self.add_made(value) };
         match value {
             Value::Missing if !self.definition.missing_is_null() => Ok(()),
             Value::Missing | Value::Null => self.entry.add(number, Term::Null),
@@ -220,6 +231,10 @@ impl Values<'_> {
             Value::Array(values) => values.iter().try_for_each(|value| self.add(field, value)),
             Value::Boosted(boosted) => self.add(field, &boosted.value),
             Value::Spatial(made) => places::add(self.entry, number, &spatial, made_geometry(made)?),
+            Value::Vector(made) => {
+                let json = made.to_json();
+                self.dimensions.add(self.index, self.entry, number, &vector, Raw::new(&json))
+            }
             value => {
                 let json = value.to_json();
                 if let Value::Span(TimeSpan(ticks)) = value {

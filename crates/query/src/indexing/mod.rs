@@ -16,6 +16,7 @@ mod places;
 mod reduce_tree;
 mod sample;
 pub(crate) mod terms;
+mod vectors;
 
 pub use indexer::{Failure, Indexer, Step, is_behind, progress_of};
 pub use limits::{BATCH_BYTES, BATCH_DOCUMENTS};

@@ -108,6 +108,7 @@ impl Value<'_> {
                     json.string(&format!("POINT ({} {})", double_text(*longitude), double_text(*latitude)));
                 }
             },
+            Value::Vector(value) => value.write_json(json),
             Value::Boosted(boosted) => boosted.value.write_json(json),
         }
     }

@@ -109,6 +109,7 @@ pub(crate) enum Function {
     // Of what is indexed.
     CreateField,
     CreateSpatialField,
+    CreateVector,
     Boost,
 }
 
@@ -189,6 +190,7 @@ const FUNCTIONS: &[(Owner, &str, Function, usize, usize)] = &[
     (Definition, "LoadAttachments", Function::LoadAttachments, 1, 1),
     (Definition, "CreateField", Function::CreateField, 2, 4),
     (Definition, "CreateSpatialField", Function::CreateSpatialField, 1, 2),
+    (Definition, "CreateVector", Function::CreateVector, 1, 1),
     (TEXT, "Join", Function::Join, 2, MANY),
     (TEXT, "Format", Function::Format, 1, MANY),
     (TEXT, "Concat", Function::ConcatTexts, 1, MANY),

@@ -122,6 +122,7 @@ impl Map {
                 makes: linq::Makes {
                     fields: script.makes_fields,
                     spatial: script.makes_spatial,
+                    vectors: script.makes_vectors,
                     ..linq::Makes::default()
                 },
                 kind: Kind::Script(script),
@@ -165,6 +166,11 @@ impl Map {
     /// Whether it makes places or shapes (`CreateSpatialField`).
     pub fn makes_spatial_fields(&self) -> bool {
         self.makes.spatial
+    }
+
+    /// Whether it makes vectors (`CreateVector`).
+    pub fn makes_vectors(&self) -> bool {
+        self.makes.vectors
     }
 
     /// Whether values or entries of it count more in scores than others (`Boost`).

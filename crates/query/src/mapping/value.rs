@@ -48,6 +48,8 @@ pub enum Value<'d> {
     Field(Rc<DynamicField<'d>>),
     /// What `CreateSpatialField` gives
     Spatial(Rc<Spatial<'d>>),
+    /// What `CreateVector` gives: what the vectors are read from
+    Vector(Rc<Value<'d>>),
     /// What `Boost` gives
     Boosted(Rc<Boosted<'d>>),
 }
@@ -178,6 +180,7 @@ impl<'d> Value<'d> {
             Value::Document(_) => "document",
             Value::Field(_) => "field",
             Value::Spatial(_) => "spatial field",
+            Value::Vector(_) => "vector field",
             Value::Boosted(boosted) => boosted.value.type_name(),
         }
     }

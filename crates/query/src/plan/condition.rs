@@ -5,10 +5,11 @@ use super::lucene::LuceneQuery;
 use super::more_like_this::MoreLikeThis;
 use super::search_text::SearchPart;
 use crate::definition::{Analysis, FieldName};
-use crate::index::Number;
+use crate::index::{EntryId, Number};
 use crate::spatial::{Geometry, Operation, Units};
 use regex::Regex;
 use std::ops::Bound;
+use std::sync::Arc;
 
 /// Which entries of an index are wanted.
 #[derive(Clone, Debug)]
@@ -49,6 +50,8 @@ pub enum Condition {
     Boosted(Box<Condition>, f32),
     /// Those with a shape that lies so to one.
     Spatial(FieldUse, Box<SpatialQuery>),
+    /// Those with a vector that is near to one.
+    Vector(FieldUse, Box<VectorQuery>),
     /// Those that are like another one.
     Like(Box<MoreLikeThis>),
 }
@@ -57,7 +60,7 @@ impl Condition {
     /// Whether it orders what it finds by how well it fits, if nothing else is said.
     pub fn is_boosted(&self) -> bool {
         match self {
-            Condition::Boosted(..) | Condition::Like(_) => true,
+            Condition::Boosted(..) | Condition::Like(_) | Condition::Vector(..) => true,
             Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(Condition::is_boosted),
             Condition::Not(condition) => condition.is_boosted(),
             _ => false,
@@ -67,7 +70,7 @@ impl Condition {
     /// Whether it says how well something fits, besides whether.
     pub fn is_scoring(&self) -> bool {
         match self {
-            Condition::Boosted(..) | Condition::Words(..) | Condition::Like(_) => true,
+            Condition::Boosted(..) | Condition::Words(..) | Condition::Like(_) | Condition::Vector(..) => true,
             Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(Condition::is_scoring),
             Condition::Not(condition) => condition.is_scoring(),
             _ => false,
@@ -90,6 +93,32 @@ impl Condition {
         }
     }
 
+    /// Whether vectors are looked for.
+    pub fn has_vectors(&self) -> bool {
+        match self {
+            Condition::Vector(..) => true,
+            Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(Condition::has_vectors),
+            Condition::Not(condition) | Condition::Boosted(condition, _) => condition.has_vectors(),
+            _ => false,
+        }
+    }
+
+    /// Calls `each` with whatever looks for vectors.
+    ///
+    /// # Errors
+    ///
+    /// Those of `each`.
+    pub fn vectors<E>(&mut self, each: &mut dyn FnMut(&FieldUse, &mut VectorQuery) -> Result<(), E>) -> Result<(), E> {
+        match self {
+            Condition::Vector(field, query) => each(field, query),
+            Condition::And(conditions) | Condition::Or(conditions) => {
+                conditions.iter_mut().try_for_each(|condition| condition.vectors(each))
+            }
+            Condition::Not(condition) | Condition::Boosted(condition, _) => condition.vectors(each),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether something is to be like something whose stop words are not known yet.
     pub fn lacks_stop_words(&self) -> bool {
         match self {
@@ -102,6 +131,33 @@ impl Condition {
         }
     }
 }
+
+/// What the vectors of a field are asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VectorQuery {
+    /// To what they are to be near.
+    pub asked: Asked,
+    /// How near at least, from 0 to 1: [`crate::vector::is_near`].
+    pub similarity_min: f32,
+    /// As many vectors, the nearest, for each that is given.
+    pub count_max: usize,
+    /// Whether all are compared, and not those that the graph leads to.
+    pub is_exact: bool,
+    /// What it found, if that is known already.
+    pub found: Option<Neighbours>,
+}
+
+/// Vectors that others are to be near to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    /// As JSON, one or several: what they are made of is for the field to say.
+    Given(Vec<u8>),
+    /// Those that a document has in the index.
+    Document(String),
+}
+
+/// Entries, rising, with how near each is.
+pub type Neighbours = Arc<[(EntryId, f32)]>;
 
 /// What the shapes of a field are asked.
 #[derive(Clone, Debug, PartialEq)]

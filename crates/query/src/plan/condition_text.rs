@@ -34,6 +34,7 @@ impl Condition {
             Condition::Boosted(..) => "boost",
             Condition::Like(_) => "moreLikeThis",
             Condition::Spatial(..) => "spatial",
+            Condition::Vector(..) => "vector",
         }
     }
 
@@ -49,7 +50,8 @@ impl Condition {
             | Condition::Pattern(field, _)
             | Condition::Exists(field)
             | Condition::Words(field, _)
-            | Condition::Spatial(field, _) => Some(field),
+            | Condition::Spatial(field, _)
+            | Condition::Vector(field, _) => Some(field),
             Condition::All
             | Condition::Nothing
             | Condition::Ids(_)
@@ -91,6 +93,10 @@ impl Condition {
                 Operation::Intersects => "intersects",
                 Operation::Disjoint => "disjoint",
             }),
+            Condition::Vector(_, query) => {
+                let kind = if query.is_exact { "exact" } else { "nearest" };
+                write!(f, "{kind} {} >= {}", query.count_max, query.similarity_min)
+            }
             Condition::Like(like) => {
                 write!(f, "{}", like.fields.as_ref().map_or(String::new(), |names| names.join(", ")))
             }

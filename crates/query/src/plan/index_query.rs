@@ -6,7 +6,7 @@ use super::parameters::Scalar;
 use super::search_text::{self, SearchPart, Wildcard};
 use super::{
     Base, FacetClause, Highlight, MoreLikeThis, Parameters, Refused, Suggestion, facet, highlight, lucene, spatial,
-    suggestion,
+    suggestion, vector,
 };
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, AutomaticIndex, Field, FieldName, FieldNeeds};
@@ -263,6 +263,9 @@ impl Planner<'_> {
         }
         if is("proximity") {
             return self.proximity(arguments);
+        }
+        if is(vector::FUNCTION) {
+            return self.vector_search(call, analysis);
         }
         if let Some(operation) = spatial::operation(&call.name) {
             return self.spatial(call, operation);
@@ -569,7 +572,7 @@ fn wrong_arguments(function: &str, needed: &str) -> Refused {
 }
 
 /// Functions of conditions that are not there yet; any other is a mistake.
-const NOT_SUPPORTED: [&str; 4] = ["vector.search", "when", "count", "sum"];
+const NOT_SUPPORTED: [&str; 3] = ["when", "count", "sum"];
 
 fn unknown(name: &str) -> Refused {
     match NOT_SUPPORTED.into_iter().find(|known| known.eq_ignore_ascii_case(name)) {

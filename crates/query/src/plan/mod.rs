@@ -26,9 +26,10 @@ mod script;
 mod search_text;
 mod spatial;
 mod suggestion;
+mod vector;
 
 pub use collection::{CollectionQuery, Filter, Order, Source};
-pub use condition::{Condition, FieldUse, Sought, SpatialQuery, TextQuery};
+pub use condition::{Asked, Condition, FieldUse, Neighbours, Sought, SpatialQuery, TextQuery, VectorQuery};
 pub use error::Refused;
 pub use facet::{
     ALL_RESULTS, Aggregation, Facet, FacetBy, FacetClause, FacetOptions, FacetRange, FacetSetup, Measures, TermSort,

@@ -152,6 +152,14 @@ fn told(condition: &Condition) -> String {
         Condition::Spatial(name, query) => {
             format!("{} {:?} {:?} {:?}", field(name), query.operation, query.geometry.parts, query.units)
         }
+        Condition::Vector(name, query) => {
+            let asked = match &query.asked {
+                Asked::Given(json) => String::from_utf8_lossy(json).into_owned(),
+                Asked::Document(id) => format!("document {id}"),
+            };
+            let kind = if query.is_exact { "exact" } else { "nearest" };
+            format!("{} {kind} {} of {asked} from {}", field(name), query.count_max, query.similarity_min)
+        }
         Condition::All | Condition::Nothing | Condition::Ids(_) | Condition::IdPrefix(_) => format!("{condition:?}"),
     }
 }
@@ -416,4 +424,36 @@ fn what_means_nothing_is_refused() {
     check_refused(&format!("from Users where startsWith(A, '{}')", "x".repeat(600)), "BOUND_SIZE_MAX");
     let no_parameters = Plan::new(&rql::parse("from Users where id() = $a").unwrap(), Parameters::default());
     assert!(no_parameters.unwrap_err().to_string().starts_with("The query is parametrized"));
+}
+
+#[test]
+fn vectors_are_looked_for_in_fields_of_their_own() {
+    let by_score = "Score";
+    let check = |query: &str, fields: &[&str], condition: &str| check_index(query, fields, condition, by_score);
+    check(
+        "from Users as u where vector.search(u.A.V, $list)",
+        &["vector.search(A.V)"],
+        "vector.search(A.V) nearest 16 of [\"A\",1,[null]] from 0",
+    );
+    check(
+        "from Users where exact(vector.search(embedding.F32_i8(V), 'AAA=', 0.75, 20)) and A = 1",
+        &["A", "vector.search(embedding.f32_i8(V))"],
+        "and(vector.search(embedding.f32_i8(V)) exact 20 of \"AAA=\" from 0.75, A any 1)",
+    );
+    check(
+        "from Users where vector.search(embedding.f32('V'), embedding.forDoc($p), null, $n)",
+        &["vector.search(V)"],
+        "vector.search(V) nearest 7 of document P from 0",
+    );
+    check("from index 'X' where vector.search(V, $n)", &["V"], "V nearest 16 of 7 from 0");
+    for (query, message) in [
+        ("from X where vector.search(V)", "expects 2-4 arguments"),
+        ("from X where vector.search(V, $a, 'x')", "minimumMatch must be a float"),
+        ("from X where vector.search(V, $a, 1, 1.5)", "numberOfCandidates must be a whole number"),
+        ("from X where vector.search(embedding.f32_f32(V), $a)", "'embedding.f32_f32' is not supported"),
+        ("from index 'X' where vector.search(embedding.i8(V), $a)", "first argument will be a field name"),
+        ("from X group by A where vector.search(V, $a) select A", "vector.search() of groups"),
+    ] {
+        check_refused(query, message);
+    }
 }

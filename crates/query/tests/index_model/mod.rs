@@ -4,6 +4,7 @@
 use rookery_query::index::{
     Batch, Entry, EntryId, EntryIds, FieldNumber, Index, IndexSnapshot, Kind, Number, Progress, StoredTerm, Term,
 };
+use rookery_query::vector::{self, VectorOptions};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub const FIELDS: [&str; 4] = ["Name", "Age", "Tags", "Note"];
@@ -198,8 +199,28 @@ pub fn entry_of(terms: &Terms, fields: &[FieldNumber]) -> Entry {
     for (field, term) in terms.iter().rev().chain(terms.iter().take(1)) {
         entry.add(fields[*field], borrowed(term)).unwrap();
     }
+    // Behind the fields of the model there may be one for a vector, which follows from the terms; some entries have the same
+    // one, some none.
+    if let (Some(field), Some((_, first))) = (fields.get(FIELDS.len()), terms.first()) {
+        let components = format!("{first:?}")
+            .bytes()
+            .rev()
+            .chain(std::iter::repeat(1))
+            .take(6)
+            .map(|byte| byte.to_string())
+            .collect::<Vec<_>>();
+        let text = format!("[{}]", components.join(","));
+        let options = VectorOptions::default();
+        vector::read(json::Raw::new(text.as_bytes()), &options, &mut |dimensions, stored| {
+            entry.add_vector(*field, &options, dimensions, stored)
+        })
+        .unwrap();
+    }
     entry
 }
+
+/// The name of the field for a vector.
+pub const VECTOR: &str = "Vector";
 
 pub fn fields_of(index: &Index) -> Vec<FieldNumber> {
     FIELDS.iter().map(|name| index.field(name).unwrap()).collect()

@@ -237,7 +237,11 @@ fn what_a_definition_cannot_have_is_told_with_its_place() {
             r#","Reduce":"groupBy(x => x.a).aggregate(g => ({ a: load(g.key).b }))""#,
             "load() in a reduce",
         ),
-        (BY_AGE, r#","Fields":{"Name":{"Vector":{}}}"#, "the option 'Vector' of a field"),
+        (
+            BY_AGE,
+            r#","Fields":{"Name":{"Vector":{"SourceEmbeddingType":"Text"}}}"#,
+            "the option 'Vector' of a field with 'SourceEmbeddingType' being 'Text', which needs a model",
+        ),
     ] {
         let message = format!("Rookery {version} does not support {feature} yet");
         put(&wire, "X", map, more).check_error(501, "RavenException", &message);

@@ -41,3 +41,4 @@ mod support;
 mod text_search;
 mod timings;
 mod topology;
+mod vectors;

@@ -125,7 +125,7 @@ fn what_is_not_there_is_told_from_what_is_wrong() {
     let version = env!("CARGO_PKG_VERSION");
     for (text, feature) in [
         ("from Users filter search(Name, 'x')", "search() in 'filter'"),
-        ("from Users where vector.search(Name, 'x')", "vector.search() in a condition"),
+        ("from Users where vector.search(embedding.text(Name), 'x')", "embedding.text() in vector.search()"),
     ] {
         let message = format!("Rookery {version} does not support {feature} yet");
         wire.check_error(post, &format!("{{\"Query\":\"{text}\"}}"), 501, "RavenException", &message);

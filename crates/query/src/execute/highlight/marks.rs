@@ -174,6 +174,7 @@ impl<E: From<Error>> Gatherer<'_, '_, E> {
             | Condition::Ids(_)
             | Condition::IdPrefix(_)
             | Condition::Spatial(..)
+            | Condition::Vector(..)
             | Condition::Numbers(..)
             | Condition::Texts(..)
             | Condition::Exists(_)

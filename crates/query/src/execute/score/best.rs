@@ -148,7 +148,7 @@ impl Node<'_> {
     fn members(&self) -> Option<&Members<'_>> {
         match self {
             Node::Constant { members, .. } | Node::Word { members, .. } | Node::Phrase { members, .. } => Some(members),
-            Node::Sum { .. } => None,
+            Node::Near { .. } | Node::Sum { .. } => None,
         }
     }
 
@@ -157,7 +157,7 @@ impl Node<'_> {
         match self {
             Node::Constant { weight, .. } => weight.value,
             Node::Word { frequencies, norms: None, weight, .. } => (frequencies.most() as f32).sqrt() * weight.value,
-            Node::Word { .. } | Node::Phrase { .. } | Node::Sum { .. } => f32::INFINITY,
+            Node::Word { .. } | Node::Phrase { .. } | Node::Near { .. } | Node::Sum { .. } => f32::INFINITY,
         }
     }
 }

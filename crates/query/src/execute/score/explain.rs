@@ -14,7 +14,7 @@
 //! It goes the way of [`Node::score`], and says the numbers that it meets.
 
 use super::super::Look;
-use super::{Builder, Node, Scores, Weight, phrase_frequency};
+use super::{Builder, Node, Scores, Weight, near, phrase_frequency};
 use crate::definition::Fields;
 use crate::index::{EntryId, Error, FieldNorms, IndexSnapshot};
 use crate::plan::Condition;
@@ -159,6 +159,14 @@ impl Node<'_> {
                     }
                     _ => Ok(None),
                 }
+            }
+            Node::Near { found, place, boost, name } => {
+                let Some(near) = near(found, place, entry) else { return Ok(None) };
+                let mut parts = vec![Explained::leaf(near, "similarity".to_owned())];
+                if *boost != 1.0 {
+                    parts.push(Explained::leaf(*boost, "boost".to_owned()));
+                }
+                Ok(Some(Explained { value: near * *boost, text: format!("(MATCH) {name}, product of"), parts }))
             }
             Node::Sum { must, may, must_not, counts, .. } => {
                 for excluded in must_not {

@@ -17,9 +17,10 @@ pub(super) use explain::explain;
 use super::Look;
 use super::condition::{self, Kept};
 use super::text::{self, Meaning, Phrase, Wanted};
+use super::vector;
 use crate::definition::Fields;
 use crate::index::{EntryId, EntryIds, Error, FieldNorms, FieldNumber, IndexSnapshot, Term, WordFrequencies};
-use crate::plan::{Condition, Sought};
+use crate::plan::{Condition, Neighbours, Sought};
 use std::collections::HashMap;
 
 /// Scores entries of one query.
@@ -41,6 +42,15 @@ enum Node<'s> {
     Word { members: Members<'s>, frequencies: WordFrequencies<'s>, norms: Option<FieldNorms<'s>>, weight: Weight },
     /// By how often and how near words come together.
     Phrase { members: Members<'s>, phrase: Phrase, norms: Option<FieldNorms<'s>>, weight: Weight },
+    /// By how near a vector is: the cosine of the angle, or the share of bits that are the same.
+    Near {
+        found: Neighbours,
+        /// Those before it were passed.
+        place: usize,
+        boost: f32,
+        /// What it is called; empty unless scores are explained.
+        name: String,
+    },
     /// What its parts add.
     Sum {
         must: Vec<Node<'s>>,
@@ -160,6 +170,8 @@ impl Node<'_> {
     fn sum_of_squares(&self) -> f32 {
         match self {
             Node::Sum { as_one: Some(boost), .. } => boost * boost,
+            // It is not weighed against words.
+            Node::Near { .. } => 0.0,
             Node::Constant { weight, .. } | Node::Word { weight, .. } | Node::Phrase { weight, .. } => weight.square(),
             Node::Sum { must, may, .. } => must.iter().chain(may).map(Node::sum_of_squares).sum(),
         }
@@ -171,6 +183,7 @@ impl Node<'_> {
             Node::Constant { weight, .. } | Node::Word { weight, .. } | Node::Phrase { weight, .. } => {
                 weight.value = weight.boost * (norm * weight.idf * weight.idf)
             }
+            Node::Near { .. } => {}
             Node::Sum { must, may, .. } => must.iter_mut().chain(may).for_each(|part| part.weigh(norm)),
         }
     }
@@ -193,6 +206,7 @@ impl Node<'_> {
                 let frequency = phrase_frequency(index, phrase, entry)?;
                 Ok(if frequency > 0.0 { Some(frequency.sqrt() * weight.value * norm(norms)?) } else { None })
             }
+            Node::Near { found, place, boost, .. } => Ok(near(found, place, entry).map(|near| near * *boost)),
             Node::Sum { must, may, must_not, counts, .. } => {
                 let (mut sum, mut held) = (0.0, 0usize);
                 for excluded in must_not {
@@ -218,6 +232,13 @@ impl Node<'_> {
     }
 }
 
+/// How near an entry is, asked with rising ids.
+fn near(found: &Neighbours, place: &mut usize, entry: EntryId) -> Option<f32> {
+    let rest = found.get(*place..).unwrap_or_default();
+    *place += rest.partition_point(|(other, _)| *other < entry);
+    found.get(*place).filter(|(other, _)| *other == entry).map(|(_, near)| *near)
+}
+
 /// How often a phrase comes in an entry.
 fn phrase_frequency(index: &IndexSnapshot<'_>, phrase: &Phrase, entry: EntryId) -> Result<f32, Error> {
     let sequence = index.known_entry(entry)?.sequence(phrase.field)?;
@@ -225,7 +246,9 @@ fn phrase_frequency(index: &IndexSnapshot<'_>, phrase: &Phrase, entry: EntryId) 
 }
 
 fn sum<'s>(must: Vec<Node<'s>>, may: Vec<Node<'s>>) -> Node<'s> {
-    Node::Sum { must, may, must_not: Vec::new(), counts: true, as_one: None }
+    // How near something is stays what it is beside other conditions.
+    let counts = !must.iter().chain(&may).any(|part| matches!(part, Node::Near { .. }));
+    Node::Sum { must, may, must_not: Vec::new(), counts, as_one: None }
 }
 
 struct Builder<'s, 'l, E> {
@@ -257,6 +280,11 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
                 let Builder { index, fields, look, .. } = self;
                 let wanted = Meaning { index, fields: *fields, look: *look }.of(field, query)?;
                 self.of_wanted(&wanted, boost, is_known)?
+            }
+            Condition::Vector(field, query) => {
+                let found = vector::nearest(self.index, self.fields, field, query, self.look)?;
+                let name = if self.names.is_some() { condition.to_string() } else { String::new() };
+                Node::Near { found, place: 0, boost, name }
             }
             Condition::AnyOf(field, values) | Condition::AllOf(field, values) => {
                 let Some(kept) = Kept::of(self.index, self.fields, field)? else {

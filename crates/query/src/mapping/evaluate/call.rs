@@ -51,6 +51,7 @@ impl<'d> Evaluator<'_, 'd> {
             }
             Function::Boost => document::boost(first, self.argument(rest)?),
             Function::CreateField => document::create_field(first, self.all(rest)?),
+            Function::CreateVector => Ok(document::create_vector(first)),
             Function::CreateSpatialField => document::create_spatial_field(first, self.all(rest)?),
             _ if first.is_null() => Ok(Value::Missing),
             Function::CompareTo => {

@@ -153,6 +153,11 @@ fn word(option: &str) -> String {
     option.rsplit('.').next().unwrap_or_default().to_owned()
 }
 
+/// `CreateVector(value)`. Of null there is no vector.
+pub(super) fn create_vector(value: Value<'_>) -> Value<'_> {
+    if value.is_null() { Value::Missing } else { Value::Vector(Rc::new(value)) }
+}
+
 /// `CreateSpatialField(latitude, longitude)` or `CreateSpatialField(wkt)`. Of null there is no field.
 pub(super) fn create_spatial_field<'d>(first: Value<'d>, rest: Vec<Value<'d>>) -> Result<Value<'d>> {
     let spatial = match rest.into_iter().next() {

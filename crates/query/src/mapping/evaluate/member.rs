@@ -134,7 +134,12 @@ fn scalar<'d>(value: &Value<'d>, property: Property) -> Option<Value<'d>> {
             return Some(count(raw.elements().count()));
         }
         (Property::Length, value) => return value.as_text().map(|text| count(length(&text))),
-        (Property::Value, Value::Array(_) | Value::Group(_) | Value::Field(_) | Value::Spatial(_)) => return None,
+        (
+            Property::Value,
+            Value::Array(_) | Value::Group(_) | Value::Field(_) | Value::Spatial(_) | Value::Vector(_),
+        ) => {
+            return None;
+        }
         // What is nullable in typed code is itself here.
         (Property::Value, value) => return Some(value.clone()),
         _ => {}

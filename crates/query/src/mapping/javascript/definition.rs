@@ -24,7 +24,7 @@ pub(crate) struct SourceFunction<'t> {
 }
 
 /// Functions of the protocol that are not there.
-const NOT_SUPPORTED: [&str; 13] = [
+const NOT_SUPPORTED: [&str; 12] = [
     "loadPath",
     "cmpxchg",
     "boost",
@@ -33,7 +33,6 @@ const NOT_SUPPORTED: [&str; 13] = [
     "loadAttachments",
     "counterNamesFor",
     "timeSeriesNamesFor",
-    "createVector",
     "loadVector",
     "recurse",
     "tryConvertToNumber",

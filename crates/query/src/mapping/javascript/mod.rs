@@ -19,6 +19,7 @@ mod reduction;
 mod spatial;
 mod syntax;
 mod values;
+mod vector;
 
 use super::error::{CompileError, MapError};
 use super::host::{DocumentView, Host};
@@ -42,6 +43,7 @@ pub(crate) struct ScriptMap {
     pub makes_fields: bool,
     /// Whether it makes places or shapes.
     pub makes_spatial: bool,
+    pub makes_vectors: bool,
     /// The collections of documents that it loads and follows, each once.
     pub referenced: Vec<String>,
 }
@@ -94,6 +96,11 @@ pub(crate) fn compile(text: &str, sources: &str) -> Result<(super::Source, Compi
         declarations.push_str(spatial::DECLARATION);
         declarations.push('\n');
     }
+    let makes_vectors = is_called(vector::FUNCTION);
+    if makes_vectors {
+        declarations.push_str(vector::DECLARATION);
+        declarations.push('\n');
+    }
     if is_called(made::FUNCTION) {
         makes_fields = true;
         declarations.push_str(made::DECLARATION);
@@ -106,7 +113,7 @@ pub(crate) fn compile(text: &str, sources: &str) -> Result<(super::Source, Compi
     let program = Program::new(&declarations, &["__document"], Body::Expression(&call), Limits::default())
         .map_err(wrong_script)?;
     program.check().map_err(wrong_script)?;
-    Ok((source, Compiled::Script(ScriptMap { program, names, makes_fields, makes_spatial, referenced })))
+    Ok((source, Compiled::Script(ScriptMap { program, names, makes_fields, makes_spatial, makes_vectors, referenced })))
 }
 
 /// What is wrong with a text that the engine cannot compile.

@@ -10,7 +10,7 @@ use super::super::map::Emit;
 use super::super::value::Value;
 use super::loading::{self, NoLoader};
 use super::reduction::{Key, Reduction};
-use super::{Refusal, emit_object, groups, made, spatial, wrong_script};
+use super::{Refusal, emit_object, groups, made, spatial, vector, wrong_script};
 use json::{Kind, Raw, Writer};
 use script::{Body, Input, Limits, Run};
 
@@ -40,7 +40,7 @@ pub(crate) struct ScriptReduce {
 }
 
 /// What only maps may call.
-const OF_MAPS: [&str; 4] = [loading::LOAD, loading::NO_TRACKING, made::FUNCTION, spatial::FUNCTION];
+const OF_MAPS: [&str; 5] = [loading::LOAD, loading::NO_TRACKING, made::FUNCTION, spatial::FUNCTION, vector::FUNCTION];
 
 /// Compiles a reduce.
 ///

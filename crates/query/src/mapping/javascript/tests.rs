@@ -127,6 +127,11 @@ fn functions_of_added_sources_may_be_called() {
 }
 
 #[test]
+fn vectors_are_made_of_whatever_is_given() {
+    check("u => ({ a: createVector(u.L.map(l => 0.5)), b: createVector(u.No) })", "a=[0.5,0.5]");
+}
+
+#[test]
 fn places_and_shapes_are_made() {
     let check = |function: &str, expected: &str| assert_eq!(outputs(function, "").unwrap(), expected, "{function}");
     check("u => ({ a: createSpatialField(u.A, 2.5) })", "a=\"POINT (2.5 1)\"\n");

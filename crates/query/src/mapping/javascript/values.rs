@@ -2,7 +2,7 @@
 
 use super::super::special::{DynamicField, FieldOptions};
 use super::super::value::{Names, Object, Value};
-use super::spatial;
+use super::{spatial, vector};
 use json::{Kind, Raw};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -21,6 +21,9 @@ pub(super) fn owned<'d>(value: Raw<'_>) -> Value<'d> {
         Kind::Object => {
             if let Some(place) = spatial::made(value) {
                 return place;
+            }
+            if let Some(vector) = vector::made(value) {
+                return vector;
             }
             let (names, values) =
                 value.members().map(|(name, member)| (Cow::Owned(name.decode().into_owned()), owned(member))).unzip();

@@ -126,8 +126,9 @@ impl Compiler {
                 let name = call.arguments[0].source().rsplit('.').next().unwrap_or_default().trim();
                 return Ok(Expression::Constant(Constant::Text(name.into())));
             }
-            "CreateVector" | "LoadVector" => {
-                return Err(call.name_syntax.error(format!("Vectors are not supported in an index: '{}'", call.name)));
+            "LoadVector" => {
+                let message = "Embeddings that a task generates are not supported in an index: 'LoadVector'";
+                return Err(call.name_syntax.error(message.to_owned()));
             }
             _ => {}
         }
@@ -182,6 +183,7 @@ impl Compiler {
         self.reads_compare_exchange |= function == Function::LoadCompareExchangeValue;
         self.makes.fields |= function == Function::CreateField;
         self.makes.spatial |= function == Function::CreateSpatialField;
+        self.makes.vectors |= function == Function::CreateVector;
         self.makes.boosts |= function == Function::Boost;
         if function == Function::LoadDocument {
             // What an index depends on has to be known before it runs.

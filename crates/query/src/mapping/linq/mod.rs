@@ -54,6 +54,8 @@ pub(crate) struct Makes {
     pub fields: bool,
     /// `CreateSpatialField`
     pub spatial: bool,
+    /// `CreateVector`
+    pub vectors: bool,
     /// `Boost`
     pub boosts: bool,
 }

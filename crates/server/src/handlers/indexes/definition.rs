@@ -2,8 +2,9 @@
 
 use database::Index;
 use json::Value;
-use query::definition::{AutomaticIndex, COUNT, Field, IndexDefinition, MapIndex, name_of};
+use query::definition::{AutomaticIndex, COUNT, Field, IndexDefinition, MapIndex, VectorField, name_of};
 use query::spatial::SpatialOptions;
+use query::vector::VectorOptions;
 
 /// Properties that definitions of ours never have.
 const ABSENT: [&str; 5] = [
@@ -52,8 +53,9 @@ fn write_automatic(json: &mut json::Writer<'_>, index: &AutomaticIndex) {
     json.name("Fields").object(|json| {
         for field in index.fields() {
             let spatial = field.needs.is_spatial.then(SpatialOptions::default);
+            let vector = VectorField::of(field).map(|field| field.options);
             let is_suggested = field.needs.is_suggested;
-            write_field(json, &field.name.path, &Shown { is_suggested, spatial, ..Shown::DEFAULT });
+            write_field(json, &field.name.path, &Shown { is_suggested, spatial, vector, ..Shown::DEFAULT });
         }
         for field in index.fields() {
             let path = &field.name.path;
@@ -86,7 +88,8 @@ fn write_map(json: &mut json::Writer<'_>, index: &MapIndex) {
                     .optional_string(option("TermVector"));
                 let spatial = options.get("Spatial").filter(|given| **given != Value::Null);
                 write_spatial(json, spatial.and_then(|_| index.spatial_options(name)));
-                json.name("Vector").null();
+                let vector = options.get("Vector").filter(|given| **given != Value::Null);
+                write_vector(json, vector.map(|_| index.vector_options(name)));
             });
         }
     });
@@ -122,10 +125,12 @@ struct Shown {
     is_suggested: bool,
     is_highlighted: bool,
     spatial: Option<SpatialOptions>,
+    vector: Option<VectorOptions>,
 }
 
 impl Shown {
-    const DEFAULT: Shown = Shown { indexing: "Default", is_suggested: false, is_highlighted: false, spatial: None };
+    const DEFAULT: Shown =
+        Shown { indexing: "Default", is_suggested: false, is_highlighted: false, spatial: None, vector: None };
 }
 
 fn write_spatial(json: &mut json::Writer<'_>, options: Option<SpatialOptions>) {
@@ -135,13 +140,20 @@ fn write_spatial(json: &mut json::Writer<'_>, options: Option<SpatialOptions>) {
     }
 }
 
+fn write_vector(json: &mut json::Writer<'_>, options: Option<VectorOptions>) {
+    match options {
+        Some(options) => _ = json.name("Vector").object(|json| options.write_members(json)),
+        None => _ = json.name("Vector").null(),
+    }
+}
+
 fn write_field(json: &mut json::Writer<'_>, name: &str, shown: &Shown) {
     let (storage, vector) = if shown.is_highlighted { ("Yes", "WithPositionsAndOffsets") } else { ("No", "No") };
     json.name(name).object(|json| {
         json.name("Analyzer").null().name("Indexing").string(shown.indexing).name("Storage").string(storage);
         json.name("Suggestions").bool(shown.is_suggested).name("TermVector").string(vector);
         write_spatial(json, shown.spatial);
-        json.name("Vector").null();
+        write_vector(json, shown.vector);
     });
 }
 

@@ -2,7 +2,7 @@
 
 use database::{Database, Index};
 use json::{Value, Writer};
-use query::definition::{AutomaticIndex, COUNT, Field, Places};
+use query::definition::{AutomaticIndex, COUNT, Field, Places, VectorField};
 use query::spatial::SpatialOptions;
 
 use super::definition;
@@ -93,6 +93,19 @@ fn write_places(json: &mut Writer<'_>, field: &Field) {
     });
 }
 
+/// Which vectors a field keeps, and how; `null` of any other field.
+fn write_vectors(json: &mut Writer<'_>, field: &Field) {
+    match VectorField::of(field) {
+        None => _ = json.null(),
+        Some(VectorField { path, options }) => {
+            _ = json.object(|json| {
+                json.name("SourceFieldName").string(path).name("EmbeddingsGenerationTaskIdentifier").null();
+                options.write_members(json);
+            })
+        }
+    }
+}
+
 fn write_field(json: &mut Writer<'_>, field: &Field, aggregation: &str, of_arrays: &str) {
     let needs = field.needs;
     let kinds =
@@ -103,7 +116,7 @@ fn write_field(json: &mut Writer<'_>, field: &Field, aggregation: &str, of_array
         json.name("Storage").string("No").name("Indexing").string(&indexing);
         json.name("Aggregation").string(aggregation);
         write_places(json.name("Spatial"), field);
-        json.name("Vector").null();
+        write_vectors(json.name("Vector"), field);
         json.name("GroupByArrayBehavior").string(of_arrays);
         json.name("Suggestions").bool(field.needs.is_suggested).name("IsNameQuoted").bool(field.name.is_quoted);
     });
