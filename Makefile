@@ -12,7 +12,7 @@ DATA ?= data
 KEEP_MEMORY := MALLOC_MMAP_THRESHOLD_=1000000000 MALLOC_TRIM_THRESHOLD_=1000000000 MALLOC_TOP_PAD_=67108864
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test fmt lint bench torture schedules fuzz miri
+.PHONY: help run build studio screenshots test fmt lint bench torture schedules fuzz miri
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,12 +20,23 @@ help: ## List the targets
 run: build ## Build, start a server with sample data (URL=http://127.0.0.1:8080 DATA=data)
 	@scripts/run "$(ROOKERY)" "$(URL)" "$(DATA)"
 
-build: ## Build the release binary
+# Without Node.js: `make run STUDIO=0` builds a server that has no studio.
+STUDIO ?= 1
+
+build: $(if $(filter 0,$(STUDIO)),,studio) ## Build the release binary with the studio in it (STUDIO=0: without, needs no Node.js)
 	@scripts/need cc cargo
-	cargo build --release --locked --package rookery-cli
+	cargo build --release --locked --package rookery-cli $(if $(filter 0,$(STUDIO)),,--features studio)
 	@echo "built $(ROOKERY)"
 
-test: ## Run every quick check and test: format, lints, Rust tests, the published clients
+studio: ## Build the web studio into studio/dist
+	@scripts/need node npm || { echo "or build the server without the studio: make $(or $(filter run build,$(MAKECMDGOALS)),build) STUDIO=0"; exit 1; }
+	@scripts/studio build
+
+screenshots: build ## Write a picture of every screen of the studio, in light and dark, to studio/screenshots
+	@scripts/need node npm chromium
+	@scripts/studio screenshots "$(ROOKERY)"
+
+test: ## Run every quick check and test: format, lints, Rust tests, the published clients, the studio
 	@scripts/need python3 || { echo "0 passed, 1 failed"; exit 1; }
 	@scripts/test
 

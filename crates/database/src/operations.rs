@@ -110,6 +110,11 @@ impl Operation {
         self.started_at
     }
 
+    /// When it ended; None while it goes on.
+    pub fn ended_at(&self) -> Option<Date> {
+        self.state.lock().ended_at
+    }
+
     /// Where it stands.
     pub fn status(&self) -> OperationStatus {
         self.state.lock().status.clone()

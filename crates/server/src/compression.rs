@@ -37,23 +37,31 @@ impl Encoding {
     }
 }
 
-/// The encoding to use for a request with these headers: zstd before gzip, `q=0` respected, nothing else weighed.
+/// The names of encodings that a client takes: `q=0` respected, nothing else weighed.
+fn accepted(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
+    let parts = headers.get_all(ACCEPT_ENCODING).iter().flat_map(|value| value.as_bytes().split(|&byte| byte == b','));
+    parts.filter_map(|part| {
+        let mut parameters = part.split(|&byte| byte == b';');
+        let name = parameters.next().unwrap_or_default().trim_ascii();
+        let is_refused =
+            parameters.any(|parameter| matches!(parameter.trim_ascii(), b"q=0" | b"q=0.0" | b"q=0.00" | b"q=0.000"));
+        (!is_refused).then_some(name)
+    })
+}
+
+/// Whether a client takes what was compressed beforehand in this way.
+pub(crate) fn is_accepted(headers: &HeaderMap, encoding: &str) -> bool {
+    accepted(headers).any(|name| name.eq_ignore_ascii_case(encoding.as_bytes()))
+}
+
+/// The encoding to use for a request with these headers: zstd before gzip.
 pub(crate) fn asked_for(headers: &HeaderMap) -> Option<Encoding> {
     let mut has_gzip = false;
-    for value in headers.get_all(ACCEPT_ENCODING) {
-        for part in value.as_bytes().split(|&byte| byte == b',') {
-            let mut parameters = part.split(|&byte| byte == b';');
-            let name = parameters.next().unwrap_or_default().trim_ascii();
-            let is_refused = parameters
-                .any(|parameter| matches!(parameter.trim_ascii(), b"q=0" | b"q=0.0" | b"q=0.00" | b"q=0.000"));
-            if is_refused {
-                continue;
-            }
-            if name.eq_ignore_ascii_case(b"zstd") {
-                return Some(Encoding::Zstd);
-            }
-            has_gzip |= name.eq_ignore_ascii_case(b"gzip");
+    for name in accepted(headers) {
+        if name.eq_ignore_ascii_case(b"zstd") {
+            return Some(Encoding::Zstd);
         }
+        has_gzip |= name.eq_ignore_ascii_case(b"gzip");
     }
     has_gzip.then_some(Encoding::Gzip)
 }
@@ -85,7 +93,9 @@ fn chosen(reply: &mut Reply, encoding: Option<Encoding>) -> Option<Encoding> {
         return None;
     }
     reply.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
-    encoding.filter(|_| size.is_none_or(|size| size > WORTHWHILE_SIZE))
+    // The files of the studio are compressed already.
+    let is_compressed = reply.headers().contains_key(CONTENT_ENCODING);
+    encoding.filter(|_| !is_compressed && size.is_none_or(|size| size > WORTHWHILE_SIZE))
 }
 
 fn set(reply: &mut Reply, compressed: Option<Vec<u8>>, encoding: Encoding) {

@@ -25,6 +25,11 @@ impl Metrics {
         }
     }
 
+    /// Answers with 5xx.
+    pub(crate) fn server_error_count(&self) -> u64 {
+        self.answers[4].load(Relaxed)
+    }
+
     /// Appends the counters.
     pub(crate) fn write(&self, out: &mut String) {
         out.push_str("# TYPE rookery_http_answers_total counter\n");

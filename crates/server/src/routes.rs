@@ -1,7 +1,7 @@
 //! The table of routes, and finding one.
 //!
 //! A line has method, path, the access it needs and the handler. `*` stands for the name of a database and is the only
-//! capture. A path is found in one pass over its bytes, folded to lower case and hashed on the way; nothing is
+//! capture, but for the files of the studio. A path is found in one pass over its bytes, folded to lower case and hashed on the way; nothing is
 //! allocated. What a handler may rely on: its method and path matched, access was checked, its database exists.
 
 use std::future::Future;
@@ -13,7 +13,8 @@ use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::handlers::{
     bulk_docs, bulk_insert, changes, collections, configuration, databases, docs, health, hilo, identities, indexes,
-    multi_get, node_info, operations, pages, patches, queries, sample_data, statistics, streams, topology,
+    live, multi_get, node_info, operations, pages, patches, queries, sample_data, statistics, streams, studio,
+    topology,
 };
 use crate::reply::Reply;
 
@@ -142,10 +143,12 @@ use Access::{Admin, Anyone, Operator, Read, ReadWrite, ValidUser};
 /// All routes. Order plays no part.
 pub static ROUTES: &[Route] = &[
     // Pages and the node itself.
-    now("GET", "/", Anyone, pages::home),
-    now("GET", "/studio/index.html", Anyone, pages::home),
+    now("GET", "/", Anyone, studio::home),
+    now("GET", "/studio/index.html", Anyone, studio::index),
+    now("GET", "/studio/*", Anyone, studio::file),
     now("GET", "/favicon.ico", Anyone, pages::icon),
     now("GET", "/metrics", Operator, pages::metrics),
+    later("GET", "/admin/live", Operator, pending!(live::get)),
     now("GET", "/build/version", Anyone, node_info::build_version),
     now("GET", "/cluster/topology", ValidUser, topology::cluster),
     now("GET", "/cluster/node-info", ValidUser, node_info::node_info),
@@ -201,6 +204,7 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/databases/*/collections/stats/detailed", Read, collections::detailed),
     now("GET", "/databases/*/healthcheck", Read, health::check),
     later("POST", "/databases/*/studio/sample-data", Admin, pending!(sample_data::create)),
+    now("GET", "/databases/*/operations", Read, operations::list),
     now("GET", "/databases/*/operations/next-operation-id", Read, operations::next_id),
     now("GET", "/databases/*/operations/state", Read, operations::state),
     now("POST", "/databases/*/operations/kill", ReadWrite, operations::kill),
@@ -386,6 +390,14 @@ pub(crate) struct Match {
 /// Finds the route for a request, or says that there is none.
 pub(crate) fn find(method: &str, path: &str) -> Option<Match> {
     let (database, rest) = split(path);
+    find_in_table(method, database, rest).or_else(|| {
+        let folder = FILES.trim_end_matches('*').as_bytes();
+        let is_file = path.as_bytes().get(..folder.len()).is_some_and(|start| start.eq_ignore_ascii_case(folder));
+        is_file.then(|| find_in_table(method, None, FILES)).flatten()
+    })
+}
+
+fn find_in_table(method: &str, database: Option<Range<usize>>, rest: &str) -> Option<Match> {
     let mut slot = hash(method, database.is_some(), rest);
     let table = table();
     loop {
@@ -399,6 +411,9 @@ pub(crate) fn find(method: &str, path: &str) -> Option<Match> {
         slot += 1;
     }
 }
+
+/// The files of the studio: the one route whose `*` is any number of segments. Their handler looks them up.
+const FILES: &str = "/studio/*";
 
 /// A route in the table, its path taken apart.
 struct Slot {
@@ -499,5 +514,9 @@ mod tests {
         check("POST", "/build/version", None);
         check("GET", "/databases/x/docs/", None);
         check("GET", "", None);
+        check("GET", "/studio/assets/app.js", Some(("/studio/*", None)));
+        check("GET", "/studio/index.html", Some(("/studio/index.html", None)));
+        check("PUT", "/studio/assets/app.js", None);
+        check("GET", "/studio", None);
     }
 }

@@ -1,6 +1,6 @@
 //! `/databases/{name}/operations`: what goes on in the background, by number.
 //!
-//! GET `next-operation-id`; GET `state`: `id`, 404 if unknown; POST `kill`: `id`, 204. The same for the server itself at
+//! GET: all that are known; GET `next-operation-id`; GET `state`: `id`, 404 if unknown; POST `kill`: `id`, 204. The same for the server itself at
 //! `/operations`.
 
 use database::{Operation, OperationDetail, OperationStatus, Operations};
@@ -24,6 +24,24 @@ fn id_reply(exchange: &Exchange, operations: &Operations) -> Reply {
     })
 }
 
+/// GET `/databases/{name}/operations`: `{Results}`, the newest first. What was done with each document is left out.
+pub(crate) fn list(exchange: &Exchange) -> Result<Reply> {
+    let operations = exchange.database().operations().all();
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("Results").array(|json| {
+            for operation in operations.iter().rev() {
+                json.object(|json| {
+                    json.name("Id").unsigned(operation.id()).name("Description").string(operation.description());
+                    json.name("StartTime").string(&operation.started_at().to_string());
+                    let ended_at = operation.ended_at().map(|date| date.to_string());
+                    json.name("EndTime").optional_string(ended_at.as_deref());
+                    json.name("State").object(|json| write_with(json, operation, Details::LeftOut));
+                });
+            }
+        });
+    }))
+}
+
 pub(crate) fn state(exchange: &Exchange) -> Result<Reply> {
     Ok(state_reply(exchange.database().operations(), exchange.required_number("id")?))
 }
@@ -39,8 +57,19 @@ fn state_reply(operations: &Operations, id: u64) -> Reply {
     }
 }
 
+/// Whether a result says what was done with each document, if that was kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Details {
+    Written,
+    LeftOut,
+}
+
 /// Writes a state in the words of clients; the `$type` texts are those that .NET clients send on.
 pub(crate) fn write(json: &mut json::Writer<'_>, operation: &Operation) {
+    write_with(json, operation, Details::Written);
+}
+
+fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Details) {
     json.name("$type").string("Raven.Client.Documents.Operations.OperationState, Raven.Client");
     match operation.progress() {
         Some(progress) if matches!(operation.status(), OperationStatus::InProgress) => {
@@ -68,7 +97,8 @@ pub(crate) fn write(json: &mut json::Writer<'_>, operation: &Operation) {
                 json.name("$type").string("Raven.Client.Documents.Operations.BulkOperationResult, Raven.Client");
                 json.name("Total").unsigned(result.total).name("Message").string(&result.message);
                 json.name("Details").array(|json| {
-                    for detail in &result.details {
+                    let shown = if details == Details::Written { result.details.as_slice() } else { &[] };
+                    for detail in shown {
                         json.object(|json| write_detail(json, detail));
                     }
                 });

@@ -1,4 +1,4 @@
-//! Pages for people: the first one, until the studio exists, and the counters for Prometheus.
+//! The icon that browsers ask for by themselves, and the counters for Prometheus.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -8,14 +8,6 @@ use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::metrics::{counter, gauge};
 use crate::reply::{self, Reply};
-
-const HOME: &str = include_str!("home.html");
-
-/// GET `/` and `/studio/index.html`.
-pub(crate) fn home(exchange: &Exchange) -> Result<Reply> {
-    let page = HOME.replace("{version}", env!("CARGO_PKG_VERSION")).replace("{url}", &exchange.own_url());
-    Ok(reply::text("text/html; charset=utf-8", page))
-}
 
 /// GET `/favicon.ico`: none, said without an error in the browser's console.
 pub(crate) fn icon(_: &Exchange) -> Result<Reply> {
@@ -38,7 +30,7 @@ pub(crate) fn metrics(exchange: &Exchange) -> Result<Reply> {
 }
 
 /// Resident memory of this process in bytes, where the system tells.
-fn resident_size() -> Option<u64> {
+pub(crate) fn resident_size() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(kilobytes.trim().trim_end_matches(" kB").trim().parse::<u64>().ok()? * 1024)

@@ -5,11 +5,18 @@ use super::support::Wire;
 #[test]
 fn the_first_page_says_what_this_is() {
     let wire = Wire::start();
-    for line in ["GET /", "GET /studio/index.html"] {
-        let page = wire.call(line, "");
-        assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
-        assert!(page.text().contains("<h1>Rookery</h1>") && page.text().contains(&wire.address.to_string()));
-    }
+    let home = wire.call("GET /", "");
+    assert_eq!((home.status, home.header("location")), (302, Some("/studio/index.html")));
+    // Tests are built without the studio.
+    let page = wire.call("GET /studio/index.html", "");
+    assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    assert!(page.text().contains("<h1>Rookery</h1>") && page.text().contains(&wire.address.to_string()));
+    assert!(page.text().contains("make studio"));
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.contains("default-src 'none'; script-src 'self'; "), "{policy}");
+    let file = wire.call("GET /studio/*", "");
+    assert_eq!((file.status, file.text().as_str()), (404, "The studio has no such file\n"));
+    assert_eq!(wire.call("GET /studio/assets/../../../Cargo.toml", "").status, 404);
     assert_eq!(wire.call("GET /favicon.ico", "").status, 204);
 }
 
@@ -17,7 +24,11 @@ fn the_first_page_says_what_this_is() {
 fn a_host_header_is_not_put_on_a_page_as_it_is() {
     let wire = Wire::start();
     let mut stream = wire.connect();
-    std::io::Write::write_all(&mut stream, b"GET / HTTP/1.1\r\nHost: <script>\r\nConnection: close\r\n\r\n").unwrap();
+    std::io::Write::write_all(
+        &mut stream,
+        b"GET /studio/index.html HTTP/1.1\r\nHost: <script>\r\nConnection: close\r\n\r\n",
+    )
+    .unwrap();
     let mut text = String::new();
     std::io::Read::read_to_string(&mut stream, &mut text).unwrap();
     assert!(!text.contains("<script>"), "{text}");

@@ -34,3 +34,20 @@ fn a_health_check_is_empty() {
     assert_eq!(healthy.header("content-type"), None);
     wire.check_error("GET /databases/none/healthcheck", "", 500, "DatabaseDoesNotExistException", "Database 'none'");
 }
+
+#[test]
+fn live_counters_are_those_of_all_databases() {
+    let wire = Wire::with_database();
+    wire.create("off");
+    wire.call("POST /admin/databases/disable", r#"{"DatabaseNames":["off"]}"#);
+    wire.put("users/1", r#"{"@metadata":{"@collection":"Users"}}"#);
+    let live = wire.call("GET /admin/live", "").json();
+    let Some(json::Value::Array(databases)) = live.get("Databases") else { panic!("{live:?}") };
+    assert_eq!(databases.len(), 2);
+    let number = |key: &str| databases[0].get(key).unwrap().as_i64().unwrap();
+    assert_eq!((number("Documents"), number("Indexes"), number("StaleIndexes"), number("LastEtag")), (1, 0, 0, 1));
+    assert_eq!(databases[1].get("State").unwrap().as_str(), Some("Disabled"));
+    assert!(live.get("Requests").unwrap().as_i64().unwrap() >= 4);
+    let one = wire.call("GET /admin/live?name=DB", "").json();
+    assert!(matches!(one.get("Databases"), Some(json::Value::Array(databases)) if databases.len() == 1));
+}

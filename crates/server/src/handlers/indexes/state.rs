@@ -52,6 +52,15 @@ impl Seen {
         self.statistics.last_indexed
     }
 
+    pub(crate) fn is_stale(&self) -> bool {
+        self.is_stale
+    }
+
+    /// Errors that are kept of it.
+    pub(crate) fn error_count(&self) -> usize {
+        self.index.errors().len()
+    }
+
     /// What other answers list of an index.
     pub(crate) fn write_summary(&self, json: &mut json::Writer<'_>) {
         json.object(|json| {

@@ -1,0 +1,83 @@
+//! `GET /admin/live`: the counters that the studio's live charts are drawn from, of the server and of all its databases at once.
+//!
+//! Counters only rise, so that whoever asks twice has the rates. A database that nobody uses is not opened for it.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::SystemTime;
+
+use database::{Database, OperationStatus};
+use hyper::StatusCode;
+use json::Writer;
+
+use super::indexes::Seen;
+use super::pages::resident_size;
+use crate::bridge::Pool;
+use crate::date;
+use crate::error::Result;
+use crate::exchange::Exchange;
+use crate::node::Node;
+use crate::reply::{self, Reply};
+
+/// GET `/admin/live`: `name`, or all databases.
+pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
+    let node = exchange.node.clone();
+    let name = exchange.query().get_nonempty("name").map(std::borrow::Cow::into_owned);
+    // The sizes of files are asked of the system.
+    exchange.node.bridge.run(Pool::Short, move || live(&node, name.as_deref())).await
+}
+
+fn live(node: &Node, name: Option<&str>) -> Result<Reply> {
+    let mut names = node.databases.names();
+    names.retain(|known| name.is_none_or(|name| known.eq_ignore_ascii_case(name)));
+    let mut failure = None;
+    let reply = reply::object(StatusCode::OK, |json| {
+        json.name("Now").string(&date::wire(SystemTime::now())).name("UptimeInMs").unsigned(node.uptime_ms());
+        json.name("Requests").unsigned(node.request_count.load(Relaxed));
+        json.name("ServerErrors").unsigned(node.metrics.server_error_count());
+        json.name("Connections").unsigned(node.connections.open_count.load(Relaxed) as u64);
+        json.name("ResidentInBytes").unsigned(resident_size().unwrap_or_default());
+        json.name("Databases").array(|json| {
+            for name in &names {
+                json.object(|json| {
+                    if let Err(error) = write(json, node, name) {
+                        failure.get_or_insert(error);
+                    }
+                });
+            }
+        });
+    });
+    failure.map_or(Ok(reply), Err)
+}
+
+fn write(json: &mut Writer<'_>, node: &Node, name: &str) -> Result<()> {
+    json.name("Name").string(name);
+    match node.databases.find_open(name) {
+        Ok(Some(database)) => {
+            json.name("State").string("Open");
+            write_open(json, &database)?;
+        }
+        Ok(None) => _ = json.name("State").string("Closed"),
+        Err(database::Error::Disabled { .. }) => _ = json.name("State").string("Disabled"),
+        // It was deleted since it was listed.
+        Err(_) => _ = json.name("State").string("Deleted"),
+    }
+    Ok(())
+}
+
+fn write_open(json: &mut Writer<'_>, database: &Database) -> Result<()> {
+    let statistics = database.read().statistics()?;
+    let indexes = Seen::all(database)?;
+    json.name("IsInMemory").bool(database.is_in_memory());
+    json.name("Documents").unsigned(statistics.document_count);
+    json.name("LastEtag").unsigned(statistics.last_etag);
+    json.name("SizeInBytes").unsigned(database.size_on_disk());
+    json.name("QueuedBatches").unsigned(database.queued_count() as u64);
+    json.name("Indexes").unsigned(indexes.len() as u64);
+    json.name("StaleIndexes").unsigned(indexes.iter().filter(|index| index.is_stale()).count() as u64);
+    json.name("IndexErrors").unsigned(indexes.iter().map(|index| index.error_count() as u64).sum());
+    let operations = database.operations().all();
+    let is_running = |status| matches!(status, OperationStatus::InProgress);
+    json.name("RunningOperations")
+        .unsigned(operations.iter().filter(|running| is_running(running.status())).count() as u64);
+    Ok(())
+}

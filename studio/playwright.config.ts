@@ -1,0 +1,26 @@
+// The studio in a browser against a real server with real data, which is started once for all tests (tests/server.ts).
+import { defineConfig } from "@playwright/test";
+
+/** The system's browser: none is downloaded. */
+const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+const isScreenshots = process.env["SCREENSHOTS"] !== undefined;
+
+export default defineConfig({
+  testDir: "tests",
+  testMatch: isScreenshots ? "screenshots.ts" : "*.spec.ts",
+  globalSetup: "./tests/server.ts",
+  outputDir: process.env["PLAYWRIGHT_OUTPUT"] ?? "test-results",
+  fullyParallel: true,
+  workers: 2,
+  retries: 0,
+  timeout: 30_000,
+  expect: { timeout: 8_000 },
+  reporter: [["./tests/reporter.ts"]],
+  use: {
+    browserName: "chromium",
+    viewport: { width: 1280, height: 800 },
+    trace: "off",
+    screenshot: "only-on-failure",
+    launchOptions: { executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] },
+  },
+});

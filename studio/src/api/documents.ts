@@ -1,0 +1,156 @@
+// Documents and collections.
+import { member, pretty, scan } from "../json/scan";
+import { ApiError, below, send, sendForJson } from "./http";
+
+/** A document as a JavaScript value, for grids. */
+export type Document = Record<string, unknown> & { "@metadata": Metadata };
+
+export type Metadata = Record<string, unknown> & {
+  "@id"?: string;
+  "@collection"?: string;
+  "@change-vector"?: string;
+  "@last-modified"?: string;
+};
+
+/** Its id, or undefined for what a projection made. */
+export function idOf(document: Document): string | undefined {
+  return document["@metadata"]?.["@id"];
+}
+
+export type Collection = { name: string; count: number; size: number };
+
+/** GET `/databases/{name}/collections/stats/detailed`: by name, `@hilo` last. */
+export async function collections(database: string, signal?: AbortSignal): Promise<{ total: number; collections: Collection[] }> {
+  type Detailed = {
+    CountOfDocuments: number;
+    Collections: Record<string, { Name: string; CountOfDocuments: number; Size: { SizeInBytes: number } }>;
+  };
+  const answer = await sendForJson<Detailed>(below(database, "/collections/stats/detailed"), { signal });
+  const list = Object.values(answer.Collections).map((found) => ({
+    name: found.Name,
+    count: found.CountOfDocuments,
+    size: found.Size.SizeInBytes,
+  }));
+  const isSystem = (name: string) => name.startsWith("@");
+  list.sort((a, b) => Number(isSystem(a.name)) - Number(isSystem(b.name)) || a.name.localeCompare(b.name));
+  return { total: answer.CountOfDocuments, collections: list.filter((found) => found.count > 0) };
+}
+
+/** GET `/databases/{name}/docs`: all documents, the latest first. */
+export async function latest(database: string, start: number, pageSize: number, signal?: AbortSignal): Promise<Document[]> {
+  const query = { start, pageSize };
+  return (await sendForJson<{ Results: Document[] }>(below(database, "/docs"), { query, signal })).Results;
+}
+
+/** GET `/databases/{name}/docs?startsWith=`: the ids that begin so. */
+export async function idsByPrefix(database: string, prefix: string, pageSize: number, signal?: AbortSignal): Promise<string[]> {
+  const query = { startsWith: prefix, pageSize, metadataOnly: true };
+  const answer = await sendForJson<{ Results: Document[] }>(below(database, "/docs"), { query, signal });
+  return answer.Results.flatMap((document) => idOf(document) ?? []);
+}
+
+/** GET `/databases/{name}/docs?id=..&id=..&metadataOnly=true`: those of these ids that there are. */
+export async function existing(
+  database: string,
+  ids: readonly string[],
+  signal?: AbortSignal,
+): Promise<{ id: string; collection: string | undefined }[]> {
+  if (ids.length === 0) return [];
+  const response = await send(below(database, "/docs"), { query: { id: ids, metadataOnly: true }, signal }, [404]);
+  if (response.status === 404) return [];
+  const answer = (await response.json()) as { Results: (Document | null)[] };
+  return answer.Results.flatMap((found) => {
+    const id = found && idOf(found);
+    return id ? [{ id, collection: found["@metadata"]["@collection"] }] : [];
+  });
+}
+
+/** GET `/databases/{name}/docs?id=&metadataOnly=true`: the change vector of a document now; null if there is none. */
+export async function changeVectorOf(database: string, id: string, signal?: AbortSignal): Promise<string | null> {
+  const response = await send(below(database, "/docs"), { query: { id, metadataOnly: true }, signal }, [404]);
+  if (response.status === 404) return null;
+  const answer = (await response.json()) as { Results: Document[] };
+  return answer.Results[0]?.["@metadata"]["@change-vector"] ?? null;
+}
+
+/** A document as text: its own metadata (such as `@collection`) in it, what the server adds beside it. */
+export type Loaded = {
+  id: string;
+  text: string;
+  changeVector: string;
+  lastModified: string;
+  collection: string | undefined;
+  /** Bytes as they are stored. */
+  size: number;
+};
+
+/** What the server computes and does not take from a body. */
+const COMPUTED = ["@id", "@change-vector", "@last-modified", "@index-score", "@flags"];
+
+/** GET `/databases/{name}/docs?id=` and `/docs/size`; undefined if there is none. */
+export async function load(database: string, id: string, signal?: AbortSignal): Promise<Loaded | undefined> {
+  const response = await send(below(database, "/docs"), { query: { id }, signal }, [404]);
+  if (response.status === 404) return undefined;
+  const answer = await response.text();
+  const results = member(scan(answer), "Results");
+  const span = results?.kind === "array" ? results.elements[0] : undefined;
+  if (span?.kind !== "object") return undefined;
+  const body = answer.slice(span.start, span.end);
+  const metadata = (JSON.parse(body) as Document)["@metadata"];
+  const size = await sendForJson<{ ActualSize: number }>(below(database, "/docs/size"), { query: { id }, signal }).catch(
+    (error: unknown) => {
+      // It was deleted in between; the text is there.
+      if (error instanceof ApiError && error.status === 404) return { ActualSize: body.length };
+      throw error;
+    },
+  );
+  return {
+    id: metadata["@id"] ?? id,
+    text: withOwnMetadata(body),
+    changeVector: metadata["@change-vector"] ?? "",
+    lastModified: metadata["@last-modified"] ?? "",
+    collection: metadata["@collection"],
+    size: size.ActualSize,
+  };
+}
+
+/** The text of a document with line breaks, and in its metadata only what a writer decides. */
+export function withOwnMetadata(body: string): string {
+  const root = scan(body);
+  const metadata = member(root, "@metadata");
+  if (metadata?.kind !== "object") return pretty(body, root);
+  const own = pretty(body, metadata, COMPUTED);
+  const rest = pretty(body, root, ["@metadata"]);
+  const inner = own.split("\n").join("\n    ");
+  if (rest === "{}") return `{\n    "@metadata": ${inner}\n}`;
+  return `${rest.slice(0, -2)},\n    "@metadata": ${inner}\n}`;
+}
+
+/** PUT `/databases/{name}/docs`. `changeVector`: what it must have now; "" if it must not be there; undefined: whatever it has. */
+export async function save(
+  database: string,
+  id: string,
+  text: string,
+  changeVector: string | undefined,
+): Promise<{ Id: string; ChangeVector: string }> {
+  const headers: Record<string, string> = changeVector === undefined ? {} : { "If-Match": `"${changeVector}"` };
+  return sendForJson(below(database, "/docs"), { method: "PUT", query: { id }, body: text, headers });
+}
+
+/** DELETE `/databases/{name}/docs` */
+export async function remove(database: string, id: string, changeVector?: string): Promise<void> {
+  const headers: Record<string, string> = changeVector === undefined ? {} : { "If-Match": `"${changeVector}"` };
+  await send(below(database, "/docs"), { method: "DELETE", query: { id }, headers });
+}
+
+/** POST `/databases/{name}/bulk_docs`: deletes these in one transaction. */
+export async function removeAll(database: string, ids: readonly string[]): Promise<void> {
+  const commands = ids.map((Id) => ({ Type: "DELETE", Id, ChangeVector: null }));
+  await send(below(database, "/bulk_docs"), { method: "POST", body: { Commands: commands } });
+}
+
+/** POST `/databases/{name}/bulk_insert`: an array of commands as text. */
+export async function bulkInsert(database: string, commands: string, signal: AbortSignal): Promise<void> {
+  const { Id } = await sendForJson<{ Id: number }>(below(database, "/operations/next-operation-id"), { signal });
+  await send(below(database, "/bulk_insert"), { method: "POST", query: { id: Id }, body: commands, signal });
+}

@@ -1,0 +1,140 @@
+// Indexes: definitions, statistics, errors, terms, and switching them.
+import { below, send, sendForJson } from "./http";
+
+export type FieldOptions = {
+  Storage?: "Yes" | "No" | null;
+  Indexing?: "Default" | "Search" | "Exact" | "No" | null;
+  Analyzer?: string | null;
+  Suggestions?: boolean | null;
+  TermVector?: string | null;
+  Spatial?: unknown;
+};
+
+export type Definition = {
+  Name: string;
+  Maps: string[];
+  Reduce?: string | null;
+  Fields?: Record<string, FieldOptions>;
+  Type?: string;
+  LockMode?: LockMode;
+  Priority?: Priority;
+  State?: string;
+  Configuration?: Record<string, string>;
+  AdditionalSources?: Record<string, string>;
+};
+
+export type LockMode = "Unlock" | "LockedIgnore" | "LockedError";
+export type Priority = "Low" | "Normal" | "High";
+
+export type Statistics = {
+  Name: string;
+  MapAttempts: number;
+  MapErrors: number | null;
+  Collections: Record<string, { LastProcessedDocumentEtag: number; DocumentLag: number; TombstoneLag: number }>;
+  LastQueryingTime: string;
+  LastIndexingTime: string;
+  CreatedTimestamp: string;
+  State: "Normal" | "Disabled" | "Error" | "Idle";
+  Status: "Running" | "Paused" | "Disabled" | "Pending";
+  Priority: Priority;
+  LockMode: LockMode;
+  IsStale: boolean;
+  Type: string;
+  EntriesCount: number;
+  ErrorsCount: number;
+};
+
+/** GET `/databases/{name}/indexes/stats` */
+export async function statistics(database: string, signal?: AbortSignal): Promise<Statistics[]> {
+  return (await sendForJson<{ Results: Statistics[] }>(below(database, "/indexes/stats"), { signal })).Results;
+}
+
+/** GET `/databases/{name}/indexes` */
+export async function definitions(database: string, signal?: AbortSignal): Promise<Definition[]> {
+  return (await sendForJson<{ Results: Definition[] }>(below(database, "/indexes"), { signal })).Results;
+}
+
+/** GET `/databases/{name}/indexes?name=` */
+export async function definition(database: string, name: string, signal?: AbortSignal): Promise<Definition> {
+  const query = { name };
+  const answer = await sendForJson<{ Results: Definition[] }>(below(database, "/indexes"), { query, signal });
+  return answer.Results[0]!;
+}
+
+/** PUT `/databases/{name}/admin/indexes` */
+export async function put(database: string, definition: Definition): Promise<void> {
+  await send(below(database, "/admin/indexes"), { method: "PUT", body: { Indexes: [definition] } });
+}
+
+/** DELETE `/databases/{name}/indexes` */
+export async function remove(database: string, name: string): Promise<void> {
+  await send(below(database, "/indexes"), { method: "DELETE", query: { name } });
+}
+
+/** RESET `/databases/{name}/indexes`: builds it anew. */
+export async function reset(database: string, name: string): Promise<void> {
+  await send(below(database, "/indexes"), { method: "RESET", query: { name } });
+}
+
+/** POST `/databases/{name}/indexes/replace`: what is being built stands in for the old one now. */
+export async function replace(database: string, name: string): Promise<void> {
+  await send(below(database, "/indexes/replace"), { method: "POST", query: { name } });
+}
+
+/** POST `/databases/{name}/admin/indexes/{start,stop,enable,disable}` */
+export async function control(database: string, name: string, what: "start" | "stop" | "enable" | "disable"): Promise<void> {
+  await send(below(database, `/admin/indexes/${what}`), { method: "POST", query: { name } });
+}
+
+/** POST `/databases/{name}/indexes/set-lock` */
+export async function setLock(database: string, name: string, mode: LockMode): Promise<void> {
+  await send(below(database, "/indexes/set-lock"), { method: "POST", body: { IndexNames: [name], Mode: mode } });
+}
+
+/** POST `/databases/{name}/indexes/set-priority` */
+export async function setPriority(database: string, name: string, priority: Priority): Promise<void> {
+  const body = { IndexNames: [name], Priority: priority };
+  await send(below(database, "/indexes/set-priority"), { method: "POST", body });
+}
+
+export type IndexError = { Timestamp: string; Document: string; Action: string; Error: string };
+
+/** GET `/databases/{name}/indexes/errors` */
+export async function errors(database: string, name: string, signal?: AbortSignal): Promise<IndexError[]> {
+  type Found = { Results: { Name: string; Errors: IndexError[] }[] };
+  const answer = await sendForJson<Found>(below(database, "/indexes/errors"), { query: { name }, signal });
+  return answer.Results.flatMap((result) => result.Errors);
+}
+
+/** DELETE `/databases/{name}/indexes/errors` */
+export async function clearErrors(database: string, name: string): Promise<void> {
+  await send(below(database, "/indexes/errors"), { method: "DELETE", query: { name } });
+}
+
+/** GET `/databases/{name}/indexes/terms`: from behind `fromValue` on, in order. */
+export async function terms(
+  database: string,
+  name: string,
+  field: string,
+  fromValue: string | undefined,
+  pageSize: number,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const query = { name, field, fromValue, pageSize };
+  return (await sendForJson<{ Terms: string[] }>(below(database, "/indexes/terms"), { query, signal })).Terms;
+}
+
+export type Tested = {
+  IndexEntries: Record<string, unknown>[];
+  QueryResults: Record<string, unknown>[];
+  MapResults: Record<string, unknown>[];
+  ReduceResults: Record<string, unknown>[];
+  IndexType: string;
+  Errors?: unknown[];
+};
+
+/** POST `/databases/{name}/indexes/test`: what a definition makes of the first documents, without an index of it. */
+export function test(database: string, definition: Definition, documentCountMax: number): Promise<Tested> {
+  const body = { IndexDefinition: definition, MaxDocumentsToProcess: documentCountMax, Query: "" };
+  return sendForJson(below(database, "/indexes/test"), { method: "POST", body });
+}

@@ -1,0 +1,52 @@
+// The server itself.
+import { send, sendForJson } from "./http";
+
+export type Live = {
+  Now: string;
+  UptimeInMs: number;
+  Requests: number;
+  ServerErrors: number;
+  Connections: number;
+  ResidentInBytes: number;
+  Databases: LiveDatabase[];
+};
+
+export type LiveDatabase =
+  | { Name: string; State: "Closed" | "Disabled" | "Deleted" }
+  | {
+      Name: string;
+      State: "Open";
+      IsInMemory: boolean;
+      Documents: number;
+      LastEtag: number;
+      SizeInBytes: number;
+      QueuedBatches: number;
+      Indexes: number;
+      StaleIndexes: number;
+      IndexErrors: number;
+      RunningOperations: number;
+    };
+
+/** GET `/admin/live`: counters, of all databases or one. */
+export function live(database?: string, signal?: AbortSignal): Promise<Live> {
+  return sendForJson("/admin/live", { query: { name: database }, signal });
+}
+
+export type NodeInfo = {
+  NodeTag: string;
+  NumberOfCores: number;
+  InstalledMemoryInGb: number;
+  ServerId: string;
+};
+
+/** GET `/cluster/node-info` */
+export function nodeInfo(): Promise<NodeInfo> {
+  return sendForJson("/cluster/node-info");
+}
+
+/** GET `/build/version`: the protocol from the body, and the server's own name and version, `Rookery/0.1.0`, from its header. */
+export async function version(): Promise<{ protocol: string; server: string }> {
+  const response = await send("/build/version");
+  const body = (await response.json()) as { FullVersion: string };
+  return { protocol: body.FullVersion, server: response.headers.get("Server") ?? "Rookery" };
+}

@@ -1,0 +1,112 @@
+// Queries, and what they change in the background.
+import { member, scan, type Span } from "../json/scan";
+import type { Document } from "./documents";
+import { below, send, sendForJson } from "./http";
+
+export type Query = {
+  text: string;
+  /** A JSON object's members by name. */
+  parameters?: Record<string, unknown>;
+  start?: number;
+  pageSize?: number;
+  /** Whether to wait until the index has all that was written before. */
+  isFresh?: boolean;
+};
+
+export type Answer = {
+  total: number;
+  durationMs: number;
+  index: string;
+  isStale: boolean;
+  results: Document[];
+  /** The text of each result, with all digits of its numbers. */
+  texts: string[];
+  /** A tree of times, if the query asked for it. */
+  timings: Timings | undefined;
+};
+
+export type Timings = { DurationInMs: number; Timings: Record<string, Timings> | null };
+
+/** POST `/databases/{name}/queries` */
+export async function run(database: string, query: Query, signal?: AbortSignal): Promise<Answer> {
+  const body = {
+    Query: query.text,
+    QueryParameters: query.parameters ?? {},
+    Start: query.start ?? 0,
+    PageSize: query.pageSize ?? 100,
+    WaitForNonStaleResults: query.isFresh ?? false,
+  };
+  const text = await (await send(below(database, "/queries"), { method: "POST", body, signal })).text();
+  const answer = JSON.parse(text) as {
+    TotalResults: number;
+    DurationInMs: number;
+    IndexName: string;
+    IsStale: boolean;
+    Results: Document[];
+    Timings?: Timings;
+  };
+  const elements = (results: Span | undefined) => (results?.kind === "array" ? results.elements : []);
+  return {
+    total: answer.TotalResults,
+    durationMs: answer.DurationInMs,
+    index: answer.IndexName,
+    isStale: answer.IsStale,
+    results: answer.Results,
+    texts: elements(member(scan(text), "Results")).map((span) => text.slice(span.start, span.end)),
+    timings: answer.Timings,
+  };
+}
+
+/** A page of a collection, in the order in which it was written. */
+export async function ofCollection(
+  database: string,
+  collection: string,
+  start: number,
+  pageSize: number,
+  signal?: AbortSignal,
+): Promise<Document[]> {
+  const body = { Query: `from ${quoted(collection)}`, Start: start, PageSize: pageSize };
+  const answer = await sendForJson<{ Results: Document[] }>(below(database, "/queries"), { method: "POST", body, signal });
+  return answer.Results;
+}
+
+/** A name as it stands in a query: in quotes, with those inside escaped. */
+export function quoted(name: string): string {
+  return `'${name.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+}
+
+export type PlanStep = {
+  Operator: string;
+  Field?: string | null;
+  Argument?: string | null;
+  Estimate?: number | null;
+  Rows?: number | null;
+  Microseconds?: number | null;
+  Omitted?: number;
+  Children: PlanStep[];
+};
+
+/** `explain ..`: which index answers, and what each step gave and took. */
+export async function explain(
+  database: string,
+  query: Query,
+  signal?: AbortSignal,
+): Promise<{ index: string; total: number; plan: PlanStep }> {
+  const answer = await run(database, { ...query, text: `explain ${query.text}`, isFresh: false }, signal);
+  const result = answer.results[0] as unknown as { Index: string; TotalResults: number; Plan: PlanStep };
+  return { index: result.Index, total: result.TotalResults, plan: result.Plan };
+}
+
+export type Started = { OperationId: number };
+
+/** DELETE `/databases/{name}/queries`: deletes what a query finds, in the background. */
+export function removeFound(database: string, text: string, parameters: Record<string, unknown>): Promise<Started> {
+  const body = { Query: text, QueryParameters: parameters };
+  return sendForJson(below(database, "/queries"), { method: "DELETE", body });
+}
+
+/** PATCH `/databases/{name}/queries`: runs `from .. update { .. }` in the background. */
+export function patchFound(database: string, text: string, parameters: Record<string, unknown>): Promise<Started> {
+  const body = { Query: { Query: text, QueryParameters: parameters } };
+  return sendForJson(below(database, "/queries"), { method: "PATCH", body });
+}

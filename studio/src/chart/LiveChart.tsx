@@ -1,0 +1,107 @@
+// A chart of the last minutes with axes, drawn on a canvas by uPlot; loaded with the screens that have one.
+import { useComputedColorScheme } from "@mantine/core";
+import { useElementSize } from "@mantine/hooks";
+import { useEffect, useRef } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { dateTime } from "../format/format";
+import styles from "./chart.module.css";
+
+type Props = {
+  title: string;
+  /** Seconds since 1970, rising. */
+  times: readonly number[];
+  values: readonly number[];
+  /** A value in words. */
+  format: (value: number) => string;
+  /** The least that the axis goes up to. */
+  topMin: number;
+  /** Steps of the axis, if they are not to be round decimal ones. */
+  increments?: readonly number[];
+};
+
+const HEIGHT = 150;
+/** Seconds that are shown: more as there is more to show. */
+const SPAN_SECONDS_MIN = 60;
+
+/** Times on the axis, with seconds where they are less than a minute apart. */
+function clock(ticks: readonly number[]): string[] {
+  const end = (ticks[1] ?? 0) - (ticks[0] ?? 0) < 60 ? 19 : 16;
+  return ticks.map((seconds) => dateTime(new Date(seconds * 1000).toISOString()).slice(11, end));
+}
+
+export default function LiveChart({ title, times, values, format, topMin, increments }: Props) {
+  const { ref: sized, width } = useElementSize();
+  const box = useRef<HTMLDivElement>(null);
+  const chart = useRef<uPlot>(null);
+  const scheme = useComputedColorScheme("light");
+  const now = useRef({ times, values, format, topMin });
+  useEffect(() => {
+    now.current = { times, values, format, topMin };
+  });
+
+  useEffect(() => {
+    if (width === 0) return;
+    const style = getComputedStyle(document.documentElement);
+    const of = (name: string) => style.getPropertyValue(name).trim();
+    const axis = {
+      stroke: of("--ink-soft"),
+      font: "11px sans-serif",
+      grid: { stroke: of("--line-soft"), width: 1 },
+      ticks: { show: false },
+    };
+    const made = new uPlot(
+      {
+        width,
+        height: HEIGHT,
+        legend: { show: false },
+        cursor: { show: false },
+        padding: [8, 8, 0, 0],
+        scales: {
+          x: {
+            range: () => {
+              const { times: shown } = now.current;
+              const end = shown.at(-1) ?? 1;
+              return [Math.min(shown[0] ?? end, end - SPAN_SECONDS_MIN), end];
+            },
+          },
+          y: { range: (_, __, top) => [0, Math.max(now.current.topMin, (top || 0) * 1.15)] },
+        },
+        axes: [
+          { ...axis, space: 70, size: 28, values: (_, ticks) => clock(ticks) },
+          {
+            ...axis,
+            size: 62,
+            ...(increments && { incrs: [...increments] }),
+            values: (_, ticks) => ticks.map((tick) => now.current.format(tick)),
+          },
+        ],
+        series: [{}, { stroke: of("--accent"), width: 1.5, fill: of("--accent-soft"), points: { show: false } }],
+      },
+      [[...now.current.times], [...now.current.values]],
+      box.current!,
+    );
+    chart.current = made;
+    return () => made.destroy();
+    // Colours are read when it is made.
+  }, [width, scheme, increments]);
+  useEffect(() => {
+    chart.current?.setData([[...times], [...values]]);
+  }, [times, values]);
+
+  const last = values.at(-1);
+  return (
+    <section className={styles.chart} aria-label={title}>
+      <h2 className={styles.title}>
+        {title} <b className="number">{last === undefined ? "–" : format(last)}</b>
+      </h2>
+      <div ref={sized}>
+        <div
+          ref={box}
+          role="img"
+          aria-label={`${title} in the last four minutes, now ${last === undefined ? "not known" : format(last)}`}
+        />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,53 @@
+// Two texts side by side with what differs: on the left the stored one, on the right ours, which can be changed.
+import { MergeView } from "@codemirror/merge";
+import { EditorState } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+import { useEffect, useRef } from "react";
+import { basics } from "./CodeEditor";
+
+type Props = { theirs: string; mine: string; onChange: (mine: string) => void };
+
+export default function CodeComparison({ theirs, mine, onChange }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const told = useRef(onChange);
+  useEffect(() => {
+    told.current = onChange;
+  });
+  useEffect(() => {
+    const view = new MergeView({
+      parent: box.current!,
+      a: {
+        doc: theirs,
+        extensions: [
+          basics("json"),
+          EditorState.readOnly.of(true),
+          EditorView.lineWrapping,
+          EditorView.contentAttributes.of({ "aria-label": "Stored by somebody else", tabindex: "0" }),
+        ],
+      },
+      b: {
+        doc: mine,
+        extensions: [
+          basics("json"),
+          EditorView.lineWrapping,
+          EditorView.contentAttributes.of({ "aria-label": "Your text", tabindex: "0" }),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) told.current(update.state.doc.toString());
+          }),
+        ],
+      },
+      revertControls: "a-to-b",
+      renderRevertControl: () => {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.textContent = "→";
+        button.title = "Take this over";
+        button.setAttribute("aria-label", "Take this over");
+        return button;
+      },
+    });
+    return () => view.destroy();
+    // `mine` is where it begins; from then on it is what was typed.
+  }, [theirs]);
+  return <div ref={box} className="editor-comparison" />;
+}

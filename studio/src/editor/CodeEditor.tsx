@@ -1,0 +1,177 @@
+// An editor of code: JSON, RQL, JavaScript, C#. It is big, so it is loaded when it is needed first (editor/Editor.tsx).
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+  type CompletionSource,
+} from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { javascript } from "@codemirror/lang-javascript";
+import { json } from "@codemirror/lang-json";
+import { bracketMatching, foldGutter, foldKeymap, indentOnInput, indentUnit } from "@codemirror/language";
+import { linter, lintGutter, type Diagnostic } from "@codemirror/lint";
+import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
+import { Compartment, EditorState, Prec, type Extension } from "@codemirror/state";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
+import { useEffect, useRef } from "react";
+import { JsonError, scan } from "../json/scan";
+import { csharp, rql } from "./languages";
+import { idLinks } from "./idLinks";
+import { look } from "./look";
+
+export type Language = "json" | "rql" | "javascript" | "csharp";
+
+/** A mistake at a place: line and column count from 1. */
+export type Mistake = { line: number; column: number; message: string };
+
+export type EditorProps = {
+  /** What a screen reader calls it. */
+  label: string;
+  language: Language;
+  value: string;
+  onChange?: (value: string) => void;
+  isReadOnly?: boolean;
+  /** Ctrl-S. */
+  onSave?: (() => void) | undefined;
+  /** Ctrl-Enter. */
+  onRun?: (() => void) | undefined;
+  complete?: CompletionSource | undefined;
+  mistake?: Mistake | undefined;
+  /** Opens a document whose id was clicked with Ctrl. */
+  onId?: ((id: string) => void) | undefined;
+  isFocused?: boolean;
+  /** As high as its text, in place of all the room there is. */
+  isFitted?: boolean;
+};
+
+const LANGUAGES: Record<Language, () => Extension> = { json, rql, javascript: () => javascript(), csharp };
+
+/** What all editors have, also those side by side. */
+export function basics(language: Language): Extension {
+  return [
+    lineNumbers(),
+    highlightActiveLineGutter(),
+    highlightSpecialChars(),
+    history(),
+    foldGutter({
+      markerDOM: (isOpen) => {
+        const marker = document.createElement("span");
+        marker.className = isOpen ? "cm-fold-open" : "cm-fold-closed";
+        marker.textContent = isOpen ? "▾" : "▸";
+        return marker;
+      },
+    }),
+    drawSelection(),
+    EditorState.allowMultipleSelections.of(true),
+    indentOnInput(),
+    indentUnit.of("    "),
+    bracketMatching(),
+    closeBrackets(),
+    highlightActiveLine(),
+    highlightSelectionMatches(),
+    keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap]),
+    LANGUAGES[language](),
+    look,
+  ];
+}
+
+export default function CodeEditor(props: EditorProps) {
+  const { label, language, value, isReadOnly = false, isFocused = false, isFitted = false, complete, mistake } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(null);
+  const now = useRef(props);
+  const parts = useRef({ readOnly: new Compartment(), complete: new Compartment(), mistakes: new Compartment() });
+  useEffect(() => {
+    now.current = props;
+  });
+
+  useEffect(() => {
+    const { readOnly, complete: completing, mistakes } = parts.current;
+    const commands = Prec.highest(
+      keymap.of([
+        { key: "Mod-s", preventDefault: true, run: () => (now.current.onSave?.(), now.current.onSave !== undefined) },
+        { key: "Mod-Enter", preventDefault: true, run: () => (now.current.onRun?.(), now.current.onRun !== undefined) },
+      ]),
+    );
+    const made = new EditorView({
+      parent: box.current!,
+      state: EditorState.create({
+        doc: now.current.value,
+        extensions: [
+          commands,
+          basics(language),
+          // Escape, then Tab leaves the editor; only JSON and code are indented by it.
+          language === "rql" ? [] : keymap.of([indentWithTab]),
+          readOnly.of([]),
+          completing.of([]),
+          mistakes.of([]),
+          language === "json" ? [linter(jsonMistakes, { delay: 250 }), lintGutter()] : [],
+          now.current.onId ? idLinks((id) => now.current.onId?.(id)) : [],
+          EditorView.lineWrapping,
+          EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) now.current.onChange?.(update.state.doc.toString());
+          }),
+        ],
+      }),
+    });
+    view.current = made;
+    if (isFocused) made.focus();
+    return () => made.destroy();
+    // The rest is brought in by the effects below.
+  }, [label, language, isFocused]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (editor && editor.state.doc.toString() !== value) {
+      editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    }
+  }, [value]);
+  useEffect(() => {
+    const effects = parts.current.readOnly.reconfigure([EditorState.readOnly.of(isReadOnly), EditorView.editable.of(true)]);
+    view.current?.dispatch({ effects });
+  }, [isReadOnly]);
+  useEffect(() => {
+    const effects = parts.current.complete.reconfigure(complete ? autocompletion({ override: [complete], icons: false }) : []);
+    view.current?.dispatch({ effects });
+  }, [complete]);
+  useEffect(() => {
+    const effects = parts.current.mistakes.reconfigure(
+      mistake ? [linter((editor) => [diagnosticOf(editor, mistake)], { delay: 0 })] : [],
+    );
+    view.current?.dispatch({ effects });
+  }, [mistake]);
+
+  return <div ref={box} className={isFitted ? "editor-box fitted" : "editor-box"} />;
+}
+
+function jsonMistakes(editor: EditorView): Diagnostic[] {
+  const text = editor.state.doc.toString();
+  try {
+    scan(text);
+    return [];
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const from = Math.min(error.at, text.length);
+    return [{ from, to: Math.min(from + 1, text.length), severity: "error", message: error.reason }];
+  }
+}
+
+function diagnosticOf(editor: EditorView, { line, column, message }: Mistake): Diagnostic {
+  const { doc } = editor.state;
+  const found = doc.line(Math.min(Math.max(1, line), doc.lines));
+  const from = Math.min(found.from + Math.max(0, column - 1), found.to);
+  // At the end of a line there is no character to mark.
+  const start = from === found.to && from > found.from ? from - 1 : from;
+  const word = /^[\w.@$]+/.exec(doc.sliceString(start, found.to))?.[0].length ?? 1;
+  return { from: start, to: Math.min(start + word, doc.length), severity: "error", message };
+}

@@ -1,0 +1,225 @@
+// A grid of any number of rows, of which only those in view are drawn. It is one stop of the tab key; arrows go through rows.
+import { useElementSize, useMergedRef } from "@mantine/hooks";
+import { Checkbox } from "@mantine/core";
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
+import { cell, dateTime, glimpse } from "../format/format";
+import { ID, moved, MODIFIED, valueAt, type Column } from "./columns";
+import { ROW_HEIGHT, scrollTo, seen } from "./rows";
+import styles from "./grid.module.css";
+
+export type Row = Record<string, unknown>;
+
+export type Selection = { has: (row: Row) => boolean; toggle: (index: number, isRange: boolean) => void };
+
+type Props = {
+  label: string;
+  rowCount: number;
+  /** Undefined while it is loaded. */
+  rowAt: (index: number) => Row | undefined;
+  columns: readonly Column[];
+  setColumns: (columns: Column[]) => void;
+  /** Told of the rows in view. */
+  onSeen?: (first: number, end: number) => void;
+  /** Enter or a double click. */
+  onOpen?: ((row: Row) => void) | undefined;
+  /** A link in the first column, if there is one. */
+  linkOf?: (row: Row, text: string) => ReactNode;
+  selection?: Selection | undefined;
+  /** Rows of something else begin at the top again. */
+  resetKey: string;
+};
+
+const WIDTH_MIN = 48;
+const WIDTH_MAX = 1200;
+const CHECK_WIDTH = 36;
+
+export function Grid({ label, rowCount, rowAt, columns, setColumns, onSeen, onOpen, linkOf, selection, resetKey }: Props) {
+  const id = useId();
+  const box = useRef<HTMLDivElement>(null);
+  const { ref: sized, height } = useElementSize();
+  const ref = useMergedRef(box, sized);
+  const [scrollTop, setScrollTop] = useState(0);
+  const [active, setActive] = useState(0);
+  const [hasFocus, setFocus] = useState(false);
+  const [dragged, setDragged] = useState<string>();
+
+  // The head is in the way of the view.
+  const viewport = Math.max(ROW_HEIGHT, height - ROW_HEIGHT);
+  const view = seen(rowCount, scrollTop, viewport);
+  const shown = columns.filter((column) => !column.isHidden);
+  const width = shown.reduce((sum, column) => sum + column.width, selection ? CHECK_WIDTH : 0);
+  const template = `${selection ? `${CHECK_WIDTH}px ` : ""}${shown.map((column) => `${column.width}px`).join(" ")} minmax(0, 1fr)`;
+
+  useEffect(() => {
+    if (height > 0) onSeen?.(view.first, view.end);
+  }, [view.first, view.end, height, onSeen]);
+  useEffect(() => {
+    box.current?.scrollTo({ top: 0 });
+    setScrollTop(0);
+    setActive(0);
+  }, [resetKey]);
+
+  const goTo = (row: number) => {
+    const next = Math.min(Math.max(0, row), rowCount - 1);
+    setActive(next);
+    const top = scrollTo(next, rowCount, scrollTop, viewport);
+    if (top !== scrollTop) box.current?.scrollTo({ top });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.target !== event.currentTarget || rowCount === 0) return;
+    const pageCount = Math.max(1, Math.floor(viewport / ROW_HEIGHT) - 1);
+    const steps: Record<string, number> = {
+      ArrowDown: active + 1,
+      ArrowUp: active - 1,
+      PageDown: active + pageCount,
+      PageUp: active - pageCount,
+      Home: 0,
+      End: rowCount - 1,
+    };
+    const next = steps[event.key];
+    const row = rowAt(active);
+    if (next !== undefined) goTo(next);
+    else if (event.key === "Enter" && row && onOpen) onOpen(row);
+    else if (event.key === " " && row && selection) selection.toggle(active, event.shiftKey);
+    else if (event.key === "ArrowRight") box.current?.scrollBy({ left: 80 });
+    else if (event.key === "ArrowLeft") box.current?.scrollBy({ left: -80 });
+    else return;
+    event.preventDefault();
+  };
+  const setWidth = (path: string, next: number) =>
+    setColumns(
+      columns.map((column) =>
+        column.path === path ? { ...column, width: Math.round(Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, next))) } : column,
+      ),
+    );
+
+  const indexes = Array.from({ length: Math.max(0, view.end - view.first) }, (_, offset) => view.first + offset);
+  return (
+    <div
+      ref={ref}
+      className={styles.grid}
+      role="grid"
+      aria-label={label}
+      aria-rowcount={rowCount + 1}
+      aria-multiselectable={selection ? true : undefined}
+      aria-activedescendant={rowCount > 0 ? `${id}-${active}` : undefined}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      onFocus={(event) => setFocus(event.target === event.currentTarget)}
+      onBlur={() => setFocus(false)}
+      onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
+    >
+      <div className={styles.head} role="row" aria-rowindex={1} style={{ gridTemplateColumns: template, minWidth: width }}>
+        {selection && <div className={styles.headCell} role="columnheader" aria-label="Chosen" />}
+        {shown.map((column) => (
+          <div
+            key={column.path}
+            role="columnheader"
+            className={styles.headCell}
+            data-target={dragged !== undefined && dragged !== column.path ? true : undefined}
+            draggable
+            title={column.path}
+            onDragStart={(event) => {
+              event.dataTransfer.setData("text/plain", column.path);
+              event.dataTransfer.effectAllowed = "move";
+              setDragged(column.path);
+            }}
+            onDragEnd={() => setDragged(undefined)}
+            onDragOver={(event) => event.preventDefault()}
+            onDrop={(event) => {
+              event.preventDefault();
+              if (dragged !== undefined) setColumns(moved(columns, dragged, column.path));
+              setDragged(undefined);
+            }}
+          >
+            <span className="cut">{headOf(column.path)}</span>
+            <Resizer width={column.width} setWidth={(next) => setWidth(column.path, next)} />
+          </div>
+        ))}
+        <div role="presentation" className={styles.headRest} />
+      </div>
+      <div className={styles.rows} role="rowgroup" style={{ height: view.height, minWidth: width }}>
+        {indexes.map((index) => {
+          const row = rowAt(index);
+          const isChosen = row !== undefined && selection?.has(row) === true;
+          const classes = [styles.row, index === active && hasFocus ? styles.active : "", isChosen ? styles.chosen : ""].join(" ");
+          return (
+            <div
+              key={index}
+              id={`${id}-${index}`}
+              role="row"
+              aria-rowindex={index + 2}
+              aria-selected={selection ? isChosen : undefined}
+              aria-busy={row === undefined || undefined}
+              className={classes}
+              style={{ transform: `translateY(${view.top(index)}px)`, gridTemplateColumns: template }}
+              onClick={() => setActive(index)}
+              onDoubleClick={() => row && onOpen?.(row)}
+            >
+              {selection && (
+                <div role="gridcell" className={styles.check}>
+                  <Checkbox
+                    tabIndex={-1}
+                    aria-label={`Choose ${row ? cell(valueAt(row, ID)) : "row"}`}
+                    checked={isChosen}
+                    disabled={row === undefined}
+                    onChange={() => undefined}
+                    onClick={(event) => selection.toggle(index, event.shiftKey)}
+                  />
+                </div>
+              )}
+              {shown.map((column) => (
+                <div key={column.path} role="gridcell" className={styles.cell}>
+                  {row === undefined ? <span className={styles.waiting} /> : <Value row={row} path={column.path} linkOf={linkOf} />}
+                </div>
+              ))}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function headOf(path: string): string {
+  return path === ID ? "Id" : path === MODIFIED ? "Modified" : path;
+}
+
+function Value({ row, path, linkOf }: { row: Row; path: string; linkOf: Props["linkOf"] }) {
+  const value = valueAt(row, path);
+  if (path === ID && linkOf && typeof value === "string") return linkOf(row, value);
+  if (path === MODIFIED && typeof value === "string") return <span className="soft number">{dateTime(value)}</span>;
+  const text = cell(value);
+  const kind = value === null ? "null" : typeof value;
+  return (
+    <span className="cut" data-kind={kind} title={text.length > 24 ? text.slice(0, 500) : undefined}>
+      {/* A cell shows a line; a long text would cost as much as the grid. */}
+      {glimpse(value).slice(0, 300)}
+    </span>
+  );
+}
+
+function Resizer({ width, setWidth }: { width: number; setWidth: (width: number) => void }) {
+  const start = useRef<{ x: number; width: number }>(undefined);
+  const move = (event: PointerEvent) => {
+    if (start.current) setWidth(start.current.width + event.clientX - start.current.x);
+  };
+  return (
+    <span
+      className={styles.resizer}
+      aria-hidden="true"
+      draggable
+      onDragStart={(event) => {
+        event.preventDefault();
+        event.stopPropagation();
+      }}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        start.current = { x: event.clientX, width };
+        event.preventDefault();
+      }}
+      onPointerMove={move}
+      onPointerUp={() => (start.current = undefined)}
+    />
+  );
+}

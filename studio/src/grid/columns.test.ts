@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { columnsFor, ID, moved, pathsOf, valueAt, type Column } from "./columns";
+
+const ROWS = [
+  { Name: "Ann", Home: { City: "Oslo", Zip: "0150" }, "@metadata": { "@id": "people/1" } },
+  { Name: "Bo", Age: 4, Home: { City: "Rome" }, "@metadata": { "@id": "people/2" } },
+];
+
+test("columns come from the data, nested ones hidden at first", () => {
+  const columns = columnsFor(ROWS, [], true);
+  expect(columns.filter((column) => !column.isHidden).map((column) => column.path)).toEqual([ID, "Name", "Home", "Age"]);
+  expect(columns.map((column) => column.path)).toContain("Home.City");
+});
+
+test("what was chosen stays, and new fields do not push in", () => {
+  const kept: Column[] = [{ path: "Age", width: 200, isHidden: false }];
+  const columns = columnsFor(ROWS, kept, true);
+  expect(columns[0]).toEqual(kept[0]);
+  expect(columns.slice(1).every((column) => column.isHidden)).toBe(true);
+  expect(columnsFor([{ Other: 1 }], kept, false).map((column) => column.path)).toEqual(["Other"]);
+});
+
+test("values are found by path, also where a name has a dot", () => {
+  expect(valueAt(ROWS[0]!, "Home.City")).toBe("Oslo");
+  expect(valueAt(ROWS[0]!, "@id")).toBe("people/1");
+  expect(valueAt({ "a.b": 1 }, "a.b")).toBe(1);
+  expect(valueAt({ a: null }, "a.b")).toBeUndefined();
+});
+
+test("paths are those of all rows, once each", () => {
+  expect(pathsOf(ROWS)).toEqual(["Name", "Home", "Home.City", "Home.Zip", "Age"]);
+});
+
+test("a column moves to the place of another, in both directions", () => {
+  const columns = ["a", "b", "c"].map((path) => ({ path, width: 1, isHidden: false }));
+  const paths = (list: Column[]) => list.map((column) => column.path).join("");
+  expect([paths(moved(columns, "a", "c")), paths(moved(columns, "c", "a")), paths(moved(columns, "b", "b"))]).toEqual([
+    "bca",
+    "cab",
+    "abc",
+  ]);
+});

@@ -1,0 +1,88 @@
+// Columns of a grid of documents: found in the data, then as their user set them.
+import { glimpse } from "../format/format";
+
+export type Column = { path: string; width: number; isHidden: boolean };
+
+/** Columns that are shown before anybody chooses. */
+const SHOWN_COUNT = 8;
+/** Paths that are offered. */
+const OFFERED_COUNT_MAX = 120;
+const CHARACTER_WIDTH = 7.2;
+const PADDING = 24;
+const WIDTH_MIN = 64;
+const WIDTH_MAX = 320;
+
+/** Of objects and arrays a glimpse is enough. */
+const NESTED_WIDTH = 160;
+
+const isNested = (value: unknown) => typeof value === "object" && value !== null;
+
+export const ID = "@id";
+export const MODIFIED = "@last-modified";
+
+/** The value at a path, `ShipTo.City`; `@…` is of the metadata. */
+export function valueAt(row: Record<string, unknown>, path: string): unknown {
+  if (path.startsWith("@")) return (row["@metadata"] as Record<string, unknown> | undefined)?.[path];
+  if (path in row) return row[path];
+  let value: unknown = row;
+  for (const name of path.split(".")) {
+    if (typeof value !== "object" || value === null) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
+}
+
+/** The paths of some rows: those of their roots in the order in which they occur, each followed by those one level below. */
+export function pathsOf(rows: readonly Record<string, unknown>[]): string[] {
+  const found = new Map<string, Set<string>>();
+  for (const row of rows) {
+    for (const [name, value] of Object.entries(row)) {
+      if (name === "@metadata") continue;
+      const below = found.get(name) ?? new Set<string>();
+      found.set(name, below);
+      if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+        for (const inner of Object.keys(value)) below.add(`${name}.${inner}`);
+      }
+    }
+  }
+  return [...found].flatMap(([name, below]) => [name, ...below]).slice(0, OFFERED_COUNT_MAX);
+}
+
+/** As wide as what is in it, within bounds. */
+export function widthFor(path: string, rows: readonly Record<string, unknown>[]): number {
+  const lengths = rows.slice(0, 50).map((row) => glimpse(valueAt(row, path)).length);
+  lengths.sort((a, b) => a - b);
+  // Few long texts do not make all of it wide.
+  const usual = lengths[Math.floor(lengths.length * 0.9)] ?? 0;
+  if (rows.some((row) => isNested(valueAt(row, path)))) return NESTED_WIDTH;
+  const length = Math.max(usual, path.length + 1);
+  return Math.round(Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, length * CHARACTER_WIDTH + PADDING)));
+}
+
+/** All columns for these rows: those that were `kept` first, as they were; the new ones behind them. */
+export function columnsFor(rows: readonly Record<string, unknown>[], kept: readonly Column[], hasId: boolean): Column[] {
+  const offered = [...(hasId ? [ID] : []), ...pathsOf(rows), ...(hasId ? [MODIFIED] : [])];
+  const known = new Set(kept.map((column) => column.path));
+  const isFirst = kept.length === 0;
+  let shownCount = 0;
+  const added = offered
+    .filter((path) => !known.has(path))
+    .map((path) => {
+      const isBelow = path.includes(".") && !rows.some((row) => path in row);
+      const isHidden = !isFirst || isBelow || path === MODIFIED || shownCount >= SHOWN_COUNT;
+      if (!isHidden) shownCount++;
+      return { path, width: widthFor(path, rows), isHidden };
+    });
+  const left = new Set(offered);
+  return [...kept.filter((column) => left.has(column.path)), ...added];
+}
+
+/** The columns with the one at `path` put at the place of another. */
+export function moved(columns: readonly Column[], path: string, to: string): Column[] {
+  const from = columns.find((column) => column.path === path);
+  if (!from || path === to) return [...columns];
+  const target = columns.findIndex((column) => column.path === to);
+  const rest = columns.filter((column) => column !== from);
+  const place = target < 0 ? rest.length : target;
+  return [...rest.slice(0, place), from, ...rest.slice(place)];
+}

@@ -1,0 +1,108 @@
+// The routes. They stand behind the `#` of the address, so that the server needs to know one page only.
+import {
+  createHashHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from "@tanstack/react-router";
+import { NotFound, ScreenFailed, Shell } from "./shell/Shell";
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/databases" });
+  },
+});
+
+const databases = createRoute({
+  getParentRoute: () => root,
+  path: "/databases",
+  component: lazyRouteComponent(() => import("./screens/databases/page"), "Databases"),
+});
+
+const about = createRoute({
+  getParentRoute: () => root,
+  path: "/about",
+  component: lazyRouteComponent(() => import("./screens/about/page"), "About"),
+});
+
+/** A text of the address, or undefined: it may hold anything. */
+const text = (value: unknown) =>
+  typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+
+const database = createRoute({ getParentRoute: () => root, path: "/databases/$database" });
+
+const documents = createRoute({
+  getParentRoute: () => database,
+  path: "/documents",
+  validateSearch: (search): { collection?: string } => defined({ collection: text(search["collection"]) }),
+  component: lazyRouteComponent(() => import("./screens/documents/page"), "Documents"),
+});
+
+const document = createRoute({
+  getParentRoute: () => database,
+  path: "/document",
+  validateSearch: (search): { id?: string; cloneOf?: string; collection?: string } =>
+    defined({ id: text(search["id"]), cloneOf: text(search["cloneOf"]), collection: text(search["collection"]) }),
+  component: lazyRouteComponent(() => import("./screens/document/page"), "DocumentScreen"),
+});
+
+const query = createRoute({
+  getParentRoute: () => database,
+  path: "/query",
+  validateSearch: (search): { q?: string; p?: string } => defined({ q: text(search["q"]), p: text(search["p"]) }),
+  component: lazyRouteComponent(() => import("./screens/query/page"), "QueryScreen"),
+});
+
+const indexes = createRoute({
+  getParentRoute: () => database,
+  path: "/indexes",
+  component: lazyRouteComponent(() => import("./screens/indexes/page"), "Indexes"),
+});
+
+const index = createRoute({
+  getParentRoute: () => database,
+  path: "/index",
+  validateSearch: (search): { name?: string; tab?: string } => defined({ name: text(search["name"]), tab: text(search["tab"]) }),
+  component: lazyRouteComponent(() => import("./screens/index/page"), "IndexScreen"),
+});
+
+const statistics = createRoute({
+  getParentRoute: () => database,
+  path: "/statistics",
+  component: lazyRouteComponent(() => import("./screens/statistics/page"), "Statistics"),
+});
+
+const operations = createRoute({
+  getParentRoute: () => database,
+  path: "/operations",
+  component: lazyRouteComponent(() => import("./screens/operations/page"), "Operations"),
+});
+
+function defined<T extends Record<string, string | undefined>>(search: T): { [K in keyof T]?: string } {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: string };
+}
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    home,
+    databases,
+    about,
+    database.addChildren([documents, document, query, indexes, index, statistics, operations]),
+  ]),
+  history: createHashHistory(),
+  defaultErrorComponent: ScreenFailed,
+  defaultPreload: "intent",
+  scrollRestoration: false,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

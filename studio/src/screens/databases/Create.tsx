@@ -1,0 +1,78 @@
+// A new database: its name, where it lives, what is in it at first.
+import { Button, Modal, Switch, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { create, createSampleData } from "../../api/databases";
+import { messageOf } from "../../shell/states";
+import { told } from "../../shell/toasts";
+import styles from "./databases.module.css";
+
+export function Create({ isOpen, close }: { isOpen: boolean; close: () => void }) {
+  return (
+    <Modal opened={isOpen} onClose={close} title="New database" closeButtonProps={{ "aria-label": "Close" }}>
+      {isOpen && <Form close={close} />}
+    </Modal>
+  );
+}
+
+function Form({ close }: { close: () => void }) {
+  const [name, setName] = useState("");
+  const [isInMemory, setInMemory] = useState(false);
+  const [hasSample, setSample] = useState(false);
+  const requests = useQueryClient();
+  const navigate = useNavigate();
+  const creating = useMutation({
+    mutationFn: async () => {
+      await create({ name: name.trim(), isInMemory });
+      if (hasSample) await createSampleData(name.trim());
+    },
+    onSuccess: () => {
+      told(`'${name.trim()}' was created`);
+      close();
+      void navigate({ to: "/databases/$database/documents", params: { database: name.trim() } });
+    },
+    onSettled: () =>
+      requests.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === "databases" || queryKey[0] === "live" }),
+  });
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (name.trim() !== "") creating.mutate();
+      }}
+    >
+      <TextInput
+        data-autofocus
+        label="Name"
+        description="Letters, digits, and . - _"
+        value={name}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={creating.error ? messageOf(creating.error) : undefined}
+      />
+      <Switch
+        label="Begin with sample data"
+        description="Northwind: 1,059 orders, products, companies and employees"
+        checked={hasSample}
+        onChange={(event) => setSample(event.currentTarget.checked)}
+      />
+      <Switch
+        label="Keep it in memory"
+        description="It is gone when the server stops. This cannot be changed later."
+        checked={isInMemory}
+        onChange={(event) => setInMemory(event.currentTarget.checked)}
+      />
+      <div className={styles.buttons}>
+        <Button variant="default" onClick={close}>
+          Cancel
+        </Button>
+        <Button type="submit" disabled={name.trim() === ""} loading={creating.isPending}>
+          Create
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,283 @@
+// All databases: how they do, creating, deleting, switching on and off.
+import { ActionIcon, Button, Menu, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useRef, useState } from "react";
+import { names, open, remove, setEnabled } from "../../api/databases";
+import { SERVER_URL, below } from "../../api/http";
+import type { LiveDatabase } from "../../api/node";
+import { count, counted, duration, rate, size } from "../../format/format";
+import { Confirm, type Question } from "../../shell/Confirm";
+import { lastEtag, ofDatabase, rates, useLive } from "../../shell/live";
+import { Screen } from "../../shell/Screen";
+import { Spark } from "../../shell/Spark";
+import { Empty, Failed, Loading } from "../../shell/states";
+import { failed, told } from "../../shell/toasts";
+import { Icon } from "../../theme/icons";
+import { Create } from "./Create";
+import { Import, type Importing } from "./Import";
+import styles from "./databases.module.css";
+
+/** From so many on, a field to filter them is shown. */
+const FILTER_FROM_COUNT = 7;
+
+export function Databases() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ["databases"],
+    queryFn: ({ signal }) => names(signal),
+    refetchInterval: 5000,
+  });
+  const { data: live } = useLive();
+  const [isCreating, creating] = useDisclosure(false);
+  const [question, ask] = useState<Question>();
+  const [importing, setImporting] = useState<Importing>();
+  const [filter, setFilter] = useState("");
+
+  const shown = data?.filter((name) => name.toLowerCase().includes(filter.trim().toLowerCase()));
+  const latest = live?.latest;
+  return (
+    <Screen
+      title="Databases"
+      about={
+        latest && (
+          <span className="number">{`up ${duration(latest.UptimeInMs)} · ${size(latest.ResidentInBytes)} of memory · ${counted(latest.Connections, "connection")}`}</span>
+        )
+      }
+      actions={
+        <>
+          {data && data.length >= FILTER_FROM_COUNT && (
+            <TextInput
+              placeholder="Filter by name"
+              aria-label="Filter databases by name"
+              leftSection={<Icon name="search" size={13} />}
+              value={filter}
+              onChange={(event) => setFilter(event.currentTarget.value)}
+            />
+          )}
+          <Button leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
+            New database
+          </Button>
+        </>
+      }
+    >
+      {data === undefined ? (
+        error ? (
+          <Failed what="The databases could not be listed" error={error} retry={() => void refetch()} />
+        ) : (
+          <Loading what="databases" />
+        )
+      ) : data.length === 0 ? (
+        <Empty
+          icon="database"
+          title="No database yet"
+          action={
+            <Button leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
+              Create the first one
+            </Button>
+          }
+        >
+          Create one, empty or with the Northwind sample of orders, products and customers.
+        </Empty>
+      ) : (
+        <ul className={styles.cards}>
+          {shown?.map((name) => (
+            <Card
+              key={name}
+              name={name}
+              counters={ofDatabase(latest, name)}
+              writes={rates(live?.samples ?? [], lastEtag(name))}
+              ask={ask}
+              take={(file) => setImporting({ database: name, file })}
+            />
+          ))}
+          {shown?.length === 0 && <li className={styles.none}>No database has “{filter}” in its name.</li>}
+        </ul>
+      )}
+      <Create isOpen={isCreating} close={creating.close} />
+      <Import importing={importing} close={() => setImporting(undefined)} />
+      <Confirm question={question} close={() => ask(undefined)} />
+    </Screen>
+  );
+}
+
+function Card({
+  name,
+  counters,
+  writes,
+  ask,
+  take,
+}: {
+  name: string;
+  counters: LiveDatabase | undefined;
+  writes: number[];
+  ask: (question: Question) => void;
+  /** A file to import. */
+  take: (file: File) => void;
+}) {
+  const chooser = useRef<HTMLInputElement>(null);
+  const [isOver, setOver] = useState(false);
+  const requests = useQueryClient();
+  const refresh = () =>
+    requests.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === "databases" || queryKey[0] === "live" });
+  const opening = useMutation({
+    mutationFn: () => open(name),
+    onSuccess: refresh,
+    onError: (error) => failed(`'${name}' could not be opened`, error),
+  });
+  const switching = useMutation({
+    mutationFn: (isEnabled: boolean) => setEnabled(name, isEnabled),
+    onSuccess: (_, isEnabled) => (told(`'${name}' is ${isEnabled ? "enabled" : "disabled"}`), refresh()),
+    onError: (error) => failed(`'${name}' was not switched`, error),
+  });
+  const askToDelete = () =>
+    ask({
+      title: `Delete '${name}'?`,
+      text: "All of its documents and indexes are deleted, and its files with them. This cannot be taken back.",
+      action: "Delete database",
+      typed: name,
+      typedWhat: "the name of the database",
+      run: () =>
+        remove(name).then(
+          () => (told(`'${name}' was deleted`), refresh()),
+          (error: unknown) => failed(`'${name}' was not deleted`, error),
+        ),
+    });
+  const isDisabled = counters?.State === "Disabled";
+  const isOpen = counters?.State === "Open";
+  return (
+    <li
+      className={styles.card}
+      data-state={counters?.State}
+      data-over={isOver || undefined}
+      onDragOver={(event) => {
+        if (isDisabled || !event.dataTransfer.types.includes("Files")) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        const file = event.dataTransfer.files[0];
+        if (file && !isDisabled) take(file);
+      }}
+    >
+      <input
+        ref={chooser}
+        type="file"
+        hidden
+        accept=".jsonl,.ndjson,.json,.gz"
+        aria-label={`File to import into ${name}`}
+        onChange={(event) => {
+          const file = event.currentTarget.files?.[0];
+          event.currentTarget.value = "";
+          if (file) take(file);
+        }}
+      />
+      <div className={styles.cardHead}>
+        <h2 className={`${styles.name} cut`}>
+          {isDisabled ? (
+            name
+          ) : (
+            <Link to="/databases/$database/documents" params={{ database: name }}>
+              {name}
+            </Link>
+          )}
+        </h2>
+        {isOpen && counters.IsInMemory && <span className={styles.tag}>in memory</span>}
+        {isDisabled && <span className={styles.tag}>disabled</span>}
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <ActionIcon aria-label={`Actions for ${name}`} style={{ marginLeft: "auto" }}>
+              <Icon name="dots" />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {isDisabled ? (
+              <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={() => switching.mutate(true)}>
+                Enable
+              </Menu.Item>
+            ) : (
+              <>
+                <Menu.Item
+                  component="a"
+                  href={`${SERVER_URL}${below(name, "/streams/docs")}?format=jsonl`}
+                  download={`${name}.jsonl`}
+                  leftSection={<Icon name="download" size={14} />}
+                >
+                  Export as JSON lines
+                </Menu.Item>
+                <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => chooser.current?.click()}>
+                  Import JSON lines…
+                </Menu.Item>
+                <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={() => switching.mutate(false)}>
+                  Disable
+                </Menu.Item>
+              </>
+            )}
+            <Menu.Divider />
+            <Menu.Item color="red" leftSection={<Icon name="trash" size={14} />} onClick={askToDelete}>
+              Delete…
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      </div>
+      {isOpen ? (
+        <>
+          <dl className={styles.numbers}>
+            <Figure label="Documents" value={count(counters.Documents)} />
+            <Figure label="Size" value={counters.IsInMemory ? "–" : size(counters.SizeInBytes)} />
+            <Figure label="Indexes" value={count(counters.Indexes)} note={indexNote(counters.StaleIndexes, counters.IndexErrors)} />
+          </dl>
+          <div className={styles.writes}>
+            <span className={styles.writesLabel}>
+              Writes/s <b className="number">{rate(writes.at(-1) ?? 0)}</b>
+            </span>
+            <Spark
+              values={writes}
+              label={`Writes per second of ${name} in the last two minutes, now ${rate(writes.at(-1) ?? 0)}`}
+            />
+          </div>
+        </>
+      ) : (
+        <div className={styles.resting}>
+          {isDisabled ? (
+            <>
+              <p>It answers no requests until it is enabled.</p>
+              <Button variant="default" onClick={() => switching.mutate(true)} loading={switching.isPending}>
+                Enable
+              </Button>
+            </>
+          ) : (
+            <>
+              <p>Not loaded: nobody has used it since the server started.</p>
+              <Button variant="default" onClick={() => opening.mutate()} loading={opening.isPending}>
+                Load
+              </Button>
+            </>
+          )}
+        </div>
+      )}
+    </li>
+  );
+}
+
+function indexNote(stale: number, errors: number): string | undefined {
+  const notes = [];
+  if (errors > 0) notes.push(counted(errors, "error"));
+  if (stale > 0) notes.push(`${count(stale)} stale`);
+  return notes.length > 0 ? notes.join(", ") : undefined;
+}
+
+function Figure({ label, value, note }: { label: string; value: string; note?: string | undefined }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd className="number">
+        {value}
+        {note && <span className={styles.note}>{note}</span>}
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,301 @@
+// The editor of a document, what stands beside it, and what one can do.
+import { ActionIcon, Button, Menu, Modal, TextInput, Tooltip } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useBlocker, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { changeVectorOf, load, remove, save, type Loaded } from "../../api/documents";
+import { ApiError, below, SERVER_URL } from "../../api/http";
+import { Editor } from "../../editor/Editor";
+import { JsonError, pretty, scan } from "../../json/scan";
+import { Confirm, type Question } from "../../shell/Confirm";
+import { Screen } from "../../shell/Screen";
+import { messageOf } from "../../shell/states";
+import { failed, told } from "../../shell/toasts";
+import { Icon } from "../../theme/icons";
+import { Conflict, type Clash } from "./Conflict";
+import { Side } from "./Side";
+import styles from "./document.module.css";
+
+/** How often one looks whether somebody else changed it, in ms. */
+const WATCH_MS = 5000;
+
+type Props = {
+  database: string;
+  /** The document as it was read; undefined for a new one. */
+  loaded: Loaded | undefined;
+  draft: string;
+  idDraft: string;
+  reload?: () => void;
+};
+
+export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Props) {
+  const navigate = useNavigate();
+  const requests = useQueryClient();
+  const [base, setBase] = useState(loaded);
+  const [text, setText] = useState(draft);
+  const [stored, setStored] = useState(draft);
+  const [id, setId] = useState(idDraft);
+  const [problem, setProblem] = useState<string>();
+  const [clash, setClash] = useState<Clash>();
+  const [question, ask] = useState<Question>();
+  const [isLeaving, setLeaving] = useState(false);
+
+  const isNew = base === undefined;
+  const isDirty = !isLeaving && (text !== stored || (isNew && id !== idDraft));
+  const blocker = useBlocker({ shouldBlockFn: () => isDirty, enableBeforeUnload: () => isDirty, withResolver: true });
+
+  const refresh = () =>
+    requests.invalidateQueries({ predicate: ({ queryKey }) => ["documents", "collections", "live"].includes(String(queryKey[0])) });
+  const toDocument = (to: string) => ({ to: "/databases/$database/document", params: { database }, search: { id: to } }) as const;
+
+  /** * `changeVector`: what the stored one must have; undefined to overwrite whatever is there. */
+  const saving = useMutation({
+    mutationFn: async ({ changeVector, content }: { changeVector: string | undefined; content: string }) => {
+      scan(content);
+      return { answer: await save(database, id, content, changeVector), content };
+    },
+    onSuccess: async ({ answer, content }) => {
+      setProblem(undefined);
+      setClash(undefined);
+      told(`${answer.Id} saved`);
+      void refresh();
+      if (isNew) {
+        setLeaving(true);
+        // The state is that of the next rendering, which the blocker looks at.
+        setTimeout(() => void navigate({ ...toDocument(answer.Id), replace: true }));
+        return;
+      }
+      setStored(content);
+      setText(content);
+      const now = await load(database, answer.Id).catch(() => undefined);
+      setBase(now ?? { ...base, changeVector: answer.ChangeVector });
+    },
+    onError: async (error, { content }) => {
+      if (error instanceof JsonError) return setProblem(`Not saved. ${error.message}.`);
+      if (error instanceof ApiError && error.kind === "ConcurrencyException") {
+        try {
+          setClash({ id, mine: content, theirs: await load(database, id), isNew });
+        } catch (reason) {
+          failed("Somebody else saved it, and theirs cannot be read", reason);
+        }
+        return;
+      }
+      setProblem(`Not saved. ${messageOf(error)}`);
+    },
+  });
+  // Looked at now and then, so that nobody works for long on what is not so any more.
+  const { data: stands } = useQuery({
+    queryKey: ["stands", database, base?.id, base?.changeVector],
+    queryFn: ({ signal }) => changeVectorOf(database, base!.id, signal),
+    enabled: base !== undefined && !saving.isPending && !isLeaving,
+    refetchInterval: WATCH_MS,
+    initialData: base?.changeVector,
+    staleTime: WATCH_MS,
+    retry: false,
+  });
+  const isOutdated = base !== undefined && stands !== undefined && stands !== base.changeVector;
+  const readAgain = async () => {
+    if (!base) return;
+    try {
+      const now = await load(database, base.id);
+      if (!now) return reload?.();
+      setBase(now);
+      setText(now.text);
+      setStored(now.text);
+      setProblem(undefined);
+    } catch (error) {
+      failed("It cannot be read", error);
+    }
+  };
+  const isSaveable = !saving.isPending && (isNew || isDirty);
+  const saveNow = () => {
+    if (isSaveable)
+      saving.mutate({ changeVector: base?.changeVector ?? (/[/|]$/.test(id) || id === "" ? undefined : ""), content: text });
+  };
+  const format = () => {
+    try {
+      setText(pretty(text));
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  };
+  const askToDelete = () =>
+    base &&
+    ask({
+      title: "Delete this document?",
+      text: (
+        <>
+          <b>{base.id}</b> is deleted. This cannot be taken back.
+        </>
+      ),
+      action: "Delete",
+      run: () =>
+        remove(database, base.id).then(
+          () => {
+            told(`${base.id} was deleted`);
+            void refresh();
+            setLeaving(true);
+            const search = base.collection === undefined ? {} : { collection: base.collection };
+            setTimeout(() => void navigate({ to: "/databases/$database/documents", params: { database }, search }));
+          },
+          (error: unknown) => failed("It was not deleted", error),
+        ),
+    });
+
+  return (
+    <Screen
+      title={base?.id ?? "New document"}
+      about={
+        base?.collection !== undefined && (
+          <Link to="/databases/$database/documents" params={{ database }} search={{ collection: base.collection }}>
+            {base.collection}
+          </Link>
+        )
+      }
+      actions={
+        <>
+          {isDirty && <span className={styles.dirty}>Not saved yet</span>}
+          {!isNew && reload && (
+            <Tooltip label="Read again">
+              <ActionIcon
+                variant="default"
+                size={30}
+                aria-label="Read again"
+                onClick={() => {
+                  if (!isDirty) void readAgain();
+                  else
+                    ask({
+                      title: "Read it again?",
+                      text: "What you changed and did not save is lost.",
+                      action: "Discard and read",
+                      run: readAgain,
+                    });
+                }}
+              >
+                <Icon name="refresh" size={14} />
+              </ActionIcon>
+            </Tooltip>
+          )}
+          <Tooltip label="Indent">
+            <ActionIcon variant="default" size={30} aria-label="Format" onClick={format}>
+              <Icon name="format" size={14} />
+            </ActionIcon>
+          </Tooltip>
+          {!isNew && (
+            <Menu position="bottom-end">
+              <Menu.Target>
+                <ActionIcon variant="default" size={30} aria-label="More actions">
+                  <Icon name="dots" size={14} />
+                </ActionIcon>
+              </Menu.Target>
+              <Menu.Dropdown>
+                <Menu.Item
+                  leftSection={<Icon name="copy" size={14} />}
+                  onClick={() =>
+                    void navigate({ to: "/databases/$database/document", params: { database }, search: { cloneOf: base.id } })
+                  }
+                >
+                  Clone
+                </Menu.Item>
+                <Menu.Item
+                  component="a"
+                  target="_blank"
+                  rel="noreferrer"
+                  href={`${SERVER_URL}${below(database, "/docs")}?id=${encodeURIComponent(base.id)}`}
+                  leftSection={<Icon name="link" size={14} />}
+                >
+                  Raw, as the server answers
+                </Menu.Item>
+                <Menu.Divider />
+                <Menu.Item color="red" leftSection={<Icon name="trash" size={14} />} onClick={askToDelete}>
+                  Delete…
+                </Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+          )}
+          <Button leftSection={<Icon name="save" size={14} />} onClick={saveNow} disabled={!isSaveable} loading={saving.isPending}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <div className={styles.split}>
+        <div className={styles.text}>
+          {isNew && (
+            <div className={styles.idRow}>
+              <TextInput
+                label="Id"
+                description="Empty: the server makes one. With a slash at its end, the server completes it."
+                inputWrapperOrder={["label", "input", "description"]}
+                value={id}
+                spellCheck={false}
+                autoComplete="off"
+                onChange={(event) => setId(event.currentTarget.value)}
+              />
+            </div>
+          )}
+          {isOutdated && (
+            <div className={styles.outdated} role="status">
+              <Icon name="info" size={15} />
+              <span>
+                {stands === null ? "Somebody else deleted it." : "Somebody else changed it."}
+                {isDirty && stands !== null && " When you save, both texts are shown."}
+              </span>
+              {!isDirty && stands !== null && (
+                <Button size="compact-xs" variant="default" onClick={() => void readAgain()}>
+                  Show the change
+                </Button>
+              )}
+            </div>
+          )}
+          {problem && (
+            <div className={styles.problem} role="alert">
+              <Icon name="warning" size={15} />
+              <span>{problem}</span>
+            </div>
+          )}
+          <Editor
+            label="Document as JSON"
+            language="json"
+            value={text}
+            onChange={setText}
+            onSave={saveNow}
+            onId={(to) => void navigate(toDocument(to))}
+            isFocused={isNew}
+          />
+        </div>
+        {base && <Side database={database} loaded={base} text={stored} />}
+      </div>
+      <Conflict
+        clash={clash}
+        isSaving={saving.isPending}
+        close={() => setClash(undefined)}
+        save={(content, changeVector) => saving.mutate({ content, changeVector })}
+        takeTheirs={(theirs) => {
+          setClash(undefined);
+          setBase(theirs);
+          setText(theirs.text);
+          setStored(theirs.text);
+        }}
+      />
+      <Confirm question={question} close={() => ask(undefined)} />
+      <Modal
+        opened={blocker.status === "blocked"}
+        onClose={() => blocker.reset?.()}
+        title="Leave without saving?"
+        closeButtonProps={{ "aria-label": "Close" }}
+      >
+        <p className={styles.leaveText}>What you changed in this document is not saved yet.</p>
+        <div className={styles.buttons}>
+          <Button variant="default" onClick={() => blocker.reset?.()} data-autofocus>
+            Stay
+          </Button>
+          <Button color="red.8" onClick={() => blocker.proceed?.()}>
+            Leave
+          </Button>
+        </div>
+      </Modal>
+    </Screen>
+  );
+}

@@ -1,0 +1,94 @@
+// One document: its text in an editor, what is known of it beside, saving with care for what others saved meanwhile.
+import { Failed, Loading, Empty } from "../../shell/states";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { load } from "../../api/documents";
+import { Screen } from "../../shell/Screen";
+import { DocumentEditor } from "./DocumentEditor";
+
+const route = getRouteApi("/databases/$database/document");
+
+export function DocumentScreen() {
+  const { database } = route.useParams();
+  const { id, cloneOf, collection } = route.useSearch();
+  const source = id ?? cloneOf;
+  const { data, error, refetch, isFetching } = useQuery({
+    queryKey: ["doc", database, source],
+    queryFn: async ({ signal }) => (await load(database, source!, signal)) ?? null,
+    enabled: source !== undefined,
+    // What is being edited is not pulled away; saving finds out what others did.
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+  });
+  const title = id ?? "New document";
+  if (source === undefined)
+    return (
+      <DocumentEditor
+        key={`new ${collection}`}
+        database={database}
+        loaded={undefined}
+        draft={template(collection)}
+        idDraft={prefixOf(collection)}
+      />
+    );
+  if (data === undefined || (isFetching && data === null)) {
+    return (
+      <Screen title={title} about={database}>
+        {error ? (
+          <Failed what="The document cannot be read" error={error} retry={() => void refetch()} />
+        ) : (
+          <Loading what="the document" />
+        )}
+      </Screen>
+    );
+  }
+  if (data === null) {
+    return (
+      <Screen title={title} about={database}>
+        <Empty
+          icon="documents"
+          title={`There is no document '${source}'`}
+          action={
+            <Link to="/databases/$database/documents" params={{ database }}>
+              Show all documents
+            </Link>
+          }
+        >
+          It may have been deleted, or never written.
+        </Empty>
+      </Screen>
+    );
+  }
+  if (id === undefined)
+    return (
+      <DocumentEditor
+        key={`clone ${cloneOf}`}
+        database={database}
+        loaded={undefined}
+        draft={data.text}
+        idDraft={`${data.id.replace(/\/[^/]*$/, "")}/`}
+      />
+    );
+  return (
+    <DocumentEditor
+      key={data.id}
+      database={database}
+      loaded={data}
+      draft={data.text}
+      idDraft={data.id}
+      reload={() => void refetch()}
+    />
+  );
+}
+
+function template(collection: string | undefined): string {
+  const metadata =
+    collection === undefined ? "" : `,\n    "@metadata": {\n        "@collection": ${JSON.stringify(collection)}\n    }`;
+  return `{\n    "Name": ""${metadata}\n}`;
+}
+
+/** The server completes an id that ends with a slash. */
+function prefixOf(collection: string | undefined): string {
+  return collection === undefined ? "" : `${collection.charAt(0).toLowerCase()}${collection.slice(1)}/`;
+}

@@ -1,0 +1,347 @@
+// The documents of a database: collections at the side, and a grid over all documents or those of a collection.
+import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
+import { useQuery, useQueryClient, type QueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
+import { createSampleData } from "../../api/databases";
+import { collections, idOf, latest, removeAll, type Collection, type Document } from "../../api/documents";
+import { ofCollection, quoted, removeFound } from "../../api/queries";
+import { count, counted, size } from "../../format/format";
+import { columnsFor, ID, valueAt, type Column } from "../../grid/columns";
+import { ColumnsMenu } from "../../grid/ColumnsMenu";
+import { Grid, type Row } from "../../grid/Grid";
+import { usePages } from "../../grid/pages";
+import { Confirm, type Question } from "../../shell/Confirm";
+import { useRemembered } from "../../shell/remembered";
+import { Running, type RunningOperation } from "../../shell/Running";
+import { Screen } from "../../shell/Screen";
+import { Empty, Failed, Loading } from "../../shell/states";
+import { failed, told } from "../../shell/toasts";
+import { Icon } from "../../theme/icons";
+import styles from "./documents.module.css";
+
+const route = getRouteApi("/databases/$database/documents");
+
+/** Documents that one transaction deletes. */
+const DELETED_COUNT = 500;
+const NO_COLUMNS: Column[] = [];
+
+export function Documents() {
+  const { database } = route.useParams();
+  const { collection } = route.useSearch();
+  const { data, error, refetch } = useQuery({
+    queryKey: ["collections", database],
+    queryFn: ({ signal }) => collections(database, signal),
+    refetchInterval: 3000,
+  });
+  // Here, because a collection is gone when its last document is, and what tells of it must not.
+  const [running, setRunning] = useState<RunningOperation>();
+  const requests = useQueryClient();
+  const chosen = data?.collections.find((found) => found.name.toLowerCase() === collection?.toLowerCase());
+  if (!data) {
+    return (
+      <Screen title="Documents" about={database}>
+        {error ? (
+          <Failed what={`The documents of '${database}' cannot be read`} error={error} retry={() => void refetch()} />
+        ) : (
+          <Loading what="collections" />
+        )}
+      </Screen>
+    );
+  }
+  if (data.total === 0 && !running) return <NoDocuments database={database} />;
+  return (
+    <div className={styles.split}>
+      <Collections database={database} total={data.total} collections={data.collections} chosen={collection} />
+      {collection !== undefined && !chosen ? (
+        <Screen title={collection} about={counted(0, "document")}>
+          <Empty
+            icon="documents"
+            title={`No documents in '${collection}'`}
+            action={<Link {...toDocuments(database)}>Show all documents</Link>}
+          >
+            A collection is there as long as it has documents.
+          </Empty>
+        </Screen>
+      ) : (
+        <DocumentGrid
+          key={`${database}/${collection ?? ""}`}
+          database={database}
+          collection={chosen?.name}
+          rowCount={chosen?.count ?? data.total}
+          size={chosen?.size ?? data.collections.reduce((sum, found) => sum + found.size, 0)}
+          setRunning={setRunning}
+        />
+      )}
+      <Running
+        operation={running}
+        close={() => {
+          setRunning(undefined);
+          void refreshDocuments(requests);
+        }}
+      />
+    </div>
+  );
+}
+
+function refreshDocuments(requests: QueryClient) {
+  return requests.invalidateQueries({
+    predicate: ({ queryKey }) => ["documents", "collections", "live"].includes(String(queryKey[0])),
+  });
+}
+
+function toDocuments(database: string, collection?: string) {
+  return {
+    to: "/databases/$database/documents",
+    params: { database },
+    search: collection === undefined ? {} : { collection },
+  } as const;
+}
+
+function NoDocuments({ database }: { database: string }) {
+  const requests = useQueryClient();
+  const navigate = useNavigate();
+  const [isLoading, setLoading] = useState(false);
+  const load = async () => {
+    setLoading(true);
+    try {
+      await createSampleData(database);
+      await requests.invalidateQueries();
+    } catch (error) {
+      failed("The sample was not loaded", error);
+    } finally {
+      setLoading(false);
+    }
+  };
+  return (
+    <Screen title="Documents" about={database}>
+      <Empty
+        icon="documents"
+        title="Nothing here yet"
+        action={
+          <>
+            <Button
+              leftSection={<Icon name="plus" size={14} />}
+              onClick={() => void navigate({ to: "/databases/$database/document", params: { database }, search: {} })}
+            >
+              New document
+            </Button>
+            <Button variant="default" onClick={() => void load()} loading={isLoading}>
+              Load sample data
+            </Button>
+          </>
+        }
+      >
+        Write the first document, load the Northwind sample, or <Link to="/about">connect a client</Link>.
+      </Empty>
+    </Screen>
+  );
+}
+
+function Collections({
+  database,
+  total,
+  collections,
+  chosen,
+}: {
+  database: string;
+  total: number;
+  collections: Collection[];
+  chosen: string | undefined;
+}) {
+  return (
+    <nav className={styles.collections} aria-label="Collections">
+      <Link
+        {...toDocuments(database)}
+        className={styles.collection}
+        aria-current={chosen === undefined ? "page" : undefined}
+        activeOptions={{ exact: true }}
+        activeProps={{}}
+      >
+        <span className="cut">All documents</span>
+        <span className={`${styles.count} number`}>{count(total)}</span>
+      </Link>
+      <h2 className={styles.collectionsTitle}>Collections</h2>
+      {collections.map((collection) => (
+        <Link
+          key={collection.name}
+          {...toDocuments(database, collection.name)}
+          className={styles.collection}
+          aria-current={chosen?.toLowerCase() === collection.name.toLowerCase() ? "page" : undefined}
+          activeProps={{}}
+          title={`${collection.name}: ${counted(collection.count, "document")}, ${size(collection.size)}`}
+        >
+          <span className="cut">{collection.name}</span>
+          <span className={`${styles.count} number`}>{count(collection.count)}</span>
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+type GridProps = {
+  database: string;
+  collection: string | undefined;
+  rowCount: number;
+  size: number;
+  setRunning: (operation: RunningOperation) => void;
+};
+
+function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning }: GridProps) {
+  const navigate = useNavigate();
+  const requests = useQueryClient();
+  const [question, ask] = useState<Question>();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [anchor, setAnchor] = useState(0);
+  const [kept, setKept] = useRemembered<Column[]>(`columns.${database}.${collection ?? "@all"}`, NO_COLUMNS);
+
+  const pages = usePages(["documents", database, collection ?? null], (start, pageSize, signal) =>
+    collection === undefined
+      ? latest(database, start, pageSize, signal)
+      : ofCollection(database, collection, start, pageSize, signal),
+  );
+  const { rowAt, firstPage } = pages;
+  const columns = useMemo(() => columnsFor(firstPage ?? [], kept, true), [firstPage, kept]);
+  const toDocument = useCallback(
+    (id: string) => ({ to: "/databases/$database/document", params: { database }, search: { id } }) as const,
+    [database],
+  );
+  const refresh = () => refreshDocuments(requests);
+
+  const idAt = (index: number) => {
+    const row = rowAt(index);
+    return row && idOf(row as Document);
+  };
+  const toggle = (index: number, isRange: boolean) => {
+    const next = new Set(chosen);
+    const [from, to] = isRange ? [Math.min(anchor, index), Math.max(anchor, index)] : [index, index];
+    const isOn = !next.has(idAt(index) ?? "");
+    for (let at = from; at <= to; at++) {
+      const id = idAt(at);
+      if (id === undefined) continue;
+      if (isOn) next.add(id);
+      else next.delete(id);
+    }
+    setChosen(next);
+    setAnchor(index);
+  };
+  const deleteChosen = async () => {
+    const ids = [...chosen];
+    try {
+      for (let at = 0; at < ids.length; at += DELETED_COUNT) await removeAll(database, ids.slice(at, at + DELETED_COUNT));
+      told(`${counted(ids.length, "document")} deleted`);
+      setChosen(new Set());
+    } catch (error) {
+      failed("Not all documents were deleted", error);
+    }
+    await refresh();
+  };
+  const title = collection ?? "All documents";
+  return (
+    <Screen
+      title={title}
+      about={<span className="number">{`${counted(rowCount, "document")} · ${size(bytes)}`}</span>}
+      actions={
+        <>
+          {chosen.size > 0 && (
+            <>
+              <Button variant="subtle" color="gray" onClick={() => setChosen(new Set())}>
+                Clear
+              </Button>
+              <Button
+                color="red.8"
+                leftSection={<Icon name="trash" size={14} />}
+                onClick={() =>
+                  ask({
+                    title: `Delete ${counted(chosen.size, "document")}?`,
+                    text: "They are deleted in transactions of up to 500. This cannot be taken back.",
+                    action: "Delete",
+                    run: deleteChosen,
+                  })
+                }
+              >
+                Delete {count(chosen.size)}
+              </Button>
+            </>
+          )}
+          <Tooltip label="Read again">
+            <ActionIcon variant="default" size={30} aria-label="Read again" onClick={() => void refresh()}>
+              <Icon name="refresh" size={14} />
+            </ActionIcon>
+          </Tooltip>
+          <ColumnsMenu columns={columns} setColumns={setKept} reset={() => setKept(NO_COLUMNS)} />
+          {collection !== undefined && (
+            <Menu position="bottom-end">
+              <Menu.Target>
+                <ActionIcon variant="default" size={30} aria-label="More actions">
+                  <Icon name="dots" size={14} />
+                </ActionIcon>
+              </Menu.Target>
+              <Menu.Dropdown>
+                <Menu.Item
+                  color="red"
+                  leftSection={<Icon name="trash" size={14} />}
+                  onClick={() =>
+                    ask({
+                      title: `Delete all of '${collection}'?`,
+                      text: `All ${counted(rowCount, "document")} of the collection are deleted in the background. This cannot be taken back.`,
+                      action: "Delete all",
+                      typed: collection,
+                      typedWhat: "the name of the collection",
+                      run: () =>
+                        removeFound(database, `from ${quoted(collection)}`, {}).then(
+                          ({ OperationId }) => setRunning({ database, id: OperationId, title: `Deleting all of '${collection}'` }),
+                          (error: unknown) => failed(`'${collection}' was not deleted`, error),
+                        ),
+                    })
+                  }
+                >
+                  Delete all documents…
+                </Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+          )}
+          <Button
+            leftSection={<Icon name="plus" size={14} />}
+            onClick={() =>
+              void navigate({
+                to: "/databases/$database/document",
+                params: { database },
+                search: collection === undefined ? {} : { collection },
+              })
+            }
+          >
+            New document
+          </Button>
+        </>
+      }
+    >
+      {pages.error ? (
+        <Failed what="These documents cannot be read" error={pages.error} retry={pages.retry} />
+      ) : firstPage === undefined ? (
+        <Loading what="documents" />
+      ) : (
+        <Grid
+          label={title}
+          rowCount={rowCount}
+          rowAt={rowAt}
+          columns={columns}
+          setColumns={setKept}
+          onSeen={pages.onSeen}
+          resetKey={`${database}/${collection ?? ""}`}
+          selection={{ has: (row: Row) => chosen.has(String(valueAt(row, ID))), toggle }}
+          onOpen={(row) => {
+            const id = idOf(row as Document);
+            if (id !== undefined) void navigate(toDocument(id));
+          }}
+          linkOf={(_, id) => (
+            <Link {...toDocument(id)} className="cut" tabIndex={-1} title={id}>
+              {id}
+            </Link>
+          )}
+        />
+      )}
+      <Confirm question={question} close={() => ask(undefined)} />
+    </Screen>
+  );
+}

@@ -1,0 +1,288 @@
+// The definition of an index: maps, reduce, fields; tried on some documents before it is saved.
+import { ActionIcon, Button, Select, Switch, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import * as api from "../../api/indexes";
+import { Editor } from "../../editor/Editor";
+import type { Language } from "../../editor/CodeEditor";
+import { messageOf } from "../../shell/states";
+import { told } from "../../shell/toasts";
+import { Icon } from "../../theme/icons";
+import { Tried } from "./Tried";
+import styles from "./index.module.css";
+
+/** Documents that a definition is tried on. */
+const TRIED_COUNT = 100;
+
+const ANALYZERS = [
+  "StandardAnalyzer",
+  "RavenStandardAnalyzer",
+  "WhitespaceAnalyzer",
+  "LowerCaseWhitespaceAnalyzer",
+  "SimpleAnalyzer",
+  "StopAnalyzer",
+  "NGramAnalyzer",
+  "KeywordAnalyzer",
+  "LowerCaseKeywordAnalyzer",
+];
+
+type Field = { name: string; options: api.FieldOptions };
+
+export function DefinitionEditor({ database, stored, isNew }: { database: string; stored: api.Definition; isNew: boolean }) {
+  const navigate = useNavigate();
+  const requests = useQueryClient();
+  const [base, setBase] = useState(stored);
+  const [name, setName] = useState(stored.Name);
+  const [maps, setMaps] = useState(stored.Maps);
+  const [reduce, setReduce] = useState(stored.Reduce ?? undefined);
+  const [fields, setFields] = useState<Field[]>(() =>
+    Object.entries(stored.Fields ?? {}).map(([of, options]) => ({ name: of, options })),
+  );
+  const [problem, setProblem] = useState<string>();
+  const isAutomatic = stored.Type?.startsWith("Auto") ?? false;
+
+  const definition: api.Definition = {
+    ...base,
+    Name: name.trim(),
+    Maps: maps,
+    Reduce: reduce ?? null,
+    Fields: Object.fromEntries(
+      fields.filter((field) => field.name.trim() !== "").map((field) => [field.name.trim(), field.options]),
+    ),
+  };
+  const isDirty =
+    isNew || JSON.stringify(definition) !== JSON.stringify({ ...base, Reduce: base.Reduce ?? null, Fields: base.Fields ?? {} });
+  const saving = useMutation({
+    mutationFn: () => api.put(database, definition),
+    onSuccess: () => {
+      setProblem(undefined);
+      setBase(definition);
+      told(isNew ? `${definition.Name} is being built` : `${definition.Name} saved`);
+      void requests.invalidateQueries({
+        predicate: ({ queryKey }) => ["indexes", "definitions", "live"].includes(String(queryKey[0])),
+      });
+      if (isNew) void navigate({ to: "/databases/$database/index", params: { database }, search: { name: definition.Name } });
+    },
+    onError: (error) => setProblem(messageOf(error)),
+  });
+  const trying = useMutation({
+    mutationFn: () => api.test(database, { ...definition, Name: definition.Name || "Test" }, TRIED_COUNT),
+    onSuccess: () => setProblem(undefined),
+    onError: (error) => setProblem(messageOf(error)),
+  });
+  const isSaveable = isDirty && definition.Name !== "" && maps.some((map) => map.trim() !== "");
+  const save = () => {
+    if (isSaveable && !saving.isPending) saving.mutate();
+  };
+  if (isAutomatic) return <Automatic definition={stored} />;
+  const setField = (at: number, change: Partial<Field>) =>
+    setFields(fields.map((field, index) => (index === at ? { ...field, ...change } : field)));
+  return (
+    <div className={styles.editor}>
+      <div className={styles.form}>
+        {isNew && (
+          <TextInput
+            label="Name"
+            placeholder="Orders/ByCompany"
+            value={name}
+            spellCheck={false}
+            autoComplete="off"
+            onChange={(event) => setName(event.currentTarget.value)}
+            maw={420}
+          />
+        )}
+        {maps.map((map, at) => (
+          <Code
+            key={at}
+            title={maps.length > 1 ? `Map ${at + 1}` : "Map"}
+            value={map}
+            onChange={(value) => setMaps(maps.map((other, index) => (index === at ? value : other)))}
+            onSave={save}
+            remove={maps.length > 1 ? () => setMaps(maps.filter((_, index) => index !== at)) : undefined}
+          />
+        ))}
+        {reduce !== undefined && (
+          <Code title="Reduce" value={reduce} onChange={setReduce} onSave={save} remove={() => setReduce(undefined)} />
+        )}
+        <div className={styles.adds}>
+          <Button variant="default" leftSection={<Icon name="plus" size={13} />} onClick={() => setMaps([...maps, ""])}>
+            Map
+          </Button>
+          {reduce === undefined && (
+            <Button variant="default" leftSection={<Icon name="plus" size={13} />} onClick={() => setReduce("")}>
+              Reduce
+            </Button>
+          )}
+          <Button
+            variant="default"
+            leftSection={<Icon name="plus" size={13} />}
+            onClick={() => setFields([...fields, { name: "", options: { Indexing: "Default" } }])}
+          >
+            Field options
+          </Button>
+        </div>
+        {fields.length > 0 && (
+          <table className={styles.fields}>
+            <thead>
+              <tr>
+                <th scope="col">Field</th>
+                <th scope="col">Indexing</th>
+                <th scope="col">Analyzer</th>
+                <th scope="col">Stored</th>
+                <th scope="col">Suggestions</th>
+                <th />
+              </tr>
+            </thead>
+            <tbody>
+              {fields.map((field, at) => (
+                <tr key={at}>
+                  <td>
+                    <TextInput
+                      aria-label="Name of the field"
+                      value={field.name}
+                      spellCheck={false}
+                      onChange={(event) => setField(at, { name: event.currentTarget.value })}
+                    />
+                  </td>
+                  <td>
+                    <Select
+                      aria-label={`Indexing of ${field.name}`}
+                      data={["Default", "Search", "Exact", "No"]}
+                      value={field.options.Indexing ?? "Default"}
+                      onChange={(value) =>
+                        setField(at, {
+                          options: { ...field.options, Indexing: value as NonNullable<api.FieldOptions["Indexing"]> },
+                        })
+                      }
+                    />
+                  </td>
+                  <td>
+                    <Select
+                      aria-label={`Analyzer of ${field.name}`}
+                      data={ANALYZERS}
+                      value={field.options.Analyzer ?? null}
+                      placeholder="by indexing"
+                      clearable
+                      onChange={(value) => setField(at, { options: { ...field.options, Analyzer: value } })}
+                    />
+                  </td>
+                  <td>
+                    <Switch
+                      aria-label={`${field.name} is stored`}
+                      checked={field.options.Storage === "Yes"}
+                      onChange={(event) =>
+                        setField(at, { options: { ...field.options, Storage: event.currentTarget.checked ? "Yes" : "No" } })
+                      }
+                    />
+                  </td>
+                  <td>
+                    <Switch
+                      aria-label={`${field.name} has suggestions`}
+                      checked={field.options.Suggestions ?? false}
+                      onChange={(event) =>
+                        setField(at, { options: { ...field.options, Suggestions: event.currentTarget.checked } })
+                      }
+                    />
+                  </td>
+                  <td>
+                    <ActionIcon
+                      aria-label={`Remove the options of ${field.name}`}
+                      onClick={() => setFields(fields.filter((_, index) => index !== at))}
+                    >
+                      <Icon name="close" size={13} />
+                    </ActionIcon>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+        {problem && (
+          <div className={styles.problem} role="alert">
+            <Icon name="warning" size={15} />
+            <span>{problem}</span>
+          </div>
+        )}
+        <div className={styles.buttons}>
+          <Button leftSection={<Icon name="save" size={14} />} onClick={save} disabled={!isSaveable} loading={saving.isPending}>
+            {isNew ? "Create" : "Save"}
+          </Button>
+          <Button
+            variant="default"
+            leftSection={<Icon name="start" size={13} />}
+            onClick={() => trying.mutate()}
+            loading={trying.isPending}
+          >
+            Test on {TRIED_COUNT} documents
+          </Button>
+          {!isNew && isDirty && (
+            <span className={styles.hint}>The present index answers until the changed one has everything.</span>
+          )}
+        </div>
+      </div>
+      {trying.data && <Tried result={trying.data} close={() => trying.reset()} />}
+    </div>
+  );
+}
+
+/** Maps in JavaScript are calls of `map`. */
+function languageOf(code: string): Language {
+  return /\b(map|groupBy)\s*\(|=>\s*[({]/.test(code) && !/\bselect\s+new\b/.test(code) ? "javascript" : "csharp";
+}
+
+function Code({
+  title,
+  value,
+  onChange,
+  onSave,
+  remove,
+}: {
+  title: string;
+  value: string;
+  onChange: (value: string) => void;
+  onSave: () => void;
+  remove?: (() => void) | undefined;
+}) {
+  const language = languageOf(value);
+  return (
+    <section className={styles.code} aria-label={title}>
+      <header className={styles.codeHead}>
+        <h2>{title}</h2>
+        <span className="soft">{language === "javascript" ? "JavaScript" : "C# (LINQ)"}</span>
+        {remove && (
+          <ActionIcon size="sm" aria-label={`Remove ${title}`} onClick={remove} style={{ marginLeft: "auto" }}>
+            <Icon name="close" size={13} />
+          </ActionIcon>
+        )}
+      </header>
+      <Editor key={language} label={title} language={language} value={value} onChange={onChange} onSave={onSave} isFitted />
+    </section>
+  );
+}
+
+function Automatic({ definition }: { definition: api.Definition }) {
+  return (
+    <div className={styles.editor}>
+      <div className={styles.form}>
+        <p className="soft">A query made this index, and other queries widen it. It cannot be edited.</p>
+        <table className={styles.fields}>
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">Indexing</th>
+            </tr>
+          </thead>
+          <tbody>
+            {Object.entries(definition.Fields ?? {}).map(([field, options]) => (
+              <tr key={field}>
+                <td>{field}</td>
+                <td>{options.Indexing ?? "Default"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}

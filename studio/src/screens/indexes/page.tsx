@@ -1,0 +1,325 @@
+// The indexes of a database: how each does, and switching it.
+import { ActionIcon, Button, Menu, TextInput } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import * as api from "../../api/indexes";
+import { ago, count, counted } from "../../format/format";
+import { Confirm, type Question } from "../../shell/Confirm";
+import { Screen } from "../../shell/Screen";
+import { Empty, Failed, Loading } from "../../shell/states";
+import { failed, told } from "../../shell/toasts";
+import { Icon } from "../../theme/icons";
+import { arranged, kindOf, progressOf, REPLACEMENT, stateOf } from "./state";
+import styles from "./indexes.module.css";
+
+const route = getRouteApi("/databases/$database/indexes");
+
+/** How often states are asked for, in ms: more often while something is built. */
+const POLL_MS = 3000;
+const BUILDING_POLL_MS = 700;
+const FILTER_FROM_COUNT = 8;
+
+export function Indexes() {
+  const { database } = route.useParams();
+  const navigate = useNavigate();
+  const [filter, setFilter] = useState("");
+  const [question, ask] = useState<Question>();
+  const { data, error, refetch } = useQuery({
+    queryKey: ["indexes", database],
+    queryFn: ({ signal }) => api.statistics(database, signal),
+    refetchInterval: (query) => (query.state.data?.some((index) => progressOf(index) < 1) ? BUILDING_POLL_MS : POLL_MS),
+  });
+  const newIndex = (
+    <Button
+      leftSection={<Icon name="plus" size={14} />}
+      onClick={() => void navigate({ to: "/databases/$database/index", params: { database }, search: {} })}
+    >
+      New index
+    </Button>
+  );
+  const shown = data && arranged(data).filter((index) => index.Name.toLowerCase().includes(filter.trim().toLowerCase()));
+  const staleCount = data?.filter((index) => index.IsStale).length ?? 0;
+  return (
+    <Screen
+      title="Indexes"
+      about={
+        data && (
+          <span className="number">
+            {counted(data.length, "index", "indexes")}
+            {staleCount > 0 && ` · ${count(staleCount)} stale`}
+          </span>
+        )
+      }
+      actions={
+        <>
+          {data && data.length >= FILTER_FROM_COUNT && (
+            <TextInput
+              placeholder="Filter by name"
+              aria-label="Filter indexes by name"
+              leftSection={<Icon name="search" size={13} />}
+              value={filter}
+              onChange={(event) => setFilter(event.currentTarget.value)}
+            />
+          )}
+          {newIndex}
+        </>
+      }
+    >
+      {data === undefined ? (
+        error ? (
+          <Failed what="The indexes cannot be read" error={error} retry={() => void refetch()} />
+        ) : (
+          <Loading what="indexes" />
+        )
+      ) : data.length === 0 ? (
+        <Empty icon="index" title="No index yet" action={newIndex}>
+          Queries make the indexes that they need. One of your own can compute, group, and search in texts.
+        </Empty>
+      ) : (
+        <div className={styles.scroll}>
+          <table className={styles.table}>
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">State</th>
+                <th scope="col" className={styles.right}>
+                  Entries
+                </th>
+                <th scope="col" className={styles.right}>
+                  Errors
+                </th>
+                <th scope="col">Last indexed</th>
+                <th scope="col">Last queried</th>
+                <th scope="col">
+                  <span className={styles.hidden}>Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown?.map((index) => (
+                <Row key={index.Name} database={database} index={index} ask={ask} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <Confirm question={question} close={() => ask(undefined)} />
+    </Screen>
+  );
+}
+
+function Row({ database, index, ask }: { database: string; index: api.Statistics; ask: (question: Question) => void }) {
+  const requests = useQueryClient();
+  const isReplacement = index.Name.startsWith(REPLACEMENT);
+  const state = stateOf(index);
+  const progress = progressOf(index);
+  return (
+    <tr data-replacement={isReplacement || undefined}>
+      <th scope="row" className={styles.name}>
+        {isReplacement ? (
+          <span className={styles.replacement}>
+            <Icon name="refresh" size={13} /> Being built to replace it
+          </span>
+        ) : (
+          <Link to="/databases/$database/index" params={{ database }} search={{ name: index.Name }}>
+            {index.Name}
+          </Link>
+        )}
+        <span className={styles.kind}>
+          {kindOf(index.Type)} of {Object.keys(index.Collections).join(", ") || "all documents"}
+          {index.Priority !== "Normal" && ` · ${index.Priority.toLowerCase()} priority`}
+          {index.LockMode !== "Unlock" && (
+            <span className={styles.locked}>
+              <Icon name="lock" size={11} /> locked
+            </span>
+          )}
+        </span>
+      </th>
+      <td>
+        <span className={styles.badge} data-tone={state.tone}>
+          {state.label}
+        </span>
+        {progress < 1 && (
+          <span
+            className={styles.progress}
+            role="progressbar"
+            aria-label={`Building ${index.Name}`}
+            aria-valuemin={0}
+            aria-valuemax={100}
+            aria-valuenow={Math.floor(progress * 100)}
+          >
+            <i style={{ width: `${progress * 100}%` }} />
+          </span>
+        )}
+      </td>
+      <td className={`${styles.right} number`}>{count(index.EntriesCount)}</td>
+      <td className={`${styles.right} number`}>
+        {index.ErrorsCount > 0 ? (
+          <Link
+            className={styles.errors!}
+            to="/databases/$database/index"
+            params={{ database }}
+            search={{ name: index.Name, tab: "errors" }}
+          >
+            {count(index.ErrorsCount)}
+          </Link>
+        ) : (
+          <span className="soft">0</span>
+        )}
+      </td>
+      <td className="number">{since(index.LastIndexingTime)}</td>
+      <td className="number">{since(index.LastQueryingTime)}</td>
+      <td className={styles.right}>
+        <IndexMenu
+          database={database}
+          index={index}
+          ask={ask}
+          changed={() => requests.invalidateQueries({ queryKey: ["indexes", database] })}
+        />
+      </td>
+    </tr>
+  );
+}
+
+/** Times are those since the server started: before that it may well have been. */
+function since(date: string) {
+  const text = ago(date);
+  return text === "never" ? (
+    <span className="soft" title="Not since the server started">
+      –
+    </span>
+  ) : (
+    text
+  );
+}
+
+/** What can be done with an index. */
+export function IndexMenu({
+  database,
+  index,
+  ask,
+  changed,
+}: {
+  database: string;
+  index: api.Statistics;
+  ask: (question: Question) => void;
+  changed: (isDeleted: boolean) => unknown;
+}) {
+  const name = index.Name;
+  const isReplacement = name.startsWith(REPLACEMENT);
+  const isAutomatic = index.Type.startsWith("Auto");
+  const act = (what: string, action: () => Promise<unknown>, isDeleted = false) =>
+    action().then(
+      () => (told(`${name} ${what}`), changed(isDeleted)),
+      (error: unknown) => failed(`${name} was not ${what}`, error),
+    );
+  const isPaused = index.Status === "Paused";
+  const isDisabled = index.State === "Disabled";
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon aria-label={`Actions for ${name}`}>
+          <Icon name="dots" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {isReplacement ? (
+          <Menu.Item
+            leftSection={<Icon name="check" size={14} />}
+            onClick={() => void act("swapped in", () => api.replace(database, name.slice(REPLACEMENT.length)))}
+          >
+            Use it now
+          </Menu.Item>
+        ) : (
+          <>
+            {!isDisabled && (
+              <Menu.Item
+                leftSection={<Icon name={isPaused ? "start" : "pause"} size={14} />}
+                onClick={() =>
+                  void act(isPaused ? "resumed" : "paused", () => api.control(database, name, isPaused ? "start" : "stop"))
+                }
+              >
+                {isPaused ? "Resume" : "Pause until restart"}
+              </Menu.Item>
+            )}
+            <Menu.Item
+              leftSection={<Icon name="power" size={14} />}
+              onClick={() =>
+                void act(isDisabled ? "enabled" : "disabled", () => api.control(database, name, isDisabled ? "enable" : "disable"))
+              }
+            >
+              {isDisabled ? "Enable" : "Disable"}
+            </Menu.Item>
+            <Menu.Item
+              leftSection={<Icon name="refresh" size={14} />}
+              onClick={() =>
+                ask({
+                  title: `Build ${name} anew?`,
+                  text: "All of its entries are thrown away and made again. Until then queries on it find less.",
+                  action: "Reset",
+                  run: () => act("reset", () => api.reset(database, name)),
+                })
+              }
+            >
+              Reset…
+            </Menu.Item>
+            <Menu.Divider />
+            <Menu.Label>Priority</Menu.Label>
+            {(["Low", "Normal", "High"] as const).map((priority) => (
+              <Menu.Item
+                key={priority}
+                role="menuitemradio"
+                aria-checked={index.Priority === priority}
+                rightSection={index.Priority === priority && <Icon name="check" size={14} />}
+                onClick={() =>
+                  void act(`given ${priority.toLowerCase()} priority`, () => api.setPriority(database, name, priority))
+                }
+              >
+                {priority}
+              </Menu.Item>
+            ))}
+            {!isAutomatic && (
+              <>
+                <Menu.Divider />
+                <Menu.Label>Changes of the definition</Menu.Label>
+                {LOCKS.map(({ mode, label }) => (
+                  <Menu.Item
+                    key={mode}
+                    role="menuitemradio"
+                    aria-checked={index.LockMode === mode}
+                    rightSection={index.LockMode === mode && <Icon name="check" size={14} />}
+                    onClick={() => void act(mode === "Unlock" ? "unlocked" : "locked", () => api.setLock(database, name, mode))}
+                  >
+                    {label}
+                  </Menu.Item>
+                ))}
+              </>
+            )}
+          </>
+        )}
+        <Menu.Divider />
+        <Menu.Item
+          color="red"
+          leftSection={<Icon name="trash" size={14} />}
+          onClick={() =>
+            ask({
+              title: isReplacement ? "Give up building it?" : `Delete ${name}?`,
+              text: isReplacement ? "The present index stays as it is." : "Queries that need it fail, or make one of their own.",
+              action: "Delete",
+              run: () => act("deleted", () => api.remove(database, name), true),
+            })
+          }
+        >
+          Delete…
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+const LOCKS: { mode: api.LockMode; label: string }[] = [
+  { mode: "Unlock", label: "Taken" },
+  { mode: "LockedIgnore", label: "Ignored" },
+  { mode: "LockedError", label: "Refused" },
+];

@@ -1,0 +1,41 @@
+// What the statistics of an index mean to people.
+import type { Statistics } from "../../api/indexes";
+
+/** A changed definition is built under this name until it replaces the old one. */
+export const REPLACEMENT = "ReplacementOf/";
+
+export type Tone = "good" | "busy" | "warn" | "bad" | "quiet";
+
+export function stateOf(index: Statistics): { label: string; tone: Tone } {
+  if (index.State === "Error") return { label: "Failed", tone: "bad" };
+  if (index.State === "Disabled") return { label: "Disabled", tone: "quiet" };
+  if (index.Status === "Paused") return { label: index.IsStale ? "Paused, stale" : "Paused", tone: "warn" };
+  if (index.IsStale) return { label: "Stale", tone: "busy" };
+  return { label: "Up to date", tone: "good" };
+}
+
+/** How far it is with what there is to index: 1 when it has all. Etags stand for documents. */
+export function progressOf(index: Statistics): number {
+  if (!index.IsStale || index.State === "Error" || index.State === "Disabled" || index.Status === "Paused") return 1;
+  let [done, lag] = [0, 0];
+  for (const source of Object.values(index.Collections)) {
+    done += source.LastProcessedDocumentEtag;
+    lag += source.DocumentLag;
+  }
+  return lag === 0 ? 1 : done / (done + lag);
+}
+
+/** By name; what is built to replace an index comes right behind it. */
+export function arranged(indexes: readonly Statistics[]): Statistics[] {
+  const key = (index: Statistics) =>
+    index.Name.startsWith(REPLACEMENT) ? `${index.Name.slice(REPLACEMENT.length)}\u0000` : index.Name;
+  return [...indexes].sort((a, b) => key(a).localeCompare(key(b)) || a.Name.length - b.Name.length);
+}
+
+/** `AutoMapReduce` in words. */
+export function kindOf(type: string): string {
+  const by = type.startsWith("Auto") ? "automatic " : type.startsWith("JavaScript") ? "JavaScript " : "";
+  const what = type.endsWith("MapReduce") ? "map-reduce" : "map";
+  const kind = `${by}${what}`;
+  return kind.charAt(0).toUpperCase() + kind.slice(1);
+}

@@ -1,0 +1,116 @@
+// What goes on in the background of a database, and what went on lately.
+import { Button } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { kill, list, type Operation } from "../../api/operations";
+import { count, counted, dateTime, duration } from "../../format/format";
+import { Screen } from "../../shell/Screen";
+import { Empty, Failed, Loading } from "../../shell/states";
+import { failed } from "../../shell/toasts";
+import { Icon } from "../../theme/icons";
+import tables from "../indexes/indexes.module.css";
+
+const route = getRouteApi("/databases/$database/operations");
+
+const POLL_MS = 1000;
+
+export function Operations() {
+  const { database } = route.useParams();
+  const { data, error, refetch } = useQuery({
+    queryKey: ["operations", database],
+    queryFn: ({ signal }) => list(database, signal),
+    refetchInterval: POLL_MS,
+  });
+  const runningCount = data?.filter((operation) => operation.State.Status === "InProgress").length ?? 0;
+  return (
+    <Screen title="Operations" about={data && <span className="number">{`${counted(runningCount, "operation")} under way`}</span>}>
+      {!data ? (
+        error ? (
+          <Failed what="The operations cannot be read" error={error} retry={() => void refetch()} />
+        ) : (
+          <Loading what="operations" />
+        )
+      ) : data.length === 0 ? (
+        <Empty icon="operations" title="Nothing goes on">
+          Bulk inserts, and patches and deletions by query, are listed here while they run and for a while after.
+        </Empty>
+      ) : (
+        <div className={tables.scroll}>
+          <table className={tables.table}>
+            <thead>
+              <tr>
+                <th scope="col">Operation</th>
+                <th scope="col">State</th>
+                <th scope="col">Began</th>
+                <th scope="col">Took</th>
+                <th scope="col">
+                  <span className={tables.hidden}>Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.map((operation) => (
+                <Row key={operation.Id} database={database} operation={operation} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Screen>
+  );
+}
+
+const STATES = {
+  InProgress: { label: "Under way", tone: "busy" },
+  Completed: { label: "Done", tone: "good" },
+  Faulted: { label: "Failed", tone: "bad" },
+  Canceled: { label: "Stopped", tone: "warn" },
+} as const;
+
+function Row({ database, operation }: { database: string; operation: Operation }) {
+  const requests = useQueryClient();
+  const { Status, Progress, Result } = operation.State;
+  const part = Progress && Progress.Total > 0 ? Progress.Processed / Progress.Total : undefined;
+  const took = (operation.EndTime ? Date.parse(operation.EndTime) : Date.now()) - Date.parse(operation.StartTime);
+  const stop = () =>
+    kill(database, operation.Id).then(
+      () => requests.invalidateQueries({ queryKey: ["operations", database] }),
+      (error: unknown) => failed("It was not stopped", error),
+    );
+  return (
+    <tr>
+      <th scope="row" className={tables.name}>
+        <b>{operation.Description}</b>
+        <span className={tables.kind}>
+          {Status === "InProgress" && Progress
+            ? `${count(Progress.Processed)}${Progress.Total > 0 ? ` of ${count(Progress.Total)}` : ""} documents`
+            : (Result?.Message ?? `number ${operation.Id}`)}
+        </span>
+      </th>
+      <td>
+        <span className={tables.badge} data-tone={STATES[Status].tone}>
+          {STATES[Status].label}
+        </span>
+        {Status === "InProgress" && part !== undefined && (
+          <span
+            className={tables.progress}
+            role="progressbar"
+            aria-label={operation.Description}
+            aria-valuenow={Math.floor(part * 100)}
+          >
+            <i style={{ width: `${part * 100}%` }} />
+          </span>
+        )}
+      </td>
+      <td className="number">{dateTime(operation.StartTime)}</td>
+      <td className="number">{duration(Math.max(0, took))}</td>
+      <td className={tables.right}>
+        {Status === "InProgress" && (
+          <Button variant="default" leftSection={<Icon name="stop" size={12} />} onClick={() => void stop()}>
+            Stop
+          </Button>
+        )}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,106 @@
+// How a query runs: its operators as a tree, each with what it expected, gave and took; and where the time went.
+import { useQuery } from "@tanstack/react-query";
+import { explain, run, type PlanStep, type Timings } from "../../api/queries";
+import { count, duration } from "../../format/format";
+import { Failed, Loading } from "../../shell/states";
+import { isPatch, reasonOf } from "./text";
+import type { Submitted } from "./Results";
+import styles from "./query.module.css";
+
+export function Plan({ database, submitted }: { database: string; submitted: Submitted }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ["plan", database, submitted],
+    queryFn: ({ signal }) => explain(database, submitted, signal),
+    staleTime: Infinity,
+    gcTime: 0,
+    retry: false,
+  });
+  const { data: timings } = useQuery({
+    queryKey: ["timings", database, submitted],
+    queryFn: async ({ signal }) =>
+      (await run(database, { ...submitted, text: `${submitted.text}\ninclude timings()`, pageSize: 100 }, signal)).timings ?? null,
+    // Where the query has an `include` or a limit of its own there is no place for another one.
+    enabled: !/\b(include|limit|filter_limit)\b/i.test(submitted.text) && !isPatch(submitted.text),
+    staleTime: Infinity,
+    gcTime: 0,
+    retry: false,
+  });
+  if (error)
+    return <Failed what="There is no plan for this query" error={new Error(reasonOf(error))} retry={() => void refetch()} />;
+  if (!data) return <Loading what="the plan" />;
+  const total = Math.max(1, data.plan.Microseconds ?? 1);
+  return (
+    <div className={styles.plan}>
+      <section>
+        <h2 className={styles.planTitle}>
+          {data.index.startsWith("collection/") ? "Without an index" : data.index}{" "}
+          <span className="soft number">{micros(total)}</span>
+        </h2>
+        <div className={styles.planHead} aria-hidden="true">
+          <span>Operator</span>
+          <span>Expected</span>
+          <span>Gave</span>
+          <span>Time</span>
+        </div>
+        <ul className={styles.tree} role="tree" aria-label="Plan">
+          <Step step={data.plan} total={total} depth={0} />
+        </ul>
+      </section>
+      {timings && (
+        <section>
+          <h2 className={styles.planTitle}>Timings</h2>
+          <ul className={styles.timings}>
+            <TimingRow name="Whole" timing={timings} depth={0} />
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+function Step({ step, total, depth }: { step: PlanStep; total: number; depth: number }) {
+  const time = step.Microseconds ?? undefined;
+  return (
+    <li role="treeitem" aria-expanded={step.Children.length > 0 ? true : undefined} aria-selected="false">
+      <div className={styles.step}>
+        <span className={styles.operator} style={{ paddingLeft: depth * 20 }}>
+          <b>{step.Operator}</b>
+          {step.Field && <span className={styles.field}>{step.Field}</span>}
+          {step.Argument && <code className="cut">{step.Argument}</code>}
+          {step.Omitted ? <span className="soft">{`${count(step.Omitted)} more below`}</span> : null}
+        </span>
+        <span className="number soft">{step.Estimate == null ? "–" : count(step.Estimate)}</span>
+        <span className="number">{step.Rows == null ? "–" : count(step.Rows)}</span>
+        <span className={styles.time}>
+          <i style={{ width: `${time === undefined ? 0 : Math.min(100, (time / total) * 100)}%` }} />
+          <span className="number">{time === undefined ? "–" : micros(time)}</span>
+        </span>
+      </div>
+      {step.Children.length > 0 && (
+        <ul role="group" className={styles.tree}>
+          {step.Children.map((child, index) => (
+            <Step key={index} step={child} total={total} depth={depth + 1} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function TimingRow({ name, timing, depth }: { name: string; timing: Timings; depth: number }) {
+  return (
+    <>
+      <li className={styles.timing} style={{ paddingLeft: depth * 20 }}>
+        <span>{name}</span>
+        <span className="number soft">{duration(timing.DurationInMs)}</span>
+      </li>
+      {Object.entries(timing.Timings ?? {}).map(([below, inner]) => (
+        <TimingRow key={below} name={below} timing={inner} depth={depth + 1} />
+      ))}
+    </>
+  );
+}
+
+function micros(time: number): string {
+  return time < 1000 ? `${count(time)} µs` : duration(time / 1000);
+}

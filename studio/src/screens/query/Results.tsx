@@ -1,0 +1,198 @@
+// What a query gave: numbers about it, and the results in the form that is chosen.
+import { Button, Menu, SegmentedControl } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { run, type Answer } from "../../api/queries";
+import { Editor } from "../../editor/Editor";
+import { count, counted, duration } from "../../format/format";
+import { columnsFor, ID, type Column } from "../../grid/columns";
+import { ColumnsMenu } from "../../grid/ColumnsMenu";
+import { Grid } from "../../grid/Grid";
+import { PAGE_COUNT, usePages } from "../../grid/pages";
+import { pretty } from "../../json/scan";
+import { useRemembered } from "../../shell/remembered";
+import { Empty, Failed, Loading } from "../../shell/states";
+import { failed, told } from "../../shell/toasts";
+import { Icon } from "../../theme/icons";
+import { exported } from "./exported";
+import { Facets, facetsOf, Suggestions, suggestionsOf } from "./Facets";
+import { Plan } from "./Plan";
+import { pointsOf } from "./points";
+import styles from "./query.module.css";
+
+const MapView = lazy(() => import("./MapView"));
+
+export type Submitted = { text: string; parameters: Record<string, unknown>; run: number };
+
+type Form = "table" | "json" | "map" | "plan" | "facets" | "suggestions";
+
+const NO_COLUMNS: Column[] = [];
+
+export function Results({
+  database,
+  submitted,
+  onError,
+}: {
+  database: string;
+  submitted: Submitted;
+  onError: (error: unknown, text: string) => void;
+}) {
+  const { data, error, isFetching } = useQuery({
+    queryKey: ["answer", database, submitted],
+    queryFn: ({ signal }) => run(database, { ...submitted, pageSize: PAGE_COUNT }, signal),
+    // What was run is what is shown, until it is run again.
+    staleTime: Infinity,
+    gcTime: 0,
+    retry: false,
+    refetchOnWindowFocus: false,
+  });
+  useEffect(() => {
+    if (error) onError(error, submitted.text);
+  }, [error, onError, submitted.text]);
+  if (error) return null;
+  if (!data || isFetching) return <Loading what="results" />;
+  return <Answered database={database} submitted={submitted} answer={data} />;
+}
+
+function Answered({ database, submitted, answer }: { database: string; submitted: Submitted; answer: Answer }) {
+  const [wanted, setForm] = useState<Form>();
+  const facets = useMemo(() => facetsOf(answer.results), [answer]);
+  const suggestions = useMemo(() => suggestionsOf(answer.results), [answer]);
+  const hasPoints = useMemo(() => pointsOf(answer.results.slice(0, 20)).length > 0, [answer]);
+  const usual: Form = facets ? "facets" : suggestions ? "suggestions" : "table";
+  const form = wanted ?? usual;
+  const forms: { value: Form; label: string }[] = [
+    ...(facets ? [{ value: "facets" as const, label: "Facets" }] : []),
+    ...(suggestions ? [{ value: "suggestions" as const, label: "Suggestions" }] : []),
+    { value: "table", label: "Table" },
+    { value: "json", label: "JSON" },
+    ...(hasPoints ? [{ value: "map" as const, label: "Map" }] : []),
+    ...(/^\s*explain\b/i.test(submitted.text) ? [] : [{ value: "plan" as const, label: "Plan" }]),
+  ];
+  const isOfIndex = !answer.index.startsWith("collection/") && answer.index !== "AllDocs";
+  return (
+    <section className={styles.results} aria-label="Results">
+      <div className={styles.bar}>
+        <SegmentedControl size="xs" aria-label="Form of the results" data={forms} value={form} onChange={setForm} />
+        <span className={`${styles.about} number`} role="status">
+          {`${counted(answer.total, "result")} in ${duration(answer.durationMs)}`}
+          {" · "}
+          {isOfIndex ? `index ${answer.index}` : "no index needed"}
+          {answer.isStale && <span className={styles.stale}>stale</span>}
+        </span>
+        <Export database={database} submitted={submitted} total={answer.total} />
+      </div>
+      {form === "facets" && facets && <Facets facets={facets} />}
+      {form === "suggestions" && suggestions && <Suggestions suggestions={suggestions} />}
+      {form === "table" && <Table database={database} submitted={submitted} answer={answer} />}
+      {form === "json" && <Json answer={answer} />}
+      {form === "map" && (
+        <Suspense fallback={<Loading what="the map" />}>
+          <MapView database={database} submitted={submitted} total={answer.total} />
+        </Suspense>
+      )}
+      {form === "plan" && <Plan database={database} submitted={submitted} />}
+    </section>
+  );
+}
+
+function Table({ database, submitted, answer }: { database: string; submitted: Submitted; answer: Answer }) {
+  const navigate = useNavigate();
+  const pages = usePages(
+    ["rows", database, submitted],
+    async (start, pageSize, signal) => (await run(database, { ...submitted, start, pageSize }, signal)).results,
+    answer.results,
+  );
+  const hasId = answer.results.some((row) => row["@metadata"]?.["@id"] !== undefined);
+  // Results of the same form keep their columns.
+  const shape = useMemo(
+    () =>
+      Object.keys(answer.results[0] ?? {})
+        .sort()
+        .join(",")
+        .slice(0, 200),
+    [answer],
+  );
+  const [kept, setKept] = useRemembered<Column[]>(`columns.${database}.query.${shape}`, NO_COLUMNS);
+  const columns = useMemo(() => columnsFor(answer.results, kept, hasId), [answer, kept, hasId]);
+  const toDocument = (id: string) => ({ to: "/databases/$database/document", params: { database }, search: { id } }) as const;
+  if (answer.total === 0 || answer.results.length === 0) {
+    return (
+      <Empty icon="search" title="Nothing was found">
+        The query ran, and no document fits.
+      </Empty>
+    );
+  }
+  if (pages.error) return <Failed what="More results cannot be read" error={pages.error} retry={pages.retry} />;
+  return (
+    <>
+      <div className={styles.tableTools}>
+        <ColumnsMenu columns={columns} setColumns={setKept} reset={() => setKept(NO_COLUMNS)} />
+      </div>
+      <Grid
+        label="Results"
+        rowCount={answer.results.length < PAGE_COUNT ? answer.results.length : answer.total}
+        rowAt={pages.rowAt}
+        columns={columns}
+        setColumns={setKept}
+        onSeen={pages.onSeen}
+        resetKey={`${submitted.run}`}
+        onOpen={(row) => {
+          const id = (row["@metadata"] as Record<string, unknown> | undefined)?.[ID];
+          if (typeof id === "string") void navigate(toDocument(id));
+        }}
+        linkOf={(_, id) => (
+          <Link {...toDocument(id)} className="cut" tabIndex={-1} title={id}>
+            {id}
+          </Link>
+        )}
+      />
+    </>
+  );
+}
+
+function Json({ answer }: { answer: Answer }) {
+  const text = useMemo(() => pretty(`[${answer.texts.join(",")}]`), [answer]);
+  return (
+    <>
+      {answer.total > answer.texts.length && (
+        <p className={styles.note}>{`The first ${count(answer.texts.length)} of ${count(answer.total)}. An export has all.`}</p>
+      )}
+      <Editor label="Results as JSON" language="json" value={text} isReadOnly />
+    </>
+  );
+}
+
+function Export({ database, submitted, total }: { database: string; submitted: Submitted; total: number }) {
+  const [done, setDone] = useState<number>();
+  const save = async (format: "csv" | "json") => {
+    setDone(0);
+    try {
+      const { isWhole } = await exported(database, submitted, format, setDone);
+      told(isWhole ? "Exported" : "Exported as far as an export goes; the rest is left out");
+    } catch (error) {
+      failed("Not exported", error);
+    } finally {
+      setDone(undefined);
+    }
+  };
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button
+          variant="default"
+          style={{ marginLeft: "auto" }}
+          leftSection={<Icon name="download" size={14} />}
+          disabled={done !== undefined || total === 0}
+        >
+          {done === undefined ? "Export" : `${count(done)} of ${count(total)}`}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => void save("csv")}>CSV</Menu.Item>
+        <Menu.Item onClick={() => void save("json")}>JSON, with all digits</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

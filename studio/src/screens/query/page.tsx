@@ -1,0 +1,274 @@
+// Queries: an editor of RQL, and what it gives as table, JSON, map and plan.
+import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useCallback, useMemo, useRef, useState } from "react";
+import { collections } from "../../api/documents";
+import { definitions } from "../../api/indexes";
+import { ofCollection, patchFound, removeFound, run } from "../../api/queries";
+import { Editor } from "../../editor/Editor";
+import { counted } from "../../format/format";
+import { pathsOf } from "../../grid/columns";
+import { JsonError, scan } from "../../json/scan";
+import { Confirm, type Question } from "../../shell/Confirm";
+import { useRemembered } from "../../shell/remembered";
+import { Running, type RunningOperation } from "../../shell/Running";
+import { Screen } from "../../shell/Screen";
+import { Empty } from "../../shell/states";
+import { failed } from "../../shell/toasts";
+import { Icon } from "../../theme/icons";
+import { completion } from "./completion";
+import { Kept, remember, type KeptQuery } from "./Kept";
+import { Results, type Submitted } from "./Results";
+import { findingPart, isPatch, mistakeOf, quotedIfNeeded, reasonOf } from "./text";
+import styles from "./query.module.css";
+
+const route = getRouteApi("/databases/$database/query");
+
+/** Documents whose fields are offered. */
+const SAMPLE_COUNT = 25;
+const NO_KEPT: KeptQuery[] = [];
+
+export function QueryScreen() {
+  const { database } = route.useParams();
+  const { q, p } = route.useSearch();
+  return <QueryEditor key={database} database={database} initial={q} initialParameters={p} />;
+}
+
+function QueryEditor({
+  database,
+  initial,
+  initialParameters,
+}: {
+  database: string;
+  initial: string | undefined;
+  initialParameters: string | undefined;
+}) {
+  const navigate = useNavigate();
+  const requests = useQueryClient();
+  const [recent, setRecent] = useRemembered<KeptQuery[]>(`queries.${database}`, NO_KEPT);
+  const [text, setText] = useState(initial ?? recent[0]?.text ?? "");
+  const [parameters, setParameters] = useState(initialParameters ?? "");
+  const [hasParameters, setHasParameters] = useState(initialParameters !== undefined);
+  const [submitted, setSubmitted] = useState<Submitted | undefined>(
+    initial === undefined || isPatch(initial) ? undefined : submit(initial, initialParameters ?? ""),
+  );
+  const [problem, setProblem] = useState<{ error: unknown; text: string }>();
+  const [question, ask] = useState<Question>();
+  const [running, setRunning] = useState<RunningOperation>();
+  const runs = useRef(0);
+
+  const { data: found } = useQuery({ queryKey: ["collections", database], queryFn: ({ signal }) => collections(database, signal) });
+  const { data: indexes } = useQuery({
+    queryKey: ["definitions", database],
+    queryFn: ({ signal }) => definitions(database, signal),
+  });
+  const complete = useMemo(
+    () =>
+      completion({
+        collections: found?.collections.map(({ name }) => name) ?? [],
+        indexes: indexes?.map(({ Name }) => Name) ?? [],
+        fieldsOf: (collection) =>
+          requests.fetchQuery({
+            queryKey: ["fields", database, collection.toLowerCase()],
+            queryFn: async () => pathsOf(await ofCollection(database, collection, 0, SAMPLE_COUNT)),
+            staleTime: 60_000,
+          }),
+      }),
+    [found, indexes, database, requests],
+  );
+
+  /** The parameters as they were typed, or undefined if they are no object; then it is said. */
+  const readParameters = (): Record<string, unknown> | undefined => {
+    try {
+      return parsed(parameters);
+    } catch (error) {
+      setProblem({
+        error: new Error(`The parameters are no JSON object: ${error instanceof Error ? error.message : String(error)}`),
+        text,
+      });
+      return undefined;
+    }
+  };
+  const runNow = () => {
+    if (text.trim() === "" || readParameters() === undefined) return;
+    setProblem(undefined);
+    setRecent(remember(recent, text, parameters));
+    void navigate({
+      to: "/databases/$database/query",
+      params: { database },
+      search: { q: text, ...(parameters.trim() ? { p: parameters } : {}) },
+      replace: true,
+    });
+    if (isPatch(text)) return void askToChange("patch");
+    runs.current++;
+    setSubmitted({ ...submit(text, parameters), run: runs.current });
+  };
+  /** Counts what would be changed, and asks. */
+  const askToChange = async (what: "patch" | "delete") => {
+    const values = readParameters();
+    if (values === undefined) return;
+    try {
+      const preview = await run(database, { text: findingPart(text), parameters: values, pageSize: 5, isFresh: true });
+      const names = preview.results.map((result) => result["@metadata"]?.["@id"] ?? "?").join(", ");
+      const isPatching = what === "patch";
+      ask({
+        title: isPatching ? `Patch ${counted(preview.total, "document")}?` : `Delete ${counted(preview.total, "document")}?`,
+        text: (
+          <>
+            {preview.total > 0 && (
+              <p>
+                {preview.total > preview.results.length ? "The first of them: " : ""}
+                <b>{names}</b>
+              </p>
+            )}
+            <p>It goes on in the background, and cannot be taken back.</p>
+          </>
+        ),
+        action: isPatching ? "Patch" : "Delete",
+        typed: String(preview.total),
+        typedWhat: "the number of documents",
+        run: async () => {
+          try {
+            const started = isPatching ? await patchFound(database, text, values) : await removeFound(database, text, values);
+            setRunning({ database, id: started.OperationId, title: isPatching ? "Patching" : "Deleting" });
+          } catch (error) {
+            setProblem({ error, text });
+          }
+        },
+      });
+    } catch (error) {
+      setProblem({ error, text });
+    }
+  };
+  const onError = useCallback((error: unknown, of: string) => setProblem({ error, text: of }), []);
+  const mistake = useMemo(() => (problem && problem.text === text ? mistakeOf(problem.error) : undefined), [problem, text]);
+  const patching = isPatch(text);
+  return (
+    <Screen
+      title="Query"
+      about={database}
+      actions={
+        <>
+          <Kept
+            database={database}
+            recent={recent}
+            text={text}
+            parameters={parameters}
+            use={(kept) => {
+              setText(kept.text);
+              setParameters(kept.parameters);
+              setHasParameters(kept.parameters.trim() !== "");
+              setProblem(undefined);
+            }}
+          />
+          <Button variant="default" aria-pressed={hasParameters} onClick={() => setHasParameters(!hasParameters)}>
+            Parameters
+          </Button>
+          {!patching && (
+            <Menu position="bottom-end">
+              <Menu.Target>
+                <ActionIcon variant="default" size={30} aria-label="More actions">
+                  <Icon name="dots" size={14} />
+                </ActionIcon>
+              </Menu.Target>
+              <Menu.Dropdown>
+                <Menu.Item
+                  color="red"
+                  leftSection={<Icon name="trash" size={14} />}
+                  disabled={text.trim() === ""}
+                  onClick={() => void askToChange("delete").catch((error: unknown) => failed("Not deleted", error))}
+                >
+                  Delete what it finds…
+                </Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+          )}
+          <Tooltip label="Ctrl+Enter">
+            <Button
+              color={patching ? "red.8" : "rook"}
+              leftSection={<Icon name={patching ? "edit" : "start"} size={13} />}
+              onClick={runNow}
+              disabled={text.trim() === ""}
+            >
+              {patching ? "Patch…" : "Run"}
+            </Button>
+          </Tooltip>
+        </>
+      }
+    >
+      <div className={hasParameters ? `${styles.editors} ${styles.two}` : styles.editors}>
+        <Editor
+          label="Query in RQL"
+          language="rql"
+          value={text}
+          onChange={setText}
+          onRun={runNow}
+          complete={complete}
+          mistake={mistake}
+          isFocused
+        />
+        {hasParameters && (
+          <div className={styles.parameters}>
+            <Editor label="Parameters as JSON" language="json" value={parameters} onChange={setParameters} onRun={runNow} />
+            {parameters.trim() === "" && <p className={styles.hint}>{'{ "city": "Oslo" } for $city'}</p>}
+          </div>
+        )}
+      </div>
+      {problem && (
+        <div className={styles.problem} role="alert">
+          <Icon name="warning" size={15} />
+          <span>
+            {mistakeOf(problem.error) && (
+              <b className="number">{`Line ${mistakeOf(problem.error)!.line}, column ${mistakeOf(problem.error)!.column}: `}</b>
+            )}
+            {reasonOf(problem.error)}
+          </span>
+        </div>
+      )}
+      {submitted ? (
+        <Results key={`${submitted.text} ${submitted.run}`} database={database} submitted={submitted} onError={onError} />
+      ) : (
+        !problem && (
+          <Empty
+            icon="query"
+            title="Ask something"
+            action={
+              found?.collections[0] && (
+                <Button
+                  variant="default"
+                  onClick={() => setText(`from ${quotedIfNeeded(found.collections[0]!.name)}`)}
+                >{`from ${quotedIfNeeded(found.collections[0].name)}`}</Button>
+              )
+            }
+          >
+            Write a query in RQL and run it with Ctrl+Enter. Ctrl+Space completes names.
+          </Empty>
+        )
+      )}
+      <Confirm question={question} close={() => ask(undefined)} />
+      <Running
+        operation={running}
+        close={() => {
+          setRunning(undefined);
+          void requests.invalidateQueries();
+        }}
+      />
+    </Screen>
+  );
+}
+
+function submit(text: string, parameters: string): Submitted {
+  try {
+    return { text, parameters: parsed(parameters), run: 0 };
+  } catch {
+    return { text, parameters: {}, run: 0 };
+  }
+}
+
+function parsed(parameters: string): Record<string, unknown> {
+  if (parameters.trim() === "") return {};
+  const root = scan(parameters);
+  if (root.kind !== "object") throw new JsonError("an object in braces is due", 0, 1, 1);
+  return JSON.parse(parameters) as Record<string, unknown>;
+}

@@ -1,0 +1,32 @@
+import { expect, test, vi } from "vitest";
+
+vi.stubGlobal("location", new URL("http://localhost/studio/index.html"));
+const { bare, collectionOf, findingPart, isPatch, mistakeOf, quotedIfNeeded, reasonOf } = await import("./text");
+const { ApiError } = await import("../../api/http");
+
+test("strings and comments are no part of the language", () => {
+  expect(isPatch("from Users where Name = 'update {'")).toBe(false);
+  expect(isPatch("from Users // update {")).toBe(false);
+  expect(isPatch("from Users update { this.A = 1 }")).toBe(true);
+  expect(bare("a 'b''c' d")).toBe("a          d".slice(0, 3 - 1) + " ".repeat(6) + " d");
+});
+
+test("a patch is asked what it would change", () => {
+  expect(findingPart("from Users where A = 'update {' update { this.A = 1 }")).toBe("from Users where A = 'update {'");
+});
+
+test("the collection is known in each spelling", () => {
+  expect(
+    ["from Users", "FROM 'My Users' as u", 'from "x" where a', "from index 'A/B'", "declare function f() {}\nfrom Orders"].map(
+      collectionOf,
+    ),
+  ).toEqual(["Users", "My Users", "x", undefined, "Orders"]);
+  expect([quotedIfNeeded("Users"), quotedIfNeeded("My Users")]).toEqual(["Users", "'My Users'"]);
+});
+
+test("the place of a mistake is read from the server's words", () => {
+  const error = new ApiError(400, "ParseException", "1:19 Unable to parse\nQuery: from Orders where ");
+  expect(mistakeOf(error)).toEqual({ line: 1, column: 19, message: "Unable to parse" });
+  expect(reasonOf(error)).toBe("Unable to parse");
+  expect(mistakeOf(new Error("1:2 x"))).toBeUndefined();
+});

@@ -1,0 +1,75 @@
+// A question before what cannot be taken back. What is grave is confirmed by typing its name.
+import { Button, Modal, TextInput } from "@mantine/core";
+import { useState, type ReactNode } from "react";
+import styles from "./confirm.module.css";
+
+export type Question = {
+  title: string;
+  text: ReactNode;
+  /** What the button says and does. */
+  action: string;
+  /** What has to be typed, if anything. */
+  typed?: string;
+  /** What typing it means, as `the name of the database`. */
+  typedWhat?: string;
+  run: () => Promise<unknown> | unknown;
+};
+
+export function Confirm({ question, close }: { question: Question | undefined; close: () => void }) {
+  return (
+    <Modal opened={question !== undefined} onClose={close} title={question?.title} closeButtonProps={{ "aria-label": "Close" }}>
+      {question && <Body key={question.title} question={question} close={close} />}
+    </Modal>
+  );
+}
+
+function Body({ question, close }: { question: Question; close: () => void }) {
+  const [typed, setTyped] = useState("");
+  const [isRunning, setRunning] = useState(false);
+  const isReady = question.typed === undefined || typed === question.typed;
+  return (
+    <form
+      onSubmit={async (event) => {
+        event.preventDefault();
+        if (!isReady || isRunning) return;
+        setRunning(true);
+        try {
+          await question.run();
+        } finally {
+          setRunning(false);
+          close();
+        }
+      }}
+    >
+      <div className={styles.text}>{question.text}</div>
+      {question.typed !== undefined && (
+        <TextInput
+          data-autofocus
+          label={
+            <>
+              Type {question.typedWhat ?? "this"} to confirm: <code className={styles.typed}>{question.typed}</code>
+            </>
+          }
+          value={typed}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      )}
+      <div className={styles.buttons}>
+        <Button variant="default" onClick={close}>
+          Cancel
+        </Button>
+        <Button
+          type="submit"
+          color="red.8"
+          disabled={!isReady}
+          loading={isRunning}
+          data-autofocus={question.typed === undefined || undefined}
+        >
+          {question.action}
+        </Button>
+      </div>
+    </form>
+  );
+}

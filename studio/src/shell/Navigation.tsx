@@ -1,0 +1,153 @@
+// The side: where one can go, in which database one is, and how the server does.
+import { ActionIcon, Menu, Tooltip, UnstyledButton, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { version } from "../api/node";
+import { useQuery } from "@tanstack/react-query";
+import { count, rate } from "../format/format";
+import { Icon, Mark, type IconName } from "../theme/icons";
+import { lastDatabase } from "./lastDatabase";
+import { useLive, rates, ofDatabase } from "./live";
+import { SCREENS } from "./places";
+import styles from "./navigation.module.css";
+
+export function Navigation({ openPalette }: { openPalette: () => void }) {
+  const { database: current } = useParams({ strict: false }) as { database?: string };
+  const { data: live, isError } = useLive();
+  const navigate = useNavigate();
+  useEffect(() => {
+    if (current) lastDatabase.set(current);
+  }, [current]);
+
+  const names = live?.latest.Databases.map((database) => database.Name) ?? [];
+  const last = lastDatabase.get();
+  const database = current ?? (last && names.includes(last) ? last : undefined);
+  const counters = database === undefined ? undefined : ofDatabase(live?.latest, database);
+  const open = counters?.State === "Open" ? counters : undefined;
+
+  return (
+    <div className={styles.navigation}>
+      <div className={styles.brandRow}>
+        <Link to="/databases" className={styles.brand}>
+          <Mark size={26} />
+          <span>Rookery</span>
+        </Link>
+        <SchemeSwitch />
+      </div>
+      <UnstyledButton className={styles.jump} onClick={openPalette}>
+        <Icon name="search" size={14} />
+        <span>Jump to…</span>
+        <kbd className={styles.keys}>{navigator.userAgent.includes("Mac") ? "⌘K" : "Ctrl K"}</kbd>
+      </UnstyledButton>
+      <nav aria-label="Server" className={styles.group}>
+        <Item to="/databases" icon="database" exact label="Databases" count={names.length || undefined} />
+        <Item to="/about" icon="start" label="Get started" />
+      </nav>
+      {database !== undefined && (
+        <nav aria-label={`Database ${database}`} className={styles.group}>
+          <Menu width="target" position="bottom-start">
+            <Menu.Target>
+              <UnstyledButton className={styles.database} aria-label={`Database ${database}, choose another`}>
+                <span className={`${styles.dot} ${open ? styles.on : ""}`} />
+                <span className={`${styles.databaseName} cut`}>{database}</span>
+                <Icon name="down" size={14} />
+              </UnstyledButton>
+            </Menu.Target>
+            <Menu.Dropdown mah={360} style={{ overflow: "auto" }}>
+              {names.map((name) => (
+                <Menu.Item
+                  key={name}
+                  onClick={() => navigate({ to: "/databases/$database/documents", params: { database: name } })}
+                >
+                  {name}
+                </Menu.Item>
+              ))}
+            </Menu.Dropdown>
+          </Menu>
+          {SCREENS.map((screen) => (
+            <Item
+              key={screen.to}
+              to={screen.to}
+              database={database}
+              icon={screen.icon}
+              label={screen.label}
+              count={screen.count && open ? screen.count(open) : undefined}
+              alarm={screen.alarm && open ? screen.alarm(open) : undefined}
+            />
+          ))}
+        </nav>
+      )}
+      <Footer isLost={isError} requestRate={rates(live?.samples ?? [], (sample) => sample.Requests).at(-1)} />
+    </div>
+  );
+}
+
+function Item({
+  to,
+  database,
+  icon,
+  label,
+  count: number,
+  alarm,
+  exact = false,
+}: {
+  to: string;
+  database?: string;
+  icon: IconName;
+  label: string;
+  count?: number | undefined;
+  alarm?: string | undefined;
+  exact?: boolean;
+}) {
+  return (
+    <Link
+      to={to}
+      params={database === undefined ? {} : { database }}
+      search={{}}
+      className={styles.item}
+      activeProps={{ className: styles.active }}
+      activeOptions={{ exact, includeSearch: false }}
+    >
+      <Icon name={icon} />
+      <span className="cut">{label}</span>
+      {alarm && (
+        <span className={styles.alarm} title={alarm}>
+          <Icon name="warning" size={13} />
+        </span>
+      )}
+      {number !== undefined && <span className={`${styles.count} number`}>{count(number)}</span>}
+    </Link>
+  );
+}
+
+function SchemeSwitch() {
+  const { setColorScheme } = useMantineColorScheme();
+  const isDark = useComputedColorScheme("light", { getInitialValueInEffect: false }) === "dark";
+  const label = isDark ? "Switch to light" : "Switch to dark";
+  return (
+    <Tooltip label={label}>
+      <ActionIcon aria-label={label} onClick={() => setColorScheme(isDark ? "light" : "dark")}>
+        <Icon name={isDark ? "sun" : "moon"} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function Footer({ isLost, requestRate }: { isLost: boolean; requestRate: number | undefined }) {
+  const { data } = useQuery({ queryKey: ["version"], queryFn: version, staleTime: Infinity });
+  return (
+    <div className={styles.footer} role="status">
+      {isLost ? (
+        <span className={styles.lost}>
+          <Icon name="warning" size={14} />
+          The server does not answer
+        </span>
+      ) : (
+        <>
+          <span className="cut">{data?.server.replace("/", " ") ?? "Rookery"}</span>
+          {requestRate !== undefined && <span className="number">{rate(requestRate)} req/s</span>}
+        </>
+      )}
+    </div>
+  );
+}

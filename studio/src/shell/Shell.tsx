@@ -1,0 +1,91 @@
+// What surrounds all screens: navigation at the side, the command palette, and the place of the screen.
+import { ActionIcon, Drawer } from "@mantine/core";
+import { useDisclosure, useHotkeys, useMediaQuery } from "@mantine/hooks";
+import { Link, Outlet, useLocation, type ErrorComponentProps } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { Icon, Mark } from "../theme/icons";
+import { Navigation } from "./Navigation";
+import { Palette } from "./Palette";
+import { Screen } from "./Screen";
+import { Empty, Failed } from "./states";
+import styles from "./shell.module.css";
+
+export function Shell() {
+  const isNarrow = useMediaQuery("(max-width: 860px)") ?? false;
+  const [isDrawerOpen, drawer] = useDisclosure(false);
+  const [isPaletteOpen, palette] = useDisclosure(false);
+  const place = useLocation({ select: (location) => location.href });
+  useHotkeys([["mod+K", palette.open]], []);
+  const main = useRef<HTMLElement>(null);
+
+  useEffect(() => {
+    drawer.close();
+    // Its functions stay the same.
+  }, [place]);
+
+  const openPalette = () => {
+    drawer.close();
+    palette.open();
+  };
+  return (
+    <div className={isNarrow ? `${styles.shell} ${styles.isNarrow}` : styles.shell}>
+      <button type="button" className={styles.skip} onClick={() => main.current?.focus()}>
+        Skip to content
+      </button>
+      {isNarrow ? (
+        <>
+          <header className={styles.top}>
+            <ActionIcon aria-label="Open navigation" onClick={drawer.open}>
+              <Icon name="menu" size={18} />
+            </ActionIcon>
+            <Link to="/databases" className={styles.brand}>
+              <Mark size={22} />
+              Rookery
+            </Link>
+            <ActionIcon aria-label="Jump to…" onClick={palette.open} style={{ marginLeft: "auto" }}>
+              <Icon name="search" size={18} />
+            </ActionIcon>
+          </header>
+          <Drawer
+            opened={isDrawerOpen}
+            onClose={drawer.close}
+            size={260}
+            withCloseButton={false}
+            padding={0}
+            attributes={{ content: { "aria-label": "Navigation" } }}
+          >
+            <Navigation openPalette={openPalette} />
+          </Drawer>
+        </>
+      ) : (
+        <aside className={styles.side}>
+          <Navigation openPalette={openPalette} />
+        </aside>
+      )}
+      <main className={styles.main} ref={main} tabIndex={-1}>
+        <Outlet />
+      </main>
+      <Palette isOpen={isPaletteOpen} close={palette.close} />
+    </div>
+  );
+}
+
+/** An address that no screen has. */
+export function NotFound() {
+  return (
+    <Screen title="Not found">
+      <Empty icon="search" title="There is no such screen" action={<Link to="/databases">Go to the databases</Link>}>
+        The address may be of another version of the studio.
+      </Empty>
+    </Screen>
+  );
+}
+
+/** A bug in a screen: the others go on. */
+export function ScreenFailed({ error, reset }: ErrorComponentProps) {
+  return (
+    <Screen title="Something broke">
+      <Failed what="This screen met a bug" error={error} retry={reset} />
+    </Screen>
+  );
+}

@@ -1,0 +1,33 @@
+// The screens of a database, for the side and the palette. A screen that is not built does not stand here.
+import type { LiveDatabase } from "../api/node";
+import type { IconName } from "../theme/icons";
+
+export type Open = Extract<LiveDatabase, { State: "Open" }>;
+
+type Place = {
+  to: string;
+  label: string;
+  icon: IconName;
+  count?: (database: Open) => number | undefined;
+  /** Why somebody should look there. */
+  alarm?: (database: Open) => string | undefined;
+};
+
+export const SCREENS: readonly Place[] = [
+  { to: "/databases/$database/documents", label: "Documents", icon: "documents", count: (database) => database.Documents },
+  { to: "/databases/$database/query", label: "Query", icon: "query" },
+  {
+    to: "/databases/$database/indexes",
+    label: "Indexes",
+    icon: "index",
+    count: (database) => database.Indexes,
+    alarm: (database) => (database.IndexErrors > 0 ? "Some documents could not be indexed" : undefined),
+  },
+  { to: "/databases/$database/statistics", label: "Statistics", icon: "statistics" },
+  {
+    to: "/databases/$database/operations",
+    label: "Operations",
+    icon: "operations",
+    count: (database) => database.RunningOperations || undefined,
+  },
+];

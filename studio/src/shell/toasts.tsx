@@ -1,0 +1,60 @@
+// Short messages about what was done or failed, told to screen readers too.
+import { useSyncExternalStore } from "react";
+import { ActionIcon } from "@mantine/core";
+import { Icon } from "../theme/icons";
+import { messageOf } from "./states";
+import styles from "./toasts.module.css";
+
+type Toast = { id: number; kind: "good" | "bad"; text: string };
+
+/** Messages that are shown at most. */
+const SHOWN_MAX = 4;
+/** Good news goes by itself; what failed stays until it is closed. */
+const GOOD_MS = 4000;
+
+let toasts: readonly Toast[] = [];
+let lastId = 0;
+const listeners = new Set<() => void>();
+
+function set(next: readonly Toast[]) {
+  toasts = next;
+  for (const listener of listeners) listener();
+}
+
+function close(id: number) {
+  set(toasts.filter((toast) => toast.id !== id));
+}
+
+/** Says what was done. */
+export function told(text: string) {
+  const id = ++lastId;
+  set([...toasts, { id, kind: "good" as const, text }].slice(-SHOWN_MAX));
+  setTimeout(() => close(id), GOOD_MS);
+}
+
+/** Says what failed, and why. */
+export function failed(what: string, error: unknown) {
+  set([...toasts, { id: ++lastId, kind: "bad" as const, text: `${what}: ${messageOf(error)}` }].slice(-SHOWN_MAX));
+}
+
+export function Toasts() {
+  const shown = useSyncExternalStore(
+    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+    () => toasts,
+  );
+  return (
+    <div className={styles.toasts} role="region" aria-label="Messages">
+      <div aria-live="polite">
+        {shown.map((toast) => (
+          <div key={toast.id} className={`${styles.toast} ${styles[toast.kind]}`}>
+            <Icon name={toast.kind === "good" ? "check" : "warning"} />
+            <span className={styles.text}>{toast.text}</span>
+            <ActionIcon size="sm" aria-label="Close message" onClick={() => close(toast.id)}>
+              <Icon name="close" size={12} />
+            </ActionIcon>
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}

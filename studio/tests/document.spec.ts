@@ -1,0 +1,146 @@
+// One document: reading, changing, saving, what others saved meanwhile, cloning, deleting.
+import type { Page } from "@playwright/test";
+import { expect, test } from "./studio";
+
+const text = (page: Page) => page.getByRole("textbox", { name: "Document as JSON" });
+
+/** Puts a text in place of all that is in the editor, as a user would. */
+async function write(page: Page, content: string) {
+  await text(page).click();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.insertText(content);
+}
+
+test("a document is read with all its digits, and leads to those it names", async ({ page, studio }) => {
+  await studio.open("/databases/Northwind/document?id=orders%2F1-A");
+  await expect(text(page)).toContainText('"PricePerUnit": 34.8000');
+  await expect(text(page)).not.toContainText("@change-vector");
+  await studio.isAccessible();
+  const related = page.getByRole("complementary", { name: "About the document" });
+  await related.getByRole("link", { name: "companies/85-A" }).click();
+  await expect(page.getByRole("heading", { name: "companies/85-A" })).toBeVisible();
+  await expect(text(page)).toContainText("Vins et alcools Chevalier");
+});
+
+test("a change is saved by keyboard, and a mistake has its place", async ({ page, studio }) => {
+  await studio.database("Edited", { "users/1": { Name: "Ann", "@metadata": { "@collection": "Users" } } });
+  await studio.open("/databases/Edited/document?id=users%2F1");
+  await expect(page.getByRole("button", { name: "Save" })).toBeDisabled();
+  await write(page, '{"Name":"Bo",\n"Size":1.50,}');
+  await page.keyboard.press("ControlOrMeta+s");
+  await expect(page.getByRole("alert")).toContainText("Line 2, column 13");
+  await write(page, '{"Name":"Bo","Size":1.50,"@metadata":{"@collection":"Users"}}');
+  await page.keyboard.press("ControlOrMeta+s");
+  await expect(page.getByText("users/1 saved")).toBeVisible();
+  await expect(page.getByRole("alert")).toHaveCount(0);
+  const raw = await (await page.request.get(`${studio.url}/databases/Edited/docs?id=users/1`)).text();
+  expect(raw).toContain('"Name":"Bo","Size":1.50');
+  await page.getByRole("button", { name: "Format" }).click();
+  await expect(text(page)).toContainText('    "Name": "Bo"');
+});
+
+test("what somebody else saved meanwhile is shown, and merged", async ({ page, studio }) => {
+  const user = { "@metadata": { "@collection": "Users" } };
+  await studio.database("Clash", { "users/1": { Name: "Ann", ...user } });
+  await studio.open("/databases/Clash/document?id=users%2F1");
+  await write(page, '{"Name":"Mine","@metadata":{"@collection":"Users"}}');
+  await studio.put("Clash", "users/1", { Name: "Theirs", ...user });
+  studio.allow(/409 \(Conflict\)/);
+  await page.getByRole("button", { name: "Save" }).click();
+  const dialog = page.getByRole("dialog", { name: "Somebody else saved it first" });
+  await expect(dialog.getByRole("textbox", { name: "Stored by somebody else" })).toContainText("Theirs");
+  await expect(dialog.getByRole("textbox", { name: "Your text" })).toContainText("Mine");
+  await studio.isAccessible();
+
+  // A third one saves while one looks: that is noticed as well.
+  await studio.put("Clash", "users/1", { Name: "Third", ...user });
+  await dialog.getByRole("button", { name: "Save the right side" }).click();
+  await expect(dialog.getByRole("textbox", { name: "Stored by somebody else" })).toContainText("Third");
+  expect((await studio.stored("Clash", "users/1"))!["Name"]).toBe("Third");
+  await dialog.getByRole("button", { name: "Save the right side" }).click();
+  await expect(dialog).toBeHidden();
+  expect((await studio.stored("Clash", "users/1"))!["Name"]).toBe("Mine");
+});
+
+test("theirs can be taken, and what was deleted meanwhile saved again", async ({ page, studio }) => {
+  const user = { "@metadata": { "@collection": "Users" } };
+  await studio.database("Clash2", { "users/1": { Name: "Ann", ...user }, "users/2": { Name: "Bo", ...user } });
+  studio.allow(/409 \(Conflict\)|404 \(Not Found\)/);
+  await studio.open("/databases/Clash2/document?id=users%2F1");
+  await write(page, '{"Name":"Mine"}');
+  await studio.put("Clash2", "users/1", { Name: "Theirs", ...user });
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Take theirs" }).click();
+  await expect(text(page)).toContainText("Theirs");
+  await expect(page.getByText("Not saved yet")).toBeHidden();
+
+  await studio.open("/databases/Clash2/document?id=users%2F2");
+  await expect(text(page)).toContainText("Bo");
+  await write(page, '{"Name":"Again"}');
+  await page.request.delete(`${studio.url}/databases/Clash2/docs?id=users/2`);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("dialog", { name: "Somebody else deleted it" }).getByRole("button", { name: "Save it again" }).click();
+  await expect(page.getByText("users/2 saved")).toBeVisible();
+  expect((await studio.stored("Clash2", "users/2"))!["Name"]).toBe("Again");
+});
+
+test("a new document gets its id from the server, one that is there is not overwritten", async ({ page, studio }) => {
+  await studio.database("Fresh", { "users/7": { Name: "Seven", "@metadata": { "@collection": "Users" } } });
+  await studio.open("/databases/Fresh/document?collection=Users");
+  await expect(page.getByLabel("Id")).toHaveValue("users/");
+  await studio.isAccessible();
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("heading", { name: /^users\/\d+-A$/ })).toBeVisible();
+  await expect(page.getByRole("complementary").getByRole("link", { name: "Users" })).toBeVisible();
+
+  await studio.open("/databases/Fresh/document?collection=Users");
+  await page.getByLabel("Id").fill("users/7");
+  studio.allow(/409 \(Conflict\)/);
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("dialog", { name: "There is a document with this id" })).toBeVisible();
+  expect((await studio.stored("Fresh", "users/7"))!["Name"]).toBe("Seven");
+});
+
+test("a document is cloned and deleted, and a missing one says so", async ({ page, studio }) => {
+  await studio.database("Cloned", { "users/1": { Name: "Ann", "@metadata": { "@collection": "Users" } } });
+  await studio.open("/databases/Cloned/document?id=users%2F1");
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Clone" }).click();
+  await expect(page.getByLabel("Id")).toHaveValue("users/");
+  await page.getByLabel("Id").fill("users/copy");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("heading", { name: "users/copy" })).toBeVisible();
+  expect((await studio.stored("Cloned", "users/copy"))!["Name"]).toBe("Ann");
+
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByRole("heading", { name: "Users" })).toBeVisible();
+  expect(await studio.stored("Cloned", "users/copy")).toBeUndefined();
+  studio.allow(/404 \(Not Found\)/);
+  await studio.open("/databases/Cloned/document?id=users%2Fcopy");
+  await expect(page.getByText("There is no document 'users/copy'")).toBeVisible();
+});
+
+test("what is not saved is not left by accident", async ({ page, studio }) => {
+  await studio.open("/databases/Northwind/document?id=shippers%2F1-A");
+  await write(page, '{"Name":"Changed"}');
+  await page.getByRole("link", { name: "Databases" }).click();
+  const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
+  await dialog.getByRole("button", { name: "Stay" }).click();
+  await expect(text(page)).toContainText("Changed");
+  await page.getByRole("link", { name: "Databases" }).click();
+  await dialog.getByRole("button", { name: "Leave" }).click();
+  await expect(page.getByRole("heading", { name: "Databases" })).toBeVisible();
+});
+
+test("what somebody else changed is said while one reads", async ({ page, studio }) => {
+  const user = { "@metadata": { "@collection": "Users" } };
+  await studio.database("Watched", { "users/1": { Name: "Ann", ...user } });
+  await studio.open("/databases/Watched/document?id=users%2F1");
+  await expect(text(page)).toContainText("Ann");
+  await studio.put("Watched", "users/1", { Name: "Theirs", ...user });
+  await page.getByRole("button", { name: "Show the change" }).click();
+  await expect(text(page)).toContainText("Theirs");
+  await expect(page.getByText("Somebody else changed it.")).toBeHidden();
+});

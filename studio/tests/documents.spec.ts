@@ -1,0 +1,118 @@
+// Documents: collections, the grid over many rows, its columns, deleting several.
+import { expect, test } from "./studio";
+
+test("a collection is chosen, and the address keeps it", async ({ page, studio }) => {
+  await studio.open("/databases/Northwind/documents");
+  await page
+    .getByRole("navigation", { name: "Collections" })
+    .getByRole("link", { name: /^Orders/ })
+    .click();
+  await expect(page.getByRole("heading", { name: "Orders" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "orders/1-A", exact: true })).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole("heading", { name: "Orders" })).toBeVisible();
+  await expect(page.getByText("830 documents", { exact: false }).first()).toBeVisible();
+  await studio.isAccessible();
+});
+
+test("the grid scrolls through all cities without holes", async ({ page, studio }) => {
+  await studio.open("/databases/Cities/documents?collection=Cities");
+  const grid = page.getByRole("grid", { name: "Cities" });
+  await expect(grid).toHaveAttribute("aria-rowcount", "69473");
+  for (const part of [0.5, 1, 0.25]) {
+    await grid.evaluate((box, to) => box.scrollTo({ top: to * (box.scrollHeight - box.clientHeight) }), part);
+    await expect(grid.locator('[aria-busy="true"]')).toHaveCount(0);
+    const rows = grid.locator('[role="row"][id]');
+    await expect.poll(() => rows.count()).toBeGreaterThan(20);
+    // Rows lie one below the other over the whole of the view.
+    const isWhole = await grid.evaluate((box) => {
+      const { top, bottom } = box.getBoundingClientRect();
+      const found = [...box.querySelectorAll('[role="row"][id]')].map((row) => row.getBoundingClientRect());
+      found.sort((a, b) => a.top - b.top);
+      const hasNoGap = found.every((row, index) => index === 0 || Math.abs(row.top - found[index - 1]!.bottom) < 1);
+      return hasNoGap && found[0]!.top <= top + 31 && found.at(-1)!.bottom >= bottom - 1;
+    });
+    expect(isWhole).toBe(true);
+  }
+  // Drawn are the rows in view, however many there are.
+  expect(await grid.locator('[role="row"]').count()).toBeLessThan(60);
+});
+
+test("columns are chosen, moved and resized, and remembered", async ({ page, studio }) => {
+  await studio.open("/databases/Northwind/documents?collection=Companies");
+  const heads = page.getByRole("columnheader");
+  await expect(heads.nth(1)).toHaveText("Id");
+  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByRole("checkbox", { name: "Address.City" }).check();
+  await page.getByRole("checkbox", { name: "Phone" }).uncheck();
+  await page.getByRole("button", { name: "Move Id right" }).click();
+  await studio.isAccessible();
+  await page.keyboard.press("Escape");
+  await expect(heads.nth(2)).toHaveText("Id");
+  const head = page.getByRole("columnheader", { name: "Name" });
+  const before = (await head.boundingBox())!;
+  await page.mouse.move(before.x + before.width, before.y + 15);
+  await page.mouse.down();
+  await page.mouse.move(before.x + before.width + 60, before.y + 15, { steps: 4 });
+  await page.mouse.up();
+  expect((await head.boundingBox())!.width).toBeCloseTo(before.width + 60, -1);
+
+  await page.reload();
+  await expect(heads.nth(2)).toHaveText("Id");
+  await expect(page.getByRole("columnheader", { name: "Address.City" })).toBeVisible();
+  await expect(page.getByRole("columnheader", { name: "Phone" })).toHaveCount(0);
+  expect((await head.boundingBox())!.width).toBeCloseTo(before.width + 60, -1);
+});
+
+test("several documents are chosen and deleted", async ({ page, studio }) => {
+  const documents = Object.fromEntries(
+    [1, 2, 3, 4].map((number) => [`users/${number}`, { Name: `User ${number}`, "@metadata": { "@collection": "Users" } }]),
+  );
+  await studio.database("Several", documents);
+  await studio.open("/databases/Several/documents?collection=Users");
+  await page.getByRole("checkbox", { name: "Choose users/2" }).click();
+  await page.getByRole("checkbox", { name: "Choose users/4" }).click({ modifiers: ["Shift"] });
+  await page.getByRole("button", { name: "Delete 3" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+  await expect(page.getByText("3 documents deleted")).toBeVisible();
+  await expect(page.getByRole("link", { name: "users/1", exact: true })).toBeVisible();
+  await expect(page.getByRole("link", { name: "users/3", exact: true })).toHaveCount(0);
+  expect(await studio.stored("Several", "users/4")).toBeUndefined();
+});
+
+test("all of a collection is deleted in the background", async ({ page, studio }) => {
+  const documents = Object.fromEntries([1, 2, 3].map((number) => [`notes/${number}`, { "@metadata": { "@collection": "Notes" } }]));
+  await studio.database("Whole", { ...documents, "users/1": { "@metadata": { "@collection": "Users" } } });
+  await studio.open("/databases/Whole/documents?collection=Notes");
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete all documents…" }).click();
+  await page.getByRole("dialog").getByRole("textbox").fill("Notes");
+  await page.getByRole("dialog").getByRole("button", { name: "Delete all" }).click();
+  await expect(
+    page.getByRole("dialog", { name: "Deleting all of 'Notes'" }).getByRole("button", { name: "Close" }).last(),
+  ).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.getByText("No documents in 'Notes'")).toBeVisible();
+  expect(await studio.stored("Whole", "users/1")).toBeDefined();
+});
+
+test("an empty database says what to do, and a missing one what is wrong", async ({ page, studio }) => {
+  await studio.database("Hollow");
+  await studio.open("/databases/Hollow/documents");
+  await expect(page.getByRole("heading", { name: "Nothing here yet" })).toBeVisible();
+  await studio.isAccessible();
+  studio.allow(/Failed to load resource/);
+  await studio.open("/databases/Nowhere/documents");
+  await expect(page.getByRole("alert")).toContainText("Nowhere");
+  await studio.isAccessible();
+});
+
+test("what stands in a document is text, whatever it is", async ({ page, studio }) => {
+  const script = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+  await studio.database("Escaped", { "notes/1": { [script]: script, "@metadata": { "@collection": script.slice(0, 30) } } });
+  await studio.open("/databases/Escaped/documents");
+  await expect(page.getByRole("gridcell", { name: script })).toBeVisible();
+  await page.getByRole("link", { name: "notes/1" }).click();
+  await expect(page.getByRole("textbox", { name: "Document as JSON" })).toContainText("onerror");
+  await expect(page).toHaveTitle("notes/1 · Rookery");
+});

@@ -1,0 +1,130 @@
+// Indexes: the list, switching, defining, testing before saving, terms, errors.
+import type { Page } from "@playwright/test";
+import { expect, test, type Studio } from "./studio";
+
+const USERS = Object.fromEntries(
+  ["Oslo", "Oslo", "Rome"].map((City, at) => [`users/${at + 1}`, { City, Age: at, "@metadata": { "@collection": "Users" } }]),
+);
+
+async function defined(studio: Studio, database: string, definition: object) {
+  const answer = await studio.page.request.put(`${studio.url}/databases/${database}/admin/indexes`, {
+    data: { Indexes: [definition] },
+  });
+  expect(answer.status()).toBe(201);
+}
+
+const BY_CITY = { Name: "Users/ByCity", Maps: ["from user in docs.Users select new { user.City }"] };
+
+async function write(page: Page, label: string, content: string) {
+  await page.getByRole("textbox", { name: label, exact: true }).click();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.insertText(content);
+}
+
+test("an index is paused, resumed, disabled, given priority, locked, reset and deleted", async ({ page, studio }) => {
+  await studio.database("Switched", USERS);
+  await defined(studio, "Switched", BY_CITY);
+  await studio.open("/databases/Switched/indexes");
+  const row = page.getByRole("row", { name: /Users\/ByCity/ });
+  const act = async (name: string | RegExp) => {
+    await row.getByRole("button", { name: "Actions for Users/ByCity" }).click();
+    await page.getByRole("menuitem", { name }).or(page.getByRole("menuitemradio", { name })).click();
+  };
+  await expect(row.getByText("Up to date")).toBeVisible();
+  await expect(row.getByRole("cell", { name: "3", exact: true })).toBeVisible();
+  await studio.isAccessible();
+  await act("Pause until restart");
+  await expect(row.getByText("Paused")).toBeVisible();
+  await act("Resume");
+  await expect(row.getByText("Up to date")).toBeVisible();
+  await act("Disable");
+  await expect(row.getByText("Disabled")).toBeVisible();
+  await act("Enable");
+  await act("High");
+  await expect(row.getByText("high priority")).toBeVisible();
+  await act("Refused");
+  await expect(row.getByText("locked")).toBeVisible();
+  await act("Reset…");
+  await page.getByRole("dialog").getByRole("button", { name: "Reset" }).click();
+  await expect(row.getByText("Up to date")).toBeVisible();
+  await act("Taken");
+  await expect(row.getByText("locked")).toBeHidden();
+  await act("Delete…");
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByRole("heading", { name: "No index yet" })).toBeVisible();
+});
+
+test("a map-reduce is written, tested on documents, and created", async ({ page, studio }) => {
+  await studio.database("Defined", USERS);
+  await studio.open("/databases/Defined/indexes");
+  await page.getByRole("button", { name: "New index" }).first().click();
+  await page.getByLabel("Name").fill("Users/CountByCity");
+  await write(page, "Map", "from user in docs.Users selec new { user.City }");
+  studio.allow(/500 \(Internal|400 \(Bad/);
+  await page.getByRole("button", { name: "Create" }).click();
+  await expect(page.getByRole("alert")).toContainText("Syntax error");
+  await write(page, "Map", "from user in docs.Users select new { user.City, Count = 1 }");
+  await page.getByRole("button", { name: "Reduce" }).click();
+  await write(
+    page,
+    "Reduce",
+    "from r in results group r by r.City into g select new { City = g.Key, Count = g.Sum(x => x.Count) }",
+  );
+  await page.getByRole("button", { name: "Test on 100 documents" }).click();
+  const result = page.getByRole("region", { name: "Result of the test" });
+  await expect(
+    result.getByRole("region", { name: "The reduce makes groups of it" }).getByRole("row", { name: "Oslo 2" }),
+  ).toBeVisible();
+  await expect(page.getByRole("alert")).toHaveCount(0);
+  await studio.isAccessible();
+  await page.getByRole("button", { name: "Create" }).click();
+  await expect(page.getByRole("heading", { name: "Users/CountByCity" })).toBeVisible();
+  await expect(page.getByText("Map-reduce · 2 entries")).toBeVisible();
+});
+
+test("a definition is changed, and the fields have options", async ({ page, studio }) => {
+  await studio.database("Redefined", USERS);
+  await defined(studio, "Redefined", BY_CITY);
+  await studio.open("/databases/Redefined/index?name=Users%2FByCity");
+  await expect(page.getByRole("button", { name: "Save" })).toBeDisabled();
+  await write(page, "Map", "from user in docs.Users select new { user.City, user.Age }");
+  await page.getByRole("button", { name: "Field options" }).click();
+  await page.getByRole("textbox", { name: "Name of the field" }).fill("City");
+  await page.getByRole("combobox", { name: "Indexing of City" }).click();
+  await page.getByRole("option", { name: "Search" }).click();
+  await studio.isAccessible();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText("Users/ByCity saved")).toBeVisible();
+  // The old one answers until the changed one has everything.
+  const stored = async () => {
+    const answer = await page.request.get(`${studio.url}/databases/Redefined/indexes?name=Users/ByCity`);
+    const found = ((await answer.json()) as { Results: { Maps: string[]; Fields: Record<string, { Indexing: string }> }[] })
+      .Results[0]!;
+    return [found.Maps[0]!.includes("user.Age"), found.Fields["City"]?.Indexing];
+  };
+  await expect.poll(stored).toEqual([true, "Search"]);
+});
+
+test("terms are browsed, and what failed is told with its document", async ({ page, studio }) => {
+  await studio.database("Browsed", USERS);
+  await defined(studio, "Browsed", BY_CITY);
+  await defined(studio, "Browsed", { Name: "Users/Fails", Maps: ["from user in docs.Users select new { X = 1 / user.Age }"] });
+  await studio.open("/databases/Browsed/index?name=Users%2FByCity&tab=terms");
+  const terms = page.getByRole("list", { name: "Terms of City" });
+  await expect(terms.getByRole("listitem")).toHaveText(["oslo", "rome"]);
+  await page.getByRole("textbox", { name: "After" }).fill("p");
+  await expect(terms.getByRole("listitem")).toHaveText(["rome"]);
+  await studio.isAccessible();
+
+  await studio.open("/databases/Browsed/indexes");
+  await page
+    .getByRole("row", { name: /Users\/Fails/ })
+    .getByRole("link", { name: "1", exact: true })
+    .click();
+  await expect(page.getByRole("cell", { name: "users/1" })).toBeVisible();
+  await expect(page.getByText("Attempted to divide by zero.")).toBeVisible();
+  await studio.isAccessible();
+  await page.getByRole("button", { name: "Clear" }).click();
+  await expect(page.getByRole("heading", { name: "No errors" })).toBeVisible();
+});

@@ -1,0 +1,156 @@
+// Queries: writing them with help, results in each form, mistakes, changing by query, export.
+import { readFileSync } from "node:fs";
+import type { Page } from "@playwright/test";
+import { expect, test } from "./studio";
+
+const editor = (page: Page) => page.getByRole("textbox", { name: "Query in RQL" });
+
+async function write(page: Page, query: string) {
+  await editor(page).click();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.insertText(query);
+}
+
+const placed = (database: string, query: string) => `/databases/${database}/query?q=${encodeURIComponent(query)}`;
+
+test("names are completed, and the results come by keyboard", async ({ page, studio }) => {
+  await studio.open("/databases/Northwind/query");
+  await editor(page).click();
+  await page.keyboard.type("from Ord");
+  const list = page.getByRole("listbox");
+  await list.getByRole("option", { name: /^Orders/ }).click();
+  await page.keyboard.type(" where ShipTo.Ci");
+  await list.getByRole("option", { name: /^ShipTo.City/ }).click();
+  await page.keyboard.type(" = 'Reims'");
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect(page.getByText(/^5 results in/)).toBeVisible();
+  await expect(page.getByRole("grid", { name: "Results" }).getByRole("link", { name: "orders/1-A", exact: true })).toBeVisible();
+  await studio.isAccessible();
+  await page.reload();
+  await expect(page.getByText(/^5 results in/)).toBeVisible();
+});
+
+test("a mistake is shown at its place, and goes when it is mended", async ({ page, studio }) => {
+  await studio.open("/databases/Northwind/query");
+  studio.allow(/500 \(Internal|400 \(Bad/);
+  await write(page, "from Orders\nwhere Freight >");
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect(page.getByRole("alert")).toContainText("Line 2, column");
+  await expect(page.locator(".cm-lintRange-error")).toBeVisible();
+  await studio.isAccessible();
+  await write(page, "from Orders where Freight > 800");
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect(page.getByText(/^4 results in/)).toBeVisible();
+  await expect(page.getByRole("alert")).toHaveCount(0);
+});
+
+test("results are a table, JSON with all digits, and a plan", async ({ page, studio }) => {
+  await studio.open(placed("Northwind", "from Orders where ShipTo.Country = 'France' and Freight > 20"));
+  const results = page.getByRole("region", { name: "Results" });
+  await expect(results.getByRole("grid")).toBeVisible();
+  await page.getByText("JSON", { exact: true }).click();
+  await expect(page.getByRole("textbox", { name: "Results as JSON" })).toContainText('"PricePerUnit"');
+  await page.getByText("Plan", { exact: true }).click();
+  await expect(page.getByRole("tree", { name: "Plan" }).getByText("ShipTo.Country")).toBeVisible();
+  await expect(page.getByText("Timings")).toBeVisible();
+  await studio.isAccessible();
+});
+
+test("places are drawn on a map, and a click opens the document", async ({ page, studio }) => {
+  await studio.open(placed("Cities", "from Cities where id() = 'cities/2761369'"));
+  await page.getByText("Map", { exact: true }).click();
+  const map = page.getByRole("img", { name: /^Map with 1 place/ });
+  await expect(map).toBeVisible();
+  await studio.isAccessible();
+  const box = (await map.boundingBox())!;
+  await page.mouse.move(box.x + box.width / 2 + 2, box.y + box.height / 2);
+  await expect(page.getByText("Vienna")).toBeVisible();
+  await page.mouse.down();
+  await page.mouse.up();
+  await expect(page.getByRole("heading", { name: "cities/2761369" })).toBeVisible();
+});
+
+test("parameters go with the query", async ({ page, studio }) => {
+  await studio.open("/databases/Northwind/query");
+  await write(page, "from Companies where Address.City = $city");
+  await page.getByRole("button", { name: "Parameters" }).click();
+  await page.getByRole("textbox", { name: "Parameters as JSON" }).click();
+  await page.keyboard.insertText("[1]");
+  await page.getByRole("button", { name: "Run" }).click();
+  await expect(page.getByRole("alert")).toContainText("no JSON object");
+  await page.getByRole("textbox", { name: "Parameters as JSON" }).click();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.insertText('{"city":"Reims"}');
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect(page.getByText(/^1 result in/)).toBeVisible();
+  await page.reload();
+  await expect(page.getByText(/^1 result in/)).toBeVisible();
+});
+
+test("facets are bars", async ({ page, studio }) => {
+  await studio.database(
+    "Faceted",
+    Object.fromEntries(
+      ["Oslo", "Oslo", "Rome"].map((City, at) => [`users/${at}`, { City, "@metadata": { "@collection": "Users" } }]),
+    ),
+  );
+  const definition = { Name: "Users/ByCity", Maps: ["from user in docs.Users select new { user.City }"] };
+  await page.request.put(`${studio.url}/databases/Faceted/admin/indexes`, { data: { Indexes: [definition] } });
+  const query = "from index 'Users/ByCity' select facet(City)";
+  await page.request.post(`${studio.url}/databases/Faceted/queries`, { data: { Query: query, WaitForNonStaleResults: true } });
+  await studio.open(placed("Faceted", query));
+  await expect(page.getByRole("row", { name: /oslo.* 2/ })).toBeVisible();
+  await expect(page.getByRole("row", { name: /rome.* 1/ })).toBeVisible();
+  await studio.isAccessible();
+});
+
+test("a patch and a deletion by query are counted, confirmed and run", async ({ page, studio }) => {
+  const users = Object.fromEntries(
+    [1, 2, 3].map((number) => [`users/${number}`, { Age: number, "@metadata": { "@collection": "Users" } }]),
+  );
+  await studio.database("Changed", users);
+  await studio.open("/databases/Changed/query");
+  await write(page, "from Users where Age > 1 update { this.Old = true; }");
+  await page.getByRole("button", { name: "Patch…" }).click();
+  const patching = page.getByRole("dialog", { name: "Patch 2 documents?" });
+  await expect(patching).toContainText("users/2");
+  await patching.getByRole("textbox").fill("2");
+  await patching.getByRole("button", { name: "Patch" }).click();
+  const done = page.getByRole("dialog", { name: "Patching" });
+  await expect(done.getByRole("progressbar")).toHaveAttribute("aria-valuenow", "100");
+  await page.keyboard.press("Escape");
+  expect((await studio.stored("Changed", "users/3"))!["Old"]).toBe(true);
+  expect((await studio.stored("Changed", "users/1"))!["Old"]).toBeUndefined();
+
+  await write(page, "from Users where Age = 1");
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete what it finds…" }).click();
+  const deleting = page.getByRole("dialog", { name: "Delete 1 document?" });
+  await deleting.getByRole("textbox").fill("1");
+  await deleting.getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByRole("dialog", { name: "Deleting" }).getByRole("progressbar")).toHaveAttribute("aria-valuenow", "100");
+  expect(await studio.stored("Changed", "users/1")).toBeUndefined();
+});
+
+test("results are exported, and queries are kept under a name", async ({ page, studio }) => {
+  await studio.open(placed("Northwind", "from Shippers"));
+  await expect(page.getByText(/^3 results in/)).toBeVisible();
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export" }).click();
+  await page.getByRole("menuitem", { name: "CSV" }).click();
+  const lines = readFileSync(await (await downloading).path(), "utf8")
+    .trimEnd()
+    .split("\r\n");
+  expect([lines.length, lines[0]]).toEqual([4, "Id,Name,Phone"]);
+
+  await page.getByRole("button", { name: "Saved" }).click();
+  await page.getByRole("textbox", { name: "Name for this query" }).fill("Who ships");
+  await studio.isAccessible();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByText("Saved as 'Who ships'")).toBeVisible();
+  await studio.open("/databases/Northwind/query");
+  await write(page, "from Orders");
+  await page.getByRole("button", { name: "Saved" }).click();
+  await page.getByRole("button", { name: /^Who ships/ }).click();
+  await expect(editor(page)).toContainText("from Shippers");
+});

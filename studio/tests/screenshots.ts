@@ -1,0 +1,91 @@
+// Pictures of every screen in light and dark, for people to look at: `make screenshots`.
+import { expect, test as plain, type Page } from "@playwright/test";
+
+const FOLDER = "screenshots";
+
+type Screen = { name: string; place: string; ready: (page: Page) => Promise<unknown>; width?: number };
+
+const seen = (text: string | RegExp) => (page: Page) => expect(page.getByText(text).first()).toBeVisible();
+const query = (database: string, text: string) => `/databases/${database}/query?q=${encodeURIComponent(text)}`;
+
+const SCREENS: Screen[] = [
+  { name: "databases", place: "/databases", ready: seen("69,472") },
+  { name: "documents", place: "/databases/Northwind/documents?collection=Orders", ready: seen("orders/1-A") },
+  { name: "documents-wide", place: "/databases/Cities/documents", ready: seen(/^cities\//), width: 1920 },
+  { name: "documents-narrow", place: "/databases/Northwind/documents?collection=Orders", ready: seen("orders/1-A"), width: 400 },
+  { name: "document", place: "/databases/Northwind/document?id=orders%2F1-A", ready: seen("Related documents") },
+  {
+    name: "query",
+    place: query(
+      "Northwind",
+      "from Orders\nwhere ShipTo.Country = 'France' and Freight > 20\norder by Freight as double desc\nselect Company, Freight, ShipTo.City, OrderedAt",
+    ),
+    ready: seen(/results in/),
+  },
+  {
+    name: "query-plan",
+    place: query("Northwind", "from Orders where ShipTo.Country = 'France' and Freight > 20"),
+    ready: async (page) => {
+      await page.getByText("Plan", { exact: true }).click();
+      await expect(page.getByRole("tree")).toBeVisible();
+    },
+  },
+  {
+    name: "query-map",
+    place: query("Cities", "from Cities where Country in ('IT', 'AT', 'CH')"),
+    ready: async (page) => {
+      await page.getByText("Map", { exact: true }).click();
+      await expect(page.getByRole("img", { name: /^Map with/ })).toBeVisible();
+    },
+  },
+  { name: "indexes", place: "/databases/Northwind/indexes", ready: seen("Orders/ByCompany") },
+  {
+    name: "index",
+    place: "/databases/Northwind/index?name=Orders%2FByCompany",
+    ready: async (page) => {
+      await page.getByRole("button", { name: /^Test on/ }).click();
+      await expect(page.getByText("Terms of the entries")).toBeVisible();
+    },
+  },
+  { name: "statistics", place: "/databases/Northwind/statistics", ready: seen("What takes the space") },
+  { name: "operations", place: "/databases/Northwind/operations", ready: seen("Began") },
+  { name: "about", place: "/about", ready: seen("Connect an application") },
+  {
+    name: "palette",
+    place: "/databases/Northwind/documents",
+    ready: async (page) => {
+      await expect(page.getByRole("grid")).toBeVisible();
+      await page.keyboard.press("ControlOrMeta+k");
+      await page.keyboard.type("or");
+      await expect(page.getByRole("option", { name: /^Orders/ }).first()).toBeVisible();
+    },
+  },
+];
+
+plain.beforeAll(async ({ request }) => {
+  const url = process.env["STUDIO_URL"]!;
+  const definition = {
+    Name: "Orders/ByCompany",
+    Maps: ["from order in docs.Orders\nselect new\n{\n    order.Company,\n    Count = 1,\n    Total = order.Freight\n}"],
+    Reduce:
+      "from result in results\ngroup result by result.Company into g\nselect new\n{\n    Company = g.Key,\n    Count = g.Sum(x => x.Count),\n    Total = g.Sum(x => x.Total)\n}",
+  };
+  await request.put(`${url}/databases/Northwind/admin/indexes`, { data: { Indexes: [definition] } });
+  await request.post(`${url}/databases/Northwind/bulk_insert?id=7001`, { data: "[]" });
+});
+
+for (const scheme of ["light", "dark"] as const) {
+  for (const { name, place, ready, width = 1280 } of SCREENS) {
+    plain(`${name} ${scheme}`, async ({ page }) => {
+      await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+      await page.setViewportSize({ width, height: width < 600 ? 800 : Math.round((width * 10) / 16) });
+      // Some seconds of counters, so that the charts have a line.
+      await page.goto(`${process.env["STUDIO_URL"]}/studio/index.html#${place}`);
+      await ready(page);
+      await page.mouse.move(5, 5);
+      // The editor and charts are drawn in steps of their own; nothing says when the last is done.
+      await page.waitForTimeout(name === "databases" || name === "statistics" ? 7000 : 900);
+      await page.screenshot({ path: `${FOLDER}/${name}-${scheme}.png` });
+    });
+  }
+}

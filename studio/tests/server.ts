@@ -1,0 +1,57 @@
+// Starts a server of our own on a free port with a folder of its own, loads the sample data, and stops it after the tests.
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const START_MS_MAX = 30_000;
+
+export default async function start(): Promise<() => Promise<void>> {
+  const root = resolve(import.meta.dirname, "../..");
+  const target = process.env["CARGO_TARGET_DIR"] ?? join(root, "target");
+  const binary = process.env["ROOKERY"] ?? join(target, "release", "rookery");
+  if (!existsSync(binary)) throw new Error(`there is no ${binary}: build it with 'make build'`);
+
+  const folder = mkdtempSync(join(tmpdir(), "rookery-studio-"));
+  const server = spawn(binary, ["serve", "--url", "http://127.0.0.1:0", "--data", join(folder, "data")], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const url = await new Promise<string>((found, lost) => {
+    const timer = setTimeout(() => lost(new Error(`the server did not start:\n${output}`)), START_MS_MAX);
+    const read = (part: Buffer) => {
+      output += part.toString();
+      const line = /Server available on: (\S+)/.exec(output);
+      if (!line) return;
+      clearTimeout(timer);
+      found(line[1]!.replace(/\/$/, ""));
+    };
+    server.stdout.on("data", read);
+    server.stderr.on("data", read);
+    server.on("exit", (code) => lost(new Error(`the server ended with ${code}:\n${output}`)));
+  });
+  process.env["STUDIO_URL"] = url;
+
+  await created(url, "Northwind");
+  const sample = await fetch(`${url}/databases/Northwind/studio/sample-data`, { method: "POST" });
+  if (!sample.ok) throw new Error(`the sample data were not loaded: ${sample.status}`);
+  execFileSync(binary, ["import", "--database", "Cities", join(root, "data-sets/cities.jsonl.zst"), "--url", url], {
+    stdio: "ignore",
+  });
+
+  return async () => {
+    const ended = new Promise((end) => server.on("exit", end));
+    server.kill("SIGTERM");
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+/** Creates a database over HTTP. */
+export async function created(url: string, name: string): Promise<void> {
+  const answer = await fetch(`${url}/admin/databases?name=${name}`, {
+    method: "PUT",
+    body: JSON.stringify({ DatabaseName: name }),
+  });
+  if (!answer.ok) throw new Error(`${name} was not created: ${answer.status} ${await answer.text()}`);
+}

@@ -1,0 +1,127 @@
+// What surrounds the screens: navigation by keyboard alone, the palette, light and dark, a server that is gone; and the files.
+import { expect, test } from "./studio";
+
+test("everything is reached by keyboard", async ({ page, studio }) => {
+  await studio.open("/databases");
+  await expect(page.getByRole("heading", { name: "Databases" })).toBeVisible();
+  await page.keyboard.press("ControlOrMeta+k");
+  const field = page.getByRole("combobox", { name: "Jump to" });
+  await expect(field).toBeFocused();
+  await studio.isAccessible();
+  await page.keyboard.type("Northw");
+  await expect(page.getByRole("option", { selected: true })).toContainText("Northwind");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "All documents" })).toBeVisible();
+
+  await page.keyboard.press("ControlOrMeta+k");
+  await expect(field).toBeFocused();
+  await page.keyboard.type("orders/82");
+  await expect(page.getByRole("option", { name: /orders\/82-A/ })).toBeVisible();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "orders/82-A" })).toBeVisible();
+
+  await page.keyboard.press("ControlOrMeta+k");
+  await expect(field).toBeFocused();
+  await page.keyboard.type("products");
+  await expect(page.getByRole("option", { selected: true })).toContainText("Products");
+  await page.keyboard.press("Enter");
+  const grid = page.getByRole("grid", { name: "Products" });
+  await expect(grid).toBeVisible();
+  for (let presses = 0; presses < 60; presses++) {
+    if (await grid.evaluate((box) => box === document.activeElement)) break;
+    await page.keyboard.press("Tab");
+  }
+  await expect(grid).toBeFocused();
+  await page.keyboard.press("End");
+  await expect(page.getByRole("link", { name: "products/77-A" })).toBeVisible();
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "products/76-A" })).toBeVisible();
+  await page.keyboard.press("ControlOrMeta+k");
+  await page.keyboard.press("Escape");
+  await expect(field).toBeHidden();
+});
+
+test("light and dark are chosen and kept", async ({ page, studio }) => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await studio.open("/databases");
+  await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", "dark");
+  await expect(page.getByText("1,059")).toBeVisible();
+  await studio.isAccessible();
+  await page.getByRole("button", { name: "Switch to light" }).click();
+  await page.reload();
+  await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", "light");
+  await expect(page.getByRole("button", { name: "Switch to dark" })).toBeVisible();
+});
+
+test("the first program of each client has this server and database", async ({ page, studio }) => {
+  await studio.open("/about");
+  await page.getByText("Python", { exact: true }).click();
+  await expect(page.getByText(`DocumentStore("${studio.url}", "`)).toBeVisible();
+  await studio.isAccessible();
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.getByRole("button", { name: "Copy: First program with Python" }).click();
+  await expect(page.getByText("Copied")).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain("with store.open_session() as session:");
+});
+
+test("a server that is gone, or fails, is said", async ({ page, studio }) => {
+  await studio.open("/databases/Northwind/documents?collection=Orders");
+  await expect(page.getByRole("link", { name: "orders/1-A", exact: true })).toBeVisible();
+  studio.allow(/Failed to load resource/);
+  await page.route("**/admin/live*", (route) => route.abort());
+  await page.route("**/databases/Northwind/**", (route) =>
+    route.fulfill({ status: 500, json: { Type: "System.IO.IOException", Message: "The disk is gone" } }),
+  );
+  await expect(page.getByText("The server does not answer")).toBeVisible();
+  await page
+    .getByRole("navigation", { name: "Collections" })
+    .getByRole("link", { name: /^Products/ })
+    .click();
+  await expect(page.getByRole("alert")).toContainText("The disk is gone");
+  await studio.isAccessible();
+  await page.unroute("**/databases/Northwind/**");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByRole("link", { name: "products/1-A", exact: true })).toBeVisible();
+});
+
+test("on a narrow screen everything is there", async ({ page, studio }) => {
+  await page.setViewportSize({ width: 400, height: 800 });
+  await studio.open("/databases/Northwind/documents?collection=Orders");
+  await expect(page.getByRole("link", { name: "orders/1-A", exact: true })).toBeVisible();
+  const isTooWide = () => page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+  expect(await isTooWide()).toBe(false);
+  await studio.isAccessible();
+  await page.getByRole("button", { name: "Open navigation" }).click();
+  await page.getByRole("link", { name: "Get started" }).click();
+  await expect(page.getByRole("heading", { name: "Connect an application" })).toBeVisible();
+  expect(await isTooWide()).toBe(false);
+});
+
+test("files are kept by the browser, small enough, and nothing else is allowed", async ({ page, studio }) => {
+  const sizes: Promise<{ responseBodySize: number }>[] = [];
+  page.on("requestfinished", (request) => {
+    if (/\/studio\//.test(request.url())) sizes.push(request.sizes());
+  });
+  await studio.open("/databases");
+  await expect(page.getByText("1,059")).toBeVisible();
+  const size = (await Promise.all(sizes)).reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
+  expect(size).toBeGreaterThan(100_000);
+  expect(size).toBeLessThan(400 * 1024);
+
+  const index = await page.request.get(`${studio.url}/studio/index.html`);
+  const headers = index.headers();
+  expect(headers["content-security-policy"]).toContain("script-src 'self';");
+  expect(headers["x-content-type-options"]).toBe("nosniff");
+  expect(headers["cache-control"]).toBe("no-cache");
+  const script = /src="\.\/(assets\/[^"]+)"/.exec(await index.text())![1];
+  const asset = await page.request.get(`${studio.url}/studio/${script}`);
+  expect(asset.headers()["cache-control"]).toContain("immutable");
+  expect(asset.headers()["content-type"]).toContain("javascript");
+  const again = await page.request.get(`${studio.url}/studio/${script}`, {
+    headers: { "If-None-Match": asset.headers()["etag"]! },
+  });
+  expect(again.status()).toBe(304);
+  expect((await page.request.get(`${studio.url}/`, { maxRedirects: 0 })).headers()["location"]).toBe("/studio/index.html");
+  expect((await page.request.get(`${studio.url}/studio/nothing.js`)).status()).toBe(404);
+});

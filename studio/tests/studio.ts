@@ -1,0 +1,82 @@
+// What all tests share: a page that is watched. A test fails if the console had an error, a script threw, or a request
+// left the server's address, unless it says that it expects so.
+import AxeBuilder from "@axe-core/playwright";
+import { test as plain, expect, type Page } from "@playwright/test";
+
+export { expect };
+
+export class Studio {
+  readonly url = process.env["STUDIO_URL"]!;
+  private readonly allowed: RegExp[] = [];
+  readonly noticed: string[] = [];
+
+  constructor(readonly page: Page) {
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") this.noticed.push(`console: ${message.text()}`);
+    });
+    page.on("pageerror", (error) => this.noticed.push(`thrown: ${error.message}`));
+    page.on("request", (request) => {
+      const address = request.url();
+      if (!address.startsWith(`${this.url}/`) && !/^(data|blob):/.test(address)) this.noticed.push(`left the server: ${address}`);
+    });
+  }
+
+  /** A message of the console that a test brings about on purpose, as the browser's note of a 404. */
+  allow(message: RegExp) {
+    this.allowed.push(message);
+  }
+
+  get surprises(): string[] {
+    return this.noticed.filter((text) => !this.allowed.some((allowed) => allowed.test(text)));
+  }
+
+  /** Opens a screen by what stands behind the `#`. */
+  async open(place: string) {
+    await this.page.goto(`${this.url}/studio/index.html#${place}`);
+  }
+
+  /** A database of this test alone, with documents by id. */
+  async database(name: string, documents: Record<string, unknown> = {}) {
+    const created = await this.page.request.put(`${this.url}/admin/databases?name=${name}`, { data: { DatabaseName: name } });
+    expect(created.status()).toBe(201);
+    for (const [id, document] of Object.entries(documents)) await this.put(name, id, document);
+  }
+
+  async put(database: string, id: string, document: unknown) {
+    const answer = await this.page.request.put(`${this.url}/databases/${database}/docs`, {
+      params: { id },
+      data: document as object,
+    });
+    expect(answer.status()).toBe(201);
+  }
+
+  /** A document as the server has it, undefined if it has none. */
+  async stored(database: string, id: string): Promise<Record<string, unknown> | undefined> {
+    const answer = await this.page.request.get(`${this.url}/databases/${database}/docs`, { params: { id } });
+    if (answer.status() === 404) return undefined;
+    return ((await answer.json()) as { Results: Record<string, unknown>[] }).Results[0];
+  }
+
+  /** No serious finding of axe on what is shown now. */
+  async isAccessible() {
+    // Rows of a grid are alike: a few of them stand for all.
+    const found = await new AxeBuilder({ page: this.page })
+      .exclude('[role="rowgroup"] > :nth-child(n + 4)')
+      .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"])
+      .analyze();
+    const serious = found.violations.filter((violation) => violation.impact === "serious" || violation.impact === "critical");
+    const told = serious.map(
+      (violation) =>
+        `${violation.id}: ${violation.help}\n${violation.nodes.map((node) => `  ${node.html}\n  ${node.failureSummary}`).join("\n")}`,
+    );
+    expect(told.join("\n")).toBe("");
+  }
+}
+
+export const test = plain.extend<{ studio: Studio }>({
+  studio: async ({ page }, use) => {
+    const studio = new Studio(page);
+    await use(studio);
+    expect(studio.surprises).toEqual([]);
+  },
+});
