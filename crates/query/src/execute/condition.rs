@@ -354,6 +354,10 @@ impl Kept {
         match condition {
             Condition::Numbers(_, low, high) => Some(TermRange::numbers(number, *low, *high)),
             Condition::Texts(_, low, high) => {
+                let is_bounded = !matches!((low, high), (Bound::Unbounded, Bound::Unbounded));
+                if let (true, Some(low), Some(high)) = (is_bounded, self.time(low), self.time(high)) {
+                    return Some(TermRange::times(number, low, high));
+                }
                 let [low, high] = [low, high].map(|bound| bound.as_ref().map(|text| terms::analyzed(text, analysis)));
                 Some(TermRange::text(number, text(&low), text(&high)))
             }
@@ -366,8 +370,21 @@ impl Kept {
         match value {
             Sought::Null => index.term(self.number, Term::Null),
             Sought::Number(number) => index.term(self.number, Term::Number(*number)),
-            Sought::Text(text) => index.term(self.number, Term::Text(&terms::analyzed(text, self.analysis))),
+            Sought::Text(text) => match terms::time(text, self.analysis) {
+                Some(ticks) => index.term(self.number, Term::Time(ticks)),
+                None => index.term(self.number, Term::Text(&terms::analyzed(text, self.analysis))),
+            },
         }
+    }
+
+    /// A bound as a date. `None`: it is another text.
+    fn time(&self, bound: &Bound<String>) -> Option<Bound<u64>> {
+        let time = |text: &String| terms::time(text, self.analysis);
+        Some(match bound {
+            Bound::Unbounded => Bound::Unbounded,
+            Bound::Included(text) => Bound::Included(time(text)?),
+            Bound::Excluded(text) => Bound::Excluded(time(text)?),
+        })
     }
 }
 

@@ -7,13 +7,11 @@ use super::condition::{self, Ids, Kept, Watch};
 use super::{Found, Look};
 use crate::definition::Fields;
 use crate::index::{EntryId, EntryIds, Error, IndexSnapshot, Kind, Result, TermRange};
-use crate::indexing::terms;
 use crate::limits::{EXPLAINED_OPERATORS_MAX, EXPLAINED_TEXT_LENGTH_MAX};
 use crate::plan::{Condition, IndexQuery, Page, SortBy, SortKey};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt::{self, Write};
-use std::ops::Bound;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -217,14 +215,8 @@ fn estimate(
                 _ => Some(counts.into_iter().fold(0, u64::saturating_add)),
             }
         }
-        (Condition::Numbers(_, low, high), Some(kept)) => range(&TermRange::numbers(kept.number, *low, *high))?,
-        (Condition::Texts(_, low, high), Some(kept)) => {
-            let [low, high] = [low, high].map(|bound| bound.as_ref().map(|text| terms::analyzed(text, kept.analysis)));
-            let [low, high]: [Bound<&str>; 2] = [&low, &high].map(|bound| bound.as_ref().map(String::as_str));
-            range(&TermRange::text(kept.number, low, high))?
-        }
-        (Condition::Prefix(_, prefix), Some(kept)) => {
-            range(&TermRange::prefix(kept.number, &terms::analyzed(prefix, kept.analysis)))?
+        (Condition::Numbers(..) | Condition::Texts(..) | Condition::Prefix(..), Some(kept)) => {
+            kept.range(condition).map(|terms| range(&terms)).transpose()?.flatten()
         }
         (Condition::Exists(_), Some(kept)) => {
             let count = |kind| Ok::<_, Error>(index.present(kept.number, kind)?.count());

@@ -324,6 +324,7 @@ impl<'r> RecordTerms<'r> {
             Kind::Sequence | Kind::Shape => true,
             Kind::Frequency => words::frequency_of(bytes).is_some(),
             Kind::Norm => bytes.len() == 1,
+            Kind::Time => bytes.len() == size_of::<u64>(),
             Kind::Vector => bytes.len() == size_of::<Hash>(),
             Kind::Null | Kind::Text | Kind::Number => bytes.len() <= TERM_SIZE_MAX + TERM_HASH_SIZE,
         };

@@ -51,6 +51,11 @@ impl TermRange {
         Self::between(field, Kind::Number, low.map(Term::Number), high.map(Term::Number))
     }
 
+    /// Dates between two bounds, in ticks as [`Term::Time`] has them.
+    pub fn times(field: FieldNumber, low: Bound<u64>, high: Bound<u64>) -> TermRange {
+        Self::between(field, Kind::Time, low.map(Term::Time), high.map(Term::Time))
+    }
+
     /// Texts that begin with a prefix.
     pub fn prefix(field: FieldNumber, prefix: &str) -> TermRange {
         let mut range = Self::all(field, Kind::Text);

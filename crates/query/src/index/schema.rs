@@ -10,7 +10,7 @@ use super::vectors::Vectors;
 use storage::{Environment, FixedTree, Reader, Records, Tree, WriteTransaction};
 
 /// The version of everything that an index keeps.
-const VERSION_NOW: u64 = 5;
+const VERSION_NOW: u64 = 6;
 
 const POSTINGS: &[u8] = b"index/postings";
 const ENTRIES: &[u8] = b"index/entries";

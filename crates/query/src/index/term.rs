@@ -5,6 +5,7 @@
 //! * A present null is [`Term::Null`], a term of its own; a missing property, an empty array: no term.
 //! * A string is its text; the empty string is the text of no bytes. `true` and `false` are the texts `true` and `false`.
 //! * A number is two terms: its text, by which `f = '10.5'` finds it, and [`Term::Number`], which ranges and sorting use.
+//! * A text that is a date is two terms: the text, and [`Term::Time`], by which it equals however it is written.
 //!
 //! A text over [`TERM_SIZE_MAX`] is cut to at most so many bytes, at a border of characters, and completed by the hash of all
 //! of it. So it is longer than any text that was not cut, which is what tells it apart; it equals another only if they are
@@ -39,6 +40,8 @@ pub enum Kind {
     Shape = 7,
     /// The hash of a vector: [`super::vectors`].
     Vector = 8,
+    /// When a text that is a date is.
+    Time = 9,
 }
 
 impl Kind {
@@ -49,7 +52,7 @@ impl Kind {
 
     /// Whether there is a list of all entries that have any term of it.
     pub(crate) fn has_presence(self) -> bool {
-        matches!(self, Kind::Text | Kind::Number)
+        matches!(self, Kind::Text | Kind::Number | Kind::Time)
     }
 
     /// Whether its terms have lists.
@@ -67,6 +70,7 @@ impl Kind {
             6 => Ok(Kind::Sequence),
             7 => Ok(Kind::Shape),
             8 => Ok(Kind::Vector),
+            9 => Ok(Kind::Time),
             _ => Err(corrupt("a term is of one of the kinds")),
         }
     }
@@ -81,6 +85,8 @@ pub enum Term<'t> {
     Text(&'t str),
     /// A number.
     Number(Number),
+    /// A date, in ticks of 100 ns since 0001-01-01; what is before that has none.
+    Time(u64),
 }
 
 impl Term<'_> {
@@ -90,6 +96,7 @@ impl Term<'_> {
             Term::Null => Kind::Null,
             Term::Text(_) => Kind::Text,
             Term::Number(_) => Kind::Number,
+            Term::Time(_) => Kind::Time,
         }
     }
 
@@ -98,6 +105,7 @@ impl Term<'_> {
         match self {
             Term::Null => {}
             Term::Number(number) => number.encode(out),
+            Term::Time(ticks) => out.extend_from_slice(&ticks.to_be_bytes()),
             Term::Text(text) if text.len() <= TERM_SIZE_MAX => out.extend_from_slice(text.as_bytes()),
             Term::Text(text) => {
                 let kept = text.get(..text.floor_char_boundary(TERM_SIZE_MAX)).unwrap_or_default();
@@ -133,7 +141,7 @@ impl StoredTerm {
             Kind::Null => Err(corrupt("the term of null has no bytes")),
             Kind::Number => Number::decode(bytes).map(StoredTerm::Number),
             Kind::Text if bytes.len() <= TERM_SIZE_MAX => text(bytes).map(StoredTerm::Text),
-            Kind::Frequency | Kind::Norm | Kind::Sequence | Kind::Shape | Kind::Vector => {
+            Kind::Frequency | Kind::Norm | Kind::Sequence | Kind::Shape | Kind::Vector | Kind::Time => {
                 Err(corrupt("a value is null, text or a number"))
             }
             Kind::Text => match bytes.split_last_chunk::<TERM_HASH_SIZE>() {

@@ -1,12 +1,14 @@
 //! What a value of a document is found by.
 //!
 //! * null is a term of its own; `true` and `false` are texts; a text is lower-cased, or as it is where it is exact.
+//! * A text that is a date, in one of the ways to write it, is when that is, too.
 //! * A number is its text, without zeros that end a fraction, and the number.
 //! * An object is its JSON.
 
 use super::extract::Found;
 use crate::definition::Analysis;
 use crate::index::{Entry, FieldNumber, Number, Result, Term};
+use crate::mapping::DateTime;
 use documents::id;
 use json::Kind;
 use std::borrow::Cow;
@@ -38,6 +40,9 @@ pub(crate) fn add(
 }
 
 fn add_text(entry: &mut Entry, field: FieldNumber, analysis: Analysis, text: &str, lower: &mut Vec<u8>) -> Result<()> {
+    if let Some(ticks) = time(text, analysis) {
+        entry.add(field, Term::Time(ticks))?;
+    }
     match analysis {
         Analysis::Exact => entry.add(field, Term::Text(text)),
         // A text without words is found by being empty.
@@ -74,6 +79,14 @@ pub(crate) fn analyzed(text: &str, analysis: Analysis) -> String {
         Analysis::LowerCase | Analysis::Words(_) => {
             String::from_utf8(id::lower(text)).unwrap_or_else(|_| text.to_owned())
         }
+    }
+}
+
+/// The ticks of a text that is compared as a date. `None`: it is none, or the field is kept in words.
+pub(crate) fn time(text: &str, analysis: Analysis) -> Option<u64> {
+    match analysis {
+        Analysis::Exact | Analysis::LowerCase => DateTime::ticks_of(text),
+        Analysis::Words(_) => None,
     }
 }
 

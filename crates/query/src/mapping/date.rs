@@ -98,6 +98,22 @@ impl DateTime {
         }
     }
 
+    /// The ticks of a text that queries compare as a date: what [`Self::parse`] reads, or a day alone, which is its midnight.
+    #[inline]
+    pub(crate) fn ticks_of(text: &str) -> Option<u64> {
+        // Nearly every text that is no date fails here.
+        if text.as_bytes().get(4) != Some(&b'-') {
+            return None;
+        }
+        let date = match text.as_bytes() {
+            day if day.len() == 10 && day[7] == b'-' => {
+                DateTime::of_day(number(day, 0, 4)?, number(day, 5, 7)?, number(day, 8, 10)?)
+            }
+            _ => DateTime::parse(text),
+        };
+        date.and_then(|date| u64::try_from(date.ticks).ok())
+    }
+
     /// Reads what [`Self::parse`] reads, a blank instead of `T`, and a day alone: for where a date is asked for.
     pub(crate) fn parse_lenient(text: &str) -> Option<DateTime> {
         let text = text.trim();

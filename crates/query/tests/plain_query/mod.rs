@@ -9,7 +9,16 @@ use std::fmt;
 /// The fields that queries name.
 pub const PATHS: [&str; 6] = ["Name", "Age", "Tags", "Address.City", "Lines[].P", "Tags.Length"];
 
-const TEXTS: [&str; 8] = ["ann", "Ann", "BOB", "a b", "", "10", "1.5", "Zoë"];
+const TEXTS: [&str; 13] =
+    ["ann", "Ann", "BOB", "a b", "", "10", "1.5", "Zoë", DATES[0].0, DATES[1].0, DATES[2].0, DATES[3].0, DATES[4].0];
+/// Dates, and which comes after which.
+const DATES: [(&str, u8); 5] = [
+    ("2020-01-01", 0),
+    ("2020-01-01T00:00:00.0000000", 0),
+    ("2020-01-01T02:00:00+02:00", 0),
+    ("2020-01-01T00:00:00.5Z", 1),
+    ("2020-06-01T10:00:00", 2),
+];
 const NUMBERS: [&str; 9] = ["10", "10.0", "1.5", "1.50", "-3", "9007199254740993", "0", "1e2", "7"];
 
 fn random_scalar(random: &mut Random) -> Value {
@@ -87,6 +96,12 @@ fn compare_numbers(one: &str, other: &str) -> Ordering {
     }
 }
 
+/// When a text is.
+fn moment(value: &Value) -> Option<u8> {
+    let Value::String(text) = value else { return None };
+    DATES.iter().find(|(date, _)| date == text).map(|(_, moment)| *moment)
+}
+
 /// The text by which a value is found.
 fn text_of(value: &Value, is_exact: bool) -> Option<String> {
     match value {
@@ -107,6 +122,7 @@ fn is_equal(value: &Value, sought: &Value, is_exact: bool) -> bool {
         (Value::Null, Value::Null) => true,
         (Value::Number(value), Value::Number(sought)) => compare_numbers(value, sought) == Ordering::Equal,
         (_, Value::Number(_) | Value::Null) => false,
+        (value, sought) if moment(sought).is_some() => moment(value) == moment(sought),
         (value, sought) => text_of(value, is_exact).is_some_and(|text| Some(text) == text_of(sought, is_exact)),
     }
 }
@@ -206,9 +222,14 @@ impl Condition {
                 let has = |sought: &Value| values.iter().any(|value| is_equal(value, sought, false));
                 !sought.is_empty() && if *is_all { sought.iter().all(has) } else { sought.iter().any(has) }
             }
-            Condition::Between { path, low, high } => values(document, path)
-                .iter()
-                .any(|value| is_in_range(value, ">=", low, false) && is_in_range(value, "<=", high, false)),
+            Condition::Between { path, low, high } => {
+                let are_dates = moment(low).is_some() && moment(high).is_some();
+                let is_in = |value: &Value, sign: &str, bound: &Value| match are_dates {
+                    true => is_in_range(value, sign, bound, false),
+                    false => is_in_plain_range(value, sign, bound, false),
+                };
+                values(document, path).iter().any(|value| is_in(value, ">=", low) && is_in(value, "<=", high))
+            }
             Condition::Compare { path, sign, value: sought, is_exact } => {
                 let values = values(document, path);
                 let is_equal = |value: &Value| is_equal(value, sought, *is_exact);
@@ -230,7 +251,16 @@ impl Condition {
     }
 }
 
+/// Dates are compared as such with dates, and with nothing else.
 fn is_in_range(value: &Value, sign: &str, sought: &Value, is_exact: bool) -> bool {
+    match (moment(value), moment(sought)) {
+        (Some(value), Some(sought)) => is_ordered(value.cmp(&sought), sign),
+        (None, Some(_)) => false,
+        (_, None) => is_in_plain_range(value, sign, sought, is_exact),
+    }
+}
+
+fn is_in_plain_range(value: &Value, sign: &str, sought: &Value, is_exact: bool) -> bool {
     let order = match (value, sought) {
         (Value::Number(value), Value::Number(sought)) => compare_numbers(value, sought),
         (_, Value::Number(_)) => return false,
@@ -239,6 +269,10 @@ fn is_in_range(value: &Value, sign: &str, sought: &Value, is_exact: bool) -> boo
             _ => return false,
         },
     };
+    is_ordered(order, sign)
+}
+
+fn is_ordered(order: Ordering, sign: &str) -> bool {
     match sign {
         "<" => order.is_lt(),
         "<=" => order.is_le(),

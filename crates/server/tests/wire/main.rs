@@ -7,6 +7,7 @@ mod collections;
 mod compression;
 mod configuration;
 mod databases;
+mod dates;
 mod docs;
 mod explain;
 mod explanations;

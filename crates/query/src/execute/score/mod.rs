@@ -354,7 +354,10 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
 
     /// * `is_flat`: one of several, all of which count the same.
     fn of_value(&self, kept: Kept, value: &Sought, boost: f32, is_known: bool, is_flat: bool) -> Result<Node<'s>, E> {
-        if let Sought::Text(text) = value {
+        let is_date = |text: &str| crate::indexing::terms::time(text, kept.analysis).is_some();
+        if let Sought::Text(text) = value
+            && !is_date(text)
+        {
             let text = crate::indexing::terms::analyzed(text, kept.analysis);
             return self.word(kept.number, &text, boost, is_known, is_flat);
         }
