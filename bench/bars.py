@@ -200,6 +200,11 @@ def bars_of_http():
     ]:
         yield from rated(f"http-get-{id}", f"GET by random id of 1 M, {text}", rate, cpu, p99)
     yield from bars_of_indexes()
+    text = "from the answer to a PUT to the document in the index, 1,000 writes/s, 10 indexes"
+    for figure, bound in [("p50", 2), ("p99", 10)]:
+        yield http("http-fresh", f"{text}: {figure}", f"fresh {figure}", "ms", None, at_most=bound)
+    text = "PUT with 10 indexes beside PUT with none, 16 connections"
+    yield http("http-fresh", f"{text}: rate", "fresh-put rate", "/s", OURS, peer_figure="fresh-bare rate", at_least=0.7)
     yield http("http-end", "memory at the end of all phases", "end memory", "MiB", at_most=0.3)
     yield http("http-end", "memory, peak", "end peak", "MiB", at_most=0.3)
     yield http("http-end", "disk at the end of all phases", "end disk", "MiB", at_most=0.5)

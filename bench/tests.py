@@ -102,7 +102,7 @@ class Table(unittest.TestCase):
             bulk_insert=lambda *_: loads,
             client_insert=lambda *_: loads,
             install_client=mock.Mock(side_effect=[None, CannotMeasure("needs node and npm")]),
-        ), mock.patch("time.sleep"), mock.patch("builtins.print"), mock.patch.object(workloads, "QUESTIONS", 1):
+        ), mock.patch("time.sleep"), mock.patch.object(phases.freshness, "measure", lambda _: loads), mock.patch("builtins.print"), mock.patch.object(workloads, "QUESTIONS", 1):
             phases.Run([server], [bar.step for bar in bars], settings, figures).all()
             lacking = Figures()
             phases.Run([server], ["client"], settings, lacking).all()

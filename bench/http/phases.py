@@ -7,7 +7,7 @@ import time
 
 from bench.bars import OURS
 from bench.figures import CannotMeasure
-from bench.http import load
+from bench.http import freshness, load
 from bench.http.indexing import Indexing
 from bench.http.machine import Account, settle
 
@@ -32,6 +32,7 @@ class Run:
         self.client()
         self.load_and_get()
         Indexing(self).all()
+        self.fresh()
         self.end()
         self.reopen()
 
@@ -160,6 +161,25 @@ class Run:
             there = server.document_count(database)
             if there != count:
                 raise CannotMeasure(f"{server.name} has {there} documents of {count}")
+
+    def fresh(self):
+        """Indexes beside writes; the writes once without indexes, for what these cost."""
+        if "fresh" not in self.steps:
+            return
+        database = freshness.DATABASE
+
+        def put(server, tag):
+            return self.wrk(server, "put.lua", 16, self.settings.seconds, database, BENCH_RUN=f"f{tag}", BENCH_MODE="put")
+
+        for server in self.servers:
+            server.create(database)
+            self.wrk(server, "put.lua", 16, self.settings.warm_seconds, database, BENCH_RUN="warm", BENCH_MODE="put")
+        self.repeat("fresh-bare", put)
+        for server in self.servers:
+            server.create(database)
+            freshness.make_indexes(server)
+        self.repeat("fresh", lambda server, _tag: freshness.measure(server))
+        self.repeat("fresh-put", put)
 
     def end(self):
         if "end" in self.steps:

@@ -65,7 +65,9 @@ enum Slot {
         owed: u64,
     },
     /// One is made, of a state since which these changes were made.
+    /// `number` tells whose it is: when it is dropped, another may be made in its place.
     Making {
+        number: u64,
         prefix: Arc<[u8]>,
         changes: Vec<(EntryId, Rank)>,
     },
@@ -136,22 +138,29 @@ impl Columns {
         }
     }
 
-    /// Has changes noted from a transaction on, of which a column is about to be made. False: there were others since.
+    /// Has changes noted from a transaction on, of which a column is about to be made, and gives its number. `None`:
+    /// there were others since, or somebody else makes it.
     ///
     /// * `prefix`: what all values begin with.
-    pub fn begin(&self, key: ColumnKey, prefix: Arc<[u8]>, at: TransactionId) -> bool {
+    pub fn begin(&self, key: ColumnKey, prefix: Arc<[u8]>, at: TransactionId) -> Option<u64> {
         let mut state = self.state.lock();
-        let is_free = state.last == at && matches!(state.slots.get(&key), None | Some(Slot::Wanted { .. }));
-        if is_free {
-            state.slots.insert(key, Slot::Making { prefix, changes: Vec::new() });
+        if state.last != at || !matches!(state.slots.get(&key), None | Some(Slot::Wanted { .. })) {
+            return None;
         }
-        is_free
+        state.clock += 1;
+        let number = state.clock;
+        state.slots.insert(key, Slot::Making { number, prefix, changes: Vec::new() });
+        Some(number)
     }
 
-    /// Keeps the column that was begun, with what has changed since. `None`: it could not be made.
-    pub fn finish(&self, key: ColumnKey, column: Option<Column>) {
+    /// Keeps the column that was begun under a number, with what has changed since. `None`: it could not be made.
+    pub fn finish(&self, key: ColumnKey, number: u64, column: Option<Column>) {
         let mut state = self.state.lock();
-        let Some(Slot::Making { changes, .. }) = state.slots.remove(&key) else { return };
+        let changes = match state.slots.get_mut(&key) {
+            Some(Slot::Making { number: of, changes, .. }) if *of == number => std::mem::take(changes),
+            _ => return,
+        };
+        state.slots.remove(&key);
         let Some(mut column) = column else { return };
         changes.into_iter().for_each(|(id, rank)| column.set(id, rank));
         let State { slots, last, clock } = &mut *state;
@@ -229,5 +238,84 @@ impl State {
                 _ => return,
             };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: ColumnKey = ColumnKey { field: FieldNumber(1), kind: Kind::Text, direction: Direction::Ascending };
+
+    fn at(number: u64) -> TransactionId {
+        TransactionId(number)
+    }
+
+    fn no_prefix() -> Arc<[u8]> {
+        Arc::from(&b""[..])
+    }
+
+    fn column(values: &[(u64, &[u8])]) -> Column {
+        let mut column = Column::new(no_prefix());
+        for (id, value) in values {
+            column.set(EntryId(*id), rank(value));
+        }
+        column
+    }
+
+    fn rank(value: &[u8]) -> Rank {
+        Column::rank_of(b"", Some(value)).unwrap()
+    }
+
+    #[test]
+    fn one_who_was_overtaken_does_not_finish_what_another_began() {
+        let columns = Columns::new(at(1));
+        let in_flight = columns.changes();
+        let first = columns.begin(KEY, no_prefix(), at(1)).unwrap();
+        assert_eq!(columns.begin(KEY, no_prefix(), at(1)), None, "somebody makes it");
+        // A batch that did not know of it.
+        columns.publish(at(1), at(2), in_flight);
+        assert_eq!(columns.begin(KEY, no_prefix(), at(1)), None, "of a state that has passed");
+        let second = columns.begin(KEY, no_prefix(), at(2)).unwrap();
+        columns.finish(KEY, first, Some(column(&[(1, b"old")])));
+        assert!(columns.find(KEY, at(2)).is_none());
+        columns.finish(KEY, second, Some(column(&[(1, b"new")])));
+        assert_eq!(columns.find(KEY, at(2)).unwrap().rank(EntryId(1)), rank(b"new"));
+    }
+
+    #[test]
+    fn changes_made_meanwhile_are_in_it_and_a_gap_drops_it() {
+        let columns = Columns::new(at(1));
+        let number = columns.begin(KEY, no_prefix(), at(1)).unwrap();
+        let mut changes = columns.changes();
+        changes.columns[0].ranks.as_mut().unwrap().push((EntryId(1), rank(b"new")));
+        columns.publish(at(1), at(2), changes);
+        columns.finish(KEY, number, Some(column(&[(1, b"old"), (2, b"b")])));
+        let found = columns.find(KEY, at(2)).unwrap();
+        assert_eq!([1, 2].map(|id| found.rank(EntryId(id))), [rank(b"new"), rank(b"b")]);
+        assert!(columns.find(KEY, at(1)).is_none(), "it was never of that state");
+        for now in 2..10 {
+            columns.publish(at(now), at(now + 1), columns.changes());
+        }
+        let states = (1..=10).filter(|now| columns.find(KEY, at(*now)).is_some());
+        assert_eq!(states.collect::<Vec<_>>(), [7, 8, 9, 10]);
+        // One of the batches in between was not told of.
+        columns.publish(at(11), at(12), columns.changes());
+        assert!((1..=12).all(|now| columns.find(KEY, at(now)).is_none()));
+    }
+
+    #[test]
+    fn what_is_owed_makes_one_and_the_least_used_go() {
+        let columns = Columns::new(at(1));
+        assert!(!columns.owe(KEY, 60, 100, 10) && columns.owe(KEY, 60, 100, 10));
+        assert!(!columns.owe(KEY, 1000, 100, COLUMNS_SIZE_MAX as u64), "too large to be kept");
+        let half = (COLUMNS_SIZE_MAX / size_of::<Rank>() / 2) as u64;
+        let keys = [1, 2, 3].map(|field| ColumnKey { field: FieldNumber(field), ..KEY });
+        for key in keys {
+            let number = columns.begin(key, no_prefix(), at(1)).unwrap();
+            columns.finish(key, number, Some(column(&[(half - 1, b"x")])));
+            columns.find(keys[0], at(1));
+        }
+        assert_eq!(keys.map(|key| columns.find(key, at(1)).is_some()), [true, false, true]);
     }
 }

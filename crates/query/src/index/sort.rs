@@ -104,11 +104,9 @@ impl IndexSnapshot<'_> {
     fn make_column(&self, order: Order) -> Result<Option<Column>> {
         let key = order.column_key();
         let prefix = self.common_beginning(order)?;
-        if !self.columns().begin(key, Arc::clone(&prefix), self.tx().id()) {
-            return Ok(None);
-        }
+        let Some(number) = self.columns().begin(key, Arc::clone(&prefix), self.tx().id()) else { return Ok(None) };
         let column = self.walked_column(order, prefix);
-        self.columns().finish(key, column.as_ref().ok().cloned());
+        self.columns().finish(key, number, column.as_ref().ok().cloned());
         column.map(Some)
     }
 
