@@ -37,7 +37,10 @@ test("everything is reached by keyboard", async ({ page, studio }) => {
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "products/76-A" })).toBeVisible();
+  // From within the editor too.
+  await page.getByRole("textbox", { name: "Document as JSON" }).focus();
   await page.keyboard.press("ControlOrMeta+k");
+  await expect(field).toBeFocused();
   await page.keyboard.press("Escape");
   await expect(field).toBeHidden();
 });
@@ -124,4 +127,24 @@ test("files are kept by the browser, small enough, and nothing else is allowed",
   expect(again.status()).toBe(304);
   expect((await page.request.get(`${studio.url}/`, { maxRedirects: 0 })).headers()["location"]).toBe("/studio/index.html");
   expect((await page.request.get(`${studio.url}/studio/nothing.js`)).status()).toBe(404);
+});
+
+test("each screen can be read in the dark, and fits on a narrow one", async ({ page, studio }) => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  const screens: [string, string | RegExp][] = [
+    ["/databases/Northwind/document?id=orders%2F1-A", "Related documents"],
+    [`/databases/Northwind/query?q=${encodeURIComponent("from Orders where Freight > 500")}`, /results in/],
+    ["/databases/Northwind/indexes", /index/],
+    ["/databases/Northwind/statistics", "What takes the space"],
+    ["/about", "Connect an application"],
+  ];
+  for (const [place, text] of screens) {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await studio.open(place);
+    await expect(page.getByRole("main").getByText(text).first()).toBeVisible();
+    await studio.isAccessible();
+    await page.setViewportSize({ width: 400, height: 800 });
+    await expect(page.getByRole("button", { name: "Open navigation" })).toBeVisible();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), place).toBe(0);
+  }
 });

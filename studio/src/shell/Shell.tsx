@@ -15,7 +15,8 @@ export function Shell() {
   const [isDrawerOpen, drawer] = useDisclosure(false);
   const [isPaletteOpen, palette] = useDisclosure(false);
   const place = useLocation({ select: (location) => location.href });
-  useHotkeys([["mod+K", palette.open]], []);
+  // In fields and editors too.
+  useHotkeys([["mod+K", palette.open]], [], true);
   const main = useRef<HTMLElement>(null);
 
   useEffect(() => {
