@@ -21,7 +21,7 @@ test("a database is created with sample data, disabled, enabled and deleted", as
   await dialog.getByLabel("Name").fill("Shop");
   await dialog.getByRole("switch", { name: "Begin with sample data" }).check();
   await dialog.getByRole("button", { name: "Create" }).click();
-  await expect(page.getByRole("heading", { name: "All documents" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "All documents", exact: true })).toBeVisible();
   await expect(page.getByRole("link", { name: /Orders 830/ })).toBeVisible();
 
   await studio.open("/databases");

@@ -18,7 +18,7 @@ test("a document is read with all its digits, and leads to those it names", asyn
   await studio.isAccessible();
   const related = page.getByRole("complementary", { name: "About the document" });
   await related.getByRole("link", { name: "companies/85-A" }).click();
-  await expect(page.getByRole("heading", { name: "companies/85-A" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "companies/85-A", exact: true })).toBeVisible();
   await expect(text(page)).toContainText("Vins et alcools Chevalier");
 });
 
@@ -109,13 +109,13 @@ test("a document is cloned and deleted, and a missing one says so", async ({ pag
   await expect(page.getByLabel("Id")).toHaveValue("users/");
   await page.getByLabel("Id").fill("users/copy");
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("heading", { name: "users/copy" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "users/copy", exact: true })).toBeVisible();
   expect((await studio.stored("Cloned", "users/copy"))!["Name"]).toBe("Ann");
 
   await page.getByRole("button", { name: "More actions" }).click();
   await page.getByRole("menuitem", { name: "Delete…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await expect(page.getByRole("heading", { name: "Users" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Users", exact: true })).toBeVisible();
   expect(await studio.stored("Cloned", "users/copy")).toBeUndefined();
   studio.allow(/404 \(Not Found\)/);
   await studio.open("/databases/Cloned/document?id=users%2Fcopy");
@@ -131,7 +131,7 @@ test("what is not saved is not left by accident", async ({ page, studio }) => {
   await expect(text(page)).toContainText("Changed");
   await page.getByRole("link", { name: "Databases" }).click();
   await dialog.getByRole("button", { name: "Leave" }).click();
-  await expect(page.getByRole("heading", { name: "Databases" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Databases", exact: true })).toBeVisible();
 });
 
 test("what somebody else changed is said while one reads", async ({ page, studio }) => {

@@ -7,10 +7,10 @@ test("a collection is chosen, and the address keeps it", async ({ page, studio }
     .getByRole("navigation", { name: "Collections" })
     .getByRole("link", { name: /^Orders/ })
     .click();
-  await expect(page.getByRole("heading", { name: "Orders" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Orders", exact: true })).toBeVisible();
   await expect(page.getByRole("link", { name: "orders/1-A", exact: true })).toBeVisible();
   await page.reload();
-  await expect(page.getByRole("heading", { name: "Orders" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Orders", exact: true })).toBeVisible();
   await expect(page.getByText("830 documents", { exact: false }).first()).toBeVisible();
   await studio.isAccessible();
 });
@@ -101,7 +101,7 @@ test("all of a collection is deleted in the background", async ({ page, studio }
 test("an empty database says what to do, and a missing one what is wrong", async ({ page, studio }) => {
   await studio.database("Hollow");
   await studio.open("/databases/Hollow/documents");
-  await expect(page.getByRole("heading", { name: "Nothing here yet" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Nothing here yet", exact: true })).toBeVisible();
   await studio.isAccessible();
   studio.allow(/Failed to load resource/);
   await studio.open("/databases/Nowhere/documents");

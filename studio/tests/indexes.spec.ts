@@ -51,7 +51,7 @@ test("an index is paused, resumed, disabled, given priority, locked, reset and d
   await expect(row.getByText("locked")).toBeHidden();
   await act("Delete…");
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await expect(page.getByRole("heading", { name: "No index yet" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No index yet", exact: true })).toBeVisible();
 });
 
 test("a map-reduce is written, tested on documents, and created", async ({ page, studio }) => {
@@ -78,7 +78,7 @@ test("a map-reduce is written, tested on documents, and created", async ({ page,
   await expect(page.getByRole("alert")).toHaveCount(0);
   await studio.isAccessible();
   await page.getByRole("button", { name: "Create" }).click();
-  await expect(page.getByRole("heading", { name: "Users/CountByCity" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Users/CountByCity", exact: true })).toBeVisible();
   await expect(page.getByText("Map-reduce · 2 entries")).toBeVisible();
 });
 
@@ -126,5 +126,5 @@ test("terms are browsed, and what failed is told with its document", async ({ pa
   await expect(page.getByText("Attempted to divide by zero.")).toBeVisible();
   await studio.isAccessible();
   await page.getByRole("button", { name: "Clear" }).click();
-  await expect(page.getByRole("heading", { name: "No errors" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No errors", exact: true })).toBeVisible();
 });

@@ -67,7 +67,7 @@ test("places are drawn on a map, and a click opens the document", async ({ page,
   await expect(page.getByText("Vienna")).toBeVisible();
   await page.mouse.down();
   await page.mouse.up();
-  await expect(page.getByRole("heading", { name: "cities/2761369" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "cities/2761369", exact: true })).toBeVisible();
 });
 
 test("parameters go with the query", async ({ page, studio }) => {

@@ -3,7 +3,7 @@ import { expect, test } from "./studio";
 
 test("everything is reached by keyboard", async ({ page, studio }) => {
   await studio.open("/databases");
-  await expect(page.getByRole("heading", { name: "Databases" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Databases", exact: true })).toBeVisible();
   await page.keyboard.press("ControlOrMeta+k");
   const field = page.getByRole("combobox", { name: "Jump to" });
   await expect(field).toBeFocused();
@@ -11,14 +11,14 @@ test("everything is reached by keyboard", async ({ page, studio }) => {
   await page.keyboard.type("Northw");
   await expect(page.getByRole("option", { selected: true })).toContainText("Northwind");
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("heading", { name: "All documents" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "All documents", exact: true })).toBeVisible();
 
   await page.keyboard.press("ControlOrMeta+k");
   await expect(field).toBeFocused();
   await page.keyboard.type("orders/82");
   await expect(page.getByRole("option", { name: /orders\/82-A/ })).toBeVisible();
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("heading", { name: "orders/82-A" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "orders/82-A", exact: true })).toBeVisible();
 
   await page.keyboard.press("ControlOrMeta+k");
   await expect(field).toBeFocused();
@@ -36,7 +36,7 @@ test("everything is reached by keyboard", async ({ page, studio }) => {
   await expect(page.getByRole("link", { name: "products/77-A" })).toBeVisible();
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("heading", { name: "products/76-A" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "products/76-A", exact: true })).toBeVisible();
   // From within the editor too.
   await page.getByRole("textbox", { name: "Document as JSON" }).focus();
   await page.keyboard.press("ControlOrMeta+k");
@@ -97,7 +97,7 @@ test("on a narrow screen everything is there", async ({ page, studio }) => {
   await studio.isAccessible();
   await page.getByRole("button", { name: "Open navigation" }).click();
   await page.getByRole("link", { name: "Get started" }).click();
-  await expect(page.getByRole("heading", { name: "Connect an application" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Connect an application", exact: true })).toBeVisible();
   expect(await isTooWide()).toBe(false);
 });
 

@@ -10,13 +10,13 @@ test("charts are live, and what takes the space leads to its documents", async (
   await expect(page.getByRole("region", { name: "Numbers" }).getByText("1,059").first()).toBeVisible();
   await studio.isAccessible();
   await page.getByRole("link", { name: /^Orders, / }).click();
-  await expect(page.getByRole("heading", { name: "Orders" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Orders", exact: true })).toBeVisible();
 });
 
 test("operations are listed with what came of them", async ({ page, studio }) => {
   await studio.database("Worked", { "users/1": { Age: 1, "@metadata": { "@collection": "Users" } } });
   await studio.open("/databases/Worked/operations");
-  await expect(page.getByRole("heading", { name: "Nothing goes on" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Nothing goes on", exact: true })).toBeVisible();
   await page.request.delete(`${studio.url}/databases/Worked/queries`, { data: { Query: "from Users" } });
   const row = page.getByRole("row", { name: /Done/ });
   await expect(row).toBeVisible();
