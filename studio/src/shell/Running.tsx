@@ -3,6 +3,7 @@ import { Button, Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { kill, state } from "../api/operations";
 import { count } from "../format/format";
+import { ProgressBar } from "./ProgressBar";
 import { Failed } from "./states";
 import { failed } from "./toasts";
 import styles from "./running.module.css";
@@ -33,17 +34,7 @@ function Body({ operation: { database, id }, close }: { operation: RunningOperat
   const part = !isRunning ? 1 : total > 0 ? done / total : 0;
   return (
     <>
-      <div
-        className={styles.track}
-        role="progressbar"
-        aria-label="Progress"
-        aria-valuemin={0}
-        aria-valuemax={100}
-        aria-valuenow={Math.round(part * 100)}
-        data-status={data?.Status ?? "InProgress"}
-      >
-        <span style={{ width: `${part * 100}%` }} />
-      </div>
+      <ProgressBar part={part} status={data?.Status ?? "InProgress"} />
       <p className={styles.text} role="status">
         {isRunning && (total > 0 ? `${count(done)} of ${count(total)}` : "Under way…")}
         {data?.Status === "Completed" && (data.Result?.Message || `Done: ${count(data.Result?.Total ?? 0)}`)}

@@ -3,6 +3,7 @@ import { Button, Modal } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { count, counted, size } from "../../format/format";
+import { ProgressBar } from "../../shell/ProgressBar";
 import { messageOf } from "../../shell/states";
 import { importFile, type Progress } from "./importing";
 import bars from "../../shell/running.module.css";
@@ -43,17 +44,7 @@ function Body({ importing: { database, file }, close }: { importing: Importing; 
   const part = outcome?.isGood ? 1 : file.size > 0 ? progress.readSize / file.size : 0;
   return (
     <>
-      <div
-        className={bars.track}
-        role="progressbar"
-        aria-label="Progress"
-        aria-valuemin={0}
-        aria-valuemax={100}
-        aria-valuenow={Math.round(part * 100)}
-        data-status={outcome && (outcome.isGood ? "Completed" : "Faulted")}
-      >
-        <span style={{ width: `${part * 100}%` }} />
-      </div>
+      <ProgressBar part={part} status={outcome && (outcome.isGood ? "Completed" : "Faulted")} />
       <p className={bars.text} role="status">
         {outcome?.text ?? `${file.name}: ${count(progress.documents)} documents, ${size(progress.readSize)} of ${size(file.size)}`}
       </p>

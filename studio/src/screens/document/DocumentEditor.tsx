@@ -8,6 +8,7 @@ import { ApiError, below, SERVER_URL } from "../../api/http";
 import { Editor } from "../../editor/Editor";
 import { JsonError, pretty, scan } from "../../json/scan";
 import { Confirm, type Question } from "../../shell/Confirm";
+import { MoreActions } from "../../shell/MoreActions";
 import { Screen } from "../../shell/Screen";
 import { messageOf } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
@@ -183,36 +184,29 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
             </ActionIcon>
           </Tooltip>
           {!isNew && (
-            <Menu position="bottom-end">
-              <Menu.Target>
-                <ActionIcon variant="default" size={30} aria-label="More actions">
-                  <Icon name="dots" size={14} />
-                </ActionIcon>
-              </Menu.Target>
-              <Menu.Dropdown>
-                <Menu.Item
-                  leftSection={<Icon name="copy" size={14} />}
-                  onClick={() =>
-                    void navigate({ to: "/databases/$database/document", params: { database }, search: { cloneOf: base.id } })
-                  }
-                >
-                  Clone
-                </Menu.Item>
-                <Menu.Item
-                  component="a"
-                  target="_blank"
-                  rel="noreferrer"
-                  href={`${SERVER_URL}${below(database, "/docs")}?id=${encodeURIComponent(base.id)}`}
-                  leftSection={<Icon name="link" size={14} />}
-                >
-                  Raw, as the server answers
-                </Menu.Item>
-                <Menu.Divider />
-                <Menu.Item color="red" leftSection={<Icon name="trash" size={14} />} onClick={askToDelete}>
-                  Delete…
-                </Menu.Item>
-              </Menu.Dropdown>
-            </Menu>
+            <MoreActions>
+              <Menu.Item
+                leftSection={<Icon name="copy" size={14} />}
+                onClick={() =>
+                  void navigate({ to: "/databases/$database/document", params: { database }, search: { cloneOf: base.id } })
+                }
+              >
+                Clone
+              </Menu.Item>
+              <Menu.Item
+                component="a"
+                target="_blank"
+                rel="noreferrer"
+                href={`${SERVER_URL}${below(database, "/docs")}?id=${encodeURIComponent(base.id)}`}
+                leftSection={<Icon name="link" size={14} />}
+              >
+                Raw, as the server answers
+              </Menu.Item>
+              <Menu.Divider />
+              <Menu.Item color="red" leftSection={<Icon name="trash" size={14} />} onClick={askToDelete}>
+                Delete…
+              </Menu.Item>
+            </MoreActions>
           )}
           <Button leftSection={<Icon name="save" size={14} />} onClick={saveNow} disabled={!isSaveable} loading={saving.isPending}>
             Save

@@ -14,6 +14,7 @@ import { usePages } from "../../grid/pages";
 import { Confirm, type Question } from "../../shell/Confirm";
 import { useRemembered } from "../../shell/remembered";
 import { Running, type RunningOperation } from "../../shell/Running";
+import { MoreActions } from "../../shell/MoreActions";
 import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
@@ -271,35 +272,28 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
           </Tooltip>
           <ColumnsMenu columns={columns} setColumns={setKept} reset={() => setKept(NO_COLUMNS)} />
           {collection !== undefined && (
-            <Menu position="bottom-end">
-              <Menu.Target>
-                <ActionIcon variant="default" size={30} aria-label="More actions">
-                  <Icon name="dots" size={14} />
-                </ActionIcon>
-              </Menu.Target>
-              <Menu.Dropdown>
-                <Menu.Item
-                  color="red"
-                  leftSection={<Icon name="trash" size={14} />}
-                  onClick={() =>
-                    ask({
-                      title: `Delete all of '${collection}'?`,
-                      text: `All ${counted(rowCount, "document")} of the collection are deleted in the background. This cannot be taken back.`,
-                      action: "Delete all",
-                      typed: collection,
-                      typedWhat: "the name of the collection",
-                      run: () =>
-                        removeFound(database, `from ${quoted(collection)}`, {}).then(
-                          ({ OperationId }) => setRunning({ database, id: OperationId, title: `Deleting all of '${collection}'` }),
-                          (error: unknown) => failed(`'${collection}' was not deleted`, error),
-                        ),
-                    })
-                  }
-                >
-                  Delete all documents…
-                </Menu.Item>
-              </Menu.Dropdown>
-            </Menu>
+            <MoreActions>
+              <Menu.Item
+                color="red"
+                leftSection={<Icon name="trash" size={14} />}
+                onClick={() =>
+                  ask({
+                    title: `Delete all of '${collection}'?`,
+                    text: `All ${counted(rowCount, "document")} of the collection are deleted in the background. This cannot be taken back.`,
+                    action: "Delete all",
+                    typed: collection,
+                    typedWhat: "the name of the collection",
+                    run: () =>
+                      removeFound(database, `from ${quoted(collection)}`, {}).then(
+                        ({ OperationId }) => setRunning({ database, id: OperationId, title: `Deleting all of '${collection}'` }),
+                        (error: unknown) => failed(`'${collection}' was not deleted`, error),
+                      ),
+                  })
+                }
+              >
+                Delete all documents…
+              </Menu.Item>
+            </MoreActions>
           )}
           <Button
             leftSection={<Icon name="plus" size={14} />}

@@ -1,5 +1,5 @@
 // Queries: an editor of RQL, and what it gives as table, JSON, map and plan.
-import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
+import { Button, Menu, Tooltip } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useCallback, useMemo, useRef, useState } from "react";
@@ -13,6 +13,7 @@ import { JsonError, scan } from "../../json/scan";
 import { Confirm, type Question } from "../../shell/Confirm";
 import { useRemembered } from "../../shell/remembered";
 import { Running, type RunningOperation } from "../../shell/Running";
+import { MoreActions } from "../../shell/MoreActions";
 import { Screen } from "../../shell/Screen";
 import { Empty } from "../../shell/states";
 import { failed } from "../../shell/toasts";
@@ -166,23 +167,16 @@ function QueryEditor({
             Parameters
           </Button>
           {!patching && (
-            <Menu position="bottom-end">
-              <Menu.Target>
-                <ActionIcon variant="default" size={30} aria-label="More actions">
-                  <Icon name="dots" size={14} />
-                </ActionIcon>
-              </Menu.Target>
-              <Menu.Dropdown>
-                <Menu.Item
-                  color="red"
-                  leftSection={<Icon name="trash" size={14} />}
-                  disabled={text.trim() === ""}
-                  onClick={() => void askToChange("delete").catch((error: unknown) => failed("Not deleted", error))}
-                >
-                  Delete what it finds…
-                </Menu.Item>
-              </Menu.Dropdown>
-            </Menu>
+            <MoreActions>
+              <Menu.Item
+                color="red"
+                leftSection={<Icon name="trash" size={14} />}
+                disabled={text.trim() === ""}
+                onClick={() => void askToChange("delete").catch((error: unknown) => failed("Not deleted", error))}
+              >
+                Delete what it finds…
+              </Menu.Item>
+            </MoreActions>
           )}
           <Tooltip label="Ctrl+Enter">
             <Button
