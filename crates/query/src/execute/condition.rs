@@ -236,10 +236,8 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
         }
         ranges.sort_by_key(|(_, range)| range.of());
         for ranges in ranges.chunk_by(|(_, a), (_, b)| a.of() == b.of()) {
-            match ranges {
-                [(condition, _)] => wanted.push(self.of(condition)?),
-                [(first, _), ..] => wanted.push(self.watch.watch(first, || self.in_all(ranges))?),
-                [] => {}
+            if let [(first, _), ..] = ranges {
+                wanted.push(self.watch.watch(first, || self.in_all(ranges))?);
             }
         }
         let wanted: Ids<'s> = match wanted.len() {
@@ -252,10 +250,14 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
 
     /// The entries with a value in each of some ranges of one field: one value in all of them, or several.
     fn in_all(&self, ranges: &[(&Condition, TermRange)]) -> Result<Ids<'s>, E> {
+        (self.look)()?;
         let Some(common) = ranges.iter().map(|(_, range)| range.clone()).reduce(|a, b| a.common(&b)) else {
             return Ok(set(EntrySet::new()));
         };
         let mut found = self.index.range(&common)?;
+        if ranges.len() < 2 {
+            return Ok(set(found));
+        }
         let (field, kind) = common.of();
         let several = self.index.several(field, kind)?;
         if several.count() > 0 {

@@ -3,6 +3,7 @@
 //! [`find`] gives ids of entries; whoever writes the answer loads their documents, from a snapshot of the documents that was
 //! opened after that of the index: what an entry names is there then, or was deleted since.
 
+mod best;
 mod condition;
 mod explain;
 mod facet;

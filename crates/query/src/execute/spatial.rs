@@ -4,6 +4,7 @@
 //! cell among them is compared by its coordinates, which its record has.
 
 use super::Look;
+use super::best::Best;
 use crate::definition::Fields;
 use crate::index::{
     EntryId, EntryIds, EntrySet, Error, FieldNumber, IndexEntry, IndexSnapshot, Kind, Result, Term, TermRange,
@@ -11,7 +12,6 @@ use crate::index::{
 use crate::limits::{POSITION_PAIRS_PER_LOOK, SHAPE_POSITIONS_OF_QUERY_MAX};
 use crate::plan::{DistanceKey, FieldUse, SpatialQuery};
 use crate::spatial::{Operation, Position, Shape, ShapeError, SpatialOptions};
-use std::collections::BinaryHeap;
 use std::ops::Bound;
 
 /// How far an entry's shape is, and where its middle lies.
@@ -177,22 +177,14 @@ impl Distances {
         is_descending: bool,
         look: Look<'_, E>,
     ) -> Result<Vec<EntryId>, E> {
-        // The last of those that are kept is at the top.
-        let mut kept: BinaryHeap<(bool, u64, EntryId)> = BinaryHeap::new();
+        let mut best = Best::new(count_max);
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
             look()?;
             let key = self.sortable(&index.known_entry(id)?)?;
             let order = key.map_or(0, |key| if is_descending { !key } else { key });
-            let item = (key.is_none(), order, id);
-            if kept.len() < count_max {
-                kept.push(item);
-            } else if let Some(mut last) = kept.peek_mut()
-                && item < *last
-            {
-                *last = item;
-            }
+            best.push((key.is_none(), order, id));
         }
-        Ok(kept.into_sorted_vec().into_iter().map(|(.., id)| id).collect())
+        Ok(best.into_sorted().into_iter().map(|(.., id)| id).collect())
     }
 }

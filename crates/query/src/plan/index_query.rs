@@ -504,6 +504,20 @@ impl Planner<'_> {
         Ok(FieldUse { name, analysis })
     }
 
+    /// The path of a field that a function names, as it is or in a text.
+    pub(super) fn path(&self, expression: &Expression<'_>) -> Result<String, Refused> {
+        match expression {
+            Expression::Field(path) => FieldName::of(path, self.alias)
+                .map(|name| name.path)
+                .map_err(|step| Refused::NotSupported(format!("'{step}' in the name of a field of an index"))),
+            Expression::Value(value) => match self.parameters.scalar(value)? {
+                Scalar::Text(path) => Ok(path),
+                _ => Err(Refused::Invalid("Expected a field, but got a value".to_owned())),
+            },
+            _ => Err(Refused::Invalid("Expected a field, but got a condition".to_owned())),
+        }
+    }
+
     fn is_id(&self, expression: &Expression<'_>) -> bool {
         super::is_id(expression, self.alias)
     }

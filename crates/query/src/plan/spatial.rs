@@ -11,7 +11,7 @@ use super::Refused;
 use super::condition::{Condition, FieldUse, SpatialQuery};
 use super::index_query::{DistanceKey, Planner};
 use super::parameters::Scalar;
-use crate::definition::{Analysis, Field, FieldName, Places};
+use crate::definition::{Analysis, Field, Places};
 use crate::rql::{Call, Expression, Value};
 use crate::spatial::{Geometry, Operation, Units, geometry_of_text};
 
@@ -137,19 +137,6 @@ impl Planner<'_> {
         };
         let field = places.field().ok_or_else(not_plain)?;
         Ok(self.needed(field))
-    }
-
-    fn path(&self, expression: &Expression<'_>) -> Result<String, Refused> {
-        match expression {
-            Expression::Field(path) => FieldName::of(path, self.alias)
-                .map(|name| name.path)
-                .map_err(|step| Refused::NotSupported(format!("'{step}' in the name of a field of an index"))),
-            Expression::Value(value) => match self.parameters.scalar(value)? {
-                Scalar::Text(path) => Ok(path),
-                _ => invalid("Expected a field, but got a value".to_owned()),
-            },
-            _ => invalid("Expected a field, but got a condition".to_owned()),
-        }
     }
 
     fn geometry(&self, call: &Call<'_>) -> Result<(Geometry, Option<Units>), Refused> {

@@ -11,7 +11,7 @@ use super::Refused;
 use super::condition::{Asked, Condition, FieldUse, VectorQuery};
 use super::index_query::Planner;
 use super::parameters::Scalar;
-use crate::definition::{Analysis, EMBEDDING, FieldName, VectorField};
+use crate::definition::{Analysis, EMBEDDING, VectorField};
 use crate::limits::VECTOR_CANDIDATES_MAX;
 use crate::rql::{Call, Expression, Value};
 use crate::vector::VectorOptions;
@@ -135,7 +135,7 @@ impl Planner<'_> {
             }
             path => (path, VectorOptions::default()),
         };
-        let path = self.vector_path(path)?;
+        let path = self.path(path)?;
         if path.starts_with("@metadata") {
             return Err(Refused::NotSupported(format!("{FUNCTION}() of metadata")));
         }
@@ -145,18 +145,5 @@ impl Planner<'_> {
         let name = field.name.clone();
         self.fields.push(field);
         Ok(FieldUse { name, analysis: Analysis::LowerCase })
-    }
-
-    fn vector_path(&self, expression: &Expression<'_>) -> Result<String, Refused> {
-        match expression {
-            Expression::Field(path) => FieldName::of(path, self.alias)
-                .map(|name| name.path)
-                .map_err(|step| Refused::NotSupported(format!("'{step}' in the name of a field of an index"))),
-            Expression::Value(value) => match self.parameters.scalar(value)? {
-                Scalar::Text(path) => Ok(path),
-                _ => invalid("Expected a field, but got a value".to_owned()),
-            },
-            _ => invalid("Expected a field, but got a condition".to_owned()),
-        }
     }
 }

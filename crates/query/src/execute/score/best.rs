@@ -6,10 +6,10 @@
 //! evaluation: strategies and optimizations", 1995).
 
 use super::super::Look;
+use super::super::best::Best;
 use super::{Members, Node, Scores, sortable};
 use crate::index::{EntryId, EntryIds, EntrySet, Error};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// What a bound is raised by, so that rounding never puts a score above it.
 const SLACK: f32 = 1.0001;
@@ -28,14 +28,14 @@ impl Scores<'_> {
         if let Some(alternatives) = self.root.alternatives().filter(|_| !worst_first && count_max > 0) {
             return self.best_of(alternatives, set, count_max, look);
         }
-        let mut kept = Kept::new(count_max);
+        let mut best = Best::new(count_max);
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
             look()?;
             let key = sortable(self.score(id)?);
-            kept.push(if worst_first { !key } else { key }, id);
+            best.push((Reverse(if worst_first { !key } else { key }), id));
         }
-        Ok(kept.into_sorted())
+        Ok(ids_of(best))
     }
 
     fn best_of<E: From<Error>>(
@@ -45,7 +45,7 @@ impl Scores<'_> {
         count_max: usize,
         look: Look<'_, E>,
     ) -> Result<Vec<EntryId>, E> {
-        let mut kept = Kept::new(count_max);
+        let mut best = Best::new(count_max);
         let (mut from, mut hopeless) = (EntryId(0), 0);
         loop {
             look()?;
@@ -53,14 +53,15 @@ impl Scores<'_> {
             for part in alternatives.rising.get(hopeless..).unwrap_or_default() {
                 candidate = candidate.into_iter().chain(self.root.next_of(*part, from)?).min();
             }
-            let Some(id) = candidate else { return Ok(kept.into_sorted()) };
+            let Some(id) = candidate else { return Ok(ids_of(best)) };
             from = EntryId(id.0 + 1);
             if !set.contains(id) {
                 continue;
             }
-            kept.push(sortable(self.score(id)?), id);
-            if let Some(worst) = kept.worst() {
-                while alternatives.reach.get(hopeless).is_some_and(|most| sortable(*most) <= worst) {
+            best.push((Reverse(sortable(self.score(id)?)), id));
+            // Ids rise, so that another one of the same score comes behind.
+            if let Some((Reverse(worst), _)) = best.last() {
+                while alternatives.reach.get(hopeless).is_some_and(|most| sortable(*most) <= *worst) {
                     hopeless += 1;
                 }
             }
@@ -68,38 +69,8 @@ impl Scores<'_> {
     }
 }
 
-/// The best of what was pushed, at most so many.
-struct Kept {
-    /// The last of them is at the top.
-    heap: BinaryHeap<(Reverse<u32>, EntryId)>,
-    count_max: usize,
-}
-
-impl Kept {
-    fn new(count_max: usize) -> Kept {
-        Kept { heap: BinaryHeap::new(), count_max }
-    }
-
-    /// Ids rise.
-    fn push(&mut self, key: u32, id: EntryId) {
-        if self.worst().is_some_and(|worst| key <= worst) {
-            return;
-        }
-        self.heap.push((Reverse(key), id));
-        if self.heap.len() > self.count_max {
-            self.heap.pop();
-        }
-    }
-
-    /// What another has to be above. `None`: there is room.
-    fn worst(&self) -> Option<u32> {
-        let is_full = self.heap.len() >= self.count_max;
-        self.heap.peek().filter(|_| is_full).map(|(Reverse(key), _)| *key)
-    }
-
-    fn into_sorted(self) -> Vec<EntryId> {
-        self.heap.into_sorted_vec().into_iter().map(|(_, id)| id).collect()
-    }
+fn ids_of(best: Best<(Reverse<u32>, EntryId)>) -> Vec<EntryId> {
+    best.into_sorted().into_iter().map(|(_, id)| id).collect()
 }
 
 /// The parts of a search of which any is enough.
@@ -115,7 +86,7 @@ impl Node<'_> {
     fn alternatives(&self) -> Option<Alternatives> {
         let Node::Sum { must, may, must_not, counts, .. } = self else { return None };
         let has_lists = may.iter().all(|part| matches!(part.members(), Some(Members::List { .. })));
-        if !must.is_empty() || !must_not.is_empty() || !has_lists {
+        if may.is_empty() || !must.is_empty() || !must_not.is_empty() || !has_lists {
             return None;
         }
         let bounds: Vec<f32> = may.iter().map(Node::most).collect();
