@@ -4,12 +4,16 @@
 //! bounded channel to a thread of their own; when it is full they are counted and dropped.
 
 use std::io::{self, Write};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use tracing_subscriber::EnvFilter;
+use server::{LogLevel, RecentLog};
+use tracing::field::{Field, Visit};
+use tracing_subscriber::layer::{Context, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
 /// Lines that may wait for a reader.
 const WAITING_MAX: usize = 1024;
@@ -26,7 +30,8 @@ enum Line {
 /// Starts logging.
 ///
 /// * `level`: `info`, or a filter as `tracing` knows it.
-pub(crate) fn start(level: &str, is_json: bool) {
+/// * `recent`: gets the same lines.
+pub(crate) fn start(level: &str, is_json: bool, recent: Arc<RecentLog>) {
     let (sender, receiver) = sync_channel(WAITING_MAX);
     if LINES.set(sender).is_err() {
         return;
@@ -37,8 +42,44 @@ pub(crate) fn start(level: &str, is_json: bool) {
         return;
     }
     let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info"));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Writer).with_target(false);
-    if is_json { builder.json().init() } else { builder.with_ansi(false).init() }
+    let lines = tracing_subscriber::fmt::layer().with_writer(|| Writer).with_target(false);
+    let lines = if is_json { lines.json().boxed() } else { lines.with_ansi(false).boxed() };
+    tracing_subscriber::registry().with(filter).with(lines).with(Recent(recent)).init();
+}
+
+/// Hands each line to what keeps the newest.
+struct Recent(Arc<RecentLog>);
+
+impl<S: tracing::Subscriber> Layer<S> for Recent {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        let level = match *event.metadata().level() {
+            tracing::Level::TRACE => LogLevel::Trace,
+            tracing::Level::DEBUG => LogLevel::Debug,
+            tracing::Level::INFO => LogLevel::Info,
+            tracing::Level::WARN => LogLevel::Warn,
+            tracing::Level::ERROR => LogLevel::Error,
+        };
+        let mut text = Text::default();
+        event.record(&mut text);
+        self.0.add(level, text.message + &text.values);
+    }
+}
+
+/// An event as text: its message, then `name=value` of what stands beside.
+#[derive(Default)]
+struct Text {
+    message: String,
+    values: String,
+}
+
+impl Visit for Text {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        use std::fmt::Write;
+        let _ = match field.name() {
+            "message" => write!(self.message, "{value:?}"),
+            name => write!(self.values, " {name}={value:?}"),
+        };
+    }
 }
 
 /// Waits a moment for what was logged to be written.
@@ -82,5 +123,28 @@ fn write_lines(lines: Receiver<Line>) {
         if dropped > 0 {
             let _ = writeln!(out, "{dropped} lines of the log were dropped because nobody read them");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_its_message_first_and_then_its_values() {
+        let seen: Arc<parking_lot::Mutex<Vec<String>>> = Arc::default();
+        struct Texts(Arc<parking_lot::Mutex<Vec<String>>>);
+        impl<S: tracing::Subscriber> Layer<S> for Texts {
+            fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+                let mut text = Text::default();
+                event.record(&mut text);
+                self.0.lock().push(text.message + &text.values);
+            }
+        }
+        let subscriber = tracing_subscriber::registry().with(Texts(seen.clone()));
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::warn!(url = "/x", count = 3, "a {} failed", "request")
+        });
+        assert_eq!(*seen.lock(), ["a request failed url=\"/x\" count=3"]);
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
         given.extend(value.map(|value| Given { name: name.to_owned(), value, source: "the flag".to_owned() }));
     }
     let settings = settings::resolve(given)?;
-    logs::start(&settings.log_level, settings.log_is_json);
+    logs::start(&settings.log_level, settings.log_is_json, settings.options.log.clone());
     let shortage = descriptors::shortage(settings.options.limits.connection_count);
     for warning in settings.warnings.iter().chain(&shortage) {
         tracing::warn!("{warning}");

@@ -1,7 +1,7 @@
 //! One open database: its documents, the way writes go in, its operations.
 
 use std::sync::atomic::{
-    AtomicBool, AtomicU32,
+    AtomicBool, AtomicU32, AtomicU64,
     Ordering::{Relaxed, SeqCst},
 };
 use std::sync::{Arc, Weak};
@@ -36,11 +36,30 @@ pub struct Database {
     is_closed: AtomicBool,
     /// The separator in ids that the server completes, as a character's number.
     identity_separator: AtomicU32,
+    /// Requests of it since it was opened.
+    request_count: AtomicU64,
     has_failed: AtomicBool,
     /// When it was last noticed that its environment refuses writes until it is opened again.
     failed_at: Mutex<Option<Instant>>,
     /// Dropped after everything above: who sees that it is gone knows that the environment is closed.
     presence: Arc<()>,
+}
+
+/// One of the environments that a database keeps its data in.
+#[derive(Clone, Debug)]
+pub struct StorageArea {
+    /// The index whose it is; `None`: the documents.
+    pub index: Option<String>,
+    /// Its numbers.
+    pub statistics: storage::Statistics,
+    /// Its journal files, by number.
+    pub journals: Vec<storage::Journal>,
+}
+
+impl StorageArea {
+    fn of(index: Option<String>, environment: &Environment) -> Result<StorageArea> {
+        Ok(StorageArea { index, statistics: environment.statistics()?, journals: environment.journals() })
+    }
 }
 
 /// A database that others may still hold.
@@ -89,6 +108,7 @@ impl Database {
             indexes: Indexes::new(indexes, pool.clone()),
             is_closed: AtomicBool::new(false),
             identity_separator: AtomicU32::new(u32::from('/')),
+            request_count: AtomicU64::new(0),
             has_failed: AtomicBool::new(false),
             failed_at: Mutex::default(),
             presence: Arc::default(),
@@ -135,6 +155,31 @@ impl Database {
     /// Batches that wait or run.
     pub fn queued_count(&self) -> usize {
         self.queue.count()
+    }
+
+    /// Somebody asked something of it.
+    pub fn note_request(&self) {
+        self.request_count.fetch_add(1, Relaxed);
+    }
+
+    /// What was noted so, since it was opened.
+    pub fn request_count(&self) -> u64 {
+        self.request_count.load(Relaxed)
+    }
+
+    /// Where its space goes: that of the documents, then that of each index.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    pub fn storage_areas(&self) -> Result<Vec<StorageArea>> {
+        let mut areas = vec![StorageArea::of(None, self.store.environment())?];
+        for index in self.indexes.all().iter() {
+            if let Some(environment) = index.environment() {
+                areas.push(StorageArea::of(Some(index.name().to_owned()), environment)?);
+            }
+        }
+        Ok(areas)
     }
 
     /// Bytes of the files of this database now; 0 in memory.

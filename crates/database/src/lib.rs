@@ -40,7 +40,7 @@ pub use administration::Deletion;
 pub use bulk_insert::{BulkInsert, BulkInsertCounts};
 pub use changes::{ChangeListener, Committed, IndexChange};
 pub use client_configuration::ClientConfiguration;
-pub use database::Database;
+pub use database::{Database, StorageArea};
 pub use databases::{Databases, DatabasesOptions};
 pub use error::{Error, Result};
 pub use folders::is_being_removed;

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
+use std::time::{Instant, SystemTime};
 
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
@@ -27,7 +28,8 @@ use crate::node::Node;
 use crate::opening;
 use crate::query_string::{QueryString, decode_segment};
 use crate::reply::Reply;
-use crate::routes::{self, Handler, Match};
+use crate::routes::{self, Handler, Match, Timing};
+use crate::slow::SlowRequest;
 
 const RAVEN_SERVER_VERSION: HeaderName = HeaderName::from_static("raven-server-version");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
@@ -180,9 +182,13 @@ pub(crate) fn check_limits(limits: &Limits, uri: &Uri, headers: &HeaderMap) -> R
 
 /// Finds the handler, runs it, and makes an answer of what comes out, whatever that is.
 pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
-    exchange.node.request_count.fetch_add(1, Relaxed);
-    let url = exchange.uri.clone();
+    let started = Instant::now();
+    let node = exchange.node.clone();
+    node.request_count.fetch_add(1, Relaxed);
+    let (url, method) = (exchange.uri.clone(), exchange.method.clone());
     let route = routes::find(exchange.method.as_str(), exchange.uri.path());
+    let timing = route.as_ref().map_or(Timing::OfClient, |found| found.route.timing);
+    let name = route.as_ref().and_then(|found| found.database.clone());
     let write = route.as_ref().and_then(|found| found.route.write());
     let prepared = prepare(&mut exchange, route).await;
     let stale = Stale::of(&exchange);
@@ -222,6 +228,22 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
     }
     if stale.is_configuration {
         headers.insert(REFRESH_CLIENT_CONFIGURATION, HeaderValue::from_static("true"));
+    }
+    if timing != Timing::OfClient {
+        let duration = started.elapsed();
+        let durations = if write.is_some() { &node.latencies.writes } else { &node.latencies.reads };
+        durations.note(duration);
+        if timing == Timing::Told && node.slow.is_slow(duration) {
+            node.slow.note(SlowRequest {
+                at: SystemTime::now(),
+                duration,
+                method,
+                url: url_of(&url),
+                database: name.map(|place| decode_segment(&url.path()[place]).into_owned()),
+                query: None,
+                status: Some(reply.status()),
+            });
+        }
     }
     reply
 }
@@ -264,7 +286,9 @@ async fn prepare(exchange: &mut Exchange, route: Option<Match>) -> Result<&'stat
     exchange.query().check_ids()?;
     if let Some(place) = found.database {
         let name = decode_segment(&path[place]);
-        exchange.database = Some(opening::find(&exchange.node, &name).await?);
+        let database = opening::find(&exchange.node, &name).await?;
+        database.note_request();
+        exchange.database = Some(database);
     }
     match found.route.missing {
         Some(feature) => Err(Error::not_supported(feature)),

@@ -69,6 +69,8 @@ pub struct Limits {
     pub multi_get_count: usize,
     /// `Limits.MultiGetAnswerInMb`: the answer of one `multi_get`, in bytes. Over it: 413, or cut off if it has begun.
     pub multi_get_answer_size: usize,
+    /// `Limits.SlowRequestInMs`: until the answer of a request begins. Over it: it is kept among the slow ones.
+    pub slow_request: Duration,
 }
 
 /// The size below which a compressed body may expand without its ratio being looked at, in bytes.
@@ -135,6 +137,18 @@ pub(crate) const BULK_INSERT_PART_SIZE: usize = 1 << 20;
 /// What a feed of changes keeps for sockets that have not taken it yet, in bytes, about. A socket that is further behind is
 /// closed: its client connects again and loads anew what it holds.
 pub(crate) const CHANGES_KEPT_SIZE_MAX: usize = 8 << 20;
+/// Slow requests that are kept, the newest; and bytes of each text of theirs.
+pub(crate) const SLOW_REQUESTS_KEPT_MAX: usize = 256;
+/// See [`SLOW_REQUESTS_KEPT_MAX`].
+pub(crate) const SLOW_TEXT_SIZE_MAX: usize = 4 << 10;
+
+/// Lines of the log that are kept, the newest; and bytes of each: 4 MiB in all.
+pub(crate) const LOG_LINES_KEPT_MAX: usize = 2048;
+/// See [`LOG_LINES_KEPT_MAX`].
+pub(crate) const LOG_LINE_SIZE_MAX: usize = 2 << 10;
+/// Lines of one answer, if it is not said.
+pub(crate) const LOG_LINES_PAGE: usize = 200;
+
 /// Documents that a definition is tried on, if it is not said.
 pub(crate) const SAMPLE_COUNT: u64 = 100;
 /// Documents that a definition may be tried on.
@@ -194,6 +208,7 @@ impl Default for Limits {
             query_run_time: Duration::from_secs(60),
             multi_get_count: 1024,
             multi_get_answer_size: 256 << 20,
+            slow_request: Duration::from_millis(500),
         }
     }
 }
@@ -216,7 +231,7 @@ impl Limits {
     }
 
     /// All of them, in the order of the fields.
-    pub const SETTINGS: [LimitSetting; 27] = [
+    pub const SETTINGS: [LimitSetting; 28] = [
         // Less than 8 KiB is less than what reads heads starts with.
         setting("Limits.HeaderBlockInKb", 8..=1024, |limits, value| limits.header_block_size = kib(value)),
         setting("Limits.HeaderLineInKb", 1..=1024, |limits, value| limits.header_line_size = kib(value)),
@@ -248,6 +263,9 @@ impl Limits {
         setting("Limits.MultiGetCount", 1..=100_000, |limits, value| limits.multi_get_count = count(value)),
         setting("Limits.MultiGetAnswerInMb", 1..=1_000_000, |limits, value| {
             limits.multi_get_answer_size = kib(value) << 10
+        }),
+        setting("Limits.SlowRequestInMs", 0..=3_600_000, |limits, value| {
+            limits.slow_request = Duration::from_millis(value.into())
         }),
     ];
 }

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use hyper::StatusCode;
 
+use crate::latency::Counted;
+
 /// Counts since the start of the server.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
@@ -51,4 +53,22 @@ pub(crate) fn counter(out: &mut String, name: &str, value: u64) {
 /// Appends one gauge with its type.
 pub(crate) fn gauge(out: &mut String, name: &str, value: impl std::fmt::Display) {
     let _ = writeln!(out, "# TYPE {name} gauge\n{name} {value}");
+}
+
+/// Powers of two of microseconds that have a bucket in the text: 128 us to 16 s.
+const BUCKET_POWERS: std::ops::RangeInclusive<u32> = 7..=24;
+
+/// Appends how long requests of a kind took. Sums are not kept.
+pub(crate) fn histogram(out: &mut String, kind: &str, counted: &Counted) {
+    const NAME: &str = "rookery_http_request_seconds";
+    if kind == "read" {
+        let _ = writeln!(out, "# TYPE {NAME} histogram");
+    }
+    for power in BUCKET_POWERS {
+        let (end, count) = ((1_u64 << power) as f64 / 1e6, counted.count_below(power));
+        let _ = writeln!(out, "{NAME}_bucket{{kind=\"{kind}\",le=\"{end}\"}} {count}");
+    }
+    let count = counted.count();
+    let _ =
+        writeln!(out, "{NAME}_bucket{{kind=\"{kind}\",le=\"+Inf\"}} {count}\n{NAME}_count{{kind=\"{kind}\"}} {count}");
 }

@@ -1,5 +1,6 @@
 //! What all requests of one server share.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Instant, SystemTime};
@@ -12,10 +13,14 @@ use crate::bridge::Bridge;
 use crate::connection::Connections;
 use crate::feed::Feeds;
 use crate::hosts::Hosts;
+use crate::latency::Latencies;
 use crate::limits::Limits;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::opening::Openings;
+use crate::recent_log::RecentLog;
+use crate::setting::Setting;
+use crate::slow::SlowRequests;
 
 /// The version that clients are told. They parse `major.minor` and switch features by it: 5.2 atomic guards, 6.1
 /// heartbeats in bulk inserts (endpoints.md §0.4). It says which protocol we speak, not who we are: that is `Server`.
@@ -38,6 +43,12 @@ pub(crate) struct Node {
     pub(crate) answers: Answers,
     pub(crate) connections: Arc<Connections>,
     pub(crate) metrics: Metrics,
+    pub(crate) latencies: Latencies,
+    pub(crate) slow: SlowRequests,
+    pub(crate) log: Arc<RecentLog>,
+    pub(crate) settings: Vec<Setting>,
+    /// The folder of the databases; `None`: in memory.
+    pub(crate) data_directory: Option<PathBuf>,
     pub(crate) feeds: Feeds,
     pub(crate) hosts: Hosts,
     /// Where we listen, as a URL.

@@ -12,9 +12,9 @@ use std::sync::OnceLock;
 use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::handlers::{
-    bulk_docs, bulk_insert, changes, collections, configuration, databases, docs, health, hilo, identities, indexes,
-    live, multi_get, node_info, operations, pages, patches, queries, sample_data, statistics, streams, studio,
-    topology,
+    bulk_docs, bulk_insert, changes, collections, configuration, databases, diagnostics, docs, health, hilo,
+    identities, indexes, live, multi_get, node_info, operations, pages, patches, queries, sample_data, statistics,
+    streams, studio, topology,
 };
 use crate::reply::Reply;
 
@@ -48,7 +48,19 @@ pub struct Route {
     pub missing: Option<&'static str>,
     /// Whether it may stand inside of a `multi_get`: it reads, and its answer is whole.
     pub in_multi_get: bool,
+    pub(crate) timing: Timing,
     pub(crate) handler: Handler,
+}
+
+/// What the time until its answer begins says about the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Timing {
+    /// How long it took.
+    Told,
+    /// The same; the handler notes slow ones by itself, with the text of their query.
+    ToldOfQueries,
+    /// How long its client took.
+    OfClient,
 }
 
 /// What a route may write, for answers that have to say what became of it.
@@ -102,12 +114,28 @@ const fn now(
     access: Access,
     handler: fn(&Exchange) -> Result<Reply>,
 ) -> Route {
-    Route { method, path, access, missing: None, in_multi_get: false, handler: Handler::Now(handler) }
+    Route {
+        method,
+        path,
+        access,
+        missing: None,
+        in_multi_get: false,
+        timing: Timing::Told,
+        handler: Handler::Now(handler),
+    }
 }
 
 /// A handler that waits.
 const fn later(method: &'static str, path: &'static str, access: Access, handler: fn(Exchange) -> Pending) -> Route {
-    Route { method, path, access, missing: None, in_multi_get: false, handler: Handler::Later(handler) }
+    Route {
+        method,
+        path,
+        access,
+        missing: None,
+        in_multi_get: false,
+        timing: Timing::Told,
+        handler: Handler::Later(handler),
+    }
 }
 
 /// A handler that does not wait if the request is simple.
@@ -118,17 +146,43 @@ const fn maybe(
     simple: fn(&Exchange) -> Result<Option<Reply>>,
     handler: fn(Exchange) -> Pending,
 ) -> Route {
-    Route { method, path, access, missing: None, in_multi_get: false, handler: Handler::Maybe(simple, handler) }
+    Route {
+        method,
+        path,
+        access,
+        missing: None,
+        in_multi_get: false,
+        timing: Timing::Told,
+        handler: Handler::Maybe(simple, handler),
+    }
 }
 
 /// A route of clients that is refused by the name of its feature.
 const fn missing(method: &'static str, path: &'static str, access: Access, feature: &'static str) -> Route {
-    Route { method, path, access, missing: Some(feature), in_multi_get: false, handler: Handler::Missing }
+    Route {
+        method,
+        path,
+        access,
+        missing: Some(feature),
+        in_multi_get: false,
+        timing: Timing::Told,
+        handler: Handler::Missing,
+    }
 }
 
 /// The same route, also inside of a `multi_get`.
 const fn in_multi_get(route: Route) -> Route {
     Route { in_multi_get: true, ..route }
+}
+
+/// The same route, as long as its client likes.
+const fn of_client(route: Route) -> Route {
+    Route { timing: Timing::OfClient, ..route }
+}
+
+/// The same route, which tells of slow queries by itself.
+const fn of_queries(route: Route) -> Route {
+    Route { timing: Timing::ToldOfQueries, ..route }
 }
 
 /// Makes an `async fn` fit into the table.
@@ -149,6 +203,9 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/favicon.ico", Anyone, pages::icon),
     now("GET", "/metrics", Operator, pages::metrics),
     later("GET", "/admin/live", Operator, pending!(live::get)),
+    now("GET", "/admin/slow-requests", Operator, diagnostics::slow_requests),
+    now("GET", "/admin/logs/recent", Operator, diagnostics::log),
+    now("GET", "/admin/configuration/settings", Operator, diagnostics::settings),
     now("GET", "/build/version", Anyone, node_info::build_version),
     now("GET", "/cluster/topology", ValidUser, topology::cluster),
     now("GET", "/cluster/node-info", ValidUser, node_info::node_info),
@@ -180,16 +237,16 @@ pub static ROUTES: &[Route] = &[
     later("PATCH", "/databases/*/docs", ReadWrite, pending!(patches::patch)),
     now("GET", "/databases/*/docs/size", Read, docs::size),
     later("POST", "/databases/*/bulk_docs", ReadWrite, pending!(bulk_docs::post)),
-    later("POST", "/databases/*/bulk_insert", ReadWrite, pending!(bulk_insert::post)),
+    of_client(later("POST", "/databases/*/bulk_insert", ReadWrite, pending!(bulk_insert::post))),
     later("POST", "/databases/*/multi_get", Read, pending!(multi_get::post)),
     later("GET", "/databases/*/streams/docs", Read, pending!(streams::docs)),
     later("POST", "/databases/*/streams/queries", Read, pending!(streams::queries)),
     later("GET", "/databases/*/streams/queries", Read, pending!(streams::queries)),
-    in_multi_get(later("POST", "/databases/*/queries", Read, pending!(queries::post))),
-    in_multi_get(later("GET", "/databases/*/queries", Read, pending!(queries::get))),
+    of_queries(in_multi_get(later("POST", "/databases/*/queries", Read, pending!(queries::post)))),
+    of_queries(in_multi_get(later("GET", "/databases/*/queries", Read, pending!(queries::get)))),
     later("DELETE", "/databases/*/queries", ReadWrite, pending!(queries::delete)),
     later("PATCH", "/databases/*/queries", ReadWrite, pending!(queries::patch)),
-    later("GET", "/databases/*/changes", Read, pending!(changes::get)),
+    of_client(later("GET", "/databases/*/changes", Read, pending!(changes::get))),
     // Ids.
     later("GET", "/databases/*/hilo/next", ReadWrite, pending!(hilo::next)),
     later("PUT", "/databases/*/hilo/return", ReadWrite, pending!(hilo::give_back)),
@@ -203,6 +260,7 @@ pub static ROUTES: &[Route] = &[
     in_multi_get(now("GET", "/databases/*/collections/stats", Read, collections::basic)),
     now("GET", "/databases/*/collections/stats/detailed", Read, collections::detailed),
     now("GET", "/databases/*/healthcheck", Read, health::check),
+    later("GET", "/databases/*/debug/storage/report", Admin, pending!(diagnostics::storage_report)),
     later("POST", "/databases/*/studio/sample-data", Admin, pending!(sample_data::create)),
     now("GET", "/databases/*/operations", Read, operations::list),
     now("GET", "/databases/*/operations/next-operation-id", Read, operations::next_id),

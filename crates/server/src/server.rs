@@ -15,12 +15,16 @@ use crate::bridge::{Bridge, Pool};
 use crate::connection::Connections;
 use crate::feed::Feeds;
 use crate::hosts::Hosts;
+use crate::latency::Latencies;
 use crate::limits::Limits;
 use crate::listener;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::node::Node;
 use crate::opening::Openings;
+use crate::recent_log::RecentLog;
+use crate::setting::Setting;
+use crate::slow::SlowRequests;
 
 /// What a server is started with.
 #[derive(Debug, Clone)]
@@ -39,6 +43,10 @@ pub struct Options {
     pub unsecured_access: bool,
     /// The bounds.
     pub limits: Limits,
+    /// What was set, and where, to be told; nothing follows from it.
+    pub settings: Vec<Setting>,
+    /// Where the log is kept that is to be told.
+    pub log: Arc<RecentLog>,
 }
 
 impl Default for Options {
@@ -51,6 +59,8 @@ impl Default for Options {
             in_memory: false,
             unsecured_access: false,
             limits: Limits::default(),
+            settings: Vec::new(),
+            log: Arc::default(),
         }
     }
 }
@@ -123,7 +133,7 @@ impl Server {
             listeners.push(listener);
         }
         let folder = (!options.in_memory).then(|| options.data_directory.clone());
-        let databases = open_databases(folder, &options.limits).map_err(|source| StartError::Databases {
+        let databases = open_databases(folder.clone(), &options.limits).map_err(|source| StartError::Databases {
             directory: options.data_directory.clone(),
             source: Box::new(source),
         })?;
@@ -138,6 +148,11 @@ impl Server {
             answers: Answers::default(),
             connections: Arc::new(Connections::new()),
             metrics: Metrics::default(),
+            latencies: Latencies::default(),
+            slow: SlowRequests::new(options.limits.slow_request),
+            log: options.log,
+            settings: options.settings,
+            data_directory: folder,
             feeds: Feeds::default(),
             hosts: Hosts::new(options.public_url.as_deref(), &options.allowed_hosts),
             url,

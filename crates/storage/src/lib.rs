@@ -61,7 +61,7 @@ pub use error::{Error, Result};
 pub use fixed_tree::{FixedCursor, FixedTree};
 pub use ids::{PageNumber, TransactionId};
 pub use records::{Location, Records};
-pub use statistics::Statistics;
+pub use statistics::{Journal, Statistics};
 pub use streams::{StreamId, Streams};
 pub use tables::{Key, Table};
 pub use transaction::{Job, Lead, ReadTransaction, Reader, WriteTransaction};

@@ -3,6 +3,7 @@
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::ids::TransactionId;
+use crate::journal::files::JournalFiles;
 use crate::limits::PAGE_SIZE;
 use crate::pager::frames::Pool;
 use crate::space;
@@ -40,7 +41,33 @@ pub struct Statistics {
     pub version_bytes_in_process: usize,
 }
 
+impl Statistics {
+    /// Bytes of the pages in use.
+    pub fn used_size(&self) -> u64 {
+        self.used_pages * PAGE_SIZE as u64
+    }
+}
+
+/// A file of a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Journal {
+    /// Rises from file to file.
+    pub number: u64,
+    /// Bytes, those that are not written yet included.
+    pub size: u64,
+    /// Nothing in it is needed any more; the next file is made of it.
+    pub is_spare: bool,
+}
+
 impl Environment {
+    /// The files of the journal, by number; none in memory.
+    pub fn journals(&self) -> Vec<Journal> {
+        let writer = self.inner.writer.lock();
+        let mut found = writer.journal.as_ref().map(JournalFiles::all).unwrap_or_default();
+        found.sort_by_key(|journal| journal.number);
+        found
+    }
+
     /// Counts.
     ///
     /// # Errors

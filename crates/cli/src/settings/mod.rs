@@ -6,6 +6,7 @@
 //! `Section.Key`, is a warning; a value that makes no sense, and what asks for protection that is not there, is an error.
 
 mod names;
+mod told;
 mod values;
 
 use std::ffi::OsString;
@@ -160,6 +161,7 @@ pub(crate) fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
         })
         .collect();
     ensure!(wrong.is_empty(), "{}", wrong.join("\nerror: "));
+    settings.options.settings = told::settings(&given);
     settings.options.allowed_hosts.append(&mut settings.server_hosts);
     // Which addresses others can reach is checked by the server; here only what was allowed is found out.
     settings.options.unsecured_access = settings.options.addresses.iter().all(|address| network.contains(address.ip()));

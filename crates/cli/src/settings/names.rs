@@ -58,6 +58,22 @@ impl Name {
     }
 }
 
+/// What is called `name` here, if it means something.
+pub(super) fn canonical(name: &str) -> Option<&'static str> {
+    let plain = plain(name);
+    let is = |known: &str| self::plain(known) == plain;
+    let ours = LIMITS_OF_RAVENDB.into_iter().find(|(known, _)| is(known)).map(|(_, ours)| ours);
+    let limit = || Limits::SETTINGS.iter().map(|limit| limit.name).find(|known| is(known));
+    let named = || NAMES.iter().map(|(known, _)| *known).find(|known| is(known));
+    // The names by which docs/settings.md calls what has two.
+    let same = |known| match known {
+        "Logs.MinLevel" => "Log.Level",
+        "Embedded.ParentProcessId" => "Testing.ParentProcessId",
+        known => known,
+    };
+    ours.or_else(limit).or_else(named).map(same)
+}
+
 /// A name without what is written differently in different places: `Server.Url`, `SERVER_URL`, `ServerUrl`.
 pub(super) fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()

@@ -379,6 +379,11 @@ impl Index {
         self.state.lock().indexed_to
     }
 
+    /// What it keeps its data in; `None` while it is being removed.
+    pub(crate) fn environment(&self) -> Option<&storage::Environment> {
+        self.store.as_ref().map(query::index::Index::environment)
+    }
+
     /// Bytes of its files; 0 in memory.
     pub fn size_on_disk(&self) -> u64 {
         self.folder.as_deref().map_or(0, folders::size)

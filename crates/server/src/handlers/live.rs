@@ -10,13 +10,13 @@ use hyper::StatusCode;
 use json::Writer;
 
 use super::indexes::Seen;
-use super::pages::resident_size;
 use crate::bridge::Pool;
 use crate::date;
 use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::node::Node;
 use crate::reply::{self, Reply};
+use crate::system;
 
 /// GET `/admin/live`: `name`, or all databases.
 pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
@@ -35,7 +35,21 @@ fn live(node: &Node, name: Option<&str>) -> Result<Reply> {
         json.name("Requests").unsigned(node.request_count.load(Relaxed));
         json.name("ServerErrors").unsigned(node.metrics.server_error_count());
         json.name("Connections").unsigned(node.connections.open_count.load(Relaxed) as u64);
-        json.name("ResidentInBytes").unsigned(resident_size().unwrap_or_default());
+        json.name("ResidentInBytes").unsigned(system::resident_size().unwrap_or_default());
+        let memory = system::memory();
+        json.name("MemoryInBytes").unsigned(memory.total).name("FreeMemoryInBytes").unsigned(memory.available);
+        let disk = system::disk_traffic();
+        json.name("DiskReadInBytes").unsigned(disk.read).name("DiskWrittenInBytes").unsigned(disk.written);
+        match node.data_directory.as_deref().and_then(system::volume) {
+            Some(volume) => {
+                json.name("DiskInBytes").unsigned(volume.total).name("FreeDiskInBytes").unsigned(volume.free);
+            }
+            None => _ = json.name("DiskInBytes").null().name("FreeDiskInBytes").null(),
+        }
+        json.name("Latency").object(|json| {
+            node.latencies.reads.counted().write(json.name("Reads"));
+            node.latencies.writes.counted().write(json.name("Writes"));
+        });
         json.name("Databases").array(|json| {
             for name in &names {
                 json.object(|json| {
@@ -67,6 +81,7 @@ fn write(json: &mut Writer<'_>, node: &Node, name: &str) -> Result<()> {
 fn write_open(json: &mut Writer<'_>, database: &Database) -> Result<()> {
     let statistics = database.read().statistics()?;
     let indexes = Seen::all(database)?;
+    json.name("Requests").unsigned(database.request_count());
     json.name("IsInMemory").bool(database.is_in_memory());
     json.name("Documents").unsigned(statistics.document_count);
     json.name("LastEtag").unsigned(statistics.last_etag);

@@ -6,6 +6,7 @@ pub(crate) mod changes;
 pub(crate) mod collections;
 pub(crate) mod configuration;
 pub(crate) mod databases;
+pub(crate) mod diagnostics;
 pub(crate) mod docs;
 pub(crate) mod health;
 pub(crate) mod hilo;

@@ -8,6 +8,7 @@ mod compression;
 mod configuration;
 mod databases;
 mod dates;
+mod diagnostics;
 mod docs;
 mod explain;
 mod explanations;

@@ -9,6 +9,7 @@ use super::record::{ALIGNMENT, PACKED_ALIGNMENT};
 use crate::error::{Error, Result};
 use crate::io::{File, Folder, OpenMode};
 use crate::limits::{JOURNAL_FILE_SIZE_MAX, JOURNAL_FILE_SIZE_MIN};
+use crate::statistics::Journal;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -216,6 +217,14 @@ impl JournalFiles {
     pub fn size_bytes(&self) -> u64 {
         let in_use: u64 = self.older.iter().chain(&self.current).map(|file| file.size).sum();
         in_use + self.recycled.iter().map(|(_, size)| size).sum::<u64>()
+    }
+
+    /// All files, those kept for use again included, in no order.
+    pub fn all(&self) -> Vec<Journal> {
+        let in_use = self.older.iter().chain(&self.current);
+        let in_use = in_use.map(|file| Journal { number: file.number, size: file.size, is_spare: false });
+        let spare = self.recycled.iter().map(|&(number, size)| Journal { number, size, is_spare: true });
+        in_use.chain(spare).collect()
     }
 
     /// The files that hold records.

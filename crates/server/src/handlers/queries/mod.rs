@@ -43,6 +43,7 @@ use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::limits::{SMALL_ANSWER_ENTRIES, SMALL_ANSWER_SIZE, WHOLE_ANSWER_SIZE};
 use crate::reply::{self, Reply};
+use crate::slow::RunningQuery;
 use answer::Answer;
 
 /// The query form that tells which index would answer.
@@ -125,11 +126,29 @@ fn refuse_missing(exchange: &Exchange) -> Result<()> {
 async fn answer(exchange: Exchange, start: Instant, request: Request) -> Result<Reply> {
     let ready = match ready(&exchange, &request).await {
         Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
-        ready => ready?,
+        ready => ready,
     };
-    if let Some(reply) = answer_at_once(&exchange, &request, ready.as_ref(), start)? {
-        return Ok(reply);
+    let at_once = ready.and_then(|ready| {
+        let answered = answer_at_once(&exchange, &request, ready.as_ref(), start)?;
+        Ok(answered.ok_or(ready))
+    });
+    let outcome = match at_once {
+        Ok(Err(ready)) => {
+            let running = RunningQuery::new(&exchange, &request.text, start);
+            let outcome = answer_on_pool(exchange, start, request, ready).await;
+            running.answered(&outcome);
+            return outcome;
+        }
+        Ok(Ok(reply)) => Ok(reply),
+        Err(error) => Err(error),
+    };
+    if exchange.node.slow.is_slow(start.elapsed()) {
+        RunningQuery::new(&exchange, &request.text, start).answered(&outcome);
     }
+    outcome
+}
+
+async fn answer_on_pool(exchange: Exchange, start: Instant, request: Request, ready: Option<Ready>) -> Result<Reply> {
     answers::produce(exchange, Pool::Reads, move |exchange, out| {
         let deadline = deadline_of_query(exchange, out);
         let asked = Asked { exchange, request: &request, start, whole_size: WHOLE_ANSWER_SIZE };

@@ -1,0 +1,77 @@
+//! What the system says about this process and its disk, where it says it: Linux, from `/proc`.
+
+use std::path::Path;
+
+/// Memory of the machine, in bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Memory {
+    pub(crate) total: u64,
+    /// What programs could still take without others being pushed out.
+    pub(crate) available: u64,
+}
+
+/// Bytes that the process had the disk read and write since it began.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct DiskTraffic {
+    pub(crate) read: u64,
+    pub(crate) written: u64,
+}
+
+/// The device that a folder is on, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Volume {
+    pub(crate) total: u64,
+    /// What this process may still take.
+    pub(crate) free: u64,
+}
+
+/// Resident memory of this process in bytes.
+pub(crate) fn resident_size() -> Option<u64> {
+    field(&std::fs::read_to_string("/proc/self/status").ok()?, "VmRSS:").map(|kilobytes| kilobytes * 1024)
+}
+
+/// Memory of the machine; 0 where it is not told.
+pub(crate) fn memory() -> Memory {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let size = |name| field(&text, name).map_or(0, |kilobytes| kilobytes * 1024);
+    Memory { total: size("MemTotal:"), available: size("MemAvailable:") }
+}
+
+/// Traffic of this process; 0 where it is not told.
+pub(crate) fn disk_traffic() -> DiskTraffic {
+    let text = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
+    let size = |name| field(&text, name).unwrap_or_default();
+    DiskTraffic { read: size("read_bytes:"), written: size("write_bytes:") }
+}
+
+/// The device of a folder, where it is told.
+pub(crate) fn volume(folder: &Path) -> Option<Volume> {
+    let found = rustix::fs::statvfs(folder).ok()?;
+    Some(Volume { total: found.f_blocks * found.f_frsize, free: found.f_bavail * found.f_frsize })
+}
+
+/// The number behind a name at the beginning of a line.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+    rest.split_ascii_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_by_the_names_of_their_lines() {
+        let text = "VmPeak:\t  9 kB\nVmRSS:\t  1234 kB\nread_bytes: 7\ncancelled_write_bytes: 8\n";
+        assert_eq!(field(text, "VmRSS:"), Some(1234));
+        assert_eq!(field(text, "read_bytes:"), Some(7));
+        assert_eq!(field(text, "write_bytes:"), None);
+    }
+
+    #[test]
+    fn a_device_has_no_more_free_than_it_has() {
+        let volume = volume(Path::new(".")).unwrap();
+        assert!(volume.total > 0 && volume.free <= volume.total);
+        assert!(super::volume(Path::new("/no/such/folder")).is_none());
+    }
+}
