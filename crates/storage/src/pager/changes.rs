@@ -147,6 +147,12 @@ impl<'p> PageMut<'p> {
         self.page[range].fill(0);
     }
 
+    /// All of it, to be written anew.
+    pub fn whole(&mut self) -> &mut Page {
+        self.note(0..PAGE_SIZE);
+        self.page
+    }
+
     /// Moves bytes within the page.
     #[inline]
     pub fn copy_within(&mut self, from: Range<usize>, to: usize) {

@@ -425,12 +425,15 @@ fn hole(page: &Page, size: usize) -> Option<usize> {
     const MAP: usize = PAGE_SIZE / WORD / 64;
     let mut used = [0u64; MAP];
     let mut mark = |start: usize, end: usize| {
-        let (first, last) = (start / WORD, (end.clamp(start + 1, PAGE_SIZE) - 1) / WORD);
-        for (index, bits) in used.iter_mut().enumerate().take(last / 64 + 1).skip(first / 64) {
-            let from = first.saturating_sub(index * 64).min(63);
-            let to = (last - index * 64).min(63);
-            *bits |= (u64::MAX << from) & (u64::MAX >> (63 - to));
+        let (first, last) = (start / WORD, (end - 1) / WORD);
+        let (from, to) = (u64::MAX << (first % 64), u64::MAX >> (63 - last % 64));
+        if first / 64 == last / 64 {
+            used[first / 64] |= from & to;
+            return;
         }
+        used[first / 64] |= from;
+        used[first / 64 + 1..last / 64].fill(u64::MAX);
+        used[last / 64] |= to;
     };
     mark(0, usize::from(u16_at(page, HEAP)).max(1));
     for index in 0..count(page) {
@@ -477,23 +480,40 @@ fn rearrange(page: &mut PageMut<'_>) {
     rewrite(page, &old, &prefix, 0..count(&old));
 }
 
-/// Makes the page hold a range of the entries of `old`, with another prefix that all of them start with.
+/// Makes the page hold a range of the entries of `old`, with another prefix that all of them start with. Their records stand one
+/// below the other, their slots in their order.
 pub(super) fn rewrite(page: &mut PageMut<'_>, old: &Page, new_prefix: &[u8], range: std::ops::Range<usize>) {
-    let leftmost = u64_at(old, CHILD);
-    let level = page::level(old);
-    initialize(page, level);
-    page.set_u64(CHILD, leftmost);
+    initialize(page, page::level(old));
+    page.set_u64(CHILD, u64_at(old, CHILD));
     set_prefix(page, new_prefix);
     let old_prefix = prefix(old);
-    let mut key = Vec::new();
-    for index in range {
-        key.clear();
-        key.extend_from_slice(old_prefix);
-        key.extend_from_slice(rest(old, index));
-        let position = count(page);
-        let fits = insert(page, position, &key, payload(old, index));
-        assert!(fits.is_ok(), "entries of one page fit into an empty one");
+    let count = range.len();
+    // What a rest has to begin with now, and what it begins with no more.
+    let added = old_prefix.get(new_prefix.len()..).unwrap_or_default();
+    let cut = new_prefix.len().saturating_sub(old_prefix.len());
+    let mut heap = usize::from(u16_at(page, HEAP));
+    let bytes = page.whole();
+    for (slot_index, index) in range.enumerate() {
+        let old_slot = slot_at(old, index);
+        let (old_offset, old_length) = record_at(old, old_slot);
+        let kept = &old[old_offset + 2 + cut..old_offset + record_size(old, old_slot)];
+        let length = old_length - cut + added.len();
+        heap -= 2 + added.len() + kept.len();
+        bytes[heap..heap + 2].copy_from_slice(&old[old_offset..old_offset + 2]);
+        let at = heap + 2;
+        bytes[at..at + added.len()].copy_from_slice(added);
+        bytes[at + added.len()..at + added.len() + kept.len()].copy_from_slice(kept);
+        let head = head_of(&bytes[at..at + length]);
+        let slot = SLOT_TABLE + slot_index * SLOT_SIZE;
+        bytes[slot..slot + 4].copy_from_slice(&head.to_le_bytes());
+        bytes[slot + 4..slot + 6].copy_from_slice(&(heap as u16).to_le_bytes());
+        bytes[slot + 6..slot + 8].copy_from_slice(&(length as u16).to_le_bytes());
+        bytes[ORDER + slot_index] = slot_index as u8;
     }
+    assert!(heap >= SLOT_TABLE + count * SLOT_SIZE, "entries of one page fit into an empty one");
+    page.set_u16(HEAP, heap as u16);
+    page.set_u16(SLOTS, count as u16);
+    set_count(page, count);
 }
 
 /// Sets the prefix of an empty page.
