@@ -207,6 +207,23 @@ fn speed() {
     read(&index.read().unwrap(), &fields, documents);
 }
 
+/// What a document costs by how many come at once: indexes follow writes closely, so most batches are small.
+#[test]
+fn batches() {
+    let is_slow = std::env::var_os("SLOW").is_some();
+    let documents: u64 = if is_slow { 50_000 } else { 500 };
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::open(folder.path().join("index"), Options::default()).unwrap();
+    let fields: Vec<FieldNumber> = FIELDS.iter().map(|name| index.field(name).unwrap()).collect();
+    let mut first = 0;
+    for per_batch in [10_000, 1, 10, 100, 1_000] {
+        let numbers = first..first + documents;
+        first = numbers.end;
+        let timed = timed(|| _ = index_documents(&index, &fields, numbers, per_batch));
+        report(&format!("after {} documents, {per_batch} at once", first - documents), documents, timed);
+    }
+}
+
 fn read(snapshot: &IndexSnapshot<'_>, fields: &[FieldNumber], documents: u64) {
     let rounds = |slow: u32| if documents > 100_000 { slow } else { 1 };
     let mut number = 0;

@@ -56,32 +56,28 @@ impl ListWriter {
         if self.expects_new && removed == 0 && self.insert_new(tx, changes)? {
             return Ok(());
         }
-        self.runs.clear();
-        let found = self.tree.get(tx, &self.key)?;
+        let found = self.tree.get(tx, &self.key)?.map(Head::of).transpose()?;
         self.expects_new = found.is_none();
-        let (count, last_block) = match found {
-            None => {
-                runs::merge(Runs::new(&[], 0), changes, &mut self.runs)?;
-                (0, None)
-            }
-            Some(value) => {
-                let head = Head::of(value)?;
-                match head.content {
-                    Content::Short(runs) => {
-                        runs::merge(runs, changes, &mut self.runs)?;
-                        (head.count, None)
-                    }
-                    Content::Long { last_block } => (head.count, Some(last_block)),
-                }
-            }
-        };
-        let count = (count + added)
+        let count = (found.as_ref().map_or(0, |head| head.count) + added)
             .checked_sub(removed)
             .ok_or_else(|| corrupt("the head of a posting list has the count of its ids"))?;
-        match last_block {
-            None => self.put_all(tx, count, true),
-            Some(last_block) => self.change_blocks(tx, count, last_block, changes, removed > 0),
+        let old = match found.map(|head| head.content) {
+            None => Runs::new(&[], 0),
+            Some(Content::Long { last_block }) => {
+                return self.change_blocks(tx, count, last_block, changes, removed > 0);
+            }
+            Some(Content::Short(runs)) => runs,
+        };
+        self.value.clear();
+        Head::put_short(&mut self.value, count);
+        let start = self.value.len();
+        let rises = removed == 0 && runs::append(old.clone(), changes, &mut self.value)?;
+        if rises && self.value.len() - start <= BLOCK_SIZE_MAX {
+            return Ok(self.tree.put(tx, &self.key, &self.value)?);
         }
+        self.runs.clear();
+        runs::merge(old, changes, &mut self.runs)?;
+        self.put_all(tx, count, true)
     }
 
     /// Writes a list that has nothing but additions, if it is short and there is none yet.
@@ -231,6 +227,20 @@ impl ListWriter {
         runs::merge(list::block(first, value)?, changes, &mut self.runs)
     }
 
+    /// Adds ids behind the end of the last block, if that is all and there is room.
+    fn append_to_block(&mut self, tx: &mut WriteTransaction<'_>, first: u64, changes: &[Change]) -> Result<bool> {
+        self.set_block_key(first);
+        let missing = || corrupt("a long posting list has the block that its head names");
+        let value = self.tree.get(tx, &self.key)?.ok_or_else(missing)?;
+        self.value.clear();
+        let fits =
+            runs::append(list::block(first, value)?, changes, &mut self.value)? && self.value.len() <= BLOCK_SIZE_MAX;
+        if fits {
+            self.tree.put(tx, &self.key, &self.value)?;
+        }
+        Ok(fits)
+    }
+
     /// Makes changes to one block. Gives the first id of the last block, 0 if none is left, where that may have changed.
     fn change_block(
         &mut self,
@@ -238,6 +248,9 @@ impl ListWriter {
         block: &BlockRange,
         changes: &[Change],
     ) -> Result<Option<u64>> {
+        if block.end.is_none() && self.append_to_block(tx, block.first, changes)? {
+            return Ok(Some(block.first));
+        }
         self.runs.clear();
         self.read_block(tx, block.first, changes)?;
         let Some(first) = self.runs.first().map(|run| run.first) else {

@@ -163,6 +163,46 @@ pub(crate) fn merge(old: Runs<'_>, changes: &[Change], out: &mut Vec<Run>) -> Re
     changes.try_for_each(|change| add(out, change))
 }
 
+/// Adds a list to `out` with entries behind it, if all of them are behind its last: without writing anew what is there. Else
+/// gives false, and `out` is as it was.
+///
+/// # Errors
+///
+/// The bytes are no runs.
+pub(crate) fn append(mut runs: Runs<'_>, additions: &[Change], out: &mut Vec<u8>) -> Result<bool> {
+    let (old, base) = (runs.bytes, runs.previous);
+    // The last run, where it begins, and the id before its gap.
+    let mut last: Option<(Run, usize, u64)> = None;
+    loop {
+        let (at, before) = (old.len() - runs.bytes.len(), runs.previous);
+        let Some(run) = runs.next() else { break };
+        last = Some((run?, at, before));
+    }
+    let end = last.map_or(base, |(run, ..)| run.last);
+    if additions.iter().any(|addition| addition.is_removal || addition.entry <= end) {
+        return Ok(false);
+    }
+    let (mut run, at, before) = match last {
+        Some((run, at, before)) => (Some(run), at, before),
+        None => (None, 0, base),
+    };
+    out.extend_from_slice(old.get(..at).unwrap_or_default());
+    let mut encoder = Encoder::new(out, before);
+    for addition in additions {
+        match &mut run {
+            Some(run) if run.last + 1 == addition.entry => run.last = addition.entry,
+            _ => {
+                let next = Run { first: addition.entry, last: addition.entry };
+                if let Some(run) = run.replace(next) {
+                    encoder.push(run);
+                }
+            }
+        }
+    }
+    run.into_iter().for_each(|run| encoder.push(run));
+    Ok(true)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,6 +252,18 @@ mod tests {
             let mut encoder = Encoder::new(&mut out, 0);
             runs.iter().for_each(|run| encoder.push(*run));
             prop_assert_eq!(out, encode(&new, 0));
+        }
+
+        #[test]
+        fn what_comes_behind_is_appended_and_nothing_else_is(old in ids(), new in ids(), base in 0u64..3) {
+            let base = old.first().map_or(0, |first| base.min(first - 1));
+            let changes: Vec<Change> = new.iter().map(|id| Change { entry: *id, is_removal: false }).collect();
+            let mut out = vec![7];
+            let is_behind = new.first().is_none_or(|first| old.last().is_none_or(|last| first > last));
+            prop_assert_eq!(append(Runs::new(&encode(&old, base), base), &changes, &mut out).unwrap(), is_behind);
+            let both: BTreeSet<u64> = old.union(&new).copied().collect();
+            let expected = if is_behind { encode(&both, base) } else { Vec::new() };
+            prop_assert_eq!(&out[1..], expected);
         }
 
         #[test]
