@@ -84,6 +84,10 @@ pub(crate) const LOCKED_FOLDER_WAIT: Duration = Duration::from_millis(10);
 /// How long a thread that indexes waits for work before it ends.
 pub(crate) const INDEXING_THREAD_REST: Duration = Duration::from_secs(30);
 
+/// How long indexes that are up to date rest at most before they look for more. They rest as long as the last round took them, so that one
+/// write is indexed at once, and writes that come faster than they can be indexed one by one are indexed in batches.
+pub(crate) const INDEXING_PAUSE_MAX: Duration = Duration::from_millis(10);
+
 /// Indexes of one database: each has descriptors, and memory.
 pub(crate) const INDEX_COUNT_MAX: usize = 1024;
 

@@ -1,12 +1,13 @@
 //! The threads that index: some for all databases of a node, each given one batch of one index at a time.
 //!
 //! Threads are started when there is work for them and end when there was none for a while, so that a node without indexes has
-//! none. Work waits in a queue for each priority: an index that has more to do goes to its end, so that all get their turn. Of
+//! none. Work waits in a queue for each priority, some of it for its time first: an index that has more to do goes to its end, so that all get their turn. Of
 //! the queues that is next which had the least for its share, as in stride scheduling (Waldspurger and Weihl, 1995).
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 use query::definition::Priority;
@@ -84,9 +85,32 @@ impl Turns {
 #[derive(Default)]
 struct State {
     turns: Turns,
+    /// Turns that wait for their time.
+    later: Vec<Later>,
     thread_count: usize,
     resting_count: usize,
     is_closed: bool,
+}
+
+/// A turn that is not to be taken before its time.
+struct Later {
+    due: Instant,
+    priority: Priority,
+    turn: Turn,
+}
+
+impl State {
+    /// Has the turns wait for a thread only whose time has come. Gives when that of the next one comes.
+    fn admit(&mut self, now: Instant) -> Option<Instant> {
+        for later in self.later.extract_if(.., |later| later.due <= now) {
+            self.turns.push(later.priority, later.turn);
+        }
+        self.later.iter().map(|later| later.due).min()
+    }
+
+    fn waiting_count(&self) -> usize {
+        self.turns.len() + self.later.len()
+    }
 }
 
 impl IndexingPool {
@@ -97,12 +121,21 @@ impl IndexingPool {
 
     /// Has a turn taken, some time.
     pub fn add(&self, priority: Priority, turn: Turn) {
+        self.add_after(Duration::ZERO, priority, turn);
+    }
+
+    /// Has a turn taken, some time after a pause.
+    pub fn add_after(&self, pause: Duration, priority: Priority, turn: Turn) {
         let mut state = self.shared.state.lock();
         if state.is_closed {
             drop(state);
             return drop(turn);
         }
-        state.turns.push(priority, turn);
+        if pause.is_zero() {
+            state.turns.push(priority, turn);
+        } else {
+            state.later.push(Later { due: Instant::now() + pause, priority, turn });
+        }
         drop(state);
         self.staff();
     }
@@ -110,7 +143,8 @@ impl IndexingPool {
     /// Has a thread take what waits. Also to be called now and then: one that could not be started is started then.
     pub fn staff(&self) {
         let mut state = self.shared.state.lock();
-        let is_enough = state.resting_count >= state.turns.len() || state.thread_count == self.shared.thread_count_max;
+        let is_enough =
+            state.resting_count >= state.waiting_count() || state.thread_count == self.shared.thread_count_max;
         if is_enough || state.is_closed {
             drop(state);
             self.shared.bell.notify_one();
@@ -140,10 +174,10 @@ impl IndexingPool {
     fn end(&self) {
         let mut state = self.shared.state.lock();
         state.is_closed = true;
-        let turns = std::mem::take(&mut state.turns);
+        let (turns, later) = (std::mem::take(&mut state.turns), std::mem::take(&mut state.later));
         drop(state);
         // What a turn holds may want to know of the pool's lock.
-        drop(turns);
+        drop((turns, later));
         self.shared.bell.notify_all();
     }
 }
@@ -169,15 +203,18 @@ impl Shared {
     fn next(&self) -> Option<Turn> {
         let mut state = self.state.lock();
         loop {
+            let now = Instant::now();
+            let due = state.admit(now);
             if let (false, Some(turn)) = (state.is_closed, state.turns.pop()) {
                 return Some(turn);
             }
             let mut is_over = state.is_closed;
             if !is_over {
+                let end = now + INDEXING_THREAD_REST;
                 state.resting_count += 1;
-                let waited = self.bell.wait_for(&mut state, INDEXING_THREAD_REST);
+                let waited = self.bell.wait_until(&mut state, due.map_or(end, |due| due.min(end)));
                 state.resting_count -= 1;
-                is_over = waited.timed_out() && state.turns.len() == 0;
+                is_over = waited.timed_out() && state.waiting_count() == 0;
             }
             if is_over {
                 state.thread_count -= 1;
@@ -243,6 +280,22 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_is_taken_after_its_pause_and_keeps_nobody_waiting() {
+        let pool = IndexingPool::new(1);
+        let (sender, taken) = mpsc::channel();
+        let begin = Instant::now();
+        let pauses = [200, 0, 100].map(Duration::from_millis);
+        for pause in pauses {
+            let sender = sender.clone();
+            pool.add_after(pause, Priority::Normal, Box::new(move |_| sender.send((pause, begin.elapsed())).unwrap()));
+        }
+        drop(sender);
+        let taken: Vec<(Duration, Duration)> = taken.iter().collect();
+        assert_eq!(taken.iter().map(|(pause, _)| *pause).collect::<Vec<_>>(), [pauses[1], pauses[2], pauses[0]]);
+        assert!(taken.iter().all(|(pause, waited)| waited >= pause), "{taken:?}");
+    }
+
+    #[test]
     fn a_closed_pool_ends_its_threads_and_forgets_what_waits() {
         let pool = IndexingPool::new(1);
         let shared = pool.shared.clone();
@@ -257,7 +310,10 @@ mod tests {
         );
         has_begun.recv().unwrap();
         let (never, forgotten) = mpsc::channel::<()>();
+        let never_later = never.clone();
         pool.add(Priority::Normal, Box::new(move |_| never.send(()).unwrap()));
+        let pause = Duration::from_secs(3600);
+        pool.add_after(pause, Priority::Normal, Box::new(move |_| never_later.send(()).unwrap()));
         std::thread::scope(|scope| {
             scope.spawn(|| pool.close());
             assert_eq!(forgotten.recv(), Err(mpsc::RecvError), "it was dropped, not run");

@@ -12,6 +12,7 @@ use query::definition::{AutomaticIndex, IndexDefinition, IndexSettings, LockMode
 use super::open::Index;
 use super::pool::IndexingPool;
 use super::stored::StoredIndex;
+use super::turns::Pace;
 use crate::limits::{INDEX_COUNT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAITS_MAX};
 use crate::{Database, Error, IndexChange, Result, folders};
 
@@ -29,6 +30,7 @@ pub struct Indexes {
     pub(super) last_etag: AtomicU64,
     /// Whether somebody is about to look.
     pub(super) is_announced: AtomicBool,
+    pub(super) pace: Mutex<Pace>,
     /// Whether somebody stopped all: new ones do not begin, either.
     pub(super) is_paused: AtomicBool,
 }
@@ -52,6 +54,7 @@ impl Indexes {
             database: OnceLock::new(),
             last_etag: AtomicU64::new(0),
             is_announced: AtomicBool::new(false),
+            pace: Mutex::default(),
             is_paused: AtomicBool::new(false),
         }
     }
