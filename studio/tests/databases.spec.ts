@@ -6,6 +6,7 @@ test("the cards tell of each database, live", async ({ page, studio }) => {
   const card = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: "Northwind" }) });
   await expect(card.getByText("1,059")).toBeVisible();
   await expect(card.getByRole("img", { name: /Writes per second of Northwind/ })).toBeVisible();
+  await expect(card.getByRole("img", { name: /Requests per second of Northwind/ })).toBeVisible();
   await studio.isAccessible();
 });
 
@@ -57,6 +58,65 @@ test("the export of a database is a download of its documents", async ({ page, s
   expect(download.suggestedFilename()).toBe("Exported.jsonl");
   const { readFileSync } = await import("node:fs");
   expect(readFileSync(await download.path(), "utf8")).toContain('"Name":"Ann"');
+  const dialog = page.getByRole("dialog", { name: "Export Exported" });
+  await expect(dialog.getByText("1 document exported.")).toBeVisible();
+  await studio.isAccessible();
+});
+
+test("a file of CSV is imported with the ids and kinds that were chosen", async ({ page, studio }) => {
+  await studio.database("Rows");
+  await studio.open("/databases");
+  const file = page.getByLabel("File to import into Rows");
+  const text = 'sku;Price;Zip;Address.City;Note\n7;34.8000;04109;Köln;"a ""b"""\n8;2;1010;Wien;\n';
+  const { gzipSync } = await import("node:zlib");
+  await file.setInputFiles({ name: "products.csv.gz", mimeType: "application/gzip", buffer: gzipSync(text) });
+  const dialog = page.getByRole("dialog", { name: "Import into Rows" });
+  await expect(dialog.getByRole("textbox", { name: "Collection" })).toHaveValue("Products");
+  await expect(dialog.getByRole("combobox", { name: "Kind of Price" })).toHaveValue("Number");
+  await expect(dialog.getByRole("combobox", { name: "Kind of Zip" })).toHaveValue("Text");
+  await dialog.getByRole("combobox", { name: "Id", exact: true }).click();
+  await page.getByRole("option", { name: "From sku" }).click();
+  await dialog.getByRole("combobox", { name: "Kind of sku" }).click();
+  await page.getByRole("option", { name: "Left out" }).click();
+  await expect(dialog.getByText('products/7 {"Price":34.8,"Zip":"04109"')).toBeVisible();
+  await studio.isAccessible();
+  await dialog.getByRole("button", { name: "Import" }).click();
+  await expect(dialog.getByText("2 documents imported.")).toBeVisible();
+  const stored = await (await page.request.get(`${studio.url}/databases/Rows/docs?id=products/7`)).text();
+  expect(stored).toContain('{"Price":34.8000,"Zip":"04109","Address":{"City":"Köln"},"Note":"a \\"b\\"","@metadata"');
+  expect(await studio.stored("Rows", "products/8")).toMatchObject({ "@metadata": { "@collection": "Products" } });
+
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  await file.setInputFiles({ name: "more.csv", mimeType: "text/csv", buffer: Buffer.from("id,a\nx/1,1\nx/2\n") });
+  await dialog.getByRole("button", { name: "Import" }).click();
+  await expect(dialog.getByText(/^Line 3: 1 fields/)).toBeVisible();
+  expect(await studio.stored("Rows", "x/1")).toMatchObject({ a: 1 });
+});
+
+test("a dump of RavenDB is imported: documents, indexes and identities", async ({ page, studio }) => {
+  await studio.database("Dumped");
+  await studio.open("/databases");
+  const file = page.getByLabel("File to import into Dumped");
+  await file.setInputFiles("tests/users.ravendbdump");
+  const dialog = page.getByRole("dialog", { name: "Import into Dumped" });
+  await expect(dialog.getByText("2 documents imported.")).toBeVisible();
+  await expect(dialog.getByText("1 index imported.")).toBeVisible();
+  await expect(dialog.getByText("1 identity imported.")).toBeVisible();
+  expect(await (await page.request.get(`${studio.url}/databases/Dumped/docs?id=users/1`)).text()).toContain('"N":34.8000');
+  const next = await page.request.post(`${studio.url}/databases/Dumped/identity/next?name=orders|`);
+  expect(await next.json()).toEqual({ NewIdentityValue: 8 });
+  const indexes = await page.request.get(`${studio.url}/databases/Dumped/indexes?namesOnly=true`);
+  expect(((await indexes.json()) as { Results: string[] }).Results).toContain("Users/ByName");
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+
+  // One that is cut off, and what is no text.
+  const whole = '{"BuildVersion":1,"Docs":[{"@metadata":{"@id":"users/9"}},{"a":';
+  await file.setInputFiles({ name: "cut.ravendbdump", mimeType: "application/json", buffer: Buffer.from(whole) });
+  await expect(dialog.getByText(/The file ends in the middle/)).toBeVisible();
+  expect(await studio.stored("Dumped", "users/9")).toBeDefined();
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  await file.setInputFiles({ name: "x.json", mimeType: "application/json", buffer: Buffer.from([0xff, 0xfe, 0x41]) });
+  await expect(dialog.getByText(/no text in UTF-8/)).toBeVisible();
 });
 
 test("a file of JSON lines is imported, and a bad line has its number", async ({ page, studio }) => {

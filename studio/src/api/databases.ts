@@ -32,6 +32,17 @@ export async function createSampleData(database: string): Promise<void> {
   await send(below(database, "/studio/sample-data"), { method: "POST" });
 }
 
+/** POST `/databases/{name}/identity/seed`: the identity is at `value` then, unless it is higher already. */
+export async function seedIdentity(database: string, name: string, value: number): Promise<void> {
+  await send(below(database, "/identity/seed"), { method: "POST", query: { name, value } });
+}
+
+/** GET `/databases/{name}/streams/docs?format=jsonl`: all documents, a line each. */
+export async function exported(database: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const response = await send(below(database, "/streams/docs"), { query: { format: "jsonl" }, signal });
+  return response.body as ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
 /** GET `/databases/{name}/healthcheck`: opens a database that is not. */
 export async function open(database: string): Promise<void> {
   await send(below(database, "/healthcheck"));

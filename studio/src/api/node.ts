@@ -8,14 +8,27 @@ export type Live = {
   ServerErrors: number;
   Connections: number;
   ResidentInBytes: number;
+  /** Of the machine; 0 where the system does not tell. */
+  MemoryInBytes: number;
+  FreeMemoryInBytes: number;
+  /** Since the process began. */
+  DiskReadInBytes: number;
+  DiskWrittenInBytes: number;
+  /** Of the device of the databases; null in memory. */
+  DiskInBytes: number | null;
+  FreeDiskInBytes: number | null;
+  Latency: { Reads: Latency; Writes: Latency };
   Databases: LiveDatabase[];
 };
+
+export type Latency = { Count: number; Buckets: [end: number, count: number][] };
 
 export type LiveDatabase =
   | { Name: string; State: "Closed" | "Disabled" | "Deleted" }
   | {
       Name: string;
       State: "Open";
+      Requests: number;
       IsInMemory: boolean;
       Documents: number;
       LastEtag: number;

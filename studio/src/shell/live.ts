@@ -44,6 +44,14 @@ export function ofDatabase(live: Live | undefined, name: string): LiveDatabase |
   return live?.Databases.find((database) => database.Name.toLowerCase() === name.toLowerCase());
 }
 
+/** Requests of a database since it was opened. */
+export function requestsOf(name: string): (live: Live) => number | undefined {
+  return (live) => {
+    const database = ofDatabase(live, name);
+    return database?.State === "Open" ? database.Requests : undefined;
+  };
+}
+
 /** Writes of a database: each takes the next etag. */
 export function lastEtag(name: string): (live: Live) => number | undefined {
   return (live) => {

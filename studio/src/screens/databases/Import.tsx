@@ -1,29 +1,46 @@
-// Importing a file into a database: how far it is, a way to stop, and what came of it.
+// Importing a file into a database: what becomes of its columns, how far it is, a way to stop, and what came of it.
 import { Button, Modal } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { count, counted, size } from "../../format/format";
+import type { CsvPlan } from "../../importing/csv";
+import { importFile, isCsv, type Progress } from "../../importing/importing";
 import { ProgressBar } from "../../shell/ProgressBar";
 import { messageOf } from "../../shell/states";
-import { importFile, type Progress } from "./importing";
+import { ImportCsv } from "./ImportCsv";
 import bars from "../../shell/running.module.css";
 
 export type Importing = { database: string; file: File };
 
-export function Import({ importing, close }: { importing: Importing | undefined; close: () => void }) {
+export default function Import({ importing, close }: { importing: Importing; close: () => void }) {
+  const [plan, setPlan] = useState<CsvPlan>();
+  const isPlanning = plan === undefined && isCsv(importing.file.name);
   return (
     <Modal
-      opened={importing !== undefined}
+      opened
       onClose={close}
-      title={importing && `Import into ${importing.database}`}
+      size={isPlanning ? "min(860px, 94vw)" : "md"}
+      title={`Import into ${importing.database}`}
       closeButtonProps={{ "aria-label": "Close" }}
     >
-      {importing && <Body importing={importing} close={close} />}
+      {isPlanning ? (
+        <ImportCsv file={importing.file} begin={setPlan} close={close} />
+      ) : (
+        <Running importing={importing} plan={plan} close={close} />
+      )}
     </Modal>
   );
 }
 
-function Body({ importing: { database, file }, close }: { importing: Importing; close: () => void }) {
+function Running({
+  importing: { database, file },
+  plan,
+  close,
+}: {
+  importing: Importing;
+  plan: CsvPlan | undefined;
+  close: () => void;
+}) {
   const requests = useQueryClient();
   const [progress, setProgress] = useState<Progress>({ documents: 0, readSize: 0 });
   const [outcome, setOutcome] = useState<{ isGood: boolean; text: string }>();
@@ -31,8 +48,10 @@ function Body({ importing: { database, file }, close }: { importing: Importing; 
   useEffect(() => {
     const controller = new AbortController();
     setStop(controller);
-    importFile(database, file, setProgress, controller.signal)
-      .then((documents) => setOutcome({ isGood: true, text: `${counted(documents, "document")} imported.` }))
+    importFile(database, file, plan, setProgress, controller.signal)
+      .then(({ documents, notes }) =>
+        setOutcome({ isGood: true, text: [`${counted(documents, "document")} imported.`, ...notes].join("\n") }),
+      )
       .catch((error: unknown) => {
         const isStopped = controller.signal.aborted;
         setOutcome({ isGood: false, text: isStopped ? "Stopped. What was imported before stays." : messageOf(error) });
@@ -40,7 +59,7 @@ function Body({ importing: { database, file }, close }: { importing: Importing; 
       .finally(() => requests.invalidateQueries());
     // Closing stops it too.
     return () => controller.abort();
-  }, [database, file, requests]);
+  }, [database, file, plan, requests]);
   const part = outcome?.isGood ? 1 : file.size > 0 ? progress.readSize / file.size : 0;
   return (
     <>

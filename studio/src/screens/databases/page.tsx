@@ -3,21 +3,24 @@ import { ActionIcon, Button, Menu, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useRef, useState } from "react";
+import { lazy, Suspense, useRef, useState } from "react";
 import { names, open, remove, setEnabled } from "../../api/databases";
-import { SERVER_URL, below } from "../../api/http";
 import type { LiveDatabase } from "../../api/node";
 import { count, counted, duration, rate, size } from "../../format/format";
 import { Confirm, type Question } from "../../shell/Confirm";
-import { lastEtag, ofDatabase, rates, useLive } from "../../shell/live";
+import { lastEtag, ofDatabase, rates, requestsOf, useLive } from "../../shell/live";
 import { Screen } from "../../shell/Screen";
 import { Spark } from "../../shell/Spark";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
 import { Create } from "./Create";
-import { Import, type Importing } from "./Import";
+import { Export, type Exporting } from "./Export";
+import type { Importing } from "./Import";
 import styles from "./databases.module.css";
+
+// What reads files is not needed for the first look.
+const Import = lazy(() => import("./Import"));
 
 /** From so many on, a field to filter them is shown. */
 const FILTER_FROM_COUNT = 7;
@@ -32,6 +35,7 @@ export function Databases() {
   const [isCreating, creating] = useDisclosure(false);
   const [question, ask] = useState<Question>();
   const [importing, setImporting] = useState<Importing>();
+  const [exporting, setExporting] = useState<Exporting>();
   const [filter, setFilter] = useState("");
 
   const shown = data?.filter((name) => name.toLowerCase().includes(filter.trim().toLowerCase()));
@@ -87,7 +91,12 @@ export function Databases() {
               name={name}
               counters={ofDatabase(latest, name)}
               writes={rates(live?.samples ?? [], lastEtag(name))}
+              requestRates={rates(live?.samples ?? [], requestsOf(name))}
               ask={ask}
+              give={() => {
+                const counters = ofDatabase(latest, name);
+                setExporting({ database: name, documentCount: counters?.State === "Open" ? counters.Documents : 0 });
+              }}
               take={(file) => setImporting({ database: name, file })}
             />
           ))}
@@ -95,7 +104,8 @@ export function Databases() {
         </ul>
       )}
       <Create isOpen={isCreating} close={creating.close} />
-      <Import importing={importing} close={() => setImporting(undefined)} />
+      <Export exporting={exporting} close={() => setExporting(undefined)} />
+      <Suspense>{importing && <Import importing={importing} close={() => setImporting(undefined)} />}</Suspense>
       <Confirm question={question} close={() => ask(undefined)} />
     </Screen>
   );
@@ -105,13 +115,18 @@ function Card({
   name,
   counters,
   writes,
+  requestRates,
   ask,
+  give,
   take,
 }: {
   name: string;
   counters: LiveDatabase | undefined;
   writes: number[];
+  requestRates: number[];
   ask: (question: Question) => void;
+  /** Exports it. */
+  give: () => void;
   /** A file to import. */
   take: (file: File) => void;
 }) {
@@ -167,7 +182,7 @@ function Card({
         ref={chooser}
         type="file"
         hidden
-        accept=".jsonl,.ndjson,.json,.gz"
+        accept=".jsonl,.ndjson,.json,.csv,.tsv,.ravendbdump,.gz,.zst"
         aria-label={`File to import into ${name}`}
         onChange={(event) => {
           const file = event.currentTarget.files?.[0];
@@ -200,16 +215,11 @@ function Card({
               </Menu.Item>
             ) : (
               <>
-                <Menu.Item
-                  component="a"
-                  href={`${SERVER_URL}${below(name, "/streams/docs")}?format=jsonl`}
-                  download={`${name}.jsonl`}
-                  leftSection={<Icon name="download" size={14} />}
-                >
+                <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={give}>
                   Export as JSON lines
                 </Menu.Item>
                 <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => chooser.current?.click()}>
-                  Import JSON lines…
+                  Import a file…
                 </Menu.Item>
                 <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={() => switching.mutate(false)}>
                   Disable
@@ -230,14 +240,9 @@ function Card({
             <Figure label="Size" value={counters.IsInMemory ? "–" : size(counters.SizeInBytes)} />
             <Figure label="Indexes" value={count(counters.Indexes)} note={indexNote(counters.StaleIndexes, counters.IndexErrors)} />
           </dl>
-          <div className={styles.writes}>
-            <span className={styles.writesLabel}>
-              Writes/s <b className="number">{rate(writes.at(-1) ?? 0)}</b>
-            </span>
-            <Spark
-              values={writes}
-              label={`Writes per second of ${name} in the last two minutes, now ${rate(writes.at(-1) ?? 0)}`}
-            />
+          <div className={styles.rates}>
+            <Rate what="Writes" name={name} values={writes} />
+            <Rate what="Requests" name={name} values={requestRates} />
           </div>
         </>
       ) : (
@@ -260,6 +265,18 @@ function Card({
         </div>
       )}
     </li>
+  );
+}
+
+function Rate({ what, name, values }: { what: string; name: string; values: number[] }) {
+  const last = rate(values.at(-1) ?? 0);
+  return (
+    <div>
+      <span className={styles.rateLabel}>
+        {what}/s <b className="number">{last}</b>
+      </span>
+      <Spark values={values} label={`${what} per second of ${name} in the last two minutes, now ${last}`} />
+    </div>
   );
 }
 

@@ -1,0 +1,94 @@
+// Exporting a database as a file of the browser: how far it is, and a way to stop.
+import { Button, Modal } from "@mantine/core";
+import { useEffect, useState } from "react";
+import { exported } from "../../api/databases";
+import { count, counted, size } from "../../format/format";
+import { ProgressBar } from "../../shell/ProgressBar";
+import { messageOf } from "../../shell/states";
+import bars from "../../shell/running.module.css";
+
+export type Exporting = { database: string; documentCount: number };
+
+/** Bytes after which what came is handed to the browser, which may keep it on disk. */
+const PART_SIZE = 8 << 20;
+const LINE_END = 10;
+
+export function Export({ exporting, close }: { exporting: Exporting | undefined; close: () => void }) {
+  return (
+    <Modal
+      opened={exporting !== undefined}
+      onClose={close}
+      title={exporting && `Export ${exporting.database}`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      {exporting && <Running exporting={exporting} close={close} />}
+    </Modal>
+  );
+}
+
+function Running({ exporting: { database, documentCount }, close }: { exporting: Exporting; close: () => void }) {
+  const [progress, setProgress] = useState({ documents: 0, bytes: 0 });
+  const [outcome, setOutcome] = useState<{ isGood: boolean; text: string }>();
+  const [stop, setStop] = useState<AbortController>();
+  useEffect(() => {
+    const controller = new AbortController();
+    setStop(controller);
+    save(database, setProgress, controller.signal)
+      .then((documents) => setOutcome({ isGood: true, text: `${counted(documents, "document")} exported.` }))
+      .catch((error: unknown) =>
+        setOutcome({ isGood: false, text: controller.signal.aborted ? "Stopped. Nothing was saved." : messageOf(error) }),
+      );
+    return () => controller.abort();
+  }, [database]);
+  const part = outcome?.isGood ? 1 : Math.min(1, progress.documents / Math.max(1, documentCount));
+  return (
+    <>
+      <ProgressBar part={part} status={outcome && (outcome.isGood ? "Completed" : "Faulted")} />
+      <p className={bars.text} role="status">
+        {outcome?.text ?? `${count(progress.documents)} of ${counted(documentCount, "document")}, ${size(progress.bytes)}`}
+      </p>
+      <div className={bars.buttons}>
+        {outcome ? (
+          <Button onClick={close}>Close</Button>
+        ) : (
+          <Button variant="default" onClick={() => stop?.abort()}>
+            Stop
+          </Button>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** Fetches all documents and has the browser save them; returns how many there were. */
+async function save(
+  database: string,
+  tell: (progress: { documents: number; bytes: number }) => void,
+  signal: AbortSignal,
+): Promise<number> {
+  const reader = (await exported(database, signal)).getReader();
+  const parts: Blob[] = [];
+  let [held, heldSize, documents, bytes] = [[] as Uint8Array<ArrayBuffer>[], 0, 0, 0];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (value) {
+      held.push(value);
+      heldSize += value.length;
+      bytes += value.length;
+      for (let at = value.indexOf(LINE_END); at >= 0; at = value.indexOf(LINE_END, at + 1)) documents++;
+    }
+    if (done || heldSize >= PART_SIZE) {
+      parts.push(new Blob(held));
+      [held, heldSize] = [[], 0];
+      tell({ documents, bytes });
+    }
+    if (done) break;
+  }
+  const address = URL.createObjectURL(new Blob(parts, { type: "application/jsonl" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = `${database}.jsonl`;
+  link.click();
+  URL.revokeObjectURL(address);
+  return documents;
+}

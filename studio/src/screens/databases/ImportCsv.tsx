@@ -1,0 +1,154 @@
+// What becomes of the columns of a file of CSV: a look at its first rows, the ids, and a kind for each column.
+import { Button, Select, TextInput } from "@mantine/core";
+import { useEffect, useState } from "react";
+import { csvCommand, guessed, guessedCollection, guessedId, type ColumnKind, type CsvPlan, type Row } from "../../importing/csv";
+import { previewRows } from "../../importing/importing";
+import { Failed, Loading } from "../../shell/states";
+import styles from "./databases.module.css";
+
+/** Rows that kinds are guessed from, and rows that are shown. */
+const GUESSED_COUNT = 200;
+const SHOWN_COUNT = 5;
+
+const KINDS: { value: ColumnKind; label: string }[] = [
+  { value: "text", label: "Text" },
+  { value: "number", label: "Number" },
+  { value: "truth", label: "True or false" },
+  { value: "json", label: "JSON" },
+  { value: "none", label: "Left out" },
+];
+
+const MADE = "-1";
+
+export function ImportCsv({ file, begin, close }: { file: File; begin: (plan: CsvPlan) => void; close: () => void }) {
+  const [rows, setRows] = useState<readonly Row[]>();
+  const [plan, setPlan] = useState<CsvPlan>();
+  const [error, setError] = useState<unknown>();
+  useEffect(() => {
+    let isCurrent = true;
+    previewRows(file, GUESSED_COUNT).then(
+      ({ separator, rows: [names, ...found] }) => {
+        if (!isCurrent) return;
+        if (!names) return setError(new Error("The file has no line."));
+        const idColumn = guessedId(names.fields);
+        const collection = guessedCollection(file.name);
+        const columns = guessed(names.fields, found).map((column, at) =>
+          at === idColumn ? { ...column, kind: "none" as const } : column,
+        );
+        setRows(found);
+        setPlan({ separator, columns, idColumn, collection, idPrefix: isWholeId(found[0], idColumn) ? "" : prefixOf(collection) });
+      },
+      (reason: unknown) => isCurrent && setError(reason),
+    );
+    return () => void (isCurrent = false);
+  }, [file]);
+  if (error) return <Failed what="The file cannot be read" error={error} />;
+  if (!plan || !rows) return <Loading what="the first rows" />;
+
+  const setKind = (place: number, kind: ColumnKind) =>
+    setPlan({ ...plan, columns: plan.columns.map((column, at) => (at === place ? { ...column, kind } : column)) });
+  const sample = rows[0] && previewOf(rows[0], plan);
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        begin(plan);
+      }}
+    >
+      <div className={styles.csvChoices}>
+        <TextInput
+          data-autofocus
+          label="Collection"
+          value={plan.collection}
+          onChange={(event) => setPlan({ ...plan, collection: event.currentTarget.value })}
+        />
+        <Select
+          label="Id"
+          value={String(plan.idColumn)}
+          onChange={(value) => value !== null && setPlan({ ...plan, idColumn: Number(value) })}
+          data={[
+            { value: MADE, label: "Made by the server" },
+            ...plan.columns.map(({ name }, at) => ({ value: String(at), label: `From ${name || `column ${at + 1}`}` })),
+          ]}
+        />
+        <TextInput
+          label="Ids begin with"
+          value={plan.idPrefix}
+          onChange={(event) => setPlan({ ...plan, idPrefix: event.currentTarget.value })}
+          error={plan.idColumn < 0 && plan.idPrefix === "" ? "Something is needed before a number" : undefined}
+        />
+      </div>
+      <div className={styles.csvTable} tabIndex={0} role="region" aria-label="The first rows">
+        <table>
+          <thead>
+            <tr>
+              {plan.columns.map(({ name }, at) => (
+                <th key={at} scope="col">
+                  {name || `column ${at + 1}`}
+                  {at === plan.idColumn && <span className={styles.tag}>id</span>}
+                </th>
+              ))}
+            </tr>
+            <tr>
+              {plan.columns.map(({ name, kind }, at) => (
+                <td key={at}>
+                  <Select
+                    aria-label={`Kind of ${name || `column ${at + 1}`}`}
+                    value={kind}
+                    onChange={(value) => value !== null && setKind(at, value as ColumnKind)}
+                    data={KINDS}
+                  />
+                </td>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, SHOWN_COUNT).map((row) => (
+              <tr key={row.line}>
+                {plan.columns.map((_, at) => (
+                  <td key={at} className="cut" title={row.fields[at]}>
+                    {row.fields[at]}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {sample && (
+        <figure className={styles.csvSample}>
+          <figcaption>The first becomes</figcaption>
+          <code>{sample}</code>
+        </figure>
+      )}
+      <div className={styles.buttons}>
+        <Button variant="default" onClick={close}>
+          Cancel
+        </Button>
+        <Button type="submit" disabled={plan.idColumn < 0 && plan.idPrefix === ""}>
+          Import
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Ids such as `products/1-A` say all there is to say. */
+function isWholeId(row: Row | undefined, idColumn: number): boolean {
+  return row?.fields[idColumn]?.includes("/") ?? false;
+}
+
+function prefixOf(collection: string): string {
+  return `${collection[0]!.toLowerCase()}${collection.slice(1)}/`;
+}
+
+/** The document of a row, or why there is none. */
+function previewOf(row: Row, plan: CsvPlan): string {
+  try {
+    const { Id, Document } = JSON.parse(csvCommand(row, plan)) as { Id: string; Document: unknown };
+    return `${Id} ${JSON.stringify(Document)}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
