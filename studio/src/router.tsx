@@ -9,6 +9,10 @@ import {
 } from "@tanstack/react-router";
 import { NotFound, ScreenFailed, Shell } from "./shell/Shell";
 
+/** A text of the address, or undefined: it may hold anything. */
+const text = (value: unknown) =>
+  typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
 const home = createRoute({
@@ -25,15 +29,19 @@ const databases = createRoute({
   component: lazyRouteComponent(() => import("./screens/databases/page"), "Databases"),
 });
 
+const server = createRoute({
+  getParentRoute: () => root,
+  path: "/server",
+  validateSearch: (search): { tab?: string; level?: string; text?: string } =>
+    defined({ tab: text(search["tab"]), level: text(search["level"]), text: text(search["text"]) }),
+  component: lazyRouteComponent(() => import("./screens/server/page"), "ServerScreen"),
+});
+
 const about = createRoute({
   getParentRoute: () => root,
   path: "/about",
   component: lazyRouteComponent(() => import("./screens/about/page"), "About"),
 });
-
-/** A text of the address, or undefined: it may hold anything. */
-const text = (value: unknown) =>
-  typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 
 const database = createRoute({ getParentRoute: () => root, path: "/databases/$database" });
 
@@ -92,6 +100,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     home,
     databases,
+    server,
     about,
     database.addChildren([documents, document, query, indexes, index, statistics, operations]),
   ]),

@@ -136,6 +136,8 @@ test("each screen can be read in the dark, and fits on a narrow one", async ({ p
     [`/databases/Northwind/query?q=${encodeURIComponent("from Orders where Freight > 500")}`, /results in/],
     ["/databases/Northwind/indexes", /index/],
     ["/databases/Northwind/statistics", "What takes the space"],
+    ["/server?tab=settings", "Limits.Connections"],
+    ["/server", "the server is ready"],
     ["/about", "Connect an application"],
   ];
   for (const [place, text] of screens) {

@@ -7,11 +7,15 @@ import "uplot/dist/uPlot.min.css";
 import { dateTime } from "../format/format";
 import styles from "./chart.module.css";
 
+/** One line: its name where there are several, and its values, null where there is none. */
+export type Line = { name?: string; values: readonly (number | null)[] };
+
 type Props = {
   title: string;
   /** Seconds since 1970, rising. */
   times: readonly number[];
-  values: readonly number[];
+  /** Up to three. */
+  lines: readonly Line[];
   /** A value in words. */
   format: (value: number) => string;
   /** The least that the axis goes up to. */
@@ -23,6 +27,8 @@ type Props = {
 const HEIGHT = 150;
 /** Seconds that are shown: more as there is more to show. */
 const SPAN_SECONDS_MIN = 60;
+/** The colours of the lines, from `tokens.css`. */
+const COLOURS = ["--accent", "--line-2", "--line-3"];
 
 /** Times on the axis, with seconds where they are less than a minute apart. */
 function clock(ticks: readonly number[]): string[] {
@@ -30,14 +36,15 @@ function clock(ticks: readonly number[]): string[] {
   return ticks.map((seconds) => dateTime(new Date(seconds * 1000).toISOString()).slice(11, end));
 }
 
-export default function LiveChart({ title, times, values, format, topMin, increments }: Props) {
+export default function LiveChart({ title, times, lines, format, topMin, increments }: Props) {
   const { ref: sized, width } = useElementSize();
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot>(null);
   const scheme = useComputedColorScheme("light");
-  const now = useRef({ times, values, format, topMin });
+  const lineCount = lines.length;
+  const now = useRef({ times, lines, format, topMin });
   useEffect(() => {
-    now.current = { times, values, format, topMin };
+    now.current = { times, lines, format, topMin };
   });
 
   useEffect(() => {
@@ -76,32 +83,56 @@ export default function LiveChart({ title, times, values, format, topMin, increm
             values: (_, ticks) => ticks.map((tick) => now.current.format(tick)),
           },
         ],
-        series: [{}, { stroke: of("--accent"), width: 1.5, fill: of("--accent-soft"), points: { show: false } }],
+        series: [
+          {},
+          ...COLOURS.slice(0, lineCount).map((colour) => ({
+            stroke: of(colour),
+            width: 1.5,
+            ...(lineCount === 1 && { fill: of("--accent-soft") }),
+            spanGaps: false,
+            points: { show: false },
+          })),
+        ],
       },
-      [[...now.current.times], [...now.current.values]],
+      dataOf(now.current.times, now.current.lines),
       box.current!,
     );
     chart.current = made;
     return () => made.destroy();
     // Colours are read when it is made.
-  }, [width, scheme, increments]);
+  }, [width, scheme, increments, lineCount]);
   useEffect(() => {
-    chart.current?.setData([[...times], [...values]]);
-  }, [times, values]);
+    chart.current?.setData(dataOf(times, lines));
+  }, [times, lines]);
 
-  const last = values.at(-1);
+  const latest = lines.map(({ name, values }, at) => {
+    const last = values.at(-1);
+    return { name, colour: COLOURS[at]!, value: last === undefined || last === null ? "–" : format(last) };
+  });
+  const words = latest.map(({ name, value }) => `${name ? `${name} ` : ""}${value === "–" ? "not known" : value}`).join(", ");
   return (
     <section className={styles.chart} aria-label={title}>
       <h2 className={styles.title}>
-        {title} <b className="number">{last === undefined ? "–" : format(last)}</b>
+        <span className="cut">{title}</span>
+        {latest.map(({ name, colour, value }) => (
+          <b key={colour} className="number">
+            {name && (
+              <span className={styles.key}>
+                <i style={{ background: `var(${colour})` }} />
+                {name}
+              </span>
+            )}
+            {value}
+          </b>
+        ))}
       </h2>
       <div ref={sized}>
-        <div
-          ref={box}
-          role="img"
-          aria-label={`${title} in the last four minutes, now ${last === undefined ? "not known" : format(last)}`}
-        />
+        <div ref={box} role="img" aria-label={`${title} in the last four minutes, now ${words}`} />
       </div>
     </section>
   );
+}
+
+function dataOf(times: readonly number[], lines: readonly Line[]): uPlot.AlignedData {
+  return [[...times], ...lines.map(({ values }) => [...values])];
 }

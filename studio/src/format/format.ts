@@ -32,6 +32,7 @@ export function rate(perSecond: number): string {
 
 /** Milliseconds: `3 ms`, `1.2 s`, `4 min`, `2 h`, `3 d` */
 export function duration(ms: number): string {
+  if (ms < 10) return `${ONE_DIGIT.format(ms)} ms`;
   if (ms < 1000) return `${WHOLE.format(ms)} ms`;
   if (ms < 60_000) return `${ONE_DIGIT.format(ms / 1000)} s`;
   if (ms < 3_600_000) return `${WHOLE.format(Math.floor(ms / 60_000))} min`;

@@ -41,6 +41,7 @@ export function Navigation({ openPalette }: { openPalette: () => void }) {
       </UnstyledButton>
       <nav aria-label="Server" className={styles.group}>
         <Item to="/databases" icon="database" exact label="Databases" count={names.length || undefined} />
+        <Item to="/server" icon="server" label="Server" />
         <Item to="/about" icon="start" label="Get started" />
       </nav>
       {database !== undefined && (

@@ -159,6 +159,21 @@ function useEntries(typed: string): Entry[] {
     }
     add([
       { key: "databases", icon: "database", label: "Databases", note: "Server", go: () => void navigate({ to: "/databases" }) },
+      { key: "server", icon: "server", label: "Server: log", note: "Server", go: () => void navigate({ to: "/server" }) },
+      {
+        key: "slow",
+        icon: "server",
+        label: "Server: slow requests",
+        note: "Server",
+        go: () => void navigate({ to: "/server", search: { tab: "slow" } }),
+      },
+      {
+        key: "settings",
+        icon: "server",
+        label: "Server: settings",
+        note: "Server",
+        go: () => void navigate({ to: "/server", search: { tab: "settings" } }),
+      },
       { key: "about", icon: "start", label: "Get started", note: "Server", go: () => void navigate({ to: "/about" }) },
     ]);
     add(

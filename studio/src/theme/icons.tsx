@@ -8,6 +8,7 @@ const PATHS = {
   index: "M4 6h16M4 12h11M4 18h7M17 15v6M14 18h6",
   statistics: "M4 20V10M10 20V4M16 20v-7M21 20H3",
   operations: "M12 7v5l3 2M12 3a9 9 0 1 0 9 9M16 3.9A9 9 0 0 1 20.1 8",
+  server: "M4 4h16v7H4zM4 13h16v7H4zM8 7.5h.01M8 16.5h.01M12 7.5h5M12 16.5h5",
   start: "M6 4l13 8-13 8z",
   search: "M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l5 5",
   sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M4.9 4.9l1.4 1.4M17.7 17.7l1.4 1.4M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4",

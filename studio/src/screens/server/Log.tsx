@@ -1,0 +1,100 @@
+// The newest lines of the server's log, by level and text.
+import { SegmentedControl, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { LEVELS, logLines, type Level } from "../../api/diagnostics";
+import { counted, dateTime } from "../../format/format";
+import { Failed, Loading } from "../../shell/states";
+import { Icon } from "../../theme/icons";
+import badges from "../indexes/indexes.module.css";
+import styles from "./server.module.css";
+
+const POLL_MS = 2000;
+/** Lines that are shown. */
+const LINE_COUNT_MAX = 500;
+
+const TONES: Record<Level, string | undefined> = {
+  Trace: undefined,
+  Debug: undefined,
+  Info: "busy",
+  Warn: "warn",
+  Error: "bad",
+};
+
+export type LogFilter = { level: Level; text: string };
+
+/** The level of an address, which may hold anything. */
+export function levelOf(text: string | undefined): Level {
+  return LEVELS.find((level) => level === text) ?? "Trace";
+}
+
+/** * `filter`: what the address says; `setFilter` puts it there. */
+export function Log({ filter, setFilter }: { filter: LogFilter; setFilter: (filter: LogFilter) => void }) {
+  const [text, setText] = useState(filter.text);
+  const [part] = useDebouncedValue(text.trim(), 150);
+  const { data, error, refetch } = useQuery({
+    queryKey: ["log", filter.level, part],
+    queryFn: ({ signal }) => logLines(filter.level, part, LINE_COUNT_MAX, signal),
+    refetchInterval: POLL_MS,
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <>
+      <div className={styles.filter}>
+        <SegmentedControl
+          size="xs"
+          aria-label="The least important lines"
+          value={filter.level}
+          onChange={(level) => setFilter({ ...filter, level: levelOf(level) })}
+          data={LEVELS.map((level) => ({ value: level, label: level === "Trace" ? "All" : level }))}
+        />
+        <TextInput
+          className={styles.text!}
+          placeholder="Lines with this text"
+          aria-label="Filter the log by text"
+          leftSection={<Icon name="search" size={13} />}
+          value={text}
+          onChange={(event) => {
+            setText(event.currentTarget.value);
+            setFilter({ ...filter, text: event.currentTarget.value });
+          }}
+        />
+        {data && (
+          <span className="soft number" role="status">
+            {data.length === LINE_COUNT_MAX ? `the last ${LINE_COUNT_MAX} lines` : counted(data.length, "line")}
+          </span>
+        )}
+      </div>
+      {!data ? (
+        error ? (
+          <Failed what="The log cannot be read" error={error} retry={() => void refetch()} />
+        ) : (
+          <Loading what="the log" />
+        )
+      ) : data.length === 0 ? (
+        <p className={styles.none}>No line of the log is like this. The server keeps what its `Log.Level` lets pass.</p>
+      ) : (
+        <div className={styles.tableBox}>
+          <table className={`${styles.table} ${styles.log}`} aria-label="Lines of the log, the newest first">
+            <tbody>
+              {data.map((line) => (
+                <tr key={line.Number}>
+                  <td className="number">{dateTime(line.At)}</td>
+                  <td>
+                    <span className={badges.badge} data-tone={TONES[line.Level]}>
+                      {line.Level}
+                    </span>
+                  </td>
+                  <td className={styles.request}>
+                    <code>{line.Message}</code>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,104 @@
+// The settings in force, and where each came from.
+import { Switch, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { settings, type Setting } from "../../api/diagnostics";
+import { Failed, Loading } from "../../shell/states";
+import { Icon } from "../../theme/icons";
+import badges from "../indexes/indexes.module.css";
+import styles from "./server.module.css";
+
+export function Settings() {
+  const [filter, setFilter] = useState("");
+  const [isGivenOnly, setGivenOnly] = useState(false);
+  const { data, error, refetch } = useQuery({ queryKey: ["settings"], queryFn: ({ signal }) => settings(signal) });
+  if (!data) {
+    return error ? (
+      <Failed what="The settings cannot be read" error={error} retry={() => void refetch()} />
+    ) : (
+      <Loading what="settings" />
+    );
+  }
+  const wanted = filter.trim().toLowerCase();
+  const shown = data.filter(
+    ({ name, description, given }) =>
+      (given || !isGivenOnly) && (name.toLowerCase().includes(wanted) || description.toLowerCase().includes(wanted)),
+  );
+  return (
+    <>
+      <div className={styles.filter}>
+        <TextInput
+          className={styles.text!}
+          placeholder="Settings with this text"
+          aria-label="Filter settings"
+          leftSection={<Icon name="search" size={13} />}
+          value={filter}
+          onChange={(event) => setFilter(event.currentTarget.value)}
+        />
+        <Switch
+          size="xs"
+          label="Only what somebody set"
+          checked={isGivenOnly}
+          onChange={(event) => setGivenOnly(event.currentTarget.checked)}
+        />
+      </div>
+      {shown.length === 0 ? (
+        <p className={styles.none}>
+          {wanted === "" ? "Nobody set anything: all defaults are in force." : "No setting is like this."}
+        </p>
+      ) : (
+        <div className={styles.tableBox}>
+          <table className={styles.table}>
+            <thead>
+              <tr>
+                <th scope="col">Setting</th>
+                <th scope="col">In force</th>
+                <th scope="col">From</th>
+                <th scope="col">What it is</th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((setting) => (
+                <Row key={setting.name} setting={setting} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Row({ setting: { name, description, default: usual, given } }: { setting: Setting }) {
+  return (
+    <tr>
+      <th scope="row">
+        <code>{name}</code>
+      </th>
+      <td className={styles.value}>
+        {given ? (
+          given.value === null ? (
+            <span className="soft">not shown</span>
+          ) : (
+            <b>{given.value}</b>
+          )
+        ) : (
+          usual || <span className="soft">–</span>
+        )}
+      </td>
+      <td>
+        {given ? (
+          <span className={badges.badge} data-tone="busy">
+            {given.source}
+          </span>
+        ) : (
+          <span className="soft">default</span>
+        )}
+      </td>
+      <td className={styles.what}>
+        {description}
+        {given && usual !== "" && <span className="soft"> Default: {usual}.</span>}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,107 @@
+// What takes the space of a database, as areas: its collections, each index, journals, and what is free.
+import { useElementSize } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useMemo, type ReactNode } from "react";
+import type { StorageArea } from "../../api/diagnostics";
+import { collections } from "../../api/documents";
+import { treemap } from "../../chart/treemap";
+import { size } from "../../format/format";
+import { partsOf, type Kind, type Part } from "./space";
+import styles from "./statistics.module.css";
+
+const MAP_HEIGHT = 280;
+
+const KINDS: Record<Kind, string> = {
+  collection: "Documents",
+  structure: "Their keys",
+  index: "Indexes",
+  journal: "Journals",
+  free: "Free",
+};
+
+export function Space({ database, areas }: { database: string; areas: readonly StorageArea[] }) {
+  const { ref, width } = useElementSize();
+  const { data } = useQuery({ queryKey: ["collections", database], queryFn: ({ signal }) => collections(database, signal) });
+  const parts = useMemo(() => partsOf(areas, data?.collections ?? []), [areas, data]);
+  const fields = treemap(
+    parts.map((part) => part.bytes),
+    width,
+    MAP_HEIGHT,
+  );
+  if (parts.length === 0) return null;
+  const total = parts.reduce((sum, part) => sum + part.bytes, 0);
+  const isInMemory = areas.every(({ Report }) => Report.DataFile.AllocatedSpaceInBytes === 0);
+  const kinds = (Object.keys(KINDS) as Kind[]).filter((kind) => parts.some((part) => part.kind === kind));
+  return (
+    <section className={styles.panel} aria-labelledby="space">
+      <h2 id="space">
+        What takes the space{" "}
+        <span className="soft number">
+          {size(total)} {isInMemory ? "in memory" : "on disk"}
+        </span>
+      </h2>
+      <div ref={ref} className={styles.treemap} style={{ height: MAP_HEIGHT }}>
+        <ul>
+          {fields.map((field, at) => {
+            const part = parts[at]!;
+            const isRoomy = field.width > 70 && field.height > 34;
+            const style = {
+              left: field.x,
+              top: field.y,
+              width: Math.max(0, field.width - 2),
+              height: Math.max(0, field.height - 2),
+            };
+            return (
+              <li key={`${part.kind} ${part.name}`} style={style} className={styles.area} data-kind={part.kind}>
+                <Place database={database} part={part}>
+                  {isRoomy && (
+                    <>
+                      <b className="cut">{part.name}</b>
+                      <span className="number">{size(part.bytes)}</span>
+                    </>
+                  )}
+                </Place>
+              </li>
+            );
+          })}
+        </ul>
+      </div>
+      <p className={styles.legend}>
+        {kinds.map((kind) => (
+          <span key={kind}>
+            <i data-kind={kind} />
+            {KINDS[kind]}{" "}
+            <b className="number">{size(parts.reduce((sum, part) => sum + (part.kind === kind ? part.bytes : 0), 0))}</b>
+          </span>
+        ))}
+      </p>
+    </section>
+  );
+}
+
+/** A part, which leads to what it holds. */
+function Place({ database, part, children }: { database: string; part: Part; children: ReactNode }) {
+  const words = `${part.name}, ${size(part.bytes)}`;
+  if (part.kind === "collection") {
+    return (
+      <Link
+        to="/databases/$database/documents"
+        params={{ database }}
+        search={{ collection: part.name }}
+        aria-label={words}
+        title={words}
+      >
+        {children}
+      </Link>
+    );
+  }
+  if (part.kind === "index") {
+    return (
+      <Link to="/databases/$database/index" params={{ database }} search={{ name: part.name }} aria-label={words} title={words}>
+        {children}
+      </Link>
+    );
+  }
+  return <span title={words}>{children}</span>;
+}

@@ -1,0 +1,67 @@
+// The journal of a database, what was flushed of it, who still reads old states, and the room on the device.
+import type { StorageArea } from "../../api/diagnostics";
+import { count, counted, size } from "../../format/format";
+import { useLive } from "../../shell/live";
+import { Facts } from "./Facts";
+import styles from "./statistics.module.css";
+
+export function Storage({ areas }: { areas: readonly StorageArea[] }) {
+  const { data: live } = useLive();
+  const documents = areas.find(({ Type }) => Type === "Documents")?.Report;
+  if (!documents) return null;
+  const { Flush, Readers, Journals } = documents;
+  const inUse = Journals.filter((journal) => !journal.IsKeptForUseAgain);
+  const spare = Journals.length - inUse.length;
+  const journalSize = Journals.reduce((sum, journal) => sum + journal.AllocatedSpaceInBytes, 0);
+  const behind = Flush.LastTransaction - Flush.FlushedTransaction;
+  const age = Flush.LastTransaction - Readers.OldestTransaction;
+  const node = live?.latest;
+  const facts: [string, string][] = [
+    [
+      "Journal",
+      Journals.length === 0
+        ? "none, in memory"
+        : `${size(journalSize)} in ${counted(inUse.length, "file")}${spare > 0 ? `, ${count(spare)} spare` : ""}`,
+    ],
+    ["Written since the last flush", size(Flush.JournalSinceFlushInBytes)],
+    ["In the data file", behind === 0 ? "everything" : `all but the last ${counted(behind, "transaction")}`],
+    ["Flushes since it was loaded", count(Flush.FlushCount)],
+    ["Last transaction", count(Flush.LastTransaction)],
+    ["Open snapshots", count(Readers.Open)],
+    ["Oldest reader", Readers.Open === 0 ? "nobody reads" : age === 0 ? "the newest state" : `${counted(age, "transaction")} back`],
+    ["Page versions kept for readers", count(Readers.PageVersionsWaiting)],
+    ["Page versions of the server", size(documents.PageVersionsOfProcessInBytes)],
+    ["Jobs that wait for the writer", count(documents.QueueLength)],
+  ];
+  return (
+    <section className={styles.panel} aria-labelledby="storage">
+      <h2 id="storage">Journal, flush and readers</h2>
+      <Facts facts={facts} />
+      {node && (
+        <div className={styles.meters}>
+          {node.DiskInBytes !== null && node.FreeDiskInBytes !== null && (
+            <Meter name="Disk" total={node.DiskInBytes} free={node.FreeDiskInBytes} />
+          )}
+          {node.MemoryInBytes > 0 && <Meter name="Memory" total={node.MemoryInBytes} free={node.FreeMemoryInBytes} />}
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** From which part on a device is nearly full. */
+const NEARLY_FULL = 0.9;
+
+function Meter({ name, total, free }: { name: string; total: number; free: number }) {
+  const part = (total - free) / total;
+  return (
+    <div>
+      <p>
+        {name} of the machine <b className="number">{`${size(free)} free of ${size(total)}`}</b>
+      </p>
+      <div className={styles.meter} role="meter" aria-label={`${name} in use`} aria-valuenow={Math.round(part * 100)}>
+        <i style={{ width: `${part * 100}%` }} data-full={part >= NEARLY_FULL || undefined} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+// The server itself: log, slow requests, settings.
+import { expect, test } from "./studio";
+
+test("the log is filtered by level and text, and the address keeps the filter", async ({ page, studio }) => {
+  await studio.open("/databases");
+  await page.getByRole("link", { name: "Server", exact: true }).click();
+  const lines = page.getByRole("table", { name: /Lines of the log/ });
+  await expect(lines.getByRole("row", { name: /Info the server is ready/ })).toBeVisible();
+  await studio.isAccessible();
+  await page.getByRole("textbox", { name: "Filter the log by text" }).fill("SERVER is ready");
+  await expect(lines.getByRole("row")).toHaveCount(1);
+  await page.getByText("Error", { exact: true }).click();
+  await expect(page.getByText(/No line of the log is like this/)).toBeVisible();
+  await page.reload();
+  await expect(page.getByText(/No line of the log is like this/)).toBeVisible();
+  await page.getByText("All", { exact: true }).click();
+  await expect(lines.getByRole("row")).toHaveCount(1);
+});
+
+test("settings are told with where they came from", async ({ page, studio }) => {
+  await studio.open("/server?tab=settings");
+  const row = (name: string) => page.getByRole("row").filter({ has: page.getByRole("rowheader", { name, exact: true }) });
+  await expect(row("ServerUrl").getByText("http://127.0.0.1:0")).toBeVisible();
+  await expect(row("ServerUrl").getByText("the flag")).toBeVisible();
+  await expect(row("Limits.Connections")).toContainText("10000");
+  await expect(row("Limits.Connections")).toContainText("default");
+  await studio.isAccessible();
+  await page.getByRole("switch", { name: "Only what somebody set" }).check();
+  await expect(row("Limits.Connections")).toBeHidden();
+  await expect(row("DataDir")).toBeVisible();
+  await page.getByRole("textbox", { name: "Filter settings" }).fill("no such setting");
+  await expect(page.getByText("No setting is like this.")).toBeVisible();
+});
+
+test("slow requests of all databases are listed", async ({ page, studio }) => {
+  await studio.open("/server?tab=slow");
+  await expect(page.getByText(/500 ms or more/)).toBeVisible();
+  await studio.isAccessible();
+});
+
+test("what the server refuses is said on each part", async ({ page, studio }) => {
+  studio.allow(/Failed to load resource/);
+  for (const [pattern, tab, text] of [
+    ["**/admin/logs/recent*", "log", "The log cannot be read"],
+    ["**/admin/slow-requests*", "slow", "The slow requests cannot be read"],
+    ["**/admin/configuration/settings", "settings", "The settings cannot be read"],
+  ] as const) {
+    await page.route(pattern, (route) => route.fulfill({ status: 500, json: { Type: "X", Message: "No" } }));
+    await studio.open(`/server?tab=${tab}`);
+    await expect(page.getByRole("alert")).toContainText(text);
+  }
+  await page.unroute("**/admin/configuration/settings");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByRole("rowheader", { name: "ServerUrl", exact: true })).toBeVisible();
+});
