@@ -134,13 +134,30 @@ test("what is not saved is not left by accident", async ({ page, studio }) => {
   await expect(page.getByRole("heading", { name: "Databases", exact: true })).toBeVisible();
 });
 
-test("what somebody else changed is said while one reads", async ({ page, studio }) => {
+test("what somebody else changed is said at once while one reads", async ({ page, studio }) => {
   const user = { "@metadata": { "@collection": "Users" } };
   await studio.database("Watched", { "users/1": { Name: "Ann", ...user } });
+  const connecting = page.waitForEvent("websocket");
   await studio.open("/databases/Watched/document?id=users%2F1");
   await expect(text(page)).toContainText("Ann");
+  const socket = await connecting;
+  expect(socket.url()).toBe(`${studio.url.replace("http", "ws")}/databases/Watched/changes`);
+  const telling = socket.waitForEvent("framereceived", ({ payload }) => /"DocumentChange".*"users\/1"/.test(String(payload)));
   await studio.put("Watched", "users/1", { Name: "Theirs", ...user });
+  await telling;
+  await studio.isAccessible();
   await page.getByRole("button", { name: "Show the change" }).click();
   await expect(text(page)).toContainText("Theirs");
   await expect(page.getByText("Somebody else changed it.")).toBeHidden();
+});
+
+test("without the socket of changes it is said all the same", async ({ page, studio }) => {
+  const user = { "@metadata": { "@collection": "Users" } };
+  await studio.database("Polled", { "users/1": { Name: "Ann", ...user } });
+  await page.routeWebSocket("**/databases/Polled/changes", (socket) => void socket.close());
+  await studio.open("/databases/Polled/document?id=users%2F1");
+  await expect(text(page)).toContainText("Ann");
+  await studio.put("Polled", "users/1", { Name: "Theirs", ...user });
+  await page.getByRole("button", { name: "Show the change" }).click();
+  await expect(text(page)).toContainText("Theirs");
 });

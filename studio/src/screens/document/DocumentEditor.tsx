@@ -2,7 +2,8 @@
 import { ActionIcon, Button, Menu, Modal, TextInput, Tooltip } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useBlocker, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
+import { watchDocument } from "../../api/changes";
 import { changeVectorOf, load, remove, save, type Loaded } from "../../api/documents";
 import { ApiError, below, SERVER_URL } from "../../api/http";
 import { Editor } from "../../editor/Editor";
@@ -17,7 +18,7 @@ import { Conflict, type Clash } from "./Conflict";
 import { Side } from "./Side";
 import styles from "./document.module.css";
 
-/** How often one looks whether somebody else changed it, in ms. */
+/** How often one looks whether somebody else changed it while the server does not tell, in ms. */
 const WATCH_MS = 5000;
 
 type Props = {
@@ -84,12 +85,26 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
       setProblem(`Not saved. ${messageOf(error)}`);
     },
   });
-  // Looked at now and then, so that nobody works for long on what is not so any more.
+  // Nobody is to work for long on what is not so any more: the server tells of changes, and as long as it does not one looks.
+  const watchedId = base?.id;
+  const [isWatched, setWatched] = useState(false);
+  useEffect(() => {
+    if (watchedId === undefined) return;
+    const look = () => void requests.invalidateQueries({ queryKey: ["stands", database, watchedId] });
+    return watchDocument(database, watchedId, {
+      changed: look,
+      standing: (isStanding) => {
+        setWatched(isStanding);
+        // It may have changed before.
+        if (isStanding) look();
+      },
+    });
+  }, [database, watchedId, requests]);
   const { data: stands } = useQuery({
     queryKey: ["stands", database, base?.id, base?.changeVector],
     queryFn: ({ signal }) => changeVectorOf(database, base!.id, signal),
     enabled: base !== undefined && !saving.isPending && !isLeaving,
-    refetchInterval: WATCH_MS,
+    refetchInterval: isWatched ? false : WATCH_MS,
     initialData: base?.changeVector,
     staleTime: WATCH_MS,
     retry: false,
