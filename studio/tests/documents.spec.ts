@@ -118,3 +118,21 @@ test("what stands in a document is text, whatever it is", async ({ page, studio 
   await expect(page.getByRole("textbox", { name: "Document as JSON" })).toContainText("onerror");
   await expect(page).toHaveTitle("notes/1 · Rookery");
 });
+
+test("a document is gone to by its id, which is completed", async ({ page, studio }) => {
+  await studio.open("/databases/Northwind/documents?collection=Orders");
+  const field = page.getByRole("combobox", { name: "Go to id" }).or(page.getByRole("textbox", { name: "Go to id" }));
+  await field.fill("orders/82");
+  await expect(page.getByRole("option", { name: "orders/82-A", exact: true })).toBeVisible();
+  await studio.isAccessible();
+  await field.press("ArrowDown");
+  await field.press("Enter");
+  await expect(page.getByRole("heading", { name: "orders/82-A", exact: true })).toBeVisible();
+  await page.goBack();
+  await field.fill("orders/none");
+  await field.press("Enter");
+  await expect(page.getByText("There is no 'orders/none'")).toBeVisible();
+  await field.fill("ORDERS/7-a");
+  await field.press("Enter");
+  await expect(page.getByRole("heading", { name: "orders/7-A", exact: true })).toBeVisible();
+});

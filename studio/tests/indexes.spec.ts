@@ -33,6 +33,13 @@ test("an index is paused, resumed, disabled, given priority, locked, reset and d
   await expect(row.getByText("Up to date")).toBeVisible();
   await expect(row.getByRole("cell", { name: "3", exact: true })).toBeVisible();
   await studio.isAccessible();
+  // What is written now is taken now, and told between two looks.
+  const speed = row.getByRole("cell").nth(2);
+  await expect(speed).toHaveText("–");
+  await expect(async () => {
+    await studio.put("Switched", "users/3", { City: "Rome", Age: Math.random(), "@metadata": { "@collection": "Users" } });
+    await expect(speed).toHaveText(/^\d/, { timeout: 1000 });
+  }).toPass();
   await act("Pause until restart");
   await expect(row.getByText("Paused")).toBeVisible();
   await act("Resume");
@@ -127,4 +134,37 @@ test("terms are browsed, and what failed is told with its document", async ({ pa
   await studio.isAccessible();
   await page.getByRole("button", { name: "Clear" }).click();
   await expect(page.getByRole("heading", { name: "No errors", exact: true })).toBeVisible();
+});
+
+test("sources and settings of an index are written, saved and removed", async ({ page, studio }) => {
+  await studio.database("Sourced", USERS);
+  await defined(studio, "Sourced", {
+    Name: "Users/Shouted",
+    Maps: ["map('Users', user => ({ City: shouted(user.City) }))"],
+    AdditionalSources: { "functions.js": "function shouted(text) { return text; }" },
+  });
+  await studio.open("/databases/Sourced/index?name=Users%2FShouted");
+  await expect(page.getByRole("textbox", { name: "Name of source 1" })).toHaveValue("functions.js");
+  await write(page, "Source 1", "function shouted(text) { return text + '!'; }");
+  await page.getByRole("button", { name: "Setting" }).click();
+  await page
+    .getByRole("combobox", { name: "Name of setting 1" })
+    .or(page.getByRole("textbox", { name: "Name of setting 1" }))
+    .click();
+  await page.getByRole("option", { name: "Indexing.IndexMissingFieldsAsNull" }).click();
+  await page.getByRole("textbox", { name: "Value of Indexing.IndexMissingFieldsAsNull" }).fill("true");
+  await studio.isAccessible();
+  await page.getByRole("button", { name: "Test on 100 documents" }).click();
+  await expect(page.getByRole("cell", { name: /rome!/i }).first()).toBeVisible();
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText("Users/Shouted saved")).toBeVisible();
+  const stored = async () => {
+    const answer = await page.request.get(`${studio.url}/databases/Sourced/indexes?name=Users/Shouted`);
+    return ((await answer.json()) as { Results: Record<string, unknown>[] }).Results[0]!;
+  };
+  await expect.poll(async () => (await stored())["Configuration"]).toEqual({ "Indexing.IndexMissingFieldsAsNull": "true" });
+  expect((await stored())["AdditionalSources"]).toEqual({ "functions.js": "function shouted(text) { return text + '!'; }" });
+  await page.getByRole("button", { name: "Remove Indexing.IndexMissingFieldsAsNull" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect.poll(async () => (await stored())["Configuration"]).toEqual({});
 });

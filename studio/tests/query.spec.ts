@@ -104,6 +104,23 @@ test("facets are bars", async ({ page, studio }) => {
   await studio.isAccessible();
 });
 
+test("what was found in texts is marked, and scores are explained", async ({ page, studio }) => {
+  const fox = (Text: string) => ({ Text, "@metadata": { "@collection": "Notes" } });
+  await studio.database("Marked", { "notes/1": fox("A <b>quick</b> fox, another fox"), "notes/2": fox("One fox") });
+  const query = "from Notes where search(Text, 'fox') include highlight(Text, 60, 2), explanations()";
+  await studio.open(placed("Marked", query));
+  const first = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: "notes/1" }) });
+  await expect(first.locator("mark")).toHaveText(["fox", "fox"]);
+  // A document's own tags are text.
+  await expect(first).toContainText("<b>quick</b>");
+  await studio.isAccessible();
+  await page.getByText("Scores", { exact: true }).click();
+  await expect(page.getByText(/fieldWeight|product of/).first()).toBeVisible();
+  await studio.isAccessible();
+  await page.getByRole("link", { name: "notes/2" }).click();
+  await expect(page.getByRole("heading", { name: "notes/2", exact: true })).toBeVisible();
+});
+
 test("a patch and a deletion by query are counted, confirmed and run", async ({ page, studio }) => {
   const users = Object.fromEntries(
     [1, 2, 3].map((number) => [`users/${number}`, { Age: number, "@metadata": { "@collection": "Users" } }]),

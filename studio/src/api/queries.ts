@@ -23,6 +23,10 @@ export type Answer = {
   texts: string[];
   /** A tree of times, if the query asked for it. */
   timings: Timings | undefined;
+  /** `include highlight(..)`: fragments by field, then by id. */
+  highlightings: Record<string, Record<string, string[]>> | undefined;
+  /** `include explanations()`: how the scores came about, by id. */
+  explanations: Record<string, string[]> | undefined;
 };
 
 export type Timings = { DurationInMs: number; Timings: Record<string, Timings> | null };
@@ -44,6 +48,8 @@ export async function run(database: string, query: Query, signal?: AbortSignal):
     IsStale: boolean;
     Results: Document[];
     Timings?: Timings;
+    Highlightings?: Record<string, Record<string, string[]>>;
+    Explanations?: Record<string, string[]>;
   };
   const elements = (results: Span | undefined) => (results?.kind === "array" ? results.elements : []);
   return {
@@ -54,6 +60,8 @@ export async function run(database: string, query: Query, signal?: AbortSignal):
     results: answer.Results,
     texts: elements(member(scan(text), "Results")).map((span) => text.slice(span.start, span.end)),
     timings: answer.Timings,
+    highlightings: answer.Highlightings,
+    explanations: answer.Explanations,
   };
 }
 

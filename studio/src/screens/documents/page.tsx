@@ -19,6 +19,7 @@ import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
+import { GoTo } from "./GoTo";
 import styles from "./documents.module.css";
 
 const route = getRouteApi("/databases/$database/documents");
@@ -265,6 +266,7 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
               </Button>
             </>
           )}
+          <GoTo database={database} />
           <Tooltip label="Read again">
             <ActionIcon variant="default" size={30} aria-label="Read again" onClick={() => void refresh()}>
               <Icon name="refresh" size={14} />

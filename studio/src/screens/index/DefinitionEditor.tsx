@@ -1,8 +1,8 @@
 // The definition of an index: maps, reduce, fields; tried on some documents before it is saved.
-import { ActionIcon, Button, Select, Switch, TextInput } from "@mantine/core";
+import { ActionIcon, Autocomplete, Button, Select, Switch, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import * as api from "../../api/indexes";
 import { Editor } from "../../editor/Editor";
 import type { Language } from "../../editor/CodeEditor";
@@ -27,6 +27,17 @@ const ANALYZERS = [
   "LowerCaseKeywordAnalyzer",
 ];
 
+/** Settings of an index that the server heeds (docs/http.md, "Indexes"). Others are kept and change nothing. */
+const SETTINGS = ["Indexing.IndexMissingFieldsAsNull", "Indexing.IndexEmptyEntries"];
+
+/** A setting or source as it is typed: names may be the same for a while. */
+type Named = { name: string; value: string };
+
+const namedOf = (record: Record<string, string> | undefined): Named[] =>
+  Object.entries(record ?? {}).map(([name, value]) => ({ name, value }));
+const recordOf = (list: readonly Named[]) =>
+  Object.fromEntries(list.filter(({ name }) => name.trim() !== "").map(({ name, value }) => [name.trim(), value]));
+
 type Field = { name: string; options: api.FieldOptions };
 
 export function DefinitionEditor({ database, stored, isNew }: { database: string; stored: api.Definition; isNew: boolean }) {
@@ -39,6 +50,8 @@ export function DefinitionEditor({ database, stored, isNew }: { database: string
   const [fields, setFields] = useState<Field[]>(() =>
     Object.entries(stored.Fields ?? {}).map(([of, options]) => ({ name: of, options })),
   );
+  const [sources, setSources] = useState(() => namedOf(stored.AdditionalSources));
+  const [configuration, setConfiguration] = useState(() => namedOf(stored.Configuration));
   const [problem, setProblem] = useState<string>();
   const isAutomatic = stored.Type?.startsWith("Auto") ?? false;
 
@@ -50,9 +63,19 @@ export function DefinitionEditor({ database, stored, isNew }: { database: string
     Fields: Object.fromEntries(
       fields.filter((field) => field.name.trim() !== "").map((field) => [field.name.trim(), field.options]),
     ),
+    AdditionalSources: recordOf(sources),
+    Configuration: recordOf(configuration),
   };
   const isDirty =
-    isNew || JSON.stringify(definition) !== JSON.stringify({ ...base, Reduce: base.Reduce ?? null, Fields: base.Fields ?? {} });
+    isNew ||
+    JSON.stringify(definition) !==
+      JSON.stringify({
+        ...base,
+        Reduce: base.Reduce ?? null,
+        Fields: base.Fields ?? {},
+        AdditionalSources: base.AdditionalSources ?? {},
+        Configuration: base.Configuration ?? {},
+      });
   const saving = useMutation({
     mutationFn: () => api.put(database, definition),
     onSuccess: () => {
@@ -120,6 +143,20 @@ export function DefinitionEditor({ database, stored, isNew }: { database: string
             onClick={() => setFields([...fields, { name: "", options: { Indexing: "Default" } }])}
           >
             Field options
+          </Button>
+          <Button
+            variant="default"
+            leftSection={<Icon name="plus" size={13} />}
+            onClick={() => setSources([...sources, { name: `functions${sources.length || ""}.js`, value: "" }])}
+          >
+            Source
+          </Button>
+          <Button
+            variant="default"
+            leftSection={<Icon name="plus" size={13} />}
+            onClick={() => setConfiguration([...configuration, { name: "", value: "" }])}
+          >
+            Setting
           </Button>
         </div>
         {fields.length > 0 && (
@@ -198,6 +235,68 @@ export function DefinitionEditor({ database, stored, isNew }: { database: string
             </tbody>
           </table>
         )}
+        {sources.map((source, at) => (
+          <Code
+            key={at}
+            title={`Source ${at + 1}`}
+            language="javascript"
+            about={
+              <TextInput
+                aria-label={`Name of source ${at + 1}`}
+                value={source.name}
+                spellCheck={false}
+                onChange={(event) => setSources(changed(sources, at, { name: event.currentTarget.value }))}
+              />
+            }
+            value={source.value}
+            onChange={(value) => setSources(changed(sources, at, { value }))}
+            onSave={save}
+            remove={() => setSources(without(sources, at))}
+          />
+        ))}
+        {configuration.length > 0 && (
+          <table className={styles.fields}>
+            <thead>
+              <tr>
+                <th scope="col">Setting</th>
+                <th scope="col">Value</th>
+                <th />
+              </tr>
+            </thead>
+            <tbody>
+              {configuration.map((setting, at) => (
+                <tr key={at}>
+                  <td>
+                    <Autocomplete
+                      size="xs"
+                      aria-label={`Name of setting ${at + 1}`}
+                      data={SETTINGS}
+                      value={setting.name}
+                      spellCheck={false}
+                      onChange={(name) => setConfiguration(changed(configuration, at, { name }))}
+                    />
+                  </td>
+                  <td>
+                    <TextInput
+                      aria-label={`Value of ${setting.name || `setting ${at + 1}`}`}
+                      value={setting.value}
+                      spellCheck={false}
+                      onChange={(event) => setConfiguration(changed(configuration, at, { value: event.currentTarget.value }))}
+                    />
+                  </td>
+                  <td>
+                    <ActionIcon
+                      aria-label={`Remove ${setting.name || `setting ${at + 1}`}`}
+                      onClick={() => setConfiguration(without(configuration, at))}
+                    >
+                      <Icon name="close" size={13} />
+                    </ActionIcon>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
         {problem && (
           <div className={styles.problem} role="alert">
             <Icon name="warning" size={15} />
@@ -226,6 +325,14 @@ export function DefinitionEditor({ database, stored, isNew }: { database: string
   );
 }
 
+function changed(list: readonly Named[], place: number, change: Partial<Named>): Named[] {
+  return list.map((one, at) => (at === place ? { ...one, ...change } : one));
+}
+
+function without(list: readonly Named[], place: number): Named[] {
+  return list.filter((_, at) => at !== place);
+}
+
 /** Maps in JavaScript are calls of `map`. */
 function languageOf(code: string): Language {
   return /\b(map|groupBy)\s*\(|=>\s*[({]/.test(code) && !/\bselect\s+new\b/.test(code) ? "javascript" : "csharp";
@@ -233,22 +340,29 @@ function languageOf(code: string): Language {
 
 function Code({
   title,
+  about,
+  language: given,
   value,
   onChange,
   onSave,
   remove,
 }: {
   title: string;
+  /** What stands beside the title. */
+  about?: ReactNode;
+  /** What it is written in, if that is not to be seen from it. */
+  language?: Language;
   value: string;
   onChange: (value: string) => void;
   onSave: () => void;
   remove?: (() => void) | undefined;
 }) {
-  const language = languageOf(value);
+  const language = given ?? languageOf(value);
   return (
     <section className={styles.code} aria-label={title}>
       <header className={styles.codeHead}>
         <h2>{title}</h2>
+        {about}
         <span className="soft">{language === "javascript" ? "JavaScript" : "C# (LINQ)"}</span>
         {remove && (
           <ActionIcon size="sm" aria-label={`Remove ${title}`} onClick={remove} style={{ marginLeft: "auto" }}>

@@ -4,11 +4,12 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import * as api from "../../api/indexes";
-import { count } from "../../format/format";
+import { count, rate } from "../../format/format";
 import { Confirm, type Question } from "../../shell/Confirm";
 import { Screen } from "../../shell/Screen";
 import { Failed, Loading } from "../../shell/states";
 import { IndexMenu } from "../indexes/page";
+import { useSpeeds } from "../indexes/speed";
 import { kindOf, stateOf } from "../indexes/state";
 import badges from "../indexes/indexes.module.css";
 import { DefinitionEditor } from "./DefinitionEditor";
@@ -58,12 +59,13 @@ function Existing({ database, name, tab }: { database: string; name: string; tab
     staleTime: 0,
     gcTime: 0,
   });
-  const { data: all } = useQuery({
+  const { data: all, dataUpdatedAt } = useQuery({
     queryKey: ["indexes", database],
     queryFn: ({ signal }) => api.statistics(database, signal),
     refetchInterval: 2000,
   });
   const statistics = all?.find((index) => index.Name === name);
+  const speed = useSpeeds(all, dataUpdatedAt).get(name) ?? 0;
   const toIndexes = { to: "/databases/$database/indexes", params: { database } } as const;
   if (!data) {
     return (
@@ -83,7 +85,7 @@ function Existing({ database, name, tab }: { database: string; name: string; tab
       about={
         statistics && (
           <span className="number">
-            {kindOf(statistics.Type)} · {count(statistics.EntriesCount)} entries{" "}
+            {kindOf(statistics.Type)} · {count(statistics.EntriesCount)} entries{speed > 0 && ` · ${rate(speed)} documents/s`}{" "}
             <span className={badges.badge} data-tone={state?.tone}>
               {state?.label}
             </span>

@@ -4,12 +4,13 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import * as api from "../../api/indexes";
-import { ago, count, counted } from "../../format/format";
+import { ago, count, counted, rate } from "../../format/format";
 import { Confirm, type Question } from "../../shell/Confirm";
 import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
+import { useSpeeds } from "./speed";
 import { arranged, kindOf, progressOf, REPLACEMENT, stateOf } from "./state";
 import styles from "./indexes.module.css";
 
@@ -25,11 +26,12 @@ export function Indexes() {
   const navigate = useNavigate();
   const [filter, setFilter] = useState("");
   const [question, ask] = useState<Question>();
-  const { data, error, refetch } = useQuery({
+  const { data, error, refetch, dataUpdatedAt } = useQuery({
     queryKey: ["indexes", database],
     queryFn: ({ signal }) => api.statistics(database, signal),
     refetchInterval: (query) => (query.state.data?.some((index) => progressOf(index) < 1) ? BUILDING_POLL_MS : POLL_MS),
   });
+  const speeds = useSpeeds(data, dataUpdatedAt);
   const newIndex = (
     <Button
       leftSection={<Icon name="plus" size={14} />}
@@ -87,6 +89,9 @@ export function Indexes() {
                   Entries
                 </th>
                 <th scope="col" className={styles.right}>
+                  Documents/s
+                </th>
+                <th scope="col" className={styles.right}>
                   Errors
                 </th>
                 <th scope="col">Last indexed</th>
@@ -98,7 +103,7 @@ export function Indexes() {
             </thead>
             <tbody>
               {shown?.map((index) => (
-                <Row key={index.Name} database={database} index={index} ask={ask} />
+                <Row key={index.Name} database={database} index={index} speed={speeds.get(index.Name) ?? 0} ask={ask} />
               ))}
             </tbody>
           </table>
@@ -109,7 +114,18 @@ export function Indexes() {
   );
 }
 
-function Row({ database, index, ask }: { database: string; index: api.Statistics; ask: (question: Question) => void }) {
+function Row({
+  database,
+  index,
+  speed,
+  ask,
+}: {
+  database: string;
+  index: api.Statistics;
+  /** Documents that it takes per second. */
+  speed: number;
+  ask: (question: Question) => void;
+}) {
   const requests = useQueryClient();
   const isReplacement = index.Name.startsWith(REPLACEMENT);
   const state = stateOf(index);
@@ -154,6 +170,7 @@ function Row({ database, index, ask }: { database: string; index: api.Statistics
         )}
       </td>
       <td className={`${styles.right} number`}>{count(index.EntriesCount)}</td>
+      <td className={`${styles.right} number`}>{speed > 0 ? rate(speed) : <span className="soft">–</span>}</td>
       <td className={`${styles.right} number`}>
         {index.ErrorsCount > 0 ? (
           <Link

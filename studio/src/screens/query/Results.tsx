@@ -17,6 +17,7 @@ import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
 import { exported } from "./exported";
 import { Facets, facetsOf, Suggestions, suggestionsOf } from "./Facets";
+import { Explanations, Highlights } from "./Highlights";
 import { Plan } from "./Plan";
 import { pointsOf } from "./points";
 import styles from "./query.module.css";
@@ -25,7 +26,7 @@ const MapView = lazy(() => import("./MapView"));
 
 export type Submitted = { text: string; parameters: Record<string, unknown>; run: number };
 
-type Form = "table" | "json" | "map" | "plan" | "facets" | "suggestions";
+type Form = "table" | "json" | "map" | "plan" | "facets" | "suggestions" | "highlights" | "explanations";
 
 const NO_COLUMNS: Column[] = [];
 
@@ -60,13 +61,23 @@ function Answered({ database, submitted, answer }: { database: string; submitted
   const facets = useMemo(() => facetsOf(answer.results), [answer]);
   const suggestions = useMemo(() => suggestionsOf(answer.results), [answer]);
   const hasPoints = useMemo(() => pointsOf(answer.results.slice(0, 20)).length > 0, [answer]);
-  const usual: Form = facets ? "facets" : suggestions ? "suggestions" : "table";
+  const usual: Form = facets
+    ? "facets"
+    : suggestions
+      ? "suggestions"
+      : answer.highlightings
+        ? "highlights"
+        : answer.explanations
+          ? "explanations"
+          : "table";
   const form = wanted ?? usual;
   const forms: { value: Form; label: string }[] = [
     ...(facets ? [{ value: "facets" as const, label: "Facets" }] : []),
     ...(suggestions ? [{ value: "suggestions" as const, label: "Suggestions" }] : []),
     { value: "table", label: "Table" },
     { value: "json", label: "JSON" },
+    ...(answer.highlightings ? [{ value: "highlights" as const, label: "Highlights" }] : []),
+    ...(answer.explanations ? [{ value: "explanations" as const, label: "Scores" }] : []),
     ...(hasPoints ? [{ value: "map" as const, label: "Map" }] : []),
     ...(/^\s*explain\b/i.test(submitted.text) ? [] : [{ value: "plan" as const, label: "Plan" }]),
   ];
@@ -92,6 +103,10 @@ function Answered({ database, submitted, answer }: { database: string; submitted
           <MapView database={database} submitted={submitted} total={answer.total} />
         </Suspense>
       )}
+      {form === "highlights" && (
+        <Highlights database={database} found={answer.highlightings ?? {}} parameters={submitted.parameters} />
+      )}
+      {form === "explanations" && <Explanations database={database} found={answer.explanations ?? {}} />}
       {form === "plan" && <Plan database={database} submitted={submitted} />}
     </section>
   );
