@@ -3,7 +3,7 @@ import { expect, test as plain, type Page } from "@playwright/test";
 
 const FOLDER = "screenshots";
 
-type Screen = { name: string; place: string; ready: (page: Page) => Promise<unknown>; width?: number };
+type Screen = { name: string; place: string; ready: (page: Page) => Promise<unknown> };
 
 const seen = (text: string | RegExp) => (page: Page) => expect(page.getByText(text).first()).toBeVisible();
 const query = (database: string, text: string) => `/databases/${database}/query?q=${encodeURIComponent(text)}`;
@@ -11,8 +11,7 @@ const query = (database: string, text: string) => `/databases/${database}/query?
 const SCREENS: Screen[] = [
   { name: "databases", place: "/databases", ready: seen("69,472") },
   { name: "documents", place: "/databases/Northwind/documents?collection=Orders", ready: seen("orders/1-A") },
-  { name: "documents-wide", place: "/databases/Cities/documents", ready: seen(/^cities\//), width: 1920 },
-  { name: "documents-narrow", place: "/databases/Northwind/documents?collection=Orders", ready: seen("orders/1-A"), width: 400 },
+  { name: "documents-many", place: "/databases/Cities/documents", ready: seen(/^cities\//) },
   { name: "document", place: "/databases/Northwind/document?id=orders%2F1-A", ready: seen("Related documents") },
   {
     name: "query",
@@ -48,6 +47,35 @@ const SCREENS: Screen[] = [
     },
   },
   { name: "statistics", place: "/databases/Northwind/statistics", ready: seen("What takes the space") },
+  {
+    name: "statistics-below",
+    place: "/databases/Northwind/statistics",
+    ready: async (page) => {
+      await page.getByRole("region", { name: "Journal, flush and readers" }).scrollIntoViewIfNeeded();
+    },
+  },
+  {
+    name: "query-highlights",
+    place: query(
+      "Northwind",
+      "from Employees where search(Notes, 'sales university') include highlight(Notes, 120, 2), explanations()",
+    ),
+    ready: (page) => expect(page.locator("mark").first()).toBeVisible(),
+  },
+  { name: "slow", place: "/server?tab=slow", ready: seen(/or more/) },
+  {
+    name: "import-csv",
+    place: "/databases",
+    ready: async (page) => {
+      const text = "sku,Name,Price,Zip,Address.City\n7,Chai,18.00,04109,Leipzig\n8,Chang,19.00,1010,Wien\n";
+      await page
+        .getByLabel("File to import into Northwind")
+        .setInputFiles({ name: "products.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
+      await expect(page.getByText("The first becomes")).toBeVisible();
+    },
+  },
+  { name: "server", place: "/server", ready: seen("the server is ready") },
+  { name: "settings", place: "/server?tab=settings", ready: seen("Limits.Connections") },
   { name: "operations", place: "/databases/Northwind/operations", ready: seen("Began") },
   { name: "about", place: "/about", ready: seen("Connect an application") },
   {
@@ -74,18 +102,24 @@ plain.beforeAll(async ({ request }) => {
   await request.post(`${url}/databases/Northwind/bulk_insert?id=7001`, { data: "[]" });
 });
 
+/** How wide the pictures are; those of 1280 are named without it. */
+const WIDTHS = [1280, 1920, 400];
+
 for (const scheme of ["light", "dark"] as const) {
-  for (const { name, place, ready, width = 1280 } of SCREENS) {
-    plain(`${name} ${scheme}`, async ({ page }) => {
-      await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
-      await page.setViewportSize({ width, height: width < 600 ? 800 : Math.round((width * 10) / 16) });
-      // Some seconds of counters, so that the charts have a line.
-      await page.goto(`${process.env["STUDIO_URL"]}/studio/index.html#${place}`);
-      await ready(page);
-      await page.mouse.move(5, 5);
-      // The editor and charts are drawn in steps of their own; nothing says when the last is done.
-      await page.waitForTimeout(name === "databases" || name === "statistics" ? 7000 : 900);
-      await page.screenshot({ path: `${FOLDER}/${name}-${scheme}.png` });
-    });
+  for (const { name, place, ready } of SCREENS) {
+    for (const width of WIDTHS) {
+      const file = width === 1280 ? `${name}-${scheme}` : `${name}-${width}-${scheme}`;
+      plain(file, async ({ page }) => {
+        await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+        await page.setViewportSize({ width, height: width < 600 ? 800 : Math.round((width * 10) / 16) });
+        // Some seconds of counters, so that the charts have a line.
+        await page.goto(`${process.env["STUDIO_URL"]}/studio/index.html#${place}`);
+        await ready(page);
+        await page.mouse.move(5, 5);
+        // The editor and charts are drawn in steps of their own; nothing says when the last is done.
+        await page.waitForTimeout(name === "databases" || name.startsWith("statistics") ? 7000 : 900);
+        await page.screenshot({ path: `${FOLDER}/${file}.png` });
+      });
+    }
   }
 }
