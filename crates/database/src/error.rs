@@ -134,6 +134,12 @@ pub enum Error {
         /// The index.
         name: String,
     },
+    /// The results of an index cannot become documents of the collection that it names. Name another.
+    #[error("{reason}")]
+    IndexOutput {
+        /// Why not.
+        reason: String,
+    },
     /// Documents that an index finds are to be changed, and it has not seen all of them yet. Wait, or allow it.
     #[error("Cannot perform bulk operation. Index '{name}' is stale.")]
     StaleIndex {

@@ -97,6 +97,14 @@ pub(crate) const INDEX_FLUSH_BYTES: u64 = 64 << 20;
 /// Documents that an index could not take whose reasons are kept.
 pub(crate) const INDEX_ERRORS_KEPT_MAX: usize = 500;
 
+/// Groups, and documents that name results, which become documents in one transaction.
+pub(crate) const OUTPUTS_AT_ONCE: usize = 1024;
+/// Bytes of documents of which no more are begun in such a transaction.
+pub(crate) const OUTPUTS_SIZE_AT_ONCE: usize = 4 << 20;
+
+/// Documents of an index before that are looked through at once.
+pub(crate) const OUTPUTS_SWEPT_AT_ONCE: usize = 1024;
+
 /// An index of which more than one document in so many fails stops, once so many were tried.
 pub(crate) const FAILURES_ONE_IN: u64 = 7;
 /// See [`FAILURES_ONE_IN`].

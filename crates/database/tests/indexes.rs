@@ -424,3 +424,85 @@ fn a_replacement_replaces_once() {
         assert!(indexes.by_name("X").is_some(), "round {round}: {:?}", names(&database));
     }
 }
+
+fn totals(collection: &str, factor: u64) -> MapIndex {
+    let mut definition = Value::object();
+    for (name, text) in [
+        ("Name", "Totals".to_owned()),
+        (
+            "Reduce",
+            format!(
+                "from r in results group r by r.Name into g select new {{ Name = g.Key, N = g.Sum(x => x.N) * {factor} }}"
+            ),
+        ),
+        ("OutputReduceToCollection", collection.to_owned()),
+        ("PatternForOutputReduceToCollectionReferences", "of/{Name}".to_owned()),
+    ] {
+        definition.set(name, Value::String(text));
+    }
+    let map = "from u in docs.Users select new { u.Name, N = 1 }".to_owned();
+    definition.set("Maps", Value::Array(vec![Value::String(map)]));
+    MapIndex::from_json(&definition).unwrap()
+}
+
+/// The bodies of all documents of a collection, sorted.
+fn bodies(database: &Database, collection: &str) -> Vec<String> {
+    let documents = database.read();
+    let all = documents.collection_after(collection, 0).unwrap();
+    let mut bodies: Vec<String> =
+        all.map(|document| String::from_utf8_lossy(document.unwrap().body().bytes()).into_owned()).collect();
+    bodies.sort();
+    bodies
+}
+
+/// Documents of results follow their index while it is replaced, built anew, stopped and opened again.
+#[test]
+fn results_as_documents_are_those_of_the_index_that_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let named = |name: &str, n: u64| format!(r#"{{"Name":"{name}","N":{n}}}"#);
+    let index = |database: &Database| database.indexes().by_name("Totals").unwrap();
+    {
+        let databases = open(folder.path());
+        let database = databases.find_or_create("x").unwrap();
+        (0..3).for_each(|number| put(&database, &format!("users/{number}"), &user(["ann", "ann", "bob"][number])));
+        database.indexes().put(totals("Totals", 1), IndexSettings::default()).unwrap();
+        wait(&database, &index(&database));
+        assert_eq!(bodies(&database, "Totals"), [named("ann", 2), named("bob", 1)]);
+        let number = index(&database).output_number();
+
+        // Another definition: the documents of the one before, changed in place.
+        database.indexes().put(totals("totals", 10), IndexSettings::default()).unwrap();
+        while bodies(&database, "Totals") != [named("ann", 20), named("bob", 10)] {
+            std::thread::yield_now();
+        }
+        assert_eq!(index(&database).output_number(), number);
+
+        // A group goes while nothing is indexed, and the index is built anew.
+        database.indexes().pause(&index(&database), true);
+        put(&database, "users/2", &user("cleo"));
+        database.indexes().reset("Totals").unwrap();
+        assert_eq!(bodies(&database, "Totals"), [named("ann", 20), named("bob", 10)], "while it is built");
+        database.indexes().pause(&index(&database), false);
+        wait(&database, &index(&database));
+        assert_eq!(bodies(&database, "Totals"), [named("ann", 20), named("cleo", 10)]);
+        assert_eq!(bodies(&database, "Totals/References").len(), 2);
+    }
+    let databases = open(folder.path());
+    let database = databases.find("x").unwrap();
+    wait(&database, &index(&database));
+    let etag = database.read().last_etag().unwrap();
+    assert_eq!(bodies(&database, "Totals"), [named("ann", 20), named("cleo", 10)]);
+    wait(&database, &index(&database));
+    assert_eq!(database.read().last_etag().unwrap(), etag, "what is there is not written again");
+
+    // Another collection: what was written before goes.
+    database.indexes().put(totals("Sums", 1), IndexSettings::default()).unwrap();
+    while bodies(&database, "Sums").len() != 2 || !bodies(&database, "Totals").is_empty() {
+        std::thread::yield_now();
+    }
+    wait(&database, &index(&database));
+    assert!(bodies(&database, "Totals/References").is_empty());
+    assert_eq!(bodies(&database, "Sums/References").len(), 2);
+    let refused = database.indexes().put(totals("Users", 1), IndexSettings::default()).unwrap_err();
+    assert!(matches!(refused, Error::IndexOutput { .. }), "{refused}");
+}

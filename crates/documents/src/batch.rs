@@ -12,7 +12,7 @@ use json::{Kind, Minifier, Raw};
 use crate::command::{Action, Command, CommandKind, Expected};
 use crate::content::{self, not_an_object};
 use crate::patch::PatchCommand;
-use crate::{Error, PatchRequest, Result, id};
+use crate::{Error, Flags, PatchRequest, Result, id};
 
 thread_local! {
     static MINIFIER: RefCell<Minifier> = RefCell::new(Minifier::new());
@@ -33,6 +33,8 @@ pub struct Batch {
     pub(crate) reads: Vec<(String, Option<String>)>,
     /// Ids that end as if they were to be completed are used as they are.
     pub(crate) ids_are_whole: bool,
+    /// Of the documents that it writes.
+    pub(crate) flags: Flags,
 }
 
 /// Names of collections, each once.
@@ -64,6 +66,12 @@ impl Batch {
     /// A batch without commands.
     pub fn new() -> Batch {
         Batch::default()
+    }
+
+    /// A batch that an index writes: its documents have the flags that say so, ids are used as they are, and what is stored
+    /// already is not written again.
+    pub fn of_index() -> Batch {
+        Batch { flags: Flags::OF_INDEX, ids_are_whole: true, skip_unchanged: true, ..Batch::default() }
     }
 
     /// Documents equal to what is stored are not written again.

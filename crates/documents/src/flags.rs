@@ -27,10 +27,22 @@ const NAMES: [&str; 16] = [
 impl Flags {
     /// None of them.
     pub const NONE: Flags = Flags(0);
+    /// Those of a document that an index wrote: `Artificial` and `FromIndex`.
+    pub const OF_INDEX: Flags = Flags(1 << 11 | 1 << 14);
 
     /// Whether no flag is set.
     pub fn is_empty(self) -> bool {
         self.0 == 0
+    }
+
+    /// Whether an index wrote the document, and nobody since.
+    pub fn is_of_index(self) -> bool {
+        self.0 & Flags::OF_INDEX.0 == Flags::OF_INDEX.0
+    }
+
+    /// What stays of them when somebody writes the document anew, with those that the writer gives it.
+    pub(crate) fn written_by(self, writer: Flags) -> Flags {
+        Flags(self.0 & !Flags::OF_INDEX.0 | writer.0)
     }
 
     /// Appends the names, separated by comma and space.
@@ -53,5 +65,16 @@ mod tests {
         let mut out = Vec::new();
         super::Flags(0b10010).write_to(&mut out);
         assert_eq!(out, b"HasRevisions, Revision");
+    }
+
+    #[test]
+    fn what_an_index_wrote_is_its_own_until_somebody_else_writes_it() {
+        use super::Flags;
+        let flags = Flags(0b1).written_by(Flags::OF_INDEX);
+        assert!(flags.is_of_index());
+        let mut out = Vec::new();
+        flags.write_to(&mut out);
+        assert_eq!(out, b"HasAttachments, Artificial, FromIndex");
+        assert_eq!(flags.written_by(Flags::NONE), Flags(0b1));
     }
 }

@@ -51,6 +51,8 @@ impl Writing<'_, '_> {
         let place = self.find_collection(collection)?;
         let number = place.map(|place| self.collection(place).number);
         let parts = content.bytes(&batch.text);
+        let before = found.document.as_ref().map_or(Flags::NONE, |document| document.head.flags);
+        let flags = before.written_by(batch.flags);
         if found.document.is_none() {
             found.tombstone = self.tombstone_in(place, &found.key)?;
         }
@@ -60,7 +62,11 @@ impl Writing<'_, '_> {
                 let from = self.collection(from).name.clone();
                 return Err(Error::CollectionMismatch { id: id.into_owned(), from, to: collection.to_owned() });
             }
-            Some(document) if batch.skip_unchanged && self.is_unchanged(document, content, parts)? => {
+            Some(document)
+                if batch.skip_unchanged
+                    && document.head.flags == flags
+                    && self.is_unchanged(document, content, parts)? =>
+            {
                 return Ok((PutDecision::Unchanged(id, document.clone()), found));
             }
             Some(document) => Some(document),
@@ -75,7 +81,7 @@ impl Writing<'_, '_> {
             etag,
             vector: self.vector_over(before, etag)?,
             last_modified: self.now,
-            flags: found.document.as_ref().map_or(Flags::NONE, |document| document.head.flags),
+            flags,
             collection,
             content: *content,
             parts,

@@ -381,6 +381,9 @@ fn database_shape(error: &database::Error) -> Shape {
         E::TooManyIndexes { .. } => {
             Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexCreationException")
         }
+        E::IndexOutput { .. } => {
+            Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
+        }
         E::IndexLocked { .. } => Shape::new(internal, INVALID_OPERATION),
         E::StaleIndex { .. } | E::SeveralLoaded(_) | E::TooManyFound => Shape::new(internal, INVALID_OPERATION),
         E::NoSuchIndex { .. } => {
@@ -445,6 +448,9 @@ fn definition_shape(error: &DefinitionError) -> Shape {
         },
         DefinitionError::UnknownAnalyzer { .. } | DefinitionError::Mismatch { .. } => {
             Shape::new(internal, "Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException")
+        }
+        DefinitionError::InvalidOutput(_) => {
+            Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
         }
         DefinitionError::Invalid(_) | DefinitionError::NotSupported(_) => {
             Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexCreationException")

@@ -2,6 +2,8 @@
 
 mod control;
 mod open;
+mod output_rules;
+mod outputs;
 mod pool;
 mod registry;
 mod stored;

@@ -11,6 +11,7 @@ use query::definition::{IndexDefinition, IndexSettings, IndexSource, MapIndex};
 use query::index::{IndexSnapshot, Progress};
 use query::indexing::{Failure, Indexer, is_behind, progress_of};
 
+use super::outputs::Outputs;
 use super::pool::Workplace;
 use super::stored::StoredIndex;
 use crate::limits::{FAILURES_JUDGED_FROM, FAILURES_ONE_IN, INDEX_ERRORS_KEPT_MAX};
@@ -44,6 +45,8 @@ pub struct Index {
     is_removed: AtomicBool,
     /// Ticks of the last query; 0: none yet.
     last_query: AtomicU64,
+    /// Where its results become documents.
+    pub(super) outputs: Option<Outputs>,
 }
 
 #[derive(Default)]
@@ -117,14 +120,16 @@ pub struct IndexStatistics {
 
 impl Index {
     pub(super) fn new(stored: StoredIndex, store: query::index::Index, folder: Option<PathBuf>) -> Result<Index> {
-        let StoredIndex { definition, settings, is_replacement, created, .. } = stored;
+        let StoredIndex { definition, settings, is_replacement, created, output, .. } = stored;
         let store = if definition.is_grouped() { store.with_groups()? } else { store };
+        let store = if definition.output().is_some() { store.with_outputs()? } else { store };
         let store = if definition.has_references() { store.with_references()? } else { store };
         let store = if definition.has_vectors() { store.with_vectors()? } else { store };
         let indexer = Indexer::new(&definition, &store)?;
         let sources = definition.sources();
         let progress = progress_of(&store.read()?, &sources)?;
         let name = definition.name();
+        let outputs = definition.output().zip(output).map(|(output, stored)| Outputs::new(output, stored));
         Ok(Index {
             replacement_name: format!("{REPLACEMENT}{name}"),
             name,
@@ -140,6 +145,7 @@ impl Index {
             has_stepped_in: AtomicBool::new(false),
             is_removed: AtomicBool::new(false),
             last_query: AtomicU64::new(0),
+            outputs,
         })
     }
 
@@ -202,7 +208,24 @@ impl Index {
             // In memory it has none.
             folder: name.map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
             created: self.created,
+            output: self.outputs.as_ref().map(|outputs| outputs.stored().clone()),
         }
+    }
+
+    /// The number in the ids of documents that its results become.
+    pub fn output_number(&self) -> Option<u64> {
+        self.outputs.as_ref().map(|outputs| outputs.stored().number)
+    }
+
+    /// Whether results may not be documents yet. A replacement writes none before it has replaced.
+    pub(super) fn owes_outputs(&self) -> bool {
+        !self.is_replacement() && self.outputs.as_ref().is_some_and(Outputs::owes)
+    }
+
+    /// Results that cannot be documents are errors of the index.
+    pub(super) fn note_refused(&self, messages: Vec<String>) {
+        let failures = messages.into_iter().map(|message| Failure { document: None, message });
+        self.state.lock().note_errors(failures.collect());
     }
 
     /// What it is.
@@ -297,6 +320,9 @@ impl Index {
     ) -> Result<bool> {
         if cutoff.is_some_and(|cutoff| reached >= cutoff) {
             return Ok(false);
+        }
+        if self.owes_outputs() {
+            return Ok(true);
         }
         for (source, progress) in self.sources.iter().zip(progress_of(index, &self.sources)?) {
             if is_behind(source.collection.as_deref(), progress, documents, cutoff)? {
@@ -395,12 +421,13 @@ impl Index {
 
     /// * `last`: of each of its sources.
     pub(super) fn lacks(&self, last: &[LastEtags]) -> bool {
+        let owes = self.owes_outputs();
         let state = self.state.lock();
         let mut sources = state.progress.iter().zip(last);
         let lacks = |(progress, last): (&Progress, &LastEtags)| {
             progress.documents < last.documents || progress.tombstones < last.tombstones
         };
-        state.failure.is_none() && sources.any(lacks)
+        state.failure.is_none() && (owes || sources.any(lacks))
     }
 
     /// All up to `etag` is in it, as somebody saw who looked at its source.
@@ -415,10 +442,14 @@ impl Index {
         wake(state, |wanted| wanted <= reached);
     }
 
-    /// Takes one batch. Gives whether there was something in it, and whether it has all of the snapshot now.
+    /// Takes one batch. Gives whether there was something in it, and whether it has all of the snapshot now; who waits for that is told,
+    /// unless its results have to become documents before.
     pub(super) fn take_turn(&self, documents: &Snapshot<'_>, workplace: &mut Workplace) -> Result<(bool, bool)> {
         let last_etag = documents.last_etag()?;
         let store = self.store()?;
+        if let Some(outputs) = &self.outputs {
+            outputs.set_owes(true);
+        }
         let step = self.indexer.lock().step(store, documents, &mut workplace.batch)?;
         {
             let mut state = self.state.lock();
@@ -432,7 +463,9 @@ impl Index {
             state.refuse_too_many_failures()?;
         }
         if step.is_done {
-            self.is_current(last_etag);
+            if self.outputs.is_none() {
+                self.is_current(last_etag);
+            }
         } else {
             let now = Instant::now();
             self.state.lock().waiting.retain(|waiting| waiting.end > now);

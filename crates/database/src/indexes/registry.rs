@@ -93,7 +93,12 @@ impl Indexes {
         let open = || {
             folders::make(&folder)?;
             let store = folders::open_unlocked(LOCKED_FOLDER_WAITS_MAX, || {
-                Ok(query::index::Index::open(&folder, options.clone())?)
+                // Documents that were written of it must not be ahead of it.
+                let open = match stored.output {
+                    None => query::index::Index::open,
+                    Some(_) => query::index::Index::open_durable,
+                };
+                Ok(open(&folder, options.clone())?)
             })?;
             let index = Index::new(stored.clone(), store, Some(folder.clone()))?;
             if index.progress().iter().any(|progress| progress.documents.max(progress.tombstones) > last_etag) {
@@ -242,8 +247,10 @@ impl Indexes {
                 return self.change_one(&database, &index, settings);
             }
         }
+        let output = self.output_of(&database, &definition, now.as_deref())?;
         let definition = IndexDefinition::Map(Arc::new(definition));
-        self.add(&database, StoredIndex::new(definition, settings, now.is_some(), Date::now())).map(drop)
+        let stored = StoredIndex::new(definition, settings, now.is_some(), Date::now());
+        self.add(&database, StoredIndex { output, ..stored }).map(drop)
     }
 
     /// The index that is built to stand in for another.
@@ -264,10 +271,13 @@ impl Indexes {
         let replaced = self.by_name(&name);
         let stored = StoredIndex { is_replacement: false, ..replacement.stored() };
         let database = self.database()?;
-        database.write_patiently(0, |writing| {
+        let stop = |is_stopped| replaced.iter().for_each(|replaced| replaced.stop_outputs(is_stopped));
+        stop(true);
+        let written = database.write_patiently(0, |writing| {
             StoredIndex::delete(&name, true, writing)?;
             stored.put(writing)
-        })?;
+        });
+        written.inspect_err(|_| stop(false))?;
         replacement.has_replaced();
         // Its name is another now, too.
         self.change_open(|open| open.retain(|other| replaced.as_ref().is_none_or(|old| !Arc::ptr_eq(other, old))));
@@ -275,6 +285,9 @@ impl Indexes {
             replaced.remove();
         }
         database.tell_of_index(IndexChange::Replaced, replacement.name());
+        if replacement.owes_outputs() {
+            self.give_turn(replacement);
+        }
         Ok(())
     }
 
@@ -302,7 +315,10 @@ impl Indexes {
     pub(super) fn remove_open(&self, index: &Arc<Index>) -> Result<()> {
         let database = self.database()?;
         let name = index.definition().name();
-        database.write_patiently(0, |writing| StoredIndex::delete(&name, index.is_replacement(), writing))?;
+        index.stop_outputs(true);
+        let is_replacement = index.is_replacement();
+        let written = database.write_patiently(0, |writing| StoredIndex::delete(&name, is_replacement, writing));
+        written.inspect_err(|_| index.stop_outputs(false))?;
         self.change_open(|open| open.retain(|other| !Arc::ptr_eq(other, index)));
         index.remove();
         database.tell_of_index(IndexChange::Removed, index.name());
@@ -317,10 +333,12 @@ impl Indexes {
     pub fn reset(&self, name: &str) -> Result<bool> {
         let _changing = self.changing.lock();
         let Some(index) = self.by_name(name) else { return Ok(false) };
-        let StoredIndex { definition, settings, is_replacement, created, .. } = index.stored();
-        let stored = StoredIndex::new(definition, settings, is_replacement, created);
-        self.database()?.write(0, |writing| stored.put(writing))?;
-        let anew = self.open_stored(stored, Etag::MAX)?;
+        let StoredIndex { definition, settings, is_replacement, created, output, .. } = index.stored();
+        let stored = StoredIndex { output, ..StoredIndex::new(definition, settings, is_replacement, created) };
+        index.stop_outputs(true);
+        let written = self.database()?.write(0, |writing| stored.put(writing));
+        let anew = written.and_then(|()| self.open_stored(stored, Etag::MAX));
+        let anew = anew.inspect_err(|_| index.stop_outputs(false))?;
         anew.pause(index.is_paused());
         self.change_open(|open| {
             open.retain(|other| !Arc::ptr_eq(other, &index));

@@ -6,13 +6,14 @@
 //!  "Settings":{"LockMode":"Unlock","Priority":"Normal","State":"Normal"}}
 //! ```
 //!
-//! In place of `Automatic`, `Map` has the definition as a client gave it. A replacement is kept under a name of its own.
+//! In place of `Automatic`, `Map` has the definition as a client gave it. A replacement is kept under a name of its own. Where results
+//! become documents, `Output` is there besides: `{"Number":6,"Former":[{"Prefix":"Totals/6/","References":"Totals/References"}]}`.
 
 use std::sync::Arc;
 
 use documents::{Date, Snapshot, Writing, id};
 use json::Value;
-use query::definition::{AutomaticIndex, IndexDefinition, IndexSettings, MapIndex};
+use query::definition::{AutomaticIndex, IndexDefinition, IndexSettings, MapIndex, Output};
 
 use crate::Result;
 
@@ -29,6 +30,56 @@ pub(super) struct StoredIndex {
     /// The name of its folder: never that of another index, so that what is left of a removed one is not taken for it.
     pub folder: String,
     pub created: Date,
+    /// Where its results become documents.
+    pub output: Option<StoredOutput>,
+}
+
+/// What is kept about results that become documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct StoredOutput {
+    /// Part of their ids; stays while the collection does.
+    pub number: u64,
+    /// What indexes wrote that this one replaced, unless that is known to be gone.
+    pub former: Vec<FormerOutput>,
+}
+
+/// Documents that are to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FormerOutput {
+    /// What the ids of results begin with.
+    pub prefix: String,
+    /// The collection of documents that name them.
+    pub references: Option<String>,
+}
+
+impl StoredOutput {
+    /// What the ids of documents begin with: `Totals/6/`.
+    pub fn prefix(&self, output: &Output) -> String {
+        format!("{}/{}/", output.collection, self.number)
+    }
+
+    fn to_json(&self) -> Value {
+        let mut value = Value::object();
+        value.set("Number", Value::String(self.number.to_string()));
+        let former = self.former.iter().map(|former| {
+            let mut value = Value::object();
+            value.set("Prefix", Value::String(former.prefix.clone()));
+            value.set("References", former.references.clone().map_or(Value::Null, Value::String));
+            value
+        });
+        value.set("Former", Value::Array(former.collect()));
+        value
+    }
+
+    fn from_json(value: &Value) -> Option<StoredOutput> {
+        let number = value.get("Number")?.as_str()?.parse().ok()?;
+        let Some(Value::Array(former)) = value.get("Former") else { return None };
+        let former = former.iter().map(|value| {
+            let references = value.get("References").and_then(Value::as_str).map(str::to_owned);
+            Some(FormerOutput { prefix: value.get("Prefix")?.as_str()?.to_owned(), references })
+        });
+        Some(StoredOutput { number, former: former.collect::<Option<_>>()? })
+    }
 }
 
 impl StoredIndex {
@@ -40,7 +91,7 @@ impl StoredIndex {
         created: Date,
     ) -> StoredIndex {
         let folder = format!("{:032x}", u128::from_ne_bytes(id::random_bytes()));
-        StoredIndex { definition, settings, is_replacement, folder, created }
+        StoredIndex { definition, settings, is_replacement, folder, created, output: None }
     }
 
     /// Those that can be read; of the others it is logged that they are there, and why they cannot.
@@ -77,6 +128,13 @@ impl StoredIndex {
             }
             (None, None) => return Err("it is of no kind that is known".to_owned()),
         };
+        let output = match definition.output() {
+            None => None,
+            Some(_) => {
+                let output = value.get("Output").and_then(StoredOutput::from_json);
+                Some(output.ok_or_else(|| lacks("Output"))?)
+            }
+        };
         let settings = value.get("Settings").ok_or_else(|| lacks("Settings"))?;
         let is_replacement = value.get("IsReplacement").and_then(Value::as_bool);
         let folder = text("Folder").filter(|folder| folder.bytes().all(|byte| byte.is_ascii_hexdigit()));
@@ -86,6 +144,7 @@ impl StoredIndex {
             is_replacement: is_replacement.ok_or_else(|| lacks("IsReplacement"))?,
             folder: folder.ok_or_else(|| lacks("Folder"))?.to_owned(),
             created: text("Created").and_then(Date::parse).ok_or_else(|| lacks("Created"))?,
+            output,
         })
     }
 
@@ -99,6 +158,9 @@ impl StoredIndex {
         value.set("IsReplacement", Value::Bool(self.is_replacement));
         value.set("Folder", Value::String(self.folder.clone()));
         value.set("Created", Value::String(self.created.to_string()));
+        if let Some(output) = &self.output {
+            value.set("Output", output.to_json());
+        }
         value.to_vec()
     }
 
@@ -145,6 +207,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_kept_of_outputs_comes_back() {
+        let former = |prefix: &str, references: Option<&str>| FormerOutput {
+            prefix: prefix.to_owned(),
+            references: references.map(str::to_owned),
+        };
+        for former in [Vec::new(), vec![former("A/1/", None), former("B/2/", Some("C"))]] {
+            let output = StoredOutput { number: u64::MAX, former };
+            assert_eq!(StoredOutput::from_json(&output.to_json()), Some(output));
+        }
+    }
+
+    #[test]
     fn what_cannot_be_read_says_why() {
         let check = |bytes: &str, expected: &str| {
             let reason = StoredIndex::read(bytes.as_bytes()).unwrap_err();
@@ -158,5 +232,7 @@ mod tests {
             "Failed to compile index X\n\n1:38 ",
         );
         check(r#"{"Map":{"Name":"X","Maps":["from u in docs.Us select new { u.A }"]}}"#, "'Settings' is missing");
+        let grouped = r#"{"Map":{"Name":"X","Maps":["from u in docs.Us select new { u.A }"],"OutputReduceToCollection":"O","Reduce":"from r in results group r by r.A into g select new { A = g.Key }"}}"#;
+        check(grouped, "'Output' is missing");
     }
 }

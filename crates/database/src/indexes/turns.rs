@@ -18,6 +18,7 @@ use documents::{Etag, LastEtags};
 use query::definition::{AutomaticIndex, IndexDefinition, Priority};
 
 use super::open::Index;
+use super::outputs::Left;
 use super::pool::Workplace;
 use super::registry::Indexes;
 use crate::limits::INDEXING_PAUSE_MAX;
@@ -139,12 +140,21 @@ impl Indexes {
 
     fn take_turn(&self, database: &Arc<Database>, index: &Arc<Index>, workplace: &mut Workplace) {
         let (began, documents) = (Instant::now(), database.read());
-        let turn = documents.last_etag().map_err(Error::from).and_then(|last_etag| {
-            // A bug in indexing ends this index, and tells those who wait for it.
-            let turn = catch_unwind(AssertUnwindSafe(|| index.take_turn(&documents, workplace)));
-            Ok((last_etag, turn.unwrap_or(Err(query::index::Error::Bug.into()))?))
-        });
+        let turn = documents
+            .last_etag()
+            .map_err(Error::from)
+            .and_then(|last_etag| Ok((last_etag, safely(|| index.take_turn(&documents, workplace))?)));
         drop(documents);
+        let turn = match turn {
+            Ok((last_etag, (has_some, is_done))) if index.outputs.is_some() => {
+                match safely(|| self.take_turn_of_outputs(database, index, last_etag, is_done)) {
+                    Ok(Some(is_done)) => Ok((last_etag, (has_some, is_done))),
+                    Ok(None) => return,
+                    Err(error) => Err(error),
+                }
+            }
+            turn => turn,
+        };
         if matches!(turn, Ok((_, (true, _)))) {
             database.tell_of_index(IndexChange::BatchCompleted, index.name());
         }
@@ -173,6 +183,34 @@ impl Indexes {
                         _ => query::index::Error::Corrupt { rule: "its documents can be read" },
                     },
                 );
+            }
+        }
+    }
+
+    /// Writes results of an index as documents, behind a batch. Gives whether nothing is left to do; `None`: the documents cannot be
+    /// written now, and the next look at the index tries again.
+    fn take_turn_of_outputs(
+        &self,
+        database: &Arc<Database>,
+        index: &Arc<Index>,
+        last_etag: Etag,
+        is_done: bool,
+    ) -> Result<Option<bool>> {
+        match index.write_outputs(database, is_done) {
+            Ok(Left::Something) => Ok(Some(false)),
+            Ok(Left::Nothing) => {
+                if is_done {
+                    index.is_current(last_etag);
+                }
+                Ok(Some(is_done))
+            }
+            Err(error @ Error::Index(_)) => Err(error),
+            Err(error) => {
+                if !database.is_closed() {
+                    tracing::warn!(index = index.name(), %error, "results of an index could not be written as documents");
+                }
+                index.has_turn.store(false, SeqCst);
+                Ok(None)
             }
         }
     }
@@ -210,7 +248,8 @@ impl Indexes {
 
     /// What is due now and then: flushes those at rest, and builds anew those that failed.
     pub(crate) fn maintain(&self) {
-        if self.open.load().iter().any(|index| !index.has_stepped_in.load(SeqCst)) {
+        let is_unfinished = |index: &Arc<Index>| !index.has_stepped_in.load(SeqCst) || index.owes_outputs();
+        if self.open.load().iter().any(is_unfinished) {
             // Those that could not try again.
             self.committed(0);
         }
@@ -232,4 +271,9 @@ impl Indexes {
         let is_at_rest = |index: &Arc<Index>| !index.has_turn.load(SeqCst) && !index.is_paused();
         !self.is_announced.load(SeqCst) && !self.are_paused() && self.open.load().iter().all(is_at_rest)
     }
+}
+
+/// A bug in indexing ends this index, and tells those who wait for it.
+fn safely<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(query::index::Error::Bug.into()))
 }

@@ -1,6 +1,6 @@
 //! An index of any kind.
 
-use super::{AutomaticIndex, Field, Fields, IndexSource, MapIndex};
+use super::{AutomaticIndex, Field, Fields, IndexSource, MapIndex, Output};
 use std::sync::Arc;
 
 /// What an index is.
@@ -72,6 +72,11 @@ impl IndexDefinition {
             IndexDefinition::Automatic(index) => !index.group_by().is_empty(),
             IndexDefinition::Map(index) => index.reduce().is_some(),
         }
+    }
+
+    /// Where its results become documents.
+    pub fn output(&self) -> Option<&Output> {
+        self.as_map().and_then(|index| index.output())
     }
 
     /// Whether the values of a field are kept as they are, so that projections need no document.

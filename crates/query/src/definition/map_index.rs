@@ -1,6 +1,7 @@
 //! Indexes that users define: maps and a reduce, in C# or JavaScript, and how fields are analysed.
 
 use super::field_options::{spatials, storages, vectors};
+use super::output::{self, Output};
 use super::{ALL_DOCUMENTS, Analysis, Field, FieldName, Fields, IndexSource, MarkedText};
 use crate::analysis::Analyzer;
 use crate::mapping::{CompileError, Map, Reduce, ScriptRefused, Source};
@@ -27,6 +28,8 @@ pub struct MapIndex {
     spatials: BTreeMap<String, SpatialOptions>,
     /// How fields keep vectors that say so.
     vectors: BTreeMap<String, VectorOptions>,
+    /// Whether its results become documents.
+    output: Option<Output>,
     /// What is missing is indexed as null.
     missing_is_null: bool,
     /// What has none of the fields is indexed.
@@ -73,6 +76,9 @@ pub enum DefinitionError {
         /// The fields of the reduce.
         reduce: String,
     },
+    /// Its results cannot become documents as it says.
+    #[error("{0}")]
+    InvalidOutput(String),
     /// It needs a part of the engine that is not there: which.
     #[error("{0}")]
     NotSupported(String),
@@ -82,11 +88,7 @@ pub enum DefinitionError {
 const ALL_FIELDS: &str = "__all_fields";
 
 /// Properties that have to be absent: what they ask for is not there yet, by its name.
-const NOT_SUPPORTED: [(&str, &str); 6] = [
-    ("OutputReduceToCollection", "'OutputReduceToCollection' of an index"),
-    ("ReduceOutputIndex", "'ReduceOutputIndex' of an index"),
-    ("PatternForOutputReduceToCollectionReferences", "'PatternForOutputReduceToCollectionReferences' of an index"),
-    ("PatternReferencesCollectionName", "'PatternReferencesCollectionName' of an index"),
+const NOT_SUPPORTED: [(&str, &str); 2] = [
     ("AdditionalAssemblies", "'AdditionalAssemblies' of an index"),
     ("CompoundFields", "'CompoundFields' of an index"),
 ];
@@ -155,6 +157,7 @@ impl MapIndex {
             return Err(DefinitionError::NotSupported("'CreateVector' in an index with a reduce".to_owned()));
         }
         let vectors = vectors(fields)?;
+        let output = Output::of(given, reduce.as_deref())?;
         let given = given.clone();
         Ok(MapIndex {
             analyses,
@@ -165,6 +168,7 @@ impl MapIndex {
             given,
             maps,
             reduce,
+            output,
             missing_is_null,
             indexes_empty,
         })
@@ -188,6 +192,11 @@ impl MapIndex {
     /// Its reduce, if what is mapped is grouped.
     pub fn reduce(&self) -> Option<&Arc<Reduce>> {
         self.reduce.as_ref()
+    }
+
+    /// Where its results become documents.
+    pub fn output(&self) -> Option<&Output> {
+        self.output.as_ref()
     }
 
     /// Whether what is missing is indexed as null.
@@ -291,6 +300,7 @@ impl MapIndex {
         };
         ["Maps", "Reduce", "AdditionalSources", "Fields", "Configuration"]
             .iter()
+            .chain(&output::PROPERTIES)
             .all(|key| said(self.given.get(key)) == said(other.get(key)))
     }
 

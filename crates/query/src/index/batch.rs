@@ -5,6 +5,7 @@ use super::entry::{Entry, EntryVector};
 use super::error::{Error, Result};
 use super::groups::GroupChanges;
 use super::limits::{BATCH_SIZE_MAX, DOCUMENT_ID_SIZE_MAX, NAME_SIZE_MAX, VECTOR_WEIGHT};
+use super::outputs::OutputChanges;
 use super::references::ReferenceChanges;
 use documents::{Etag, id};
 use std::collections::BTreeMap;
@@ -41,6 +42,8 @@ pub struct Batch {
     pub(crate) progress: BTreeMap<String, Progress>,
     /// What changes of the groups of a reduce.
     pub groups: GroupChanges,
+    /// What groups give now, where that becomes documents.
+    pub outputs: OutputChanges,
     /// What its documents asked for.
     pub references: ReferenceChanges,
     pub(crate) resumes: BTreeMap<String, Vec<u8>>,
@@ -62,6 +65,7 @@ impl Batch {
         self.vectors_size = 0;
         self.progress.clear();
         self.groups.clear();
+        self.outputs.clear();
         self.references.clear();
         self.resumes.clear();
     }

@@ -78,6 +78,11 @@ pub(crate) fn write(
         None if batch.groups.is_empty() => {}
         None => return Err(corrupt("an index with groups has room for them")),
     }
+    match &schema.outputs {
+        Some(outputs) => outputs.write(tx, &batch.outputs)?,
+        None if batch.outputs.is_empty() => {}
+        None => return Err(corrupt("an index whose results become documents has room for them")),
+    }
     match &schema.references {
         Some(references) => references.write(tx, &batch.references)?,
         None if batch.references.is_empty() => {}

@@ -7,7 +7,7 @@
 //!
 //! Writing, from the batch down: [`mod@batch`], [`batch_writer`], [`posting_changes`], [`list_writer`]. Reading, from the
 //! snapshot down: [`snapshot`], [`sort`] with [`columns`], [`range`], [`heads`], [`term_entries`]; operators over rising ids: [`entry_ids`], [`entry_set`],
-//! [`combine`]. What a reduce works on: [`groups`]; which documents asked for which: [`references`].
+//! [`combine`]. What a reduce works on: [`groups`]; which documents its results are to be: [`outputs`]; which documents asked for which: [`references`].
 //! Vectors: [`vectors`], [`mod@graph`], [`graph_writer`]. What is stored: [`schema`], [`list`], [`key`], [`runs`], [`mod@term`], [`mod@number`],
 //! [`mod@entry`], [`words`].
 
@@ -30,6 +30,7 @@ pub mod limits;
 mod list;
 mod list_writer;
 mod number;
+mod outputs;
 mod posting_changes;
 mod range;
 mod references;
@@ -56,6 +57,7 @@ pub use groups::{
     GroupChanges, GroupKey, Item, Member, NO_RESULT, NODE_ITEMS_BITS, NODE_ITEMS_MAX, NodeKey, items, put_item,
 };
 pub use number::Number;
+pub use outputs::{OutputChanges, Owed};
 pub use range::{Estimate, TermRange};
 pub use references::ReferenceChanges;
 pub use snapshot::{IndexEntry, IndexSnapshot};

@@ -4,6 +4,7 @@ use super::batch::Progress;
 use super::error::{Error, Result, corrupt};
 use super::groups::Groups;
 use super::limits::{ENTRY_ID_MAX, FIELD_COUNT_MAX};
+use super::outputs::Outputs;
 use super::references::References;
 use super::term::FieldNumber;
 use super::vectors::Vectors;
@@ -42,6 +43,8 @@ pub(crate) struct Schema {
     state: Tree,
     /// What a reduce works on.
     pub groups: Option<Groups>,
+    /// Which documents the results of a reduce are to be.
+    pub outputs: Option<Outputs>,
     /// Which documents asked for which.
     pub references: Option<References>,
     /// Vectors and their graphs.
@@ -85,6 +88,7 @@ impl Schema {
             fields: Tree::open(reader, FIELDS)?.ok_or_else(missing)?,
             state,
             groups: Groups::find(reader)?,
+            outputs: Outputs::find(reader)?,
             references: References::find(reader)?,
             vectors: Vectors::find(reader)?,
         }))
@@ -99,6 +103,7 @@ impl Schema {
             fields: Tree::open_or_create(tx, FIELDS)?,
             state: Tree::open_or_create(tx, STATE)?,
             groups: None,
+            outputs: None,
             references: None,
             vectors: None,
         };

@@ -11,6 +11,7 @@ use super::groups::{GroupKey, Member, NodeKey};
 use super::key::{self, ListKind};
 use super::list::Head;
 use super::number::Number;
+use super::outputs::Owed;
 use super::runs::{Run, Runs};
 use super::schema::{Counters, Schema};
 use super::term::{FieldNumber, Kind, StoredTerm, Term};
@@ -157,6 +158,53 @@ impl<'env> IndexSnapshot<'env> {
     /// As [`Self::progress`].
     pub fn group_members(&self, document: &[u8], members: &mut Vec<Member>) -> Result<()> {
         self.schema.groups.map_or(Ok(()), |groups| groups.mapped(&self.tx, document, members))
+    }
+
+    /// What has to be written as documents, `count_max` at most; what names results comes after the results.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn owed(&self, count_max: usize) -> Result<Vec<Owed>> {
+        self.schema.outputs.map_or(Ok(Vec::new()), |outputs| outputs.owed(&self.tx, count_max))
+    }
+
+    /// Whether documents may be there that an index before this one wrote.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn is_sweep_due(&self) -> Result<bool> {
+        self.schema.outputs.map_or(Ok(false), |outputs| outputs.is_sweep_due(&self.tx))
+    }
+
+    /// How many results a group gives, where they become documents.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn output_count(&self, group: &GroupKey) -> Result<u64> {
+        self.schema.outputs.map_or(Ok(0), |outputs| outputs.count(&self.tx, group))
+    }
+
+    /// The results that a document names: groups, and which of their results.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn outputs_named(&self, id: &str) -> Result<Vec<(GroupKey, u32)>> {
+        self.schema.outputs.map_or(Ok(Vec::new()), |outputs| outputs.named(&self.tx, id))
+    }
+
+    /// The results of a group, objects.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn group_results(&self, group: &GroupKey) -> Result<Vec<Raw<'_>>> {
+        let broken = || corrupt("the entries of groups have results");
+        let entries = self.entries_of(&group.name())?;
+        entries.into_iter().map(|id| self.known_entry(id)?.stored().ok_or_else(broken)).collect()
     }
 
     /// The next documents that asked for one while they were mapped, in the order of their lower-cased ids, which these are.

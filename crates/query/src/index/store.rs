@@ -6,6 +6,7 @@ use super::columns::{ColumnChanges, Columns};
 use super::error::{Error, Result};
 use super::groups::Groups;
 use super::limits::NAME_SIZE_MAX;
+use super::outputs::{Outputs, Owed};
 use super::references::References;
 use super::schema::Schema;
 use super::snapshot::IndexSnapshot;
@@ -35,6 +36,15 @@ impl Index {
         Self::of(Environment::open(path, Options { durability: Durability::Lazy, ..options })?)
     }
 
+    /// The same with batches that are durable when they are written: what becomes documents must not be lost after it did.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::open`].
+    pub fn open_durable(path: impl AsRef<Path>, options: Options) -> Result<Index> {
+        Self::of(Environment::open(path, Options { durability: Durability::Durable, ..options })?)
+    }
+
     /// Makes room for the groups of a reduce, if there is none yet.
     ///
     /// # Errors
@@ -43,6 +53,18 @@ impl Index {
     pub fn with_groups(mut self) -> Result<Index> {
         if self.schema.groups.is_none() {
             self.schema.groups = Some(self.change(|tx, _| Groups::open_or_create(tx))?);
+        }
+        Ok(self)
+    }
+
+    /// Makes room for what groups are to be as documents, if there is none yet.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    pub fn with_outputs(mut self) -> Result<Index> {
+        if self.schema.outputs.is_none() {
+            self.schema.outputs = Some(self.change(|tx, _| Outputs::create(tx))?);
         }
         Ok(self)
     }
@@ -126,6 +148,43 @@ impl Index {
     /// batch was applied.
     pub fn write(&self, batch: &Batch) -> Result<()> {
         self.change(|tx, columns| batch_writer::write(&self.schema, tx, batch, columns))
+    }
+
+    /// Notes what has to be written as documents, whether it changed or not.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    pub fn owe(&self, owed: &[Owed]) -> Result<()> {
+        self.change_outputs(|outputs, tx| owed.iter().try_for_each(|owed| outputs.owe(tx, owed)))
+    }
+
+    /// Notes what was written as documents. Only who writes batches may call it: nothing of it may have changed since it was read.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    pub fn settle(&self, owed: &[Owed]) -> Result<()> {
+        self.change_outputs(|outputs, tx| owed.iter().try_for_each(|owed| outputs.settle(tx, owed)))
+    }
+
+    /// Notes that no document of before is left.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    pub fn swept(&self) -> Result<()> {
+        self.change_outputs(Outputs::swept)
+    }
+
+    fn change_outputs(
+        &self,
+        change: impl FnOnce(&Outputs, &mut WriteTransaction<'_>) -> Result<()> + Send,
+    ) -> Result<()> {
+        match &self.schema.outputs {
+            Some(outputs) => self.change(|tx, _| change(outputs, tx)),
+            None => Ok(()),
+        }
     }
 
     /// Opens a snapshot of the last batch.

@@ -9,7 +9,7 @@ use super::indexer::{Failure, Unmapped};
 use super::map_runner::Loading;
 use super::reduce_tree::{LevelChanges, Outcome, Reduces, apply};
 use super::terms;
-use crate::definition::{Analysis, MapIndex};
+use crate::definition::{Analysis, MapIndex, Output};
 use crate::index::{Batch, Entry, Error, FieldNumber, GroupKey, Index, IndexSnapshot, Member, Result};
 use documents::{Document, id};
 use json::{Kind, Raw};
@@ -59,6 +59,8 @@ pub(super) struct GroupedEntries {
     fields: Vec<ResultField>,
     /// Says how properties are kept that are not among the fields; `None`: they are not.
     others: Option<Arc<MapIndex>>,
+    /// That results become documents.
+    output: Option<Output>,
     /// Lower-cased ids and values.
     bytes: Vec<u8>,
     documents: Vec<Gathered>,
@@ -97,9 +99,20 @@ impl GroupedEntries {
         groups: Box<dyn Groups + Send>,
         fields: Vec<ResultField>,
         others: Option<Arc<MapIndex>>,
+        output: Option<Output>,
     ) -> GroupedEntries {
         let (bytes, documents, values) = (Vec::new(), Vec::new(), Vec::new());
-        GroupedEntries { groups, fields, others, bytes, documents, values, lower: Vec::new(), entries: Vec::new() }
+        GroupedEntries {
+            groups,
+            fields,
+            others,
+            output,
+            bytes,
+            documents,
+            values,
+            lower: Vec::new(),
+            entries: Vec::new(),
+        }
     }
 
     pub fn clear(&mut self) {
@@ -189,17 +202,17 @@ impl GroupedEntries {
         for (_, group, outcome) in outcomes {
             match outcome {
                 Outcome::Unchanged => {}
-                Outcome::Gone => batch.remove(&group.name())?,
+                Outcome::Gone => self.remove_results(group, batch)?,
                 Outcome::Results(results) => match self.put_results(index, group, &results, batch) {
-                    Ok(()) => {}
+                    Ok(()) => self.put_outputs(group, &results, batch, failures),
                     Err(error @ (Error::TooLarge { .. } | Error::TooManyFields { .. })) => {
-                        batch.remove(&group.name())?;
+                        self.remove_results(group, batch)?;
                         failures.push(Failure { document: None, message: error.to_string() });
                     }
                     Err(error) => return Err(error),
                 },
                 Outcome::Failed(message) => {
-                    batch.remove(&group.name())?;
+                    self.remove_results(group, batch)?;
                     failures.push(Failure { document: None, message });
                 }
             }
@@ -256,6 +269,27 @@ impl GroupedEntries {
             }
         }
         Ok(changes)
+    }
+
+    fn remove_results(&self, group: GroupKey, batch: &mut Batch) -> Result<()> {
+        if self.output.is_some() {
+            batch.outputs.set(group, std::iter::empty());
+        }
+        batch.remove(&group.name())
+    }
+
+    /// Notes which documents results are to be. One that the pattern makes no id of is a document all the same.
+    fn put_outputs(&self, group: GroupKey, results: &[Vec<u8>], batch: &mut Batch, failures: &mut Vec<Failure>) {
+        let Some(output) = &self.output else { return };
+        let mut name = |result: &Vec<u8>| match &output.references {
+            None => String::new(),
+            Some(references) => references.id_of(Raw::new(result)).unwrap_or_else(|message| {
+                failures.push(Failure { document: None, message });
+                String::new()
+            }),
+        };
+        let names: Vec<String> = results.iter().map(&mut name).collect();
+        batch.outputs.set(group, names.iter().map(String::as_str));
     }
 
     fn put_results(&mut self, index: &Index, group: GroupKey, results: &[Vec<u8>], batch: &mut Batch) -> Result<()> {

@@ -101,7 +101,7 @@ impl Indexer {
                 let kept = definition.fields().iter().zip(automatic::kept_fields(definition, index)?);
                 let field = |(field, kept): (&Field, _)| ResultField { name: field.name.path.clone(), kept };
                 let groups = Box::new(AutomaticGroups::new(definition));
-                Makes::Groups(Box::new(GroupedEntries::new(groups, kept.map(field).collect(), None)))
+                Makes::Groups(Box::new(GroupedEntries::new(groups, kept.map(field).collect(), None, None)))
             }
             IndexDefinition::Automatic(definition) => {
                 Makes::Entries(Box::new(AutomaticEntries::new(definition, index)?))
@@ -113,7 +113,12 @@ impl Indexer {
                     let fields = names.map(|name| ResultField::new(name, definition, index)).collect::<Result<_>>()?;
                     let others = reduce.makes_fields().then(|| definition.clone());
                     let groups = MappedGroups::new(definition, reduce.clone());
-                    Makes::Groups(Box::new(GroupedEntries::new(Box::new(groups), fields, others)))
+                    Makes::Groups(Box::new(GroupedEntries::new(
+                        Box::new(groups),
+                        fields,
+                        others,
+                        definition.output().cloned(),
+                    )))
                 }
             },
         };

@@ -35,6 +35,7 @@ mod value;
 
 pub use date::{DateKind, DateTime, TimeSpan};
 pub use error::{CompileError, MapError};
+pub(crate) use evaluate::text_of;
 pub use host::{Attachment, DocumentView, Following, Host, NoHost};
 pub use map::{Emit, Map, Output, ScriptRefused};
 pub use reduce::{Reduce, ReduceKey};

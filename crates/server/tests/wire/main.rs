@@ -26,6 +26,7 @@ mod load;
 mod map_reduce;
 mod multi_get;
 mod operations;
+mod output_reduce;
 mod pages;
 mod parameters;
 mod patches;

@@ -9,6 +9,7 @@ use super::super::function::Function;
 use super::super::limits::TEXT_SIZE_MAX;
 use super::super::number_format::format_number;
 use super::super::value::Value;
+use json::{Kind, Raw};
 use std::borrow::Cow;
 
 /// `value.ToString(format)`.
@@ -27,6 +28,19 @@ fn formatted<'d>(value: &Value<'d>, format: &str) -> Result<Cow<'d, str>> {
         Value::Span(span) if matches!(format, "" | "c" | "g" | "t" | "T") => Ok(Cow::Owned(span_text(*span))),
         Value::Span(_) => Err(MapError::Format(format.to_owned())),
         value => Ok(display(value)),
+    }
+}
+
+/// The text of a value of JSON, as a format of .NET says where it is a number or a date. `None`: it is null, an array or an object.
+///
+/// # Errors
+///
+/// [`MapError::Format`] for a format that is none, or none of such values.
+pub(crate) fn text_of<'j>(value: Raw<'j>, format: &str) -> Result<Option<Cow<'j, str>>> {
+    match value.kind() {
+        Kind::Null | Kind::Array | Kind::Object => Ok(None),
+        Kind::String if format.is_empty() => Ok(value.as_str()),
+        _ => formatted(&Value::Json(value).read(), format).map(Some),
     }
 }
 

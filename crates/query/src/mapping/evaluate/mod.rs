@@ -33,7 +33,7 @@ pub(crate) type Flow = Result<ControlFlow<()>>;
 /// Takes a row: its variables are those of the evaluator.
 pub(crate) type Row<'r, 'h, 'd> = &'r mut dyn FnMut(&mut Evaluator<'h, 'd>) -> Flow;
 
-pub(crate) use format::check_format;
+pub(crate) use format::{check_format, text_of};
 use pattern::Patterns;
 pub(crate) use pattern::compile as compile_pattern;
 

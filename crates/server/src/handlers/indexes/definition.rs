@@ -6,15 +6,6 @@ use query::definition::{AutomaticIndex, COUNT, Field, IndexDefinition, MapIndex,
 use query::spatial::SpatialOptions;
 use query::vector::VectorOptions;
 
-/// Properties that definitions of ours never have.
-const ABSENT: [&str; 5] = [
-    "OutputReduceToCollection",
-    "DeploymentMode",
-    "ReduceOutputIndex",
-    "PatternForOutputReduceToCollectionReferences",
-    "PatternReferencesCollectionName",
-];
-
 /// Appends the definition of an index.
 pub(crate) fn write(json: &mut json::Writer<'_>, index: &Index) {
     let definition = index.definition();
@@ -24,8 +15,15 @@ pub(crate) fn write(json: &mut json::Writer<'_>, index: &Index) {
         json.name("Type").string(kind(index)).name("LockMode").string(settings.lock_mode.name());
         json.name("ArchivedDataProcessingBehavior").null();
         json.name("Priority").string(settings.priority.name()).name("State").string(state(index));
-        for absent in ABSENT {
-            json.name(absent).null();
+        let given = |key| map.and_then(|map| map.given().get(key)).and_then(Value::as_str);
+        json.name("OutputReduceToCollection").optional_string(given("OutputReduceToCollection"));
+        json.name("DeploymentMode").null();
+        match index.output_number() {
+            Some(number) => _ = json.name("ReduceOutputIndex").unsigned(number),
+            None => _ = json.name("ReduceOutputIndex").null(),
+        }
+        for key in ["PatternForOutputReduceToCollectionReferences", "PatternReferencesCollectionName"] {
+            json.name(key).optional_string(given(key));
         }
         match map.and_then(|map| map.given().get("Configuration")).filter(|given| !given.members().is_empty()) {
             Some(given) => given.write(json.name("Configuration")),

@@ -90,12 +90,16 @@ impl Seen {
                 "ReduceAttempts",
                 "ReduceSuccesses",
                 "ReduceErrors",
-                "ReduceOutputCollection",
-                "ReduceOutputReferencePattern",
-                "PatternReferencesCollectionName",
             ] {
                 json.name(absent).null();
             }
+            let output = index.definition().output();
+            let references = output.and_then(|output| output.references.as_ref());
+            let given = index.definition().as_map().and_then(|map| map.given().get("PatternReferencesCollectionName"));
+            json.name("ReduceOutputCollection").optional_string(output.map(|output| output.collection.as_str()));
+            json.name("ReduceOutputReferencePattern")
+                .optional_string(references.map(|references| references.pattern.as_str()));
+            json.name("PatternReferencesCollectionName").optional_string(given.and_then(|given| given.as_str()));
             json.name("MappedPerSecondRate").unsigned(0).name("ReducedPerSecondRate").unsigned(0);
             json.name("MaxNumberOfOutputsPerDocument").unsigned(1);
             json.name("Collections").object(|json| {
