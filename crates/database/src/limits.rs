@@ -20,6 +20,10 @@ pub struct Limits {
     pub script: script::Limits,
     /// Threads that index, for all databases of the node.
     pub indexing_threads_max: usize,
+    /// An index that a query made is idle when it was not asked for so long while others were.
+    pub automatic_index_idle_after: Duration,
+    /// It goes when it was idle for so long.
+    pub idle_index_kept: Duration,
 }
 
 impl Default for Limits {
@@ -32,6 +36,8 @@ impl Default for Limits {
             page_versions_size: 1 << 30,
             script: script::Limits::default(),
             indexing_threads_max: std::thread::available_parallelism().map_or(2, usize::from),
+            automatic_index_idle_after: Duration::from_secs(30 * 60),
+            idle_index_kept: Duration::from_secs(72 * 60 * 60),
         }
     }
 }

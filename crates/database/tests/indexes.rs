@@ -9,7 +9,7 @@ use std::time::Duration;
 use json::Value;
 use query::definition::{AutomaticIndex, Field, FieldName, FieldNeeds, IndexSettings, LockMode, MapIndex, Priority};
 use query::index::Term;
-use rookery_database::documents::{Batch, Expected};
+use rookery_database::documents::{Batch, Date, Expected};
 use rookery_database::*;
 
 fn open(folder: &Path) -> Arc<Databases> {
@@ -505,4 +505,50 @@ fn results_as_documents_are_those_of_the_index_that_answers() {
     assert_eq!(bodies(&database, "Sums/References").len(), 2);
     let refused = database.indexes().put(totals("Users", 1), IndexSettings::default()).unwrap_err();
     assert!(matches!(refused, Error::IndexOutput { .. }), "{refused}");
+}
+
+/// The last query of any index is the time: nothing waits here, and nothing is retired where nothing is asked.
+#[test]
+fn an_index_that_no_query_asks_any_more_is_idle_and_then_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let databases = open(folder.path());
+        let database = databases.find_or_create("x").unwrap();
+        put(&database, "users/1", &user("ann"));
+        let indexes = database.indexes();
+        let by_name = indexes.covering_or_new(&by(&["Name"])).unwrap();
+        wait(&database, &by_name);
+        // Neither covers the other, and neither goes by that.
+        let other = AutomaticIndex::new(Some("Orders".to_owned()), by(&["Total"]).fields().iter().cloned());
+        let other = indexes.covering_or_new(&other).unwrap();
+        indexes.put(defined("Defined", "from u in docs.Users select new { u.Age }"), IndexSettings::default()).unwrap();
+        let defined = indexes.by_name("Defined").unwrap();
+        let both = ["Auto/Orders/ByTotal", "Auto/Users/ByName"];
+        let start = by_name.note_query();
+        let at = |minutes: u64| Date::from_ticks(start.ticks() + minutes * 60 * 10_000_000);
+        let idle = || [&by_name, &other, &defined].map(|index| indexes.is_idle(index));
+        assert_eq!(idle(), [false; 3]);
+        // Queries of a defined index are time, too, but it is never idle itself.
+        defined.note_query_at(at(29));
+        assert_eq!(idle(), [false; 3]);
+        defined.note_query_at(at(31));
+        assert_eq!(idle(), [true, true, false]);
+        by_name.note_query_at(at(32));
+        assert_eq!(idle(), [false, true, false], "who is asked wakes");
+        indexes.retire().unwrap();
+        by_name.note_query_at(at(30 + 72 * 60 - 1));
+        indexes.retire().unwrap();
+        assert_eq!(names(&database), [both[0], both[1], "Defined"]);
+        by_name.note_query_at(at(31 + 72 * 60));
+        databases.maintain();
+        assert_eq!(names(&database), [both[1], "Defined"]);
+        let remade = indexes
+            .covering_or_new(&AutomaticIndex::new(Some("Orders".to_owned()), by(&["Total"]).fields().iter().cloned()));
+        assert!(!Arc::ptr_eq(&remade.unwrap(), &other), "a query makes it anew");
+    }
+    let databases = open(folder.path());
+    let database = databases.find("x").unwrap();
+    let all = database.indexes().all();
+    assert!(all.iter().all(|index| !database.indexes().is_idle(index)), "opening counts as a query");
+    assert_eq!(all.len(), 3);
 }

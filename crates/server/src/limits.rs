@@ -71,6 +71,11 @@ pub struct Limits {
     pub multi_get_answer_size: usize,
     /// `Limits.SlowRequestInMs`: until the answer of a request begins. Over it: it is kept among the slow ones.
     pub slow_request: Duration,
+    /// `Indexing.TimeToWaitBeforeMarkingAutoIndexAsIdleInMin`: an index that a query made is idle when it was not asked for so long, while
+    /// others were.
+    pub automatic_index_idle_after: Duration,
+    /// `Indexing.TimeToWaitBeforeDeletingAutoIndexMarkedAsIdleInHrs`: it goes when it was idle for so long.
+    pub idle_index_kept: Duration,
 }
 
 /// The size below which a compressed body may expand without its ratio being looked at, in bytes.
@@ -209,6 +214,8 @@ impl Default for Limits {
             multi_get_count: 1024,
             multi_get_answer_size: 256 << 20,
             slow_request: Duration::from_millis(500),
+            automatic_index_idle_after: Duration::from_secs(30 * 60),
+            idle_index_kept: Duration::from_secs(72 * 60 * 60),
         }
     }
 }
@@ -231,7 +238,7 @@ impl Limits {
     }
 
     /// All of them, in the order of the fields.
-    pub const SETTINGS: [LimitSetting; 28] = [
+    pub const SETTINGS: [LimitSetting; 30] = [
         // Less than 8 KiB is less than what reads heads starts with.
         setting("Limits.HeaderBlockInKb", 8..=1024, |limits, value| limits.header_block_size = kib(value)),
         setting("Limits.HeaderLineInKb", 1..=1024, |limits, value| limits.header_line_size = kib(value)),
@@ -266,6 +273,12 @@ impl Limits {
         }),
         setting("Limits.SlowRequestInMs", 0..=3_600_000, |limits, value| {
             limits.slow_request = Duration::from_millis(value.into())
+        }),
+        setting("Indexing.TimeToWaitBeforeMarkingAutoIndexAsIdleInMin", 1..=525_600, |limits, value| {
+            limits.automatic_index_idle_after = seconds(value) * 60
+        }),
+        setting("Indexing.TimeToWaitBeforeDeletingAutoIndexMarkedAsIdleInHrs", 0..=87_600, |limits, value| {
+            limits.idle_index_kept = seconds(value) * 3600
         }),
     ];
 }

@@ -215,6 +215,8 @@ fn open_databases(folder: Option<PathBuf>, limits: &Limits) -> database::Result<
         None => DatabasesOptions::in_memory(),
     };
     options.limits.page_versions_size = limits.page_versions_size;
+    options.limits.automatic_index_idle_after = limits.automatic_index_idle_after;
+    options.limits.idle_index_kept = limits.idle_index_kept;
     Databases::open(options)
 }
 

@@ -45,6 +45,8 @@ pub struct Index {
     is_removed: AtomicBool,
     /// Ticks of the last query; 0: none yet.
     last_query: AtomicU64,
+    /// When it was opened, which counts as a query of one that a query made.
+    opened: Date,
     /// Where its results become documents.
     pub(super) outputs: Option<Outputs>,
 }
@@ -145,6 +147,7 @@ impl Index {
             has_stepped_in: AtomicBool::new(false),
             is_removed: AtomicBool::new(false),
             last_query: AtomicU64::new(0),
+            opened: Date::now(),
             outputs,
         })
     }
@@ -294,8 +297,22 @@ impl Index {
     /// Notes that it was asked, and gives when: now.
     pub fn note_query(&self) -> Date {
         let now = Date::now();
-        self.last_query.store(now.ticks(), Relaxed);
+        self.note_query_at(now);
         now
+    }
+
+    /// Notes that it was asked at some time.
+    pub fn note_query_at(&self, at: Date) {
+        self.last_query.fetch_max(at.ticks(), Relaxed);
+    }
+
+    /// When it was last asked, or opened if a query made it. `None`: never.
+    pub(super) fn last_use(&self) -> Option<Date> {
+        let asked = self.last_query.load(Relaxed);
+        match self.definition.as_automatic() {
+            Some(_) => Some(Date::from_ticks(asked.max(self.opened.ticks()))),
+            None => (asked > 0).then(|| Date::from_ticks(asked)),
+        }
     }
 
     /// When it last took something, since the server started.

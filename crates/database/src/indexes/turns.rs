@@ -246,8 +246,11 @@ impl Indexes {
         self.open.load_full().iter().filter(is_superseded).try_for_each(|index| self.remove_open(index))
     }
 
-    /// What is due now and then: flushes those at rest, and builds anew those that failed.
+    /// What is due now and then: flushes those at rest, builds anew those that failed, and removes those that nobody asks any more.
     pub(crate) fn maintain(&self) {
+        if let Err(error) = self.retire() {
+            tracing::warn!(%error, "indexes that nobody asks any more could not be removed");
+        }
         let is_unfinished = |index: &Arc<Index>| !index.has_stepped_in.load(SeqCst) || index.owes_outputs();
         if self.open.load().iter().any(is_unfinished) {
             // Those that could not try again.

@@ -562,3 +562,32 @@ fn a_definition_is_tried_on_some_documents_without_an_index_of_it() {
         "Index must have an IndexDefinition field",
     );
 }
+
+#[test]
+fn an_index_that_others_are_asked_after_is_idle_until_it_is_asked() {
+    let wire = Wire::start_with(|options| {
+        options.limits.automatic_index_idle_after = std::time::Duration::from_nanos(100);
+    });
+    wire.create("db");
+    wire.put("users/1", r#"{"Name":"Ann","@metadata":{"@collection":"Users"}}"#);
+    wire.put("orders/1", r#"{"Total":7,"@metadata":{"@collection":"Orders"}}"#);
+    let states = || {
+        let told = |line: &str| {
+            let found = results(&wire.call(line, ""));
+            let state = |name: &str| {
+                let is_it = |index: &&json::Value| index.get("Name").and_then(json::Value::as_str) == Some(name);
+                let index = found.iter().find(is_it).unwrap();
+                index.get("State").and_then(json::Value::as_str).unwrap().to_owned()
+            };
+            [state("Auto/Users/ByName"), state("Auto/Orders/ByTotal")]
+        };
+        let statistics = told("GET /databases/db/indexes/stats");
+        assert_eq!(told("GET /databases/db/indexes"), statistics);
+        statistics
+    };
+    ask(&wire, "from Users where Name = 'Ann'");
+    ask(&wire, "from Orders where Total = 7");
+    assert_eq!(states(), ["Idle", "Normal"]);
+    ask(&wire, "from Users where Name = 'Bob'");
+    assert_eq!(states(), ["Normal", "Idle"]);
+}

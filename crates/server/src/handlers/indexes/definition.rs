@@ -1,20 +1,20 @@
 //! Definitions of indexes, as clients send and expect them.
 
-use database::Index;
+use database::{Database, Index};
 use json::Value;
 use query::definition::{AutomaticIndex, COUNT, Field, IndexDefinition, MapIndex, VectorField, name_of};
 use query::spatial::SpatialOptions;
 use query::vector::VectorOptions;
 
 /// Appends the definition of an index.
-pub(crate) fn write(json: &mut json::Writer<'_>, index: &Index) {
+pub(crate) fn write(json: &mut json::Writer<'_>, database: &Database, index: &Index) {
     let definition = index.definition();
     let (map, settings) = (definition.as_map(), index.settings());
     json.object(|json| {
         json.name("Name").string(index.name()).name("SourceType").string("Documents");
         json.name("Type").string(kind(index)).name("LockMode").string(settings.lock_mode.name());
         json.name("ArchivedDataProcessingBehavior").null();
-        json.name("Priority").string(settings.priority.name()).name("State").string(state(index));
+        json.name("Priority").string(settings.priority.name()).name("State").string(state(database, index));
         let given = |key| map.and_then(|map| map.given().get(key)).and_then(Value::as_str);
         json.name("OutputReduceToCollection").optional_string(given("OutputReduceToCollection"));
         json.name("DeploymentMode").null();
@@ -168,7 +168,15 @@ pub(super) fn kind(index: &Index) -> &'static str {
     }
 }
 
-pub(super) fn state(index: &Index) -> &'static str {
+pub(super) fn state(database: &Database, index: &Index) -> &'static str {
+    match kept_state(index) {
+        "Normal" if database.indexes().is_idle(index) => "Idle",
+        state => state,
+    }
+}
+
+/// The same without what changes by itself: clients give back the record of a database, which has it.
+pub(super) fn kept_state(index: &Index) -> &'static str {
     match (index.failure(), index.settings().is_disabled) {
         (Some(_), _) => "Error",
         (None, true) => "Disabled",

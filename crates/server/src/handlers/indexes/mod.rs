@@ -50,7 +50,7 @@ pub(crate) fn list(exchange: &Exchange) -> Result<Reply> {
             for index in &found {
                 match names_only {
                     true => _ = json.string(index.name()),
-                    false => definition::write(json, index),
+                    false => definition::write(json, exchange.database(), index),
                 }
             }
         });

@@ -21,7 +21,7 @@ impl IndexesOfRecord {
         let (mut defined, mut automatic) = (Vec::new(), Vec::new());
         Writer::new(&mut defined).object(|json| {
             for index in all.iter().filter(|index| index.definition().as_map().is_some()) {
-                definition::write(json.name(index.name()), index);
+                definition::write(json.name(index.name()), database, index);
             }
         });
         Writer::new(&mut automatic).object(|json| {
@@ -72,7 +72,7 @@ fn write_automatic(json: &mut Writer<'_>, index: &Index, definition: &AutomaticI
             definition.group_by().iter().for_each(|key| _ = json.string(&key.path));
         });
         json.name("Name").string(index.name()).name("Priority").string(index.settings().priority.name());
-        json.name("State").string(definition::state(index));
+        json.name("State").string(definition::kept_state(index));
     });
 }
 

@@ -25,6 +25,7 @@ fn date(date: Option<Date>) -> String {
 pub(crate) struct Seen {
     index: Arc<Index>,
     is_stale: bool,
+    state: &'static str,
     statistics: IndexStatistics,
     /// How far each of its sources is.
     last: Vec<LastEtags>,
@@ -39,7 +40,8 @@ impl Seen {
         let is_stale = snapshot.map_or(Ok(true), |snapshot| index.is_stale(&snapshot, 0, &documents, None))?;
         let last = index.sources().iter().map(|source| Ok(documents.last_etags(source.collection.as_deref())?));
         let last = last.collect::<Result<_>>()?;
-        Ok(Seen { index, is_stale, statistics, last })
+        let state = state(database, &index);
+        Ok(Seen { index, is_stale, state, statistics, last })
     }
 
     /// All of a database.
@@ -64,7 +66,7 @@ impl Seen {
     /// What other answers list of an index.
     pub(crate) fn write_summary(&self, json: &mut json::Writer<'_>) {
         json.object(|json| {
-            json.name("IsStale").bool(self.is_stale).name("State").string(state(&self.index));
+            json.name("IsStale").bool(self.is_stale).name("State").string(self.state);
             json.name("LastIndexingTime").string(&date(self.statistics.last_indexed));
             json.name("Name").string(self.index.name());
             let settings = self.index.settings();
@@ -76,7 +78,7 @@ impl Seen {
     }
 
     fn write_statistics(&self, json: &mut json::Writer<'_>) {
-        let Seen { index, is_stale, statistics, .. } = self;
+        let Seen { index, is_stale, state, statistics, .. } = self;
         let settings = index.settings();
         json.object(|json| {
             json.name("Name").string(index.name());
@@ -114,7 +116,7 @@ impl Seen {
                 }
             });
             json.name("LastQueryingTime").string(&date(statistics.last_query));
-            json.name("State").string(state(index)).name("Priority").string(settings.priority.name());
+            json.name("State").string(state).name("Priority").string(settings.priority.name());
             json.name("CreatedTimestamp").string(&index.created().to_string());
             json.name("LastIndexingTime").string(&date(statistics.last_indexed));
             json.name("IsStale").bool(*is_stale).name("LockMode").string(settings.lock_mode.name());

@@ -1,0 +1,61 @@
+//! Retiring indexes that queries made and nobody asks any more: first they are idle, which is only told, later they go.
+//!
+//! Time is that of the database's queries, not the clock's: an index is left behind by as much as the last query of any index is newer than
+//! its own. So a server at rest, or one that is asked again after a week, retires nothing. When a database is opened counts as a
+//! query of all its indexes, since what was asked before is not kept.
+
+use std::time::Duration;
+
+use documents::Date;
+
+use super::open::Index;
+use super::registry::Indexes;
+use crate::Result;
+
+impl Indexes {
+    /// The last query of any index, or when one that a query made was opened, whichever is newest.
+    fn last_query(&self) -> Option<Date> {
+        self.open.load().iter().filter_map(|index| index.last_use()).max()
+    }
+
+    /// Whether an index was not asked for so long, while others were, that it will go if that stays so.
+    pub fn is_idle(&self, index: &Index) -> bool {
+        self.database()
+            .is_ok_and(|database| left_behind(index, self.last_query()) >= database.limits().automatic_index_idle_after)
+    }
+
+    /// Removes the indexes that were idle for too long.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn retire(&self) -> Result<()> {
+        let database = self.database()?;
+        let limits = database.limits();
+        let after = limits.automatic_index_idle_after.saturating_add(limits.idle_index_kept);
+        let last = self.last_query();
+        if !self.open.load().iter().any(|index| left_behind(index, last) >= after) {
+            return Ok(());
+        }
+        let _changing = self.changing.lock();
+        for index in self.open.load_full().iter() {
+            let behind = left_behind(index, last);
+            // Whoever asks for it now makes it anew.
+            if behind >= after {
+                tracing::info!(
+                    index = index.name(),
+                    ?behind,
+                    "an index that a query made was not asked any more; it goes"
+                );
+                self.remove_open(index)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// By how much the last query of any index is newer than that of one that a query made; 0 for others.
+fn left_behind(index: &Index, last: Option<Date>) -> Duration {
+    let own = index.definition().as_automatic().and_then(|_| index.last_use());
+    own.zip(last).map_or(Duration::ZERO, |(own, last)| last.since(own))
+}
