@@ -51,7 +51,7 @@ const SCREENS: Screen[] = [
     name: "statistics-below",
     place: "/databases/Northwind/statistics",
     ready: async (page) => {
-      await page.getByRole("region", { name: "Journal, flush and readers" }).scrollIntoViewIfNeeded();
+      await page.getByText("Change vector").scrollIntoViewIfNeeded();
     },
   },
   {

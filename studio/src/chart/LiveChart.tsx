@@ -63,7 +63,7 @@ export default function LiveChart({ title, times, lines, format, topMin, increme
         height: HEIGHT,
         legend: { show: false },
         cursor: { show: false },
-        padding: [8, 8, 0, 0],
+        padding: [8, 20, 0, 0],
         scales: {
           x: {
             range: () => {
@@ -112,8 +112,8 @@ export default function LiveChart({ title, times, lines, format, topMin, increme
   const words = latest.map(({ name, value }) => `${name ? `${name} ` : ""}${value === "–" ? "not known" : value}`).join(", ");
   return (
     <section className={styles.chart} aria-label={title}>
-      <h2 className={styles.title}>
-        <span className="cut">{title}</span>
+      <h2 className={`${styles.title} cut`}>{title}</h2>
+      <p className={styles.latest}>
         {latest.map(({ name, colour, value }) => (
           <b key={colour} className="number">
             {name && (
@@ -125,7 +125,7 @@ export default function LiveChart({ title, times, lines, format, topMin, increme
             {value}
           </b>
         ))}
-      </h2>
+      </p>
       <div ref={sized}>
         <div ref={box} role="img" aria-label={`${title} in the last four minutes, now ${words}`} />
       </div>

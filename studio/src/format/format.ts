@@ -55,7 +55,7 @@ export function dateTime(wire: string): string {
 export function ago(wire: string | null, now = Date.now()): string {
   if (!wire || wire.startsWith("0001-")) return "never";
   const ms = now - new Date(wire).getTime();
-  return ms < 5000 ? "just now" : `${duration(ms)} ago`;
+  return ms < 5000 ? "just now" : `${duration(ms < 60_000 ? Math.floor(ms / 1000) * 1000 : ms)} ago`;
 }
 
 /** One value of a document on one line of a grid. */

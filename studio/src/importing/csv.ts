@@ -137,8 +137,14 @@ export function guessedCollection(fileName: string): string {
 
 type Tree = Map<string, string | Tree>;
 
-/** The command of a bulk insert for a row. A name with dots is a path: `Address.City` lies in `Address`. */
-export function csvCommand({ line, fields }: Row, plan: CsvPlan): string {
+/** The command of a bulk insert for a row. */
+export function csvCommand(row: Row, plan: CsvPlan): string {
+  const { id, text } = csvDocument(row, plan);
+  return `{"Id":${JSON.stringify(id)},"Type":"PUT","Document":${text}}`;
+}
+
+/** The document of a row. A name with dots is a path: `Address.City` lies in `Address`. */
+export function csvDocument({ line, fields }: Row, plan: CsvPlan): { id: string; text: string } {
   if (fields.length !== plan.columns.length) {
     throw new RowError(line, `${fields.length} fields, but the first line names ${plan.columns.length}`);
   }
@@ -153,7 +159,7 @@ export function csvCommand({ line, fields }: Row, plan: CsvPlan): string {
   if (plan.collection !== "" && !(root.get("@metadata") instanceof Map && (root.get("@metadata") as Tree).has("@collection"))) {
     put(root, ["@metadata", "@collection"], JSON.stringify(plan.collection));
   }
-  return `{"Id":${JSON.stringify(plan.idPrefix + own)},"Type":"PUT","Document":${written(root)}}`;
+  return { id: plan.idPrefix + own, text: written(root) };
 }
 
 /** A field as JSON; what is not what its column is otherwise stays text. */

@@ -62,9 +62,11 @@ class Sending {
 
   async flush() {
     this.signal.throwIfAborted();
-    if (this.batch.length > 0) await bulkInsert(this.database, `[${this.batch.join(",")}]`, this.signal);
-    this.documents += this.batch.length;
+    const batch = this.batch;
+    // What the server refuses is not sent again.
     [this.batch, this.length] = [[], 0];
+    if (batch.length > 0) await bulkInsert(this.database, `[${batch.join(",")}]`, this.signal);
+    this.documents += batch.length;
     this.tell(this.documents);
   }
 }

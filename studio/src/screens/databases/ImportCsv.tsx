@@ -1,7 +1,7 @@
 // What becomes of the columns of a file of CSV: a look at its first rows, the ids, and a kind for each column.
 import { Button, Select, TextInput } from "@mantine/core";
 import { useEffect, useState } from "react";
-import { csvCommand, guessed, guessedCollection, guessedId, type ColumnKind, type CsvPlan, type Row } from "../../importing/csv";
+import { csvDocument, guessed, guessedCollection, guessedId, type ColumnKind, type CsvPlan, type Row } from "../../importing/csv";
 import { previewRows } from "../../importing/importing";
 import { Failed, Loading } from "../../shell/states";
 import styles from "./databases.module.css";
@@ -58,7 +58,8 @@ export function ImportCsv({ file, begin, close }: { file: File; begin: (plan: Cs
     >
       <div className={styles.csvChoices}>
         <TextInput
-          data-autofocus
+          // The dialog was opened before there was a field to begin with.
+          autoFocus
           label="Collection"
           value={plan.collection}
           onChange={(event) => setPlan({ ...plan, collection: event.currentTarget.value })}
@@ -146,8 +147,8 @@ function prefixOf(collection: string): string {
 /** The document of a row, or why there is none. */
 function previewOf(row: Row, plan: CsvPlan): string {
   try {
-    const { Id, Document } = JSON.parse(csvCommand(row, plan)) as { Id: string; Document: unknown };
-    return `${Id} ${JSON.stringify(Document)}`;
+    const { id, text } = csvDocument(row, plan);
+    return `${id}${plan.idColumn < 0 ? "…" : ""} ${text}`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

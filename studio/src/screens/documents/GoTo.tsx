@@ -7,6 +7,7 @@ import { useState } from "react";
 import { existing, idsByPrefix } from "../../api/documents";
 import { failed } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
+import styles from "./documents.module.css";
 
 /** Ids that are offered. */
 const ID_COUNT = 10;
@@ -37,7 +38,7 @@ export function GoTo({ database }: { database: string }) {
   return (
     <Autocomplete
       size="xs"
-      w={190}
+      className={styles.goTo!}
       placeholder="Go to id"
       aria-label="Go to id"
       leftSection={<Icon name="search" size={13} />}

@@ -11,6 +11,9 @@ import { partsOf, type Kind, type Part } from "./space";
 import styles from "./statistics.module.css";
 
 const MAP_HEIGHT = 280;
+/** Areas that are higher have room for a name, and for a size below it. */
+const NAME_HEIGHT = 36;
+const SIZE_HEIGHT = 56;
 
 const KINDS: Record<Kind, string> = {
   collection: "Documents",
@@ -45,7 +48,8 @@ export function Space({ database, areas }: { database: string; areas: readonly S
         <ul>
           {fields.map((field, at) => {
             const part = parts[at]!;
-            const isRoomy = field.width > 70 && field.height > 34;
+            const isNamed = field.width > 70 && field.height > NAME_HEIGHT;
+            const isSized = isNamed && field.height > SIZE_HEIGHT;
             const style = {
               left: field.x,
               top: field.y,
@@ -55,12 +59,8 @@ export function Space({ database, areas }: { database: string; areas: readonly S
             return (
               <li key={`${part.kind} ${part.name}`} style={style} className={styles.area} data-kind={part.kind}>
                 <Place database={database} part={part}>
-                  {isRoomy && (
-                    <>
-                      <b className="cut">{part.name}</b>
-                      <span className="number">{size(part.bytes)}</span>
-                    </>
-                  )}
+                  {isNamed && <b className="cut">{part.name}</b>}
+                  {isSized && <span className="number">{size(part.bytes)}</span>}
                 </Place>
               </li>
             );
