@@ -199,3 +199,27 @@ fn an_index_goes_on_after_a_crash_without_missing_a_document() {
     println!("{behind} times the index was behind after a crash");
     assert!(behind > 0);
 }
+
+#[test]
+fn a_field_of_dates_alone_is_sorted_by_time() {
+    let io = SimulatedIo::new();
+    let (store, index) = (store(&io), Index::in_memory(options(&io)).unwrap());
+    let mut indexer = Indexer::new(&IndexDefinition::Automatic(definition()), &index).unwrap();
+    let put = |id: &str, name: &str| {
+        let document = format!(r#"{{"Name":"{name}","@metadata":{{"@collection":"Us"}}}}"#);
+        let mut commands = Commands::new();
+        commands.put(id, document.as_bytes(), Expected::Any).unwrap();
+        store.write(Date::now(), |writing| writing.run(&commands)).unwrap();
+    };
+    put("us/3", "2020-01-01T03:00:00+02:00");
+    put("us/1", "2020-01-01T00:00:00.5000000");
+    put("us/2", "2020-01-01T00:00:00.75");
+    put("us/4", "2020-01-01T02:00:00");
+    catch_up(&index, &mut indexer, &store);
+    let sorted = |text: &str| found(&index, &store, text).1.join(" ");
+    assert_eq!(sorted("from Us order by Name"), "us/1 us/2 us/3 us/4");
+    assert_eq!(sorted("from Us where Name > '2020-01-01T00:00:00.6' order by Name desc limit 2"), "us/4 us/3");
+    put("us/5", "2020 or so");
+    catch_up(&index, &mut indexer, &store);
+    assert_eq!(sorted("from Us order by Name"), "us/5 us/1 us/2 us/4 us/3", "by the texts");
+}

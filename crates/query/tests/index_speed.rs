@@ -282,7 +282,7 @@ fn read(snapshot: &IndexSnapshot<'_>, fields: &[FieldNumber], documents: u64) {
                 let page_name = if page == 25 { "25" } else { "all" };
                 let rounds = if page == 25 { rounds(5) } else { 1 };
                 let name = format!("sort {name} by {by}, first {page_name}");
-                best(&name, rounds, || _ = black_box(snapshot.sorted(set, order, page).unwrap().len()));
+                best(&name, rounds, || _ = black_box(snapshot.sorted(set, order, None, page).unwrap().len()));
                 best("    by walking", rounds, || {
                     _ = black_box(snapshot.sorted_by_walking(set, order, page).unwrap().len())
                 });

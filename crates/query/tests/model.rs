@@ -190,18 +190,27 @@ fn ask_sorted(random: &mut Random, snapshot: &IndexSnapshot<'_>, model: &Model, 
     let mut by_column = 0;
     for _ in 0..8 {
         let condition = Condition::random(random, 0);
-        let set = EntrySet::of(condition.entries(snapshot, fields)).unwrap();
+        let mut set = EntrySet::of(condition.entries(snapshot, fields)).unwrap();
         let field = random.below(FIELDS.len() as u64) as usize;
-        let order = Order {
+        let mut order = Order {
             field: fields[field],
             kind: *random.of(&[Kind::Text, Kind::Number, Kind::Null]),
             direction: *random.of(&[Direction::Ascending, Direction::Descending]),
             absent: *random.of(&[Absent::First, Absent::Last]),
         };
+        let within = random.chance(3).then(|| {
+            order.kind = Kind::Text;
+            let low = random_text(random);
+            TermRange::text(fields[field], Bound::Included(&low), Bound::Unbounded)
+        });
+        if let Some(within) = &within {
+            set.intersect(&snapshot.range(within).unwrap());
+        }
         let count_max = *random.of(&[0, 1, 10, 100_000]);
         let is_ascending = order.direction == Direction::Ascending;
         let mut expected: Vec<(Option<StoredTerm>, u64)> = Vec::new();
-        for id in model.find(|terms| condition.holds(terms)) {
+        let found = model.find(|terms| condition.holds(terms));
+        for id in found.into_iter().filter(|id| set.contains(EntryId(*id))) {
             let mut values =
                 model.entries[&id].1.iter().filter(|(of, term)| *of == field && kind_of(term) == order.kind);
             let value = if is_ascending { values.next() } else { values.next_back() };
@@ -217,7 +226,7 @@ fn ask_sorted(random: &mut Random, snapshot: &IndexSnapshot<'_>, model: &Model, 
             by_value.then(x.cmp(y))
         });
         let expected: Vec<u64> = expected.into_iter().map(|(_, id)| id).take(count_max).collect();
-        assert_eq!(ids(snapshot.sorted(&set, order, count_max).unwrap()), expected, "{order:?}");
+        assert_eq!(ids(snapshot.sorted(&set, order, within, count_max).unwrap()), expected, "{order:?}");
         assert_eq!(ids(snapshot.sorted_by_walking(&set, order, count_max).unwrap()), expected, "{order:?}");
         assert_eq!(ids(snapshot.sorted_by_values(&set, order, count_max).unwrap()), expected, "{order:?}");
         if let Some(found) = snapshot.sorted_by_a_column(&set, order, count_max).unwrap() {

@@ -6,7 +6,7 @@ use super::text::{self, Meaning};
 use super::vector;
 use crate::definition::{Analysis, Fields};
 use crate::index::{
-    Difference, EntryIds, EntrySet, Error, FieldNumber, IndexSnapshot, Intersection, Kind, StoredTerm, Term,
+    Difference, EntryId, EntryIds, EntrySet, Error, FieldNumber, IndexSnapshot, Intersection, Kind, StoredTerm, Term,
     TermEntries, TermRange, Union,
 };
 use crate::indexing::terms;
@@ -17,6 +17,9 @@ pub(super) type Ids<'s> = Box<dyn EntryIds + 's>;
 
 /// Terms of one field up to which their lists are merged; more become a set.
 const MERGED_LISTS_MAX: usize = 8;
+
+/// What looking into the record of an entry costs, in terms that are walked through.
+const RECORD_COST: u64 = 16;
 
 /// Conditions of a query up to which it may be a small one.
 const ESTIMATED_CONDITIONS_MAX: usize = 64;
@@ -88,15 +91,21 @@ fn count_max(index: &IndexSnapshot<'_>, fields: &dyn Fields, condition: &Conditi
             }
             sum
         }
-        // What walks through terms does so before anything is known of the others.
+        // What walks through terms does so before anything is known of the others; but ranges stop where records are cheaper.
         Condition::And(conditions) => {
             let counts = each(conditions)?;
-            let is_walking = conditions.iter().zip(&counts).any(|(condition, count)| match condition {
-                Condition::All => false,
-                Condition::Not(condition) => walks(condition),
-                condition => *count == u64::MAX && walks(condition),
-            });
-            if is_walking { u64::MAX } else { counts.into_iter().min().unwrap_or(u64::MAX) }
+            let (mut is_walking, mut ranges) = (false, 0);
+            for (condition, count) in conditions.iter().zip(&counts) {
+                match condition {
+                    Condition::All => {}
+                    Condition::Not(condition) if is_range(condition) => ranges += 1,
+                    Condition::Not(condition) => is_walking |= walks(condition),
+                    condition if is_range(condition) => ranges += 1,
+                    condition => is_walking |= *count == u64::MAX && walks(condition),
+                }
+            }
+            let least = counts.into_iter().min().unwrap_or(u64::MAX);
+            if is_walking { u64::MAX } else { least.saturating_mul(1 + RECORD_COST * ranges) }
         }
         Condition::Or(conditions) => each(conditions)?.into_iter().fold(0, u64::saturating_add),
         Condition::Boosted(condition, _) => count_max(index, fields, condition)?,
@@ -115,6 +124,11 @@ fn is_small(condition: &Condition, left: &mut usize) -> bool {
         Condition::Not(condition) | Condition::Boosted(condition, _) => is_small(condition, left),
         _ => true,
     }
+}
+
+/// Whether terms between two are asked for, or those that begin so.
+fn is_range(condition: &Condition) -> bool {
+    matches!(condition, Condition::Numbers(..) | Condition::Texts(..) | Condition::Prefix(..))
 }
 
 /// Whether a condition is found by looking at many terms or documents before anything else is known.
@@ -151,6 +165,29 @@ impl Watch for Unwatched {
     fn watch<'s, E>(&self, _: &Condition, make: impl FnOnce() -> Result<Ids<'s>, E>) -> Result<Ids<'s>, E> {
         make()
     }
+}
+
+/// The terms of a field within which every entry has one that a condition finds. `None`: it says nothing of them.
+pub(super) fn range_of_field(
+    index: &IndexSnapshot<'_>,
+    fields: &dyn Fields,
+    condition: &Condition,
+    of: (FieldNumber, Kind),
+) -> Result<Option<TermRange>, Error> {
+    let conditions = match condition {
+        Condition::And(conditions) => conditions.as_slice(),
+        condition => std::slice::from_ref(condition),
+    };
+    let mut common: Option<TermRange> = None;
+    for condition in conditions {
+        if let Condition::Numbers(field, ..) | Condition::Texts(field, ..) | Condition::Prefix(field, _) = condition
+            && let Some(range) = Kept::of(index, fields, field)?.and_then(|kept| kept.range(condition))
+            && range.of() == of
+        {
+            common = Some(common.map_or_else(|| range.clone(), |common| common.common(&range)));
+        }
+    }
+    Ok(common)
 }
 
 struct Operators<'s, 'l, E, W> {
@@ -221,54 +258,54 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
         conditions.iter().map(|condition| self.of(condition)).collect()
     }
 
-    /// What is excluded is taken away from the rest, and ranges of one field are walked through as one.
+    /// What is excluded is taken away from the rest. Ranges are walked through as far as that costs less than looking whether what the others
+    /// find has a term in them.
     fn and(&self, conditions: &[Condition]) -> Result<Ids<'s>, E> {
         let (mut wanted, mut unwanted, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
+        let mut found_max = u64::MAX;
         for condition in conditions {
-            match condition {
-                Condition::All => {}
-                Condition::Not(condition) => unwanted.push(self.of(condition)?),
-                condition => match self.range_of(condition)? {
-                    Some(range) => ranges.push((condition, range)),
-                    None => wanted.push(self.of(condition)?),
-                },
+            let (inner, is_wanted) = match condition {
+                Condition::All => continue,
+                Condition::Not(inner) => (&**inner, false),
+                condition => (condition, true),
+            };
+            if let Some(range) = self.range_of(inner)? {
+                ranges.push((inner, range, is_wanted));
+            } else if is_wanted {
+                wanted.push(self.of(inner)?);
+                found_max = found_max.min(wanted.last().map_or(u64::MAX, |ids| ids.count_max()));
+            } else {
+                unwanted.push(self.of(inner)?);
             }
         }
-        ranges.sort_by_key(|(_, range)| range.of());
-        for ranges in ranges.chunk_by(|(_, a), (_, b)| a.of() == b.of()) {
-            if let [(first, _), ..] = ranges {
-                wanted.push(self.watch.watch(first, || self.in_all(ranges))?);
+        let mut looked_at = Vec::new();
+        for (condition, range, is_wanted) in ranges {
+            (self.look)()?;
+            let Some(found) = self.index.range_within(&range, found_max.saturating_mul(RECORD_COST))? else {
+                looked_at.push((condition, range, is_wanted));
+                continue;
+            };
+            if is_wanted {
+                found_max = found_max.min(found.len());
             }
+            let ids = self.watch.watch(condition, || Ok(set(found)))?;
+            if is_wanted { wanted.push(ids) } else { unwanted.push(ids) }
         }
-        let wanted: Ids<'s> = match wanted.len() {
+        let mut ids: Ids<'s> = match wanted.len() {
             0 => Box::new(self.index.all()),
             1 => wanted.remove(0),
             _ => Box::new(Intersection::new(wanted)),
         };
-        Ok(if unwanted.is_empty() { wanted } else { Box::new(Difference::new(wanted, Union::new(unwanted))) })
-    }
-
-    /// The entries with a value in each of some ranges of one field: one value in all of them, or several.
-    fn in_all(&self, ranges: &[(&Condition, TermRange)]) -> Result<Ids<'s>, E> {
-        (self.look)()?;
-        let Some(common) = ranges.iter().map(|(_, range)| range.clone()).reduce(|a, b| a.common(&b)) else {
-            return Ok(set(EntrySet::new()));
-        };
-        let mut found = self.index.range(&common)?;
-        if ranges.len() < 2 {
-            return Ok(set(found));
+        if !unwanted.is_empty() {
+            ids = Box::new(Difference::new(ids, Union::new(unwanted)));
         }
-        let (field, kind) = common.of();
-        let several = self.index.several(field, kind)?;
-        if several.count() > 0 {
-            let mut with_several = EntrySet::of(several)?;
-            for (_, range) in ranges {
-                (self.look)()?;
-                with_several.intersect(&self.index.range(range)?);
-            }
-            found.unite(&with_several);
+        for (condition, range, is_wanted) in looked_at {
+            let index = self.index;
+            ids = self
+                .watch
+                .watch(condition, || Ok(Box::new(WithTerm { index, ids, range, is_wanted, key: Vec::new() })))?;
         }
-        Ok(set(found))
+        Ok(ids)
     }
 
     /// The terms that a condition asks for. `None`: they are no range, or there are none.
@@ -333,6 +370,45 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
             }
         });
         found.map(set)
+    }
+}
+
+/// Those of some entries that have a term in a range, or those that have none, as their records say.
+struct WithTerm<'s> {
+    index: &'s IndexSnapshot<'s>,
+    ids: Ids<'s>,
+    range: TermRange,
+    is_wanted: bool,
+    key: Vec<u8>,
+}
+
+impl WithTerm<'_> {
+    /// The first that fits, from one on.
+    fn fitting(&mut self, mut found: Option<EntryId>) -> Result<Option<EntryId>, Error> {
+        while let Some(id) = found {
+            let entry = self.index.known_entry(id)?;
+            if entry.has_term_in(&self.range, &mut self.key)? == self.is_wanted {
+                break;
+            }
+            found = self.ids.next()?;
+        }
+        Ok(found)
+    }
+}
+
+impl EntryIds for WithTerm<'_> {
+    fn next(&mut self) -> Result<Option<EntryId>, Error> {
+        let found = self.ids.next()?;
+        self.fitting(found)
+    }
+
+    fn seek(&mut self, at_least: EntryId) -> Result<Option<EntryId>, Error> {
+        let found = self.ids.seek(at_least)?;
+        self.fitting(found)
+    }
+
+    fn count_max(&self) -> u64 {
+        self.ids.count_max()
     }
 }
 

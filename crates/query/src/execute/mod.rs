@@ -118,7 +118,8 @@ fn page_of<E: From<Error>>(
     let scores = || Scores::of(index, fields, condition, look);
     let mut sorting = if is_by_score { Some(scores()?) } else { None };
     let count_max = usize::try_from(end).unwrap_or(usize::MAX);
-    let mut entries = order::sorted(index, fields, set, order, sorting.as_mut(), count_max, look)?;
+    let mut entries =
+        order::sorted(index, fields, order::Matches { set, condition }, order, sorting.as_mut(), count_max, look)?;
     entries.drain(..usize::try_from(skip).unwrap_or(usize::MAX).min(entries.len()));
     let scores = if is_scored { Some(scores()?.of_all(&entries, look)?) } else { None };
     let distances = distances(index, fields, order, &entries, look)?;

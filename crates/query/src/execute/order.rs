@@ -4,24 +4,32 @@
 //! values of each entry are read and compared.
 
 use super::Look;
+use super::condition::range_of_field;
 use super::score::{Scores, sortable};
 use super::spatial::Distances;
 use crate::definition::Fields;
 use crate::index::{
     Absent, Direction, EntryId, EntryIds, EntrySet, Error, FieldNumber, IndexEntry, IndexSnapshot, Kind, Order,
 };
-use crate::plan::{FieldUse, SortBy, SortKey};
+use crate::plan::{Condition, FieldUse, SortBy, SortKey};
 use std::cmp::Ordering;
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// The first `count_max` entries of a set.
+/// What a query found, and by what.
+#[derive(Clone, Copy)]
+pub(super) struct Matches<'m> {
+    pub set: &'m EntrySet,
+    pub condition: &'m Condition,
+}
+
+/// The first `count_max` entries of those that were found.
 ///
 /// * `scores`: there if a key is the score.
 pub(super) fn sorted<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
-    set: &EntrySet,
+    Matches { set, condition }: Matches<'_>,
     keys: &[SortKey],
     scores: Option<&mut Scores<'_>>,
     count_max: usize,
@@ -38,28 +46,27 @@ pub(super) fn sorted<E: From<Error>>(
         ([Key { value: Value::Score, is_descending, .. }], Some(scores)) => {
             scores.first(set, count_max, *is_descending, look)
         }
-        (keys, scores) => sorted_by(index, set, keys, scores, count_max, look),
+        ([], _) => Ok(first(set, count_max)?),
+        ([Key { value: Value::Text(field), is_descending, absent }], _) => {
+            let order = order(*field, kind_of_texts(index, *field)?, *is_descending, *absent);
+            let within = range_of_field(index, fields, condition, (order.field, order.kind))?;
+            Ok(index.sorted(set, order, within, count_max)?)
+        }
+        ([Key { value: Value::Number(field), is_descending, absent }], _) => {
+            let order = order(*field, Kind::Number, *is_descending, *absent);
+            let within = range_of_field(index, fields, condition, (order.field, order.kind))?;
+            Ok(index.sorted(set, order, within, count_max)?)
+        }
+        (keys, scores) => Rows::read(index, set, keys, scores, look).map(|rows| rows.sorted(keys, count_max)),
     }
 }
 
-fn sorted_by<E: From<Error>>(
-    index: &IndexSnapshot<'_>,
-    set: &EntrySet,
-    keys: &[Key],
-    scores: Option<&mut Scores<'_>>,
-    count_max: usize,
-    look: Look<'_, E>,
-) -> Result<Vec<EntryId>, E> {
-    match keys {
-        [] => Ok(first(set, count_max)?),
-        [Key { value: Value::Text(field), is_descending, absent }] => {
-            Ok(index.sorted(set, order(*field, Kind::Text, *is_descending, *absent), count_max)?)
-        }
-        [Key { value: Value::Number(field), is_descending, absent }] => {
-            Ok(index.sorted(set, order(*field, Kind::Number, *is_descending, *absent), count_max)?)
-        }
-        keys => Rows::read(index, set, keys, scores, look).map(|rows| rows.sorted(keys, count_max)),
-    }
+/// Texts that are dates, all of them, are sorted as dates.
+fn kind_of_texts(index: &IndexSnapshot<'_>, field: FieldNumber) -> Result<Kind, Error> {
+    let texts = index.present(field, Kind::Text)?.count();
+    let is_of_dates = texts == index.present(field, Kind::Time)?.count()
+        && index.several(field, Kind::Text)?.count() == index.several(field, Kind::Time)?.count();
+    Ok(if texts > 0 && is_of_dates { Kind::Time } else { Kind::Text })
 }
 
 fn first(set: &EntrySet, count_max: usize) -> Result<Vec<EntryId>, Error> {
@@ -173,8 +180,8 @@ fn alphanumeric(text: &[u8]) -> Vec<u8> {
         let (number, after) = rest.split_at(digits);
         let zeros = number.iter().take_while(|byte| **byte == b'0').count();
         let number = &number[zeros..];
-        // Where a digit would stand; then the longer number is the greater one.
-        key.push(b'0');
+        // Numbers come before all else; then the longer one is the greater one.
+        key.push(0);
         key.extend_from_slice(&(number.len() as u32).to_be_bytes());
         key.extend_from_slice(number);
         rest = after;
@@ -244,7 +251,7 @@ mod tests {
 
     #[test]
     fn digits_are_numbers() {
-        let sorted = ["", "10", "a", "a2", "a02b", "a10", "a10b2", "a10b10", "b", "ä1"];
+        let sorted = ["", "1", "10", "-", "a", "a2", "a02b", "a10", "a10b2", "a10b10", "a b", "a-1", "b", "ä1"];
         for pair in sorted.windows(2) {
             assert!(alphanumeric(pair[0].as_bytes()) < alphanumeric(pair[1].as_bytes()), "{pair:?}");
         }

@@ -108,6 +108,14 @@ impl Column {
         Self::size_for(self.chunks.len() as u64 * CHUNK as u64)
     }
 
+    /// Bytes of memory that another state of the column does not share.
+    pub fn size_beside(&self, other: &Column) -> usize {
+        let is_shared =
+            |at: usize, chunk: &Arc<[Rank; CHUNK]>| other.chunks.get(at).is_some_and(|its| Arc::ptr_eq(its, chunk));
+        let own = self.chunks.iter().enumerate().filter(|(at, chunk)| !is_shared(*at, chunk)).count();
+        Self::size_for((own * CHUNK) as u64)
+    }
+
     /// Bytes of a column of so many entries.
     pub fn size_for(entries: u64) -> usize {
         entries.next_multiple_of(CHUNK as u64) as usize * size_of::<Rank>()

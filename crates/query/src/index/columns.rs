@@ -59,6 +59,20 @@ struct State {
     clock: u64,
 }
 
+/// What came of making a column.
+#[derive(Clone)]
+pub(crate) enum Made {
+    /// A column.
+    Column(Column),
+    /// One that tells too few values apart, of an index of so many entries.
+    Unsuited {
+        /// How many.
+        entries: u64,
+    },
+    /// Nothing: the index cannot be read.
+    Failed,
+}
+
 enum Slot {
     /// There is none, and doing without has cost so much.
     Wanted {
@@ -74,6 +88,10 @@ enum Slot {
     Ready {
         states: VecDeque<(TransactionId, Column)>,
         used: u64,
+    },
+    /// There is none, because it told too few values apart when the index had so many entries.
+    Unsuited {
+        entries: u64,
     },
 }
 
@@ -129,12 +147,16 @@ impl Columns {
             return false;
         }
         let mut state = self.state.lock();
-        match state.slots.entry(key).or_insert(Slot::Wanted { owed: 0 }) {
+        let slot = state.slots.entry(key).or_insert(Slot::Wanted { owed: 0 });
+        if matches!(slot, Slot::Unsuited { entries: of } if entries / 2 > *of) {
+            *slot = Slot::Wanted { owed: 0 };
+        }
+        match slot {
             Slot::Wanted { owed } => {
                 *owed = owed.saturating_add(cost);
                 *owed >= price
             }
-            Slot::Making { .. } | Slot::Ready { .. } => false,
+            Slot::Making { .. } | Slot::Ready { .. } | Slot::Unsuited { .. } => false,
         }
     }
 
@@ -153,15 +175,22 @@ impl Columns {
         Some(number)
     }
 
-    /// Keeps the column that was begun under a number, with what has changed since. `None`: it could not be made.
-    pub fn finish(&self, key: ColumnKey, number: u64, column: Option<Column>) {
+    /// Keeps the column that was begun under a number, with what has changed since.
+    pub fn finish(&self, key: ColumnKey, number: u64, made: Made) {
         let mut state = self.state.lock();
         let changes = match state.slots.get_mut(&key) {
             Some(Slot::Making { number: of, changes, .. }) if *of == number => std::mem::take(changes),
             _ => return,
         };
         state.slots.remove(&key);
-        let Some(mut column) = column else { return };
+        let mut column = match made {
+            Made::Column(column) => column,
+            Made::Unsuited { entries } => {
+                state.slots.insert(key, Slot::Unsuited { entries });
+                return;
+            }
+            Made::Failed => return,
+        };
         changes.into_iter().for_each(|(id, rank)| column.set(id, rank));
         let State { slots, last, clock } = &mut *state;
         *clock += 1;
@@ -175,7 +204,7 @@ impl Columns {
         let mut columns = Vec::new();
         for (key, slot) in &state.slots {
             let prefix = match slot {
-                Slot::Wanted { .. } => continue,
+                Slot::Wanted { .. } | Slot::Unsuited { .. } => continue,
                 Slot::Making { prefix, .. } => prefix,
                 Slot::Ready { states, .. } => match states.back() {
                     Some((_, column)) => column.prefix(),
@@ -193,15 +222,22 @@ impl Columns {
             return;
         }
         let mut state = self.state.lock();
-        let mut changes: HashMap<ColumnKey, Option<Vec<(EntryId, Rank)>>> =
-            changes.columns.into_iter().map(|change| (change.key, change.ranks)).collect();
+        let mut changes: HashMap<ColumnKey, ColumnChange> =
+            changes.columns.into_iter().map(|change| (change.key, change)).collect();
         let is_next = state.last == before;
         state.last = after;
         state.slots.retain(|key, slot| {
-            // One that was begun after the batch asked what to tell lacks its changes.
-            let ranks = changes.remove(key).flatten().filter(|_| is_next);
+            // One that was begun after the batch asked what to tell lacks its changes, or has ranks behind another beginning.
+            let prefix = match slot {
+                Slot::Wanted { .. } | Slot::Unsuited { .. } => return true,
+                Slot::Making { prefix, .. } => Some(&*prefix),
+                Slot::Ready { states, .. } => states.back().map(|(_, column)| column.prefix()),
+            };
+            let is_of =
+                |change: &ColumnChange| is_next && prefix.is_some_and(|prefix| Arc::ptr_eq(prefix, &change.prefix));
+            let ranks = changes.remove(key).filter(is_of).and_then(|change| change.ranks);
             match (slot, ranks) {
-                (Slot::Wanted { .. }, _) => true,
+                (Slot::Wanted { .. } | Slot::Unsuited { .. }, _) => true,
                 (_, None) => false,
                 (Slot::Making { changes, .. }, Some(ranks)) => {
                     changes.extend(ranks);
@@ -224,19 +260,32 @@ impl Columns {
 }
 
 impl State {
-    /// Drops those that were not used for longest, until the rest is within its bound.
+    /// Drops what was not used for longest, until the rest is within its bound: first its former states, then the column.
     fn make_room(&mut self) {
-        loop {
-            let (mut size, mut oldest) = (0, None);
-            for (key, slot) in &self.slots {
-                let Slot::Ready { states, used } = slot else { continue };
-                size += states.back().map_or(0, |(_, column)| column.size());
-                oldest = oldest.into_iter().chain([(*used, *key)]).min_by_key(|(used, _)| *used);
+        let size_of = |states: &VecDeque<(TransactionId, Column)>| {
+            let newest = states.back().map_or(0, |(_, column)| column.size());
+            let pairs = states.iter().zip(states.iter().skip(1));
+            newest + pairs.map(|((_, before), (_, after))| before.size_beside(after)).sum::<usize>()
+        };
+        let ready = self.slots.iter().filter_map(|(key, slot)| match slot {
+            Slot::Ready { states, used } => Some((*used, *key, size_of(states))),
+            _ => None,
+        });
+        let mut ready: Vec<(u64, ColumnKey, usize)> = ready.collect();
+        let mut size: usize = ready.iter().map(|(.., size)| size).sum();
+        ready.sort_unstable_by_key(|(used, ..)| *used);
+        for (_, key, all) in ready {
+            if size <= COLUMNS_SIZE_MAX {
+                return;
             }
-            match oldest {
-                Some((_, key)) if size > COLUMNS_SIZE_MAX => self.slots.remove(&key),
-                _ => return,
-            };
+            let Some(Slot::Ready { states, .. }) = self.slots.get_mut(&key) else { continue };
+            states.drain(..states.len().saturating_sub(1));
+            let newest = size_of(states);
+            size -= all - newest;
+            if size > COLUMNS_SIZE_MAX {
+                self.slots.remove(&key);
+                size -= newest;
+            }
         }
     }
 }
@@ -277,9 +326,9 @@ mod tests {
         columns.publish(at(1), at(2), in_flight);
         assert_eq!(columns.begin(KEY, no_prefix(), at(1)), None, "of a state that has passed");
         let second = columns.begin(KEY, no_prefix(), at(2)).unwrap();
-        columns.finish(KEY, first, Some(column(&[(1, b"old")])));
+        columns.finish(KEY, first, Made::Column(column(&[(1, b"old")])));
         assert!(columns.find(KEY, at(2)).is_none());
-        columns.finish(KEY, second, Some(column(&[(1, b"new")])));
+        columns.finish(KEY, second, Made::Column(column(&[(1, b"new")])));
         assert_eq!(columns.find(KEY, at(2)).unwrap().rank(EntryId(1)), rank(b"new"));
     }
 
@@ -290,7 +339,7 @@ mod tests {
         let mut changes = columns.changes();
         changes.columns[0].ranks.as_mut().unwrap().push((EntryId(1), rank(b"new")));
         columns.publish(at(1), at(2), changes);
-        columns.finish(KEY, number, Some(column(&[(1, b"old"), (2, b"b")])));
+        columns.finish(KEY, number, Made::Column(column(&[(1, b"old"), (2, b"b")])));
         let found = columns.find(KEY, at(2)).unwrap();
         assert_eq!([1, 2].map(|id| found.rank(EntryId(id))), [rank(b"new"), rank(b"b")]);
         assert!(columns.find(KEY, at(1)).is_none(), "it was never of that state");
@@ -305,6 +354,50 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_does_not_bring_along_a_column_that_was_made_anew_with_another_beginning() {
+        let columns = Columns::new(at(1));
+        let number = columns.begin(KEY, no_prefix(), at(1)).unwrap();
+        columns.finish(KEY, number, Made::Column(column(&[(1, b"a"), (2, b"users/5")])));
+        let mut in_flight = columns.changes();
+        in_flight.columns[0].ranks.as_mut().unwrap().push((EntryId(3), rank(b"users/7")));
+        // It has to go for others meanwhile, and is wanted again.
+        columns.state.lock().slots.remove(&KEY);
+        let prefix: Arc<[u8]> = Arc::from(&b"users/"[..]);
+        let number = columns.begin(KEY, Arc::clone(&prefix), at(1)).unwrap();
+        columns.finish(KEY, number, Made::Column(Column::new(prefix)));
+        columns.publish(at(1), at(2), in_flight);
+        assert!(columns.find(KEY, at(2)).is_none());
+    }
+
+    #[test]
+    fn what_tells_too_little_apart_is_not_made_again_until_there_is_twice_as_much() {
+        let columns = Columns::new(at(1));
+        assert!(columns.owe(KEY, 100, 100, 1000));
+        let number = columns.begin(KEY, no_prefix(), at(1)).unwrap();
+        columns.finish(KEY, number, Made::Unsuited { entries: 1000 });
+        assert!(!columns.owe(KEY, 100, 100, 2001));
+        columns.publish(at(1), at(2), columns.changes());
+        assert!(!columns.owe(KEY, 99, 100, 2002));
+        assert!(columns.owe(KEY, 1, 100, 2002));
+    }
+
+    #[test]
+    fn states_of_a_column_count_for_what_they_do_not_share() {
+        let columns = Columns::new(at(1));
+        let number = columns.begin(KEY, no_prefix(), at(1)).unwrap();
+        let third = COLUMNS_SIZE_MAX / size_of::<Rank>() / 3;
+        columns.finish(KEY, number, Made::Column(column(&[(third as u64, b"x")])));
+        for now in 1..4 {
+            let mut changes = columns.changes();
+            let ranks = changes.columns[0].ranks.as_mut().unwrap();
+            ranks.extend((0..third as u64).step_by(100).map(|id| (EntryId(id), rank(b"y"))));
+            columns.publish(at(now), at(now + 1), changes);
+        }
+        let states = (1..=4).filter(|now| columns.find(KEY, at(*now)).is_some());
+        assert_eq!(states.collect::<Vec<_>>(), [3, 4], "the first two went when three together were over the bound");
+    }
+
+    #[test]
     fn what_is_owed_makes_one_and_the_least_used_go() {
         let columns = Columns::new(at(1));
         assert!(!columns.owe(KEY, 60, 100, 10) && columns.owe(KEY, 60, 100, 10));
@@ -313,7 +406,7 @@ mod tests {
         let keys = [1, 2, 3].map(|field| ColumnKey { field: FieldNumber(field), ..KEY });
         for key in keys {
             let number = columns.begin(key, no_prefix(), at(1)).unwrap();
-            columns.finish(key, number, Some(column(&[(half - 1, b"x")])));
+            columns.finish(key, number, Made::Column(column(&[(half - 1, b"x")])));
             columns.find(keys[0], at(1));
         }
         assert_eq!(keys.map(|key| columns.find(key, at(1)).is_some()), [true, false, true]);

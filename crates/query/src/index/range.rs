@@ -76,6 +76,15 @@ impl TermRange {
         TermRange { field: self.field, kind: self.kind, start, end }
     }
 
+    /// Whether a term of its field and kind is in it.
+    ///
+    /// * `key`: memory.
+    pub(crate) fn contains(&self, term: &[u8], key: &mut Vec<u8>) -> bool {
+        key.clear();
+        key::put_head(key, self.field, ListKind::Term(self.kind), term);
+        self.start <= *key && *key < self.end
+    }
+
     fn between(field: FieldNumber, kind: Kind, low: Bound<Term<'_>>, high: Bound<Term<'_>>) -> TermRange {
         let mut range = Self::all(field, kind);
         let key = |term: Term<'_>, after: bool| {
@@ -136,6 +145,25 @@ impl<'env> IndexSnapshot<'env> {
             self.entries_of_list(key, head).add_to(&mut set)?;
         }
         Ok(set)
+    }
+
+    /// The same, unless that is more than so many terms and pairs of a term and an entry to walk through.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::range`].
+    pub(crate) fn range_within(&self, range: &TermRange, cost_max: u64) -> Result<Option<EntrySet>> {
+        let mut set = EntrySet::new();
+        let mut heads = self.heads(range.clone(), Direction::Ascending);
+        let mut cost: u64 = 0;
+        while let Some((key, head)) = heads.next()? {
+            cost = cost.saturating_add(head.count);
+            if cost > cost_max {
+                return Ok(None);
+            }
+            self.entries_of_list(key, head).add_to(&mut set)?;
+        }
+        Ok(Some(set))
     }
 
     /// The entries with a term of a range that `is_wanted` wants. It is asked once for each term.

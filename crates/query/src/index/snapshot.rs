@@ -12,6 +12,7 @@ use super::key::{self, ListKind};
 use super::list::Head;
 use super::number::Number;
 use super::outputs::Owed;
+use super::range::TermRange;
 use super::runs::{Run, Runs};
 use super::schema::{Counters, Schema};
 use super::term::{FieldNumber, Kind, StoredTerm, Term};
@@ -54,6 +55,23 @@ impl<'s> IndexEntry<'s> {
             }
         }
         Ok(values)
+    }
+
+    /// Whether it has a term in a range.
+    ///
+    /// * `key`: memory.
+    ///
+    /// # Errors
+    ///
+    /// [`super::Error::Corrupt`].
+    pub(crate) fn has_term_in(&self, range: &TermRange, key: &mut Vec<u8>) -> Result<bool> {
+        for term in self.record.terms() {
+            let term = term?;
+            if (term.field, term.kind) == range.of() && range.contains(term.bytes, key) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Calls `each` with the numbers that it has in fields, and which field it is.

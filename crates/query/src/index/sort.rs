@@ -10,7 +10,7 @@
 //! descending; entries that are equal by rising id; entries without a term of the kind before or after all others.
 
 use super::column::{Column, Rank};
-use super::columns::ColumnKey;
+use super::columns::{ColumnKey, Made};
 use super::entry::EntryId;
 use super::entry_ids::EntryIds;
 use super::entry_set::EntrySet;
@@ -60,30 +60,70 @@ const VALUE_COST: u64 = 4;
 /// How many ranks are read for what walking past one entry costs.
 const RANKS_PER_COST: u64 = 4;
 
+/// How much more than expected is walked past before it is given up: what is wanted does not lie evenly among the others.
+const WALK_SLACK: u64 = 4;
+
+/// Rows that are gathered before the first of them are chosen.
+const ROWS_MAX: usize = 1 << 16;
+
+/// What is walked past in any case before it is given up.
+const WALK_LEAST: u64 = 1024;
+
+/// Of so many entries one may share an inexact rank with others of another value. With more a column is not kept: it would be one more
+/// thing to read before their values.
+const TIED_ONE_IN: u64 = 16;
+
 impl IndexSnapshot<'_> {
     /// The first `count_max` entries of a set, in an order.
+    ///
+    /// * `within`: each entry of the set has a term within it, of the order's field and kind. `None`: nothing is known.
     ///
     /// # Errors
     ///
     /// [`super::Error::Corrupt`]; those of the storage.
-    pub fn sorted(&self, set: &EntrySet, order: Order, count_max: usize) -> Result<Vec<EntryId>> {
+    pub fn sorted(
+        &self,
+        set: &EntrySet,
+        order: Order,
+        within: Option<TermRange>,
+        count_max: usize,
+    ) -> Result<Vec<EntryId>> {
         let present_count = self.present(order.field, order.kind)?.count();
+        // One with several may stand where it has another term.
+        let within = match within {
+            Some(within) if self.several(order.field, order.kind)?.count() == 0 => Some(within),
+            _ => None,
+        };
         // If those that are wanted lie evenly among the others.
+        let among = if within.is_some() { set.len() } else { present_count };
         let wanted = u128::from(set.len().min(count_max as u64));
-        let walked = u128::from(present_count) * wanted / u128::from(set.len().max(1));
+        let walked = u128::from(among) * wanted / u128::from(set.len().max(1));
         let walked = u64::try_from(walked).unwrap_or(u64::MAX);
         let read = set.len().saturating_mul(VALUE_COST);
         let ranked = set.len() / RANKS_PER_COST;
+        let walk = |walked_max: u64| self.walked(set, order, within.as_ref(), count_max, walked_max);
+        let walked_max = walked.saturating_mul(WALK_SLACK).saturating_add(WALK_LEAST);
+        let mut others = present_count.min(read);
         if walked <= ranked {
-            return self.sorted_by_walking(set, order, count_max);
+            if let Some(sorted) = walk(walked_max)? {
+                return Ok(sorted);
+            }
+        } else {
+            others = others.min(walked);
         }
-        if let Some(column) = self.column(order, walked.min(read) - ranked, present_count)? {
+        if let Some(column) = self.column(order, others.saturating_sub(ranked), present_count)? {
             return self.sorted_by_column(&column, set, order, count_max);
         }
-        match walked > read {
-            true => self.sorted_by_values(set, order, count_max),
-            false => self.sorted_by_walking(set, order, count_max),
+        if ranked < walked
+            && walked <= read
+            && let Some(sorted) = walk(walked_max)?
+        {
+            return Ok(sorted);
         }
+        if read < present_count {
+            return self.sorted_by_values(set, order, count_max);
+        }
+        self.sorted_by_walking(set, order, count_max)
     }
 
     /// The column for an order, made if going without has cost enough.
@@ -106,18 +146,26 @@ impl IndexSnapshot<'_> {
         let prefix = self.common_beginning(order)?;
         let Some(number) = self.columns().begin(key, Arc::clone(&prefix), self.tx().id()) else { return Ok(None) };
         let column = self.walked_column(order, prefix);
-        self.columns().finish(key, number, column.as_ref().ok().cloned());
-        column.map(Some)
+        self.columns().finish(key, number, column.as_ref().map_or(Made::Failed, Clone::clone));
+        Ok(match column? {
+            Made::Column(column) => Some(column),
+            Made::Unsuited { .. } | Made::Failed => None,
+        })
     }
 
-    fn walked_column(&self, order: Order, prefix: Arc<[u8]>) -> Result<Column> {
+    fn walked_column(&self, order: Order, prefix: Arc<[u8]>) -> Result<Made> {
         let mut column = Column::new(Arc::clone(&prefix));
         let mut heads = self.heads(TermRange::all(order.field, order.kind), order.direction);
-        let mut term = Vec::new();
+        let (mut term, mut last) = (Vec::new(), None);
+        let (mut entry_count, mut tied_count) = (0, 0);
         while let Some((key, head)) = heads.next()? {
             key::term_into(&mut term, key)?;
             let rank = Column::rank_of(&prefix, Some(&term));
             let rank = rank.ok_or_else(|| corrupt("what the first and the last term begin with all do"))?;
+            entry_count += head.count;
+            if last.replace(rank) == Some(rank) {
+                tied_count += head.count;
+            }
             let mut entries = self.entries_of_list(key, head);
             while let Some(run) = entries.next_run()? {
                 for id in (run.first..=run.last).map(EntryId) {
@@ -127,7 +175,10 @@ impl IndexSnapshot<'_> {
                 }
             }
         }
-        Ok(column)
+        Ok(match tied_count > entry_count / TIED_ONE_IN {
+            true => Made::Unsuited { entries: self.counters().next_entry },
+            false => Made::Column(column),
+        })
     }
 
     /// What all terms of a field begin with: the first and the last one do.
@@ -149,26 +200,45 @@ impl IndexSnapshot<'_> {
     ///
     /// As [`Self::sorted`].
     pub fn sorted_by_walking(&self, set: &EntrySet, order: Order, count_max: usize) -> Result<Vec<EntryId>> {
+        let walked = self.walked(set, order, None, count_max, u64::MAX)?;
+        walked.ok_or_else(|| corrupt("no index has so many terms"))
+    }
+
+    /// The same, unless more than `walked_max` terms and runs of entries would be walked past.
+    fn walked(
+        &self,
+        set: &EntrySet,
+        order: Order,
+        within: Option<&TermRange>,
+        count_max: usize,
+        walked_max: u64,
+    ) -> Result<Option<Vec<EntryId>>> {
         let mut remaining = set.clone();
         let mut sorted = Vec::with_capacity(count_max.min(set.len() as usize));
-        if order.absent == Absent::First {
+        if order.absent == Absent::First && within.is_none() {
             let present = EntrySet::of(self.present(order.field, order.kind)?)?;
             let mut absent = set.clone();
             absent.subtract(&present);
             take(&absent, count_max, &mut sorted)?;
             remaining.intersect(&present);
         }
-        let mut heads = self.heads(TermRange::all(order.field, order.kind), order.direction);
+        let all = TermRange::all(order.field, order.kind);
+        let mut heads = self.heads(within.map_or(all, TermRange::clone), order.direction);
+        let mut walked = 0;
         while sorted.len() < count_max && !remaining.is_empty() {
             let Some((key, head)) = heads.next()? else { break };
             let mut entries = self.entries_of_list(key, head);
             while let Some(run) = entries.next_run()? {
                 take_run(&mut remaining, run, count_max, &mut sorted)?;
+                walked += 1;
+            }
+            if walked > walked_max {
+                return Ok(None);
             }
         }
         // What no list had, if they were walked through to the end.
         take(&remaining, count_max, &mut sorted)?;
-        Ok(sorted)
+        Ok(Some(sorted))
     }
 
     /// [`Self::sorted`], by the values of the entries.
@@ -190,7 +260,7 @@ impl IndexSnapshot<'_> {
     }
 
     /// [`Self::sorted`], by a column that is made for it if there is none. `None`: the index was changed since this snapshot
-    /// was opened.
+    /// was opened, or a column would tell too few values apart.
     ///
     /// # Errors
     ///
@@ -211,11 +281,16 @@ impl IndexSnapshot<'_> {
     ) -> Result<Vec<EntryId>> {
         let is_descending = order.direction == Direction::Descending;
         let absent = if order.absent == Absent::First { 0 } else { u64::MAX };
-        let mut rows = Vec::with_capacity(set.len() as usize);
+        let mut rows_max = count_max.saturating_mul(2).max(ROWS_MAX);
+        let mut rows = Vec::with_capacity(rows_max.min(set.len() as usize));
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
             let rank = column.rank(id);
             rows.push((if rank == Rank::ABSENT { absent } else { rank.key(is_descending) }, id));
+            if rows.len() >= rows_max {
+                keep_first(&mut rows, count_max);
+                rows_max = rows.len().saturating_mul(2).max(ROWS_MAX);
+            }
         }
         keep_first(&mut rows, count_max);
         rows.sort_unstable();

@@ -6,6 +6,7 @@ use super::more_like_this::MoreLikeThis;
 use super::search_text::SearchPart;
 use crate::definition::{Analysis, FieldName};
 use crate::index::{EntryId, Number};
+use crate::indexing::terms;
 use crate::spatial::{Geometry, Operation, Units};
 use regex::Regex;
 use std::ops::Bound;
@@ -57,6 +58,54 @@ pub enum Condition {
 }
 
 impl Condition {
+    /// All of some conditions. Neighbours of which one bounds a field from below and the other from above are one range: one value has to be
+    /// within both.
+    ///
+    /// * `conditions`: at least one.
+    pub(super) fn all_of(conditions: Vec<Condition>) -> Condition {
+        let mut all: Vec<Condition> = Vec::with_capacity(conditions.len());
+        for condition in conditions {
+            let both = all.last().and_then(|before| before.between(&condition));
+            if both.is_some() {
+                all.pop();
+            }
+            all.push(both.unwrap_or(condition));
+        }
+        match <[Condition; 1]>::try_from(all) {
+            Ok([condition]) => condition,
+            Err(all) => Condition::And(all),
+        }
+    }
+
+    /// The range of which this is the one end and another condition the other. `None`: they are no such ends.
+    fn between(&self, other: &Condition) -> Option<Condition> {
+        fn ends<'b, T>(one: [&'b Bound<T>; 2], other: [&'b Bound<T>; 2]) -> Option<[&'b Bound<T>; 2]> {
+            match (one, other) {
+                ([low, Bound::Unbounded], [Bound::Unbounded, high])
+                | ([Bound::Unbounded, high], [low, Bound::Unbounded]) => {
+                    let is_end = |bound: &Bound<T>| !matches!(bound, Bound::Unbounded);
+                    (is_end(low) && is_end(high)).then_some([low, high])
+                }
+                _ => None,
+            }
+        }
+        match (self, other) {
+            (Condition::Numbers(field, a, b), Condition::Numbers(of, c, d)) if field == of => {
+                let [low, high] = ends([a, b], [c, d])?;
+                Some(Condition::Numbers(field.clone(), *low, *high))
+            }
+            (Condition::Texts(field, a, b), Condition::Texts(of, c, d)) if field == of => {
+                let [low, high] = ends([a, b], [c, d])?;
+                let is_date = |bound: &Bound<String>| match bound {
+                    Bound::Included(text) | Bound::Excluded(text) => terms::time(text, field.analysis).is_some(),
+                    Bound::Unbounded => false,
+                };
+                (is_date(low) == is_date(high)).then(|| Condition::Texts(field.clone(), low.clone(), high.clone()))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether it orders what it finds by how well it fits, if nothing else is said.
     pub fn is_boosted(&self) -> bool {
         match self {

@@ -148,7 +148,7 @@ impl Planner<'_> {
                 _ => Err(Refused::Invalid("a value alone is no condition".to_owned())),
             },
             Expression::Field(path) => Err(Refused::Invalid(format!("'{}' alone is no condition", path.text()))),
-            Expression::And(operands) => Ok(Condition::And(self.conditions(operands, analysis)?)),
+            Expression::And(operands) => Ok(Condition::all_of(self.conditions(operands, analysis)?)),
             Expression::Or(operands) => Ok(Condition::Or(self.conditions(operands, analysis)?)),
             Expression::Not(operand) => Ok(Condition::Not(Box::new(self.condition(operand, analysis)?))),
             Expression::Compare(comparison) => self.comparison(comparison, analysis),

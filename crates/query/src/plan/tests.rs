@@ -165,6 +165,32 @@ fn told(condition: &Condition) -> String {
 }
 
 #[test]
+fn ends_of_a_range_beside_each_other_are_one_range() {
+    let check = |text: &str, condition: &str| check_index(&format!("from U where {text}"), &["A", "B"], condition, "");
+    check("A > 1 and A < 5 and B = 2", "and(A Excluded(Long(1)) Excluded(Long(5)), B any 2)");
+    check("B = 2 and A <= 5 and A >= 1", "and(B any 2, A Included(Long(1)) Included(Long(5)))");
+    check("A > 1 and B = 2 and A < 5", "and(A Excluded(Long(1)) Unbounded, B any 2, A Unbounded Excluded(Long(5)))");
+    check(
+        "A > 1 and A > 2 and B < 5",
+        "and(A Excluded(Long(1)) Unbounded, A Excluded(Long(2)) Unbounded, B Unbounded Excluded(Long(5)))",
+    );
+    check("A > 1 and A < 'x' and B = 2", "and(A Excluded(Long(1)) Unbounded, A Unbounded Excluded(\"x\"), B any 2)");
+    check(
+        "A > 1 and (A < 5 and B = 2)",
+        "and(A Excluded(Long(1)) Unbounded, and(A Unbounded Excluded(Long(5)), B any 2))",
+    );
+    check(
+        "B > '2020-01-01' and B < 'x' and A = 2",
+        r#"and(B Excluded("2020-01-01") Unbounded, B Unbounded Excluded("x"), A any 2)"#,
+    );
+    check(
+        "B > '2020-01-01' and B < '2021-01-01T00:00:00' and A = 2",
+        r#"and(B Excluded("2020-01-01") Excluded("2021-01-01T00:00:00"), A any 2)"#,
+    );
+    check_index("from U where A > 'a' and A < 'c'", &["A"], "A Excluded(\"a\") Excluded(\"c\")", "");
+}
+
+#[test]
 fn conditions_name_the_fields_that_an_index_needs() {
     check_index("from Users where Name = 'ANN'", &["Name"], "Name any 'ANN'", "");
     check_index(

@@ -163,7 +163,7 @@ impl Condition {
     pub fn random(random: &mut Random, depth: u64) -> Condition {
         let several = |random: &mut Random| (0..2 + random.below(2)).map(|_| Self::random(random, depth + 1)).collect();
         let path = *random.of(&PATHS);
-        match random.below(15 + depth * 6) {
+        match random.below(16 + depth * 6) {
             0 => Condition::And(several(random)),
             1 => Condition::Or(several(random)),
             2 => {
@@ -190,8 +190,20 @@ impl Condition {
                 Condition::Between { path, low: ends[0].clone(), high: ends[1].clone() }
             }
             10 | 11 => Self::range(random, path),
-            // Of one field: in arrays each may hold for another element.
+            // In arrays each may hold for another element, but for two ends beside each other.
             12 => Condition::And((0..2 + random.below(2)).map(|_| Self::range(random, path)).collect()),
+            13 => {
+                let path = *random.of(&["Tags", "Lines[].P"]);
+                let is_exact = random.chance(4);
+                let values: &[&str] =
+                    if random.chance(2) { &["-3", "0", "7", "10"] } else { &["1", "a b", "ann", "zo"] };
+                let mut end = |sign| {
+                    let text = (*random.of(values)).to_owned();
+                    let value = if text.parse::<i64>().is_ok() { Value::Number(text) } else { Value::String(text) };
+                    Condition::Compare { path, sign, value, is_exact }
+                };
+                Condition::And(vec![end(">="), end("<")])
+            }
             _ => {
                 let sign = *random.of(&["=", "=", "!="]);
                 Condition::Compare { path, sign, value: random_scalar(random), is_exact: random.chance(4) }
@@ -208,12 +220,44 @@ impl Condition {
         Condition::Compare { path, sign, value, is_exact: random.chance(4) }
     }
 
+    /// Two ends of a range beside each other ask for one value that is between them.
+    fn between<'c>(&'c self, other: &'c Condition) -> Option<(&'static str, impl Fn(&Value) -> bool + 'c)> {
+        let end = |condition: &'c Condition| match condition {
+            Condition::Compare { path, sign, value, is_exact }
+                if !sign.contains('=') || sign.len() == 2 && *sign != "!=" =>
+            {
+                let kind = (matches!(value, Value::Number(_)), moment(value).is_some());
+                Some(((*path, *is_exact, kind), sign.starts_with('<'), (*sign, value)))
+            }
+            _ => None,
+        };
+        let ((field, is_below, one), (of, is_other_below, other)) = (end(self)?, end(other)?);
+        let (path, is_exact, _) = field;
+        let is_in =
+            move |value: &Value| [one, other].iter().all(|(sign, sought)| is_in_range(value, sign, sought, is_exact));
+        (field == of && is_below != is_other_below).then_some((path, is_in))
+    }
+
     pub fn holds(&self, id: &str, document: &Value) -> bool {
         match self {
             Condition::True => true,
             Condition::IdIs(other) => other.to_lowercase() == id,
             Condition::IdStarts(prefix) => id.starts_with(&prefix.to_lowercase()),
-            Condition::And(all) => all.iter().all(|condition| condition.holds(id, document)),
+            Condition::And(all) => {
+                let mut left = all.as_slice();
+                while let [one, rest @ ..] = left {
+                    let both = rest.first().and_then(|other| one.between(other));
+                    left = rest.get(usize::from(both.is_some())..).unwrap_or_default();
+                    let holds = both.map_or_else(
+                        || one.holds(id, document),
+                        |(path, is_in)| values(document, path).iter().any(is_in),
+                    );
+                    if !holds {
+                        return false;
+                    }
+                }
+                true
+            }
             Condition::Or(any) => any.iter().any(|condition| condition.holds(id, document)),
             Condition::Without(one, other) => one.holds(id, document) && !other.holds(id, document),
             Condition::Exists(path) => !values(document, path).is_empty(),
