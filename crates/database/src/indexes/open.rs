@@ -9,7 +9,7 @@ use documents::{Date, Etag, LastEtags, Snapshot};
 use parking_lot::Mutex;
 use query::definition::{IndexDefinition, IndexSettings, IndexSource, MapIndex};
 use query::index::{IndexSnapshot, Progress};
-use query::indexing::{Failure, Indexer, is_behind, progress_of};
+use query::indexing::{Failure, Indexer, has_failed, is_behind, progress_of};
 
 use super::outputs::Outputs;
 use super::pool::Workplace;
@@ -71,6 +71,8 @@ struct State {
     last_indexed: Option<Date>,
     indexed_count: u64,
     failed_count: u64,
+    /// Whether documents of its source have no entry, although all that was written is in it.
+    lacks_documents: bool,
 }
 
 /// Somebody who waits until all up to an etag is in it.
@@ -81,7 +83,7 @@ struct Waiting {
     done: Box<dyn FnOnce() + Send>,
 }
 
-/// A document that an index could not take, or a group.
+/// A document that an index could not take, or not all of its fields, or a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexError {
     /// When.
@@ -397,10 +399,17 @@ impl Index {
         self.state.lock().was_complete
     }
 
-    /// Whether it neither failed nor is disabled, and whether it once had all that there was: by this each query chooses.
-    pub(super) fn standing(&self) -> (bool, bool) {
+    /// What counts when a query chooses among automatic indexes, first things first: whether it neither failed nor is disabled, once
+    /// had all that there was, and has all documents.
+    pub(super) fn standing(&self) -> (bool, bool, bool) {
         let state = self.state.lock();
-        (state.failure.is_none() && !state.settings.is_disabled, state.was_complete)
+        (state.failure.is_none() && !state.settings.is_disabled, state.was_complete, !state.lacks_documents)
+    }
+
+    /// Whether it takes all documents of its source: it did not fail, and none failed in it. Others may be built on it then.
+    pub(super) fn is_sound(&self) -> bool {
+        let state = self.state.lock();
+        state.failure.is_none() && !state.lacks_documents
     }
 
     /// Calls `done` once all that was written up to `etag` is in it, or it failed, or nothing is indexed for now; at once if that
@@ -472,7 +481,7 @@ impl Index {
             let mut state = self.state.lock();
             state.progress = step.progress;
             state.indexed_count += step.indexed;
-            state.failed_count += step.failures.iter().filter(|failure| failure.document.is_some()).count() as u64;
+            state.failed_count += step.failures.iter().filter(|failure| failure.is_of_document()).count() as u64;
             if step.indexed + step.removed > 0 {
                 state.last_indexed = Some(Date::now());
             }
@@ -480,6 +489,8 @@ impl Index {
             state.refuse_too_many_failures()?;
         }
         if step.is_done {
+            let lacks_documents = self.lacks_documents(documents)?;
+            self.state.lock().lacks_documents = lacks_documents;
             if self.outputs.is_none() {
                 self.is_current(last_etag);
             }
@@ -488,6 +499,20 @@ impl Index {
             self.state.lock().waiting.retain(|waiting| waiting.end > now);
         }
         Ok((step.indexed + step.removed > 0, step.is_done))
+    }
+
+    /// Whether documents of a snapshot, all of which it was given, have no entry in it. Of groups: whether one ever failed.
+    fn lacks_documents(&self, documents: &Snapshot<'_>) -> Result<bool> {
+        let Some(definition) = self.definition.as_automatic() else { return Ok(false) };
+        let index = self.store()?.read()?;
+        if !definition.group_by().is_empty() {
+            return Ok(has_failed(&index)?);
+        }
+        let count = match &definition.collection {
+            Some(name) => documents.collection(name)?.map_or(0, |collection| collection.document_count),
+            None => documents.statistics()?.document_count,
+        };
+        Ok(index.document_count() < count)
     }
 
     /// Nothing is indexed any more, and nobody waits for it: what was found to be damaged is built anew.
@@ -544,10 +569,13 @@ impl State {
 
     fn note_errors(&mut self, failures: Vec<Failure>) {
         let at = Date::now();
-        self.errors.extend(failures.into_iter().map(|Failure { document, message }| IndexError {
+        self.errors.extend(failures.into_iter().map(|Failure { document, field, message }| IndexError {
             at,
             document,
-            message,
+            message: match field {
+                Some(field) => format!("The field '{field}' was left out: {message}"),
+                None => message,
+            },
         }));
         let surplus = self.errors.len().saturating_sub(INDEX_ERRORS_KEPT_MAX);
         self.errors.drain(..surplus);

@@ -140,15 +140,15 @@ impl Indexes {
         self.open.load().iter().filter(is_of).cloned().collect()
     }
 
-    /// The index that answers what `needed` would: of those that cover it one that is complete, and of those the widest.
+    /// The index that answers what `needed` would: of those that cover it one that is complete, then one in which no document failed, and of
+    /// those the widest. One that failed answers only what asks for just its fields: others do not have to share that.
     pub fn covering(&self, needed: &AutomaticIndex) -> Option<Arc<Index>> {
         let open = self.open.load();
         let automatic = open.iter().filter_map(|index| Some((index, index.definition().as_automatic()?)));
-        let covering = automatic.filter(|(_, definition)| definition.covers(needed));
-        let widest = covering.max_by_key(|(index, definition)| {
-            let (is_kept, was_complete) = index.standing();
-            (is_kept, was_complete, definition.fields().len())
+        let covering = automatic.filter(|(index, definition)| {
+            definition.covers(needed) && (needed.covers(definition) || index.failure().is_none())
         });
+        let widest = covering.max_by_key(|(index, definition)| (index.standing(), definition.fields().len()));
         widest.map(|(index, _)| index.clone())
     }
 
@@ -163,6 +163,7 @@ impl Indexes {
                 Some(other) if !other.has_source_of(needed) => "Its documents are others".to_owned(),
                 Some(other) => match needed.fields().iter().find_map(|field| other.missing(field)) {
                     Some(missing) => format!("The following field is missing: {missing}"),
+                    None if index.failure().is_some() => "It failed".to_owned(),
                     None => "Wasn't the widest index matching this query".to_owned(),
                 },
             };
@@ -387,12 +388,20 @@ impl Indexes {
     }
 }
 
-/// What a new index for a query has: the fields of the widest one of its source besides.
+/// What a new index for a query has: the fields of the widest one of its source besides, of those in which nothing failed: what fails
+/// in one would fail in the new one.
 fn widened(open: &[Arc<Index>], needed: &AutomaticIndex) -> AutomaticIndex {
-    let automatic = open.iter().filter_map(|index| index.definition().as_automatic());
+    let sound = open.iter().filter(|index| index.is_sound());
+    let automatic = sound.filter_map(|index| index.definition().as_automatic());
     let same_source = automatic.filter(|definition| definition.has_source_of(needed));
     let widest = same_source.max_by_key(|definition| definition.fields().len());
-    widest.map_or_else(|| needed.clone(), |widest| needed.widened_by(widest))
+    let widened = widest.map(|widest| needed.widened_by(widest));
+    // One of these fields that failed is there, and keeps its name.
+    let is_free = |definition: &AutomaticIndex| {
+        let name = definition.name();
+        open.iter().all(|index| index.definition().name() != name)
+    };
+    widened.filter(is_free).unwrap_or_else(|| needed.clone())
 }
 
 /// Whether an index is what a definition asks for.

@@ -243,6 +243,10 @@ impl Indexes {
         if !self.open.load().iter().any(|index| Arc::ptr_eq(index, by)) {
             return Ok(());
         }
+        // One in which documents failed answers less than they do.
+        if !by.is_sound() {
+            return Ok(());
+        }
         self.open.load_full().iter().filter(is_superseded).try_for_each(|index| self.remove_open(index))
     }
 

@@ -50,6 +50,15 @@ pub(crate) struct EntryVector {
     pub stored: Vec<u8>,
 }
 
+/// How far an entry was filled.
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    bytes: usize,
+    terms: usize,
+    words: usize,
+    vectors: usize,
+}
+
 impl Entry {
     /// An entry without terms: nothing but "all entries" finds it.
     pub fn new() -> Entry {
@@ -168,6 +177,20 @@ impl Entry {
         let dimensions = u32::try_from(dimensions).unwrap_or(u32::MAX);
         self.vectors.push(EntryVector { field, hash, dimensions, options: *options, stored: stored.to_vec() });
         Ok(())
+    }
+
+    /// How far it was filled, to go back there.
+    pub(crate) fn mark(&self) -> Mark {
+        let Entry { bytes, terms, words, vectors, .. } = self;
+        Mark { bytes: bytes.len(), terms: terms.len(), words: words.len(), vectors: vectors.len() }
+    }
+
+    /// Forgets what was added since. Nothing was written of it meanwhile.
+    pub(crate) fn go_back_to(&mut self, mark: Mark) {
+        self.bytes.truncate(mark.bytes);
+        self.terms.truncate(mark.terms);
+        self.words.truncate(mark.words);
+        self.vectors.truncate(mark.vectors);
     }
 
     /// Its vectors.

@@ -1,6 +1,7 @@
 //! Entries of automatic indexes: each document is one, with the fields that the index has.
 
 use super::extract::{Found, Paths};
+use super::field_failures::FieldFailures;
 use super::indexer::{MakesEntries, Unmapped};
 use super::map_runner::Loading;
 use super::places::PlaceFields;
@@ -77,7 +78,13 @@ impl AutomaticEntries {
 }
 
 impl MakesEntries for AutomaticEntries {
-    fn entries_of(&mut self, index: &Index, document: &Document<'_>, _: Loading<'_>) -> Result<&mut [Entry], Unmapped> {
+    fn entries_of(
+        &mut self,
+        index: &Index,
+        document: &Document<'_>,
+        _: Loading<'_>,
+        failures: &mut FieldFailures,
+    ) -> Result<&mut [Entry], Unmapped> {
         let AutomaticEntries { body, metadata, kept, entry, lower, metadata_text, places, vectors } = self;
         entry.clear();
         let mut add = |field: usize, found: Found<'_>| {
@@ -89,8 +96,8 @@ impl MakesEntries for AutomaticEntries {
             write_metadata(document, metadata_text);
             metadata.visit(Raw::new(metadata_text), &mut add)?;
         }
-        places.add(document.body(), entry)?;
-        vectors.add(index, document.body(), entry)?;
+        places.add(document.body(), entry, failures)?;
+        vectors.add(index, document.body(), entry, failures)?;
         Ok(std::slice::from_mut(&mut self.entry))
     }
 }

@@ -207,13 +207,13 @@ impl GroupedEntries {
                     Ok(()) => self.put_outputs(group, &results, batch, failures),
                     Err(error @ (Error::TooLarge { .. } | Error::TooManyFields { .. })) => {
                         self.remove_results(group, batch)?;
-                        failures.push(Failure { document: None, message: error.to_string() });
+                        failures.push(Failure { document: None, field: None, message: error.to_string() });
                     }
                     Err(error) => return Err(error),
                 },
                 Outcome::Failed(message) => {
                     self.remove_results(group, batch)?;
-                    failures.push(Failure { document: None, message });
+                    failures.push(Failure { document: None, field: None, message });
                 }
             }
         }

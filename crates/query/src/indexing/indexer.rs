@@ -2,6 +2,7 @@
 
 use super::automatic::{self, AutomaticEntries};
 use super::automatic_groups::AutomaticGroups;
+use super::field_failures::{FieldFailure, FieldFailures};
 use super::grouped::{GroupedEntries, ResultField};
 use super::limits::{ASKING_AT_ONCE, BATCH_BYTES, BATCH_DOCUMENTS};
 use super::map_runner::Loading;
@@ -33,6 +34,8 @@ enum Makes {
 pub(super) trait MakesEntries {
     /// The entries of a document.
     ///
+    /// * `failures`: gets the fields that are left out.
+    ///
     /// # Errors
     ///
     /// [`Unmapped`]
@@ -41,6 +44,7 @@ pub(super) trait MakesEntries {
         index: &Index,
         document: &Document<'_>,
         loading: Loading<'_>,
+        failures: &mut FieldFailures,
     ) -> Result<&mut [Entry], Unmapped>;
 }
 
@@ -74,7 +78,7 @@ pub struct Step {
     pub removed: u64,
     /// How far the index is with each of its sources now.
     pub progress: Vec<Progress>,
-    /// Documents that could not be indexed, and have no entries now.
+    /// Documents that could not be indexed, and have no entries now, or not all of their fields.
     pub failures: Vec<Failure>,
     /// Whether nothing of the snapshot is left.
     pub is_done: bool,
@@ -85,8 +89,17 @@ pub struct Step {
 pub struct Failure {
     /// Its id. `None`: what is wrong is a group, whose results are missing now.
     pub document: Option<String>,
+    /// The field that its entry lacks. `None`: it has no entry.
+    pub field: Option<String>,
     /// Why.
     pub message: String,
+}
+
+impl Failure {
+    /// Whether nothing of a document could be indexed.
+    pub fn is_of_document(&self) -> bool {
+        self.document.is_some() && self.field.is_none()
+    }
 }
 
 impl Indexer {
@@ -150,7 +163,7 @@ impl Indexer {
         let mut progress = before.clone();
         let mut step = Step { is_done: true, ..Step::default() };
         let Indexer { sources, has_references, makes, batch_count_max } = self;
-        let mut asked = Vec::new();
+        let (mut asked, mut field_failures) = (Vec::new(), FieldFailures::default());
         let mut filling = Filling {
             makes,
             index,
@@ -158,6 +171,7 @@ impl Indexer {
             has_references: *has_references,
             batch_count_max: *batch_count_max,
             asked: &mut asked,
+            field_failures: &mut field_failures,
             batch: &mut *batch,
             step: &mut step,
         };
@@ -190,6 +204,9 @@ impl Indexer {
         drop(snapshot);
         if let Makes::Groups(groups) = &mut self.makes {
             groups.finish(index, batch, &mut step.failures)?;
+            if !step.failures.is_empty() {
+                batch.set_resume(FAILED, vec![1]);
+            }
         }
         if progress != before || !batch.resumes.is_empty() {
             for (source, progress) in self.sources.iter().zip(&progress) {
@@ -211,6 +228,18 @@ pub fn progress_of(index: &IndexSnapshot<'_>, sources: &[IndexSource]) -> Result
     sources.iter().map(|source| Ok(index.progress(&source.progress_name())?.unwrap_or_default())).collect()
 }
 
+/// What is kept under this name among the resumes, if documents or groups ever failed. No source has it.
+const FAILED: &str = "@failed";
+
+/// Whether documents or groups of an index of groups ever failed: what it counts may be too little.
+///
+/// # Errors
+///
+/// The index cannot be read.
+pub fn has_failed(index: &IndexSnapshot<'_>) -> Result<bool> {
+    Ok(index.resume(FAILED)?.is_some_and(|failed| !failed.is_empty()))
+}
+
 /// A batch that is being filled.
 struct Filling<'f> {
     makes: &'f mut Makes,
@@ -219,6 +248,8 @@ struct Filling<'f> {
     has_references: bool,
     batch_count_max: u64,
     asked: &'f mut Vec<Vec<u8>>,
+    /// Those of the document at hand.
+    field_failures: &'f mut FieldFailures,
     batch: &'f mut Batch,
     step: &'f mut Step,
 }
@@ -381,9 +412,15 @@ impl Filling<'_> {
             // One that cannot be indexed does not keep the others out.
             Err(Unmapped::Failed(message)) => {
                 self.remove(document.id())?;
-                self.step.failures.push(Failure { document: Some(document.id().to_owned()), message });
+                self.field_failures.drain().for_each(drop);
+                self.step.failures.push(Failure { document: Some(document.id().to_owned()), field: None, message });
             }
         }
+        self.step.failures.extend(self.field_failures.drain().map(|FieldFailure { field, message }| Failure {
+            document: Some(document.id().to_owned()),
+            field: Some(field),
+            message,
+        }));
         // What failed may work once it finds something else.
         let mut asked = std::mem::take(self.asked);
         self.set_references(document.id(), &mut asked);
@@ -402,9 +439,9 @@ impl Filling<'_> {
     fn put(&mut self, document: &Document<'_>) -> Result<(), Unmapped> {
         let loading = Loading { documents: self.documents, asked: &mut *self.asked };
         match self.makes {
-            Makes::Entries(entries) => {
-                Ok(self.batch.put(document.id(), entries.entries_of(self.index, document, loading)?)?)
-            }
+            Makes::Entries(entries) => Ok(self
+                .batch
+                .put(document.id(), entries.entries_of(self.index, document, loading, self.field_failures)?)?),
             Makes::Groups(groups) => groups.put(document, loading),
         }
     }

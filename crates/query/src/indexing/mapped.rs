@@ -1,6 +1,7 @@
 //! Entries of indexes that users define: what their maps make of a document.
 
 use super::extract::Found;
+use super::field_failures::FieldFailures;
 use super::indexer::{MakesEntries, Unmapped};
 use super::map_runner::{Loading, MapRunner};
 use super::places;
@@ -73,6 +74,7 @@ impl MakesEntries for MappedEntries {
         index: &Index,
         document: &Document<'_>,
         loading: Loading<'_>,
+        _: &mut FieldFailures,
     ) -> Result<&mut [Entry], Unmapped> {
         let MappedEntries { runner, fields, entries, stored, lower, json, dimensions } = self;
         dimensions.begin();

@@ -6,6 +6,7 @@ mod amount;
 pub(crate) mod automatic;
 mod automatic_groups;
 pub(crate) mod extract;
+mod field_failures;
 mod grouped;
 mod indexer;
 mod limits;
@@ -18,6 +19,6 @@ mod sample;
 pub(crate) mod terms;
 mod vectors;
 
-pub use indexer::{Failure, Indexer, Step, is_behind, progress_of};
+pub use indexer::{Failure, Indexer, Step, has_failed, is_behind, progress_of};
 pub use limits::{BATCH_BYTES, BATCH_DOCUMENTS};
 pub use sample::map_results;

@@ -1,9 +1,10 @@
 //! Terms and coordinates of shapes, and reading them from fields of documents.
 
 use super::extract::{Found, Paths};
+use super::field_failures::FieldFailures;
 use super::indexer::Unmapped;
 use crate::definition::{AutomaticIndex, Places};
-use crate::index::{Entry, FieldNumber, Index, Result, Term};
+use crate::index::{Entry, Error, FieldNumber, Index, Result, Term};
 use crate::spatial::{Geometry, SpatialOptions, geometry_of_text};
 use json::{Kind, Raw};
 
@@ -21,7 +22,7 @@ pub(super) fn add(entry: &mut Entry, field: FieldNumber, options: &SpatialOption
 pub(super) struct PlaceFields {
     paths: Paths,
     /// For each where it is kept, and the numbers of its paths.
-    fields: Vec<(FieldNumber, Coordinates)>,
+    fields: Vec<(String, FieldNumber, Coordinates)>,
     /// What a document has at each path.
     values: Vec<PathValue>,
 }
@@ -38,6 +39,8 @@ struct PathValue {
     is_text: bool,
     geometries: Vec<Geometry>,
     number: Option<f64>,
+    /// Why something there is no place.
+    failure: Option<String>,
 }
 
 impl PlaceFields {
@@ -50,7 +53,7 @@ impl PlaceFields {
                 }
                 Places::Wkt(path) => Coordinates::Wkt(made.path(path, true)),
             };
-            made.fields.push((index.field(name)?, coordinates));
+            made.fields.push((name.to_owned(), index.field(name)?, coordinates));
         }
         Ok(made)
     }
@@ -58,64 +61,80 @@ impl PlaceFields {
     fn path(&mut self, path: &str, is_text: bool) -> usize {
         let number = self.values.len();
         self.paths.add(path, number);
-        self.values.push(PathValue { is_text, geometries: Vec::new(), number: None });
+        self.values.push(PathValue { is_text, geometries: Vec::new(), number: None, failure: None });
         number
     }
 
-    /// Adds the places of a document.
+    /// Adds the places of a document. A field of which something is no place has none, and is told of.
     ///
     /// # Errors
     ///
-    /// [`Unmapped`] if what is there is no place.
-    pub fn add(&mut self, document: Raw<'_>, entry: &mut Entry) -> Result<(), Unmapped> {
+    /// Those of the index.
+    pub fn add(&mut self, document: Raw<'_>, entry: &mut Entry, failures: &mut FieldFailures) -> Result<()> {
         let PlaceFields { paths, fields, values } = self;
         if fields.is_empty() {
             return Ok(());
         }
         values.iter_mut().for_each(PathValue::clear);
         paths.visit(document, &mut |path, found| {
-            let Some(value) = values.get_mut(path) else { return Ok(()) };
-            if value.is_text { value.read_text(&found) } else { value.read_number(&found) }
-        })?;
-        let options = SpatialOptions::default();
-        for (field, coordinates) in fields {
-            match coordinates {
-                Coordinates::Point { latitude, longitude } => {
-                    let number = |path: &usize| values.get(*path).and_then(|value| value.number);
-                    if let (Some(latitude), Some(longitude)) = (number(latitude), number(longitude)) {
-                        add(entry, *field, &options, Geometry::point(longitude, latitude))?;
-                    }
-                }
-                Coordinates::Wkt(path) => {
-                    for geometry in values.get(*path).into_iter().flat_map(|value| &value.geometries) {
-                        add(entry, *field, &options, geometry.clone())?;
-                    }
-                }
+            if let Some(value) = values.get_mut(path) {
+                let read = if value.is_text { value.read_text(&found) } else { value.read_number(&found) };
+                value.failure = std::mem::take(&mut value.failure).or(read.err());
             }
+            Ok::<(), Error>(())
+        })?;
+        for (name, field, coordinates) in fields {
+            failures.attempt(name, entry, |entry| add_place(entry, *field, coordinates, values))?;
         }
         Ok(())
     }
+}
+
+fn add_place(
+    entry: &mut Entry,
+    field: FieldNumber,
+    coordinates: &Coordinates,
+    values: &[PathValue],
+) -> Result<(), Unmapped> {
+    let value = |path: &usize| match values.get(*path) {
+        Some(PathValue { failure: Some(failure), .. }) => Err(Unmapped::Failed(failure.clone())),
+        value => Ok(value),
+    };
+    let options = SpatialOptions::default();
+    match coordinates {
+        Coordinates::Point { latitude, longitude } => {
+            let number = |path| Ok::<_, Unmapped>(value(path)?.and_then(|value| value.number));
+            if let (Some(latitude), Some(longitude)) = (number(latitude)?, number(longitude)?) {
+                add(entry, field, &options, Geometry::point(longitude, latitude))?;
+            }
+        }
+        Coordinates::Wkt(path) => {
+            for geometry in value(path)?.into_iter().flat_map(|value| &value.geometries) {
+                add(entry, field, &options, geometry.clone())?;
+            }
+        }
+    }
+    Ok(())
 }
 
 impl PathValue {
     fn clear(&mut self) {
         self.geometries.clear();
         self.number = None;
+        self.failure = None;
     }
 
-    fn read_text(&mut self, found: &Found<'_>) -> Result<(), Unmapped> {
+    fn read_text(&mut self, found: &Found<'_>) -> Result<(), String> {
         let Found::Value(value) = found else { return Ok(()) };
         match value.as_str() {
-            Some(text) => {
-                self.geometries.push(geometry_of_text(&text).map_err(|error| Unmapped::Failed(error.to_string()))?)
-            }
+            Some(text) => self.geometries.push(geometry_of_text(&text).map_err(|error| error.to_string())?),
             None if value.kind() == Kind::Null => {}
-            None => return Err(Unmapped::Failed("Well-known text has to be a text".to_owned())),
+            None => return Err("Well-known text has to be a text".to_owned()),
         }
         Ok(())
     }
 
-    fn read_number(&mut self, found: &Found<'_>) -> Result<(), Unmapped> {
+    fn read_number(&mut self, found: &Found<'_>) -> Result<(), String> {
         let Found::Value(value) = found else { return Ok(()) };
         let number = match value.kind() {
             Kind::Null => return Ok(()),
@@ -123,11 +142,10 @@ impl PathValue {
             Kind::String => value.as_str().and_then(|text| text.trim().parse().ok()),
             Kind::Bool | Kind::Array | Kind::Object => None,
         };
-        let number = number.filter(|number: &f64| number.is_finite());
-        let number = number.ok_or_else(|| Unmapped::Failed("A coordinate has to be a number".to_owned()))?;
+        let number = number.filter(|number: &f64| number.is_finite()).ok_or("A coordinate has to be a number")?;
         match self.number.replace(number) {
             None => Ok(()),
-            Some(_) => Err(Unmapped::Failed("A place has one latitude and one longitude, and not several".to_owned())),
+            Some(_) => Err("A place has one latitude and one longitude, and not several".to_owned()),
         }
     }
 }

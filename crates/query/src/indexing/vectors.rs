@@ -1,6 +1,6 @@
 //! Reading vectors from fields of documents into entries.
 
-use super::indexer::Unmapped;
+use super::field_failures::FieldFailures;
 use crate::definition::{AutomaticIndex, VectorField};
 use crate::index::{Entry, FieldNumber, Index, Result};
 use crate::vector::{self, VectorError, VectorOptions};
@@ -19,6 +19,11 @@ impl Dimensions {
     /// A document begins.
     pub fn begin(&mut self) {
         self.of_document.clear();
+    }
+
+    /// A field of the document is not indexed.
+    pub fn forget(&mut self, field: FieldNumber) {
+        self.of_document.retain(|(other, _)| *other != field);
     }
 
     /// The document is indexed: what it says holds for those that follow.
@@ -73,7 +78,7 @@ impl Dimensions {
 
 /// The fields of an automatic index that keep vectors.
 pub(super) struct VectorFields {
-    fields: Vec<(FieldNumber, Vec<String>, VectorOptions)>,
+    fields: Vec<(String, FieldNumber, Vec<String>, VectorOptions)>,
     dimensions: Dimensions,
 }
 
@@ -81,22 +86,37 @@ impl VectorFields {
     pub fn new(definition: &AutomaticIndex, index: &Index) -> Result<VectorFields> {
         let of_field = |(name, VectorField { path, options }): (&str, VectorField<'_>)| {
             let steps = path.split('.').map(|step| step.trim_end_matches("[]").to_owned());
-            Ok((index.field(name)?, steps.filter(|step| !step.is_empty()).collect(), options))
+            let number = index.field(name)?;
+            Ok((name.to_owned(), number, steps.filter(|step| !step.is_empty()).collect(), options))
         };
         let fields = definition.vectors().map(of_field).collect::<Result<_>>()?;
         Ok(VectorFields { fields, dimensions: Dimensions::default() })
     }
 
-    /// Adds the vectors of a document.
+    /// Adds the vectors of a document. A field of which something is no vector has none, and is told of.
     ///
     /// # Errors
     ///
-    /// [`Unmapped`] if what is there is no vector.
-    pub fn add(&mut self, index: &Index, document: Raw<'_>, entry: &mut Entry) -> Result<(), Unmapped> {
+    /// Those of the index.
+    pub fn add(
+        &mut self,
+        index: &Index,
+        document: Raw<'_>,
+        entry: &mut Entry,
+        failures: &mut FieldFailures,
+    ) -> Result<()> {
         let VectorFields { fields, dimensions } = self;
         dimensions.begin();
-        for (field, steps, options) in fields {
-            each_value(document, steps, &mut |value| dimensions.add(index, entry, *field, options, value))?;
+        for (name, field, steps, options) in fields {
+            let mut is_added = false;
+            failures.attempt(name, entry, |entry| {
+                each_value(document, steps, &mut |value| dimensions.add(index, entry, *field, options, value))?;
+                is_added = true;
+                Ok(())
+            })?;
+            if !is_added {
+                dimensions.forget(*field);
+            }
         }
         dimensions.end();
         Ok(())

@@ -13,6 +13,7 @@ mod docs;
 mod explain;
 mod explanations;
 mod facets;
+mod failing_fields;
 mod filters;
 mod fixed_limits;
 mod highlights;
