@@ -221,5 +221,5 @@ fn a_field_of_dates_alone_is_sorted_by_time() {
     assert_eq!(sorted("from Us where Name > '2020-01-01T00:00:00.6' order by Name desc limit 2"), "us/4 us/3");
     put("us/5", "2020 or so");
     catch_up(&index, &mut indexer, &store);
-    assert_eq!(sorted("from Us order by Name"), "us/5 us/1 us/2 us/4 us/3", "by the texts");
+    assert_eq!(sorted("from Us order by Name"), "us/5 us/1 us/2 us/3 us/4", "by the texts of the dates");
 }

@@ -1,6 +1,7 @@
 //! Writing projected values of a result.
 
 use crate::index::IndexEntry;
+use crate::mapping::rewritten;
 use crate::plan::{Projected, ProjectedColumn, Projection, Step};
 use documents::Document;
 use json::{Kind, Raw};
@@ -101,8 +102,19 @@ impl Projection {
         Ok(())
     }
 
-    /// Appends the value of a field. False: there is none.
+    /// Appends the value of a field. False: there is none. A date is written with all its digits, so that equal ones are one text, which
+    /// `distinct` compares.
     fn write_field(&self, field: &str, steps: &[Step], row: &Row<'_>, out: &mut Vec<u8>) -> bool {
+        let start = out.len();
+        let is_there = self.write_value(field, steps, row, out);
+        if let Some(date) = out.get(start..).filter(|_| is_there).and_then(|value| rewritten(Raw::new(value))) {
+            out.truncate(start);
+            out.extend_from_slice(&date);
+        }
+        is_there
+    }
+
+    fn write_value(&self, field: &str, steps: &[Step], row: &Row<'_>, out: &mut Vec<u8>) -> bool {
         let stored = row.entry.and_then(|entry| entry.stored());
         if let Some(stored) = stored.filter(|_| self.behavior.asks_index() || row.document.is_none()) {
             if let Some(value) = stored.get(field) {

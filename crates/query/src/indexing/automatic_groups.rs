@@ -11,6 +11,7 @@ use super::reduce_tree::Reduces;
 use crate::definition::{AutomaticIndex, COUNT};
 use crate::execute::write_path;
 use crate::index::GroupKey;
+use crate::mapping::rewritten;
 use crate::plan::Step;
 use documents::Document;
 use json::{Kind, Raw, Writer};
@@ -158,6 +159,9 @@ impl Groups for AutomaticGroups {
             json.open_object();
             for (path, values) in keys.iter().zip(&key_values) {
                 let key = values.at(row);
+                // However a date is spelled, it is one group.
+                let date = key.and_then(rewritten);
+                let key = date.as_deref().map(Raw::new).or(key);
                 identify(key, identity);
                 json.name(&path.name).raw(key.map_or(b"null", |key| key.bytes()));
             }

@@ -1,7 +1,7 @@
 //! What a value of a document is found by.
 //!
 //! * null is a term of its own; `true` and `false` are texts; a text is lower-cased, or as it is where it is exact.
-//! * A text that is a date, in one of the ways to write it, is when that is, too.
+//! * A text that is a date, in one of the ways to write it, is when that is, and a text that all these ways have in common.
 //! * A number is its text, without zeros that end a fraction, and the number.
 //! * An object is its JSON.
 
@@ -42,6 +42,11 @@ pub(crate) fn add(
 fn add_text(entry: &mut Entry, field: FieldNumber, analysis: Analysis, text: &str, lower: &mut Vec<u8>) -> Result<()> {
     if let Some(ticks) = time(text, analysis) {
         entry.add(field, Term::Time(ticks))?;
+    }
+    if !matches!(analysis, Analysis::Words(_))
+        && let Some(added) = DateTime::with_term_of(text, |date| entry.add(field, Term::Text(date)))
+    {
+        return added;
     }
     match analysis {
         Analysis::Exact => entry.add(field, Term::Text(text)),

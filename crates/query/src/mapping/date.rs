@@ -3,7 +3,9 @@
 //! Days are turned into years, months and days by the algorithms of Howard Hinnant, "chrono-Compatible Low-Level Date
 //! Algorithms" (2013), for the proleptic Gregorian calendar.
 
+use super::display::date_text;
 use super::error::{MapError, Result};
+use json::{Kind, Raw};
 
 pub(crate) const TICKS_PER_MILLISECOND: i64 = 10_000;
 pub(crate) const TICKS_PER_SECOND: i64 = 10_000_000;
@@ -72,30 +74,7 @@ impl DateTime {
     /// Reads `2024-01-02T03:04:05`, with up to seven digits of the second and with nothing, `Z` or an offset `+02:00` at its
     /// end. This is the form that strings of documents are dates by.
     pub(crate) fn parse(text: &str) -> Option<DateTime> {
-        let bytes = text.as_bytes();
-        // All lengths and the two marks first: nearly every text that is no date fails here.
-        if !(19..=33).contains(&bytes.len()) || bytes[4] != b'-' || bytes[10] != b'T' {
-            return None;
-        }
-        let date = DateTime::of_day(number(bytes, 0, 4)?, number(bytes, 5, 7)?, number(bytes, 8, 10)?)?;
-        let (hour, minute, second) = (number(bytes, 11, 13)?, number(bytes, 14, 16)?, number(bytes, 17, 19)?);
-        if bytes[7] != b'-' || bytes[13] != b':' || bytes[16] != b':' || hour > 23 || minute > 59 || second > 59 {
-            return None;
-        }
-        let (fraction, rest) = fraction(&bytes[19..])?;
-        let ticks =
-            date.ticks + hour * TICKS_PER_HOUR + minute * TICKS_PER_MINUTE + second * TICKS_PER_SECOND + fraction;
-        match rest {
-            [] => DateTime::new(ticks, DateKind::Unspecified).ok(),
-            [b'Z'] => DateTime::new(ticks, DateKind::Utc).ok(),
-            [sign @ (b'+' | b'-'), ..] if rest.len() == 6 && rest[3] == b':' => {
-                let (hours, minutes) = (number(rest, 1, 3)?, number(rest, 4, 6)?);
-                let offset = hours * TICKS_PER_HOUR + minutes * TICKS_PER_MINUTE;
-                let ticks = if *sign == b'+' { ticks - offset } else { ticks + offset };
-                DateTime::new(ticks, DateKind::Utc).ok()
-            }
-            _ => None,
-        }
+        Written::of(text)?.date()
     }
 
     /// The ticks of a text that queries compare as a date: what [`Self::parse`] reads, or a day alone, which is its midnight.
@@ -112,6 +91,29 @@ impl DateTime {
             _ => DateTime::parse(text),
         };
         date.and_then(|date| u64::try_from(date.ticks).ok())
+    }
+
+    /// Calls `each` with the one text that a date has as a term, whatever its spelling: seven digits of the second, and `Z` if it says
+    /// which clock it is of. `None`: the text is no date, or a day alone.
+    #[inline]
+    pub(crate) fn with_term_of<R>(text: &str, each: impl FnOnce(&str) -> R) -> Option<R> {
+        if text.as_bytes().get(4) != Some(&b'-') {
+            return None;
+        }
+        let date = DateTime::parse(text)?;
+        let written = documents::Date::from_ticks(date.ticks.unsigned_abs()).text();
+        let written = written.get(..written.len() - usize::from(date.kind == DateKind::Unspecified))?;
+        std::str::from_utf8(written).ok().map(each)
+    }
+
+    /// A date of a document as the reference gives it out, and groups by it: with seven digits of the second, on its own clock. `None`: the text
+    /// is written so already, or is no date.
+    pub(crate) fn with_all_digits(text: &str) -> Option<String> {
+        let written = Written::of(text)?;
+        written.date()?;
+        let date = DateTime::new(written.ticks, DateKind::Unspecified).ok()?;
+        let whole = date_text(date) + written.zone;
+        (whole != text).then_some(whole)
     }
 
     /// Reads what [`Self::parse`] reads, a blank instead of `T`, and a day alone: for where a date is asked for.
@@ -173,6 +175,48 @@ impl DateTime {
     }
 }
 
+/// A date as a text has it.
+struct Written<'t> {
+    /// On its own clock.
+    ticks: i64,
+    /// Which clock that is: nothing, `Z` or `+02:00`.
+    zone: &'t str,
+}
+
+impl Written<'_> {
+    fn of(text: &str) -> Option<Written<'_>> {
+        let bytes = text.as_bytes();
+        // All lengths and the two marks first: nearly every text that is no date fails here.
+        if !(19..=33).contains(&bytes.len()) || bytes[4] != b'-' || bytes[10] != b'T' {
+            return None;
+        }
+        let date = DateTime::of_day(number(bytes, 0, 4)?, number(bytes, 5, 7)?, number(bytes, 8, 10)?)?;
+        let (hour, minute, second) = (number(bytes, 11, 13)?, number(bytes, 14, 16)?, number(bytes, 17, 19)?);
+        let (fraction, rest) = fraction(&bytes[19..])?;
+        // Midnight may be the end of a day.
+        let is_time = hour < 24 || (hour == 24 && minute == 0 && second == 0 && fraction == 0);
+        if bytes[7] != b'-' || bytes[13] != b':' || bytes[16] != b':' || !is_time || minute > 59 || second > 59 {
+            return None;
+        }
+        let time = hour * TICKS_PER_HOUR + minute * TICKS_PER_MINUTE + second * TICKS_PER_SECOND + fraction;
+        Some(Written { ticks: date.ticks + time, zone: text.get(text.len() - rest.len()..)? })
+    }
+
+    fn date(&self) -> Option<DateTime> {
+        match self.zone.as_bytes() {
+            [] => DateTime::new(self.ticks, DateKind::Unspecified).ok(),
+            [b'Z'] => DateTime::new(self.ticks, DateKind::Utc).ok(),
+            zone @ [sign @ (b'+' | b'-'), _, _, b':', _, _] => {
+                let (hours, minutes) = (number(zone, 1, 3)?, number(zone, 4, 6)?);
+                let offset = hours * TICKS_PER_HOUR + minutes * TICKS_PER_MINUTE;
+                let ticks = if *sign == b'+' { self.ticks - offset } else { self.ticks + offset };
+                DateTime::new(ticks, DateKind::Utc).ok()
+            }
+            _ => None,
+        }
+    }
+}
+
 impl TimeSpan {
     /// Reads `[-][days.]hours:minutes[:seconds[.fraction]]`.
     pub(crate) fn parse(text: &str) -> Option<TimeSpan> {
@@ -219,6 +263,17 @@ pub(crate) fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
+/// The JSON of a value of a document that is a date, if it is to be written otherwise: [`DateTime::with_all_digits`].
+pub(crate) fn rewritten(value: Raw<'_>) -> Option<Vec<u8>> {
+    // With its quotes.
+    if value.kind() != Kind::String || !(21..=35).contains(&value.bytes().len()) {
+        return None;
+    }
+    let whole = DateTime::with_all_digits(&value.as_str()?)?;
+    // What dates are written in needs no escape.
+    Some(format!("\"{whole}\"").into_bytes())
+}
+
 fn number(bytes: &[u8], from: usize, to: usize) -> Option<i64> {
     let digits = bytes.get(from..to)?;
     digits.iter().try_fold(0, |number, byte| byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0')))
@@ -260,6 +315,28 @@ mod tests {
             assert_eq!(of(text), None, "{text}");
         }
         assert_eq!(DateTime::parse_lenient("2024-01-02").map(|date| date.civil().day), Some(2));
+    }
+
+    /// As the reference writes them.
+    #[test]
+    fn a_date_has_one_text_as_a_term_and_one_on_its_clock() {
+        let term = |text| DateTime::with_term_of(text, str::to_owned);
+        for (written, as_term, on_its_clock) in [
+            ("2020-01-01T00:00:00", "2020-01-01T00:00:00.0000000", "2020-01-01T00:00:00.0000000"),
+            ("2020-01-01T00:00:00.5", "2020-01-01T00:00:00.5000000", "2020-01-01T00:00:00.5000000"),
+            ("2020-01-01T00:00:00Z", "2020-01-01T00:00:00.0000000Z", "2020-01-01T00:00:00.0000000Z"),
+            ("2020-01-01T02:00:00+02:00", "2020-01-01T00:00:00.0000000Z", "2020-01-01T02:00:00.0000000+02:00"),
+            ("2020-01-01T24:00:00", "2020-01-02T00:00:00.0000000", "2020-01-02T00:00:00.0000000"),
+        ] {
+            assert_eq!(term(written).as_deref(), Some(as_term));
+            assert_eq!(DateTime::with_all_digits(written).as_deref(), Some(on_its_clock));
+            assert_eq!(DateTime::with_all_digits(on_its_clock), None, "it is written so already");
+        }
+        for other in ["2020-01-01", "2020-01-01t00:00:00", "2020-01-01T00:00", "2020-01-01T24:00:01", "20:00:00"] {
+            assert_eq!((term(other), DateTime::with_all_digits(other)), (None, None), "{other}");
+        }
+        assert_eq!(rewritten(Raw::new(br#""2020-01-01T00:00:00""#)).unwrap(), br#""2020-01-01T00:00:00.0000000""#);
+        assert_eq!(rewritten(Raw::new(br#"["2020-01-01T00:00:00"]"#)), None);
     }
 
     #[test]

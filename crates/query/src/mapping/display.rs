@@ -76,7 +76,7 @@ impl Value<'_> {
     }
 
     /// Writes the value as JSON. What comes from documents keeps its text; a date is a text with seven digits of the
-    /// second; a double that JSON has not is a text; a dynamic field is an object of name and value.
+    /// second, wherever it comes from; a double that JSON has not is a text; a dynamic field is an object of name and value.
     pub fn write_json(&self, json: &mut Writer<'_>) {
         match self {
             Value::Missing | Value::Null => drop(json.null()),
@@ -88,7 +88,7 @@ impl Value<'_> {
             Value::Text(text) => drop(json.string(text)),
             Value::Date(date) => drop(json.string(&date_text(*date))),
             Value::Span(span) => drop(json.string(&span_text(*span))),
-            Value::Json(raw) => drop(json.raw(raw.bytes())),
+            Value::Json(raw) => drop(json.raw(super::date::rewritten(*raw).as_deref().unwrap_or(raw.bytes()))),
             Value::Array(values) => write_array(values, json),
             Value::Group(group) => write_array(&group.elements, json),
             Value::Object(object) => drop(json.object(|json| {

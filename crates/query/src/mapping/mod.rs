@@ -33,6 +33,7 @@ mod source;
 mod special;
 mod value;
 
+pub(crate) use date::rewritten;
 pub use date::{DateKind, DateTime, TimeSpan};
 pub use error::{CompileError, MapError};
 pub(crate) use evaluate::text_of;

@@ -11,13 +11,13 @@ pub const PATHS: [&str; 6] = ["Name", "Age", "Tags", "Address.City", "Lines[].P"
 
 const TEXTS: [&str; 13] =
     ["ann", "Ann", "BOB", "a b", "", "10", "1.5", "Zoë", DATES[0].0, DATES[1].0, DATES[2].0, DATES[3].0, DATES[4].0];
-/// Dates, and which comes after which.
-const DATES: [(&str, u8); 5] = [
-    ("2020-01-01", 0),
-    ("2020-01-01T00:00:00.0000000", 0),
-    ("2020-01-01T02:00:00+02:00", 0),
-    ("2020-01-01T00:00:00.5Z", 1),
-    ("2020-06-01T10:00:00", 2),
+/// Dates, which comes after which, and the text by which each is found.
+const DATES: [(&str, u8, &str); 5] = [
+    ("2020-01-01", 0, "2020-01-01"),
+    ("2020-01-01T00:00:00.0000000", 0, "2020-01-01T00:00:00.0000000"),
+    ("2020-01-01T02:00:00+02:00", 0, "2020-01-01T00:00:00.0000000Z"),
+    ("2020-01-01T00:00:00.5Z", 1, "2020-01-01T00:00:00.5000000Z"),
+    ("2020-06-01T10:00:00", 2, "2020-06-01T10:00:00.0000000"),
 ];
 const NUMBERS: [&str; 9] = ["10", "10.0", "1.5", "1.50", "-3", "9007199254740993", "0", "1e2", "7"];
 
@@ -99,7 +99,7 @@ fn compare_numbers(one: &str, other: &str) -> Ordering {
 /// When a text is.
 fn moment(value: &Value) -> Option<u8> {
     let Value::String(text) = value else { return None };
-    DATES.iter().find(|(date, _)| date == text).map(|(_, moment)| *moment)
+    DATES.iter().find(|(date, ..)| date == text).map(|(_, moment, _)| *moment)
 }
 
 /// The text by which a value is found.
@@ -112,8 +112,11 @@ fn text_of(value: &Value, is_exact: bool) -> Option<String> {
             "1.50" => "1.5".to_owned(),
             text => text.to_owned(),
         }),
-        Value::String(text) if is_exact => Some(text.clone()),
-        Value::String(text) => Some(text.to_lowercase()),
+        Value::String(text) => Some(match DATES.iter().find(|(date, ..)| date == text) {
+            Some((.., term)) => (*term).to_owned(),
+            None if is_exact => text.clone(),
+            None => text.to_lowercase(),
+        }),
     }
 }
 
@@ -308,6 +311,12 @@ fn is_in_plain_range(value: &Value, sign: &str, sought: &Value, is_exact: bool) 
     let order = match (value, sought) {
         (Value::Number(value), Value::Number(sought)) => compare_numbers(value, sought),
         (_, Value::Number(_)) => return false,
+        // A date beside another text, as the other end of a range, is a text like any other.
+        (value, Value::String(sought)) => match text_of(value, is_exact) {
+            Some(value) if is_exact => value.as_str().cmp(sought),
+            Some(value) => value.cmp(&sought.to_lowercase()),
+            None => return false,
+        },
         (value, sought) => match (text_of(value, is_exact), text_of(sought, is_exact)) {
             (Some(value), Some(sought)) => value.cmp(&sought),
             _ => return false,
