@@ -115,3 +115,6 @@ pub(crate) const OUTPUTS_SWEPT_AT_ONCE: usize = 1024;
 pub(crate) const FAILURES_ONE_IN: u64 = 7;
 /// See [`FAILURES_ONE_IN`].
 pub(crate) const FAILURES_JUDGED_FROM: u64 = 100;
+
+/// So many who wait for an index are looked through for those who gave up; from then on always when there are twice as many as were left.
+pub const WAITING_PURGED_FROM: usize = 64;

@@ -394,6 +394,34 @@ fn indexes_are_stopped_started_disabled_and_enabled() {
     assert_eq!(ages.settings(), IndexSettings::default());
 }
 
+/// Nobody waits for an index that cannot move, and who gave up waiting for one that can is forgotten.
+#[test]
+fn who_waits_in_vain_is_told_or_forgotten() {
+    let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
+    let database = databases.find_or_create("x").unwrap();
+    let indexes = database.indexes();
+    let index = indexes.covering_or_new(&by(&["Name"])).unwrap();
+    let told = Arc::new(());
+    let wait_for_ever = |wait: Duration| {
+        let held = told.clone();
+        index.when_indexed(u64::MAX, wait, move || drop(held));
+        Arc::strong_count(&told) - 1
+    };
+    wait(&database, &index);
+    assert_eq!(wait_for_ever(Duration::from_secs(3600)), 1);
+    // None of these waits any longer, and the index has nothing to do.
+    let kept = (0..10_000).map(|_| wait_for_ever(Duration::ZERO)).max();
+    assert!(kept < Some(200), "{kept:?}");
+    indexes.pause(&index, true);
+    assert_eq!(Arc::strong_count(&told), 1, "all are told when it is stopped");
+    assert_eq!(wait_for_ever(Duration::from_secs(3600)), 0);
+    indexes.pause(&index, false);
+    assert_eq!(wait_for_ever(Duration::from_secs(3600)), 1);
+    indexes.change(&index, |settings| settings.is_disabled = true).unwrap();
+    assert_eq!(Arc::strong_count(&told), 1, "all are told when it is disabled");
+    assert_eq!(wait_for_ever(Duration::from_secs(3600)), 0);
+}
+
 /// An automatic index that is disabled answers only if no other does.
 #[test]
 fn a_disabled_automatic_index_is_the_last_choice() {

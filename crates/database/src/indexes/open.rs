@@ -14,7 +14,7 @@ use query::indexing::{Failure, Indexer, has_failed, is_behind, progress_of};
 use super::outputs::Outputs;
 use super::pool::Workplace;
 use super::stored::StoredIndex;
-use crate::limits::{FAILURES_JUDGED_FROM, FAILURES_ONE_IN, INDEX_ERRORS_KEPT_MAX};
+use crate::limits::{FAILURES_JUDGED_FROM, FAILURES_ONE_IN, INDEX_ERRORS_KEPT_MAX, WAITING_PURGED_FROM};
 use crate::{Error, Result, folders};
 
 /// What the name of a replacement begins with.
@@ -60,6 +60,8 @@ struct State {
     /// Whether it once had all that there was.
     was_complete: bool,
     waiting: Vec<Waiting>,
+    /// When there are so many of them, those who gave up go.
+    waiting_purged_at: usize,
     /// Whether nothing is indexed for now, because the database is closed.
     is_resting: bool,
     /// Whether nothing is indexed until somebody starts it, or the server.
@@ -254,12 +256,16 @@ impl Index {
     }
 
     pub(super) fn set_settings(&self, settings: IndexSettings) {
-        self.state.lock().settings = settings;
+        let mut state = self.state.lock();
+        state.settings = settings;
+        wake_if_stopped(state);
     }
 
     /// Stops it, or lets it go on; until the server starts anew.
     pub(super) fn pause(&self, is_paused: bool) {
-        self.state.lock().is_paused = is_paused;
+        let mut state = self.state.lock();
+        state.is_paused = is_paused;
+        wake_if_stopped(state);
     }
 
     pub(super) fn is_paused(&self) -> bool {
@@ -412,17 +418,22 @@ impl Index {
         state.failure.is_none() && !state.lacks_documents
     }
 
-    /// Calls `done` once all that was written up to `etag` is in it, or it failed, or nothing is indexed for now; at once if that
-    /// is so already. After `wait` nobody waits any more, and `done` may be dropped.
+    /// Calls `done` once all that was written up to `etag` is in it, or it failed, or nothing is indexed for now, as in one that was stopped
+    /// or disabled; at once if that is so already. After `wait` nobody waits any more, and `done` is dropped before as many others wait again.
     pub fn when_indexed(&self, etag: Etag, wait: Duration, done: impl FnOnce() + Send + 'static) {
         let mut state = self.state.lock();
-        let is_over = state.failure.is_some() || state.is_resting || self.is_removed.load(Relaxed);
+        let is_over = !state.is_running() || state.is_resting || self.is_removed.load(Relaxed);
         if state.indexed_to >= etag || is_over {
             drop(state);
             return done();
         }
         let now = Instant::now();
         let end = now.checked_add(wait).unwrap_or(now);
+        if state.waiting.len() >= state.waiting_purged_at {
+            state.waiting.retain(|waiting| waiting.end > now);
+            // As many may come before the next look, so that each costs the same on the average.
+            state.waiting_purged_at = (state.waiting.len() * 2).max(WAITING_PURGED_FROM);
+        }
         state.waiting.push(Waiting { etag, end, done: Box::new(done) });
     }
 
@@ -560,7 +571,18 @@ fn wake(mut state: parking_lot::MutexGuard<'_, State>, has_come: impl Fn(Etag) -
     called.into_iter().for_each(|waiting| (waiting.done)());
 }
 
+/// Calls those that wait for an index that was stopped or disabled: it does not move.
+fn wake_if_stopped(state: parking_lot::MutexGuard<'_, State>) {
+    if !state.is_running() {
+        wake(state, |_| true);
+    }
+}
+
 impl State {
+    fn is_running(&self) -> bool {
+        self.failure.is_none() && !self.is_paused && !self.settings.is_disabled
+    }
+
     fn refuse_too_many_failures(&self) -> Result<()> {
         let (failed, attempted) = (self.failed_count, self.indexed_count);
         let is_too_many = attempted >= FAILURES_JUDGED_FROM && failed.saturating_mul(FAILURES_ONE_IN) > attempted;
