@@ -1,9 +1,11 @@
 //! A range of a facet: comparisons of one field with values, which have one range of its terms in common.
 
 use super::facet::{Context, FacetRange};
-use super::index_query::{range, sought};
+use super::index_query::{end, range};
 use super::parameters::Scalar;
-use super::{FieldUse, Refused, Sought};
+use super::{Condition, FieldUse, Refused, Sought};
+use crate::definition::Analysis;
+use crate::indexing::terms;
 use crate::rql::{Expression, Operator};
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -16,7 +18,7 @@ pub(super) struct RangeOf {
 
 /// What an argument of `facet(..)` says.
 pub(super) fn of(expression: &Expression<'_>, context: Context<'_>) -> Result<RangeOf, Refused> {
-    let mut interval = Interval { field: None, low: Bound::Unbounded, high: Bound::Unbounded };
+    let mut interval = Interval { field: None, low: Bound::Unbounded, high: Bound::Unbounded, others: Vec::new() };
     let mut texts = Vec::new();
     match expression {
         Expression::And(operands) => {
@@ -26,10 +28,17 @@ pub(super) fn of(expression: &Expression<'_>, context: Context<'_>) -> Result<Ra
         }
         operand => texts.push(interval.narrow(operand, context)?),
     }
-    let Interval { field: Some(field), low, high } = interval else {
+    let Interval { field: Some(field), low, high, others } = interval else {
         return Err(Refused::Invalid("A range of a facet needs a comparison".to_owned()));
     };
-    let condition = range(field.clone(), low, high)?;
+    let mut conditions = vec![range(field.clone(), low, high)?];
+    for (low, high) in others {
+        conditions.push(range(field.clone(), low, high)?);
+    }
+    let condition = match conditions.len() {
+        1 => conditions.remove(0),
+        _ => Condition::And(conditions),
+    };
     Ok(RangeOf { field, range: FacetRange { text: texts.join(" and "), condition } })
 }
 
@@ -45,6 +54,8 @@ struct Interval {
     field: Option<FieldUse>,
     low: Bound<Scalar>,
     high: Bound<Scalar>,
+    /// Bounds of texts of which only the analysis of the field says how they lie to those.
+    others: Vec<(Bound<Scalar>, Bound<Scalar>)>,
 }
 
 impl Interval {
@@ -104,34 +115,51 @@ impl Interval {
     }
 
     fn above(&mut self, bound: Bound<Scalar>) -> Result<(), Refused> {
-        if tightens(&bound, &self.low, Ordering::Greater)? {
-            self.low = bound;
+        match tightens(&bound, &self.low, Ordering::Greater)? {
+            Some(true) => self.low = bound,
+            Some(false) => {}
+            None => self.others.push((bound, Bound::Unbounded)),
         }
         Ok(())
     }
 
     fn below(&mut self, bound: Bound<Scalar>) -> Result<(), Refused> {
-        if tightens(&bound, &self.high, Ordering::Less)? {
-            self.high = bound;
+        match tightens(&bound, &self.high, Ordering::Less)? {
+            Some(true) => self.high = bound,
+            Some(false) => {}
+            None => self.others.push((Bound::Unbounded, bound)),
         }
         Ok(())
     }
 }
 
-/// Whether a bound leaves less than another one: it lies on that side of it, or beside it without it.
-fn tightens(bound: &Bound<Scalar>, other: &Bound<Scalar>, side: Ordering) -> Result<bool, Refused> {
+/// Whether a bound leaves less than another one: it lies on that side of it, or beside it without it. `None`: they are texts, and how they lie
+/// depends on whether the field has them as they are, lower-cased, or as dates.
+fn tightens(bound: &Bound<Scalar>, other: &Bound<Scalar>, side: Ordering) -> Result<Option<bool>, Refused> {
     let (Bound::Included(value) | Bound::Excluded(value), Bound::Included(known) | Bound::Excluded(known)) =
         (bound, other)
     else {
-        return Ok(true);
+        return Ok(Some(true));
     };
-    let order = match (sought(value.clone()), sought(known.clone())) {
+    let order = match (end(value.clone()), end(known.clone())) {
         (Sought::Number(value), Sought::Number(known)) => value.cmp(&known),
-        (Sought::Text(value), Sought::Text(known)) => value.cmp(&known),
+        (Sought::Text(value), Sought::Text(known)) => {
+            let as_is = value.cmp(&known);
+            let is_sure = |analysis| match (terms::time(&value, analysis), terms::time(&known, analysis)) {
+                (Some(value), Some(known)) => value.cmp(&known) == as_is,
+                // One that is a date has none of the others beside it.
+                (Some(_), None) | (None, Some(_)) => false,
+                (None, None) => terms::analyzed(&value, analysis).cmp(&terms::analyzed(&known, analysis)) == as_is,
+            };
+            if ![Analysis::Exact, Analysis::LowerCase].into_iter().all(is_sure) {
+                return Ok(None);
+            }
+            as_is
+        }
         _ => {
             let message = "A range of a facet needs values of the same type";
             return Err(Refused::Invalid(message.to_owned()));
         }
     };
-    Ok(order == side || (order == Ordering::Equal && matches!(bound, Bound::Excluded(_))))
+    Ok(Some(order == side || (order == Ordering::Equal && matches!(bound, Bound::Excluded(_)))))
 }

@@ -536,8 +536,16 @@ pub(super) fn sought(value: Scalar) -> Sought {
     }
 }
 
+/// An end of a range. A number beyond those of documents is the infinite one: all are on one side of it.
+pub(super) fn end(value: Scalar) -> Sought {
+    match value.number().map(|text| (terms::number(text), text.parse::<f64>())) {
+        Some((None, Ok(double))) => Sought::Number(Number::Double(double)),
+        _ => sought(value),
+    }
+}
+
 pub(super) fn range(field: FieldUse, low: Bound<Scalar>, high: Bound<Scalar>) -> Result<Condition, Refused> {
-    let [low, high] = [low, high].map(|bound| bound.map(sought));
+    let [low, high] = [low, high].map(|bound| bound.map(end));
     if let (Some(low), Some(high)) = (numbers(&low), numbers(&high)) {
         return Ok(Condition::Numbers(field, low, high));
     }
