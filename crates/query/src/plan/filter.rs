@@ -37,7 +37,7 @@ impl FilterClause {
     /// What a query filters its results by, if it does.
     pub(super) fn plan(query: &Query<'_>, parameters: Parameters<'_>) -> Result<Option<FilterClause>, Refused> {
         let limit = match &query.filter_limit {
-            Some(limit) => parameters.count(limit)?,
+            Some(limit) => parameters.count(limit, "FILTER_LIMIT")?,
             None => None,
         };
         let Some(condition) = &query.filter else {

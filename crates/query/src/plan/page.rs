@@ -17,10 +17,10 @@ pub struct Page {
 impl Page {
     /// What the clauses `limit` and `offset` say.
     pub(super) fn of(limit: &Limit<'_>, parameters: Parameters<'_>) -> Result<Page, Refused> {
-        let count = |value: Option<&Value<'_>>| value.map_or(Ok(None), |value| parameters.count(value));
+        let count = |value: Option<&Value<'_>>, what| value.map_or(Ok(None), |value| parameters.count(value, what));
         Ok(Page {
-            skip: count(limit.skip.as_ref())?.unwrap_or(0),
-            take: count(limit.take.as_ref())?,
+            skip: count(limit.skip.as_ref(), "Offset (Start)")?.unwrap_or(0),
+            take: count(limit.take.as_ref(), "Limit (PageSize)")?,
             is_limited: *limit != Limit::default(),
         })
     }

@@ -99,23 +99,35 @@ impl<'p> Parameters<'p> {
         matches!(self.get(name), Ok(json::Value::Array(_)))
     }
 
-    /// A number of documents; `None` for `null`. Negative counts are 0, and those past 64 bits end there, which is what a page
-    /// size of 2^63 - 1 in a client means.
-    pub fn count(&self, value: &Value<'_>) -> Result<Option<u64>, Refused> {
-        let not_a_number = |text: &str| Refused::Invalid(format!("'{text}' is not a number"));
+    /// A number of documents; `None` for `null`. Those past 64 bits end there, which is what a page size of 2^63 - 1 in a client means.
+    ///
+    /// * `what`: what is counted, as an error names it.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused::Invalid`] if it is negative, or no whole number.
+    pub fn count(&self, value: &Value<'_>, what: &str) -> Result<Option<u64>, Refused> {
+        let not_whole = |text: &str| Refused::Invalid(format!("{what} should be a whole number, but was {text}."));
         let text = match &value.kind {
             ValueKind::Null => return Ok(None),
             ValueKind::Number(text) => text,
-            ValueKind::Text(text) => return Err(not_a_number(text)),
-            ValueKind::Boolean(is_true) => return Err(not_a_number(if *is_true { "true" } else { "false" })),
+            ValueKind::Text(text) => return Err(not_whole(&format!("'{text}'"))),
+            ValueKind::Boolean(is_true) => return Err(not_whole(if *is_true { "true" } else { "false" })),
             ValueKind::Parameter(name) => match self.get(name)? {
                 json::Value::Null => return Ok(None),
-                json::Value::Number(text) | json::Value::String(text) => text.as_str(),
+                json::Value::Number(text) => text.as_str(),
+                json::Value::String(text) => return Err(not_whole(&format!("'{text}'"))),
                 _ => return Err(Refused::Invalid(format!("The parameter '{name}' must be a number"))),
             },
         };
-        let number: f64 = text.parse().map_err(|_| not_a_number(text))?;
-        Ok(Some(number as u64))
+        let digits = text.trim_start_matches('-');
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(not_whole(text));
+        }
+        if digits.len() < text.len() && digits.bytes().any(|digit| digit != b'0') {
+            return Err(Refused::Invalid(format!("{what} cannot be negative, but was {text}.")));
+        }
+        Ok(Some(digits.parse().unwrap_or(u64::MAX)))
     }
 }
 

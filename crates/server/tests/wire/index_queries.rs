@@ -309,3 +309,71 @@ fn entries_are_given_in_place_of_results() {
     let facet = r#"{"Query":"from index 'I' select facet(Age)"}"#;
     wire.check_error(post, facet, 501, "RavenException", &message);
 }
+
+/// The reference takes such numbers in parameters only, where they are refused here as in all JSON.
+#[test]
+fn a_number_beyond_all_numbers_has_them_on_one_side() {
+    let wire = with_values(&["0", "10.5", "-7", "1e300", "\"2\"", "null"]);
+    let all = "-7 0 10.5 1e300";
+    for (condition, expected) in [
+        ("V >= 1e400", ""),
+        ("V <= 1e400", all),
+        ("V < 1e400", all),
+        ("V >= -1e400", all),
+        ("V < -1e400", ""),
+        ("V between -1e400 and 0", "-7 0"),
+        ("V between 1 and 1e400", "10.5 1e300"),
+        ("V = 1e400", ""),
+    ] {
+        check(&wire, &format!("from Ts where {condition} order by V as double"), expected);
+    }
+}
+
+#[test]
+fn pages_are_whole_numbers_from_0_on() {
+    let wire = with_values(&["1", "2", "3"]);
+    let post = "POST /databases/db/queries";
+    for query in ["from Ts", "from Ts where V > 0 order by V"] {
+        check_with(&wire, &format!("{query} limit $p"), r#"{"p":2}"#, "1 2");
+        check_with(&wire, &format!("{query} limit 9223372036854775807 offset $p"), r#"{"p":1}"#, "2 3");
+        check_with(&wire, &format!("{query} limit $p, 99999999999999999999"), r#"{"p":null}"#, "1 2 3");
+        check_with(&wire, &format!("{query} limit 0"), "{}", "");
+        for (page, parameters, message) in [
+            ("limit -1", "{}", "Limit (PageSize) cannot be negative, but was -1."),
+            ("offset -1", "{}", "Offset (Start) cannot be negative, but was -1."),
+            ("limit 1, -1", "{}", "Limit (PageSize) cannot be negative, but was -1."),
+            ("limit -1, 1", "{}", "Offset (Start) cannot be negative, but was -1."),
+            ("limit $p", r#"{"p":-7}"#, "Limit (PageSize) cannot be negative, but was -7."),
+            ("limit 2 offset $p", r#"{"p":-1}"#, "Offset (Start) cannot be negative, but was -1."),
+            ("limit 1.5", "{}", "Limit (PageSize) should be a whole number, but was 1.5."),
+            ("limit $p", r#"{"p":1.5}"#, "Limit (PageSize) should be a whole number, but was 1.5."),
+            ("offset $p", r#"{"p":"2"}"#, "Offset (Start) should be a whole number, but was '2'."),
+            ("limit $p", r#"{"p":true}"#, "The parameter 'p' must be a number"),
+        ] {
+            let body = body(&format!("{query} {page}"), parameters);
+            wire.check_error(post, &body, 500, "InvalidQueryException", message);
+        }
+    }
+    let filtered = body("from Ts filter V > 0 filter_limit -1", "{}");
+    wire.check_error(post, &filtered, 500, "InvalidQueryException", "FILTER_LIMIT cannot be negative, but was -1.");
+}
+
+#[test]
+fn a_query_that_waits_for_a_stopped_index_is_told_what_there_is() {
+    let wire = with_values(&["1"]);
+    check(&wire, "from Ts where V > 0", "1");
+    for (stop, start) in [("stop?name=Auto/Ts/ByV", "start?name=Auto/Ts/ByV"), ("disable?name=Auto/Ts/ByV", "enable?name=Auto/Ts/ByV")] {
+        let stopped = wire.call(&format!("POST /databases/db/admin/indexes/{stop}"), "");
+        assert!(stopped.status < 300, "{}", stopped.text());
+        wire.put("ts/new", r#"{"V":2,"@metadata":{"@collection":"Ts"}}"#);
+        // As long as a query may wait at most.
+        let body = r#"{"Query":"from Ts where V > 0","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"1.00:00:00"}"#;
+        let answer = wire.call("POST /databases/db/queries", body).json();
+        assert_eq!(answer.get("IsStale"), Some(&json::Value::Bool(true)));
+        assert_eq!(answer.get("TotalResults").and_then(json::Value::as_i64), Some(1));
+        assert!(wire.call(&format!("POST /databases/db/admin/indexes/{start}"), "").status < 300);
+        check(&wire, "from Ts where V > 0", "1 2");
+        wire.call("DELETE /databases/db/docs?id=ts/new", "");
+        check(&wire, "from Ts where V > 0", "1");
+    }
+}
