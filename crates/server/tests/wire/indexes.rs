@@ -591,3 +591,18 @@ fn an_index_that_others_are_asked_after_is_idle_until_it_is_asked() {
     ask(&wire, "from Users where Name = 'Bob'");
     assert_eq!(states(), ["Normal", "Idle"]);
 }
+
+#[test]
+fn names_have_letters_digits_and_some_signs() {
+    let wire = Wire::with_database();
+    let put = |name: &str| {
+        let body = format!(r#"{{"Indexes":[{{"Name":{name},"Maps":["from d in docs.Ds select new {{ d.N }}"]}}]}}"#);
+        wire.call("PUT /databases/db/admin/indexes", &body)
+    };
+    for name in [r#""I\u0000b""#, r#""I/../y""#, r#""a\"b""#, r#""a//b""#, &format!("\"{}\"", "x".repeat(300))] {
+        let answer = put(name);
+        assert!(answer.status >= 400 && answer.text().contains("is not permitted."), "{name}: {}", answer.text());
+    }
+    assert!(results(&wire.call("GET /databases/db/indexes?namesOnly=true", "")).is_empty());
+    assert_eq!(put(r#""ü/a.b_-""#).status, 201);
+}

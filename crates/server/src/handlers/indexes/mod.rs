@@ -17,7 +17,7 @@ use std::sync::Arc;
 use database::{Database, Index};
 use hyper::StatusCode;
 use json::Value;
-use query::definition::{IndexSettings, MapIndex};
+use query::definition::{IndexSettings, MapIndex, check_index_name};
 use query::index::{Direction, Kind, StoredTerm, TermRange};
 
 use super::statistics::write_origin;
@@ -130,7 +130,11 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
         let Some(Value::Array(given)) = body.get("Indexes") else {
             return Err(Error::Argument("The body must have an array 'Indexes'".to_owned()));
         };
-        let read = |given| Ok((MapIndex::from_json(given)?, IndexSettings::from_json(given)?));
+        let read = |given| {
+            let definition = MapIndex::from_json(given)?;
+            check_index_name(definition.name())?;
+            Ok((definition, IndexSettings::from_json(given)?))
+        };
         let definitions = given.iter().map(read).collect::<Result<Vec<_>>>()?;
         let names: Vec<String> = definitions.iter().map(|(definition, _)| definition.name().to_owned()).collect();
         definitions.into_iter().try_for_each(|(definition, settings)| database.indexes().put(definition, settings))?;
