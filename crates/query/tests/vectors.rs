@@ -178,6 +178,10 @@ fn exact_searches_find_what_a_list_finds_of_every_kind() {
                 let expected = tested.expected(&asked, count_max, similarity_min);
                 let near = |all: &[(String, f32)]| all.iter().map(|(_, near)| *near).collect::<Vec<f32>>();
                 let size = found.len();
+                // Of those that are as near as the last one any may be missing, and no others.
+                let far = expected.last().map_or(0.0, |(_, near)| *near);
+                let sure = expected.iter().filter(|(_, near)| *near > far).count();
+                assert!(size >= sure.max(usize::from(!expected.is_empty())), "{function} {found:?} {expected:?}");
                 assert_eq!(near(&found), near(&expected)[..size], "{function} {count_max} {similarity_min}");
                 assert!(found.iter().all(|one| expected.contains(one)), "{function} {found:?} {expected:?}");
                 if count_max == 1000 {

@@ -231,7 +231,7 @@ impl Index {
 
     /// Results that cannot be documents are errors of the index.
     pub(super) fn note_refused(&self, messages: Vec<String>) {
-        let failures = messages.into_iter().map(|message| Failure { document: None, message });
+        let failures = messages.into_iter().map(|message| Failure { document: None, field: None, message });
         self.state.lock().note_errors(failures.collect());
     }
 

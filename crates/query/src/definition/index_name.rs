@@ -42,7 +42,21 @@ mod tests {
             assert!(check_index_name(name).is_ok(), "{name}");
         }
         for name in [
-            "I\0b", "I/../y", "a\"b", "a'b", "a b", "a\\b", "a\tb", "a(b)", "@x", "a..b", ".", "..", "a/.", "a//b", "a%b",
+            "I\0b",
+            "I/../y",
+            "a\"b",
+            "a'b",
+            "a b",
+            "a\\b",
+            "a\tb",
+            "a(b)",
+            "@x",
+            "a..b",
+            ".",
+            "..",
+            "a/.",
+            "a//b",
+            "a%b",
             &"x".repeat(207),
         ] {
             assert!(matches!(check_index_name(name), Err(DefinitionError::Invalid(_))), "{name}");

@@ -2,7 +2,7 @@
 //!
 //! Putting in is algorithm 1 of Malkov and Yashunin ([`super::graph`]), with the heuristic of their algorithm 4. A node that would have
 //! too many links loses one both ways: to the farthest neighbour that another neighbour is nearer to, and that keeps a link. A node that goes leaves
-//! its neighbours linked by a tree of the nearest pairs among them (Prim 1957), so that whoever was reached through it still is.
+//! its neighbours linked by a tree of the nearest pairs among them (Prim 1957), which limits may cut again.
 
 use super::error::{Error, Result, corrupt};
 use super::graph::{Graph, Near};

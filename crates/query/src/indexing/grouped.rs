@@ -284,7 +284,7 @@ impl GroupedEntries {
         let mut name = |result: &Vec<u8>| match &output.references {
             None => String::new(),
             Some(references) => references.id_of(Raw::new(result)).unwrap_or_else(|message| {
-                failures.push(Failure { document: None, message });
+                failures.push(Failure { document: None, field: None, message });
                 String::new()
             }),
         };

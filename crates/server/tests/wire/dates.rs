@@ -100,7 +100,8 @@ const SPELLED: [(&str, &str); 10] = [
 fn with_spellings() -> Wire {
     let wire = Wire::with_database();
     for (id, date) in SPELLED {
-        let document = format!(r#"{{"D":"{date}","L":["{date}"],"O":{{"D":"{date}"}},"@metadata":{{"@collection":"Ds"}}}}"#);
+        let document =
+            format!(r#"{{"D":"{date}","L":["{date}"],"O":{{"D":"{date}"}},"@metadata":{{"@collection":"Ds"}}}}"#);
         wire.put(id, &document);
     }
     let index = r#"{"Indexes":[{"Name":"I","Maps":["from d in docs.Ds select new { d.D, d.L }"]},
@@ -148,12 +149,20 @@ fn groups_and_selected_values_have_one_text_of_a_date() {
     check_values(&wire, "index 'I' select distinct D", &distinct);
     check_values(&wire, "Ds where D != 'x' select distinct O.D", &distinct);
     // What is in arrays and objects is as documents have it.
-    check_values(&wire, "Ds where id() in ('1', '8') select D, L, O", &[
-        "2020-01-01T00:00:00.0000000 [2020-01-01T00:00:00] {D:2020-01-01T00:00:00}",
-        "2020-01-01T02:00:00.0000000+02:00 [2020-01-01T02:00:00+02:00] {D:2020-01-01T02:00:00+02:00}",
-    ]);
+    check_values(
+        &wire,
+        "Ds where id() in ('1', '8') select D, L, O",
+        &[
+            "2020-01-01T00:00:00.0000000 [2020-01-01T00:00:00] {D:2020-01-01T00:00:00}",
+            "2020-01-01T02:00:00.0000000+02:00 [2020-01-01T02:00:00+02:00] {D:2020-01-01T02:00:00+02:00}",
+        ],
+    );
     // The reference keeps apart the one with an offset.
-    check_values(&wire, "index 'R'", &["2020-01-01 1", "2020-01-01T00:00:00.0000000 7", "2020-01-01T00:00:00.5000000 2"]);
+    check_values(
+        &wire,
+        "index 'R'",
+        &["2020-01-01 1", "2020-01-01T00:00:00.0000000 7", "2020-01-01T00:00:00.5000000 2"],
+    );
 }
 
 #[test]

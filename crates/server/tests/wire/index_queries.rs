@@ -362,7 +362,9 @@ fn pages_are_whole_numbers_from_0_on() {
 fn a_query_that_waits_for_a_stopped_index_is_told_what_there_is() {
     let wire = with_values(&["1"]);
     check(&wire, "from Ts where V > 0", "1");
-    for (stop, start) in [("stop?name=Auto/Ts/ByV", "start?name=Auto/Ts/ByV"), ("disable?name=Auto/Ts/ByV", "enable?name=Auto/Ts/ByV")] {
+    for (stop, start) in
+        [("stop?name=Auto/Ts/ByV", "start?name=Auto/Ts/ByV"), ("disable?name=Auto/Ts/ByV", "enable?name=Auto/Ts/ByV")]
+    {
         let stopped = wire.call(&format!("POST /databases/db/admin/indexes/{stop}"), "");
         assert!(stopped.status < 300, "{}", stopped.text());
         wire.put("ts/new", r#"{"V":2,"@metadata":{"@collection":"Ts"}}"#);
