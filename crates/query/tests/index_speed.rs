@@ -120,7 +120,7 @@ fn index_documents(
         batch.clear();
         for number in numbers.by_ref().take(per_batch) {
             size += fill(&mut entries[0], fields, number, &mut id);
-            batch.put(&id, &mut entries).unwrap();
+            batch.put(&id, number, &mut entries).unwrap();
         }
         batch.set_progress("Orders", Progress { documents: first, tombstones: 0 }).unwrap();
         index.write(&batch).unwrap();

@@ -27,7 +27,7 @@ fn index() -> (Index, [FieldNumber; 4]) {
         if n == COUNT - 1 {
             entry[0].add(several, Term::Number(Number::Long(-1))).unwrap();
         }
-        batch.put(&format!("docs/{n}"), &mut entry).unwrap();
+        batch.put(&format!("docs/{n}"), n, &mut entry).unwrap();
     }
     batch.set_progress("Docs", Progress { documents: 1, tombstones: 0 }).unwrap();
     index.write(&batch).unwrap();

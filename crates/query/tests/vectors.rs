@@ -89,7 +89,7 @@ impl Tested {
                 batch.remove(&id).unwrap();
                 self.model.remove(&id);
             } else {
-                batch.put(&id, &mut [entry]).unwrap();
+                batch.put(&id, 1, &mut [entry]).unwrap();
                 self.model.insert(id, vectors);
             }
         }

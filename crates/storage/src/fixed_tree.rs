@@ -69,13 +69,43 @@ fn initialize(page: &mut PageMut<'_>, level: u8) {
     page::set_kind(page, Kind::FixedTree, level);
 }
 
-/// The first position whose key is not below `key`. Rising keys are recognised: the last one is looked at first.
+/// The first position whose key is not below `key`. Rising keys are recognised: the last one is looked at first. Keys mostly lie
+/// evenly, so others are looked for from the place on where they would be then, in steps that double.
 #[inline]
 fn lower_bound(page: &Page, key: u64) -> usize {
-    let (mut low, mut high) = (0, count(page));
-    if high > 0 && key_at(page, high - 1) < key {
-        return high;
+    let count = count(page);
+    let Some(last) = count.checked_sub(1) else { return 0 };
+    let (least, greatest) = (key_at(page, 0), key_at(page, last));
+    if key <= least || key > greatest {
+        return if key <= least { 0 } else { count };
     }
+    let share = (key - least) as f64 / (greatest - least) as f64;
+    let guess = ((share * last as f64) as usize).min(last);
+    // The key at `low` is below the one that is looked for, that at `high` is not.
+    let (mut low, mut high) = (0, last);
+    let mut step = 1;
+    if key_at(page, guess) < key {
+        low = guess;
+        while low + step < high {
+            if key_at(page, low + step) >= key {
+                high = low + step;
+                break;
+            }
+            low += step;
+            step *= 2;
+        }
+    } else {
+        high = guess;
+        while low + step < high {
+            if key_at(page, high - step) < key {
+                low = high - step;
+                break;
+            }
+            high -= step;
+            step *= 2;
+        }
+    }
+    low += 1;
     while low < high {
         let middle = (low + high) / 2;
         if key_at(page, middle) < key {

@@ -77,11 +77,13 @@ impl Batch {
 
     /// Gives a document these entries, in place of all that the index has of it; the last call for an id counts.
     ///
+    /// * `etag`: that of the document; 0 if it is none.
+    ///
     /// # Errors
     ///
     /// [`Error::TooLarge`] if the id is over [`DOCUMENT_ID_SIZE_MAX`], or the batch would be over [`BATCH_SIZE_MAX`]. The
     /// batch is as it was before.
-    pub fn put(&mut self, document: &str, entries: &mut [Entry]) -> Result<()> {
+    pub fn put(&mut self, document: &str, etag: Etag, entries: &mut [Entry]) -> Result<()> {
         if document.is_empty() || document.len() > DOCUMENT_ID_SIZE_MAX {
             return Err(Error::TooLarge { what: "a document id", size: document.len(), max: DOCUMENT_ID_SIZE_MAX });
         }
@@ -91,7 +93,7 @@ impl Batch {
         let key = start..self.bytes.len();
         for entry in entries {
             let at = self.bytes.len();
-            entry.write_record(document, &mut self.bytes);
+            entry.write_record(document, etag, &mut self.bytes);
             self.entries.push(at..self.bytes.len());
             self.vectors.extend_from_slice(entry.vectors());
         }
@@ -115,7 +117,7 @@ impl Batch {
     ///
     /// As [`Self::put`].
     pub fn remove(&mut self, document: &str) -> Result<()> {
-        self.put(document, &mut [])
+        self.put(document, 0, &mut [])
     }
 
     /// Notes how far the index is with a source once the batch is written.

@@ -162,9 +162,11 @@ fn write_entries<'b>(
         match (before, record) {
             (Some((_, before)), Some(record)) if before == record => {}
             (Some((old, before)), Some(record)) => {
-                let new = Record::of(record)?;
-                changes.replace(old.id, Record::of(before)?.terms(), new.terms())?;
-                columns.note(EntryId(old.id), Some(new))?;
+                let (before, new) = (Record::of(before)?, Record::of(record)?);
+                if !before.is_same_but_etag(&new) {
+                    changes.replace(old.id, before.terms(), new.terms())?;
+                    columns.note(EntryId(old.id), Some(new))?;
+                }
                 let location = schema.records.update(tx, old.location, &[record])?;
                 if location != old.location {
                     schema.entries.put(tx, old.id, location.0)?;

@@ -1,12 +1,13 @@
 //! Entries: what one result of a map is found by, and the record that keeps it.
 //!
 //! ```text
-//!  record:  varint( id length ) | document id | varint( stored length ) | stored values | terms
+//!  record:  varint( etag ) | varint( id length ) | document id | varint( stored length ) | stored values | terms
 //!  term:    varint( field * 4 + kind ) | varint( length ) | bytes
 //!           varint( field * 4 ) | kind | varint( length ) | bytes      kinds from 4 on: how words stand
 //! ```
 //!
-//! Stored values are a JSON object, or nothing: what a query gives out without loading the document, and the whole result of a
+//! The etag is that which the document had, 0 where there is none: by it the document is found without a way through all ids, unless it was
+//! written again since. Stored values are a JSON object, or nothing: what a query gives out without loading the document, and the whole result of a
 //! reduce, which has no document. Terms rise by field, kind and bytes, and none comes twice. The record is what removing needs
 //! (it names every list that the entry is in), and what sorting and projecting a small result reads.
 
@@ -19,6 +20,7 @@ use super::words;
 use crate::limits::VECTORS_OF_ENTRY_MAX;
 use crate::spatial::Shape;
 use crate::vector::VectorOptions;
+use documents::Etag;
 use json::Raw;
 use std::ops::Range;
 
@@ -253,13 +255,14 @@ impl Entry {
     }
 
     /// Appends the record.
-    pub(crate) fn write_record(&mut self, document: &str, out: &mut Vec<u8>) {
+    pub(crate) fn write_record(&mut self, document: &str, etag: Etag, out: &mut Vec<u8>) {
         if !self.is_sorted {
             self.sort();
             if !self.words.is_empty() {
                 self.add_sequences();
             }
         }
+        varint::put(out, etag);
         varint::put(out, document.len() as u64);
         out.extend_from_slice(document.as_bytes());
         varint::put(out, self.stored.len() as u64);
@@ -291,6 +294,8 @@ pub(crate) struct RecordTerm<'r> {
 pub(crate) struct Record<'r> {
     /// The document's id, as it is spelled.
     pub document: &'r str,
+    /// The etag that the document had; 0: none.
+    pub etag: Etag,
     /// The text of a JSON object, or empty.
     stored: &'r [u8],
     terms: &'r [u8],
@@ -298,7 +303,8 @@ pub(crate) struct Record<'r> {
 
 impl<'r> Record<'r> {
     pub fn of(mut bytes: &'r [u8]) -> Result<Record<'r>> {
-        let broken = || corrupt("the record of an entry begins with its document's id");
+        let broken = || corrupt("the record of an entry begins with its document's etag and id");
+        let etag = varint::take(&mut bytes).ok_or_else(broken)?;
         let length = varint::take(&mut bytes).ok_or_else(broken)?;
         let document = varint::take_bytes(&mut bytes, length).ok_or_else(broken)?;
         let document = std::str::from_utf8(document).map_err(|_| broken())?;
@@ -308,7 +314,12 @@ impl<'r> Record<'r> {
         let broken = || corrupt("the record of an entry has its stored values behind the id");
         let length = varint::take(&mut bytes).ok_or_else(broken)?;
         let stored = varint::take_bytes(&mut bytes, length).ok_or_else(broken)?;
-        Ok(Record { document, stored, terms: bytes })
+        Ok(Record { document, etag, stored, terms: bytes })
+    }
+
+    /// Whether another record differs by its etag at most.
+    pub fn is_same_but_etag(&self, other: &Record<'_>) -> bool {
+        (self.document, self.stored, self.terms) == (other.document, other.stored, other.terms)
     }
 
     /// The stored values: an object. `None`: there are none.
@@ -384,22 +395,22 @@ mod tests {
             entry.add(FieldNumber(field), term).unwrap();
         }
         let mut bytes = Vec::new();
-        entry.write_record("Orders/1-A", &mut bytes);
+        entry.write_record("Orders/1-A", 300, &mut bytes);
         let record = Record::of(&bytes).unwrap();
-        assert_eq!(record.document, "Orders/1-A");
+        assert_eq!((record.document, record.etag), ("Orders/1-A", 300));
         assert!(record.stored().is_none());
         let found: Vec<_> = record.terms().map(|term| term.map(|term| (term.field.0, term.kind, term.bytes))).collect();
         let found: Result<Vec<_>> = found.into_iter().collect();
         assert_eq!(found.unwrap(), [(2, Kind::Null, &b""[..]), (7, Kind::Text, b"a"), (7, Kind::Text, b"b")]);
         entry.store(br#"{"A":1}"#).unwrap();
         let mut bytes = Vec::new();
-        entry.write_record("x", &mut bytes);
+        entry.write_record("x", 0, &mut bytes);
         let record = Record::of(&bytes).unwrap();
         assert_eq!(record.stored().map(|stored| stored.bytes()), Some(&br#"{"A":1}"#[..]));
         assert_eq!(record.terms().count(), 3);
         entry.clear();
         let mut bytes = Vec::new();
-        entry.write_record("x", &mut bytes);
+        entry.write_record("x", 0, &mut bytes);
         let record = Record::of(&bytes).unwrap();
         assert!(record.stored().is_none() && record.terms().count() == 0);
     }
@@ -411,7 +422,7 @@ mod tests {
             words.split(' ').for_each(|word| entry.add_word(FieldNumber(*field), word).unwrap());
         }
         let mut bytes = Vec::new();
-        entry.write_record("x", &mut bytes);
+        entry.write_record("x", 0, &mut bytes);
         let terms = Record::of(&bytes).unwrap().terms();
         terms.map(|term| term.map(|term| (term.field.0, term.kind, term.bytes.to_vec())).unwrap()).collect()
     }

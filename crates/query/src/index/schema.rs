@@ -11,7 +11,7 @@ use super::vectors::Vectors;
 use storage::{Environment, FixedTree, Reader, Records, Tree, WriteTransaction};
 
 /// The version of everything that an index keeps.
-const VERSION_NOW: u64 = 7;
+const VERSION_NOW: u64 = 8;
 
 const POSTINGS: &[u8] = b"index/postings";
 const ENTRIES: &[u8] = b"index/entries";

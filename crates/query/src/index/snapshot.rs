@@ -17,7 +17,7 @@ use super::runs::{Run, Runs};
 use super::schema::{Counters, Schema};
 use super::term::{FieldNumber, Kind, StoredTerm, Term};
 use super::term_entries::TermEntries;
-use documents::id;
+use documents::{Etag, id};
 use json::Raw;
 use storage::{Location, ReadTransaction};
 
@@ -39,6 +39,11 @@ impl<'s> IndexEntry<'s> {
     /// The id of its document, as it is spelled.
     pub fn document(&self) -> &'s str {
         self.record.document
+    }
+
+    /// The etag that its document had when it was indexed; 0 if it is of none.
+    pub fn etag(&self) -> Etag {
+        self.record.etag
     }
 
     /// Its terms in a field, in order.

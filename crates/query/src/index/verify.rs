@@ -276,7 +276,7 @@ mod tests {
             let mut entry = Entry::new();
             entry.add(fields[0], Term::Text("rook")).unwrap();
             entry.add(fields[1], Term::Text(id)).unwrap();
-            batch.put(id, &mut [entry]).unwrap();
+            batch.put(id, 1, &mut [entry]).unwrap();
         }
         index.write(&batch).unwrap();
         assert_eq!(index.read().unwrap().verify().unwrap().problems, Vec::<String>::new());

@@ -314,7 +314,7 @@ impl GroupedEntries {
                 }
             }
         }
-        batch.put(&group.name(), entries)
+        batch.put(&group.name(), 0, entries)
     }
 }
 

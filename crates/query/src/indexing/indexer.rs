@@ -439,9 +439,10 @@ impl Filling<'_> {
     fn put(&mut self, document: &Document<'_>) -> Result<(), Unmapped> {
         let loading = Loading { documents: self.documents, asked: &mut *self.asked };
         match self.makes {
-            Makes::Entries(entries) => Ok(self
-                .batch
-                .put(document.id(), entries.entries_of(self.index, document, loading, self.field_failures)?)?),
+            Makes::Entries(entries) => {
+                let entries = entries.entries_of(self.index, document, loading, self.field_failures)?;
+                Ok(self.batch.put(document.id(), document.etag(), entries)?)
+            }
             Makes::Groups(groups) => groups.put(document, loading),
         }
     }

@@ -147,7 +147,7 @@ pub fn crowd(random: &mut Random, fields: &[FieldNumber], documents: u64, batch:
             terms.extend([(1, StoredTerm::Number(number)), (2, StoredTerm::Null)]);
         }
         let id = format!("users/{document}");
-        batch.put(&id, &mut [entry_of(&terms, fields)]).unwrap();
+        batch.put(&id, document, &mut [entry_of(&terms, fields)]).unwrap();
         model.put(&id, &[terms]);
     }
     model.etag += documents;
@@ -179,7 +179,7 @@ pub fn random_batch(random: &mut Random, fields: &[FieldNumber], documents: u64,
             _ => vec![random_entry(random)],
         };
         let mut given: Vec<Entry> = entries.iter().map(|terms| entry_of(terms, fields)).collect();
-        batch.put(&id, &mut given).unwrap();
+        batch.put(&id, random.below(9), &mut given).unwrap();
         puts.push((id, entries));
     }
     // Of several changes of one document the last counts.

@@ -289,7 +289,9 @@ impl<'a> Running<'a> {
                     let explanation = explanations.as_ref().and_then(|texts| texts.get(at)).map(String::as_str);
                     let Some(entry) = snapshot.entry(*id)? else { continue };
                     let document = match *loads {
-                        true => timed(self.timings, Stage::Load, || self.documents.get(entry.document()))?,
+                        true => timed(self.timings, Stage::Load, || {
+                            self.documents.get_written(entry.document(), entry.etag())
+                        })?,
                         false => None,
                     };
                     // One that is not there was deleted after the index was read.
@@ -567,7 +569,7 @@ fn filter(
         deadline.look()?;
         let Some(entry) = snapshot.entry(*id)? else { continue };
         let document = match documents {
-            Some(documents) => match documents.get(entry.document())? {
+            Some(documents) => match documents.get_written(entry.document(), entry.etag())? {
                 Some(document) => Some(document),
                 // It was deleted after the index was read.
                 None => continue,
