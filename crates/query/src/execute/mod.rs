@@ -121,7 +121,11 @@ fn page_of<E: From<Error>>(
     let mut entries =
         order::sorted(index, fields, order::Matches { set, condition }, order, sorting.as_mut(), count_max, look)?;
     entries.drain(..usize::try_from(skip).unwrap_or(usize::MAX).min(entries.len()));
-    let scores = if is_scored { Some(scores()?.of_all(&entries, look)?) } else { None };
+    let scores = match sorting {
+        Some(mut sorting) => Some(sorting.of_all(&entries, look)?),
+        None if is_scored => Some(scores()?.of_all(&entries, look)?),
+        None => None,
+    };
     let distances = distances(index, fields, order, &entries, look)?;
     let explanations = match query.explains {
         true => Some(score::explain(index, fields, condition, &entries, look)?),

@@ -3,11 +3,13 @@
 //! Of a search for several words, most entries have a common one only, and once a page is full of better ones they cannot come
 //! into it any more: a part cannot add more than its weight for as often as its word ever comes. Parts that together do not reach
 //! the worst entry kept lead nowhere; candidates are what the others have. This is MaxScore (Turtle and Flood, "Query
-//! evaluation: strategies and optimizations", 1995).
+//! evaluation: strategies and optimizations", 1995). Each candidate asks each part for its next entry, so it is for few parts only: those
+//! of many wait in a heap ([`super::parts`]), and all that is found is scored.
 
 use super::super::Look;
 use super::super::best::Best;
-use super::{Members, Node, Scores, sortable};
+use super::parts::PARTS_ASKED_MAX;
+use super::{Members, Node, Scores, of_sortable, sortable};
 use crate::index::{EntryId, EntryIds, EntrySet, Error};
 use std::cmp::Reverse;
 
@@ -16,6 +18,8 @@ const SLACK: f32 = 1.0001;
 
 impl Scores<'_> {
     /// The first entries of a set by their scores, and by their ids where those are equal.
+    ///
+    /// They are asked for once, of new `Scores`; [`Self::of_all`] knows the scores of what is given from then on.
     ///
     /// * `worst_first`: the other way round.
     pub fn first<E: From<Error>>(
@@ -32,10 +36,10 @@ impl Scores<'_> {
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
             look()?;
-            let key = sortable(self.score(id)?);
+            let key = sortable(self.score_now(id)?);
             best.push((Reverse(if worst_first { !key } else { key }), id));
         }
-        Ok(ids_of(best))
+        Ok(self.keep(best, worst_first))
     }
 
     fn best_of<E: From<Error>>(
@@ -53,12 +57,12 @@ impl Scores<'_> {
             for part in alternatives.rising.get(hopeless..).unwrap_or_default() {
                 candidate = candidate.into_iter().chain(self.root.next_of(*part, from)?).min();
             }
-            let Some(id) = candidate else { return Ok(ids_of(best)) };
+            let Some(id) = candidate else { return Ok(self.keep(best, false)) };
             from = EntryId(id.0 + 1);
             if !set.contains(id) {
                 continue;
             }
-            best.push((Reverse(sortable(self.score(id)?)), id));
+            best.push((Reverse(sortable(self.score_now(id)?)), id));
             // Ids rise, so that another one of the same score comes behind.
             if let Some((Reverse(worst), _)) = best.last() {
                 while alternatives.reach.get(hopeless).is_some_and(|most| sortable(*most) <= *worst) {
@@ -67,10 +71,15 @@ impl Scores<'_> {
             }
         }
     }
-}
 
-fn ids_of(best: Best<(Reverse<u32>, EntryId)>) -> Vec<EntryId> {
-    best.into_sorted().into_iter().map(|(_, id)| id).collect()
+    /// Keeps the scores of the best, and gives their ids.
+    fn keep(&mut self, best: Best<(Reverse<u32>, EntryId)>, worst_first: bool) -> Vec<EntryId> {
+        let best = best.into_sorted();
+        let score = |key: u32| of_sortable(if worst_first { !key } else { key });
+        self.known = best.iter().map(|(Reverse(key), id)| (*id, score(*key))).collect();
+        self.known.sort_unstable_by_key(|(id, _)| *id);
+        best.into_iter().map(|(_, id)| id).collect()
+    }
 }
 
 /// The parts of a search of which any is enough.
@@ -85,8 +94,9 @@ impl Node<'_> {
     /// `None`: all that is found has to be scored.
     fn alternatives(&self) -> Option<Alternatives> {
         let Node::Sum { must, may, must_not, counts, .. } = self else { return None };
+        let may = may.nodes();
         let has_lists = may.iter().all(|part| matches!(part.members(), Some(Members::List { .. })));
-        if may.is_empty() || !must.is_empty() || !must_not.is_empty() || !has_lists {
+        if may.is_empty() || may.len() > PARTS_ASKED_MAX || !must.is_empty() || !must_not.is_empty() || !has_lists {
             return None;
         }
         let bounds: Vec<f32> = may.iter().map(Node::most).collect();
@@ -108,19 +118,7 @@ impl Node<'_> {
     /// The first entry from one on that an alternative has.
     fn next_of(&mut self, part: usize, from: EntryId) -> Result<Option<EntryId>, Error> {
         let Node::Sum { may, .. } = self else { return Ok(None) };
-        match may.get_mut(part) {
-            Some(Node::Constant { members, .. } | Node::Word { members, .. } | Node::Phrase { members, .. }) => {
-                members.from(from)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn members(&self) -> Option<&Members<'_>> {
-        match self {
-            Node::Constant { members, .. } | Node::Word { members, .. } | Node::Phrase { members, .. } => Some(members),
-            Node::Near { .. } | Node::Sum { .. } => None,
-        }
+        may.nodes_mut().get_mut(part).map_or(Ok(None), |part| part.next(from))
     }
 
     /// What it can add at most.

@@ -174,15 +174,16 @@ impl Node<'_> {
                         return Ok(None);
                     }
                 }
-                let count = must.len() + may.len();
+                let count = must.len() + may.nodes().len();
                 let mut parts = Vec::new();
                 for part in must.iter_mut() {
                     let Some(part) = part.explain(index, entry, query_norm)? else { return Ok(None) };
                     parts.push(part);
                 }
-                for part in may {
+                may.each_at(entry, |part| {
                     parts.extend(part.explain(index, entry, query_norm)?);
-                }
+                    Ok(())
+                })?;
                 let (held, value) = (parts.len(), parts.iter().map(|part| part.value).sum::<f32>());
                 if held == 0 {
                     return Ok(None);

@@ -11,6 +11,7 @@
 
 mod best;
 mod explain;
+mod parts;
 
 pub(super) use explain::explain;
 
@@ -21,6 +22,7 @@ use super::vector;
 use crate::definition::Fields;
 use crate::index::{EntryId, EntryIds, Error, FieldNorms, FieldNumber, IndexSnapshot, Term, WordFrequencies};
 use crate::plan::{Condition, Neighbours, Sought};
+use parts::Parts;
 use std::collections::HashMap;
 
 /// Scores entries of one query.
@@ -29,6 +31,8 @@ pub(super) struct Scores<'s> {
     root: Node<'s>,
     /// The query norm.
     norm: f32,
+    /// What sorting has scored, by rising ids: the lists are behind these entries then.
+    known: Vec<(EntryId, f32)>,
 }
 
 /// Values of `in` up to which each is scored by its list; more are one set.
@@ -54,7 +58,7 @@ enum Node<'s> {
     /// What its parts add.
     Sum {
         must: Vec<Node<'s>>,
-        may: Vec<Node<'s>>,
+        may: Parts<'s>,
         must_not: Vec<Members<'s>>,
         /// Whether it counts how many of them hold.
         counts: bool,
@@ -139,22 +143,31 @@ impl<'s> Scores<'s> {
         let norm = 1.0 / root.sum_of_squares().sqrt();
         let norm = if norm.is_finite() { norm } else { 1.0 };
         root.weigh(norm);
-        Ok(Scores { index: builder.index, root, norm })
+        Ok(Scores { index: builder.index, root, norm, known: Vec::new() })
     }
 
-    /// The score of an entry that the query finds; they must rise.
+    /// The score of an entry that the query finds; they must rise. [`Self::of_all`] knows it from then on.
     pub fn score(&mut self, entry: EntryId) -> Result<f32, Error> {
+        let score = self.score_now(entry)?;
+        self.known.push((entry, score));
+        Ok(score)
+    }
+
+    fn score_now(&mut self, entry: EntryId) -> Result<f32, Error> {
         Ok(self.root.score(self.index, entry)?.unwrap_or(0.0))
     }
 
-    /// The scores of some entries, in their order.
+    /// The scores of some entries, in their order; if they were sorted by these scores, of those that came first, without looking again.
     pub fn of_all<E: From<Error>>(&mut self, entries: &[EntryId], look: Look<'_, E>) -> Result<Vec<f32>, E> {
         let mut rising: Vec<usize> = (0..entries.len()).collect();
         rising.sort_unstable_by_key(|at| entries[*at]);
         let mut scores = vec![0.0; entries.len()];
         for at in rising {
             look()?;
-            scores[at] = self.score(entries[at])?;
+            scores[at] = match self.known.binary_search_by_key(&entries[at], |(id, _)| *id) {
+                Ok(place) => self.known[place].1,
+                Err(_) => self.score_now(entries[at])?,
+            };
         }
         Ok(scores)
     }
@@ -166,6 +179,11 @@ pub(super) fn sortable(score: f32) -> u32 {
     if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
 }
 
+/// The score that a number was made of by [`sortable`].
+fn of_sortable(number: u32) -> f32 {
+    f32::from_bits(if number >> 31 == 1 { number & !(1 << 31) } else { !number })
+}
+
 impl Node<'_> {
     fn sum_of_squares(&self) -> f32 {
         match self {
@@ -173,7 +191,7 @@ impl Node<'_> {
             // It is not weighed against words.
             Node::Near { .. } => 0.0,
             Node::Constant { weight, .. } | Node::Word { weight, .. } | Node::Phrase { weight, .. } => weight.square(),
-            Node::Sum { must, may, .. } => must.iter().chain(may).map(Node::sum_of_squares).sum(),
+            Node::Sum { must, may, .. } => must.iter().chain(may.nodes()).map(Node::sum_of_squares).sum(),
         }
     }
 
@@ -184,7 +202,9 @@ impl Node<'_> {
                 weight.value = weight.boost * (norm * weight.idf * weight.idf)
             }
             Node::Near { .. } => {}
-            Node::Sum { must, may, .. } => must.iter_mut().chain(may).for_each(|part| part.weigh(norm)),
+            Node::Sum { must, may, .. } => {
+                must.iter_mut().chain(may.nodes_mut()).for_each(|part| part.weigh(norm));
+            }
         }
     }
 
@@ -214,18 +234,19 @@ impl Node<'_> {
                         return Ok(None);
                     }
                 }
-                let count = must.len() + may.len();
+                let count = must.len() + may.nodes().len();
                 for part in must.iter_mut() {
                     let Some(score) = part.score(index, entry)? else { return Ok(None) };
                     sum += score;
                     held += 1;
                 }
-                for part in may {
+                may.each_at(entry, |part| {
                     if let Some(score) = part.score(index, entry)? {
                         sum += score;
                         held += 1;
                     }
-                }
+                    Ok(())
+                })?;
                 Ok((held > 0).then(|| if *counts { sum * held as f32 / count as f32 } else { sum }))
             }
         }
@@ -248,7 +269,7 @@ fn phrase_frequency(index: &IndexSnapshot<'_>, phrase: &Phrase, entry: EntryId) 
 fn sum<'s>(must: Vec<Node<'s>>, may: Vec<Node<'s>>) -> Node<'s> {
     // How near something is stays what it is beside other conditions.
     let counts = !must.iter().chain(&may).any(|part| matches!(part, Node::Near { .. }));
-    Node::Sum { must, may, must_not: Vec::new(), counts, as_one: None }
+    Node::Sum { must, may: Parts::new(may), must_not: Vec::new(), counts, as_one: None }
 }
 
 struct Builder<'s, 'l, E> {
@@ -303,7 +324,7 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
                             // As in the reference, the values of 'in' are not weighed against each other.
                             false => Node::Sum {
                                 must: Vec::new(),
-                                may: parts,
+                                may: Parts::new(parts),
                                 must_not: Vec::new(),
                                 counts: false,
                                 as_one: Some(boost),
@@ -417,7 +438,7 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
             Wanted::Boosted(wanted, more) => self.of_wanted(wanted, boost * more, is_known)?,
             Wanted::Several(several) => Node::Sum {
                 must: each(&several.must, is_known)?,
-                may: each(&several.may, false)?,
+                may: Parts::new(each(&several.may, false)?),
                 must_not: match is_known {
                     true => Vec::new(),
                     false => several.must_not.iter().map(|wanted| members(wanted, false)).collect::<Result<_, E>>()?,
