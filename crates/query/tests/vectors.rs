@@ -231,6 +231,73 @@ fn check_recall(tested: &Tested, numbers: &mut Numbers) {
     assert!(all == 1000 && found >= 900, "{found} of {all}");
 }
 
+/// Clusters of vectors that are nearly the same, one cluster after the other.
+struct Clusters {
+    count: u64,
+    /// Vectors of each.
+    size: u64,
+    dimensions: usize,
+    /// How far components are from those of the middle at most.
+    noise: f64,
+}
+
+impl Clusters {
+    /// Puts them in, in batches of 500, and gives their middles.
+    fn write(&self, tested: &mut Tested, numbers: &mut Numbers) -> Vec<Vec<f64>> {
+        let (mut middles, mut changes) = (Vec::new(), Vec::new());
+        for cluster in 0..self.count {
+            let middle: Vec<f64> = (0..self.dimensions).map(|_| numbers.component()).collect();
+            for one in 0..self.size {
+                let near = middle.iter().map(|component| component + numbers.component() * self.noise);
+                changes.push((format!("{cluster}/{one}"), vec![text_of(&near.collect::<Vec<f64>>())]));
+                if changes.len() == 500 {
+                    tested.write(std::mem::take(&mut changes));
+                }
+            }
+            middles.push(middle);
+        }
+        tested.write(changes);
+        tested.verify();
+        middles
+    }
+
+    /// Asks for what is next to each middle.
+    fn check(&self, tested: &Tested, middles: &[Vec<f64>]) {
+        let mut missed = Vec::new();
+        for (cluster, middle) in middles.iter().enumerate() {
+            let found = tested.ask(Asked::Given(text_of(middle).into_bytes()), 16, 0.0, false);
+            let of_cluster = found.iter().filter(|(id, _)| id.starts_with(&format!("{cluster}/"))).count();
+            if of_cluster != 16 {
+                missed.push((cluster, of_cluster));
+            }
+        }
+        assert_eq!(missed, [], "{} clusters of {}, {} numbers", self.count, self.size, self.dimensions);
+    }
+}
+
+fn text_of(vector: &[f64]) -> String {
+    format!("[{}]", vector.iter().map(f64::to_string).collect::<Vec<String>>().join(","))
+}
+
+/// Of clusters that come one after the other each is found, also after most of each went.
+#[test]
+fn clusters_that_come_in_order_are_found() {
+    let of = |count, size, dimensions, noise| Clusters { count, size, dimensions, noise };
+    let small = || of(10, 100, 16, 0.001);
+    for (seed, clusters) in [(1, small()), (2, small()), (3, small()), (8, of(10, 400, 16, 0.001))] {
+        let (mut tested, mut numbers) = (Tested::new("f32"), Numbers(seed));
+        let middles = clusters.write(&mut tested, &mut numbers);
+        clusters.check(&tested, &middles);
+        let gone = |one: &u64| !one.is_multiple_of(4);
+        for cluster in 0..clusters.count {
+            let ids = (0..clusters.size).filter(gone).map(|one| format!("{cluster}/{one}"));
+            tested.write(ids.map(|id| (id, Vec::new())).collect());
+        }
+        tested.verify();
+        clusters.check(&tested, &middles);
+    }
+}
+
 /// Whatever is taken out, the rest is found from the entry on.
 #[test]
 fn all_are_reached_until_the_last_one_goes() {

@@ -15,6 +15,10 @@ use storage::Reader;
 /// Vectors that are gone through between two looks at whether to go on.
 const VECTORS_PER_LOOK: u32 = 1024;
 
+/// How many nodes a search keeps on the levels above the one that it looks for. In the paper it is one, which stays in the first cluster that
+/// is nearer than those around it.
+pub(super) const WIDTH_ABOVE: usize = 64;
+
 /// A node and how near it is. The greater, the nearer; of equal ones the elder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Near {
@@ -93,7 +97,7 @@ impl<'r, R: Reader> Graph<'r, R> {
         }
         let mut from = vec![self.near(vector, self.state.entry)?];
         for level in (1..=self.state.top).rev() {
-            from = self.search_level(vector, &from, 1, level, look)?;
+            from = self.search_level(vector, &from, WIDTH_ABOVE, level, look)?;
         }
         let mut found = self.search_level(vector, &from, width.max(count_max), 0, look)?;
         found.truncate(count_max);

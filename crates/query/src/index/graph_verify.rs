@@ -1,4 +1,5 @@
-//! Checks the graphs of vectors: each vector has entries and one node, links go both ways between nodes of their level, and all counts are right.
+//! Checks the graphs of vectors: each vector has entries and one node, links go both ways between nodes of their
+//! level, each level is in one piece, and all counts are right.
 
 use super::error::Result;
 use super::graph::Graph;
@@ -6,7 +7,8 @@ use super::key::ListKind;
 use super::snapshot::IndexSnapshot;
 use super::term::{FieldNumber, Kind};
 use super::vectors::{Node, Vectors};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use storage::Reader;
 
 impl IndexSnapshot<'_> {
     /// Checks all graphs; `problem` is told of each rule that does not hold.
@@ -82,6 +84,24 @@ impl IndexSnapshot<'_> {
                 }
             }
         }
+        for level in 0..=if state.count > 0 { state.top } else { 0 } {
+            let count = levels.values().filter(|other| **other >= level).count();
+            let reached = if state.count > 0 { reached(&graph, level)? } else { 0 };
+            if reached != count {
+                problem(format!("of {count} vectors of {field:?} on level {level}, {reached} are reached"));
+            }
+        }
         Ok((levels.len() as u64, lists))
     }
+}
+
+/// How many nodes links lead to on a level, from where searches begin.
+fn reached(graph: &Graph<'_, impl Reader>, level: u8) -> Result<usize> {
+    let mut seen = HashSet::from([graph.state.entry]);
+    let (mut waiting, mut neighbours) = (vec![graph.state.entry], Vec::new());
+    while let Some(node) = waiting.pop() {
+        graph.neighbours(node, level, &mut neighbours)?;
+        waiting.extend(neighbours.iter().filter(|neighbour| seen.insert(**neighbour)));
+    }
+    Ok(seen.len())
 }

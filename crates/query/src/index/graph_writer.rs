@@ -1,11 +1,11 @@
 //! Putting vectors into the graph of a field, and taking them out.
 //!
 //! Putting in is algorithm 1 of Malkov and Yashunin ([`super::graph`]), with the heuristic of their algorithm 4. A node that would have
-//! too many links loses one both ways: to the farthest neighbour that another neighbour is nearer to, and that keeps a link. A node that goes leaves
-//! its neighbours linked by a tree of the nearest pairs among them (Prim 1957), which limits may cut again.
+//! too many links loses one both ways ([`super::graph_limit`]). A node that goes leaves its neighbours linked by a tree of the nearest
+//! pairs among them (Prim 1957). So each level of a graph stays in one piece: whoever was reached still is.
 
 use super::error::{Error, Result, corrupt};
-use super::graph::{Graph, Near};
+use super::graph::{Graph, Near, WIDTH_ABOVE};
 use super::term::FieldNumber;
 use super::vectors::{GraphState, Hash, Node, StoredNode, Vectors, level_of, similarity};
 use crate::vector::VectorOptions;
@@ -36,7 +36,7 @@ impl<'w, 'tx, 'env> GraphWriter<'w, 'tx, 'env> {
         GraphWriter { vectors, tx, field }
     }
 
-    fn graph(&self, state: GraphState) -> Graph<'_, WriteTransaction<'env>> {
+    pub(super) fn graph(&self, state: GraphState) -> Graph<'_, WriteTransaction<'env>> {
         Graph { vectors: self.vectors, reader: &*self.tx, field: self.field, state }
     }
 
@@ -73,7 +73,7 @@ impl<'w, 'tx, 'env> GraphWriter<'w, 'tx, 'env> {
         let width = new.options.candidate_count().max(edges);
         let mut from = vec![self.graph(*state).near(new.stored, state.entry)?];
         for above in (level + 1..=state.top).rev() {
-            from = self.graph(*state).search_level(new.stored, &from, 1, above, &go_on)?;
+            from = self.graph(*state).search_level(new.stored, &from, WIDTH_ABOVE, above, &go_on)?;
         }
         for level in (0..=level.min(state.top)).rev() {
             from = self.graph(*state).search_level(new.stored, &from, width, level, &go_on)?;
@@ -107,13 +107,13 @@ impl<'w, 'tx, 'env> GraphWriter<'w, 'tx, 'env> {
         Ok(nodes)
     }
 
-    fn neighbours(&self, node: Node, level: u8) -> Result<Vec<Node>> {
+    pub(super) fn neighbours(&self, node: Node, level: u8) -> Result<Vec<Node>> {
         let mut neighbours = Vec::new();
         self.vectors.neighbours(self.tx, self.field, node, level, &mut neighbours)?;
         Ok(neighbours)
     }
 
-    fn link(&mut self, one: Node, other: Node, level: u8) -> Result<()> {
+    pub(super) fn link(&mut self, one: Node, other: Node, level: u8) -> Result<()> {
         for (from, to) in [(one, other), (other, one)] {
             let mut neighbours = self.neighbours(from, level)?;
             if let Err(place) = neighbours.binary_search(&to) {
@@ -124,7 +124,7 @@ impl<'w, 'tx, 'env> GraphWriter<'w, 'tx, 'env> {
         Ok(())
     }
 
-    fn unlink(&mut self, one: Node, other: Node, level: u8) -> Result<()> {
+    pub(super) fn unlink(&mut self, one: Node, other: Node, level: u8) -> Result<()> {
         for (from, to) in [(one, other), (other, one)] {
             let mut neighbours = self.neighbours(from, level)?;
             if let Ok(place) = neighbours.binary_search(&to) {
@@ -133,47 +133,6 @@ impl<'w, 'tx, 'env> GraphWriter<'w, 'tx, 'env> {
             }
         }
         Ok(())
-    }
-
-    /// Takes links off a node that has too many: on the lowest level more than twice as many as a node gets.
-    fn limit(&mut self, state: &GraphState, node: Node, level: u8) -> Result<()> {
-        let count_max = usize::from(state.edges) * if level == 0 { 2 } else { 1 };
-        loop {
-            let neighbours = self.neighbours(node, level)?;
-            if neighbours.len() <= count_max {
-                return Ok(());
-            }
-            match self.dispensable(state, node, &neighbours, level)? {
-                Some(neighbour) => self.unlink(node, neighbour, level)?,
-                // All others have this link alone.
-                None => return Ok(()),
-            }
-        }
-    }
-
-    /// The neighbour that a node can best do without.
-    fn dispensable(&self, state: &GraphState, node: Node, neighbours: &[Node], level: u8) -> Result<Option<Node>> {
-        let graph = self.graph(*state);
-        let vector = graph.vector(node)?;
-        let mut sorted = Vec::with_capacity(neighbours.len());
-        for neighbour in neighbours {
-            let other = graph.vector(*neighbour)?;
-            sorted.push((Near { similarity: similarity(state, vector, other), node: *neighbour }, other));
-        }
-        // The farthest first.
-        sorted.sort_unstable_by_key(|(near, _)| *near);
-        let mut farthest = None;
-        for (place, (near, vector)) in sorted.iter().enumerate() {
-            if self.neighbours(near.node, level)?.len() < 2 {
-                continue;
-            }
-            farthest = farthest.or(Some(near.node));
-            let mut nearer = sorted.iter().skip(place + 1);
-            if nearer.any(|(_, other)| similarity(state, vector, other) > near.similarity) {
-                return Ok(Some(near.node));
-            }
-        }
-        Ok(farthest)
     }
 
     /// Takes a vector out. One that is not there is passed over.

@@ -21,6 +21,7 @@ mod entry_ids;
 mod entry_set;
 mod error;
 mod graph;
+mod graph_limit;
 mod graph_verify;
 mod graph_writer;
 mod groups;
