@@ -168,3 +168,38 @@ test("sources and settings of an index are written, saved and removed", async ({
   await page.getByRole("button", { name: "Save" }).click();
   await expect.poll(async () => (await stored())["Configuration"]).toEqual({});
 });
+
+test("what was saved or is being written stays while one looks at the terms, and is not left by accident", async ({
+  page,
+  studio,
+}) => {
+  await studio.database("Revisited", USERS);
+  await defined(studio, "Revisited", BY_CITY);
+  await studio.open("/databases/Revisited/index?name=Users%2FByCity");
+  const map = page.getByRole("textbox", { name: "Map", exact: true });
+  const part = (name: string) => page.getByRole("radiogroup", { name: "Part of the index" }).getByText(name, { exact: true });
+  await write(page, "Map", "from user in docs.Users select new { user.City, user.Age }");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText("Users/ByCity saved")).toBeVisible();
+  await part("Terms").click();
+  await expect(page.getByRole("list", { name: /^Terms of/ })).toBeVisible();
+  await part("Definition").click();
+  await expect(map).toContainText("user.Age");
+  await expect(page.getByRole("button", { name: "Save" })).toBeDisabled();
+
+  await write(page, "Map", "from user in docs.Users select new { user.City, Later = user.Age }");
+  await part("Terms").click();
+  await expect(map).toBeHidden();
+  await part("Definition").click();
+  await expect(map).toContainText("Later");
+  await page.getByRole("link", { name: "Documents" }).click();
+  const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
+  await studio.isAccessible();
+  await dialog.getByRole("button", { name: "Stay" }).click();
+  await expect(map).toContainText("Later");
+  await page.getByRole("link", { name: "Documents" }).click();
+  await dialog.getByRole("button", { name: "Leave" }).click();
+  await expect(page.getByRole("heading", { name: "All documents", exact: true })).toBeVisible();
+  await studio.open("/databases/Revisited/index?name=Users%2FByCity");
+  await expect(map).toContainText("user.Age");
+});

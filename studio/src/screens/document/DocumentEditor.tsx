@@ -1,7 +1,7 @@
 // The editor of a document, what stands beside it, and what one can do.
-import { ActionIcon, Button, Menu, Modal, TextInput, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Menu, TextInput, Tooltip } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useBlocker, useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { watchDocument } from "../../api/changes";
 import { changeVectorOf, load, remove, save, type Loaded } from "../../api/documents";
@@ -9,6 +9,7 @@ import { ApiError, below, SERVER_URL } from "../../api/http";
 import { Editor } from "../../editor/Editor";
 import { JsonError, pretty, scan } from "../../json/scan";
 import { Confirm, type Question } from "../../shell/Confirm";
+import { Leaving } from "../../shell/Leaving";
 import { MoreActions } from "../../shell/MoreActions";
 import { Screen } from "../../shell/Screen";
 import { messageOf } from "../../shell/states";
@@ -44,7 +45,6 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
 
   const isNew = base === undefined;
   const isDirty = !isLeaving && (text !== stored || (isNew && id !== idDraft));
-  const blocker = useBlocker({ shouldBlockFn: () => isDirty, enableBeforeUnload: () => isDirty, withResolver: true });
 
   const refresh = () =>
     requests.invalidateQueries({ predicate: ({ queryKey }) => ["documents", "collections", "live"].includes(String(queryKey[0])) });
@@ -289,22 +289,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
         }}
       />
       <Confirm question={question} close={() => ask(undefined)} />
-      <Modal
-        opened={blocker.status === "blocked"}
-        onClose={() => blocker.reset?.()}
-        title="Leave without saving?"
-        closeButtonProps={{ "aria-label": "Close" }}
-      >
-        <p className={styles.leaveText}>What you changed in this document is not saved yet.</p>
-        <div className={styles.buttons}>
-          <Button variant="default" onClick={() => blocker.reset?.()} data-autofocus>
-            Stay
-          </Button>
-          <Button color="red.8" onClick={() => blocker.proceed?.()}>
-            Leave
-          </Button>
-        </div>
-      </Modal>
+      <Leaving isDirty={isDirty} what="this document" />
     </Screen>
   );
 }

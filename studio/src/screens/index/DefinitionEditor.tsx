@@ -6,6 +6,7 @@ import { useState, type ReactNode } from "react";
 import * as api from "../../api/indexes";
 import { Editor } from "../../editor/Editor";
 import type { Language } from "../../editor/CodeEditor";
+import { Leaving, type Place } from "../../shell/Leaving";
 import { messageOf } from "../../shell/states";
 import { told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
@@ -66,26 +67,31 @@ export function DefinitionEditor({ database, stored, isNew }: { database: string
     AdditionalSources: recordOf(sources),
     Configuration: recordOf(configuration),
   };
-  const isDirty =
-    isNew ||
+  const isChanged =
     JSON.stringify(definition) !==
-      JSON.stringify({
-        ...base,
-        Reduce: base.Reduce ?? null,
-        Fields: base.Fields ?? {},
-        AdditionalSources: base.AdditionalSources ?? {},
-        Configuration: base.Configuration ?? {},
-      });
+    JSON.stringify({
+      ...base,
+      Reduce: base.Reduce ?? null,
+      Fields: base.Fields ?? {},
+      AdditionalSources: base.AdditionalSources ?? {},
+      Configuration: base.Configuration ?? {},
+    });
+  const isDirty = isNew || isChanged;
   const saving = useMutation({
-    mutationFn: () => api.put(database, definition),
-    onSuccess: () => {
+    mutationFn: (definition: api.Definition) => api.put(database, definition).then(() => definition),
+    onSuccess: (definition) => {
       setProblem(undefined);
       setBase(definition);
+      // Who looks at another part of the index and comes back has what was saved, also while it is being built.
+      requests.setQueryData(["definition", database, definition.Name], definition);
       told(isNew ? `${definition.Name} is being built` : `${definition.Name} saved`);
       void requests.invalidateQueries({
         predicate: ({ queryKey }) => ["indexes", "definitions", "live"].includes(String(queryKey[0])),
       });
-      if (isNew) void navigate({ to: "/databases/$database/index", params: { database }, search: { name: definition.Name } });
+      if (isNew) {
+        const search = { name: definition.Name };
+        void navigate({ to: "/databases/$database/index", params: { database }, search, ignoreBlocker: true });
+      }
     },
     onError: (error) => setProblem(messageOf(error)),
   });
@@ -96,7 +102,7 @@ export function DefinitionEditor({ database, stored, isNew }: { database: string
   });
   const isSaveable = isDirty && definition.Name !== "" && maps.some((map) => map.trim() !== "");
   const save = () => {
-    if (isSaveable && !saving.isPending) saving.mutate();
+    if (isSaveable && !saving.isPending) saving.mutate(definition);
   };
   if (isAutomatic) return <Automatic definition={stored} />;
   const setField = (at: number, change: Partial<Field>) =>
@@ -321,8 +327,14 @@ export function DefinitionEditor({ database, stored, isNew }: { database: string
         </div>
       </div>
       {trying.data && <Tried result={trying.data} close={() => trying.reset()} />}
+      <Leaving isDirty={isChanged} what="this index" isSame={isSameIndex} />
     </div>
   );
+}
+
+/** Definition, terms and errors of one index. */
+function isSameIndex(one: Place, other: Place): boolean {
+  return one.pathname === other.pathname && "name" in one.search && "name" in other.search && one.search.name === other.search.name;
 }
 
 function changed(list: readonly Named[], place: number, change: Partial<Named>): Named[] {

@@ -100,7 +100,7 @@ function Existing({ database, name, tab }: { database: string; name: string; tab
             ask={ask}
             changed={(isDeleted) => {
               void requests.invalidateQueries({ queryKey: ["indexes", database] });
-              if (isDeleted) void navigate(toIndexes);
+              if (isDeleted) void navigate({ ...toIndexes, ignoreBlocker: true });
             }}
           />
         )
@@ -128,7 +128,10 @@ function Existing({ database, name, tab }: { database: string; name: string; tab
           ]}
         />
       </div>
-      {tab === "definition" && <DefinitionEditor database={database} stored={data} isNew={false} />}
+      {/* Hidden, not taken away: what is written in it and not saved yet stays. */}
+      <div className={styles.kept} hidden={tab !== "definition"}>
+        <DefinitionEditor database={database} stored={data} isNew={false} />
+      </div>
       {tab === "terms" && <Terms database={database} name={name} known={Object.keys(data.Fields ?? {})} />}
       {tab === "errors" && <Errors database={database} name={name} />}
       <Confirm question={question} close={() => ask(undefined)} />
