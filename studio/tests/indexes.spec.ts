@@ -203,3 +203,26 @@ test("what was saved or is being written stays while one looks at the terms, and
   await studio.open("/databases/Revisited/index?name=Users%2FByCity");
   await expect(map).toContainText("user.Age");
 });
+
+test("a map in JavaScript is typed, key by key", async ({ page, studio }) => {
+  await studio.database("Typed", USERS);
+  await studio.open("/databases/Typed/index");
+  await page.getByLabel("Name").fill("Users/Typed");
+  const map = page.getByRole("textbox", { name: "Map", exact: true });
+  await map.click();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.type("map('Users', function(u) { return { City: u.City } })");
+  await expect(page.getByText("JavaScript", { exact: true })).toBeVisible();
+  await expect(map).toHaveText("map('Users', function(u) { return { City: u.City } })");
+  // A second map gives the first one another name: it keeps its history.
+  await page.getByRole("button", { name: "Map", exact: true }).click();
+  const first = page.getByRole("textbox", { name: "Map 1", exact: true });
+  await first.click();
+  await page.keyboard.press("ControlOrMeta+z");
+  await expect(first).not.toHaveText("map('Users', function(u) { return { City: u.City } })");
+  await page.keyboard.press("ControlOrMeta+Shift+z");
+  await page.getByRole("button", { name: "Remove Map 2" }).click();
+  await page.getByRole("button", { name: "Create" }).click();
+  await expect(page.getByRole("heading", { name: "Users/Typed", exact: true })).toBeVisible();
+  await expect(map).toHaveText("map('Users', function(u) { return { City: u.City } })");
+});

@@ -1,4 +1,5 @@
 // Two texts side by side with what differs: on the left the stored one, on the right ours, which can be changed.
+import { json } from "@codemirror/lang-json";
 import { MergeView } from "@codemirror/merge";
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
@@ -19,7 +20,8 @@ export default function CodeComparison({ theirs, mine, onChange }: Props) {
       a: {
         doc: theirs,
         extensions: [
-          basics("json"),
+          basics(),
+          json(),
           EditorState.readOnly.of(true),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ "aria-label": "Stored by somebody else", tabindex: "0" }),
@@ -28,7 +30,8 @@ export default function CodeComparison({ theirs, mine, onChange }: Props) {
       b: {
         doc: mine,
         extensions: [
-          basics("json"),
+          basics(),
+          json(),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ "aria-label": "Your text", tabindex: "0" }),
           EditorView.updateListener.of((update) => {

@@ -55,8 +55,8 @@ export type EditorProps = {
 
 const LANGUAGES: Record<Language, () => Extension> = { json, rql, javascript: () => javascript(), csharp };
 
-/** What all editors have, also those side by side. */
-export function basics(language: Language): Extension {
+/** What all editors have, also those side by side; without their language. */
+export function basics(): Extension {
   return [
     lineNumbers(),
     highlightActiveLineGutter(),
@@ -79,23 +79,41 @@ export function basics(language: Language): Extension {
     highlightActiveLine(),
     highlightSelectionMatches(),
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap]),
-    LANGUAGES[language](),
     look,
   ];
 }
 
+/** What comes with a language. */
+function speaking(language: Language): Extension {
+  return [
+    LANGUAGES[language](),
+    // Escape, then Tab leaves the editor; only JSON and code are indented by it.
+    language === "rql" ? [] : keymap.of([indentWithTab]),
+    language === "json" ? [linter(jsonMistakes, { delay: 250 }), lintGutter()] : [],
+  ];
+}
+
+const named = (label: string) => EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" });
+
 export default function CodeEditor(props: EditorProps) {
-  const { label, language, value, isReadOnly = false, isFocused = false, isFitted = false, complete, mistake } = props;
+  const { label, language, value, isReadOnly = false, isFitted = false, complete, mistake } = props;
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const now = useRef(props);
-  const parts = useRef({ readOnly: new Compartment(), complete: new Compartment(), mistakes: new Compartment() });
+  // What may change while one types: the editor, its focus and its history stay.
+  const parts = useRef({
+    language: new Compartment(),
+    label: new Compartment(),
+    readOnly: new Compartment(),
+    complete: new Compartment(),
+    mistakes: new Compartment(),
+  });
   useEffect(() => {
     now.current = props;
   });
 
   useEffect(() => {
-    const { readOnly, complete: completing, mistakes } = parts.current;
+    const { language: spoken, label: name, readOnly, complete: completing, mistakes } = parts.current;
     const commands = Prec.highest(
       keymap.of([
         { key: "Mod-s", preventDefault: true, run: () => (now.current.onSave?.(), now.current.onSave !== undefined) },
@@ -108,16 +126,14 @@ export default function CodeEditor(props: EditorProps) {
         doc: now.current.value,
         extensions: [
           commands,
-          basics(language),
-          // Escape, then Tab leaves the editor; only JSON and code are indented by it.
-          language === "rql" ? [] : keymap.of([indentWithTab]),
+          basics(),
+          spoken.of([]),
+          name.of([]),
           readOnly.of([]),
           completing.of([]),
           mistakes.of([]),
-          language === "json" ? [linter(jsonMistakes, { delay: 250 }), lintGutter()] : [],
           now.current.onId ? idLinks((id) => now.current.onId?.(id)) : [],
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) now.current.onChange?.(update.state.doc.toString());
           }),
@@ -125,10 +141,10 @@ export default function CodeEditor(props: EditorProps) {
       }),
     });
     view.current = made;
-    if (isFocused) made.focus();
+    if (now.current.isFocused) made.focus();
     return () => made.destroy();
     // The rest is brought in by the effects below.
-  }, [label, language, isFocused]);
+  }, []);
 
   useEffect(() => {
     const editor = view.current;
@@ -136,6 +152,12 @@ export default function CodeEditor(props: EditorProps) {
       editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
     }
   }, [value]);
+  useEffect(() => {
+    view.current?.dispatch({ effects: parts.current.language.reconfigure(speaking(language)) });
+  }, [language]);
+  useEffect(() => {
+    view.current?.dispatch({ effects: parts.current.label.reconfigure(named(label)) });
+  }, [label]);
   useEffect(() => {
     const effects = parts.current.readOnly.reconfigure([EditorState.readOnly.of(isReadOnly), EditorView.editable.of(true)]);
     view.current?.dispatch({ effects });

@@ -382,7 +382,7 @@ function Code({
           </ActionIcon>
         )}
       </header>
-      <Editor key={language} label={title} language={language} value={value} onChange={onChange} onSave={onSave} isFitted />
+      <Editor label={title} language={language} value={value} onChange={onChange} onSave={onSave} isFitted />
     </section>
   );
 }
