@@ -161,3 +161,23 @@ test("without the socket of changes it is said all the same", async ({ page, stu
   await page.getByRole("button", { name: "Show the change" }).click();
   await expect(text(page)).toContainText("Theirs");
 });
+
+test("a new document without an id gets one, with and without a collection", async ({ page, studio }) => {
+  await studio.database("Nameless");
+  await studio.open("/databases/Nameless/documents");
+  await page
+    .getByRole("link", { name: "New document" })
+    .or(page.getByRole("button", { name: "New document" }))
+    .first()
+    .click();
+  await expect(page.getByLabel("Id")).toHaveValue("");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("heading", { name: /^[0-9a-f]{8}-[0-9a-f-]{27}$/ })).toBeVisible();
+
+  await studio.open("/databases/Nameless/document?collection=Users");
+  await page.getByLabel("Id").fill("");
+  await write(page, '{"Size":1.50,"@metadata":{"@collection":"Users"}}');
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("heading", { name: /^users\/\d+-A$/ })).toBeVisible();
+  await expect(text(page)).toContainText("1.50");
+});

@@ -140,6 +140,22 @@ export async function save(
   return sendForJson(below(database, "/docs"), { method: "PUT", query: { id }, body: text, headers });
 }
 
+/** Where ids of a collection begin, `users/` of `Users`: the server completes one that ends with a slash. */
+export function prefixOf(collection: string): string {
+  return `${collection.charAt(0).toLowerCase()}${collection.slice(1)}/`;
+}
+
+/** Saves a document under an id that the server makes: after its collection, or, if it names none, any (POST `/databases/{name}/bulk_docs`). */
+export async function saveNew(database: string, text: string): Promise<{ Id: string; ChangeVector: string }> {
+  const name = member(member(scan(text), "@metadata"), "@collection");
+  const collection = name?.kind === "string" ? (JSON.parse(text.slice(name.start, name.end)) as string) : "";
+  if (/^[^@]/.test(collection)) return save(database, prefixOf(collection), text, undefined);
+  const body = `{"Commands":[{"Type":"PUT","Id":null,"ChangeVector":null,"Document":${text}}]}`;
+  type Answer = { Results: { "@id": string; "@change-vector": string }[] };
+  const { Results } = await sendForJson<Answer>(below(database, "/bulk_docs"), { method: "POST", body });
+  return { Id: Results[0]!["@id"], ChangeVector: Results[0]!["@change-vector"] };
+}
+
 /** DELETE `/databases/{name}/docs` */
 export async function remove(database: string, id: string, changeVector?: string): Promise<void> {
   const headers: Record<string, string> = changeVector === undefined ? {} : { "If-Match": `"${changeVector}"` };

@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { watchDocument } from "../../api/changes";
-import { changeVectorOf, load, remove, save, type Loaded } from "../../api/documents";
+import { changeVectorOf, load, remove, save, saveNew, type Loaded } from "../../api/documents";
 import { ApiError, below, SERVER_URL } from "../../api/http";
 import { Editor } from "../../editor/Editor";
 import { JsonError, pretty, scan } from "../../json/scan";
@@ -54,7 +54,8 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
   const saving = useMutation({
     mutationFn: async ({ changeVector, content }: { changeVector: string | undefined; content: string }) => {
       scan(content);
-      return { answer: await save(database, id, content, changeVector), content };
+      const answer = isNew && id.trim() === "" ? await saveNew(database, content) : await save(database, id, content, changeVector);
+      return { answer, content };
     },
     onSuccess: async ({ answer, content }) => {
       setProblem(undefined);
@@ -125,8 +126,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
   };
   const isSaveable = !saving.isPending && (isNew || isDirty);
   const saveNow = () => {
-    if (isSaveable)
-      saving.mutate({ changeVector: base?.changeVector ?? (/[/|]$/.test(id) || id === "" ? undefined : ""), content: text });
+    if (isSaveable) saving.mutate({ changeVector: base?.changeVector ?? (/[/|]$/.test(id) ? undefined : ""), content: text });
   };
   const format = () => {
     try {

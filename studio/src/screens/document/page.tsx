@@ -2,7 +2,7 @@
 import { Failed, Loading, Empty } from "../../shell/states";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { load } from "../../api/documents";
+import { load, prefixOf } from "../../api/documents";
 import { Screen } from "../../shell/Screen";
 import { DocumentEditor } from "./DocumentEditor";
 
@@ -29,7 +29,7 @@ export function DocumentScreen() {
         database={database}
         loaded={undefined}
         draft={template(collection)}
-        idDraft={prefixOf(collection)}
+        idDraft={collection === undefined ? "" : prefixOf(collection)}
       />
     );
   if (data === undefined || (isFetching && data === null)) {
@@ -86,9 +86,4 @@ function template(collection: string | undefined): string {
   const metadata =
     collection === undefined ? "" : `,\n    "@metadata": {\n        "@collection": ${JSON.stringify(collection)}\n    }`;
   return `{\n    "Name": ""${metadata}\n}`;
-}
-
-/** The server completes an id that ends with a slash. */
-function prefixOf(collection: string | undefined): string {
-  return collection === undefined ? "" : `${collection.charAt(0).toLowerCase()}${collection.slice(1)}/`;
 }
