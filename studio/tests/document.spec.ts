@@ -181,3 +181,87 @@ test("a new document without an id gets one, with and without a collection", asy
   await expect(page.getByRole("heading", { name: /^users\/\d+-A$/ })).toBeVisible();
   await expect(text(page)).toContainText("1.50");
 });
+
+test("what is typed while it is being saved stays, and is not saved yet", async ({ page, studio }) => {
+  const user = { "@metadata": { "@collection": "Users" } };
+  await studio.database("Slow", { "users/1": { Name: "Ann", ...user } });
+  let go = () => {};
+  const held = new Promise<void>((resume) => (go = resume));
+  await page.route("**/databases/Slow/docs?id=*", async (route) => {
+    if (route.request().method() === "PUT") await held;
+    await route.continue();
+  });
+  await studio.open("/databases/Slow/document?id=users%2F1");
+  await write(page, '{"Name":"Bo","@metadata":{"@collection":"Users"}}');
+  const sending = page.waitForRequest((request) => request.method() === "PUT");
+  await page.keyboard.press("ControlOrMeta+s");
+  await sending;
+  await page.keyboard.press("ControlOrMeta+Home");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.type('"More":1,');
+  go();
+  await expect(page.getByText("users/1 saved")).toBeVisible();
+  await expect(text(page)).toContainText('{"More":1,"Name":"Bo"');
+  await expect(page.getByText("Not saved yet")).toBeVisible();
+  await page.keyboard.press("ControlOrMeta+s");
+  await expect(page.getByText("Not saved yet")).toBeHidden();
+  expect((await studio.stored("Slow", "users/1"))!["More"]).toBe(1);
+});
+
+test("somebody who saves right behind us is not overwritten", async ({ page, studio }) => {
+  const user = { "@metadata": { "@collection": "Users" } };
+  await studio.database("Quick", { "users/1": { Name: "Ann", ...user } });
+  await page.routeWebSocket("**/databases/Quick/changes", () => {});
+  await page.route("**/databases/Quick/docs?id=*", async (route) => {
+    if (route.request().method() !== "PUT") return route.continue();
+    const answer = await route.fetch();
+    await studio.put("Quick", "users/1", { Name: "Theirs", ...user });
+    await route.fulfill({ response: answer });
+    await page.unroute("**/databases/Quick/docs?id=*");
+  });
+  await studio.open("/databases/Quick/document?id=users%2F1");
+  await write(page, '{"Name":"Ours","@metadata":{"@collection":"Users"}}');
+  await page.keyboard.press("ControlOrMeta+s");
+  await expect(page.getByText("Somebody else changed it.")).toBeVisible();
+  await expect(text(page)).toContainText("Ours");
+  await write(page, '{"Name":"Ours again","@metadata":{"@collection":"Users"}}');
+  studio.allow(/409 \(Conflict\)/);
+  await page.keyboard.press("ControlOrMeta+s");
+  const dialog = page.getByRole("dialog", { name: "Somebody else saved it first" });
+  await expect(dialog).toBeVisible();
+  expect((await studio.stored("Quick", "users/1"))!["Name"]).toBe("Theirs");
+
+  // What is merged survives a click beside the dialog, and going back to the editor.
+  const mine = dialog.getByRole("textbox", { name: "Your text" });
+  await mine.click();
+  await page.keyboard.press("ControlOrMeta+Home");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.type('"Merged":1,');
+  await page.mouse.click(5, 400);
+  await expect(mine).toContainText('"Merged":1');
+  await dialog.getByRole("button", { name: "Back to the editor" }).click();
+  await expect(text(page)).toContainText('{"Merged":1,"Name":"Ours again"');
+});
+
+test("what somebody else changed is not deleted unseen", async ({ page, studio }) => {
+  const user = { "@metadata": { "@collection": "Users" } };
+  await studio.database("Kept", { "users/1": { Name: "Ann", ...user } });
+  await page.routeWebSocket("**/databases/Kept/changes", () => {});
+  await studio.open("/databases/Kept/document?id=users%2F1");
+  await expect(text(page)).toContainText("Ann");
+  await studio.put("Kept", "users/1", { Name: "Theirs", ...user });
+  studio.allow(/409 \(Conflict\)/);
+  const remove = async () => {
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Delete…" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  };
+  await remove();
+  await expect(page.getByText("Somebody else changed it.")).toBeVisible();
+  expect((await studio.stored("Kept", "users/1"))!["Name"]).toBe("Theirs");
+  await page.getByRole("button", { name: "Show the change" }).click();
+  await expect(text(page)).toContainText("Theirs");
+  await remove();
+  await expect(page.getByRole("heading", { name: "Nothing here yet", exact: true })).toBeVisible();
+  expect(await studio.stored("Kept", "users/1")).toBeUndefined();
+});

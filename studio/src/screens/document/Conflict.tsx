@@ -1,6 +1,6 @@
 // Somebody else saved the document meanwhile: both texts side by side, and a choice.
 import { Button, Modal } from "@mantine/core";
-import { useState } from "react";
+import { useEffect, useRef, useState, type RefObject } from "react";
 import type { Loaded } from "../../api/documents";
 import { Comparison } from "../../editor/Editor";
 import { dateTime } from "../../format/format";
@@ -13,13 +13,18 @@ export type Clash = { id: string; mine: string; theirs: Loaded | undefined; isNe
 type Props = {
   clash: Clash | undefined;
   isSaving: boolean;
-  close: () => void;
+  /** * `mine`: what was changed in the dialog, which the editor is to keep. */
+  close: (mine?: string) => void;
   /** * `changeVector`: that of theirs, so that a third one is noticed too; "" if it must not be there. */
   save: (content: string, changeVector: string) => void;
   takeTheirs: (theirs: Loaded) => void;
 };
 
 export function Conflict({ clash, close, ...rest }: Props) {
+  const edited = useRef<string>(undefined);
+  useEffect(() => {
+    edited.current = undefined;
+  }, [clash]);
   const title =
     clash?.theirs === undefined
       ? "Somebody else deleted it"
@@ -29,19 +34,27 @@ export function Conflict({ clash, close, ...rest }: Props) {
   return (
     <Modal
       opened={clash !== undefined}
-      onClose={close}
+      onClose={() => close(edited.current)}
+      // What one merges is too much for a click that missed.
+      closeOnClickOutside={false}
       title={title}
       size={clash?.theirs ? "min(1180px, 94vw)" : "md"}
       closeButtonProps={{ "aria-label": "Close" }}
     >
-      {clash && <Body key={clash.theirs?.changeVector ?? ""} clash={clash} close={close} {...rest} />}
+      {clash && <Body key={clash.theirs?.changeVector ?? ""} clash={clash} edited={edited} close={close} {...rest} />}
     </Modal>
   );
 }
 
-function Body({ clash, isSaving, close, save, takeTheirs }: Omit<Props, "clash"> & { clash: Clash }) {
+type BodyProps = Omit<Props, "clash"> & { clash: Clash; edited: RefObject<string | undefined> };
+
+function Body({ clash, edited, isSaving, close, save, takeTheirs }: BodyProps) {
   const [mine, setMine] = useState(clash.mine);
   const { theirs } = clash;
+  const change = (content: string) => {
+    edited.current = content;
+    setMine(content);
+  };
   if (!theirs) {
     return (
       <>
@@ -49,7 +62,7 @@ function Body({ clash, isSaving, close, save, takeTheirs }: Omit<Props, "clash">
           <b>{clash.id}</b> was deleted while you changed it. Your text is still here.
         </p>
         <div className={styles.buttons}>
-          <Button variant="default" onClick={close}>
+          <Button variant="default" onClick={() => close()}>
             Back to the editor
           </Button>
           <Button onClick={() => save(clash.mine, "")} loading={isSaving} data-autofocus>
@@ -69,9 +82,9 @@ function Body({ clash, isSaving, close, save, takeTheirs }: Omit<Props, "clash">
           Yours <span className="soft">can be changed here</span>
         </span>
       </div>
-      <Comparison theirs={theirs.text} mine={clash.mine} onChange={setMine} />
+      <Comparison theirs={theirs.text} mine={clash.mine} onChange={change} />
       <div className={styles.buttons}>
-        <Button variant="default" onClick={close}>
+        <Button variant="default" onClick={() => close(edited.current)}>
           Back to the editor
         </Button>
         {!clash.isNew && (

@@ -2,7 +2,7 @@
 import { ActionIcon, Button, Menu, TextInput, Tooltip } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { watchDocument } from "../../api/changes";
 import { changeVectorOf, load, remove, save, saveNew, type Loaded } from "../../api/documents";
 import { ApiError, below, SERVER_URL } from "../../api/http";
@@ -42,6 +42,11 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
   const [clash, setClash] = useState<Clash>();
   const [question, ask] = useState<Question>();
   const [isLeaving, setLeaving] = useState(false);
+  // What is in the editor when an answer comes: one may have typed on.
+  const latest = useRef(text);
+  useEffect(() => {
+    latest.current = text;
+  });
 
   const isNew = base === undefined;
   const isDirty = !isLeaving && (text !== stored || (isNew && id !== idDraft));
@@ -50,14 +55,17 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
     requests.invalidateQueries({ predicate: ({ queryKey }) => ["documents", "collections", "live"].includes(String(queryKey[0])) });
   const toDocument = (to: string) => ({ to: "/databases/$database/document", params: { database }, search: { id: to } }) as const;
 
-  /** * `changeVector`: what the stored one must have; undefined to overwrite whatever is there. */
+  /**
+   * * `changeVector`: what the stored one must have; undefined to overwrite whatever is there.
+   * * `isMerged`: whether `content` is of the dialog, and not what is in the editor.
+   */
   const saving = useMutation({
-    mutationFn: async ({ changeVector, content }: { changeVector: string | undefined; content: string }) => {
+    mutationFn: async ({ changeVector, content }: { changeVector: string | undefined; content: string; isMerged?: boolean }) => {
       scan(content);
       const answer = isNew && id.trim() === "" ? await saveNew(database, content) : await save(database, id, content, changeVector);
       return { answer, content };
     },
-    onSuccess: async ({ answer, content }) => {
+    onSuccess: async ({ answer, content }, { isMerged }) => {
       setProblem(undefined);
       setClash(undefined);
       told(`${answer.Id} saved`);
@@ -69,15 +77,24 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
         return;
       }
       setStored(content);
-      setText(content);
-      const now = await load(database, answer.Id).catch(() => undefined);
-      setBase(now ?? { ...base, changeVector: answer.ChangeVector });
+      if (isMerged) setText(content);
+      // Only ours is what we go on from: that of somebody who was quick is told, not taken over unseen.
+      let now: Loaded | null | undefined;
+      try {
+        now = (await load(database, answer.Id)) ?? null;
+      } catch {
+        now = undefined;
+      }
+      if (now !== undefined && now?.changeVector !== answer.ChangeVector) {
+        requests.setQueryData(["stands", database, base.id, answer.ChangeVector], now?.changeVector ?? null);
+      }
+      setBase(now?.changeVector === answer.ChangeVector ? now : { ...base, changeVector: answer.ChangeVector });
     },
-    onError: async (error, { content }) => {
+    onError: async (error, { content, isMerged }) => {
       if (error instanceof JsonError) return setProblem(`Not saved. ${error.message}.`);
       if (error instanceof ApiError && error.kind === "ConcurrencyException") {
         try {
-          setClash({ id, mine: content, theirs: await load(database, id), isNew });
+          setClash({ id, mine: isMerged ? content : latest.current, theirs: await load(database, id), isNew });
         } catch (reason) {
           failed("Somebody else saved it, and theirs cannot be read", reason);
         }
@@ -147,7 +164,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
       ),
       action: "Delete",
       run: () =>
-        remove(database, base.id).then(
+        remove(database, base.id, base.changeVector).then(
           () => {
             told(`${base.id} was deleted`);
             void refresh();
@@ -155,7 +172,11 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
             const search = base.collection === undefined ? {} : { collection: base.collection };
             setTimeout(() => void navigate({ to: "/databases/$database/documents", params: { database }, search }));
           },
-          (error: unknown) => failed("It was not deleted", error),
+          (error: unknown) => {
+            failed("It was not deleted", error);
+            // Somebody else changed it: the screen says so.
+            void requests.invalidateQueries({ queryKey: ["stands", database, base.id] });
+          },
         ),
     });
 
@@ -272,6 +293,8 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
             onSave={saveNow}
             onId={(to) => void navigate(toDocument(to))}
             isFocused={isNew}
+            // Its screen becomes that of the saved one.
+            isReadOnly={isNew && saving.isPending}
           />
         </div>
         {base && <Side database={database} loaded={base} text={stored} />}
@@ -279,8 +302,11 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
       <Conflict
         clash={clash}
         isSaving={saving.isPending}
-        close={() => setClash(undefined)}
-        save={(content, changeVector) => saving.mutate({ content, changeVector })}
+        close={(mine) => {
+          setClash(undefined);
+          if (mine !== undefined) setText(mine);
+        }}
+        save={(content, changeVector) => saving.mutate({ content, changeVector, isMerged: true })}
         takeTheirs={(theirs) => {
           setClash(undefined);
           setBase(theirs);
