@@ -52,7 +52,8 @@ export function usePages(
     },
     onSeen,
     firstPage: given ?? found[0]?.data,
-    error: found.find((page) => page.error && page.data === undefined)?.error ?? null,
+    // Both are read of each page: what is not read does not render anew when it comes.
+    error: found.map(({ error, data }) => (data === undefined ? error : null)).find((error) => error !== null) ?? null,
     retry: () => void requests.invalidateQueries({ queryKey: key }),
   };
 }
