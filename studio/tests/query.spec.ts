@@ -171,3 +171,61 @@ test("results are exported, and queries are kept under a name", async ({ page, s
   await page.getByRole("button", { name: /^Who ships/ }).click();
   await expect(editor(page)).toContainText("from Shippers");
 });
+
+test("a limit counts in what is shown, exported, patched and deleted", async ({ page, studio }) => {
+  const users = Object.fromEntries(
+    [1, 2, 3, 4, 5].map((number) => [`users/${number}`, { Age: number, "@metadata": { "@collection": "Users" } }]),
+  );
+  await studio.database("Limited", users);
+  const grid = page.getByRole("grid", { name: "Results" });
+  await studio.open(placed("Limited", "from Users limit 1, 3"));
+  await expect(page.getByText(/^3 results in/)).toBeVisible();
+  await expect(grid.getByRole("link")).toHaveText(["users/2", "users/3", "users/4"]);
+
+  await write(page, "from Users update { this.Old = true; } limit 2");
+  await page.getByRole("button", { name: "Patch…" }).click();
+  const patching = page.getByRole("dialog", { name: "Patch 2 documents?" });
+  await patching.getByRole("textbox").fill("2");
+  await patching.getByRole("button", { name: "Patch" }).click();
+  await expect(page.getByRole("dialog", { name: "Patching" }).getByRole("progressbar")).toHaveAttribute("aria-valuenow", "100");
+  await page.keyboard.press("Escape");
+  expect((await studio.stored("Limited", "users/2"))!["Old"]).toBe(true);
+  expect((await studio.stored("Limited", "users/3"))!["Old"]).toBeUndefined();
+
+  await write(page, "from Users limit 3");
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete what it finds…" }).click();
+  const deleting = page.getByRole("dialog", { name: "Delete 3 documents?" });
+  await deleting.getByRole("textbox").fill("3");
+  await deleting.getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByRole("dialog", { name: "Deleting" }).getByRole("progressbar")).toHaveAttribute("aria-valuenow", "100");
+  await page.keyboard.press("Escape");
+  const left = await page.request.get(`${studio.url}/databases/Limited/collections/stats`);
+  expect(((await left.json()) as { CountOfDocuments: number }).CountOfDocuments).toBe(2);
+});
+
+test("a limit of many pages is shown and exported to its end", async ({ page, studio }) => {
+  const ids = async (start: number, count: number) => {
+    const data = { Query: "from Cities", Start: start, PageSize: count };
+    const answer = await page.request.post(`${studio.url}/databases/Cities/queries`, { data });
+    return ((await answer.json()) as { Results: { "@metadata": { "@id": string } }[] }).Results.map(
+      (row) => row["@metadata"]["@id"],
+    );
+  };
+  await studio.open(placed("Cities", "from Cities limit 10, 2500"));
+  await expect(page.getByText(/^2,500 results in/)).toBeVisible();
+  const grid = page.getByRole("grid", { name: "Results" });
+  await expect(grid).toHaveAttribute("aria-rowcount", "2501");
+  await grid.focus();
+  await page.keyboard.press("End");
+  const [last] = await ids(2509, 1);
+  await expect(grid.getByRole("link", { name: last!, exact: true })).toBeVisible();
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export" }).click();
+  await page.getByRole("menuitem", { name: "CSV" }).click();
+  const lines = readFileSync(await (await downloading).path(), "utf8")
+    .trimEnd()
+    .split("\r\n");
+  expect(lines.length).toBe(2501);
+  expect(lines.slice(1).map((line) => line.split(",")[0])).toEqual(await ids(10, 2500));
+});

@@ -2,6 +2,7 @@
 import { member, scan, type Span } from "../json/scan";
 import type { Document } from "./documents";
 import { below, send, sendForJson } from "./http";
+import { limitOf } from "./limit";
 
 export type Query = {
   text: string;
@@ -14,6 +15,7 @@ export type Query = {
 };
 
 export type Answer = {
+  /** How many it gives in all: a `limit` of its own counts. */
   total: number;
   durationMs: number;
   index: string;
@@ -31,18 +33,26 @@ export type Answer = {
 
 export type Timings = { DurationInMs: number; Timings: Record<string, Timings> | null };
 
-/** POST `/databases/{name}/queries` */
+/**
+ * POST `/databases/{name}/queries`: a page of what a query gives, never more than its own `limit` and `offset` leave. The server would
+ * apply these to each page anew; so the first page is asked with them, which also checks them, and the further ones without.
+ */
 export async function run(database: string, query: Query, signal?: AbortSignal): Promise<Answer> {
+  const limit = limitOf(query.text, query.parameters ?? {});
+  const start = query.start ?? 0;
+  const pageSize = query.pageSize ?? 100;
+  const isBehind = limit !== undefined && start > 0;
   const body = {
-    Query: query.text,
+    Query: isBehind ? limit.text : query.text,
     QueryParameters: query.parameters ?? {},
-    Start: query.start ?? 0,
-    PageSize: query.pageSize ?? 100,
+    Start: isBehind ? limit.skip + start : start,
+    PageSize: isBehind ? Math.max(0, Math.min(pageSize, limit.take - start)) : pageSize,
     WaitForNonStaleResults: query.isFresh ?? false,
   };
   const text = await (await send(below(database, "/queries"), { method: "POST", body, signal })).text();
   const answer = JSON.parse(text) as {
     TotalResults: number;
+    CappedMaxResults?: number;
     DurationInMs: number;
     IndexName: string;
     IsStale: boolean;
@@ -52,8 +62,12 @@ export async function run(database: string, query: Query, signal?: AbortSignal):
     Explanations?: Record<string, string[]>;
   };
   const elements = (results: Span | undefined) => (results?.kind === "array" ? results.elements : []);
+  // What was taken, if the text has a limit: all of it unless the page was too small for it.
+  const taken = isBehind ? undefined : answer.CappedMaxResults;
+  const isWhole = taken !== undefined && taken < pageSize;
+  const total = isWhole ? taken : limit ? Math.max(0, Math.min(answer.TotalResults - limit.skip, limit.take)) : answer.TotalResults;
   return {
-    total: answer.TotalResults,
+    total,
     durationMs: answer.DurationInMs,
     index: answer.IndexName,
     isStale: answer.IsStale,

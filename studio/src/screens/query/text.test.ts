@@ -1,7 +1,8 @@
 import { expect, test, vi } from "vitest";
 
 vi.stubGlobal("location", new URL("http://localhost/studio/index.html"));
-const { bare, collectionOf, findingPart, isPatch, mistakeOf, quotedIfNeeded, reasonOf } = await import("./text");
+const { bare } = await import("../../api/limit");
+const { collectionOf, findingPart, isPatch, mistakeOf, quotedIfNeeded, reasonOf } = await import("./text");
 const { ApiError } = await import("../../api/http");
 
 test("strings and comments are no part of the language", () => {
@@ -13,6 +14,7 @@ test("strings and comments are no part of the language", () => {
 
 test("a patch is asked what it would change", () => {
   expect(findingPart("from Users where A = 'update {' update { this.A = 1 }")).toBe("from Users where A = 'update {'");
+  expect(findingPart("from Users update { this.A = { B: '}' } } limit 2")).toBe("from Users limit 2");
 });
 
 test("the collection is known in each spelling", () => {

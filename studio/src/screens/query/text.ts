@@ -1,24 +1,21 @@
 // What can be told of a query from its text alone. The server has the grammar; here are guesses that help typing.
 import { quoted } from "../../api/queries";
+import { bare } from "../../api/limit";
 import { ApiError } from "../../api/http";
 import type { Mistake } from "../../editor/CodeEditor";
-
-/** The text with strings and comments blanked out, of the same length. */
-export function bare(text: string): string {
-  return text.replace(/\/\/[^\n]*|\/\*[^]*?\*\/|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"/g, (found) =>
-    found.replace(/[^\n]/g, " "),
-  );
-}
 
 /** Whether it changes documents: `from .. update { .. }`. */
 export function isPatch(text: string): boolean {
   return /\bupdate\s*\{/i.test(bare(text));
 }
 
-/** A patch without its `update`: the query that finds what it changes. */
+/** A patch without its `update { .. }`: the query that finds what it changes. What stands behind it, as a `limit`, stays. */
 export function findingPart(text: string): string {
-  const at = bare(text).search(/\bupdate\s*\{/i);
-  return at < 0 ? text : text.slice(0, at).trim();
+  const code = bare(text);
+  const at = code.search(/\bupdate\s*\{/i);
+  if (at < 0) return text;
+  const end = code.lastIndexOf("}");
+  return `${text.slice(0, at).trim()} ${end < at ? "" : text.slice(end + 1).trim()}`.trim();
 }
 
 /** The collection that is asked, if any. */
