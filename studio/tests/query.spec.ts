@@ -229,3 +229,28 @@ test("a limit of many pages is shown and exported to its end", async ({ page, st
   expect(lines.length).toBe(2501);
   expect(lines.slice(1).map((line) => line.split(",")[0])).toEqual(await ids(10, 2500));
 });
+
+test("numbers of parameters keep their digits, also in what is deleted", async ({ page, studio }) => {
+  await studio.database("Digits");
+  for (const big of ["9007199254740992", "9007199254740993"]) {
+    const data = `{"Big":${big},"@metadata":{"@collection":"Users"}}`;
+    await page.request.put(`${studio.url}/databases/Digits/docs?id=users/${big}`, { data });
+  }
+  await studio.open("/databases/Digits/query");
+  await write(page, "from Users where Big = $big");
+  await page.getByRole("button", { name: "Parameters" }).click();
+  await page.getByRole("textbox", { name: "Parameters as JSON" }).click();
+  await page.keyboard.type('{"big":9007199254740993}');
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect(page.getByText(/^1 result in/)).toBeVisible();
+  await expect(page.getByRole("link", { name: "users/9007199254740993" })).toBeVisible();
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete what it finds…" }).click();
+  const deleting = page.getByRole("dialog", { name: "Delete 1 document?" });
+  await expect(deleting).toContainText("users/9007199254740993");
+  await deleting.getByRole("textbox").fill("1");
+  await deleting.getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByRole("dialog", { name: "Deleting" }).getByRole("progressbar")).toHaveAttribute("aria-valuenow", "100");
+  expect(await studio.stored("Digits", "users/9007199254740993")).toBeUndefined();
+  expect(await studio.stored("Digits", "users/9007199254740992")).toBeDefined();
+});

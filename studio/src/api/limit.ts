@@ -19,11 +19,12 @@ export function bare(text: string): string {
 const COUNT = "(\\d+|\\$\\w+)";
 const CLAUSE = new RegExp(`\\blimit\\s+${COUNT}(?:\\s*,\\s*${COUNT}|\\s+offset\\s+${COUNT})?|\\boffset\\s+${COUNT}`, "i");
 
-/** `limit 3`, `limit 5, 10`, `limit 10 offset 5`, `offset 5`; numbers or parameters. Undefined if there is none that can be told. */
-export function limitOf(text: string, parameters: Record<string, unknown>): Limit | undefined {
+/** `limit 3`, `limit 5, 10`, `limit 10 offset 5`, `offset 5`; numbers or parameters, which are a JSON object as text. Undefined if there is none that can be told. */
+export function limitOf(text: string, parameters = ""): Limit | undefined {
   const found = CLAUSE.exec(bare(text));
   if (!found) return undefined;
-  const number = (word: string) => (word.startsWith("$") ? parameters[word.slice(1)] : Number(word));
+  const values = found[0].includes("$") && parameters.trim() !== "" ? (JSON.parse(parameters) as Record<string, unknown>) : {};
+  const number = (word: string) => (word.startsWith("$") ? values[word.slice(1)] : Number(word));
   const [, first, second, offset, only] = found;
   const skip = number(only ?? offset ?? (second === undefined ? "0" : first!));
   const take = only === undefined ? number(second ?? first!) : Infinity;

@@ -6,8 +6,8 @@ import { limitOf } from "./limit";
 
 export type Query = {
   text: string;
-  /** A JSON object's members by name. */
-  parameters?: Record<string, unknown>;
+  /** A JSON object as text: its numbers keep their digits. */
+  parameters?: string;
   start?: number;
   pageSize?: number;
   /** Whether to wait until the index has all that was written before. */
@@ -33,22 +33,26 @@ export type Answer = {
 
 export type Timings = { DurationInMs: number; Timings: Record<string, Timings> | null };
 
+/** A body with the parameters in it as they were written. */
+function withParameters(parameters: string | undefined, body: Record<string, unknown>): string {
+  return `{"QueryParameters":${parameters?.trim() || "{}"},${JSON.stringify(body).slice(1)}`;
+}
+
 /**
  * POST `/databases/{name}/queries`: a page of what a query gives, never more than its own `limit` and `offset` leave. The server would
  * apply these to each page anew; so the first page is asked with them, which also checks them, and the further ones without.
  */
 export async function run(database: string, query: Query, signal?: AbortSignal): Promise<Answer> {
-  const limit = limitOf(query.text, query.parameters ?? {});
+  const limit = limitOf(query.text, query.parameters);
   const start = query.start ?? 0;
   const pageSize = query.pageSize ?? 100;
   const isBehind = limit !== undefined && start > 0;
-  const body = {
+  const body = withParameters(query.parameters, {
     Query: isBehind ? limit.text : query.text,
-    QueryParameters: query.parameters ?? {},
     Start: isBehind ? limit.skip + start : start,
     PageSize: isBehind ? Math.max(0, Math.min(pageSize, limit.take - start)) : pageSize,
     WaitForNonStaleResults: query.isFresh ?? false,
-  };
+  });
   const text = await (await send(below(database, "/queries"), { method: "POST", body, signal })).text();
   const answer = JSON.parse(text) as {
     TotalResults: number;
@@ -122,13 +126,13 @@ export async function explain(
 export type Started = { OperationId: number };
 
 /** DELETE `/databases/{name}/queries`: deletes what a query finds, in the background. */
-export function removeFound(database: string, text: string, parameters: Record<string, unknown>): Promise<Started> {
-  const body = { Query: text, QueryParameters: parameters };
+export function removeFound(database: string, text: string, parameters: string): Promise<Started> {
+  const body = withParameters(parameters, { Query: text });
   return sendForJson(below(database, "/queries"), { method: "DELETE", body });
 }
 
 /** PATCH `/databases/{name}/queries`: runs `from .. update { .. }` in the background. */
-export function patchFound(database: string, text: string, parameters: Record<string, unknown>): Promise<Started> {
-  const body = { Query: { Query: text, QueryParameters: parameters } };
+export function patchFound(database: string, text: string, parameters: string): Promise<Started> {
+  const body = `{"Query":${withParameters(parameters, { Query: text })}}`;
   return sendForJson(below(database, "/queries"), { method: "PATCH", body });
 }

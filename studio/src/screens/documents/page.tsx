@@ -286,7 +286,7 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
                     typed: collection,
                     typedWhat: "the name of the collection",
                     run: () =>
-                      removeFound(database, `from ${quoted(collection)}`, {}).then(
+                      removeFound(database, `from ${quoted(collection)}`, "{}").then(
                         ({ OperationId }) => setRunning({ database, id: OperationId, title: `Deleting all of '${collection}'` }),
                         (error: unknown) => failed(`'${collection}' was not deleted`, error),
                       ),

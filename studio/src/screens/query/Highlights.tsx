@@ -1,6 +1,6 @@
 // What a query found in texts, marked; and how the scores of its results came about.
 import { Link } from "@tanstack/react-router";
-import { Fragment } from "react";
+import { Fragment, useMemo } from "react";
 import { piecesOf } from "./fragments";
 import styles from "./query.module.css";
 
@@ -11,8 +11,10 @@ export function Highlights({
 }: {
   database: string;
   found: Record<string, Record<string, string[]>>;
-  parameters: Record<string, unknown>;
+  /** A JSON object as text. */
+  parameters: string;
 }) {
+  const values = useMemo(() => JSON.parse(parameters) as Record<string, unknown>, [parameters]);
   const ids = [...new Set(Object.values(found).flatMap((byId) => Object.keys(byId)))];
   if (ids.length === 0) return <p className={styles.note}>Nothing of what was found is a word to mark.</p>;
   return (
@@ -31,7 +33,7 @@ export function Highlights({
                       <dt>{field}</dt>
                       {byId[id].map((fragment, at) => (
                         <dd key={at}>
-                          {piecesOf(fragment, parameters).map((piece, place) =>
+                          {piecesOf(fragment, values).map((piece, place) =>
                             piece.isFound ? <mark key={place}>{piece.text}</mark> : <span key={place}>{piece.text}</span>,
                           )}
                         </dd>

@@ -24,7 +24,8 @@ import styles from "./query.module.css";
 
 const MapView = lazy(() => import("./MapView"));
 
-export type Submitted = { text: string; parameters: Record<string, unknown>; run: number };
+/** * `parameters`: a JSON object as text. */
+export type Submitted = { text: string; parameters: string; run: number };
 
 type Form = "table" | "json" | "map" | "plan" | "facets" | "suggestions" | "highlights" | "explanations";
 

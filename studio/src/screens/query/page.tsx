@@ -80,9 +80,9 @@ function QueryEditor({
   );
 
   /** The parameters as they were typed, or undefined if they are no object; then it is said. */
-  const readParameters = (): Record<string, unknown> | undefined => {
+  const readParameters = (): string | undefined => {
     try {
-      return parsed(parameters);
+      return checked(parameters);
     } catch (error) {
       setProblem({
         error: new Error(`The parameters are no JSON object: ${error instanceof Error ? error.message : String(error)}`),
@@ -254,15 +254,16 @@ function QueryEditor({
 
 function submit(text: string, parameters: string): Submitted {
   try {
-    return { text, parameters: parsed(parameters), run: 0 };
+    return { text, parameters: checked(parameters), run: 0 };
   } catch {
-    return { text, parameters: {}, run: 0 };
+    return { text, parameters: "{}", run: 0 };
   }
 }
 
-function parsed(parameters: string): Record<string, unknown> {
-  if (parameters.trim() === "") return {};
+/** The parameters as they were typed: a number that goes through JavaScript loses digits, and then others are found, or deleted. */
+function checked(parameters: string): string {
+  if (parameters.trim() === "") return "{}";
   const root = scan(parameters);
   if (root.kind !== "object") throw new JsonError("an object in braces is due", 0, 1, 1);
-  return JSON.parse(parameters) as Record<string, unknown>;
+  return parameters;
 }
