@@ -138,3 +138,32 @@ test("a file of JSON lines is imported, and a bad line has its number", async ({
   await expect(dialog.getByText(/^Line 2: /)).toBeVisible();
   expect(await studio.stored("Imported", "users/3")).toBeDefined();
 });
+
+test("a click beside a running import or its keys do not stop it", async ({ page, studio }) => {
+  await studio.database("Held");
+  let go = () => {};
+  const held = new Promise<void>((resume) => (go = resume));
+  let sent = 0;
+  await page.route("**/databases/Held/bulk_insert*", async (route) => {
+    if (sent++ > 0) await held;
+    await route.continue();
+  });
+  await studio.open("/databases");
+  // Two requests, of which the second is held.
+  const line = (number: number) =>
+    JSON.stringify({ Text: "x".repeat(900), "@metadata": { "@id": `notes/${number}`, "@collection": "Notes" } });
+  const buffer = Buffer.from(Array.from({ length: 2500 }, (_, at) => line(at)).join("\n"));
+  await page.getByLabel("File to import into Held").setInputFiles({ name: "notes.jsonl", mimeType: "application/jsonl", buffer });
+  const dialog = page.getByRole("dialog", { name: "Import into Held" });
+  await expect(dialog.getByRole("status")).toContainText(/[1-9]\d* documents/);
+  await studio.isAccessible();
+  await page.mouse.click(5, 400);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Enter");
+  await expect(dialog.getByRole("button", { name: "Stop" })).toBeVisible();
+  await expect(dialog.getByRole("button", { name: "Close" })).toHaveCount(0);
+  go();
+  await expect(dialog.getByText("2,500 documents imported.")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(dialog).toBeHidden();
+});

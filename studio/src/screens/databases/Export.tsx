@@ -14,19 +14,27 @@ const PART_SIZE = 8 << 20;
 const LINE_END = 10;
 
 export function Export({ exporting, close }: { exporting: Exporting | undefined; close: () => void }) {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => setOver(false), [exporting]);
   return (
     <Modal
       opened={exporting !== undefined}
       onClose={close}
       title={exporting && `Export ${exporting.database}`}
       closeButtonProps={{ "aria-label": "Close" }}
+      // Only its button stops what is under way.
+      closeOnClickOutside={isOver}
+      closeOnEscape={isOver}
+      withCloseButton={isOver}
     >
-      {exporting && <Running exporting={exporting} close={close} />}
+      {exporting && <Running exporting={exporting} over={setOver} close={close} />}
     </Modal>
   );
 }
 
-function Running({ exporting: { database, documentCount }, close }: { exporting: Exporting; close: () => void }) {
+type RunningProps = { exporting: Exporting; over: (isOver: boolean) => void; close: () => void };
+
+function Running({ exporting: { database, documentCount }, over, close }: RunningProps) {
   const [progress, setProgress] = useState({ documents: 0, bytes: 0 });
   const [outcome, setOutcome] = useState<{ isGood: boolean; text: string }>();
   const [stop, setStop] = useState<AbortController>();
@@ -37,14 +45,15 @@ function Running({ exporting: { database, documentCount }, close }: { exporting:
       .then((documents) => setOutcome({ isGood: true, text: `${counted(documents, "document")} exported.` }))
       .catch((error: unknown) =>
         setOutcome({ isGood: false, text: controller.signal.aborted ? "Stopped. Nothing was saved." : messageOf(error) }),
-      );
+      )
+      .finally(() => over(true));
     return () => controller.abort();
-  }, [database]);
+  }, [database, over]);
   const part = outcome?.isGood ? 1 : Math.min(1, progress.documents / Math.max(1, documentCount));
   return (
     <>
       <ProgressBar part={part} status={outcome && (outcome.isGood ? "Completed" : "Faulted")} />
-      <p className={bars.text} role="status">
+      <p className={bars.text} role="status" tabIndex={-1} data-autofocus>
         {outcome?.text ?? `${count(progress.documents)} of ${counted(documentCount, "document")}, ${size(progress.bytes)}`}
       </p>
       <div className={bars.buttons}>

@@ -1,12 +1,14 @@
 // Importing a file into a database: what becomes of its columns, how far it is, a way to stop, and what came of it.
 import { Button, Modal } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
+import { useBlocker } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { count, counted, size } from "../../format/format";
 import type { CsvPlan } from "../../importing/csv";
 import { importFile, isCsv, type Progress } from "../../importing/importing";
 import { ProgressBar } from "../../shell/ProgressBar";
 import { messageOf } from "../../shell/states";
+import { told } from "../../shell/toasts";
 import { ImportCsv } from "./ImportCsv";
 import bars from "../../shell/running.module.css";
 
@@ -14,6 +16,7 @@ export type Importing = { database: string; file: File };
 
 export default function Import({ importing, close }: { importing: Importing; close: () => void }) {
   const [plan, setPlan] = useState<CsvPlan>();
+  const [isOver, setOver] = useState(false);
   const isPlanning = plan === undefined && isCsv(importing.file.name);
   return (
     <Modal
@@ -22,11 +25,15 @@ export default function Import({ importing, close }: { importing: Importing; clo
       size={isPlanning ? "min(860px, 94vw)" : "md"}
       title={`Import into ${importing.database}`}
       closeButtonProps={{ "aria-label": "Close" }}
+      // Only its button stops what is under way, and a click that missed does not take back what was chosen.
+      closeOnClickOutside={isOver}
+      closeOnEscape={isPlanning || isOver}
+      withCloseButton={isPlanning || isOver}
     >
       {isPlanning ? (
         <ImportCsv file={importing.file} begin={setPlan} close={close} />
       ) : (
-        <Running importing={importing} plan={plan} close={close} />
+        <Running importing={importing} plan={plan} over={setOver} close={close} />
       )}
     </Modal>
   );
@@ -35,10 +42,13 @@ export default function Import({ importing, close }: { importing: Importing; clo
 function Running({
   importing: { database, file },
   plan,
+  over,
   close,
 }: {
   importing: Importing;
   plan: CsvPlan | undefined;
+  /** Tells that nothing is under way any more. */
+  over: (isOver: boolean) => void;
   close: () => void;
 }) {
   const requests = useQueryClient();
@@ -48,7 +58,12 @@ function Running({
   useEffect(() => {
     const controller = new AbortController();
     setStop(controller);
-    importFile(database, file, plan, setProgress, controller.signal)
+    let [documents, isRunning] = [0, true];
+    const tell = (now: Progress) => {
+      documents = now.documents;
+      setProgress(now);
+    };
+    importFile(database, file, plan, tell, controller.signal)
       .then(({ documents, notes }) =>
         setOutcome({ isGood: true, text: [`${counted(documents, "document")} imported.`, ...notes].join("\n") }),
       )
@@ -56,15 +71,23 @@ function Running({
         const isStopped = controller.signal.aborted;
         setOutcome({ isGood: false, text: isStopped ? "Stopped. What was imported before stays." : messageOf(error) });
       })
-      .finally(() => requests.invalidateQueries());
-    // Closing stops it too.
-    return () => controller.abort();
-  }, [database, file, plan, requests]);
+      .finally(() => {
+        isRunning = false;
+        over(true);
+        void requests.invalidateQueries();
+      });
+    // Going to another screen stops it too, and says so.
+    return () => {
+      if (isRunning && documents > 0) told(`The import into ${database} stopped after ${counted(documents, "document")}`);
+      controller.abort();
+    };
+  }, [database, file, plan, over, requests]);
+  useBlocker({ shouldBlockFn: () => false, enableBeforeUnload: () => outcome === undefined });
   const part = outcome?.isGood ? 1 : file.size > 0 ? progress.readSize / file.size : 0;
   return (
     <>
       <ProgressBar part={part} status={outcome && (outcome.isGood ? "Completed" : "Faulted")} />
-      <p className={bars.text} role="status">
+      <p className={bars.text} role="status" tabIndex={-1} data-autofocus>
         {outcome?.text ?? `${file.name}: ${count(progress.documents)} documents, ${size(progress.readSize)} of ${size(file.size)}`}
       </p>
       <div className={bars.buttons}>
