@@ -226,3 +226,24 @@ test("a map in JavaScript is typed, key by key", async ({ page, studio }) => {
   await expect(page.getByRole("heading", { name: "Users/Typed", exact: true })).toBeVisible();
   await expect(map).toHaveText("map('Users', function(u) { return { City: u.City } })");
 });
+
+test("all fields of an index have their terms, whatever they are called in documents", async ({ page, studio }) => {
+  await studio.database("Fields", USERS);
+  await defined(studio, "Fields", {
+    Name: "Users/Renamed",
+    Maps: ["from user in docs.Users select new { Town = user.City, Doubled = user.Age * 2 }"],
+    Fields: { Town: { Indexing: "Exact" } },
+  });
+  await studio.open("/databases/Fields/index?name=Users%2FRenamed&tab=terms");
+  const field = page.getByRole("combobox", { name: "Field" }).or(page.getByRole("textbox", { name: "Field" }));
+  await field.click();
+  await expect(page.getByRole("option")).toHaveText(["Doubled", "Town"]);
+  await page.getByRole("option", { name: "Town" }).click();
+  await expect(page.getByRole("list", { name: "Terms of Town" }).getByRole("listitem")).toHaveText(["Oslo", "Rome"]);
+  await field.click();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.type("Doubled");
+  await expect(page.getByRole("list", { name: "Terms of Doubled" }).getByRole("listitem")).toHaveText(["0", "2", "4"]);
+  await page.keyboard.press("Escape");
+  await studio.isAccessible();
+});

@@ -1,32 +1,38 @@
 // The terms of a field in order, page by page, from any prefix on.
-import { Button, Select, TextInput } from "@mantine/core";
+import { Button, Autocomplete, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { run } from "../../api/queries";
 import * as api from "../../api/indexes";
 import { Empty, Failed, Loading } from "../../shell/states";
-import { quotedIfNeeded } from "../query/text";
 import styles from "./index.module.css";
 
 const PAGE_COUNT = 200;
+/** Documents that tell which fields there are. */
+const SAMPLE_COUNT = 100;
 
-export function Terms({ database, name, known }: { database: string; name: string; known: readonly string[] }) {
+export function Terms({ database, definition }: { database: string; definition: api.Definition }) {
+  const name = definition.Name;
+  const isAutomatic = definition.Type?.startsWith("Auto") ?? false;
   const [chosen, setChosen] = useState<string>();
   const [typed, setTyped] = useState("");
   const [from] = useDebouncedValue(typed.trim(), 200);
-  // Which fields an index has is told by an entry of it.
-  const { data: fields } = useQuery({
-    queryKey: ["index-fields", database, name],
-    queryFn: async ({ signal }) => {
-      const answer = await run(database, { text: `from index ${quotedIfNeeded(name)}`, pageSize: 1 }, signal);
-      return Object.keys(answer.results[0] ?? {}).filter((field) => !field.startsWith("@"));
+  // The server does not list the fields of an index: what its definition makes of some documents tells them.
+  const { data: made, isLoading } = useQuery({
+    queryKey: ["index-fields", database, definition],
+    queryFn: async () => {
+      const { IndexEntries } = await api.test(database, definition, SAMPLE_COUNT);
+      return [...new Set(IndexEntries.flatMap((entry) => Object.keys(entry)))].filter((field) => field !== "id()").sort();
     },
-    enabled: known.length === 0,
+    enabled: !isAutomatic,
+    staleTime: Infinity,
     retry: false,
   });
-  const all = known.length > 0 ? [...known] : (fields ?? []);
-  const field = chosen ?? all[0];
+  const withOptions = Object.keys(definition.Fields ?? {}).filter((field) => !field.startsWith("__"));
+  const all = [...new Set([...(made ?? []), ...withOptions])];
+  // Any other can be typed.
+  const [typedField] = useDebouncedValue(chosen, 200);
+  const field = (chosen === undefined ? all[0] : typedField?.trim()) || undefined;
   const { data, error, refetch, fetchNextPage, hasNextPage, isFetching } = useInfiniteQuery({
     queryKey: ["terms", database, name, field, from],
     queryFn: ({ pageParam, signal }) => api.terms(database, name, field!, pageParam || undefined, PAGE_COUNT, signal),
@@ -38,13 +44,18 @@ export function Terms({ database, name, known }: { database: string; name: strin
   return (
     <div className={styles.terms}>
       <div className={styles.termsHead}>
-        <Select
+        <Autocomplete
           label="Field"
           data={all}
-          value={field ?? null}
-          onChange={(value) => setChosen(value ?? undefined)}
-          searchable
-          onSearchChange={() => undefined}
+          value={chosen ?? all[0] ?? ""}
+          spellCheck={false}
+          onChange={setChosen}
+          // All are offered while nothing was typed.
+          filter={({ options, search }) =>
+            options.filter(
+              (option) => all.includes(search) || ("label" in option && option.label.toLowerCase().includes(search.toLowerCase())),
+            )
+          }
           w={240}
         />
         <TextInput
@@ -59,7 +70,7 @@ export function Terms({ database, name, known }: { database: string; name: strin
       {error ? (
         <Failed what="The terms cannot be read" error={error} retry={() => void refetch()} />
       ) : terms === undefined ? (
-        field === undefined ? (
+        field === undefined && !isLoading ? (
           <Empty icon="index" title="No field is known">
             An index without entries has no terms.
           </Empty>

@@ -132,7 +132,7 @@ function Existing({ database, name, tab }: { database: string; name: string; tab
       <div className={styles.kept} hidden={tab !== "definition"}>
         <DefinitionEditor database={database} stored={data} isNew={false} />
       </div>
-      {tab === "terms" && <Terms database={database} name={name} known={Object.keys(data.Fields ?? {})} />}
+      {tab === "terms" && <Terms database={database} definition={data} />}
       {tab === "errors" && <Errors database={database} name={name} />}
       <Confirm question={question} close={() => ask(undefined)} />
     </Screen>
