@@ -40,3 +40,13 @@ test("a column moves to the place of another, in both directions", () => {
     "abc",
   ]);
 });
+
+test("what every object inherits is no value, and a file has all columns", () => {
+  expect([valueAt({ A: {} }, "constructor"), valueAt({ A: {} }, "A.toString"), valueAt({ toString: 1 }, "toString")]).toEqual([
+    undefined,
+    undefined,
+    1,
+  ]);
+  const wide = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`F${at}`, at]));
+  expect([pathsOf([wide]).length, pathsOf([wide], Infinity).length]).toEqual([120, 300]);
+});

@@ -23,17 +23,17 @@ export const MODIFIED = "@last-modified";
 /** The value at a path, `ShipTo.City`; `@…` is of the metadata. */
 export function valueAt(row: Record<string, unknown>, path: string): unknown {
   if (path.startsWith("@")) return (row["@metadata"] as Record<string, unknown> | undefined)?.[path];
-  if (path in row) return row[path];
+  if (Object.hasOwn(row, path)) return row[path];
   let value: unknown = row;
   for (const name of path.split(".")) {
-    if (typeof value !== "object" || value === null) return undefined;
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
     value = (value as Record<string, unknown>)[name];
   }
   return value;
 }
 
 /** The paths of some rows: those of their roots in the order in which they occur, each followed by those one level below. */
-export function pathsOf(rows: readonly Record<string, unknown>[]): string[] {
+export function pathsOf(rows: readonly Record<string, unknown>[], countMax = OFFERED_COUNT_MAX): string[] {
   const found = new Map<string, Set<string>>();
   for (const row of rows) {
     for (const [name, value] of Object.entries(row)) {
@@ -45,7 +45,7 @@ export function pathsOf(rows: readonly Record<string, unknown>[]): string[] {
       }
     }
   }
-  return [...found].flatMap(([name, below]) => [name, ...below]).slice(0, OFFERED_COUNT_MAX);
+  return [...found].flatMap(([name, below]) => [name, ...below]).slice(0, countMax);
 }
 
 /** As wide as what is in it, within bounds. */
@@ -68,7 +68,7 @@ export function columnsFor(rows: readonly Record<string, unknown>[], kept: reado
   const added = offered
     .filter((path) => !known.has(path))
     .map((path) => {
-      const isBelow = path.includes(".") && !rows.some((row) => path in row);
+      const isBelow = path.includes(".") && !rows.some((row) => Object.hasOwn(row, path));
       const isHidden = !isFirst || isBelow || path === MODIFIED || shownCount >= SHOWN_COUNT;
       if (!isHidden) shownCount++;
       return { path, width: widthFor(path, rows), isHidden };

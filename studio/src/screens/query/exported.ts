@@ -32,7 +32,8 @@ export async function exported(
     if (answer.results.length < STEP_COUNT) break;
   }
   const hasId = rows.some((row) => (row["@metadata"] as Record<string, unknown> | undefined)?.[ID] !== undefined);
-  const content = format === "csv" ? csv(rows, [...(hasId ? [ID] : []), ...pathsOf(rows)]) : `[\n${texts.join(",\n")}\n]\n`;
+  const content =
+    format === "csv" ? csv(rows, [...(hasId ? [ID] : []), ...pathsOf(rows, Infinity)]) : `[\n${texts.join(",\n")}\n]\n`;
   const address = URL.createObjectURL(new Blob([content], { type: format === "csv" ? "text/csv" : "application/json" }));
   const link = document.createElement("a");
   link.href = address;
