@@ -184,14 +184,14 @@ test("a new document without an id gets one, with and without a collection", asy
 
 test("what is typed while it is being saved stays, and is not saved yet", async ({ page, studio }) => {
   const user = { "@metadata": { "@collection": "Users" } };
-  await studio.database("Slow", { "users/1": { Name: "Ann", ...user } });
+  await studio.database("SlowSave", { "users/1": { Name: "Ann", ...user } });
   let go = () => {};
   const held = new Promise<void>((resume) => (go = resume));
-  await page.route("**/databases/Slow/docs?id=*", async (route) => {
+  await page.route("**/databases/SlowSave/docs?id=*", async (route) => {
     if (route.request().method() === "PUT") await held;
     await route.continue();
   });
-  await studio.open("/databases/Slow/document?id=users%2F1");
+  await studio.open("/databases/SlowSave/document?id=users%2F1");
   await write(page, '{"Name":"Bo","@metadata":{"@collection":"Users"}}');
   const sending = page.waitForRequest((request) => request.method() === "PUT");
   await page.keyboard.press("ControlOrMeta+s");
@@ -205,7 +205,7 @@ test("what is typed while it is being saved stays, and is not saved yet", async 
   await expect(page.getByText("Not saved yet")).toBeVisible();
   await page.keyboard.press("ControlOrMeta+s");
   await expect(page.getByText("Not saved yet")).toBeHidden();
-  expect((await studio.stored("Slow", "users/1"))!["More"]).toBe(1);
+  expect((await studio.stored("SlowSave", "users/1"))!["More"]).toBe(1);
 });
 
 test("somebody who saves right behind us is not overwritten", async ({ page, studio }) => {
