@@ -136,3 +136,22 @@ test("a document is gone to by its id, which is completed", async ({ page, studi
   await field.press("Enter");
   await expect(page.getByRole("heading", { name: "orders/7-A", exact: true })).toBeVisible();
 });
+
+test("a range with rows that were not read is not chosen in part", async ({ page, studio }) => {
+  await studio.open("/databases/Cities/documents?collection=Cities");
+  await page
+    .getByRole("checkbox", { name: /^Choose / })
+    .first()
+    .click();
+  await expect(page.getByRole("button", { name: "Delete 1" })).toBeVisible();
+  const grid = page.getByRole("grid");
+  await grid.evaluate((box) => box.scrollTo({ top: 60_000 }));
+  const far = page
+    .getByRole("row")
+    .filter({ has: page.getByRole("checkbox") })
+    .nth(5);
+  await expect(far).toHaveAttribute("aria-rowindex", /^\d{4}$/);
+  await far.getByRole("checkbox").click({ modifiers: ["Shift"] });
+  await expect(page.getByText(/^Not chosen: only /)).toBeVisible();
+  await expect(page.getByRole("button", { name: "Delete 1" })).toBeVisible();
+});

@@ -218,9 +218,12 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
     const next = new Set(chosen);
     const [from, to] = isRange ? [Math.min(anchor, index), Math.max(anchor, index)] : [index, index];
     const isOn = !next.has(idAt(index) ?? "");
-    for (let at = from; at <= to; at++) {
-      const id = idAt(at);
-      if (id === undefined) continue;
+    const ids = Array.from({ length: to - from + 1 }, (_, at) => idAt(from + at)).filter((id) => id !== undefined);
+    // A part of the range, and nobody would see which.
+    if (ids.length < to - from + 1) {
+      return failed("Not chosen", new Error(`only ${count(ids.length)} of these ${count(to - from + 1)} rows have been read`));
+    }
+    for (const id of ids) {
       if (isOn) next.add(id);
       else next.delete(id);
     }
