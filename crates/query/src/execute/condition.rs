@@ -98,9 +98,9 @@ fn count_max(index: &IndexSnapshot<'_>, fields: &dyn Fields, condition: &Conditi
             for (condition, count) in conditions.iter().zip(&counts) {
                 match condition {
                     Condition::All => {}
-                    Condition::Not(condition) if is_range(condition) => ranges += 1,
+                    Condition::Not(condition) if condition.field_of_range().is_some() => ranges += 1,
                     Condition::Not(condition) => is_walking |= walks(condition),
-                    condition if is_range(condition) => ranges += 1,
+                    condition if condition.field_of_range().is_some() => ranges += 1,
                     condition => is_walking |= *count == u64::MAX && walks(condition),
                 }
             }
@@ -126,9 +126,10 @@ fn is_small(condition: &Condition, left: &mut usize) -> bool {
     }
 }
 
-/// Whether terms between two are asked for, or those that begin so.
-fn is_range(condition: &Condition) -> bool {
-    matches!(condition, Condition::Numbers(..) | Condition::Texts(..) | Condition::Prefix(..))
+/// The terms that a condition asks for. `None`: they are no range, or there are none.
+fn range_of(index: &IndexSnapshot<'_>, fields: &dyn Fields, condition: &Condition) -> Result<Option<TermRange>, Error> {
+    let Some(field) = condition.field_of_range() else { return Ok(None) };
+    Ok(Kept::of(index, fields, field)?.and_then(|kept| kept.range(condition)))
 }
 
 /// Whether a condition is found by looking at many terms or documents before anything else is known.
@@ -180,10 +181,7 @@ pub(super) fn range_of_field(
     };
     let mut common: Option<TermRange> = None;
     for condition in conditions {
-        if let Condition::Numbers(field, ..) | Condition::Texts(field, ..) | Condition::Prefix(field, _) = condition
-            && let Some(range) = Kept::of(index, fields, field)?.and_then(|kept| kept.range(condition))
-            && range.of() == of
-        {
+        if let Some(range) = range_of(index, fields, condition)?.filter(|range| range.of() == of) {
             common = Some(common.map_or_else(|| range.clone(), |common| common.common(&range)));
         }
     }
@@ -269,7 +267,7 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
                 Condition::Not(inner) => (&**inner, false),
                 condition => (condition, true),
             };
-            if let Some(range) = self.range_of(inner)? {
+            if let Some(range) = range_of(self.index, self.fields, inner)? {
                 ranges.push((inner, range, is_wanted));
             } else if is_wanted {
                 wanted.push(self.of(inner)?);
@@ -306,16 +304,6 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
                 .watch(condition, || Ok(Box::new(WithTerm { index, ids, range, is_wanted, key: Vec::new() })))?;
         }
         Ok(ids)
-    }
-
-    /// The terms that a condition asks for. `None`: they are no range, or there are none.
-    fn range_of(&self, condition: &Condition) -> Result<Option<TermRange>, E> {
-        match condition {
-            Condition::Numbers(field, ..) | Condition::Texts(field, ..) | Condition::Prefix(field, _) => {
-                Ok(Kept::of(self.index, self.fields, field)?.and_then(|kept| kept.range(condition)))
-            }
-            _ => Ok(None),
-        }
     }
 
     fn of_field(&self, condition: &Condition, field: &FieldUse, kept: Kept) -> Result<Ids<'s>, E> {

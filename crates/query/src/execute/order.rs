@@ -47,14 +47,11 @@ pub(super) fn sorted<E: From<Error>>(
             scores.first(set, count_max, *is_descending, look)
         }
         ([], _) => Ok(first(set, count_max)?),
-        ([Key { value: Value::Text(field), is_descending, absent }], _) => {
-            let order = order(*field, kind_of_texts(index, *field)?, *is_descending, *absent);
-            let within = range_of_field(index, fields, condition, (order.field, order.kind))?;
-            Ok(index.sorted(set, order, within, count_max)?)
-        }
-        ([Key { value: Value::Number(field), is_descending, absent }], _) => {
-            let order = order(*field, Kind::Number, *is_descending, *absent);
-            let within = range_of_field(index, fields, condition, (order.field, order.kind))?;
+        ([Key { value: value @ (Value::Text(field) | Value::Number(field)), is_descending, absent }], _) => {
+            let kind = if matches!(value, Value::Number(_)) { Kind::Number } else { kind_of_texts(index, *field)? };
+            let direction = if *is_descending { Direction::Descending } else { Direction::Ascending };
+            let order = Order { field: *field, kind, direction, absent: *absent };
+            let within = range_of_field(index, fields, condition, (*field, kind))?;
             Ok(index.sorted(set, order, within, count_max)?)
         }
         (keys, scores) => Rows::read(index, set, keys, scores, look).map(|rows| rows.sorted(keys, count_max)),
@@ -77,11 +74,6 @@ fn first(set: &EntrySet, count_max: usize) -> Result<Vec<EntryId>, Error> {
         first.push(id);
     }
     Ok(first)
-}
-
-fn order(field: FieldNumber, kind: Kind, is_descending: bool, absent: Absent) -> Order {
-    let direction = if is_descending { Direction::Descending } else { Direction::Ascending };
-    Order { field, kind, direction, absent }
 }
 
 /// A key that tells entries apart.

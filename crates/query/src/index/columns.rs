@@ -95,6 +95,17 @@ enum Slot {
     },
 }
 
+impl Slot {
+    /// What all values of its column begin with. `None`: it has no column, nor will have.
+    fn prefix(&self) -> Option<&Arc<[u8]>> {
+        match self {
+            Slot::Wanted { .. } | Slot::Unsuited { .. } => None,
+            Slot::Making { prefix, .. } => Some(prefix),
+            Slot::Ready { states, .. } => states.back().map(|(_, column)| column.prefix()),
+        }
+    }
+}
+
 /// What a batch changes in columns.
 #[derive(Default)]
 pub(crate) struct ColumnChanges {
@@ -203,14 +214,7 @@ impl Columns {
         let state = self.state.lock();
         let mut columns = Vec::new();
         for (key, slot) in &state.slots {
-            let prefix = match slot {
-                Slot::Wanted { .. } | Slot::Unsuited { .. } => continue,
-                Slot::Making { prefix, .. } => prefix,
-                Slot::Ready { states, .. } => match states.back() {
-                    Some((_, column)) => column.prefix(),
-                    None => continue,
-                },
-            };
+            let Some(prefix) = slot.prefix() else { continue };
             columns.push(ColumnChange { key: *key, prefix: Arc::clone(prefix), ranks: Some(Vec::new()) });
         }
         ColumnChanges { columns }
@@ -227,23 +231,17 @@ impl Columns {
         let is_next = state.last == before;
         state.last = after;
         state.slots.retain(|key, slot| {
+            let Some(prefix) = slot.prefix() else { return true };
             // One that was begun after the batch asked what to tell lacks its changes, or has ranks behind another beginning.
-            let prefix = match slot {
-                Slot::Wanted { .. } | Slot::Unsuited { .. } => return true,
-                Slot::Making { prefix, .. } => Some(&*prefix),
-                Slot::Ready { states, .. } => states.back().map(|(_, column)| column.prefix()),
-            };
-            let is_of =
-                |change: &ColumnChange| is_next && prefix.is_some_and(|prefix| Arc::ptr_eq(prefix, &change.prefix));
-            let ranks = changes.remove(key).filter(is_of).and_then(|change| change.ranks);
-            match (slot, ranks) {
-                (Slot::Wanted { .. } | Slot::Unsuited { .. }, _) => true,
-                (_, None) => false,
-                (Slot::Making { changes, .. }, Some(ranks)) => {
+            let is_of = |change: &ColumnChange| is_next && Arc::ptr_eq(prefix, &change.prefix);
+            let Some(ranks) = changes.remove(key).filter(is_of).and_then(|change| change.ranks) else { return false };
+            match slot {
+                Slot::Wanted { .. } | Slot::Unsuited { .. } => true,
+                Slot::Making { changes, .. } => {
                     changes.extend(ranks);
                     changes.len() <= COLUMN_CHANGES_MAX
                 }
-                (Slot::Ready { states, .. }, Some(ranks)) => {
+                Slot::Ready { states, .. } => {
                     let Some((_, newest)) = states.back() else { return false };
                     let mut next = newest.clone();
                     ranks.into_iter().for_each(|(id, rank)| next.set(id, rank));

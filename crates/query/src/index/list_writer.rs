@@ -68,11 +68,7 @@ impl ListWriter {
             }
             Some(Content::Short(runs)) => runs,
         };
-        self.value.clear();
-        Head::put_short(&mut self.value, count);
-        let start = self.value.len();
-        let rises = removed == 0 && runs::append(old.clone(), changes, &mut self.value)?;
-        if rises && self.value.len() - start <= BLOCK_SIZE_MAX {
+        if removed == 0 && append_short(old.clone(), count, changes, &mut self.value)? {
             return Ok(self.tree.put(tx, &self.key, &self.value)?);
         }
         self.runs.clear();
@@ -82,10 +78,8 @@ impl ListWriter {
 
     /// Writes a list that has nothing but additions, if it is short and there is none yet.
     fn insert_new(&mut self, tx: &mut WriteTransaction<'_>, additions: &[Change]) -> Result<bool> {
-        self.runs.clear();
-        runs::merge(Runs::new(&[], 0), additions, &mut self.runs)?;
-        self.encode_short(additions.len() as u64);
-        self.expects_new = self.value.len() <= BLOCK_SIZE_MAX && self.tree.insert(tx, &self.key, &self.value)?;
+        let is_short = append_short(Runs::new(&[], 0), additions.len() as u64, additions, &mut self.value)?;
+        self.expects_new = is_short && self.tree.insert(tx, &self.key, &self.value)?;
         Ok(self.expects_new)
     }
 
@@ -322,6 +316,15 @@ impl ListWriter {
         self.read_block(tx, last_block, &[])?;
         Ok(true)
     }
+}
+
+/// Makes the value of a short list of `count` ids that has additions behind its end. False: they are not all behind it, or the list is
+/// short no more.
+fn append_short(old: Runs<'_>, count: u64, additions: &[Change], value: &mut Vec<u8>) -> Result<bool> {
+    value.clear();
+    Head::put_short(value, count);
+    let head_size = value.len();
+    Ok(runs::append(old, additions, value)? && value.len() - head_size <= BLOCK_SIZE_MAX)
 }
 
 /// The first id of a block, if the key is that of a block of the list with this head.

@@ -77,6 +77,14 @@ impl Condition {
         }
     }
 
+    /// The field of which terms between two are asked for, or those that begin so. `None`: it is another condition.
+    pub fn field_of_range(&self) -> Option<&FieldUse> {
+        match self {
+            Condition::Numbers(field, ..) | Condition::Texts(field, ..) | Condition::Prefix(field, _) => Some(field),
+            _ => None,
+        }
+    }
+
     /// The range of which this is the one end and another condition the other. `None`: they are no such ends.
     fn between(&self, other: &Condition) -> Option<Condition> {
         fn ends<'b, T>(one: [&'b Bound<T>; 2], other: [&'b Bound<T>; 2]) -> Option<[&'b Bound<T>; 2]> {

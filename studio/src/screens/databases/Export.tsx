@@ -1,11 +1,10 @@
 // Exporting a database as a file of the browser: how far it is, and a way to stop.
-import { Button, Modal } from "@mantine/core";
+import { Modal } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { exported } from "../../api/databases";
 import { count, counted, size } from "../../format/format";
-import { ProgressBar } from "../../shell/ProgressBar";
 import { messageOf } from "../../shell/states";
-import bars from "../../shell/running.module.css";
+import { type Outcome, Transfer } from "./Transfer";
 
 export type Exporting = { database: string; documentCount: number };
 
@@ -36,7 +35,7 @@ type RunningProps = { exporting: Exporting; over: (isOver: boolean) => void; clo
 
 function Running({ exporting: { database, documentCount }, over, close }: RunningProps) {
   const [progress, setProgress] = useState({ documents: 0, bytes: 0 });
-  const [outcome, setOutcome] = useState<{ isGood: boolean; text: string }>();
+  const [outcome, setOutcome] = useState<Outcome>();
   const [stop, setStop] = useState<AbortController>();
   useEffect(() => {
     const controller = new AbortController();
@@ -50,23 +49,8 @@ function Running({ exporting: { database, documentCount }, over, close }: Runnin
     return () => controller.abort();
   }, [database, over]);
   const part = outcome?.isGood ? 1 : Math.min(1, progress.documents / Math.max(1, documentCount));
-  return (
-    <>
-      <ProgressBar part={part} status={outcome && (outcome.isGood ? "Completed" : "Faulted")} />
-      <p className={bars.text} role="status" tabIndex={-1} data-autofocus>
-        {outcome?.text ?? `${count(progress.documents)} of ${counted(documentCount, "document")}, ${size(progress.bytes)}`}
-      </p>
-      <div className={bars.buttons}>
-        {outcome ? (
-          <Button onClick={close}>Close</Button>
-        ) : (
-          <Button variant="default" onClick={() => stop?.abort()}>
-            Stop
-          </Button>
-        )}
-      </div>
-    </>
-  );
+  const text = `${count(progress.documents)} of ${counted(documentCount, "document")}, ${size(progress.bytes)}`;
+  return <Transfer part={part} text={text} outcome={outcome} stop={stop} close={close} />;
 }
 
 /** Fetches all documents and has the browser save them; returns how many there were. */

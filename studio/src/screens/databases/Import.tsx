@@ -1,16 +1,15 @@
 // Importing a file into a database: what becomes of its columns, how far it is, a way to stop, and what came of it.
-import { Button, Modal } from "@mantine/core";
+import { Modal } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useBlocker } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { count, counted, size } from "../../format/format";
 import type { CsvPlan } from "../../importing/csv";
 import { importFile, isCsv, type Progress } from "../../importing/importing";
-import { ProgressBar } from "../../shell/ProgressBar";
 import { messageOf } from "../../shell/states";
 import { told } from "../../shell/toasts";
 import { ImportCsv } from "./ImportCsv";
-import bars from "../../shell/running.module.css";
+import { type Outcome, Transfer } from "./Transfer";
 
 export type Importing = { database: string; file: File };
 
@@ -53,7 +52,7 @@ function Running({
 }) {
   const requests = useQueryClient();
   const [progress, setProgress] = useState<Progress>({ documents: 0, readSize: 0 });
-  const [outcome, setOutcome] = useState<{ isGood: boolean; text: string }>();
+  const [outcome, setOutcome] = useState<Outcome>();
   const [stop, setStop] = useState<AbortController>();
   useEffect(() => {
     const controller = new AbortController();
@@ -84,21 +83,6 @@ function Running({
   }, [database, file, plan, over, requests]);
   useBlocker({ shouldBlockFn: () => false, enableBeforeUnload: () => outcome === undefined });
   const part = outcome?.isGood ? 1 : file.size > 0 ? progress.readSize / file.size : 0;
-  return (
-    <>
-      <ProgressBar part={part} status={outcome && (outcome.isGood ? "Completed" : "Faulted")} />
-      <p className={bars.text} role="status" tabIndex={-1} data-autofocus>
-        {outcome?.text ?? `${file.name}: ${count(progress.documents)} documents, ${size(progress.readSize)} of ${size(file.size)}`}
-      </p>
-      <div className={bars.buttons}>
-        {outcome ? (
-          <Button onClick={close}>Close</Button>
-        ) : (
-          <Button variant="default" onClick={() => stop?.abort()}>
-            Stop
-          </Button>
-        )}
-      </div>
-    </>
-  );
+  const text = `${file.name}: ${count(progress.documents)} documents, ${size(progress.readSize)} of ${size(file.size)}`;
+  return <Transfer part={part} text={text} outcome={outcome} stop={stop} close={close} />;
 }
