@@ -7,11 +7,11 @@ import {
   lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
+import { parseSearch, stringifySearch } from "./search";
 import { NotFound, ScreenFailed, Shell } from "./shell/Shell";
 
-/** A text of the address, or undefined: it may hold anything. */
-const text = (value: unknown) =>
-  typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+/** A parameter of the address, or undefined. All of them are texts (`search.ts`). */
+const text = (value: unknown) => (typeof value === "string" ? value : undefined);
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
@@ -63,7 +63,8 @@ const document = createRoute({
 const query = createRoute({
   getParentRoute: () => database,
   path: "/query",
-  validateSearch: (search): { q?: string; p?: string } => defined({ q: text(search["q"]), p: text(search["p"]) }),
+  validateSearch: (search): { q?: string; p?: string; as?: string; run?: string } =>
+    defined({ q: text(search["q"]), p: text(search["p"]), as: text(search["as"]), run: text(search["run"]) }),
   component: lazyRouteComponent(() => import("./screens/query/page"), "QueryScreen"),
 });
 
@@ -105,6 +106,8 @@ export const router = createRouter({
     database.addChildren([documents, document, query, indexes, index, statistics, operations]),
   ]),
   history: createHashHistory(),
+  parseSearch,
+  stringifySearch,
   defaultErrorComponent: ScreenFailed,
   defaultPreload: "intent",
   scrollRestoration: false,

@@ -25,7 +25,7 @@ test("the grid scrolls through all cities without holes", async ({ page, studio 
     const isWhole = () =>
       grid.evaluate((box) => {
         const { top, bottom } = box.getBoundingClientRect();
-        const rows = [...box.querySelectorAll('[role="row"][id]')];
+        const rows = [...box.querySelectorAll('[role="row"][id]:not([data-away])')];
         const places = rows.map((row) => row.getBoundingClientRect()).sort((a, b) => a.top - b.top);
         const hasNoGap = places.every((place, index) => index === 0 || Math.abs(place.top - places[index - 1]!.bottom) < 1);
         const isCovered = places[0]!.top <= top + 31 && places.at(-1)!.bottom >= bottom - 1;
@@ -52,7 +52,13 @@ test("columns are chosen, moved and resized, and remembered", async ({ page, stu
   await expect(page.getByRole("dialog", { name: "Columns" })).toBeHidden();
   await expect(heads.nth(2)).toHaveText("Id");
   const head = page.getByRole("columnheader", { name: "Name" });
+  const narrow = (await head.boundingBox())!;
+  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByRole("button", { name: "Make Name wider" }).press("Enter");
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog", { name: "Columns" })).toBeHidden();
   const before = (await head.boundingBox())!;
+  expect(before.width).toBeCloseTo(narrow.width + 24, -1);
   await page.mouse.move(before.x + before.width, before.y + 15);
   await page.mouse.down();
   await page.mouse.move(before.x + before.width + 60, before.y + 15, { steps: 4 });
@@ -75,6 +81,7 @@ test("several documents are chosen and deleted", async ({ page, studio }) => {
   await page.getByRole("checkbox", { name: "Choose users/2" }).click();
   await page.getByRole("checkbox", { name: "Choose users/4" }).click({ modifiers: ["Shift"] });
   await page.getByRole("button", { name: "Delete 3" }).click();
+  await expect(page.getByRole("dialog").getByRole("button", { name: "Cancel" })).toBeFocused();
   await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await expect(page.getByText("3 documents deleted")).toBeVisible();
   await expect(page.getByRole("link", { name: "users/1", exact: true })).toBeVisible();
@@ -116,7 +123,7 @@ test("what stands in a document is text, whatever it is", async ({ page, studio 
   await expect(page.getByRole("gridcell", { name: script })).toBeVisible();
   await page.getByRole("link", { name: "notes/1" }).click();
   await expect(page.getByRole("textbox", { name: "Document as JSON" })).toContainText("onerror");
-  await expect(page).toHaveTitle("notes/1 · Rookery");
+  await expect(page).toHaveTitle("notes/1 · Escaped · Rookery");
 });
 
 test("a document is gone to by its id, which is completed", async ({ page, studio }) => {
@@ -154,4 +161,27 @@ test("a range with rows that were not read is not chosen in part", async ({ page
   await far.getByRole("checkbox").click({ modifiers: ["Shift"] });
   await expect(page.getByText(/^Not chosen: only /)).toBeVisible();
   await expect(page.getByRole("button", { name: "Delete 1" })).toBeVisible();
+});
+
+test("a page that cannot be read is said in its place, and the others stay", async ({ page, studio }) => {
+  await studio.open("/databases/Cities/documents?collection=Cities");
+  const grid = page.getByRole("grid");
+  await expect(grid.getByRole("link").first()).toBeVisible();
+  const first = await grid.getByRole("link").first().textContent();
+  studio.allow(/Failed to load resource/);
+  await page.route("**/databases/Cities/queries", (route) =>
+    route.fulfill({ status: 500, json: { Type: "System.IO.IOException", Message: "The disk is gone" } }),
+  );
+  await grid.evaluate((box) => box.scrollTo({ top: 60_000 }));
+  await expect(grid.getByText("Not read: The disk is gone").first()).toBeVisible();
+  await studio.isAccessible();
+  // The row with the focus is there for readers, though it is not in view.
+  const active = await grid.getAttribute("aria-activedescendant");
+  expect(await page.locator(`[id="${active}"]`).count()).toBe(1);
+  await page.unroute("**/databases/Cities/queries");
+  await grid.getByRole("button", { name: "Try again" }).first().click();
+  await expect(grid.getByText(/^Not read/)).toHaveCount(0);
+  await expect(grid.locator('[aria-rowindex="2010"] a')).toBeVisible();
+  await grid.evaluate((box) => box.scrollTo({ top: 0 }));
+  await expect(grid.getByRole("link", { name: first!, exact: true })).toBeVisible();
 });

@@ -51,8 +51,11 @@ test("results are a table, JSON with all digits, and a plan", async ({ page, stu
   await page.getByText("JSON", { exact: true }).click();
   await expect(page.getByRole("textbox", { name: "Results as JSON" })).toContainText('"PricePerUnit"');
   await page.getByText("Plan", { exact: true }).click();
-  await expect(page.getByRole("tree", { name: "Plan" }).getByText("ShipTo.Country")).toBeVisible();
-  await expect(page.getByText("Timings")).toBeVisible();
+  await expect(page.getByRole("list", { name: "Plan" }).getByText("ShipTo.Country")).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Timings" })).toBeVisible();
+  await studio.open(`${placed("Northwind", "from Orders where Freight > 20 include Company limit 3")}&as=plan`);
+  await expect(page.getByRole("list", { name: "Plan" }).getByText("Freight").first()).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Timings" })).toBeVisible();
   await studio.isAccessible();
 });
 
@@ -91,16 +94,19 @@ test("facets are bars", async ({ page, studio }) => {
   await studio.database(
     "Faceted",
     Object.fromEntries(
-      ["Oslo", "Oslo", "Rome"].map((City, at) => [`users/${at}`, { City, "@metadata": { "@collection": "Users" } }]),
+      ["Rome", "Oslo", "Oslo"].map((City, at) => [`users/${at}`, { City, Age: at, "@metadata": { "@collection": "Users" } }]),
     ),
   );
-  const definition = { Name: "Users/ByCity", Maps: ["from user in docs.Users select new { user.City }"] };
+  const definition = { Name: "Users/ByCity", Maps: ["from user in docs.Users select new { user.City, user.Age }"] };
   await page.request.put(`${studio.url}/databases/Faceted/admin/indexes`, { data: { Indexes: [definition] } });
   const query = "from index 'Users/ByCity' select facet(City)";
   await page.request.post(`${studio.url}/databases/Faceted/queries`, { data: { Query: query, WaitForNonStaleResults: true } });
   await studio.open(placed("Faceted", query));
   await expect(page.getByRole("row", { name: /oslo.* 2/ })).toBeVisible();
   await expect(page.getByRole("row", { name: /rome.* 1/ })).toBeVisible();
+  await studio.open(placed("Faceted", query.replace("facet(City)", "facet(City, sum(Age), max(Age))")));
+  await expect(page.getByRole("columnheader", { name: "Sum of Age" })).toBeVisible();
+  await expect(page.getByRole("row", { name: /oslo 2 3 2/ })).toBeVisible();
   await studio.isAccessible();
 });
 
@@ -253,4 +259,69 @@ test("numbers of parameters keep their digits, also in what is deleted", async (
   await expect(page.getByRole("dialog", { name: "Deleting" }).getByRole("progressbar")).toHaveAttribute("aria-valuenow", "100");
   expect(await studio.stored("Digits", "users/9007199254740993")).toBeUndefined();
   expect(await studio.stored("Digits", "users/9007199254740992")).toBeDefined();
+});
+
+test("an export as CSV keeps the digits of numbers", async ({ page, studio }) => {
+  await studio.database("Exact");
+  const data = '{"Big":9007199254740993,"Price":34.8000,"@metadata":{"@collection":"Users"}}';
+  await page.request.put(`${studio.url}/databases/Exact/docs?id=users/1`, { data });
+  await studio.open(placed("Exact", "from Users"));
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export" }).click();
+  await page.getByRole("menuitem", { name: "CSV" }).click();
+  const text = readFileSync(await (await downloading).path(), "utf8");
+  expect(text).toBe("Id,Big,Price\r\nusers/1,9007199254740993,34.8000\r\n");
+});
+
+test("the screen follows the address, and what is not run yet is kept", async ({ page, studio }) => {
+  await studio.open(placed("Northwind", "from Shippers"));
+  await expect(page.getByText(/^3 results in/)).toBeVisible();
+  await page.getByText("JSON", { exact: true }).click();
+  await expect(page.getByRole("textbox", { name: "Results as JSON" })).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole("textbox", { name: "Results as JSON" })).toContainText("Speedy");
+
+  await studio.open(placed("Northwind", "from Regions"));
+  await expect(page.getByText(/^4 results in/)).toBeVisible();
+  await expect(editor(page)).toHaveText("from Regions");
+  await write(page, "from Employees");
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect(page.getByText(/^9 results in/)).toBeVisible();
+  await page.goBack();
+  await expect(page.getByText(/^4 results in/)).toBeVisible();
+  await expect(editor(page)).toHaveText("from Regions");
+
+  await write(page, "from Regions where Unfinished");
+  const side = page.getByRole("navigation", { name: "Database Northwind" });
+  await side.getByRole("link", { name: "Statistics" }).click();
+  await expect(page.getByText("What takes the space")).toBeVisible();
+  await side.getByRole("link", { name: "Query" }).click();
+  await expect(editor(page)).toHaveText("from Regions where Unfinished");
+  await expect(page.getByText(/results in/)).toHaveCount(0);
+  await page.reload();
+  await expect(editor(page)).toHaveText("from Regions where Unfinished");
+});
+
+test("whatever an address says is a text", async ({ page, studio }) => {
+  studio.allow(/500 \(Internal|400 \(Bad/);
+  await studio.open("/databases/Northwind/query?q=null");
+  await expect(page.getByRole("alert")).toContainText("Line 1");
+  await studio.open('/databases/Northwind/query?q=from Companies where Address.City = $city&p={"city":"Reims"}');
+  await expect(page.getByText(/^1 result in/)).toBeVisible();
+  await studio.open("/databases/Northwind/query?q=from Companies&p=[1]");
+  await expect(page.getByRole("alert")).toContainText("no JSON object");
+  await studio.database("Numbers", { "1.0": { Is: "point" }, "1": { Is: "one" } });
+  await studio.open("/databases/Numbers/document?id=1.0");
+  await expect(page.getByRole("textbox", { name: "Document as JSON" })).toContainText("point");
+});
+
+test("the link of a slow query is opened, not run", async ({ page, studio }) => {
+  await studio.open(`${placed("Northwind", "from Companies where Address.City = $city")}&run=no`);
+  await expect(page.getByText("these are missing: $city")).toBeVisible();
+  await expect(page.getByRole("region", { name: "Results" })).toHaveCount(0);
+  await editor(page).click();
+  await write(page, "from Companies");
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect(page.getByText(/^91 results in/)).toBeVisible();
+  await expect(page.getByText("are missing")).toHaveCount(0);
 });

@@ -12,6 +12,9 @@ test("everything is reached by keyboard", async ({ page, studio }) => {
   await expect(page.getByRole("option", { selected: true })).toContainText("Northwind");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "All documents", exact: true })).toBeVisible();
+  // Whoever listens is told where they are.
+  await expect(page.getByRole("heading", { name: "All documents", exact: true })).toBeFocused();
+  await expect(page).toHaveTitle("All documents · Northwind · Rookery");
 
   await page.keyboard.press("ControlOrMeta+k");
   await expect(field).toBeFocused();
@@ -77,6 +80,10 @@ test("a server that is gone, or fails, is said", async ({ page, studio }) => {
     route.fulfill({ status: 500, json: { Type: "System.IO.IOException", Message: "The disk is gone" } }),
   );
   await expect(page.getByText("The server does not answer")).toBeVisible();
+  await page.setViewportSize({ width: 400, height: 800 });
+  await expect(page.getByText("The server does not answer")).toBeVisible();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await expect(page.getByText("– req/s")).toBeVisible();
   await page
     .getByRole("navigation", { name: "Collections" })
     .getByRole("link", { name: /^Products/ })
@@ -149,4 +156,25 @@ test("each screen can be read in the dark, and fits on a narrow one", async ({ p
     await expect(page.getByRole("button", { name: "Open navigation" })).toBeVisible();
     expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), place).toBe(0);
   }
+});
+
+test("a database that is disabled or deleted elsewhere is said, and what was typed stays", async ({ page, studio }) => {
+  await studio.database("Fleeting", { "notes/1": { Text: "before" } });
+  await studio.open("/databases/Fleeting/document?id=notes%2F1");
+  studio.allow(/Failed to load resource|WebSocket connection/);
+  const text = page.getByRole("textbox", { name: "Document as JSON" });
+  await text.click();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.insertText('{ "Text": "typed" }');
+  const admin = `${studio.url}/admin/databases`;
+  expect((await page.request.post(`${admin}/disable`, { data: { DatabaseNames: ["Fleeting"] } })).ok()).toBe(true);
+  await expect(page.getByRole("heading", { name: "'Fleeting' is disabled" })).toBeVisible();
+  await expect(text).toBeHidden();
+  await studio.isAccessible();
+  await page.getByRole("button", { name: "Enable" }).click();
+  await expect(text).toContainText("typed");
+  expect((await page.request.delete(admin, { data: { DatabaseNames: ["Fleeting"], HardDelete: true } })).ok()).toBe(true);
+  await expect(page.getByRole("heading", { name: "There is no database 'Fleeting'" })).toBeVisible();
+  await page.getByRole("link", { name: "Go to the databases" }).click();
+  await expect(page.getByRole("heading", { name: "Databases", exact: true })).toBeVisible();
 });

@@ -1,8 +1,11 @@
-// Which columns are shown, and their order, by keyboard too.
+// Which columns are shown, their order and width, by keyboard too.
 import { ActionIcon, Button, Checkbox, Popover } from "@mantine/core";
 import { Icon } from "../theme/icons";
-import { ID, MODIFIED, moved, type Column } from "./columns";
+import { ID, MODIFIED, moved, widened, type Column } from "./columns";
 import styles from "./columnsMenu.module.css";
+
+/** Pixels by which a button changes a width. */
+const STEP = 24;
 
 export function ColumnsMenu({
   columns,
@@ -18,7 +21,7 @@ export function ColumnsMenu({
   const toggle = (path: string) =>
     setColumns(columns.map((column) => (column.path === path ? { ...column, isHidden: !column.isHidden } : column)));
   return (
-    <Popover position="bottom-end" shadow="md" trapFocus width={280}>
+    <Popover position="bottom-end" shadow="md" trapFocus width={320}>
       <Popover.Target>
         <Button variant="default" leftSection={<Icon name="columns" size={14} />}>
           Columns
@@ -36,6 +39,20 @@ export function ColumnsMenu({
               />
               {!column.isHidden && (
                 <span className={styles.moves}>
+                  <ActionIcon
+                    size="sm"
+                    aria-label={`Make ${nameOf(column.path)} narrower`}
+                    onClick={() => setColumns(widened(columns, column.path, column.width - STEP))}
+                  >
+                    <Icon name="minus" size={12} />
+                  </ActionIcon>
+                  <ActionIcon
+                    size="sm"
+                    aria-label={`Make ${nameOf(column.path)} wider`}
+                    onClick={() => setColumns(widened(columns, column.path, column.width + STEP))}
+                  >
+                    <Icon name="plus" size={12} />
+                  </ActionIcon>
                   <ActionIcon
                     size="sm"
                     aria-label={`Move ${nameOf(column.path)} left`}

@@ -1,9 +1,9 @@
 // A grid of any number of rows, of which only those in view are drawn. It is one stop of the tab key; arrows go through rows.
 import { useElementSize, useMergedRef } from "@mantine/hooks";
-import { Checkbox } from "@mantine/core";
+import { Button, Checkbox, VisuallyHidden } from "@mantine/core";
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import { cell, dateTime, glimpse } from "../format/format";
-import { ID, moved, MODIFIED, valueAt, type Column } from "./columns";
+import { ID, moved, MODIFIED, valueAt, widened, type Column } from "./columns";
 import { ROW_HEIGHT, scrollTo, seen } from "./rows";
 import styles from "./grid.module.css";
 
@@ -18,6 +18,9 @@ type Props = {
   rowAt: (index: number) => Row | undefined;
   columns: readonly Column[];
   setColumns: (columns: Column[]) => void;
+  /** Why a row is not there and not on its way, and how to read it again. */
+  failureAt?: ((index: number) => Error | undefined) | undefined;
+  retry?: (() => void) | undefined;
   /** Told of the rows in view. */
   onSeen?: (first: number, end: number) => void;
   /** Enter or a double click. */
@@ -29,11 +32,22 @@ type Props = {
   resetKey: string;
 };
 
-const WIDTH_MIN = 48;
-const WIDTH_MAX = 1200;
 const CHECK_WIDTH = 36;
 
-export function Grid({ label, rowCount, rowAt, columns, setColumns, onSeen, onOpen, linkOf, selection, resetKey }: Props) {
+export function Grid({
+  label,
+  rowCount,
+  rowAt,
+  columns,
+  setColumns,
+  failureAt,
+  retry,
+  onSeen,
+  onOpen,
+  linkOf,
+  selection,
+  resetKey,
+}: Props) {
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
   const { ref: sized, height } = useElementSize();
@@ -86,14 +100,15 @@ export function Grid({ label, rowCount, rowAt, columns, setColumns, onSeen, onOp
     else return;
     event.preventDefault();
   };
-  const setWidth = (path: string, next: number) =>
-    setColumns(
-      columns.map((column) =>
-        column.path === path ? { ...column, width: Math.round(Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, next))) } : column,
-      ),
-    );
+  const setWidth = (path: string, next: number) => setColumns(widened(columns, path, next));
 
   const indexes = Array.from({ length: Math.max(0, view.end - view.first) }, (_, offset) => view.first + offset);
+  // A screen reader is told of the row that has the focus; it has to be there, also where it is not in view.
+  if (active < rowCount && (active < view.first || active >= view.end)) indexes.push(active);
+  // Nowhere but within the rows, whose height the scroll bar is made for.
+  const topOf = (index: number) => Math.max(0, Math.min(view.top(index), view.height - ROW_HEIGHT));
+  const sample = indexes.map(rowAt).filter((row) => row !== undefined);
+  const isNumeric = (path: string) => areNumbers(sample.map((row) => valueAt(row, path)));
   return (
     <div
       ref={ref}
@@ -110,12 +125,17 @@ export function Grid({ label, rowCount, rowAt, columns, setColumns, onSeen, onOp
       onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
     >
       <div className={styles.head} role="row" aria-rowindex={1} style={{ gridTemplateColumns: template, minWidth: width }}>
-        {selection && <div className={styles.headCell} role="columnheader" aria-label="Chosen" />}
+        {selection && (
+          <div className={styles.headCell} role="columnheader">
+            <VisuallyHidden>Chosen</VisuallyHidden>
+          </div>
+        )}
         {shown.map((column) => (
           <div
             key={column.path}
             role="columnheader"
             className={styles.headCell}
+            data-kind={isNumeric(column.path) ? "number" : undefined}
             data-target={dragged !== undefined && dragged !== column.path ? true : undefined}
             draggable
             title={column.path}
@@ -141,6 +161,10 @@ export function Grid({ label, rowCount, rowAt, columns, setColumns, onSeen, onOp
       <div className={styles.rows} role="rowgroup" style={{ height: view.height, minWidth: width }}>
         {indexes.map((index) => {
           const row = rowAt(index);
+          const failure = row === undefined ? failureAt?.(index) : undefined;
+          // One of them says why and has the button: the first of a page, and the first in view.
+          const isFirstInView = view.top(index) >= scrollTop && view.top(index) < scrollTop + ROW_HEIGHT;
+          const isFirstFailed = failure !== undefined && (isFirstInView || failureAt?.(index - 1) === undefined);
           const isChosen = row !== undefined && selection?.has(row) === true;
           const classes = [styles.row, index === active && hasFocus ? styles.active : "", isChosen ? styles.chosen : ""].join(" ");
           return (
@@ -150,9 +174,10 @@ export function Grid({ label, rowCount, rowAt, columns, setColumns, onSeen, onOp
               role="row"
               aria-rowindex={index + 2}
               aria-selected={selection ? isChosen : undefined}
-              aria-busy={row === undefined || undefined}
+              aria-busy={(row === undefined && failure === undefined) || undefined}
               className={classes}
-              style={{ transform: `translateY(${view.top(index)}px)`, gridTemplateColumns: template }}
+              data-away={index < view.first || index >= view.end || undefined}
+              style={{ transform: `translateY(${topOf(index)}px)`, gridTemplateColumns: template }}
               onClick={() => setActive(index)}
               onDoubleClick={() => row && onOpen?.(row)}
             >
@@ -168,7 +193,21 @@ export function Grid({ label, rowCount, rowAt, columns, setColumns, onSeen, onOp
                   />
                 </div>
               )}
-              {shown.map((column) => (
+              {failure !== undefined && (
+                <div role="gridcell" className={styles.failed} aria-colspan={shown.length}>
+                  {isFirstFailed ? (
+                    <span className={styles.failure}>
+                      Not read: {failure.message}
+                      <Button variant="default" size="compact-xs" onClick={retry}>
+                        Try again
+                      </Button>
+                    </span>
+                  ) : (
+                    <span className="soft">Not read</span>
+                  )}
+                </div>
+              )}
+              {(failure === undefined ? shown : []).map((column) => (
                 <div key={column.path} role="gridcell" className={styles.cell}>
                   {row === undefined ? <span className={styles.waiting} /> : <Value row={row} path={column.path} linkOf={linkOf} />}
                 </div>
@@ -179,6 +218,12 @@ export function Grid({ label, rowCount, rowAt, columns, setColumns, onSeen, onOp
       </div>
     </div>
   );
+}
+
+/** Whether most of what there is are numbers, which stand at the right. */
+function areNumbers(values: readonly unknown[]): boolean {
+  const there = values.filter((value) => value !== undefined && value !== null);
+  return there.length > 0 && there.filter((value) => typeof value === "number").length * 2 > there.length;
 }
 
 function headOf(path: string): string {

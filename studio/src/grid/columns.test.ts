@@ -17,7 +17,17 @@ test("what was chosen stays, and new fields do not push in", () => {
   const columns = columnsFor(ROWS, kept, true);
   expect(columns[0]).toEqual(kept[0]);
   expect(columns.slice(1).every((column) => column.isHidden)).toBe(true);
-  expect(columnsFor([{ Other: 1 }], kept, false).map((column) => column.path)).toEqual(["Other"]);
+});
+
+test("a chosen column stays where the first rows have no such field, and what comes later can be chosen", () => {
+  const kept: Column[] = [{ path: "Age", width: 200, isHidden: false }];
+  expect(columnsFor([{ Other: 1 }], kept, false).map((column) => column.path)).toEqual(["Age", "Other"]);
+  const columns = columnsFor([{ A: 1 }], [], false, [{ A: 1, Late: { Deep: 2 } }]);
+  expect(columns.map(({ path, isHidden }) => [path, isHidden])).toEqual([
+    ["A", false],
+    ["Late", true],
+    ["Late.Deep", true],
+  ]);
 });
 
 test("values are found by path, also where a name has a dot", () => {

@@ -59,8 +59,16 @@ export function widthFor(path: string, rows: readonly Record<string, unknown>[])
   return Math.round(Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, length * CHARACTER_WIDTH + PADDING)));
 }
 
-/** All columns for these rows: those that were `kept` first, as they were; the new ones behind them. */
-export function columnsFor(rows: readonly Record<string, unknown>[], kept: readonly Column[], hasId: boolean): Column[] {
+/**
+ * All columns for these rows: those that were `kept` first, as they were, also where these rows have no such field; the new ones behind
+ * them. `further`: rows whose fields are offered too, but not shown before somebody chooses them.
+ */
+export function columnsFor(
+  rows: readonly Record<string, unknown>[],
+  kept: readonly Column[],
+  hasId: boolean,
+  further: readonly Record<string, unknown>[] = [],
+): Column[] {
   const offered = [...(hasId ? [ID] : []), ...pathsOf(rows), ...(hasId ? [MODIFIED] : [])];
   const known = new Set(kept.map((column) => column.path));
   const isFirst = kept.length === 0;
@@ -73,8 +81,11 @@ export function columnsFor(rows: readonly Record<string, unknown>[], kept: reado
       if (!isHidden) shownCount++;
       return { path, width: widthFor(path, rows), isHidden };
     });
-  const left = new Set(offered);
-  return [...kept.filter((column) => left.has(column.path)), ...added];
+  const named = new Set([...known, ...offered]);
+  const later = pathsOf(further)
+    .filter((path) => !named.has(path))
+    .map((path) => ({ path, width: widthFor(path, further), isHidden: true }));
+  return [...kept, ...added, ...later];
 }
 
 /** The columns with the one at `path` put at the place of another. */
@@ -85,4 +96,14 @@ export function moved(columns: readonly Column[], path: string, to: string): Col
   const rest = columns.filter((column) => column !== from);
   const place = target < 0 ? rest.length : target;
   return [...rest.slice(0, place), from, ...rest.slice(place)];
+}
+
+/** What a user may make of a width, in pixels. */
+const SET_WIDTH_MIN = 48;
+const SET_WIDTH_MAX = 1200;
+
+/** The columns with the one at `path` as wide as that, within bounds. */
+export function widened(columns: readonly Column[], path: string, width: number): Column[] {
+  const next = Math.round(Math.min(SET_WIDTH_MAX, Math.max(SET_WIDTH_MIN, width)));
+  return columns.map((column) => (column.path === path ? { ...column, width: next } : column));
 }

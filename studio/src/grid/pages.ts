@@ -13,8 +13,11 @@ export type Pages = {
   onSeen: (first: number, end: number) => void;
   /** The first page, once it is there. */
   firstPage: Row[] | undefined;
-  /** Why a page in view is missing. */
-  error: Error | null;
+  /** The rows in view, as far as they are there. */
+  inView: Row[];
+  /** Why a row in view is missing, if it is not on its way. */
+  failureAt: (index: number) => Error | undefined;
+  /** Reads again what failed. */
   retry: () => void;
 };
 
@@ -31,6 +34,12 @@ export function usePages(
   if (given) pages.delete(0);
   const numbers = [...pages];
   const found = useQueries({
+    // Both are read of each page: what is not read does not render anew when it comes.
+    combine: (results) => ({
+      first: results[0]?.data,
+      inView: results.flatMap(({ data }) => data ?? []),
+      failures: results.map(({ error, data }) => (data === undefined ? error : null)),
+    }),
     queries: numbers.map((page) => ({
       queryKey: [...key, page],
       // A page that left the view before it came is given up.
@@ -51,9 +60,9 @@ export function usePages(
       return rows?.[index - page * PAGE_COUNT];
     },
     onSeen,
-    firstPage: given ?? found[0]?.data,
-    // Both are read of each page: what is not read does not render anew when it comes.
-    error: found.map(({ error, data }) => (data === undefined ? error : null)).find((error) => error !== null) ?? null,
-    retry: () => void requests.invalidateQueries({ queryKey: key }),
+    firstPage: given ?? found.first,
+    inView: found.inView,
+    failureAt: (index) => found.failures[numbers.indexOf(Math.floor(index / PAGE_COUNT))] ?? undefined,
+    retry: () => void requests.refetchQueries({ queryKey: key, predicate: ({ state }) => state.status === "error" }),
   };
 }

@@ -57,16 +57,16 @@ function Body({ question, close }: { question: Question; close: () => void }) {
         />
       )}
       <div className={styles.buttons}>
-        <Button variant="default" onClick={close}>
-          Cancel
-        </Button>
         <Button
-          type="submit"
-          color="red.8"
-          disabled={!isReady}
-          loading={isRunning}
+          variant="default"
+          onClick={close}
+          disabled={isRunning}
+          // What cannot be taken back is not done by a second Enter.
           data-autofocus={question.typed === undefined || undefined}
         >
+          Cancel
+        </Button>
+        <Button type="submit" color="red.8" disabled={!isReady} loading={isRunning}>
           {question.action}
         </Button>
       </div>

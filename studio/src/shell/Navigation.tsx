@@ -137,17 +137,10 @@ function SchemeSwitch() {
 function Footer({ isLost, requestRate }: { isLost: boolean; requestRate: number | undefined }) {
   const { data } = useQuery({ queryKey: ["version"], queryFn: version, staleTime: Infinity });
   return (
-    <div className={styles.footer} role="status">
-      {isLost ? (
-        <span className={styles.lost}>
-          <Icon name="warning" size={14} />
-          The server does not answer
-        </span>
-      ) : (
-        <>
-          <span className="cut">{data?.server.replace("/", " ") ?? "Rookery"}</span>
-          {requestRate !== undefined && <span className="number">{rate(requestRate)} req/s</span>}
-        </>
+    <div className={styles.footer}>
+      <span className="cut">{data?.server.replace("/", " ") ?? "Rookery"}</span>
+      {(isLost || requestRate !== undefined) && (
+        <span className="number">{isLost || requestRate === undefined ? "–" : rate(requestRate)} req/s</span>
       )}
     </div>
   );

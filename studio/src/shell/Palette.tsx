@@ -52,7 +52,8 @@ function Body({ close }: { close: () => void }) {
     entry.go();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const steps: Record<string, number> = { ArrowDown: chosen + 1, ArrowUp: chosen - 1, Home: 0, End: entries.length - 1 };
+    const steps: Record<string, number> = { ArrowDown: chosen + 1, ArrowUp: chosen - 1 };
+    // Home and End are for what is typed.
     const next = steps[event.key];
     if (event.key === "Enter") {
       event.preventDefault();

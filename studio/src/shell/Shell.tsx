@@ -1,13 +1,15 @@
 // What surrounds all screens: navigation at the side, the command palette, and the place of the screen.
 import { ActionIcon, Drawer } from "@mantine/core";
 import { useDisclosure, useHotkeys, useMediaQuery } from "@mantine/hooks";
-import { Link, Outlet, useLocation, type ErrorComponentProps } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { Link, Outlet, useLocation, useParams, type ErrorComponentProps } from "@tanstack/react-router";
+import { Activity, useEffect, useRef } from "react";
 import { Icon, Mark } from "../theme/icons";
+import { useLive } from "./live";
 import { Navigation } from "./Navigation";
 import { Palette } from "./Palette";
 import { Screen } from "./Screen";
 import { Empty, Failed } from "./states";
+import { Unavailable, useUnavailability } from "./Unavailable";
 import styles from "./shell.module.css";
 
 export function Shell() {
@@ -17,6 +19,9 @@ export function Shell() {
   const place = useLocation({ select: (location) => location.href });
   // In fields and editors too.
   useHotkeys([["mod+K", palette.open]], [], true);
+  const { database } = useParams({ strict: false }) as { database?: string };
+  const unavailable = useUnavailability(database);
+  const { isError: isLost } = useLive();
   const main = useRef<HTMLElement>(null);
 
   useEffect(() => {
@@ -64,7 +69,19 @@ export function Shell() {
         </aside>
       )}
       <main className={styles.main} ref={main} tabIndex={-1}>
-        <Outlet />
+        <div role="status">
+          {isLost && (
+            <p className={styles.lost}>
+              <Icon name="warning" size={14} />
+              The server does not answer. What is shown is from before.
+            </p>
+          )}
+        </div>
+        {/* What was typed stays, and nothing is asked of a database that cannot answer. */}
+        <Activity mode={unavailable === undefined ? "visible" : "hidden"}>
+          <Outlet />
+        </Activity>
+        {unavailable !== undefined && <Unavailable database={database!} state={unavailable} />}
       </main>
       <Palette isOpen={isPaletteOpen} close={palette.close} />
     </div>

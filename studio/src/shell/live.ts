@@ -14,12 +14,13 @@ export function useLive() {
   return useQuery({
     queryKey: ["live"],
     queryFn: async ({ signal }) => {
+      const askedAt = Date.now();
       const latest = await live(undefined, signal);
       // A server that was started anew counts from 0.
       const last = samples.at(-1);
       if (last && latest.UptimeInMs < last.UptimeInMs) samples = [];
       samples = [...samples, latest].slice(-SAMPLE_COUNT_MAX);
-      return { latest, samples };
+      return { latest, samples, askedAt };
     },
     refetchInterval: LIVE_MS,
     structuralSharing: false,

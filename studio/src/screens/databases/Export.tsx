@@ -3,6 +3,7 @@ import { Modal } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { exported } from "../../api/databases";
 import { count, counted, size } from "../../format/format";
+import { download } from "../../shell/download";
 import { messageOf } from "../../shell/states";
 import { type Outcome, Transfer } from "./Transfer";
 
@@ -77,11 +78,6 @@ async function save(
     }
     if (done) break;
   }
-  const address = URL.createObjectURL(new Blob(parts, { type: "application/jsonl" }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = `${database}.jsonl`;
-  link.click();
-  URL.revokeObjectURL(address);
+  download(new Blob(parts, { type: "application/jsonl" }), `${database}.jsonl`);
   return documents;
 }

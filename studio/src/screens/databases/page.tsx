@@ -31,7 +31,7 @@ export function Databases() {
     queryFn: ({ signal }) => names(signal),
     refetchInterval: 5000,
   });
-  const { data: live } = useLive();
+  const { data: live, isError: isLost } = useLive();
   const [isCreating, creating] = useDisclosure(false);
   const [question, ask] = useState<Question>();
   const [importing, setImporting] = useState<Importing>();
@@ -91,6 +91,7 @@ export function Databases() {
               name={name}
               counters={ofDatabase(latest, name)}
               writes={rates(live?.samples ?? [], lastEtag(name))}
+              isLost={isLost}
               requestRates={rates(live?.samples ?? [], requestsOf(name))}
               ask={ask}
               give={() => {
@@ -116,6 +117,7 @@ function Card({
   counters,
   writes,
   requestRates,
+  isLost,
   ask,
   give,
   take,
@@ -124,6 +126,8 @@ function Card({
   counters: LiveDatabase | undefined;
   writes: number[];
   requestRates: number[];
+  /** The server does not answer: no rate is that of now. */
+  isLost: boolean;
   ask: (question: Question) => void;
   /** Exports it. */
   give: () => void;
@@ -241,8 +245,8 @@ function Card({
             <Figure label="Indexes" value={count(counters.Indexes)} note={indexNote(counters.StaleIndexes, counters.IndexErrors)} />
           </dl>
           <div className={styles.rates}>
-            <Rate what="Writes" name={name} values={writes} />
-            <Rate what="Requests" name={name} values={requestRates} />
+            <Rate what="Writes" name={name} values={writes} isLost={isLost} />
+            <Rate what="Requests" name={name} values={requestRates} isLost={isLost} />
           </div>
         </>
       ) : (
@@ -256,7 +260,7 @@ function Card({
             </>
           ) : (
             <>
-              <p>Not loaded: nobody has used it since the server started.</p>
+              <p>Not loaded: nobody has used it since it was enabled or the server started.</p>
               <Button variant="default" onClick={() => opening.mutate()} loading={opening.isPending}>
                 Load
               </Button>
@@ -268,8 +272,9 @@ function Card({
   );
 }
 
-function Rate({ what, name, values }: { what: string; name: string; values: number[] }) {
-  const last = rate(values.at(-1) ?? 0);
+function Rate({ what, name, values, isLost }: { what: string; name: string; values: number[]; isLost: boolean }) {
+  const now = values.at(-1);
+  const last = isLost || now === undefined ? "–" : rate(now);
   return (
     <div>
       <span className={styles.rateLabel}>

@@ -2,7 +2,8 @@
 import { Failed, Loading, Empty } from "../../shell/states";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { load, prefixOf } from "../../api/documents";
+import { useRef } from "react";
+import { load, prefixOf, type Loaded } from "../../api/documents";
 import { Screen } from "../../shell/Screen";
 import { DocumentEditor } from "./DocumentEditor";
 
@@ -12,7 +13,12 @@ export function DocumentScreen() {
   const { database } = route.useParams();
   const { id, cloneOf, collection } = route.useSearch();
   const source = id ?? cloneOf;
-  const { data, error, refetch, isFetching } = useQuery({
+  const {
+    data: read,
+    error,
+    refetch,
+    isFetching,
+  } = useQuery({
     queryKey: ["doc", database, source],
     queryFn: async ({ signal }) => (await load(database, source!, signal)) ?? null,
     enabled: source !== undefined,
@@ -21,6 +27,11 @@ export function DocumentScreen() {
     gcTime: 0,
     refetchOnWindowFocus: false,
   });
+  // While the database is disabled nothing is asked and kept of it; what is being edited stays.
+  const held = useRef<{ database: string; source: string | undefined; data: Loaded | null | undefined }>(undefined);
+  if (read !== undefined) held.current = { database, source, data: read };
+  const isHeld = held.current?.database === database && held.current.source === source;
+  const data = read ?? (isHeld ? held.current?.data : undefined);
   const title = id ?? "New document";
   if (source === undefined)
     return (

@@ -202,8 +202,8 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
       ? latest(database, start, pageSize, signal)
       : ofCollection(database, collection, start, pageSize, signal),
   );
-  const { rowAt, firstPage } = pages;
-  const columns = useMemo(() => columnsFor(firstPage ?? [], kept, true), [firstPage, kept]);
+  const { rowAt, firstPage, inView } = pages;
+  const columns = useMemo(() => columnsFor(firstPage ?? [], kept, true, inView), [firstPage, kept, inView]);
   const toDocument = useCallback(
     (id: string) => ({ to: "/databases/$database/document", params: { database }, search: { id } }) as const,
     [database],
@@ -315,8 +315,8 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
         </>
       }
     >
-      {pages.error ? (
-        <Failed what="These documents cannot be read" error={pages.error} retry={pages.retry} />
+      {firstPage === undefined && pages.failureAt(0) ? (
+        <Failed what="These documents cannot be read" error={pages.failureAt(0)} retry={pages.retry} />
       ) : firstPage === undefined ? (
         <Loading what="documents" />
       ) : (
@@ -326,6 +326,8 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
           rowAt={rowAt}
           columns={columns}
           setColumns={setKept}
+          failureAt={pages.failureAt}
+          retry={pages.retry}
           onSeen={pages.onSeen}
           resetKey={`${database}/${collection ?? ""}`}
           selection={{ has: (row: Row) => chosen.has(String(valueAt(row, ID))), toggle }}

@@ -3,14 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { explain, run, type PlanStep, type Timings } from "../../api/queries";
 import { count, duration } from "../../format/format";
 import { Failed, Loading } from "../../shell/states";
-import { isPatch, reasonOf } from "./text";
+import { isPatch, reasonOf, withoutInclude, withTimings } from "./text";
 import type { Submitted } from "./Results";
 import styles from "./query.module.css";
 
 export function Plan({ database, submitted }: { database: string; submitted: Submitted }) {
   const { data, error, refetch } = useQuery({
     queryKey: ["plan", database, submitted],
-    queryFn: ({ signal }) => explain(database, submitted, signal),
+    queryFn: ({ signal }) => explain(database, { ...submitted, text: withoutInclude(submitted.text) }, signal),
     staleTime: Infinity,
     gcTime: 0,
     retry: false,
@@ -18,9 +18,8 @@ export function Plan({ database, submitted }: { database: string; submitted: Sub
   const { data: timings } = useQuery({
     queryKey: ["timings", database, submitted],
     queryFn: async ({ signal }) =>
-      (await run(database, { ...submitted, text: `${submitted.text}\ninclude timings()`, pageSize: 100 }, signal)).timings ?? null,
-    // Where the query has an `include` or a limit of its own there is no place for another one.
-    enabled: !/\b(include|limit|filter_limit)\b/i.test(submitted.text) && !isPatch(submitted.text),
+      (await run(database, { ...submitted, text: withTimings(submitted.text), pageSize: 100 }, signal)).timings ?? null,
+    enabled: !isPatch(submitted.text),
     staleTime: Infinity,
     gcTime: 0,
     retry: false,
@@ -42,10 +41,13 @@ export function Plan({ database, submitted }: { database: string; submitted: Sub
           <span>Gave</span>
           <span>Time</span>
         </div>
-        <ul className={styles.tree} role="tree" aria-label="Plan">
+        <ul className={styles.tree} aria-label="Plan">
           <Step step={data.plan} total={total} depth={0} />
         </ul>
       </section>
+      {withoutInclude(submitted.text) !== submitted.text && (
+        <p className="soft">The plan is that of the query without its include; the timings have it.</p>
+      )}
       {timings && (
         <section>
           <h2 className={styles.planTitle}>Timings</h2>
@@ -61,7 +63,7 @@ export function Plan({ database, submitted }: { database: string; submitted: Sub
 function Step({ step, total, depth }: { step: PlanStep; total: number; depth: number }) {
   const time = step.Microseconds ?? undefined;
   return (
-    <li role="treeitem" aria-expanded={step.Children.length > 0 ? true : undefined} aria-selected="false">
+    <li>
       <div className={styles.step}>
         <span className={styles.operator} style={{ paddingLeft: depth * 20 }}>
           <b>{step.Operator}</b>
@@ -77,7 +79,7 @@ function Step({ step, total, depth }: { step: PlanStep; total: number; depth: nu
         </span>
       </div>
       {step.Children.length > 0 && (
-        <ul role="group" className={styles.tree}>
+        <ul className={styles.tree}>
           {step.Children.map((child, index) => (
             <Step key={index} step={child} total={total} depth={depth + 1} />
           ))}

@@ -12,11 +12,12 @@ import { Grid } from "../../grid/Grid";
 import { PAGE_COUNT, usePages } from "../../grid/pages";
 import { pretty } from "../../json/scan";
 import { useRemembered } from "../../shell/remembered";
-import { Empty, Failed, Loading } from "../../shell/states";
+import { Empty, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
 import { exported } from "./exported";
-import { Facets, facetsOf, Suggestions, suggestionsOf } from "./Facets";
+import { Facets, Suggestions } from "./Facets";
+import { facetsOf, suggestionsOf } from "./facets";
 import { Explanations, Highlights } from "./Highlights";
 import { Plan } from "./Plan";
 import { pointsOf } from "./points";
@@ -35,10 +36,15 @@ export function Results({
   database,
   submitted,
   onError,
+  form,
+  setForm,
 }: {
   database: string;
   submitted: Submitted;
   onError: (error: unknown, text: string) => void;
+  /** The form that the address asks for; undefined is what suits the results. */
+  form: string | undefined;
+  setForm: (form: string) => void;
 }) {
   const { data, error, isFetching } = useQuery({
     queryKey: ["answer", database, submitted],
@@ -54,11 +60,18 @@ export function Results({
   }, [error, onError, submitted.text]);
   if (error) return null;
   if (!data || isFetching) return <Loading what="results" />;
-  return <Answered database={database} submitted={submitted} answer={data} />;
+  return <Answered database={database} submitted={submitted} answer={data} wanted={form} setForm={setForm} />;
 }
 
-function Answered({ database, submitted, answer }: { database: string; submitted: Submitted; answer: Answer }) {
-  const [wanted, setForm] = useState<Form>();
+type AnsweredProps = {
+  database: string;
+  submitted: Submitted;
+  answer: Answer;
+  wanted: string | undefined;
+  setForm: (form: string) => void;
+};
+
+function Answered({ database, submitted, answer, wanted, setForm }: AnsweredProps) {
   const facets = useMemo(() => facetsOf(answer.results), [answer]);
   const suggestions = useMemo(() => suggestionsOf(answer.results), [answer]);
   const hasPoints = useMemo(() => pointsOf(answer.results.slice(0, 20)).length > 0, [answer]);
@@ -71,7 +84,6 @@ function Answered({ database, submitted, answer }: { database: string; submitted
         : answer.explanations
           ? "explanations"
           : "table";
-  const form = wanted ?? usual;
   const forms: { value: Form; label: string }[] = [
     ...(facets ? [{ value: "facets" as const, label: "Facets" }] : []),
     ...(suggestions ? [{ value: "suggestions" as const, label: "Suggestions" }] : []),
@@ -82,6 +94,7 @@ function Answered({ database, submitted, answer }: { database: string; submitted
     ...(hasPoints ? [{ value: "map" as const, label: "Map" }] : []),
     ...(/^\s*explain\b/i.test(submitted.text) ? [] : [{ value: "plan" as const, label: "Plan" }]),
   ];
+  const form = forms.find(({ value }) => value === wanted)?.value ?? usual;
   const isOfIndex = !answer.index.startsWith("collection/") && answer.index !== "AllDocs";
   return (
     <section className={styles.results} aria-label="Results">
@@ -131,7 +144,8 @@ function Table({ database, submitted, answer }: { database: string; submitted: S
     [answer],
   );
   const [kept, setKept] = useRemembered<Column[]>(`columns.${database}.query.${shape}`, NO_COLUMNS);
-  const columns = useMemo(() => columnsFor(answer.results, kept, hasId), [answer, kept, hasId]);
+  const { inView } = pages;
+  const columns = useMemo(() => columnsFor(answer.results, kept, hasId, inView), [answer, kept, hasId, inView]);
   const toDocument = (id: string) => ({ to: "/databases/$database/document", params: { database }, search: { id } }) as const;
   if (answer.total === 0 || answer.results.length === 0) {
     return (
@@ -140,7 +154,6 @@ function Table({ database, submitted, answer }: { database: string; submitted: S
       </Empty>
     );
   }
-  if (pages.error) return <Failed what="More results cannot be read" error={pages.error} retry={pages.retry} />;
   return (
     <>
       <div className={styles.tableTools}>
@@ -152,6 +165,8 @@ function Table({ database, submitted, answer }: { database: string; submitted: S
         rowAt={pages.rowAt}
         columns={columns}
         setColumns={setKept}
+        failureAt={pages.failureAt}
+        retry={pages.retry}
         onSeen={pages.onSeen}
         resetKey={`${submitted.run}`}
         onOpen={(row) => {

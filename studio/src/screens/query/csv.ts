@@ -1,14 +1,31 @@
-// Results as CSV (RFC 4180): a column for each field of the root and those one level below.
-import { cell } from "../../format/format";
-import { ID, valueAt } from "../../grid/columns";
+// Results as CSV (RFC 4180): a column for each field of the root and those one level below. Numbers are written as the server wrote them.
+import { ID } from "../../grid/columns";
+import { member, scan, type Span } from "../../json/scan";
+
+const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
 /** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
 function escaped(text: string): string {
-  const harmless = /^[=@\t\r]|^[+-](?![\d.])/.test(text) ? `'${text}` : text;
+  const harmless = /^[=+\-@\t\r]/.test(text) && !NUMBER.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-export function csv(rows: readonly Record<string, unknown>[], paths: readonly string[]): string {
+/** The value at a path as `valueAt` finds it, but in the text: a number keeps its digits. */
+function cellAt(text: string, root: Span, path: string): string {
+  let found: Span | undefined;
+  if (path.startsWith("@")) found = member(member(root, "@metadata"), path);
+  else found = member(root, path) ?? path.split(".").reduce<Span | undefined>(member, root);
+  if (!found) return "";
+  const written = text.slice(found.start, found.end);
+  return found.kind === "string" ? (JSON.parse(written) as string) : written;
+}
+
+/** * `texts`: a JSON object each. */
+export function csv(texts: readonly string[], paths: readonly string[]): string {
   const head = paths.map((path) => escaped(path === ID ? "Id" : path)).join(",");
-  return [head, ...rows.map((row) => paths.map((path) => escaped(cell(valueAt(row, path)))).join(","))].join("\r\n") + "\r\n";
+  const rows = texts.map((text) => {
+    const root = scan(text);
+    return paths.map((path) => escaped(cellAt(text, root, path))).join(",");
+  });
+  return [head, ...rows].join("\r\n") + "\r\n";
 }

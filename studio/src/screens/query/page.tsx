@@ -2,7 +2,7 @@
 import { Button, Menu, Tooltip } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useCallback, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { collections } from "../../api/documents";
 import { definitions } from "../../api/indexes";
 import { ofCollection, patchFound, removeFound, run } from "../../api/queries";
@@ -11,7 +11,7 @@ import { counted } from "../../format/format";
 import { pathsOf } from "../../grid/columns";
 import { JsonError, scan } from "../../json/scan";
 import { Confirm, type Question } from "../../shell/Confirm";
-import { useRemembered } from "../../shell/remembered";
+import { remembered, useRemembered } from "../../shell/remembered";
 import { Running, type RunningOperation } from "../../shell/Running";
 import { MoreActions } from "../../shell/MoreActions";
 import { Screen } from "../../shell/Screen";
@@ -21,7 +21,7 @@ import { Icon } from "../../theme/icons";
 import { completion } from "./completion";
 import { Kept, remember, type KeptQuery } from "./Kept";
 import { Results, type Submitted } from "./Results";
-import { findingPart, isPatch, mistakeOf, quotedIfNeeded, reasonOf } from "./text";
+import { findingPart, isPatch, mistakeOf, parametersOf, quotedIfNeeded, reasonOf } from "./text";
 import styles from "./query.module.css";
 
 const route = getRouteApi("/databases/$database/query");
@@ -30,34 +30,44 @@ const route = getRouteApi("/databases/$database/query");
 const SAMPLE_COUNT = 25;
 const NO_KEPT: KeptQuery[] = [];
 
+/** What stands in the editors, and the address for which it was written. */
+type Draft = { text: string; parameters: string; q?: string | undefined; p?: string | undefined };
+
 export function QueryScreen() {
   const { database } = route.useParams();
-  const { q, p } = route.useSearch();
-  return <QueryEditor key={database} database={database} initial={q} initialParameters={p} />;
+  return <QueryEditor key={database} database={database} />;
 }
 
-function QueryEditor({
-  database,
-  initial,
-  initialParameters,
-}: {
-  database: string;
-  initial: string | undefined;
-  initialParameters: string | undefined;
-}) {
+function QueryEditor({ database }: { database: string }) {
+  const { q, p, as, run: runMode } = route.useSearch();
   const navigate = useNavigate();
   const requests = useQueryClient();
   const [recent, setRecent] = useRemembered<KeptQuery[]>(`queries.${database}`, NO_KEPT);
-  const [text, setText] = useState(initial ?? recent[0]?.text ?? "");
-  const [parameters, setParameters] = useState(initialParameters ?? "");
-  const [hasParameters, setHasParameters] = useState(initialParameters !== undefined);
-  const [submitted, setSubmitted] = useState<Submitted | undefined>(
-    initial === undefined || isPatch(initial) ? undefined : submit(initial, initialParameters ?? ""),
-  );
-  const [problem, setProblem] = useState<{ error: unknown; text: string }>();
+  const [begun] = useState(() => firstDraft(database, q, p, recent[0]));
+  const [text, setText] = useState(begun.text);
+  const [parameters, setParameters] = useState(begun.parameters);
+  const [hasParameters, setHasParameters] = useState(begun.parameters !== "" || p !== undefined);
+  const [met, setProblem] = useState<{ error: unknown; text: string }>();
   const [question, ask] = useState<Question>();
   const [running, setRunning] = useState<RunningOperation>();
-  const runs = useRef(0);
+  const [runs, setRuns] = useState(0);
+
+  // The editors follow the address, but for one that was made of what stands in them.
+  const [followed, follow] = useState({ q, p });
+  const [own, setOwn] = useState<{ q: string; p: string | undefined }>();
+  if (followed.q !== q || followed.p !== p) {
+    follow({ q, p });
+    setProblem(undefined);
+    if (q !== undefined && (own?.q !== q || own.p !== p)) {
+      setText(q);
+      setParameters(p ?? "");
+      setHasParameters(p !== undefined);
+    }
+    setOwn(undefined);
+  }
+  useEffect(() => draftOf(database).set({ text, parameters, q, p }), [database, text, parameters, q, p]);
+  const isRun = q !== undefined && !isPatch(q) && runMode !== "no";
+  const submitted = useMemo(() => (isRun ? submit(q, p ?? "", runs) : undefined), [isRun, q, p, runs]);
 
   const { data: found } = useQuery({ queryKey: ["collections", database], queryFn: ({ signal }) => collections(database, signal) });
   const { data: indexes } = useQuery({
@@ -84,10 +94,7 @@ function QueryEditor({
     try {
       return checked(parameters);
     } catch (error) {
-      setProblem({
-        error: new Error(`The parameters are no JSON object: ${error instanceof Error ? error.message : String(error)}`),
-        text,
-      });
+      setProblem({ error: noObject(error), text });
       return undefined;
     }
   };
@@ -95,16 +102,16 @@ function QueryEditor({
     if (text.trim() === "" || readParameters() === undefined) return;
     setProblem(undefined);
     setRecent(remember(recent, text, parameters));
-    void navigate({
-      to: "/databases/$database/query",
-      params: { database },
-      search: { q: text, ...(parameters.trim() ? { p: parameters } : {}) },
-      replace: true,
-    });
+    const next = parameters.trim() === "" ? undefined : parameters;
+    const isSame = q === text && p === next;
+    if (!isSame) setOwn({ q: text, p: next });
+    goTo({ q: text, p: next, as }, isSame || q === undefined);
     if (isPatch(text)) return void askToChange("patch");
-    runs.current++;
-    setSubmitted({ ...submit(text, parameters), run: runs.current });
+    setRuns(runs + 1);
   };
+  const goTo = (search: { q: string | undefined; p: string | undefined; as: string | undefined }, replace: boolean) =>
+    // What is undefined does not come into the address.
+    void navigate({ to: "/databases/$database/query", params: { database }, search: search as { q: string }, replace });
   /** Counts what would be changed, and asks. */
   const askToChange = async (what: "patch" | "delete") => {
     const values = readParameters();
@@ -142,6 +149,7 @@ function QueryEditor({
       setProblem({ error, text });
     }
   };
+  const problem = met ?? (submitted && "error" in submitted ? { error: noObject(submitted.error), text: q ?? "" } : undefined);
   const onError = useCallback((error: unknown, of: string) => setProblem({ error, text: of }), []);
   const mistake = useMemo(() => (problem && problem.text === text ? mistakeOf(problem.error) : undefined), [problem, text]);
   const patching = isPatch(text);
@@ -220,10 +228,19 @@ function QueryEditor({
           </span>
         </div>
       )}
-      {submitted ? (
-        <Results key={`${submitted.text} ${submitted.run}`} database={database} submitted={submitted} onError={onError} />
+      {runMode === "no" && <NotRun text={text} />}
+      {submitted && !("error" in submitted) ? (
+        <Results
+          key={JSON.stringify(submitted)}
+          database={database}
+          submitted={submitted}
+          onError={onError}
+          form={as}
+          setForm={(form) => goTo({ q, p, as: form }, true)}
+        />
       ) : (
-        !problem && (
+        !problem &&
+        runMode !== "no" && (
           <Empty
             icon="query"
             title="Ask something"
@@ -252,11 +269,39 @@ function QueryEditor({
   );
 }
 
-function submit(text: string, parameters: string): Submitted {
+/** What a link opened without running it, and why. */
+function NotRun({ text }: { text: string }) {
+  const names = parametersOf(text);
+  return (
+    <p className={styles.notRun} role="status">
+      {names.length > 0
+        ? `Not run: the server does not keep parameters, and these are missing: ${names.map((name) => `$${name}`).join(", ")}.`
+        : "Not run yet."}
+    </p>
+  );
+}
+
+function noObject(error: unknown): Error {
+  return new Error(`The parameters are no JSON object: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+function draftOf(database: string) {
+  return remembered<Draft>(`draft.${database}`, { text: "", parameters: "" });
+}
+
+/** What was being written for this address, or what it says itself; without one what was written last. */
+function firstDraft(database: string, q: string | undefined, p: string | undefined, recent: KeptQuery | undefined): Draft {
+  const draft = draftOf(database).get();
+  if (q !== undefined && (draft.q !== q || draft.p !== p)) return { text: q, parameters: p ?? "" };
+  if (draft.text.trim() !== "" || q !== undefined) return draft;
+  return { text: recent?.text ?? "", parameters: recent?.parameters ?? "" };
+}
+
+function submit(text: string, parameters: string, run: number): Submitted | { error: unknown } {
   try {
-    return { text, parameters: checked(parameters), run: 0 };
-  } catch {
-    return { text, parameters: "{}", run: 0 };
+    return { text, parameters: checked(parameters), run };
+  } catch (error) {
+    return { error };
   }
 }
 

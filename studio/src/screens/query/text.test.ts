@@ -2,7 +2,8 @@ import { expect, test, vi } from "vitest";
 
 vi.stubGlobal("location", new URL("http://localhost/studio/index.html"));
 const { bare } = await import("../../api/limit");
-const { collectionOf, findingPart, isPatch, mistakeOf, quotedIfNeeded, reasonOf } = await import("./text");
+const { collectionOf, findingPart, isPatch, mistakeOf, parametersOf, withoutInclude, withTimings, quotedIfNeeded, reasonOf } =
+  await import("./text");
 const { ApiError } = await import("../../api/http");
 
 test("strings and comments are no part of the language", () => {
@@ -31,4 +32,23 @@ test("the place of a mistake is read from the server's words", () => {
   expect(mistakeOf(error)).toEqual({ line: 1, column: 19, message: "Unable to parse" });
   expect(reasonOf(error)).toBe("Unable to parse");
   expect(mistakeOf(new Error("1:2 x"))).toBeUndefined();
+});
+
+test("the names of parameters are told, but not those in texts", () => {
+  expect(parametersOf("from A where B = $b and C > $c and D = '$d' and E = $b // $e")).toEqual(["b", "c"]);
+});
+
+test("times are asked for beside what is included, and before a limit", () => {
+  expect(withTimings("from A limit 2")).toBe("from A limit 2\ninclude timings()");
+  expect(withTimings("from A where B = 'include' include C limit 2")).toBe(
+    "from A where B = 'include' include timings(), C limit 2",
+  );
+  expect(withTimings("from A include timings()")).toBe("from A include timings()");
+});
+
+test("a plan is that without what is included", () => {
+  const text = "from A include B, counters(C) limit 2";
+  expect(withoutInclude(text).replace(/ +/g, " ")).toBe("from A limit 2");
+  expect(withoutInclude(text).length).toBe(text.length);
+  expect(withoutInclude("from A where B = 'include'")).toBe("from A where B = 'include'");
 });

@@ -18,6 +18,36 @@ export function findingPart(text: string): string {
   return `${text.slice(0, at).trim()} ${end < at ? "" : text.slice(end + 1).trim()}`.trim();
 }
 
+/** Where an `include` clause stands: the last clause of a query but for the limits. */
+function includeOf(text: string): { start: number; end: number } | undefined {
+  const code = bare(text);
+  const start = [...code.matchAll(/\binclude\b/gi)].at(-1)?.index;
+  if (start === undefined) return undefined;
+  const length = code.slice(start).search(/\b(limit|offset|filter_limit)\b/i);
+  return { start, end: length < 0 ? text.length : start + length };
+}
+
+/** The query with times of its steps asked for too. */
+export function withTimings(text: string): string {
+  if (/\btimings\s*\(/i.test(bare(text))) return text;
+  const include = includeOf(text);
+  if (!include) return `${text}\ninclude timings()`;
+  const behind = include.start + "include".length;
+  return `${text.slice(0, behind)} timings(),${text.slice(behind)}`;
+}
+
+/** The query without what it includes, of the same length, so that places in it stay what they are. */
+export function withoutInclude(text: string): string {
+  const include = includeOf(text);
+  if (!include) return text;
+  return text.slice(0, include.start) + " ".repeat(include.end - include.start) + text.slice(include.end);
+}
+
+/** The names of the parameters that it uses, `city` of `$city`, once each. */
+export function parametersOf(text: string): string[] {
+  return [...new Set([...bare(text).matchAll(/\$(\w+)/g)].map((found) => found[1]!))];
+}
+
 /** The collection that is asked, if any. */
 export function collectionOf(text: string): string | undefined {
   const found = /\bfrom\s+(?!index\b)(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([\w@-]+))/i.exec(text);

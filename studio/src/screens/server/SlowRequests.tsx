@@ -70,7 +70,12 @@ export function SlowRequests({ database, countMax }: { database?: string; countM
 function What({ request: { Method, Url, Query, Database } }: { request: SlowRequest }) {
   if (Query === null || Database === null) return <code>{`${Method} ${Url}`}</code>;
   return (
-    <Link to="/databases/$database/query" params={{ database: Database }} search={{ q: Query }} title="Open in the query editor">
+    <Link
+      to="/databases/$database/query"
+      params={{ database: Database }}
+      search={{ q: Query, run: "no" }}
+      title="Open in the query editor, without running it"
+    >
       <code>{Query}</code>
     </Link>
   );

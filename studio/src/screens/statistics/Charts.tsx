@@ -9,6 +9,8 @@ import styles from "./statistics.module.css";
 
 const LiveChart = lazy(() => import("../../chart/LiveChart"));
 
+type Lines = { name?: string; values: (number | null)[] }[];
+
 const NONE: Live[] = [];
 /** Steps of an axis of bytes: powers of two. */
 const BYTES = Array.from({ length: 30 }, (_, at) => 2 ** (10 + at));
@@ -21,7 +23,7 @@ const PERCENTILES = [
 ] as const;
 
 export function Charts({ database }: { database: string }) {
-  const { data: live } = useLive();
+  const { data: live, isError: isLost } = useLive();
   const samples = live?.samples ?? NONE;
   const series = useMemo(() => {
     const seconds = (sample: Live) => Date.parse(sample.Now) / 1000;
@@ -36,7 +38,7 @@ export function Charts({ database }: { database: string }) {
       });
       return PERCENTILES.map(([name, part]) => ({ name, values: windows.map((window) => percentile(window, part)) }));
     };
-    return {
+    const all = {
       after,
       writes: [{ values: rateOf(lastEtag(database)) }],
       requests: [
@@ -51,7 +53,19 @@ export function Charts({ database }: { database: string }) {
         { name: "written", values: rateOf((sample) => sample.DiskWrittenInBytes) },
       ],
     };
-  }, [samples, database]);
+    if (!isLost) return all;
+    // The last value is not that of now.
+    const broken = (lines: Lines) => lines.map((line) => ({ ...line, values: [...line.values, null] }));
+    return {
+      after: [...after, (after.at(-1) ?? 0) + 1],
+      writes: broken(all.writes),
+      requests: broken(all.requests),
+      reads: broken(all.reads),
+      changes: broken(all.changes),
+      memory: broken(all.memory),
+      disk: broken(all.disk),
+    };
+  }, [samples, database, isLost]);
   const times = series.after;
   return (
     <div className={styles.charts}>

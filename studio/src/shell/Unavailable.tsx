@@ -1,0 +1,58 @@
+// A database that was deleted or disabled, by whomever: one screen says so in place of all of its screens.
+import { Button } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useRef } from "react";
+import { setEnabled } from "../api/databases";
+import { Icon } from "../theme/icons";
+import { ofDatabase, useLive } from "./live";
+import { Screen } from "./Screen";
+import { failed, told } from "./toasts";
+import styles from "./states.module.css";
+
+export type Unavailability = "deleted" | "disabled";
+
+/** Undefined as long as nothing is known against it. */
+export function useUnavailability(database: string | undefined): Unavailability | undefined {
+  const { data } = useLive();
+  const arrived = useRef({ database, at: Date.now() });
+  if (arrived.current.database !== database) arrived.current = { database, at: Date.now() };
+  // An older list may not have one that was just created.
+  if (database === undefined || !data || data.askedAt < arrived.current.at) return undefined;
+  const state = ofDatabase(data.latest, database)?.State;
+  if (state === undefined || state === "Deleted") return "deleted";
+  return state === "Disabled" ? "disabled" : undefined;
+}
+
+export function Unavailable({ database, state }: { database: string; state: Unavailability }) {
+  const requests = useQueryClient();
+  const enabling = useMutation({
+    mutationFn: () => setEnabled(database, true),
+    onSuccess: () => (told(`'${database}' is enabled`), requests.invalidateQueries()),
+    onError: (error) => failed(`'${database}' was not enabled`, error),
+  });
+  const isDisabled = state === "disabled";
+  return (
+    <Screen title={database}>
+      <div className={styles.state} role="alert">
+        <span className={styles.icon}>
+          <Icon name={isDisabled ? "power" : "database"} size={22} />
+        </span>
+        <h2 className={styles.title}>{isDisabled ? `'${database}' is disabled` : `There is no database '${database}'`}</h2>
+        <p className={styles.text}>
+          {isDisabled
+            ? "It answers no requests until it is enabled. What was open here is kept."
+            : "It was deleted, or never was on this server."}
+        </p>
+        <div className={styles.action}>
+          {isDisabled && (
+            <Button onClick={() => enabling.mutate()} loading={enabling.isPending}>
+              Enable
+            </Button>
+          )}
+          <Link to="/databases">Go to the databases</Link>
+        </div>
+      </div>
+    </Screen>
+  );
+}
