@@ -73,6 +73,32 @@ test("places are drawn on a map, and a click opens the document", async ({ page,
   await expect(page.getByRole("heading", { name: "cities/2761369", exact: true })).toBeVisible();
 });
 
+test("all cities are on the map", async ({ page, studio }) => {
+  await studio.open(`${placed("Cities", "from Cities")}&as=map`);
+  const map = page.getByRole("img", { name: /^Map with 69,472 places/ });
+  await expect(map).toBeVisible({ timeout: 20_000 });
+  if (process.env["LOOK"]) await page.screenshot({ path: `${process.env["LOOK"]}/map.png` });
+  // Two fingers that go apart zoom in: what was drawn as land is drawn anew.
+  const picture = () => map.evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
+  const before = await picture();
+  await map.evaluate((canvas) => {
+    const { left, top } = canvas.getBoundingClientRect();
+    canvas.setPointerCapture = () => {};
+    const send = (type: string, pointerId: number, x: number, y: number) =>
+      canvas.dispatchEvent(
+        new PointerEvent(type, { pointerId, clientX: left + x, clientY: top + y, bubbles: true, pointerType: "touch" }),
+      );
+    send("pointerdown", 1, 200, 200);
+    send("pointerdown", 2, 220, 200);
+  });
+  await map.evaluate((canvas) => {
+    const { left, top } = canvas.getBoundingClientRect();
+    canvas.dispatchEvent(new PointerEvent("pointermove", { pointerId: 2, clientX: left + 300, clientY: top + 200, bubbles: true }));
+  });
+  await expect.poll(async () => (await picture()) === before).toBe(false);
+  if (process.env["LOOK"]) await page.screenshot({ path: `${process.env["LOOK"]}/map-zoomed.png` });
+});
+
 test("parameters go with the query", async ({ page, studio }) => {
   await studio.open("/databases/Northwind/query");
   await write(page, "from Companies where Address.City = $city");

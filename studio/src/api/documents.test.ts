@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 vi.stubGlobal("location", new URL("http://localhost/studio/index.html"));
 const { withOwnMetadata } = await import("./documents");
 const { SERVER_URL } = await import("./http");
-const { quoted } = await import("./queries");
+const { quoted } = await import("./documents");
 
 test("what the server computes is not in the text that is edited", () => {
   const body =

@@ -42,6 +42,32 @@ export async function latest(database: string, start: number, pageSize: number, 
   return (await sendForJson<{ Results: Document[] }>(below(database, "/docs"), { query, signal })).Results;
 }
 
+/** The ids of all documents, or of a collection, in the order of the grid: POST `/databases/{name}/queries` or GET `/docs`, without contents. */
+export async function idsOf(
+  database: string,
+  collection: string | undefined,
+  start: number,
+  pageSize: number,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  type Answer = { Results: Document[] };
+  const answer =
+    collection === undefined
+      ? await sendForJson<Answer>(below(database, "/docs"), { query: { start, pageSize, metadataOnly: true }, signal })
+      : await sendForJson<Answer>(below(database, "/queries"), {
+          method: "POST",
+          query: { metadataOnly: true },
+          body: { Query: `from ${quoted(collection)}`, Start: start, PageSize: pageSize },
+          signal,
+        });
+  return answer.Results.flatMap((document) => idOf(document) ?? []);
+}
+
+/** A name as it stands in a query: in quotes, with those inside escaped. */
+export function quoted(name: string): string {
+  return `'${name.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+}
+
 /** GET `/databases/{name}/docs?startsWith=`: the ids that begin so. */
 export async function idsByPrefix(database: string, prefix: string, pageSize: number, signal?: AbortSignal): Promise<string[]> {
   const query = { startsWith: prefix, pageSize, metadataOnly: true };

@@ -1,6 +1,6 @@
 // Queries, and what they change in the background.
 import { member, scan, type Span } from "../json/scan";
-import type { Document } from "./documents";
+import { quoted, type Document } from "./documents";
 import { below, send, sendForJson } from "./http";
 import { limitOf } from "./limit";
 
@@ -65,6 +65,7 @@ export async function run(database: string, query: Query, signal?: AbortSignal):
     Highlightings?: Record<string, Record<string, string[]>>;
     Explanations?: Record<string, string[]>;
   };
+  let texts: string[] | undefined;
   const elements = (results: Span | undefined) => (results?.kind === "array" ? results.elements : []);
   // What was taken, if the text has a limit: all of it unless the page was too small for it.
   const taken = isBehind ? undefined : answer.CappedMaxResults;
@@ -76,7 +77,10 @@ export async function run(database: string, query: Query, signal?: AbortSignal):
     index: answer.IndexName,
     isStale: answer.IsStale,
     results: answer.Results,
-    texts: elements(member(scan(text), "Results")).map((span) => text.slice(span.start, span.end)),
+    // Read when it is asked for: the map and the grid have no use for it.
+    get texts() {
+      return (texts ??= elements(member(scan(text), "Results")).map((span) => text.slice(span.start, span.end)));
+    },
     timings: answer.Timings,
     highlightings: answer.Highlightings,
     explanations: answer.Explanations,
@@ -94,11 +98,6 @@ export async function ofCollection(
   const body = { Query: `from ${quoted(collection)}`, Start: start, PageSize: pageSize };
   const answer = await sendForJson<{ Results: Document[] }>(below(database, "/queries"), { method: "POST", body, signal });
   return answer.Results;
-}
-
-/** A name as it stands in a query: in quotes, with those inside escaped. */
-export function quoted(name: string): string {
-  return `'${name.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }
 
 export type PlanStep = {

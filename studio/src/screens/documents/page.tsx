@@ -4,8 +4,8 @@ import { useQuery, useQueryClient, type QueryClient } from "@tanstack/react-quer
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { createSampleData } from "../../api/databases";
-import { collections, idOf, latest, removeAll, type Collection, type Document } from "../../api/documents";
-import { ofCollection, quoted, removeFound } from "../../api/queries";
+import { collections, idOf, idsOf, latest, quoted, removeAll, type Collection, type Document } from "../../api/documents";
+import { ofCollection, removeFound } from "../../api/queries";
 import { count, counted, size } from "../../format/format";
 import { columnsFor, ID, valueAt, type Column } from "../../grid/columns";
 import { ColumnsMenu } from "../../grid/ColumnsMenu";
@@ -17,6 +17,7 @@ import { Running, type RunningOperation } from "../../shell/Running";
 import { MoreActions } from "../../shell/MoreActions";
 import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
+import { TaskDialog, type Task } from "../../shell/Task";
 import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
 import { GoTo } from "./GoTo";
@@ -26,6 +27,8 @@ const route = getRouteApi("/databases/$database/documents");
 
 /** Documents that one transaction deletes. */
 const DELETED_COUNT = 500;
+/** Ids that one request reads. */
+const READ_COUNT = 2000;
 const NO_COLUMNS: Column[] = [];
 
 export function Documents() {
@@ -194,6 +197,7 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
   const requests = useQueryClient();
   const [question, ask] = useState<Question>();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [task, setTask] = useState<Task>();
   const [anchor, setAnchor] = useState(0);
   const [kept, setKept] = useRemembered<Column[]>(`columns.${database}.${collection ?? "@all"}`, NO_COLUMNS);
 
@@ -215,31 +219,59 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
     return row && idOf(row as Document);
   };
   const toggle = (index: number, isRange: boolean) => {
-    const next = new Set(chosen);
     const [from, to] = isRange ? [Math.min(anchor, index), Math.max(anchor, index)] : [index, index];
-    const isOn = !next.has(idAt(index) ?? "");
-    const ids = Array.from({ length: to - from + 1 }, (_, at) => idAt(from + at)).filter((id) => id !== undefined);
-    // A part of the range, and nobody would see which.
-    if (ids.length < to - from + 1) {
-      return failed("Not chosen", new Error(`only ${count(ids.length)} of these ${count(to - from + 1)} rows have been read`));
-    }
-    for (const id of ids) {
-      if (isOn) next.add(id);
-      else next.delete(id);
-    }
-    setChosen(next);
-    setAnchor(index);
+    const isOn = !chosen.has(idAt(index) ?? "");
+    const choose = (ids: readonly string[]) => {
+      const next = new Set(chosen);
+      for (const id of ids) {
+        if (isOn) next.add(id);
+        else next.delete(id);
+      }
+      setChosen(next);
+      setAnchor(index);
+    };
+    const total = to - from + 1;
+    const known = Array.from({ length: total }, (_, at) => idAt(from + at)).filter((id) => id !== undefined);
+    if (known.length === total) return choose(known);
+    // The whole of the range in one go: rows that are read one after the other may have moved meanwhile.
+    setTask({
+      title: "Reading ids",
+      total,
+      run: async (tell, signal) => {
+        const ids: string[] = [];
+        while (ids.length < total) {
+          const more = await idsOf(database, collection, from + ids.length, Math.min(READ_COUNT, total - ids.length), signal);
+          if (more.length === 0) break;
+          ids.push(...more);
+          tell(ids.length);
+        }
+        choose(ids);
+      },
+      partly: () => "Nothing was chosen.",
+    });
   };
-  const deleteChosen = async () => {
+  const deleteChosen = () => {
     const ids = [...chosen];
-    try {
-      for (let at = 0; at < ids.length; at += DELETED_COUNT) await removeAll(database, ids.slice(at, at + DELETED_COUNT));
-      told(`${counted(ids.length, "document")} deleted`);
-      setChosen(new Set());
-    } catch (error) {
-      failed("Not all documents were deleted", error);
-    }
-    await refresh();
+    setTask({
+      title: `Deleting ${counted(ids.length, "document")}`,
+      total: ids.length,
+      run: async (tell, signal) => {
+        try {
+          for (let at = 0; at < ids.length; at += DELETED_COUNT) {
+            // Between two transactions: of one that was sent it would not be known what came of it.
+            signal.throwIfAborted();
+            await removeAll(database, ids.slice(at, at + DELETED_COUNT));
+            const done = Math.min(ids.length, at + DELETED_COUNT);
+            setChosen(new Set(ids.slice(done)));
+            tell(done);
+          }
+          told(`${counted(ids.length, "document")} deleted`);
+        } finally {
+          void refresh();
+        }
+      },
+      partly: (done) => `${counted(done, "document")} of ${count(ids.length)} were deleted; the others are still chosen.`,
+    });
   };
   const title = collection ?? "All documents";
   return (
@@ -343,6 +375,7 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
         />
       )}
       <Confirm question={question} close={() => ask(undefined)} />
+      <TaskDialog task={task} close={() => setTask(undefined)} />
     </Screen>
   );
 }

@@ -1,5 +1,5 @@
 // What can be told of a query from its text alone. The server has the grammar; here are guesses that help typing.
-import { quoted } from "../../api/queries";
+import { quoted } from "../../api/documents";
 import { bare } from "../../api/limit";
 import { ApiError } from "../../api/http";
 import type { Mistake } from "../../editor/CodeEditor";
