@@ -133,6 +133,16 @@ test("a file of JSON lines is imported, and a bad line has its number", async ({
   await dialog.getByRole("button", { name: "Close" }).last().click();
   expect(await (await page.request.get(`${studio.url}/databases/Imported/docs?id=users/1`)).text()).toContain('"Size":1.50');
 
+  const list = `[\n  {"Size":7,"@metadata":{"@collection":"Users"}},\n  ${line("users/9", "9.0")}\n]`;
+  await file.setInputFiles({ name: "list.json", mimeType: "application/json", buffer: Buffer.from(list) });
+  await expect(dialog.getByText("2 documents imported.")).toBeVisible();
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  expect(await (await page.request.get(`${studio.url}/databases/Imported/docs?id=users/9`)).text()).toContain('"Size":9.0');
+  const made = await page.request.post(`${studio.url}/databases/Imported/queries`, {
+    data: { Query: "from Users where Size = 7" },
+  });
+  expect(await made.text()).toMatch(/"@id":"users\/\d+-A"/);
+
   const bad = `${line("users/3", "3")}\n{"Size":\n`;
   await file.setInputFiles({ name: "bad.jsonl", mimeType: "application/json", buffer: Buffer.from(bad) });
   await expect(dialog.getByText(/^Line 2: /)).toBeVisible();
@@ -162,6 +172,13 @@ test("a click beside a running import or its keys do not stop it", async ({ page
   await page.keyboard.press("Enter");
   await expect(dialog.getByRole("button", { name: "Stop" })).toBeVisible();
   await expect(dialog.getByRole("button", { name: "Close" })).toHaveCount(0);
+  // It goes on while one looks at something else.
+  await dialog.getByRole("button", { name: "Continue in the background" }).click();
+  await page.getByRole("link", { name: "Get started" }).click();
+  await expect(page.getByRole("heading", { name: "Connect an application", exact: true })).toBeVisible();
+  await studio.isAccessible();
+  await page.getByRole("button", { name: "Import into Held" }).click();
+  await expect(dialog.getByRole("button", { name: "Stop" })).toBeVisible();
   go();
   await expect(dialog.getByText("2,500 documents imported.")).toBeVisible();
   await page.keyboard.press("Escape");

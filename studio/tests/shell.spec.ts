@@ -137,6 +137,8 @@ test("files are kept by the browser, small enough, and nothing else is allowed",
 });
 
 test("each screen can be read in the dark, and fits on a narrow one", async ({ page, studio }) => {
+  // Seven screens, each read by axe.
+  test.slow();
   await page.emulateMedia({ colorScheme: "dark" });
   const screens: [string, string | RegExp][] = [
     ["/databases/Northwind/document?id=orders%2F1-A", "Related documents"],

@@ -71,7 +71,10 @@ export type StorageArea = {
   };
 };
 
+/** * `SizeInBytes`: of all files; 0 in memory. */
+export type StorageReport = { SizeInBytes: number; Results: StorageArea[] };
+
 /** GET `/databases/{name}/debug/storage/report`: the documents first. */
-export async function storageReport(database: string, signal?: AbortSignal): Promise<StorageArea[]> {
-  return (await sendForJson<{ Results: StorageArea[] }>(below(database, "/debug/storage/report"), { signal })).Results;
+export function storageReport(database: string, signal?: AbortSignal): Promise<StorageReport> {
+  return sendForJson(below(database, "/debug/storage/report"), { signal });
 }

@@ -12,7 +12,7 @@ import { json } from "@codemirror/lang-json";
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput, indentUnit } from "@codemirror/language";
 import { linter, lintGutter, type Diagnostic } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { Compartment, EditorState, Prec, type Extension } from "@codemirror/state";
+import { Compartment, EditorState, Prec, type Extension, type Text } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -24,9 +24,11 @@ import {
 } from "@codemirror/view";
 import { useEffect, useRef } from "react";
 import { JsonError, scan } from "../json/scan";
+import { isSame, type Content } from "./content";
 import { csharp, rql } from "./languages";
 import { idLinks } from "./idLinks";
 import { look } from "./look";
+import { wrapping } from "./wrapping";
 
 export type Language = "json" | "rql" | "javascript" | "csharp";
 
@@ -37,8 +39,10 @@ export type EditorProps = {
   /** What a screen reader calls it. */
   label: string;
   language: Language;
-  value: string;
+  value: Content;
   onChange?: (value: string) => void;
+  /** The same without making a string of it, for what may be large. */
+  onText?: (text: Text) => void;
   isReadOnly?: boolean;
   /** Ctrl-S. */
   onSave?: (() => void) | undefined;
@@ -133,9 +137,11 @@ export default function CodeEditor(props: EditorProps) {
           completing.of([]),
           mistakes.of([]),
           now.current.onId ? idLinks((id) => now.current.onId?.(id)) : [],
-          EditorView.lineWrapping,
+          wrapping,
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) now.current.onChange?.(update.state.doc.toString());
+            if (!update.docChanged) return;
+            if (now.current.onChange) now.current.onChange(update.state.doc.toString());
+            now.current.onText?.(update.state.doc);
           }),
         ],
       }),
@@ -148,7 +154,7 @@ export default function CodeEditor(props: EditorProps) {
 
   useEffect(() => {
     const editor = view.current;
-    if (editor && editor.state.doc.toString() !== value) {
+    if (editor && !isSame(editor.state.doc, value)) {
       editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
     }
   }, [value]);
@@ -176,7 +182,11 @@ export default function CodeEditor(props: EditorProps) {
   return <div ref={box} className={isFitted ? "editor-box fitted" : "editor-box"} />;
 }
 
+/** What is longer is not checked while one types: saving tells its mistake. */
+const CHECKED_LENGTH_MAX = 1_000_000;
+
 function jsonMistakes(editor: EditorView): Diagnostic[] {
+  if (editor.state.doc.length > CHECKED_LENGTH_MAX) return [];
   const text = editor.state.doc.toString();
   try {
     scan(text);

@@ -1,5 +1,6 @@
 // How code looks: the colours are those of theme/tokens.css, so that light and dark need no second one.
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
+import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
@@ -35,6 +36,37 @@ const frame = EditorView.theme({
   ".cm-foldPlaceholder": { backgroundColor: "var(--hover)", border: "none", color: "var(--ink-soft)", padding: "0 6px" },
   ".cm-panels": { backgroundColor: "var(--ground)", color: "var(--ink)", borderColor: "var(--line)" },
   ".cm-panels input, .cm-panels button": { fontFamily: "inherit", fontSize: "12px" },
+  ".cm-panel.cm-search": {
+    display: "flex",
+    flexWrap: "wrap",
+    alignItems: "center",
+    gap: "6px",
+    padding: "8px 40px 8px 12px",
+    fontFamily: "inherit",
+  },
+  // What follows stands on a line of its own.
+  ".cm-panel.cm-search br": { display: "block", flexBasis: "100%", content: "''" },
+  ".cm-panel.cm-search input, .cm-panel.cm-search button, .cm-panel.cm-search label": { margin: 0, fontSize: "12px" },
+  ".cm-panel.cm-search label": { display: "inline-flex", alignItems: "center", gap: "5px", padding: "0 4px" },
+  ".cm-panel.cm-search input[type=checkbox]": { width: "15px", height: "15px", accentColor: "var(--accent)" },
+  ".cm-panel.cm-search .cm-textfield": { padding: "5px 9px", minWidth: "180px", color: "var(--ink)" },
+  ".cm-panel.cm-search .cm-textfield:focus": { outline: "2px solid var(--accent)", outlineOffset: "-1px" },
+  ".cm-panel.cm-search .cm-button": { padding: "5px 10px", color: "var(--ink)", cursor: "pointer" },
+  ".cm-panel.cm-search .cm-button:hover": { backgroundColor: "var(--hover)" },
+  ".cm-panel.cm-search [name=close]": {
+    position: "absolute",
+    top: "6px",
+    right: "8px",
+    width: "28px",
+    height: "28px",
+    fontSize: "18px",
+    color: "var(--ink-soft)",
+    borderRadius: "5px",
+    cursor: "pointer",
+  },
+  ".cm-panel.cm-search [name=close]:hover": { backgroundColor: "var(--hover)", color: "var(--ink)" },
+  ".cm-searchMatch": { backgroundColor: "color-mix(in srgb, var(--warn) 30%, transparent)" },
+  ".cm-searchMatch-selected": { backgroundColor: "color-mix(in srgb, var(--warn) 55%, transparent)" },
   ".cm-textfield": { backgroundColor: "var(--panel)", border: "1px solid var(--line)", borderRadius: "5px" },
   ".cm-button": { backgroundImage: "none", backgroundColor: "var(--panel)", border: "1px solid var(--line)", borderRadius: "5px" },
   ".cm-tooltip": {
@@ -56,4 +88,19 @@ const frame = EditorView.theme({
   ".cm-deletedChunk": { backgroundColor: "var(--bad-soft)" },
 });
 
-export const look = [syntaxHighlighting(colours), frame];
+/** The words of the panel that searches: those of buttons begin with a capital, here as elsewhere. */
+const words = EditorState.phrases.of({
+  Find: "Find",
+  Replace: "Replace with",
+  next: "Next",
+  previous: "Previous",
+  all: "Select all",
+  "match case": "Match case",
+  regexp: "Regular expression",
+  "by word": "Whole words",
+  replace: "Replace",
+  "replace all": "Replace all",
+  close: "Close",
+});
+
+export const look = [syntaxHighlighting(colours), frame, words];

@@ -53,7 +53,9 @@ export function Grid({
   const { ref: sized, height } = useElementSize();
   const ref = useMergedRef(box, sized);
   const [scrollTop, setScrollTop] = useState(0);
-  const [active, setActive] = useState(0);
+  const [wanted, setActive] = useState(0);
+  // There may be fewer rows than there were.
+  const active = Math.max(0, Math.min(wanted, rowCount - 1));
   const [hasFocus, setFocus] = useState(false);
   const [dragged, setDragged] = useState<string>();
 

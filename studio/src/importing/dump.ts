@@ -14,10 +14,16 @@ export function isDump(beginning: string): boolean {
 
 const [QUOTE, BACKSLASH, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST, COLON] = Array.from('"\\{}[]:', (sign) => sign.charCodeAt(0));
 
+/** Signs up to this one are blanks and ends of lines. */
+const BLANK = 0x20;
+
 /** The root is level 1, an array of it level 2, its objects level 3. */
 const ELEMENT_DEPTH = 3;
 
 export class DumpReader {
+  /** * `isStrict`: what stands between the objects of an array is refused, in place of being passed over. */
+  constructor(private readonly options = { isStrict: false }) {}
+
   private depth = 0;
   private isInString = false;
   private isEscaped = false;
@@ -49,6 +55,7 @@ export class DumpReader {
       }
       switch (sign) {
         case QUOTE:
+          this.refuse();
           this.isInString = true;
           if (this.depth === 1 && !this.isAfterName) from = at;
           break;
@@ -58,6 +65,7 @@ export class DumpReader {
         case OPEN:
         case OPEN_LIST:
           if (this.depth === 0 && sign !== OPEN) throw new DumpError("The file is no dump: a dump is one JSON object");
+          if (sign === OPEN_LIST) this.refuse();
           this.depth++;
           if (this.depth === 2) this.isInArray = sign === OPEN_LIST;
           if (this.depth === ELEMENT_DEPTH && this.isInArray && sign === OPEN) from = at;
@@ -73,6 +81,9 @@ export class DumpReader {
           break;
         case 44: // A comma.
           if (this.depth === 1) this.isAfterName = false;
+          break;
+        default:
+          if (sign > BLANK) this.refuse();
       }
     }
     if (from >= 0) this.held += part.slice(from);
@@ -82,6 +93,12 @@ export class DumpReader {
   /** The file ends; throws if the dump does not. */
   end() {
     if (this.depth > 0 || this.isInString) throw new DumpError("The file ends in the middle. What stands before was imported.");
+  }
+
+  /** Where an object of an array is due something else stands. */
+  private refuse() {
+    if (this.options.isStrict && this.depth === ELEMENT_DEPTH - 1)
+      throw new DumpError("Something in the array is no document: a document is an object in braces.");
   }
 
   private isKeeping(): boolean {

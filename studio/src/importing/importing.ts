@@ -1,9 +1,9 @@
 // A file that becomes documents: JSON lines (as an export is), rows of CSV, or a dump of RavenDB. Each as it is, or compressed.
-import { bulkInsert } from "../api/documents";
+import { bulkInsert, prefixOf } from "../api/documents";
 import { seedIdentity } from "../api/databases";
 import { put as putIndex, type Definition } from "../api/indexes";
 import { counted } from "../format/format";
-import { JsonError, member, scan } from "../json/scan";
+import { JsonError, member, scan, type Span } from "../json/scan";
 import { csvCommand, CsvReader, type CsvPlan, type Row, separatorOf } from "./csv";
 import { DumpReader, isDump } from "./dump";
 import { CutOffError, textOf } from "./text";
@@ -19,7 +19,7 @@ export type Imported = { documents: number; notes: string[] };
 /** A line that is no document: nothing from it on was sent, but for what was before it. */
 export class LineError extends Error {
   constructor(place: string, reason: string) {
-    super(`${place}: ${reason}. What stands before it was imported.`);
+    super(`${place}: ${reason}.`);
   }
 }
 
@@ -29,12 +29,20 @@ export function commandOf(text: string, place: string): string {
     const root = scan(text);
     const id = member(member(root, "@metadata"), "@id");
     if (root.kind !== "object") throw new LineError(place, "a document is an object in braces");
-    if (id?.kind !== "string") throw new LineError(place, 'a document needs an id, in "@metadata":{"@id":"…"}');
-    return `{"Id":${text.slice(id.start, id.end)},"Type":"PUT","Document":${text}}`;
+    if (id !== undefined && id.kind !== "string") throw new LineError(place, 'its id in "@metadata" is no text');
+    const own = id === undefined ? JSON.stringify(prefixFor(text, root)) : text.slice(id.start, id.end);
+    return `{"Id":${own},"Type":"PUT","Document":${text}}`;
   } catch (error) {
-    if (error instanceof JsonError) throw new LineError(place, error.message);
-    throw error;
+    if (!(error instanceof JsonError)) throw error;
+    throw new LineError(place, `${error.line > 1 ? `line ${error.line} of it, ` : ""}column ${error.column}: ${error.reason}`);
   }
+}
+
+/** Of what the server makes an id for a document that has none: its collection. */
+function prefixFor(text: string, root: Span): string {
+  const name = member(member(root, "@metadata"), "@collection");
+  const collection = name?.kind === "string" ? (JSON.parse(text.slice(name.start, name.end)) as string) : "";
+  return /^[^@]/.test(collection) ? prefixOf(collection) : "docs/";
 }
 
 /** Whether a file of this name holds rows of CSV. */
@@ -90,17 +98,51 @@ export async function importFile(
       const first = await parts.next();
       const beginning = first.done ? "" : first.value;
       if (isDump(beginning)) notes.push(...(await importDump(database, beginning, parts, sending)));
+      else if (isOfObjects(beginning, file.name)) await importObjects(beginning, parts, sending);
       else await importLines(beginning, parts, sending);
     }
   } catch (error) {
     // What is good before a bad place is kept, as it is said.
     if (!signal.aborted) await sending.flush();
-    throw error;
+    if (!(error instanceof LineError)) throw error;
+    const before =
+      sending.documents > 0
+        ? `What stands before it was imported: ${counted(sending.documents, "document")}.`
+        : "Nothing was imported.";
+    throw new Error(`${error.message} ${before}`, { cause: error });
   } finally {
     await parts.return(undefined);
   }
   await sending.flush();
   return { documents: sending.documents, notes };
+}
+
+/** An array of documents, or one after the other over several lines; not a document in each line. */
+export function isOfObjects(beginning: string, fileName: string): boolean {
+  if (/^\s*\[/.test(beginning)) return true;
+  const line = beginning.trimStart().split("\n", 1)[0]!;
+  if (!/\.json(\.(gz|zst))?$/i.test(fileName) || line.length === beginning.trimStart().length) return false;
+  try {
+    scan(line);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+async function importObjects(beginning: string, parts: AsyncGenerator<string>, sending: Sending) {
+  const reader = new DumpReader({ isStrict: true });
+  let number = 0;
+  const push = async (part: string) => {
+    for (const { text } of reader.push(part)) await sending.add(commandOf(text, `Document ${++number}`));
+  };
+  // As the one section of a dump.
+  const isArray = /^\s*\[/.test(beginning);
+  await push(isArray ? '{"Docs":' : '{"Docs":[');
+  await push(beginning);
+  for await (const part of parts) await push(part);
+  await push(isArray ? "}" : "]}");
+  reader.end();
 }
 
 async function importLines(beginning: string, parts: AsyncGenerator<string>, sending: Sending) {

@@ -9,6 +9,8 @@ import { Icon, Mark, type IconName } from "../theme/icons";
 import { lastDatabase } from "./lastDatabase";
 import { useLive, rates, ofDatabase } from "./live";
 import { SCREENS } from "./places";
+import { ProgressBar } from "./ProgressBar";
+import { show, useTransfers } from "./transfers";
 import styles from "./navigation.module.css";
 
 export function Navigation({ openPalette }: { openPalette: () => void }) {
@@ -78,6 +80,7 @@ export function Navigation({ openPalette }: { openPalette: () => void }) {
           ))}
         </nav>
       )}
+      <Transfers />
       <Footer isLost={isError} requestRate={rates(live?.samples ?? [], (sample) => sample.Requests).at(-1)} />
     </div>
   );
@@ -118,6 +121,23 @@ function Item({
       )}
       {number !== undefined && <span className={`${styles.count} number`}>{count(number)}</span>}
     </Link>
+  );
+}
+
+/** Imports and exports that go on in the background. */
+function Transfers() {
+  const { all, shown } = useTransfers();
+  const hidden = all.filter(({ id }) => id !== shown);
+  if (hidden.length === 0) return null;
+  return (
+    <div className={styles.transfers} role="group" aria-label="Imports and exports">
+      {hidden.map(({ id, title, part }) => (
+        <UnstyledButton key={id} className={styles.transfer} onClick={() => show(id)}>
+          <span className="cut">{title}</span>
+          <ProgressBar part={part} status={undefined} />
+        </UnstyledButton>
+      ))}
+    </div>
   );
 }
 

@@ -9,6 +9,7 @@ import { Navigation } from "./Navigation";
 import { Palette } from "./Palette";
 import { Screen } from "./Screen";
 import { Empty, Failed } from "./states";
+import { TransferDialog } from "./TransferDialog";
 import { Unavailable, useUnavailability } from "./Unavailable";
 import styles from "./shell.module.css";
 
@@ -83,6 +84,7 @@ export function Shell() {
         </Activity>
         {unavailable !== undefined && <Unavailable database={database!} state={unavailable} />}
       </main>
+      <TransferDialog />
       <Palette isOpen={isPaletteOpen} close={palette.close} />
     </div>
   );

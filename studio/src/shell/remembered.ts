@@ -5,7 +5,7 @@ const PREFIX = "rookery.";
 
 export type Remembered<T> = { get: () => T; set: (value: T) => void; subscribe: (listener: () => void) => () => void };
 
-const known = new Map<string, Remembered<never>>();
+const known = new Map<string, Remembered<never> & { reset: () => void }>();
 
 /** A value under a key; the same object for the same key. */
 export function remembered<T>(key: string, initial: T): Remembered<T> {
@@ -19,24 +19,57 @@ export function remembered<T>(key: string, initial: T): Remembered<T> {
     value = initial;
   }
   const listeners = new Set<() => void>();
-  const made: Remembered<T> = {
+  const tell = (next: T) => {
+    value = next;
+    for (const listener of listeners) listener();
+  };
+  const made = {
     get: () => value,
-    set: (next) => {
-      value = next;
+    set: (next: T) => {
       try {
         localStorage.setItem(PREFIX + key, JSON.stringify(next));
       } catch {
         // It lasts as long as the page.
       }
-      for (const listener of listeners) listener();
+      tell(next);
     },
-    subscribe: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+    reset: () => tell(initial),
+    subscribe: (listener: () => void) => (listeners.add(listener), () => listeners.delete(listener)),
   };
-  known.set(key, made as unknown as Remembered<never>);
+  known.set(key, made as unknown as Remembered<never> & { reset: () => void });
   return made;
 }
 
 export function useRemembered<T>(key: string, initial: T): [T, (value: T) => void] {
   const kept = remembered(key, initial);
   return [useSyncExternalStore(kept.subscribe, kept.get), kept.set];
+}
+
+/** Of what is kept for a database its name is the second part of the key, as `queries.Northwind`, `columns.Northwind/query.shape`; no name has a slash. */
+const OF_DATABASE = ["columns", "queries", "saved", "draft"];
+
+/** Forgets what was kept for a database: another one of this name is to begin anew. */
+export function forget(database: string) {
+  const isOfIt = (key: string) =>
+    OF_DATABASE.some((kind) => key === `${kind}.${database}` || key.startsWith(`${kind}.${database}/`));
+  for (const [key, kept] of known) if (isOfIt(key)) kept.reset();
+  try {
+    for (const key of Object.keys(localStorage))
+      if (key.startsWith(PREFIX) && isOfIt(key.slice(PREFIX.length))) localStorage.removeItem(key);
+  } catch {
+    // There is none.
+  }
+}
+
+/** Keys that begin so are kept for the latest few only: shapes of results are without number. `latest` is used now. */
+export function keepLatest(prefix: string, latest: string, countMax: number) {
+  const used = remembered<string[]>(`${prefix}used`, []);
+  if (used.get()[0] === latest) return;
+  const keys = [latest, ...used.get().filter((key) => key !== latest)];
+  used.set(keys.slice(0, countMax));
+  try {
+    for (const key of keys.slice(countMax)) localStorage.removeItem(PREFIX + key);
+  } catch {
+    // There is none.
+  }
 }

@@ -160,6 +160,16 @@ fn the_storage_report_has_documents_and_each_index() {
         assert_eq!(data("UsedSpaceInBytes") + data("FreeSpaceInBytes"), data("AllocatedSpaceInBytes"));
         assert!(data("UsedSpaceInBytes") > 0);
     }
+    // The size that all have, and hardly more than what is told by area.
+    let size = number(&report, &["SizeInBytes"]);
+    let live = wire.call("GET /admin/live?name=db", "").json();
+    assert_eq!(number(&list(&live, "Databases")[0], &["SizeInBytes"]), size);
+    let of_area = |area| {
+        let journals: i64 = list(area, "Journals").iter().map(|file| number(file, &["AllocatedSpaceInBytes"])).sum();
+        number(area, &["DataFile", "AllocatedSpaceInBytes"]) + journals
+    };
+    let told: i64 = areas.iter().map(|area| of_area(area.get("Report").unwrap())).sum();
+    assert!(told <= size && size - told <= (16 << 10) * i64::try_from(areas.len()).unwrap(), "{told} of {size}");
     let documents = areas[0].get("Report").unwrap();
     let journals = list(documents, "Journals");
     assert!(!journals.is_empty() && journals.iter().all(|journal| number(journal, &["AllocatedSpaceInBytes"]) > 0));
@@ -170,6 +180,7 @@ fn the_storage_report_has_documents_and_each_index() {
     // In memory there are no files.
     let wire = Wire::with_database();
     let report = wire.call("GET /databases/db/debug/storage/report", "").json();
+    assert_eq!(number(&report, &["SizeInBytes"]), 0);
     let area = &list(&report, "Results")[0];
     assert_eq!(number(area, &["Report", "DataFile", "AllocatedSpaceInBytes"]), 0);
     assert!(list(area.get("Report").unwrap(), "Journals").is_empty());

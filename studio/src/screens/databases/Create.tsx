@@ -1,9 +1,11 @@
 // A new database: its name, where it lives, what is in it at first.
 import { Button, Modal, Switch, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { create, createSampleData } from "../../api/databases";
+import { changed } from "../../shell/changed";
+import { forget } from "../../shell/remembered";
 import { messageOf } from "../../shell/states";
 import { told } from "../../shell/toasts";
 import styles from "./databases.module.css";
@@ -20,11 +22,12 @@ function Form({ close }: { close: () => void }) {
   const [name, setName] = useState("");
   const [isInMemory, setInMemory] = useState(false);
   const [hasSample, setSample] = useState(false);
-  const requests = useQueryClient();
   const navigate = useNavigate();
   const creating = useMutation({
     mutationFn: async () => {
       await create({ name: name.trim(), isInMemory });
+      // One of this name that was deleted elsewhere has left its columns and queries.
+      forget(name.trim());
       if (hasSample) await createSampleData(name.trim());
     },
     onSuccess: () => {
@@ -32,8 +35,7 @@ function Form({ close }: { close: () => void }) {
       close();
       void navigate({ to: "/databases/$database/documents", params: { database: name.trim() } });
     },
-    onSettled: () =>
-      requests.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === "databases" || queryKey[0] === "live" }),
+    onSettled: () => changed("databases"),
   });
   return (
     <form

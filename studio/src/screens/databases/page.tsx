@@ -1,21 +1,24 @@
 // All databases: how they do, creating, deleting, switching on and off.
-import { ActionIcon, Button, Menu, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Menu } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { names, open, remove, setEnabled } from "../../api/databases";
 import type { LiveDatabase } from "../../api/node";
 import { count, counted, duration, rate, size } from "../../format/format";
+import { changed } from "../../shell/changed";
 import { Confirm, type Question } from "../../shell/Confirm";
+import { FilterField } from "../../shell/FilterField";
 import { lastEtag, ofDatabase, rates, requestsOf, useLive } from "../../shell/live";
+import { forget } from "../../shell/remembered";
 import { Screen } from "../../shell/Screen";
 import { Spark } from "../../shell/Spark";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
 import { Create } from "./Create";
-import { Export, type Exporting } from "./Export";
+import { exportDatabase } from "./export";
 import type { Importing } from "./Import";
 import styles from "./databases.module.css";
 
@@ -35,9 +38,23 @@ export function Databases() {
   const [isCreating, creating] = useDisclosure(false);
   const [question, ask] = useState<Question>();
   const [importing, setImporting] = useState<Importing>();
-  const [exporting, setExporting] = useState<Exporting>();
   const [filter, setFilter] = useState("");
 
+  // A file that misses a card is not opened by the browser, which would leave the studio.
+  useEffect(() => {
+    const onDrag = (event: DragEvent) => {
+      if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = "none";
+    };
+    const onDrop = (event: DragEvent) => event.preventDefault();
+    addEventListener("dragover", onDrag);
+    addEventListener("drop", onDrop);
+    return () => {
+      removeEventListener("dragover", onDrag);
+      removeEventListener("drop", onDrop);
+    };
+  }, []);
   const shown = data?.filter((name) => name.toLowerCase().includes(filter.trim().toLowerCase()));
   const latest = live?.latest;
   return (
@@ -51,13 +68,7 @@ export function Databases() {
       actions={
         <>
           {data && data.length >= FILTER_FROM_COUNT && (
-            <TextInput
-              placeholder="Filter by name"
-              aria-label="Filter databases by name"
-              leftSection={<Icon name="search" size={13} />}
-              value={filter}
-              onChange={(event) => setFilter(event.currentTarget.value)}
-            />
+            <FilterField label="Filter databases by name" placeholder="Filter by name" value={filter} onChange={setFilter} />
           )}
           <Button leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
             New database
@@ -94,10 +105,7 @@ export function Databases() {
               isLost={isLost}
               requestRates={rates(live?.samples ?? [], requestsOf(name))}
               ask={ask}
-              give={() => {
-                const counters = ofDatabase(latest, name);
-                setExporting({ database: name, documentCount: counters?.State === "Open" ? counters.Documents : 0 });
-              }}
+              give={() => exportDatabase(name)}
               take={(file) => setImporting({ database: name, file })}
             />
           ))}
@@ -105,7 +113,6 @@ export function Databases() {
         </ul>
       )}
       <Create isOpen={isCreating} close={creating.close} />
-      <Export exporting={exporting} close={() => setExporting(undefined)} />
       <Suspense>{importing && <Import importing={importing} close={() => setImporting(undefined)} />}</Suspense>
       <Confirm question={question} close={() => ask(undefined)} />
     </Screen>
@@ -136,9 +143,7 @@ function Card({
 }) {
   const chooser = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
-  const requests = useQueryClient();
-  const refresh = () =>
-    requests.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === "databases" || queryKey[0] === "live" });
+  const refresh = () => changed("databases");
   const opening = useMutation({
     mutationFn: () => open(name),
     onSuccess: refresh,
@@ -158,7 +163,7 @@ function Card({
       typedWhat: "the name of the database",
       run: () =>
         remove(name).then(
-          () => (told(`'${name}' was deleted`), refresh()),
+          () => (forget(name), told(`'${name}' was deleted`), refresh()),
           (error: unknown) => failed(`'${name}' was not deleted`, error),
         ),
     });

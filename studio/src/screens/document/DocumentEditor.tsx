@@ -2,12 +2,14 @@
 import { ActionIcon, Button, Menu, TextInput, Tooltip } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { watchDocument } from "../../api/changes";
 import { changeVectorOf, load, remove, save, saveNew, type Loaded } from "../../api/documents";
 import { ApiError, below, SERVER_URL } from "../../api/http";
+import { isSame, type Content } from "../../editor/content";
 import { Editor } from "../../editor/Editor";
 import { JsonError, pretty, scan } from "../../json/scan";
+import { changed } from "../../shell/changed";
 import { Confirm, type Question } from "../../shell/Confirm";
 import { Leaving } from "../../shell/Leaving";
 import { MoreActions } from "../../shell/MoreActions";
@@ -35,8 +37,9 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
   const navigate = useNavigate();
   const requests = useQueryClient();
   const [base, setBase] = useState(loaded);
-  const [text, setText] = useState(draft);
-  const [stored, setStored] = useState(draft);
+  const [text, setText] = useState<Content>(draft);
+  const [stored, setStored] = useState<Content>(draft);
+  const storedText = useMemo(() => String(stored), [stored]);
   const [id, setId] = useState(idDraft);
   const [problem, setProblem] = useState<string>();
   const [clash, setClash] = useState<Clash>();
@@ -49,10 +52,9 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
   });
 
   const isNew = base === undefined;
-  const isDirty = !isLeaving && (text !== stored || (isNew && id !== idDraft));
+  const isDirty = !isLeaving && (!isSame(text, stored) || (isNew && id !== idDraft));
 
-  const refresh = () =>
-    requests.invalidateQueries({ predicate: ({ queryKey }) => ["documents", "collections", "live"].includes(String(queryKey[0])) });
+  const refresh = () => changed("documents");
   const toDocument = (to: string) => ({ to: "/databases/$database/document", params: { database }, search: { id: to } }) as const;
 
   /**
@@ -60,12 +62,20 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
    * * `isMerged`: whether `content` is of the dialog, and not what is in the editor.
    */
   const saving = useMutation({
-    mutationFn: async ({ changeVector, content }: { changeVector: string | undefined; content: string; isMerged?: boolean }) => {
+    mutationFn: async ({
+      changeVector,
+      content: written,
+    }: {
+      changeVector: string | undefined;
+      content: Content;
+      isMerged?: boolean;
+    }) => {
+      const content = String(written);
       scan(content);
       const answer = isNew && id.trim() === "" ? await saveNew(database, content) : await save(database, id, content, changeVector);
-      return { answer, content };
+      return answer;
     },
-    onSuccess: async ({ answer, content }, { isMerged }) => {
+    onSuccess: async (answer, { content, isMerged }) => {
       setProblem(undefined);
       setClash(undefined);
       told(`${answer.Id} saved`);
@@ -94,7 +104,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
       if (error instanceof JsonError) return setProblem(`Not saved. ${error.message}.`);
       if (error instanceof ApiError && error.kind === "ConcurrencyException") {
         try {
-          setClash({ id, mine: isMerged ? content : latest.current, theirs: await load(database, id), isNew });
+          setClash({ id, mine: String(isMerged ? content : latest.current), theirs: await load(database, id), isNew });
         } catch (reason) {
           failed("Somebody else saved it, and theirs cannot be read", reason);
         }
@@ -147,7 +157,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
   };
   const format = () => {
     try {
-      setText(pretty(text));
+      setText(pretty(String(text)));
       setProblem(undefined);
     } catch (error) {
       setProblem(messageOf(error));
@@ -289,7 +299,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
             label="Document as JSON"
             language="json"
             value={text}
-            onChange={setText}
+            onText={setText}
             onSave={saveNow}
             onId={(to) => void navigate(toDocument(to))}
             isFocused={isNew}
@@ -297,7 +307,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
             isReadOnly={isNew && saving.isPending}
           />
         </div>
-        {base && <Side database={database} loaded={base} text={stored} />}
+        {base && <Side database={database} loaded={base} text={storedText} />}
       </div>
       <Conflict
         clash={clash}

@@ -1,6 +1,6 @@
 // The documents of a database: collections at the side, and a grid over all documents or those of a collection.
 import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
-import { useQuery, useQueryClient, type QueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { createSampleData } from "../../api/databases";
@@ -11,6 +11,7 @@ import { columnsFor, ID, valueAt, type Column } from "../../grid/columns";
 import { ColumnsMenu } from "../../grid/ColumnsMenu";
 import { Grid, type Row } from "../../grid/Grid";
 import { usePages } from "../../grid/pages";
+import { changed } from "../../shell/changed";
 import { Confirm, type Question } from "../../shell/Confirm";
 import { useRemembered } from "../../shell/remembered";
 import { Running, type RunningOperation } from "../../shell/Running";
@@ -41,7 +42,6 @@ export function Documents() {
   });
   // Here, because a collection is gone when its last document is, and what tells of it must not.
   const [running, setRunning] = useState<RunningOperation>();
-  const requests = useQueryClient();
   const chosen = data?.collections.find((found) => found.name.toLowerCase() === collection?.toLowerCase());
   if (!data) {
     return (
@@ -82,17 +82,11 @@ export function Documents() {
         operation={running}
         close={() => {
           setRunning(undefined);
-          void refreshDocuments(requests);
+          void changed("documents");
         }}
       />
     </div>
   );
-}
-
-function refreshDocuments(requests: QueryClient) {
-  return requests.invalidateQueries({
-    predicate: ({ queryKey }) => ["documents", "collections", "live"].includes(String(queryKey[0])),
-  });
 }
 
 function toDocuments(database: string, collection?: string) {
@@ -194,12 +188,11 @@ type GridProps = {
 
 function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning }: GridProps) {
   const navigate = useNavigate();
-  const requests = useQueryClient();
   const [question, ask] = useState<Question>();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [task, setTask] = useState<Task>();
   const [anchor, setAnchor] = useState(0);
-  const [kept, setKept] = useRemembered<Column[]>(`columns.${database}.${collection ?? "@all"}`, NO_COLUMNS);
+  const [kept, setKept] = useRemembered<Column[]>(`columns.${database}/${collection ?? "@all"}`, NO_COLUMNS);
 
   const pages = usePages(["documents", database, collection ?? null], (start, pageSize, signal) =>
     collection === undefined
@@ -212,7 +205,7 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
     (id: string) => ({ to: "/databases/$database/document", params: { database }, search: { id } }) as const,
     [database],
   );
-  const refresh = () => refreshDocuments(requests);
+  const refresh = () => changed("documents");
 
   const idAt = (index: number) => {
     const row = rowAt(index);

@@ -11,7 +11,7 @@ import { ColumnsMenu } from "../../grid/ColumnsMenu";
 import { Grid } from "../../grid/Grid";
 import { PAGE_COUNT, usePages } from "../../grid/pages";
 import { pretty } from "../../json/scan";
-import { useRemembered } from "../../shell/remembered";
+import { keepLatest, useRemembered } from "../../shell/remembered";
 import { Empty, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
@@ -31,6 +31,8 @@ export type Submitted = { text: string; parameters: string; run: number };
 type Form = "table" | "json" | "map" | "plan" | "facets" | "suggestions" | "highlights" | "explanations";
 
 const NO_COLUMNS: Column[] = [];
+/** Shapes of results whose columns are kept for a database. */
+const SHAPE_COUNT = 30;
 
 export function Results({
   database,
@@ -143,7 +145,12 @@ function Table({ database, submitted, answer }: { database: string; submitted: S
         .slice(0, 200),
     [answer],
   );
-  const [kept, setKept] = useRemembered<Column[]>(`columns.${database}.query.${shape}`, NO_COLUMNS);
+  const key = `columns.${database}/query.${shape}`;
+  const [kept, setKeptColumns] = useRemembered<Column[]>(key, NO_COLUMNS);
+  const setKept = (columns: Column[]) => {
+    setKeptColumns(columns);
+    keepLatest(`columns.${database}/query.`, key, SHAPE_COUNT);
+  };
   const { inView } = pages;
   const columns = useMemo(() => columnsFor(answer.results, kept, hasId, inView), [answer, kept, hasId, inView]);
   const toDocument = (id: string) => ({ to: "/databases/$database/document", params: { database }, search: { id } }) as const;

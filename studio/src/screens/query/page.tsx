@@ -2,7 +2,7 @@
 import { Button, Menu, Tooltip } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useState, type CSSProperties } from "react";
 import { collections } from "../../api/documents";
 import { definitions } from "../../api/indexes";
 import { ofCollection, patchFound, removeFound, run } from "../../api/queries";
@@ -152,6 +152,7 @@ function QueryEditor({ database }: { database: string }) {
   const problem = met ?? (submitted && "error" in submitted ? { error: noObject(submitted.error), text: q ?? "" } : undefined);
   const onError = useCallback((error: unknown, of: string) => setProblem({ error, text: of }), []);
   const mistake = useMemo(() => (problem && problem.text === text ? mistakeOf(problem.error) : undefined), [problem, text]);
+  const lines = Math.max(text.split("\n").length, hasParameters ? parameters.split("\n").length : 0);
   const patching = isPatch(text);
   return (
     <Screen
@@ -199,7 +200,10 @@ function QueryEditor({ database }: { database: string }) {
         </>
       }
     >
-      <div className={hasParameters ? `${styles.editors} ${styles.two}` : styles.editors}>
+      <div
+        style={{ "--lines": lines } as CSSProperties}
+        className={hasParameters ? `${styles.editors} ${styles.two}` : styles.editors}
+      >
         <Editor
           label="Query in RQL"
           language="rql"

@@ -1,12 +1,12 @@
 // The newest lines of the server's log, by level and text.
-import { SegmentedControl, TextInput } from "@mantine/core";
+import { SegmentedControl } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { LEVELS, logLines, type Level } from "../../api/diagnostics";
 import { counted, dateTime } from "../../format/format";
+import { FilterField } from "../../shell/FilterField";
 import { Failed, Loading } from "../../shell/states";
-import { Icon } from "../../theme/icons";
 import badges from "../indexes/indexes.module.css";
 import styles from "./server.module.css";
 
@@ -49,15 +49,14 @@ export function Log({ filter, setFilter }: { filter: LogFilter; setFilter: (filt
           onChange={(level) => setFilter({ ...filter, level: levelOf(level) })}
           data={LEVELS.map((level) => ({ value: level, label: level === "Trace" ? "All" : level }))}
         />
-        <TextInput
-          className={styles.text!}
+        <FilterField
+          className={styles.text}
+          label="Filter the log by text"
           placeholder="Lines with this text"
-          aria-label="Filter the log by text"
-          leftSection={<Icon name="search" size={13} />}
           value={text}
-          onChange={(event) => {
-            setText(event.currentTarget.value);
-            setFilter({ ...filter, text: event.currentTarget.value });
+          onChange={(next) => {
+            setText(next);
+            setFilter({ ...filter, text: next });
           }}
         />
         {data && (

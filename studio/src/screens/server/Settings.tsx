@@ -1,10 +1,10 @@
 // The settings in force, and where each came from.
-import { Switch, TextInput } from "@mantine/core";
+import { Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { settings, type Setting } from "../../api/diagnostics";
+import { FilterField } from "../../shell/FilterField";
 import { Failed, Loading } from "../../shell/states";
-import { Icon } from "../../theme/icons";
 import badges from "../indexes/indexes.module.css";
 import styles from "./server.module.css";
 
@@ -27,13 +27,12 @@ export function Settings() {
   return (
     <>
       <div className={styles.filter}>
-        <TextInput
-          className={styles.text!}
+        <FilterField
+          className={styles.text}
+          label="Filter settings"
           placeholder="Settings with this text"
-          aria-label="Filter settings"
-          leftSection={<Icon name="search" size={13} />}
           value={filter}
-          onChange={(event) => setFilter(event.currentTarget.value)}
+          onChange={setFilter}
         />
         <Switch
           size="xs"

@@ -21,12 +21,20 @@ const KINDS: Record<Kind, string> = {
   index: "Indexes",
   journal: "Journals",
   free: "Free",
+  rest: "Other files",
 };
 
-export function Space({ database, areas }: { database: string; areas: readonly StorageArea[] }) {
+type SpaceProps = {
+  database: string;
+  areas: readonly StorageArea[];
+  /** Bytes of all files; 0 in memory. */
+  fileSize: number;
+};
+
+export function Space({ database, areas, fileSize }: SpaceProps) {
   const { ref, width } = useElementSize();
   const { data } = useQuery({ queryKey: ["collections", database], queryFn: ({ signal }) => collections(database, signal) });
-  const parts = useMemo(() => partsOf(areas, data?.collections ?? []), [areas, data]);
+  const parts = useMemo(() => partsOf(areas, data?.collections ?? [], fileSize), [areas, data, fileSize]);
   const fields = treemap(
     parts.map((part) => part.bytes),
     width,
@@ -34,15 +42,12 @@ export function Space({ database, areas }: { database: string; areas: readonly S
   );
   if (parts.length === 0) return null;
   const total = parts.reduce((sum, part) => sum + part.bytes, 0);
-  const isInMemory = areas.every(({ Report }) => Report.DataFile.AllocatedSpaceInBytes === 0);
   const kinds = (Object.keys(KINDS) as Kind[]).filter((kind) => parts.some((part) => part.kind === kind));
   return (
     <section className={styles.panel} aria-labelledby="space">
       <h2 id="space">
         What takes the space{" "}
-        <span className="soft number">
-          {size(total)} {isInMemory ? "in memory" : "on disk"}
-        </span>
+        <span className="soft number">{fileSize === 0 ? `${size(total)} in memory` : `${size(fileSize)} on disk`}</span>
       </h2>
       <div ref={ref} className={styles.treemap} style={{ height: MAP_HEIGHT }}>
         <ul>

@@ -18,7 +18,7 @@ export function Storage({ areas }: { areas: readonly StorageArea[] }) {
   const node = live?.latest;
   const facts: [string, string][] = [
     [
-      "Journal",
+      "Journal of the documents",
       Journals.length === 0
         ? "none, in memory"
         : `${size(journalSize)} in ${counted(inUse.length, "file")}${spare > 0 ? `, ${count(spare)} spare` : ""}`,

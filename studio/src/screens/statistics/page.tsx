@@ -26,7 +26,7 @@ export function Statistics() {
     queryFn: ({ signal }) => statistics(database, signal),
     refetchInterval: POLL_MS,
   });
-  const { data: areas } = useQuery({
+  const { data: storage } = useQuery({
     queryKey: ["storage", database],
     queryFn: ({ signal }) => storageReport(database, signal),
     refetchInterval: POLL_MS,
@@ -42,8 +42,8 @@ export function Statistics() {
       ) : (
         <div className={styles.page}>
           <Charts database={database} />
-          {areas && <Space database={database} areas={areas} />}
-          {areas && <Storage areas={areas} />}
+          {storage && <Space database={database} areas={storage.Results} fileSize={storage.SizeInBytes} />}
+          {storage && <Storage areas={storage.Results} />}
           <section className={styles.panel} aria-labelledby="slow">
             <h2 id="slow">
               Slow requests and queries

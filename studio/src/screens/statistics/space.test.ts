@@ -19,18 +19,19 @@ function area(Name: string, Type: StorageArea["Type"], used: number, free: numbe
 
 test("all bytes of all files are in one part each, the largest first", () => {
   const areas = [area("Documents", "Documents", 100, 20, [64, 8]), area("Auto/Users/ByName", "Index", 30, 5, [16])];
-  const parts = partsOf(areas, [{ name: "Users", count: 3, size: 60 }]);
+  const parts = partsOf(areas, [{ name: "Users", count: 3, size: 60 }], 250);
   expect(parts.map(({ kind, bytes }) => [kind, bytes])).toEqual([
     ["journal", 88],
     ["collection", 60],
     ["structure", 40],
     ["index", 30],
     ["free", 25],
+    ["rest", 7],
   ]);
 });
 
 test("what is larger than its pages, and what is nothing, has no part of its own", () => {
-  expect(partsOf([area("Documents", "Documents", 10, 0, [])], [{ name: "Users", count: 1, size: 12 }])).toEqual([
+  expect(partsOf([area("Documents", "Documents", 10, 0, [])], [{ name: "Users", count: 1, size: 12 }], 0)).toEqual([
     { kind: "collection", name: "Users", bytes: 12 },
   ]);
 });

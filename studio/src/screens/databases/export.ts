@@ -1,0 +1,40 @@
+// Exporting a database as a file of the browser, in the background.
+import { exported } from "../../api/databases";
+import { collections } from "../../api/documents";
+import { count, counted, size } from "../../format/format";
+import { download } from "../../shell/download";
+import { begin } from "../../shell/transfers";
+
+/** Bytes after which what came is handed to the browser, which may keep it on disk. */
+const PART_SIZE = 8 << 20;
+const LINE_END = 10;
+
+export function exportDatabase(database: string) {
+  begin(`Export ${database}`, (tell, signal) => save(database, tell, signal), "Stopped. Nothing was saved.");
+}
+
+/** Fetches all documents and has the browser save them. */
+async function save(database: string, tell: (part: number, text: string) => void, signal: AbortSignal): Promise<string> {
+  // Also of a database that nobody has opened yet.
+  const { total } = await collections(database, signal);
+  const reader = (await exported(database, signal)).getReader();
+  const parts: Blob[] = [];
+  let [held, heldSize, documents, bytes] = [[] as Uint8Array<ArrayBuffer>[], 0, 0, 0];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (value) {
+      held.push(value);
+      heldSize += value.length;
+      bytes += value.length;
+      for (let at = value.indexOf(LINE_END); at >= 0; at = value.indexOf(LINE_END, at + 1)) documents++;
+    }
+    if (done || heldSize >= PART_SIZE) {
+      parts.push(new Blob(held));
+      [held, heldSize] = [[], 0];
+      tell(Math.min(1, documents / Math.max(1, total)), `${count(documents)} of ${counted(total, "document")}, ${size(bytes)}`);
+    }
+    if (done) break;
+  }
+  download(new Blob(parts, { type: "application/jsonl" }), `${database}.jsonl`);
+  return `${counted(documents, "document")} exported.`;
+}

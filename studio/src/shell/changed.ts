@@ -1,0 +1,15 @@
+// What was read and is not so any more. Each key of what is read begins with one of these words.
+import { requests } from "../requests";
+
+const KEYS = {
+  /** Documents were written or deleted. */
+  documents: ["documents", "collections", "ids", "live", "statistics", "storage"],
+  /** A database was created, deleted, enabled or disabled. */
+  databases: ["databases", "live"],
+} as const;
+
+/** Has it read again where it is shown. */
+export function changed(what: keyof typeof KEYS): Promise<void> {
+  const keys: readonly string[] = KEYS[what];
+  return requests.invalidateQueries({ predicate: ({ queryKey }) => keys.includes(String(queryKey[0])) });
+}
