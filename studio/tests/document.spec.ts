@@ -20,6 +20,14 @@ test("a document is read with all its digits, and leads to those it names", asyn
   await related.getByRole("link", { name: "companies/85-A" }).click();
   await expect(page.getByRole("heading", { name: "companies/85-A", exact: true })).toBeVisible();
   await expect(text(page)).toContainText("Vins et alcools Chevalier");
+  // By keyboard, from within the text.
+  await page.goBack();
+  await expect(text(page)).toContainText("employees/5-A");
+  await page.locator(".cm-line", { hasText: "employees/5-A" }).click();
+  await page.keyboard.press("End");
+  for (let presses = 0; presses < 5; presses++) await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect(page.getByRole("heading", { name: "employees/5-A", exact: true })).toBeVisible();
 });
 
 test("a change is saved by keyboard, and a mistake has its place", async ({ page, studio }) => {

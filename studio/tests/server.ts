@@ -1,19 +1,23 @@
 // Starts a server of our own on a free port with a folder of its own, loads the sample data, and stops it after the tests.
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
+const ROOT = resolve(import.meta.dirname, "../..");
 const START_MS_MAX = 30_000;
 
-export default async function start(): Promise<() => Promise<void>> {
-  const root = resolve(import.meta.dirname, "../..");
-  const target = process.env["CARGO_TARGET_DIR"] ?? join(root, "target");
-  const binary = process.env["ROOKERY"] ?? join(target, "release", "rookery");
-  if (!existsSync(binary)) throw new Error(`there is no ${binary}: build it with 'make build'`);
+/** The server that is tested. */
+function binary(): string {
+  const target = process.env["CARGO_TARGET_DIR"] ?? join(ROOT, "target");
+  const found = process.env["ROOKERY"] ?? join(target, "release", "rookery");
+  if (!existsSync(found)) throw new Error(`there is no ${found}: build it with 'make build'`);
+  return found;
+}
 
-  const folder = mkdtempSync(join(tmpdir(), "rookery-studio-"));
-  const server = spawn(binary, ["serve", "--url", "http://127.0.0.1:0", "--data", join(folder, "data")], {
+/** Starts a server with the data of a folder; `wanted` is its address, with port 0 any. Resolves once it answers. */
+export async function serve(folder: string, wanted = "http://127.0.0.1:0"): Promise<{ url: string; server: ChildProcess }> {
+  const server = spawn(binary(), ["serve", "--url", wanted, "--data", join(folder, "data")], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
@@ -30,19 +34,30 @@ export default async function start(): Promise<() => Promise<void>> {
     server.stderr.on("data", read);
     server.on("exit", (code) => lost(new Error(`the server ended with ${code}:\n${output}`)));
   });
+  return { url, server };
+}
+
+/** Stops it and waits until it is gone. */
+export async function stopped(server: ChildProcess, signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<void> {
+  const ended = new Promise((end) => server.on("exit", end));
+  server.kill(signal);
+  await ended;
+}
+
+export default async function start(): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), "rookery-studio-"));
+  const { url, server } = await serve(folder);
   process.env["STUDIO_URL"] = url;
 
   await created(url, "Northwind");
   const sample = await fetch(`${url}/databases/Northwind/studio/sample-data`, { method: "POST" });
   if (!sample.ok) throw new Error(`the sample data were not loaded: ${sample.status}`);
-  execFileSync(binary, ["import", "--database", "Cities", join(root, "data-sets/cities.jsonl.zst"), "--url", url], {
+  execFileSync(binary(), ["import", "--database", "Cities", join(ROOT, "data-sets/cities.jsonl.zst"), "--url", url], {
     stdio: "ignore",
   });
 
   return async () => {
-    const ended = new Promise((end) => server.on("exit", end));
-    server.kill("SIGTERM");
-    await ended;
+    await stopped(server);
     rmSync(folder, { recursive: true, force: true });
   };
 }

@@ -1,4 +1,8 @@
 // What surrounds the screens: navigation by keyboard alone, the palette, light and dark, a server that is gone; and the files.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { created, serve, stopped } from "./server";
 import { expect, test } from "./studio";
 
 test("everything is reached by keyboard", async ({ page, studio }) => {
@@ -179,4 +183,33 @@ test("a database that is disabled or deleted elsewhere is said, and what was typ
   await expect(page.getByRole("heading", { name: "There is no database 'Fleeting'" })).toBeVisible();
   await page.getByRole("link", { name: "Go to the databases" }).click();
   await expect(page.getByRole("heading", { name: "Databases", exact: true })).toBeVisible();
+});
+
+test("a server that is killed and comes back is noticed, and what was typed is saved then", async ({ page, studio }) => {
+  const folder = mkdtempSync(join(tmpdir(), "rookery-studio-killed-"));
+  let { url, server } = await serve(folder);
+  try {
+    studio.url = url;
+    studio.allow(/Failed to load resource|WebSocket connection/);
+    await created(url, "Killed");
+    await studio.put("Killed", "notes/1", { Text: "before" });
+    await studio.open("/databases/Killed/document?id=notes%2F1");
+    const text = page.getByRole("textbox", { name: "Document as JSON" });
+    await expect(text).toContainText("before");
+    await stopped(server, "SIGKILL");
+    await expect(page.getByText("The server does not answer")).toBeVisible();
+    await text.click();
+    await page.keyboard.press("ControlOrMeta+A");
+    await page.keyboard.type('{ "Text": "typed meanwhile" ');
+    await page.keyboard.press("ControlOrMeta+s");
+    await expect(page.getByRole("alert")).toContainText("The server cannot be reached");
+    ({ server } = await serve(folder, url));
+    await expect(page.getByText("The server does not answer")).toBeHidden();
+    await text.press("ControlOrMeta+s");
+    await expect(page.getByText("notes/1 saved")).toBeVisible();
+    expect(await studio.stored("Killed", "notes/1")).toMatchObject({ Text: "typed meanwhile" });
+  } finally {
+    await stopped(server);
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

@@ -6,7 +6,8 @@ import { test as plain, expect, type Page } from "@playwright/test";
 export { expect };
 
 export class Studio {
-  readonly url = process.env["STUDIO_URL"]!;
+  /** Of the server that all tests share, unless one has its own. */
+  url = process.env["STUDIO_URL"]!;
   private readonly allowed: RegExp[] = [];
   readonly noticed: string[] = [];
 

@@ -75,7 +75,7 @@ export async function idsByPrefix(database: string, prefix: string, pageSize: nu
   return answer.Results.flatMap((document) => idOf(document) ?? []);
 }
 
-/** GET `/databases/{name}/docs?id=..&id=..&metadataOnly=true`: those of these ids that there are. */
+/** POST `/databases/{name}/docs?metadataOnly=true`: those of these ids that there are. */
 export async function existing(
   database: string,
   ids: readonly string[],
@@ -85,7 +85,9 @@ export async function existing(
   // A single one that is not there is answered with 404, which a browser puts down as an error; of several, null stands in its place.
   const asked = ids.length === 1 ? [...ids, ...ids] : ids;
   const answer = await sendForJson<{ Results: (Document | null)[] }>(below(database, "/docs"), {
-    query: { id: asked, metadataOnly: true },
+    method: "POST",
+    query: { metadataOnly: true },
+    body: { Ids: asked },
     signal,
   });
   return answer.Results.slice(0, ids.length).flatMap((found) => {

@@ -1,5 +1,6 @@
-// Strings in a document that look like ids of others: a click with Ctrl (or Command) goes there.
-import { Decoration, EditorView, MatchDecorator, ViewPlugin, type DecorationSet, type ViewUpdate } from "@codemirror/view";
+// Strings in a document that look like ids of others: a click with Ctrl (or Command) goes there, and so does Ctrl+Enter within one.
+import { Decoration, EditorView, keymap, MatchDecorator, ViewPlugin, type DecorationSet, type ViewUpdate } from "@codemirror/view";
+import { Prec, type Extension } from "@codemirror/state";
 import { ID_TEXT } from "./ids";
 
 const matcher = new MatchDecorator({
@@ -8,12 +9,42 @@ const matcher = new MatchDecorator({
     add(
       from + 1,
       to - 1,
-      Decoration.mark({ class: "cm-id-link", attributes: { "data-id": match[1]!, title: "Ctrl-click opens the document" } }),
+      Decoration.mark({
+        class: "cm-id-link",
+        attributes: { "data-id": match[1]!, title: "Ctrl-click or Ctrl+Enter opens the document" },
+      }),
     );
   },
 });
 
-export function idLinks(open: (id: string) => void) {
+/** The id in which the cursor stands. */
+function idAt(view: EditorView): string | undefined {
+  const { head } = view.state.selection.main;
+  const line = view.state.doc.lineAt(head);
+  for (const match of line.text.matchAll(ID_TEXT)) {
+    const from = line.from + match.index;
+    if (head >= from && head <= from + match[0].length) return match[1];
+  }
+  return undefined;
+}
+
+export function idLinks(open: (id: string) => void): Extension {
+  const byKey = Prec.high(
+    keymap.of([
+      {
+        key: "Mod-Enter",
+        run: (view) => {
+          const id = idAt(view);
+          if (id !== undefined) open(id);
+          return id !== undefined;
+        },
+      },
+    ]),
+  );
+  return [byKey, byClick(open)];
+}
+
+function byClick(open: (id: string) => void) {
   return ViewPlugin.fromClass(
     class {
       decorations: DecorationSet;

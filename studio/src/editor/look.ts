@@ -49,7 +49,7 @@ const frame = EditorView.theme({
   ".cm-panel.cm-search input, .cm-panel.cm-search button, .cm-panel.cm-search label": { margin: 0, fontSize: "12px" },
   ".cm-panel.cm-search label": { display: "inline-flex", alignItems: "center", gap: "5px", padding: "0 4px" },
   ".cm-panel.cm-search input[type=checkbox]": { width: "15px", height: "15px", accentColor: "var(--accent)" },
-  ".cm-panel.cm-search .cm-textfield": { padding: "5px 9px", minWidth: "180px", color: "var(--ink)" },
+  ".cm-panel.cm-search .cm-textfield": { padding: "5px 9px", width: "160px", color: "var(--ink)" },
   ".cm-panel.cm-search .cm-textfield:focus": { outline: "2px solid var(--accent)", outlineOffset: "-1px" },
   ".cm-panel.cm-search .cm-button": { padding: "5px 10px", color: "var(--ink)", cursor: "pointer" },
   ".cm-panel.cm-search .cm-button:hover": { backgroundColor: "var(--hover)" },

@@ -31,7 +31,7 @@ export function Operations() {
           <Loading what="operations" />
         )
       ) : data.length === 0 ? (
-        <Empty icon="operations" title="Nothing goes on">
+        <Empty icon="operations" title="No operations">
           Bulk inserts, and patches and deletions by query, are listed here while they run and for a while after.
         </Empty>
       ) : (

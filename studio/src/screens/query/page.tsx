@@ -130,7 +130,7 @@ function QueryEditor({ database }: { database: string }) {
                 <b>{names}</b>
               </p>
             )}
-            <p>It goes on in the background, and cannot be taken back.</p>
+            <p>It runs in the background, and cannot be undone.</p>
           </>
         ),
         action: isPatching ? "Patch" : "Delete",
