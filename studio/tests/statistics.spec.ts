@@ -74,7 +74,7 @@ test("a slow query is told with its text, which leads to the editor", async ({ p
 test("operations are listed with what came of them", async ({ page, studio }) => {
   await studio.database("Worked", { "users/1": { Age: 1, "@metadata": { "@collection": "Users" } } });
   await studio.open("/databases/Worked/operations");
-  await expect(page.getByRole("heading", { name: "Nothing goes on", exact: true })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No operations", exact: true })).toBeVisible();
   await page.request.delete(`${studio.url}/databases/Worked/queries`, { data: { Query: "from Users" } });
   const row = page.getByRole("row", { name: /Done/ });
   await expect(row).toBeVisible();
