@@ -204,3 +204,21 @@ test("a page that cannot be read is said in its place, and the others stay", asy
   await grid.evaluate((box) => box.scrollTo({ top: 0 }));
   await expect(grid.getByRole("link", { name: first!, exact: true })).toBeVisible();
 });
+
+test("going back from a document leads to its place in the grid", async ({ page, studio }) => {
+  await studio.open("/databases/Cities/documents?collection=Cities");
+  const grid = page.getByRole("grid");
+  await expect(grid.getByRole("link").first()).toBeVisible();
+  await grid.evaluate((box) => box.scrollTo({ top: 60_000 }));
+  const row = grid.locator('[aria-rowindex="2010"] a');
+  const id = (await row.textContent())!;
+  await row.click();
+  await expect(page.getByRole("heading", { name: id, exact: true })).toBeVisible();
+  await page.goBack();
+  await expect(grid.getByRole("link", { name: id, exact: true })).toBeVisible();
+  // A new visit begins at the top.
+  await page.getByRole("navigation", { name: "Database Cities" }).getByRole("link", { name: "Query" }).click();
+  await expect(page.getByRole("heading", { name: "Query", exact: true })).toBeVisible();
+  await page.getByRole("navigation", { name: "Database Cities" }).getByRole("link", { name: "Documents" }).click();
+  await expect(page.getByRole("grid", { name: "All documents" }).locator('[aria-rowindex="2"] a')).toBeVisible();
+});

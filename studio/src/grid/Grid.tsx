@@ -1,9 +1,11 @@
 // A grid of any number of rows, of which only those in view are drawn. It is one stop of the tab key; arrows go through rows.
 import { useElementSize, useMergedRef } from "@mantine/hooks";
 import { Button, Checkbox, VisuallyHidden } from "@mantine/core";
+import { useLocation } from "@tanstack/react-router";
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import { cell, dateTime, glimpse } from "../format/format";
 import { ID, moved, MODIFIED, valueAt, widened, type Column } from "./columns";
+import { keepPlace, placeAt } from "./places";
 import { ROW_HEIGHT, scrollTo, seen } from "./rows";
 import styles from "./grid.module.css";
 
@@ -69,10 +71,17 @@ export function Grid({
   useEffect(() => {
     if (height > 0) onSeen?.(view.first, view.end);
   }, [view.first, view.end, height, onSeen]);
+  const entry = useLocation({ select: (location) => location.state.__TSR_key ?? "" });
+  const placeKey = `${entry} ${resetKey}`;
+  const latestKey = useRef(placeKey);
   useEffect(() => {
-    box.current?.scrollTo({ top: 0 });
-    setScrollTop(0);
-    setActive(0);
+    latestKey.current = placeKey;
+  });
+  useEffect(() => {
+    const { top, active } = placeAt(latestKey.current) ?? { top: 0, active: 0 };
+    box.current?.scrollTo({ top });
+    setScrollTop(top);
+    setActive(active);
   }, [resetKey]);
 
   const goTo = (row: number) => {
@@ -124,7 +133,11 @@ export function Grid({
       onKeyDown={onKeyDown}
       onFocus={(event) => setFocus(event.target === event.currentTarget)}
       onBlur={() => setFocus(false)}
-      onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
+      onScroll={(event) => {
+        const top = event.currentTarget.scrollTop;
+        setScrollTop(top);
+        keepPlace(placeKey, { top, active });
+      }}
     >
       <div className={styles.head} role="row" aria-rowindex={1} style={{ gridTemplateColumns: template, minWidth: width }}>
         {selection && (
