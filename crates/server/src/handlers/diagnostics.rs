@@ -106,7 +106,8 @@ pub(crate) async fn storage_report(exchange: Exchange) -> Result<Reply> {
 
 fn report(database: &Database) -> Result<Reply> {
     let areas = database.storage_areas()?;
-    // Counted as `GET /admin/live` does: a little more than the areas have, for the files that say which journals there are.
+    // Counted as `GET /admin/live` does. The areas count pages and journals: a data file may be longer than its pages, and there are
+    // files that say which journals there are.
     let size = database.size_on_disk();
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("SizeInBytes").unsigned(size);

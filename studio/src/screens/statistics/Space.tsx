@@ -21,7 +21,7 @@ const KINDS: Record<Kind, string> = {
   index: "Indexes",
   journal: "Journals",
   free: "Free",
-  rest: "Other files",
+  rest: "Set aside",
 };
 
 type SpaceProps = {

@@ -27,6 +27,6 @@ export function partsOf(areas: readonly StorageArea[], collections: readonly Col
   parts.push({ kind: "journal", name: "Journals", bytes: sum(journals) });
   parts.push({ kind: "free", name: "Free in files", bytes: sum(areas.map(({ Report }) => Report.DataFile.FreeSpaceInBytes)) });
   const told = areas.map(({ Report }) => Report.DataFile.AllocatedSpaceInBytes);
-  parts.push({ kind: "rest", name: "Which journals there are", bytes: fileSize - sum(told) - sum(journals) });
+  parts.push({ kind: "rest", name: "Room at the end of files", bytes: fileSize - sum(told) - sum(journals) });
   return parts.filter(({ bytes }) => bytes > 0).sort((a, b) => b.bytes - a.bytes);
 }
