@@ -9,11 +9,12 @@ mod simulated;
 
 use documents::{Batch as Commands, Date, DocumentStore, Expected};
 use index_model::{Random, seeds};
+use json::Raw;
 use rookery_query::definition::{AutomaticIndex, Field, FieldName, FieldNeeds, GroupedBy, IndexDefinition, MapIndex};
-use rookery_query::index::{Index, Term};
-use rookery_query::indexing::Indexer;
+use rookery_query::index::{Index, IndexSnapshot, Term};
+use rookery_query::indexing::{Indexer, Parts, group_trees};
 use simulated::{catch_up, fate, options, store};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use storage::io::simulated::SimulatedIo;
@@ -95,6 +96,62 @@ fn check(index: &Index, definition: &IndexDefinition, model: &Model) {
     assert_eq!(found, expected);
     let verification = snapshot.verify().unwrap();
     assert!(verification.problems.is_empty(), "{:?}", verification.problems);
+    check_trees(&snapshot, definition, n, model, &expected);
+}
+
+/// What is shown of groups: the values of two documents are theirs, and each node was reduced to the sum of what is below it.
+fn check_trees(
+    index: &IndexSnapshot<'_>,
+    definition: &IndexDefinition,
+    n: &str,
+    model: &Model,
+    groups: &BTreeMap<String, (i64, i64)>,
+) {
+    let number = |value: Raw<'_>| value.get(n).unwrap().as_f64().unwrap() as i64;
+    let asked: Vec<(&String, &Document)> = model.iter().step_by(model.len().max(2) / 2).take(2).collect();
+    let ids: Vec<String> = asked.iter().map(|(id, _)| id.to_uppercase()).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let found = group_trees(index, definition, &ids).unwrap();
+    let wanted: BTreeSet<u64> = asked.iter().flat_map(|(_, lines)| lines.iter().map(|(group, _)| *group)).collect();
+    assert_eq!((found.trees.len(), found.group_count), (wanted.len(), wanted.len()));
+    let mut shown: Vec<BTreeMap<String, Vec<i64>>> = vec![BTreeMap::new(); asked.len()];
+    for tree in &found.trees {
+        let key = Raw::new(&tree.key).members().next().unwrap().1.as_str().unwrap().into_owned();
+        let (sum, count) = groups[&key];
+        assert!(tree.is_whole && tree.value_count == count as u64, "{key}");
+        let [result] = tree.root.results.as_slice() else { panic!("{key} has one result") };
+        assert_eq!(number(*result), sum, "{key}");
+        let mut nodes = vec![&tree.root];
+        while let Some(node) = nodes.pop() {
+            let below: i64 = match &node.parts {
+                Parts::Unread => panic!("{key} is read whole"),
+                Parts::Nodes(children) => {
+                    nodes.extend(children);
+                    // A group that is reduced whole has no results of parts.
+                    children.iter().flat_map(|child| &child.results).map(|result| number(*result)).sum()
+                }
+                Parts::Values(values) => {
+                    for value in values {
+                        let Some(document) = value.document else { continue };
+                        shown[document].entry(key.clone()).or_default().push(number(value.value));
+                    }
+                    values.iter().map(|value| number(value.value)).sum()
+                }
+            };
+            let has_partial = definition.as_map().is_none_or(|map| map.reduce().unwrap().is_partial());
+            if has_partial {
+                assert_eq!(node.results.iter().map(|result| number(*result)).sum::<i64>(), below, "{key}");
+            }
+        }
+    }
+    for (mut shown, (id, lines)) in shown.into_iter().zip(asked) {
+        let mut expected: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+        for (group, n) in lines {
+            expected.entry(format!("g{group}")).or_default().push(*n);
+        }
+        expected.values_mut().chain(shown.values_mut()).for_each(|numbers| numbers.sort_unstable());
+        assert_eq!(shown, expected, "{id}");
+    }
 }
 
 #[test]

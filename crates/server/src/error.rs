@@ -62,6 +62,9 @@ pub(crate) enum Error {
     /// A property of the body is missing.
     #[error("{0}")]
     BadRequest(String),
+    /// What is to be done with the resource has a name that nobody knows.
+    #[error("{0} is not supported")]
+    UnknownOperation(String),
     /// A projection by JavaScript failed.
     #[error("{}", projection_failed(.0))]
     Projection(#[from] query::execute::ScriptFailure),
@@ -201,6 +204,7 @@ impl Error {
             }
             Error::Argument(_) => Shape::new(internal, ARGUMENT),
             Error::BadRequest(_) => Shape::new(StatusCode::BAD_REQUEST, BAD_REQUEST),
+            Error::UnknownOperation(_) => Shape::new(internal, "System.NotSupportedException"),
             Error::Projection(error) => projection_shape(error),
             Error::Parameter { .. } => Shape::new(StatusCode::BAD_REQUEST, ARGUMENT),
             Error::InvalidOperation(_) => Shape::new(internal, INVALID_OPERATION),

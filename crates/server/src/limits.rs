@@ -158,6 +158,12 @@ pub(crate) const LOG_LINES_PAGE: usize = 200;
 pub(crate) const SAMPLE_COUNT: u64 = 100;
 /// Documents that a definition may be tried on.
 pub(crate) const SAMPLE_COUNT_MAX: u64 = 10_000;
+/// Ids of documents that have values in groups which one answer tells.
+pub(crate) const SOURCE_IDS_PAGE_MAX: u64 = 10_000;
+/// Documents that an index has to take which are counted one by one, about 10 ms; more are estimated.
+pub(crate) const COUNTED_ITEMS_MAX: u64 = 1_000_000;
+/// Tombstones likewise; they are read for it.
+pub(crate) const COUNTED_TOMBSTONES_MAX: u64 = 100_000;
 /// What happened to indexes that is kept for one who watches them and is slow. More sends that one away.
 pub(crate) const INDEX_CHANGES_KEPT_MAX: usize = 1024;
 

@@ -272,6 +272,8 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/databases/*/indexes/status", Read, indexes::status),
     now("GET", "/databases/*/indexes/staleness", Read, indexes::staleness),
     later("GET", "/databases/*/indexes/terms", Read, pending!(indexes::terms)),
+    later("GET", "/databases/*/indexes/debug", Read, pending!(indexes::debug)),
+    later("GET", "/databases/*/indexes/progress", Read, pending!(indexes::progress)),
     later("POST", "/databases/*/indexes/has-changed", Read, pending!(indexes::has_changed)),
     later("PUT", "/databases/*/admin/indexes", Admin, pending!(indexes::put)),
     later("PUT", "/databases/*/indexes", ReadWrite, pending!(indexes::put)),

@@ -37,16 +37,21 @@ impl Indexes {
         }
     }
 
-    /// Changes what may be changed of an index without building it anew.
+    /// Changes what may be changed of an index without building it anew, also of what is built to replace it.
     ///
     /// # Errors
     ///
     /// Storage fails.
-    pub fn change(&self, index: &Arc<Index>, change: impl FnOnce(&mut IndexSettings)) -> Result<()> {
+    pub fn change(&self, index: &Arc<Index>, change: impl Fn(&mut IndexSettings)) -> Result<()> {
         let _changing = self.changing.lock();
-        let mut settings = index.settings();
-        change(&mut settings);
-        self.change_one(&*self.database()?, index, settings)
+        let database = self.database()?;
+        let replacement = if index.is_replacement() { None } else { self.replacement_of(index) };
+        for index in [Some(index), replacement.as_ref()].into_iter().flatten() {
+            let mut settings = index.settings();
+            change(&mut settings);
+            self.change_one(&database, index, settings)?;
+        }
+        Ok(())
     }
 
     /// The lock `changing` is held.

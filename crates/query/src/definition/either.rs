@@ -95,6 +95,24 @@ impl IndexDefinition {
         }
     }
 
+    /// The names of the fields that its entries may have, sorted, each once; fields whose names are known only when it runs are not among them.
+    pub fn field_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = match self {
+            IndexDefinition::Automatic(index) => {
+                let stored = index.stored_fields().into_iter().map(|(_, _, name)| name);
+                let others = index.places().map(|(name, _)| name).chain(index.vectors().map(|(name, _)| name));
+                stored.chain(others.map(str::to_owned)).collect()
+            }
+            IndexDefinition::Map(index) => match index.reduce() {
+                Some(reduce) => reduce.output_fields().iter().map(|name| name.to_string()).collect(),
+                None => index.maps().iter().flat_map(|map| map.output_fields()).map(|name| name.to_string()).collect(),
+            },
+        };
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// How it keeps its fields.
     pub fn fields(&self) -> &dyn Fields {
         match self {

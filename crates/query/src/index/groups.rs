@@ -16,7 +16,9 @@
 //! [`NO_RESULT`] stands for a child that gave none, an item without bytes for one that could not be reduced.
 
 use super::error::{Result, corrupt};
+use super::snapshot::IndexSnapshot;
 use super::varint;
+use documents::id;
 use std::ops::Range;
 use storage::{Location, Reader, Records, Tree, WriteTransaction};
 
@@ -151,6 +153,26 @@ impl Groups {
         Ok(())
     }
 
+    /// Calls `each` with the documents that have values, by their lower-cased ids, until it gives false.
+    ///
+    /// * `prefix`: only those that begin so; lower-cased.
+    pub fn mapped_documents(
+        &self,
+        reader: &impl Reader,
+        prefix: &[u8],
+        mut each: impl FnMut(&[u8]) -> bool,
+    ) -> Result<()> {
+        let mut cursor = self.mapped.cursor(reader);
+        let mut found = cursor.seek(prefix)?;
+        while let Some((document, _)) = found.filter(|(document, _)| document.starts_with(prefix)) {
+            if !each(document) {
+                break;
+            }
+            found = cursor.next()?;
+        }
+        Ok(())
+    }
+
     /// Applies changes, each kind in the order of its keys.
     pub fn write(&self, tx: &mut WriteTransaction<'_>, changes: &GroupChanges) -> Result<()> {
         let mut value = Vec::new();
@@ -192,6 +214,22 @@ impl Groups {
             }
         }
         Ok(())
+    }
+}
+
+impl IndexSnapshot<'_> {
+    /// Calls `each` with the documents that have mapped values, by their lower-cased ids, until it gives false.
+    ///
+    /// * `prefix`: only those whose id begins so, whatever the case.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn mapped_documents(&self, prefix: &str, each: impl FnMut(&[u8]) -> bool) -> Result<()> {
+        match &self.schema().groups {
+            Some(groups) => groups.mapped_documents(self.tx(), &id::lower(prefix), each),
+            None => Ok(()),
+        }
     }
 }
 

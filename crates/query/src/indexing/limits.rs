@@ -13,3 +13,15 @@ pub const LOADED_DOCUMENTS_MAX: usize = 4096;
 
 /// Documents that are looked up at once to be mapped again because they asked for one that changed.
 pub const ASKING_AT_ONCE: usize = 1024;
+
+/// Documents whose groups are shown at once.
+pub const SHOWN_DOCUMENTS_MAX: usize = 64;
+
+/// Groups that are shown of those documents: one document may have a value in very many.
+pub const SHOWN_GROUPS_MAX: usize = 256;
+
+/// Nodes of a group that is shown whole: 4,096 values and what is above them. Of larger ones only the way to what was asked for is read.
+pub const SHOWN_WHOLE_NODES_MAX: u64 = 65;
+
+/// Bytes of nodes that are shown at once. What would be more is left out, and said to be.
+pub const SHOWN_BYTES_MAX: usize = 16 << 20;

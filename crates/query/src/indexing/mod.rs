@@ -7,6 +7,7 @@ pub(crate) mod automatic;
 mod automatic_groups;
 pub(crate) mod extract;
 mod field_failures;
+mod group_trees;
 mod grouped;
 mod indexer;
 mod limits;
@@ -19,6 +20,7 @@ mod sample;
 pub(crate) mod terms;
 mod vectors;
 
+pub use group_trees::{GroupTree, GroupTrees, Parts, TreeNode, TreeValue, group_trees};
 pub use indexer::{Failure, Indexer, Step, has_failed, is_behind, progress_of};
-pub use limits::{BATCH_BYTES, BATCH_DOCUMENTS};
+pub use limits::{BATCH_BYTES, BATCH_DOCUMENTS, SHOWN_DOCUMENTS_MAX, SHOWN_GROUPS_MAX};
 pub use sample::map_results;

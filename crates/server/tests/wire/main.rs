@@ -20,6 +20,7 @@ mod highlights;
 mod hilo;
 mod http;
 mod identities;
+mod index_debug;
 mod index_queries;
 mod indexes;
 mod limits;

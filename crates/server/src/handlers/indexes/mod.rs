@@ -2,10 +2,12 @@
 //!
 //! PUT (also `admin/indexes`): `{"Indexes":[definition]}`; 201. POST `has-changed`: a definition; `{"Changed"}`.
 //! GET: `name`, or `start` and `pageSize`, `namesOnly`; 404 for an unknown name. `stats`, `errors`, `status`, `staleness`,
-//! `terms` (`field`, `fromValue`, `pageSize`). DELETE: `name`; 204, or 404. RESET: `name`; 204.
+//! `terms` (`field`, `fromValue`, `pageSize`), `debug`, `progress`. DELETE: `name`; 204, or 404. RESET: `name`; 204.
 
 mod control;
+mod debug;
 mod definition;
+mod progress;
 mod record;
 mod sample;
 mod state;
@@ -27,6 +29,8 @@ use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
 
 pub(crate) use control::{clear_errors, disable, enable, errors, replace, set_lock, set_priority, start, status, stop};
+pub(crate) use debug::debug;
+pub(crate) use progress::progress;
 pub(crate) use record::IndexesOfRecord;
 pub(crate) use sample::test;
 pub(crate) use state::{Seen, staleness, statistics};

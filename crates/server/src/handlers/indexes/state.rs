@@ -54,6 +54,10 @@ impl Seen {
         self.statistics.last_indexed
     }
 
+    pub(super) fn index(&self) -> &Index {
+        &self.index
+    }
+
     pub(crate) fn is_stale(&self) -> bool {
         self.is_stale
     }
@@ -135,7 +139,7 @@ impl Seen {
     }
 
     /// Its sources, how far it is with each, and how far that is.
-    fn sources(&self) -> impl Iterator<Item = (&IndexSource, &IndexProgress, &LastEtags)> {
+    pub(super) fn sources(&self) -> impl Iterator<Item = (&IndexSource, &IndexProgress, &LastEtags)> {
         let sources = self.index.sources().iter().zip(&self.statistics.progress).zip(&self.last);
         sources.map(|((source, progress), last)| (source, progress, last))
     }
