@@ -77,7 +77,9 @@ const indexes = createRoute({
 const index = createRoute({
   getParentRoute: () => database,
   path: "/index",
-  validateSearch: (search): { name?: string; tab?: string } => defined({ name: text(search["name"]), tab: text(search["tab"]) }),
+  // `docs`: ids, a line each.
+  validateSearch: (search): { name?: string; tab?: string; docs?: string } =>
+    defined({ name: text(search["name"]), tab: text(search["tab"]), docs: text(search["docs"]) }),
   component: lazyRouteComponent(() => import("./screens/index/page"), "IndexScreen"),
 });
 

@@ -49,12 +49,12 @@ test("an index is paused, resumed, disabled, given priority, locked, reset and d
   await act("Enable");
   await act("High");
   await expect(row.getByText("high priority")).toBeVisible();
-  await act("Refused");
-  await expect(row.getByText("locked")).toBeVisible();
+  await act("Locked (error)");
+  await expect(row.getByText("locked (error)")).toBeVisible();
   await act("Reset…");
   await page.getByRole("dialog").getByRole("button", { name: "Reset" }).click();
   await expect(row.getByText("Up to date")).toBeVisible();
-  await act("Taken");
+  await act("Unlocked");
   await expect(row.getByText("locked")).toBeHidden();
   await act("Delete…");
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
@@ -246,4 +246,113 @@ test("all fields of an index have their terms, whatever they are called in docum
   await expect(page.getByRole("list", { name: "Terms of Doubled" }).getByRole("listitem")).toHaveText(["0", "2", "4"]);
   await page.keyboard.press("Escape");
   await studio.isAccessible();
+});
+
+test("fields that a map makes have their terms, also of documents behind the first ones", async ({ page, studio }) => {
+  await studio.database("Made");
+  // The last one alone has a name of its own.
+  const users = Array.from({ length: 150 }, (_, at) => ({
+    Id: `users/${at}`,
+    Type: "PUT",
+    Document: { Kind: at < 149 ? "Common" : "Rare", At: at, "@metadata": { "@collection": "Users" } },
+  }));
+  const written = await page.request.post(`${studio.url}/databases/Made/bulk_docs`, { data: { Commands: users } });
+  expect(written.status()).toBe(201);
+  await defined(studio, "Made", {
+    Name: "Users/Made",
+    Maps: ["map('Users', user => ({ Always: user.At, _: createField('Made' + user.Kind, user.Kind, {}) }))"],
+  });
+  await studio.open("/databases/Made/index?name=Users%2FMade&tab=terms");
+  const field = page.getByRole("combobox", { name: "Field" }).or(page.getByRole("textbox", { name: "Field" }));
+  await expect(async () => {
+    await page.reload();
+    await field.click();
+    await expect(page.getByRole("option")).toHaveText(["Always", "MadeCommon", "MadeRare"], { timeout: 1000 });
+  }).toPass();
+  await page.getByRole("option", { name: "MadeRare" }).click();
+  await expect(page.getByRole("list", { name: "Terms of MadeRare" }).getByRole("listitem")).toHaveText(["rare"]);
+});
+
+test("on a narrow screen all of an index is reached", async ({ page, studio }) => {
+  await studio.database("Narrow", USERS);
+  await defined(studio, "Narrow", { ...BY_CITY, LockMode: "LockedIgnore", Priority: "Low" });
+  await page.setViewportSize({ width: 400, height: 800 });
+  await studio.open("/databases/Narrow/indexes");
+  const row = page.getByRole("row", { name: /Users\/ByCity/ });
+  await expect(row.getByText("low priority")).toBeVisible();
+  await expect(row.getByText("locked (ignore)")).toBeVisible();
+  // All of its cells are on the screen, not beside it.
+  await expect(row.getByRole("cell")).toHaveCount(7);
+  for (const cell of await row.getByRole("cell").all()) {
+    const box = (await cell.boundingBox())!;
+    expect(box.x).toBeGreaterThanOrEqual(0);
+    expect(box.x + box.width).toBeLessThanOrEqual(400);
+  }
+  await studio.isAccessible();
+  await row.getByRole("button", { name: "Actions for Users/ByCity" }).click();
+  await page.getByRole("menuitemradio", { name: "Unlocked" }).click();
+  await expect(row.getByText("locked")).toBeHidden();
+});
+
+test("what the menu sets is kept by saving, and the definition that is being built is the one that is shown", async ({
+  page,
+  studio,
+}) => {
+  await studio.database("Building", USERS);
+  await defined(studio, "Building", BY_CITY);
+  await studio.open("/databases/Building/index?name=Users%2FByCity");
+  const map = page.getByRole("textbox", { name: "Map", exact: true });
+  await expect(map).toContainText("user.City");
+  // Nothing is built from now on: what is changed stays beside the old one.
+  expect((await page.request.post(`${studio.url}/databases/Building/admin/indexes/stop`)).status()).toBe(204);
+  const act = async (name: string) => {
+    await page.getByRole("button", { name: "Actions for Users/ByCity" }).click();
+    await page.getByRole("menuitemradio", { name }).click();
+  };
+  await act("High");
+  await expect(page.getByText("given high priority")).toBeVisible();
+  await write(page, "Map", "from user in docs.Users select new { user.City, user.Age }");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText("Users/ByCity saved")).toBeVisible();
+  const stored = async (name: string) => {
+    const answer = await page.request.get(`${studio.url}/databases/Building/indexes`, { params: { name } });
+    return ((await answer.json()) as { Results: Record<string, unknown>[] }).Results[0]!;
+  };
+  expect(await stored("ReplacementOf/Users/ByCity")).toMatchObject({ Priority: "High", LockMode: "Unlock" });
+
+  await page.reload();
+  await expect(map).toContainText("user.Age");
+  await expect(page.getByText("This definition is being built")).toBeVisible();
+  // It is set for both: what replaces the index has it, too.
+  await act("Low");
+  await expect(page.getByText("given low priority")).toBeVisible();
+  expect(await stored("ReplacementOf/Users/ByCity")).toMatchObject({ Priority: "Low" });
+  expect((await page.request.post(`${studio.url}/databases/Building/admin/indexes/start`)).status()).toBe(204);
+  await expect(page.getByText("This definition is being built")).toBeHidden();
+  expect(await stored("Users/ByCity")).toMatchObject({ Priority: "Low" });
+});
+
+test("what an index that is being built has to take is told in documents", async ({ page, studio }) => {
+  await studio.database("Counted", USERS);
+  await defined(studio, "Counted", BY_CITY);
+  // Indexes are built too fast here to be seen: one that is stale is given in their place.
+  await page.route(/\/indexes\/stats$/, async (route) => {
+    const answer = await (await route.fetch()).json();
+    for (const index of (answer as { Results: { IsStale: boolean }[] }).Results) index.IsStale = true;
+    await route.fulfill({ json: answer });
+  });
+  const of = (NumberOfItemsToProcess: number) => ({
+    NumberOfItemsToProcess,
+    TotalNumberOfItems: 5000,
+    NumberOfTombstonesToProcess: 0,
+    TotalNumberOfTombstones: 0,
+  });
+  await page.route(/\/indexes\/progress$/, (route) =>
+    route.fulfill({ json: { Results: [{ Name: "Users/ByCity", Collections: { Users: of(1250) } }] } }),
+  );
+  await studio.open("/databases/Counted/indexes");
+  await expect(page.getByText("1,250 left")).toBeVisible();
+  await expect(page.getByRole("progressbar", { name: "Building Users/ByCity" })).toHaveAttribute("aria-valuenow", "75");
+  await studio.isAccessible();
+  await page.unrouteAll({ behavior: "ignoreErrors" });
 });

@@ -46,6 +46,11 @@ const SCREENS: Screen[] = [
       await expect(page.getByText("Terms of the entries")).toBeVisible();
     },
   },
+  {
+    name: "map-reduce",
+    place: `/databases/Northwind/index?name=Orders%2FByCompany&tab=map-reduce&docs=${encodeURIComponent("orders/830-A\norders/829-A\norders/1-A")}`,
+    ready: seen("Groups"),
+  },
   { name: "statistics", place: "/databases/Northwind/statistics", ready: seen("What takes the space") },
   {
     name: "statistics-below",

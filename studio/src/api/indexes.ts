@@ -30,7 +30,7 @@ export type Statistics = {
   Name: string;
   MapAttempts: number;
   MapErrors: number | null;
-  Collections: Record<string, { LastProcessedDocumentEtag: number; DocumentLag: number; TombstoneLag: number }>;
+  Collections: Record<string, unknown>;
   LastQueryingTime: string;
   LastIndexingTime: string;
   CreatedTimestamp: string;
@@ -47,6 +47,25 @@ export type Statistics = {
 /** GET `/databases/{name}/indexes/stats` */
 export async function statistics(database: string, signal?: AbortSignal): Promise<Statistics[]> {
   return (await sendForJson<{ Results: Statistics[] }>(below(database, "/indexes/stats"), { signal })).Results;
+}
+
+/** What an index still has to take of each of its collections. */
+export type Progress = {
+  Name: string;
+  Collections: Record<
+    string,
+    {
+      NumberOfItemsToProcess: number;
+      TotalNumberOfItems: number;
+      NumberOfTombstonesToProcess: number;
+      TotalNumberOfTombstones: number;
+    }
+  >;
+};
+
+/** GET `/databases/{name}/indexes/progress`: of those that lack something. */
+export async function progress(database: string, signal?: AbortSignal): Promise<Progress[]> {
+  return (await sendForJson<{ Results: Progress[] }>(below(database, "/indexes/progress"), { signal })).Results;
 }
 
 /** GET `/databases/{name}/indexes` */
@@ -122,6 +141,58 @@ export async function terms(
 ): Promise<string[]> {
   const query = { name, field, fromValue, pageSize };
   return (await sendForJson<{ Terms: string[] }>(below(database, "/indexes/terms"), { query, signal })).Terms;
+}
+
+/** A field that entries of an index have. */
+export type EntriesField = { Name: string; FieldType: "Static" | "Dynamic" };
+
+/** GET `/databases/{name}/indexes/debug?op=entries-fields` */
+export function fields(database: string, name: string, signal?: AbortSignal): Promise<EntriesField[]> {
+  return sendForJson(below(database, "/indexes/debug"), { query: { name, op: "entries-fields" }, signal });
+}
+
+/** GET `/databases/{name}/indexes/debug?op=source-doc-ids`: documents that have values in groups, by the beginning of their ids. */
+export async function sourceIds(
+  database: string,
+  name: string,
+  startsWith: string,
+  pageSize: number,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const query = { name, op: "source-doc-ids", startsWith, pageSize };
+  return (await sendForJson<{ Results: string[] }>(below(database, "/indexes/debug"), { query, signal })).Results;
+}
+
+export type Row = Record<string, unknown>;
+
+/** A node of a group. `Children` and `Entries` are null if it was not read; else one of them is. */
+export type GroupNode = {
+  /** Its number on its level. */
+  PageNumber: number;
+  /** 0: its parts are values. */
+  Level: number;
+  AggregationResult: Row | Row[] | null;
+  HasFailed: boolean;
+  Children: GroupNode[] | null;
+  Entries: { Data: Row; Source: string | null; Number: number }[] | null;
+};
+
+export type Group = {
+  Name: string;
+  /** The key as JSON. */
+  DisplayName: string;
+  Depth: number;
+  NumberOfEntries: number;
+  /** Whether all of it was read; if not, the number of entries is at most that. */
+  IsWhole: boolean;
+  Root: GroupNode;
+};
+
+export type Groups = { Results: Group[]; NumberOfGroups: number };
+
+/** GET `/databases/{name}/indexes/debug?op=map-reduce-tree`: the groups in which documents have values. */
+export function groups(database: string, name: string, docId: readonly string[], signal?: AbortSignal): Promise<Groups> {
+  return sendForJson(below(database, "/indexes/debug"), { query: { name, op: "map-reduce-tree", docId }, signal });
 }
 
 export type Tested = {

@@ -18,6 +18,8 @@ import "@mantine/core/styles/ActionIcon.css";
 import "@mantine/core/styles/Input.css";
 import "@mantine/core/styles/InlineInput.css";
 import "@mantine/core/styles/Combobox.css";
+import "@mantine/core/styles/Pill.css";
+import "@mantine/core/styles/PillsInput.css";
 import "@mantine/core/styles/Checkbox.css";
 import "@mantine/core/styles/Switch.css";
 import "@mantine/core/styles/Menu.css";

@@ -41,7 +41,18 @@ const recordOf = (list: readonly Named[]) =>
 
 type Field = { name: string; options: api.FieldOptions };
 
-export function DefinitionEditor({ database, stored, isNew }: { database: string; stored: api.Definition; isNew: boolean }) {
+export function DefinitionEditor({
+  database,
+  stored,
+  isNew,
+  isReplaced = false,
+}: {
+  database: string;
+  stored: api.Definition;
+  isNew: boolean;
+  /** Whether the definition that was saved last is still being built. */
+  isReplaced?: boolean;
+}) {
   const navigate = useNavigate();
   const requests = useQueryClient();
   const [base, setBase] = useState(stored);
@@ -78,7 +89,13 @@ export function DefinitionEditor({ database, stored, isNew }: { database: string
     });
   const isDirty = isNew || isChanged;
   const saving = useMutation({
-    mutationFn: (definition: api.Definition) => api.put(database, definition).then(() => definition),
+    mutationFn: async (written: api.Definition) => {
+      // Lock, priority and state are set in the menu, also while the definition is open.
+      const present = isNew ? {} : switchesOf(await api.definition(database, written.Name));
+      const definition = { ...written, ...present };
+      await api.put(database, definition);
+      return definition;
+    },
     onSuccess: (definition) => {
       setProblem(undefined);
       setBase(definition);
@@ -321,8 +338,14 @@ export function DefinitionEditor({ database, stored, isNew }: { database: string
           >
             Test on {TRIED_COUNT} documents
           </Button>
-          {!isNew && isDirty && (
+          {!isNew && isDirty ? (
             <span className={styles.hint}>The present index answers until the changed one has everything.</span>
+          ) : (
+            isReplaced && (
+              <span className={styles.hint}>
+                This definition is being built. The one before it answers until it has everything.
+              </span>
+            )
           )}
         </div>
       </div>
@@ -330,6 +353,10 @@ export function DefinitionEditor({ database, stored, isNew }: { database: string
       <Leaving isDirty={isChanged} what="this index" isSame={isSameIndex} />
     </div>
   );
+}
+
+function switchesOf({ LockMode, Priority, State }: api.Definition): Partial<api.Definition> {
+  return { ...(LockMode && { LockMode }), ...(Priority && { Priority }), ...(State && { State }) };
 }
 
 /** Definition, terms and errors of one index. */

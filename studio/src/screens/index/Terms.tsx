@@ -8,28 +8,18 @@ import { Empty, Failed, Loading } from "../../shell/states";
 import styles from "./index.module.css";
 
 const PAGE_COUNT = 200;
-/** Documents that tell which fields there are. */
-const SAMPLE_COUNT = 100;
+/** Fields that have no terms: ids are looked up, and `_` stands for fields that a map makes. */
+const WITHOUT_TERMS = ["id()", "_"];
 
-export function Terms({ database, definition }: { database: string; definition: api.Definition }) {
-  const name = definition.Name;
-  const isAutomatic = definition.Type?.startsWith("Auto") ?? false;
+export function Terms({ database, name }: { database: string; name: string }) {
   const [chosen, setChosen] = useState<string>();
   const [typed, setTyped] = useState("");
   const [from] = useDebouncedValue(typed.trim(), 200);
-  // The server does not list the fields of an index: what its definition makes of some documents tells them.
-  const { data: made, isLoading } = useQuery({
-    queryKey: ["index-fields", database, definition],
-    queryFn: async () => {
-      const { IndexEntries } = await api.test(database, definition, SAMPLE_COUNT);
-      return [...new Set(IndexEntries.flatMap((entry) => Object.keys(entry)))].filter((field) => field !== "id()").sort();
-    },
-    enabled: !isAutomatic,
-    staleTime: Infinity,
-    retry: false,
+  const fields = useQuery({
+    queryKey: ["index-fields", database, name],
+    queryFn: ({ signal }) => api.fields(database, name, signal),
   });
-  const withOptions = Object.keys(definition.Fields ?? {}).filter((field) => !field.startsWith("__"));
-  const all = [...new Set([...(made ?? []), ...withOptions])];
+  const all = (fields.data ?? []).map((field) => field.Name).filter((field) => !WITHOUT_TERMS.includes(field));
   // Any other can be typed.
   const [typedField] = useDebouncedValue(chosen, 200);
   const field = (chosen === undefined ? all[0] : typedField?.trim()) || undefined;
@@ -67,10 +57,12 @@ export function Terms({ database, definition }: { database: string; definition: 
           w={240}
         />
       </div>
-      {error ? (
+      {fields.error && field === undefined ? (
+        <Failed what="The fields cannot be read" error={fields.error} retry={() => void fields.refetch()} />
+      ) : error ? (
         <Failed what="The terms cannot be read" error={error} retry={() => void refetch()} />
       ) : terms === undefined ? (
-        field === undefined && !isLoading ? (
+        field === undefined && !fields.isLoading ? (
           <Empty icon="index" title="No field is known">
             An index without entries has no terms.
           </Empty>

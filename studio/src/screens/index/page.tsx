@@ -2,7 +2,8 @@
 import { SegmentedControl } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useMemo, useState } from "react";
+import { ApiError } from "../../api/http";
 import * as api from "../../api/indexes";
 import { count, rate } from "../../format/format";
 import { Confirm, type Question } from "../../shell/Confirm";
@@ -10,20 +11,24 @@ import { Screen } from "../../shell/Screen";
 import { Failed, Loading } from "../../shell/states";
 import { IndexMenu } from "../indexes/page";
 import { useSpeeds } from "../indexes/speed";
-import { kindOf, stateOf } from "../indexes/state";
+import { kindOf, REPLACEMENT, stateOf } from "../indexes/state";
 import badges from "../indexes/indexes.module.css";
 import { DefinitionEditor } from "./DefinitionEditor";
 import { Errors } from "./Errors";
+import { distinct, MapReduce } from "./MapReduce";
 import { Terms } from "./Terms";
 import styles from "./index.module.css";
 
 const route = getRouteApi("/databases/$database/index");
 
-type Tab = "definition" | "terms" | "errors";
+type Tab = "definition" | "terms" | "errors" | "map-reduce";
+
+/** What one may come back to by the address; the definition is what one sees else. */
+const TABS = ["terms", "errors", "map-reduce"] as const;
 
 export function IndexScreen() {
   const { database } = route.useParams();
-  const { name, tab } = route.useSearch();
+  const { name, tab, docs } = route.useSearch();
   if (name === undefined) {
     return (
       <Screen title="New index" about={database}>
@@ -36,7 +41,8 @@ export function IndexScreen() {
       key={name}
       database={database}
       name={name}
-      tab={(["terms", "errors"] as const).find((known) => known === tab) ?? "definition"}
+      tab={TABS.find((known) => known === tab) ?? "definition"}
+      documents={docs}
     />
   );
 }
@@ -48,24 +54,62 @@ const NEW: api.Definition = {
   Fields: {},
 };
 
-function Existing({ database, name, tab }: { database: string; name: string; tab: Tab }) {
+/** The latest definition: that of what is being built to replace the index, if there is one. */
+async function definitionOf(database: string, name: string, isReplaced: boolean, signal: AbortSignal): Promise<api.Definition> {
+  if (isReplaced) {
+    try {
+      return { ...(await api.definition(database, REPLACEMENT + name, signal)), Name: name };
+    } catch (error) {
+      // It may have replaced the index just now.
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+    }
+  }
+  return api.definition(database, name, signal);
+}
+
+function Existing({
+  database,
+  name,
+  tab,
+  documents,
+}: {
+  database: string;
+  name: string;
+  tab: Tab;
+  /** Ids that the map-reduce is shown of, a line each. */
+  documents: string | undefined;
+}) {
   const navigate = useNavigate();
   const requests = useQueryClient();
   const [question, ask] = useState<Question>();
-  const { data, error, refetch } = useQuery({
-    queryKey: ["definition", database, name],
-    queryFn: ({ signal }) => api.definition(database, name, signal),
-    refetchOnWindowFocus: false,
-    staleTime: 0,
-    gcTime: 0,
-  });
-  const { data: all, dataUpdatedAt } = useQuery({
+  const {
+    data: all,
+    dataUpdatedAt,
+    error: unlisted,
+    refetch: list,
+  } = useQuery({
     queryKey: ["indexes", database],
     queryFn: ({ signal }) => api.statistics(database, signal),
     refetchInterval: 2000,
   });
+  const isReplaced = all?.some((index) => index.Name === REPLACEMENT + name) ?? false;
+  const {
+    data,
+    error: unread,
+    refetch: read,
+  } = useQuery({
+    queryKey: ["definition", database, name],
+    queryFn: ({ signal }) => definitionOf(database, name, isReplaced, signal),
+    enabled: all !== undefined,
+    refetchOnWindowFocus: false,
+    staleTime: 0,
+    gcTime: 0,
+  });
+  const error = all === undefined ? unlisted : unread;
+  const refetch = all === undefined ? list : read;
   const statistics = all?.find((index) => index.Name === name);
   const speed = useSpeeds(all, dataUpdatedAt).get(name) ?? 0;
+  const chosen = useMemo(() => distinct(documents?.split("\n") ?? []), [documents]);
   const toIndexes = { to: "/databases/$database/indexes", params: { database } } as const;
   if (!data) {
     return (
@@ -79,6 +123,7 @@ function Existing({ database, name, tab }: { database: string; name: string; tab
     );
   }
   const state = statistics && stateOf(statistics);
+  const isGrouped = data.Type?.endsWith("MapReduce") ?? false;
   return (
     <Screen
       title={name}
@@ -120,6 +165,7 @@ function Existing({ database, name, tab }: { database: string; name: string; tab
           }
           data={[
             { value: "definition", label: "Definition" },
+            ...(isGrouped ? [{ value: "map-reduce", label: "Map-reduce" }] : []),
             { value: "terms", label: "Terms" },
             {
               value: "errors",
@@ -130,9 +176,10 @@ function Existing({ database, name, tab }: { database: string; name: string; tab
       </div>
       {/* Hidden, not taken away: what is written in it and not saved yet stays. */}
       <div className={styles.kept} hidden={tab !== "definition"}>
-        <DefinitionEditor database={database} stored={data} isNew={false} />
+        <DefinitionEditor database={database} stored={data} isNew={false} isReplaced={isReplaced} />
       </div>
-      {tab === "terms" && <Terms database={database} definition={data} />}
+      {tab === "terms" && <Terms database={database} name={name} />}
+      {tab === "map-reduce" && isGrouped && <MapReduce database={database} name={name} documents={chosen} />}
       {tab === "errors" && <Errors database={database} name={name} />}
       <Confirm question={question} close={() => ask(undefined)} />
     </Screen>

@@ -11,7 +11,7 @@ import { Empty, Failed, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
 import { useSpeeds } from "./speed";
-import { arranged, kindOf, progressOf, REPLACEMENT, stateOf } from "./state";
+import { arranged, isBuilding, kindOf, progressOf, REPLACEMENT, stateOf } from "./state";
 import styles from "./indexes.module.css";
 
 const route = getRouteApi("/databases/$database/indexes");
@@ -29,8 +29,16 @@ export function Indexes() {
   const { data, error, refetch, dataUpdatedAt } = useQuery({
     queryKey: ["indexes", database],
     queryFn: ({ signal }) => api.statistics(database, signal),
-    refetchInterval: (query) => (query.state.data?.some((index) => progressOf(index) < 1) ? BUILDING_POLL_MS : POLL_MS),
+    refetchInterval: (query) => (query.state.data?.some(isBuilding) ? BUILDING_POLL_MS : POLL_MS),
   });
+  // Asked while something is built: it is counted by the server.
+  const { data: progress } = useQuery({
+    queryKey: ["index-progress", database],
+    queryFn: ({ signal }) => api.progress(database, signal),
+    enabled: data?.some(isBuilding) ?? false,
+    refetchInterval: BUILDING_POLL_MS,
+  });
+  const progresses = new Map(progress?.map((one) => [one.Name, progressOf(one)]));
   const speeds = useSpeeds(data, dataUpdatedAt);
   const newIndex = (
     <Button
@@ -80,30 +88,45 @@ export function Indexes() {
         </Empty>
       ) : (
         <div className={styles.scroll}>
-          <table className={styles.table}>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">State</th>
-                <th scope="col" className={styles.right}>
+          <table className={styles.table} role="table">
+            <thead role="rowgroup">
+              <tr role="row">
+                <th scope="col" role="columnheader">
+                  Name
+                </th>
+                <th scope="col" role="columnheader">
+                  State
+                </th>
+                <th scope="col" role="columnheader" className={styles.right}>
                   Entries
                 </th>
-                <th scope="col" className={styles.right}>
+                <th scope="col" role="columnheader" className={styles.right}>
                   Documents/s
                 </th>
-                <th scope="col" className={styles.right}>
+                <th scope="col" role="columnheader" className={styles.right}>
                   Errors
                 </th>
-                <th scope="col">Last indexed</th>
-                <th scope="col">Last queried</th>
-                <th scope="col">
+                <th scope="col" role="columnheader">
+                  Last indexed
+                </th>
+                <th scope="col" role="columnheader">
+                  Last queried
+                </th>
+                <th scope="col" role="columnheader">
                   <span className={styles.hidden}>Actions</span>
                 </th>
               </tr>
             </thead>
-            <tbody>
+            <tbody role="rowgroup">
               {shown?.map((index) => (
-                <Row key={index.Name} database={database} index={index} speed={speeds.get(index.Name) ?? 0} ask={ask} />
+                <Row
+                  key={index.Name}
+                  database={database}
+                  index={index}
+                  speed={speeds.get(index.Name) ?? 0}
+                  progress={isBuilding(index) ? progresses.get(index.Name) : undefined}
+                  ask={ask}
+                />
               ))}
             </tbody>
           </table>
@@ -118,21 +141,23 @@ function Row({
   database,
   index,
   speed,
+  progress,
   ask,
 }: {
   database: string;
   index: api.Statistics;
   /** Documents that it takes per second. */
   speed: number;
+  /** What it has to take, if it is being built. */
+  progress: ReturnType<typeof progressOf> | undefined;
   ask: (question: Question) => void;
 }) {
   const requests = useQueryClient();
   const isReplacement = index.Name.startsWith(REPLACEMENT);
   const state = stateOf(index);
-  const progress = progressOf(index);
   return (
-    <tr data-replacement={isReplacement || undefined}>
-      <th scope="row" className={styles.name}>
+    <tr role="row" data-replacement={isReplacement || undefined}>
+      <th scope="row" role="rowheader" className={styles.name}>
         {isReplacement ? (
           <span className={styles.replacement}>
             <Icon name="refresh" size={13} /> Being built to replace it
@@ -147,31 +172,38 @@ function Row({
           {index.Priority !== "Normal" && ` · ${index.Priority.toLowerCase()} priority`}
           {index.LockMode !== "Unlock" && (
             <span className={styles.locked}>
-              <Icon name="lock" size={11} /> locked
+              <Icon name="lock" size={11} /> locked{index.LockMode === "LockedIgnore" ? " (ignore)" : " (error)"}
             </span>
           )}
         </span>
       </th>
-      <td>
+      <td role="cell" className={styles.state}>
         <span className={styles.badge} data-tone={state.tone}>
           {state.label}
         </span>
-        {progress < 1 && (
-          <span
-            className={styles.progress}
-            role="progressbar"
-            aria-label={`Building ${index.Name}`}
-            aria-valuemin={0}
-            aria-valuemax={100}
-            aria-valuenow={Math.floor(progress * 100)}
-          >
-            <i style={{ width: `${progress * 100}%` }} />
-          </span>
+        {progress && progress.left > 0 && (
+          <>
+            <span
+              className={styles.progress}
+              role="progressbar"
+              aria-label={`Building ${index.Name}`}
+              aria-valuemin={0}
+              aria-valuemax={100}
+              aria-valuenow={Math.floor(progress.share * 100)}
+            >
+              <i style={{ width: `${progress.share * 100}%` }} />
+            </span>
+            <span className={`${styles.left} number`}>{count(progress.left)} left</span>
+          </>
         )}
       </td>
-      <td className={`${styles.right} number`}>{count(index.EntriesCount)}</td>
-      <td className={`${styles.right} number`}>{speed > 0 ? rate(speed) : <span className="soft">–</span>}</td>
-      <td className={`${styles.right} number`}>
+      <td role="cell" data-label="Entries" className={`${styles.right} number`}>
+        {count(index.EntriesCount)}
+      </td>
+      <td role="cell" data-label="Documents/s" className={`${styles.right} number`}>
+        {speed > 0 ? rate(speed) : <span className="soft">–</span>}
+      </td>
+      <td role="cell" data-label="Errors" className={`${styles.right} number`}>
         {index.ErrorsCount > 0 ? (
           <Link
             className={styles.errors!}
@@ -185,9 +217,13 @@ function Row({
           <span className="soft">0</span>
         )}
       </td>
-      <td className="number">{since(index.LastIndexingTime)}</td>
-      <td className="number">{since(index.LastQueryingTime)}</td>
-      <td className={styles.right}>
+      <td role="cell" data-label="Last indexed" className="number">
+        {since(index.LastIndexingTime)}
+      </td>
+      <td role="cell" data-label="Last queried" className="number">
+        {since(index.LastQueryingTime)}
+      </td>
+      <td role="cell" className={`${styles.right} ${styles.menu}`}>
         <IndexMenu
           database={database}
           index={index}
@@ -283,34 +319,38 @@ export function IndexMenu({
             </Menu.Item>
             <Menu.Divider />
             <Menu.Label>Priority</Menu.Label>
-            {(["Low", "Normal", "High"] as const).map((priority) => (
-              <Menu.Item
-                key={priority}
-                role="menuitemradio"
-                aria-checked={index.Priority === priority}
-                rightSection={index.Priority === priority && <Icon name="check" size={14} />}
-                onClick={() =>
-                  void act(`given ${priority.toLowerCase()} priority`, () => api.setPriority(database, name, priority))
-                }
-              >
-                {priority}
-              </Menu.Item>
-            ))}
+            <Menu.RadioGroup
+              aria-label="Priority"
+              value={index.Priority}
+              onChange={(value) => {
+                const priority = value as api.Priority;
+                void act(`given ${priority.toLowerCase()} priority`, () => api.setPriority(database, name, priority));
+              }}
+            >
+              {(["Low", "Normal", "High"] as const).map((priority) => (
+                <Menu.RadioItem key={priority} value={priority} closeMenuOnClick>
+                  {priority}
+                </Menu.RadioItem>
+              ))}
+            </Menu.RadioGroup>
             {!isAutomatic && (
               <>
                 <Menu.Divider />
                 <Menu.Label>Changes of the definition</Menu.Label>
-                {LOCKS.map(({ mode, label }) => (
-                  <Menu.Item
-                    key={mode}
-                    role="menuitemradio"
-                    aria-checked={index.LockMode === mode}
-                    rightSection={index.LockMode === mode && <Icon name="check" size={14} />}
-                    onClick={() => void act(mode === "Unlock" ? "unlocked" : "locked", () => api.setLock(database, name, mode))}
-                  >
-                    {label}
-                  </Menu.Item>
-                ))}
+                <Menu.RadioGroup
+                  aria-label="Changes of the definition"
+                  value={index.LockMode}
+                  onChange={(value) => {
+                    const mode = value as api.LockMode;
+                    void act(mode === "Unlock" ? "unlocked" : "locked", () => api.setLock(database, name, mode));
+                  }}
+                >
+                  {LOCKS.map(({ mode, label }) => (
+                    <Menu.RadioItem key={mode} value={mode} closeMenuOnClick>
+                      {label}
+                    </Menu.RadioItem>
+                  ))}
+                </Menu.RadioGroup>
               </>
             )}
           </>
@@ -336,7 +376,7 @@ export function IndexMenu({
 }
 
 const LOCKS: { mode: api.LockMode; label: string }[] = [
-  { mode: "Unlock", label: "Taken" },
-  { mode: "LockedIgnore", label: "Ignored" },
-  { mode: "LockedError", label: "Refused" },
+  { mode: "Unlock", label: "Unlocked" },
+  { mode: "LockedIgnore", label: "Locked (ignore)" },
+  { mode: "LockedError", label: "Locked (error)" },
 ];

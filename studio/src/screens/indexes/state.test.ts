@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Statistics } from "../../api/indexes";
-import { arranged, kindOf, progressOf, stateOf } from "./state";
+import { arranged, isBuilding, kindOf, progressOf, stateOf } from "./state";
 
 const index = (change: Partial<Statistics>) =>
   ({ Name: "I", State: "Normal", Status: "Running", IsStale: false, Collections: {}, ...change }) as Statistics;
@@ -12,14 +12,20 @@ test("a state is the worst that can be said", () => {
   expect(stateOf(index({})).label).toBe("Up to date");
 });
 
-test("progress is what was done of what there is, over all collections", () => {
-  const at = (LastProcessedDocumentEtag: number, DocumentLag: number) => ({
-    LastProcessedDocumentEtag,
-    DocumentLag,
-    TombstoneLag: 0,
+test("progress is what is left of all that there is, over all collections", () => {
+  const of = (NumberOfItemsToProcess: number, TotalNumberOfItems: number) => ({
+    NumberOfItemsToProcess,
+    TotalNumberOfItems,
+    NumberOfTombstonesToProcess: 0,
+    TotalNumberOfTombstones: 0,
   });
-  expect(progressOf(index({ IsStale: true, Collections: { A: at(30, 10), B: at(20, 40) } }))).toBe(0.5);
-  expect(progressOf(index({ Collections: { A: at(30, 10) } }))).toBe(1);
+  expect(progressOf({ Name: "I", Collections: { A: of(10, 40), B: of(40, 60) } })).toEqual({ left: 50, share: 0.5 });
+  expect(progressOf({ Name: "I", Collections: { A: of(0, 0) } })).toEqual({ left: 0, share: 1 });
+  expect([
+    isBuilding(index({ IsStale: true })),
+    isBuilding(index({})),
+    isBuilding(index({ IsStale: true, Status: "Paused" })),
+  ]).toEqual([true, false, false]);
 });
 
 test("what replaces an index stands behind it", () => {

@@ -1,5 +1,5 @@
 // What the statistics of an index mean to people.
-import type { Statistics } from "../../api/indexes";
+import type { Progress, Statistics } from "../../api/indexes";
 
 /** A changed definition is built under this name until it replaces the old one. */
 export const REPLACEMENT = "ReplacementOf/";
@@ -14,15 +14,19 @@ export function stateOf(index: Statistics): { label: string; tone: Tone } {
   return { label: "Up to date", tone: "good" };
 }
 
-/** How far it is with what there is to index: 1 when it has all. Etags stand for documents. */
-export function progressOf(index: Statistics): number {
-  if (!index.IsStale || index.State === "Error" || index.State === "Disabled" || index.Status === "Paused") return 1;
-  let [done, lag] = [0, 0];
-  for (const source of Object.values(index.Collections)) {
-    done += source.LastProcessedDocumentEtag;
-    lag += source.DocumentLag;
+/** Whether it takes what it lacks. */
+export function isBuilding(index: Statistics): boolean {
+  return index.IsStale && index.State !== "Error" && index.State !== "Disabled" && index.Status !== "Paused";
+}
+
+/** What it has to take still, documents and tombstones of all collections; `share`: how much of all it has, from 0 to 1. */
+export function progressOf(progress: Progress): { left: number; share: number } {
+  let [left, total] = [0, 0];
+  for (const source of Object.values(progress.Collections)) {
+    left += source.NumberOfItemsToProcess + source.NumberOfTombstonesToProcess;
+    total += source.TotalNumberOfItems + source.TotalNumberOfTombstones;
   }
-  return lag === 0 ? 1 : done / (done + lag);
+  return { left, share: total === 0 ? 1 : 1 - Math.min(left, total) / total };
 }
 
 /** By name; what is built to replace an index comes right behind it. */
