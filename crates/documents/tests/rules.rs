@@ -85,6 +85,45 @@ fn a_document_comes_back_with_its_metadata_last() {
 }
 
 #[test]
+fn documents_are_found_by_the_etags_that_they_had() {
+    let store = store();
+    for number in 0..100 {
+        put(&store, &format!("users/{number}"), USER).unwrap();
+    }
+    let etags: Vec<(String, u64)> = store
+        .read()
+        .after(0)
+        .map(|document| document.unwrap())
+        .map(|document| (document.id().to_owned(), document.etag()))
+        .collect();
+    // One is written again, one deleted, one deleted and made anew; the etags are those from before.
+    put(&store, "users/5", r#"{"Name":"Bob","@metadata":{"@collection":"Users"}}"#).unwrap();
+    delete(&store, "users/6", None).unwrap();
+    delete(&store, "users/7", None).unwrap();
+    put(&store, "users/7", USER).unwrap();
+    let mut asked: Vec<(&str, u64)> = etags.iter().map(|(id, etag)| (id.as_str(), *etag)).collect();
+    // Of somebody else, of nobody, and not known.
+    asked.extend([
+        ("users/8", asked[9].1),
+        ("users/8", 9_999),
+        ("USERS/8", 0),
+        ("users/none", asked[0].1),
+        ("users/none", 0),
+    ]);
+    let snapshot = store.read();
+    let found = snapshot.get_written(asked.iter().copied()).unwrap();
+    assert_eq!(found.len(), asked.len());
+    for ((id, _), found) in asked.iter().zip(&found) {
+        let expected = snapshot.get(id).unwrap();
+        let what = |document: &Option<Document<'_>>| {
+            document.as_ref().map(|document| (document.id().to_owned(), document.etag()))
+        };
+        assert_eq!(what(found), what(&expected), "{id}");
+    }
+    assert_eq!(found.iter().filter(|found| found.is_none()).count(), 3);
+}
+
+#[test]
 fn the_last_spelling_of_an_id_is_shown() {
     let store = store();
     put(&store, "users/1", USER).unwrap();

@@ -13,9 +13,11 @@
 //! deletes an old one from somewhere in the middle. A leaf drops its dead keys when it needs room. In a branch each key is
 //! the lower bound of the child beside it (the first is taken for no bound).
 
+use std::hint::black_box;
+
 use crate::error::Result;
 use crate::ids::PageNumber;
-use crate::limits::{PAGE_SIZE, TREE_DEPTH_MAX};
+use crate::limits::{AT_ONCE_MAX, PAGE_SIZE, TREE_DEPTH_MAX};
 use crate::page::{self, Kind, count, set_count, u16_at, u64_at};
 use crate::pager::Page;
 use crate::pager::changes::{Lines, PageMut};
@@ -69,8 +71,7 @@ fn initialize(page: &mut PageMut<'_>, level: u8) {
     page::set_kind(page, Kind::FixedTree, level);
 }
 
-/// The first position whose key is not below `key`. Rising keys are recognised: the last one is looked at first. Keys mostly lie
-/// evenly, so others are looked for from the place on where they would be then, in steps that double.
+/// The first position whose key is not below `key`. Rising keys are recognised: the last one is looked at first.
 #[inline]
 fn lower_bound(page: &Page, key: u64) -> usize {
     let count = count(page);
@@ -79,33 +80,45 @@ fn lower_bound(page: &Page, key: u64) -> usize {
     if key <= least || key > greatest {
         return if key <= least { 0 } else { count };
     }
-    let share = (key - least) as f64 / (greatest - least) as f64;
-    let guess = ((share * last as f64) as usize).min(last);
-    // The key at `low` is below the one that is looked for, that at `high` is not.
-    let (mut low, mut high) = (0, last);
+    lower_bound_from(page, key, guess(key, least, greatest, last))
+}
+
+/// Where a key is if all lie evenly between two bounds, the upper of which is at `last`.
+#[inline]
+fn guess(key: u64, least: u64, greatest: u64, last: usize) -> usize {
+    let share = key.saturating_sub(least) as f64 / greatest.saturating_sub(least) as f64;
+    ((share * last as f64) as usize).min(last)
+}
+
+/// The same as [`lower_bound`], looked for from a position on that may be far off, in steps that double.
+#[inline]
+fn lower_bound_from(page: &Page, key: u64, position: usize) -> usize {
+    // All keys before `low` are below the one that is looked for, none from `high` on is.
+    let (mut low, mut high) = (0, count(page));
     let mut step = 1;
-    if key_at(page, guess) < key {
-        low = guess;
-        while low + step < high {
-            if key_at(page, low + step) >= key {
-                high = low + step;
+    if key_at(page, position) < key {
+        low = position + 1;
+        while low + step <= high {
+            let probe = low + step - 1;
+            if key_at(page, probe) >= key {
+                high = probe;
                 break;
             }
-            low += step;
+            low = probe + 1;
             step *= 2;
         }
     } else {
-        high = guess;
-        while low + step < high {
-            if key_at(page, high - step) < key {
-                low = high - step;
+        high = position;
+        while low + step <= high {
+            let probe = high - step;
+            if key_at(page, probe) < key {
+                low = probe + 1;
                 break;
             }
-            high -= step;
+            high = probe;
             step *= 2;
         }
     }
-    low += 1;
     while low < high {
         let middle = (low + high) / 2;
         if key_at(page, middle) < key {
@@ -180,6 +193,40 @@ struct Path {
     depth: usize,
 }
 
+/// The leaf that has a key if any has, not looked at yet, and the bounds of its keys as far as the branch above tells them.
+#[derive(Clone, Copy)]
+struct Leaf<'t> {
+    number: PageNumber,
+    page: &'t Page,
+    least: Option<u64>,
+    above: Option<u64>,
+}
+
+impl Leaf<'_> {
+    /// Where a key may be. The bounds of the branch spare looking at the first and last key, which mostly are in no cache.
+    #[inline]
+    fn guess(&self, key: u64) -> usize {
+        let Some(last) = count(self.page).min(ENTRIES_MAX).checked_sub(1) else { return 0 };
+        let least = self.least.unwrap_or_else(|| key_at(self.page, 0));
+        let above = self.above.unwrap_or_else(|| key_at(self.page, last).saturating_add(1));
+        guess(key, least, above, last + 1).min(last)
+    }
+
+    #[inline]
+    fn value(&self, reader: &impl Reader, key: u64) -> Result<Option<u64>> {
+        let page = self.page;
+        if Kind::of(page) != Some(Kind::FixedTree) || page::level(page) != 0 {
+            return Err(reader.corrupt(self.number, "a fixed tree leads to a page of another kind"));
+        }
+        if count(page) == 0 {
+            return Ok(None);
+        }
+        let position = lower_bound_from(page, key, self.guess(key));
+        let there = position < count(page) && key_at(page, position) == key && !is_dead(page, position);
+        Ok(there.then(|| value_at(page, position)))
+    }
+}
+
 impl FixedTree {
     pub(crate) fn root(&self) -> PageNumber {
         self.root
@@ -227,25 +274,58 @@ impl FixedTree {
         Ok(page)
     }
 
+    #[inline]
+    fn leaf<'t>(&self, reader: &'t impl Reader, key: u64) -> Result<Leaf<'t>> {
+        let page = Self::node(reader, self.root)?;
+        let mut leaf = Leaf { number: self.root, page, least: None, above: None };
+        for level in (1..=page::level(page)).rev() {
+            let branch = leaf.page;
+            if Kind::of(branch) != Some(Kind::FixedTree) || page::level(branch) != level {
+                return Err(reader.corrupt(leaf.number, "a fixed tree leads to a page of another kind or level"));
+            }
+            let position = child_position(branch, key);
+            let bound = |position: usize| (position < count(branch)).then(|| key_at(branch, position));
+            leaf.number = PageNumber(value_at(branch, position));
+            leaf.page = reader.page(leaf.number)?;
+            leaf.least = if position > 0 { bound(position) } else { None };
+            leaf.above = bound(position + 1);
+        }
+        Ok(leaf)
+    }
+
     /// The value of a key.
     ///
     /// # Errors
     ///
     /// [`crate::Error::Corrupt`] if a page on the way is damaged.
     pub fn get(&self, reader: &impl Reader, key: u64) -> Result<Option<u64>> {
-        let mut page = Self::node(reader, self.root)?;
-        let mut depth = 0;
-        while page::level(page) > 0 {
-            let child = PageNumber(value_at(page, child_position(page, key)));
-            page = Self::node(reader, child)?;
-            depth += 1;
-            if depth > TREE_DEPTH_MAX {
-                return Err(reader.corrupt(child, "the tree is deeper than it can be"));
+        self.leaf(reader, key)?.value(reader, key)
+    }
+
+    /// The values of several keys, in their order, appended to `values`. Leaves that are in no cache are waited for together and not one after the
+    /// other: group prefetching, by loads that nothing waits for (Chen et al., "Improving Hash Join Performance through Prefetching", 2004).
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::get`].
+    pub fn get_many(&self, reader: &impl Reader, keys: &[u64], values: &mut Vec<Option<u64>>) -> Result<()> {
+        for keys in keys.chunks(AT_ONCE_MAX) {
+            let &[first, ref others @ ..] = keys else { continue };
+            let mut leaves = [self.leaf(reader, first)?; AT_ONCE_MAX];
+            for (leaf, key) in leaves.iter_mut().skip(1).zip(others) {
+                *leaf = self.leaf(reader, *key)?;
+            }
+            let sought = || leaves.iter().zip(keys.iter().copied());
+            black_box(sought().fold(0, |sum, (leaf, _)| sum ^ count(leaf.page)));
+            black_box(sought().fold(0, |sum, (leaf, key)| {
+                let position = leaf.guess(key);
+                sum ^ key_at(leaf.page, position) ^ value_at(leaf.page, position)
+            }));
+            for (leaf, key) in sought() {
+                values.push(leaf.value(reader, key)?);
             }
         }
-        let position = lower_bound(page, key);
-        let there = position < count(page) && key_at(page, position) == key && !is_dead(page, position);
-        Ok(there.then(|| value_at(page, position)))
+        Ok(())
     }
 
     /// The last key and its value.

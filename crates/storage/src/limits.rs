@@ -34,6 +34,9 @@ pub const SEGMENTS_MAX: usize = 128;
 /// Levels of a tree. Four levels hold billions of entries; more is damage.
 pub const TREE_DEPTH_MAX: usize = 16;
 
+/// Lookups made together, so that they wait for memory at once: about as many loads as a core has on their way.
+pub(crate) const AT_ONCE_MAX: usize = 32;
+
 /// Reader slots in one block, and blocks: 4,096 snapshots open at once in one environment.
 pub const READER_SLOTS_PER_BLOCK: usize = if IS_DIRECTED { 2 } else { 64 };
 /// See [`READER_SLOTS_PER_BLOCK`].

@@ -16,10 +16,12 @@
 //! Records are appended to the current section. A section that becomes half empty, by deletions or by records that shrink, is
 //! noted in a fixed tree, and becomes current again when there is need; one that becomes empty is freed.
 
+use std::hint::black_box;
+
 use crate::error::{Error, Result};
 use crate::fixed_tree::FixedTree;
 use crate::ids::PageNumber;
-use crate::limits::{PAGE_SIZE, VALUE_SIZE_MAX};
+use crate::limits::{AT_ONCE_MAX, PAGE_SIZE, VALUE_SIZE_MAX};
 use crate::page::{self, HEAD_SIZE, Kind, RUN_START, count, set_count, u16_at, u64_at};
 use crate::pager::Page;
 use crate::pager::changes::PageMut;
@@ -37,6 +39,9 @@ const SECTION_RECORD_MAX: usize = (PAGE_SIZE - HEAD_SIZE) / 2 - SLOT_SIZE;
 /// Free bytes from which on a section is noted as one with room.
 const ROOM: usize = PAGE_SIZE / 2;
 const CURRENT: usize = 64;
+/// Bytes of a record that are touched; what follows them, the processor brings itself.
+const TOUCHED_MAX: usize = 512;
+const CACHE_LINE: usize = 64;
 pub(crate) const SPARE_ROOT: usize = 72;
 
 /// Where a record is. Never 0; it stays the same until the record is updated or deleted.
@@ -237,6 +242,23 @@ impl Records {
             }
         }
         Err(reader.corrupt(number, "a location leads to a record that is not there"))
+    }
+
+    /// Has what [`Self::get`] of these locations reads be brought into the caches together, as [`FixedTree::get_many`] does. Says nothing of
+    /// whether there are records.
+    pub fn touch(&self, reader: &impl Reader, locations: &[Location]) {
+        let sections = |location: &Location| Some((reader.page(location.page()).ok()?, location.slot()));
+        for locations in locations.chunks(AT_ONCE_MAX) {
+            let mut found = [None; AT_ONCE_MAX];
+            found.iter_mut().zip(locations).for_each(|(found, location)| *found = sections(location));
+            let found = || found.iter().flatten();
+            black_box(found().fold(0, |sum, (page, slot)| sum ^ page[slot_at(*slot)] ^ page[HEAP]));
+            black_box(found().fold(0, |sum, (page, slot)| {
+                let (offset, length) = record_at(page, *slot);
+                let lines = page.get(offset..offset + length.min(TOUCHED_MAX)).unwrap_or_default();
+                lines.iter().step_by(CACHE_LINE).fold(sum, |sum, byte| sum ^ byte)
+            }));
+        }
     }
 
     /// Stores a record: `parts` one after the other.

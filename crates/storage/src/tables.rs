@@ -93,6 +93,11 @@ impl Table {
         }
     }
 
+    /// Has records brought into the caches together: [`Records::touch`].
+    pub fn touch(&self, reader: &impl Reader, locations: &[Location]) {
+        self.records.touch(reader, locations);
+    }
+
     /// The bytes of a record.
     ///
     /// # Errors

@@ -418,6 +418,24 @@ impl<'env> IndexSnapshot<'env> {
         Ok(Some(IndexEntry { record }))
     }
 
+    /// What is kept of several entries, in their order: they are looked up together.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn entries(&self, ids: &[EntryId]) -> Result<Vec<Option<IndexEntry<'_>>>> {
+        let keys: Vec<u64> = ids.iter().map(|id| id.0).collect();
+        let mut locations = Vec::with_capacity(keys.len());
+        self.schema.entries.get_many(&self.tx, &keys, &mut locations)?;
+        let known: Vec<Location> = locations.iter().flatten().copied().map(Location).collect();
+        self.schema.records.touch(&self.tx, &known);
+        let entry = |location: u64| {
+            let record = Record::of(self.schema.records.get(&self.tx, Location(location))?)?;
+            Ok(IndexEntry { record })
+        };
+        locations.into_iter().map(|location| location.map(entry).transpose()).collect()
+    }
+
     /// What is kept of an entry that some list has.
     pub(crate) fn known_entry(&self, id: EntryId) -> Result<IndexEntry<'_>> {
         self.entry(id)?.ok_or_else(|| corrupt("the entries of posting lists exist"))

@@ -11,7 +11,7 @@ use database::Index;
 use database::documents::{Document, Etag, Snapshot};
 use database::script;
 use query::execute::{self, Distance, Found, Highlighter, Operator, ScriptProjection, ScriptRows};
-use query::index::{FieldNumber, IndexEntry, IndexSnapshot};
+use query::index::{EntryId, FieldNumber, IndexEntry, IndexSnapshot};
 use query::indexing::progress_of;
 use query::plan::{
     CollectionQuery, FacetClause, Filter, FilterClause, Find, IndexQuery, Page, Plan, Projection, Source,
@@ -26,6 +26,9 @@ use super::timings::{Stage, Timings, timed};
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::memory::{Memory, Room};
+
+/// Results that are looked up together.
+const LOOKED_UP_AT_ONCE: usize = 32;
 
 /// What an index query scores where nothing scores.
 const SCORE: f64 = 1.0;
@@ -281,21 +284,17 @@ impl<'a> Running<'a> {
                 loads,
                 ..
             } => {
-                for (at, id) in entries.iter().enumerate() {
-                    self.deadline.look()?;
-                    let score = scores.as_ref().and_then(|scores| scores.get(at));
-                    let score = Some(score.map_or(SCORE, |score| f64::from(*score)));
-                    let distance = distances.as_ref().and_then(|distances| distances.get(at).copied());
-                    let explanation = explanations.as_ref().and_then(|texts| texts.get(at)).map(String::as_str);
-                    let Some(entry) = snapshot.entry(*id)? else { continue };
-                    let document = match *loads {
-                        true => timed(self.timings, Stage::Load, || {
-                            self.documents.get_written(entry.document(), entry.etag())
-                        })?,
-                        false => None,
-                    };
-                    // One that is not there was deleted after the index was read.
-                    if document.is_some() || !loads {
+                let documents = loads.then_some(self.documents);
+                for (group, ids) in entries.chunks(LOOKED_UP_AT_ONCE).enumerate() {
+                    let rows = look_up(ids, snapshot, documents, self.timings)?;
+                    for (at, row) in rows.into_iter().enumerate() {
+                        self.deadline.look()?;
+                        let Some((entry, document)) = row else { continue };
+                        let at = group * LOOKED_UP_AT_ONCE + at;
+                        let score = scores.as_ref().and_then(|scores| scores.get(at));
+                        let score = Some(score.map_or(SCORE, |score| f64::from(*score)));
+                        let distance = distances.as_ref().and_then(|distances| distances.get(at).copied());
+                        let explanation = explanations.as_ref().and_then(|texts| texts.get(at)).map(String::as_str);
                         found(Hit { document, entry: Some(entry), score, distance, explanation })?;
                     }
                 }
@@ -551,6 +550,26 @@ fn write_distance(distance: Option<Distance>, out: &mut Vec<u8>) {
     });
 }
 
+/// What is kept of an entry, and its document if that is asked for.
+type Row<'a, 's> = (IndexEntry<'s>, Option<Document<'a>>);
+
+/// Looks entries up, and their documents if `documents` are given, in their order. `None`: it was deleted after the index was read.
+fn look_up<'a, 's>(
+    ids: &[EntryId],
+    snapshot: &'s IndexSnapshot<'_>,
+    documents: Option<&'a Snapshot<'_>>,
+    timings: Option<&Timings>,
+) -> Result<Vec<Option<Row<'a, 's>>>> {
+    let entries = snapshot.entries(ids)?;
+    let Some(documents) = documents else {
+        return Ok(entries.into_iter().map(|entry| entry.map(|entry| (entry, None))).collect());
+    };
+    let written = entries.iter().flatten().map(|entry| (entry.document(), entry.etag()));
+    let mut found = timed(timings, Stage::Load, || documents.get_written(written))?.into_iter();
+    let mut with_document = |entry| found.next().flatten().map(|document| (entry, Some(document)));
+    Ok(entries.into_iter().map(|entry| entry.and_then(&mut with_document)).collect())
+}
+
 /// All results.
 const WHOLE: Page = Page { skip: 0, take: None, is_limited: false };
 
@@ -565,21 +584,15 @@ fn filter(
     deadline: &Deadline,
 ) -> Result<Filtered> {
     let mut kept = Vec::new();
-    for (place, id) in found.entries.iter().enumerate() {
-        deadline.look()?;
-        let Some(entry) = snapshot.entry(*id)? else { continue };
-        let document = match documents {
-            Some(documents) => match documents.get_written(entry.document(), entry.etag())? {
-                Some(document) => Some(document),
-                // It was deleted after the index was read.
-                None => continue,
-            },
-            None => None,
-        };
-        match filtering.offer(&execute::Row { document: document.as_ref(), entry: Some(entry) }) {
-            Verdict::Taken => kept.push(place),
-            Verdict::Left => {}
-            Verdict::Full => break,
+    'all: for (group, ids) in found.entries.chunks(LOOKED_UP_AT_ONCE).enumerate() {
+        for (at, row) in look_up(ids, snapshot, documents, None)?.into_iter().enumerate() {
+            deadline.look()?;
+            let Some((entry, document)) = row else { continue };
+            match filtering.offer(&execute::Row { document: document.as_ref(), entry: Some(entry) }) {
+                Verdict::Taken => kept.push(group * LOOKED_UP_AT_ONCE + at),
+                Verdict::Left => {}
+                Verdict::Full => break 'all,
+            }
         }
     }
     found.keep(&kept);
