@@ -109,6 +109,10 @@ fn count_max(index: &IndexSnapshot<'_>, fields: &dyn Fields, condition: &Conditi
         }
         Condition::Or(conditions) => each(conditions)?.into_iter().fold(0, u64::saturating_add),
         Condition::Boosted(condition, _) => count_max(index, fields, condition)?,
+        condition if condition.field_of_range().is_some() => match range_of(index, fields, condition)? {
+            Some(range) => index.count_of_few(&range)?.unwrap_or(u64::MAX),
+            None => 0,
+        },
         _ => u64::MAX,
     })
 }

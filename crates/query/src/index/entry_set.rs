@@ -202,6 +202,24 @@ impl FromIterator<EntryId> for EntrySet {
     }
 }
 
+/// A set that [`SetEntries`] refer to or have.
+pub trait Held: Borrow<EntrySet> {
+    /// The set itself, which is empty then. `None`: it is somebody else's.
+    fn take(&mut self) -> Option<EntrySet>;
+}
+
+impl Held for EntrySet {
+    fn take(&mut self) -> Option<EntrySet> {
+        Some(std::mem::take(self))
+    }
+}
+
+impl Held for &EntrySet {
+    fn take(&mut self) -> Option<EntrySet> {
+        None
+    }
+}
+
 /// The ids of a set, which it refers to or has.
 pub struct SetEntries<S> {
     set: S,
@@ -213,7 +231,7 @@ pub struct SetEntries<S> {
     bits: u64,
 }
 
-impl<S: Borrow<EntrySet>> SetEntries<S> {
+impl<S: Held> SetEntries<S> {
     fn new(set: S) -> SetEntries<S> {
         let (left, bits) = (set.borrow().count, set.borrow().word(0, 0));
         SetEntries { set, left, chunk: 0, word: 0, bits }
@@ -241,7 +259,7 @@ impl<S: Borrow<EntrySet>> SetEntries<S> {
     }
 }
 
-impl<S: Borrow<EntrySet>> EntryIds for SetEntries<S> {
+impl<S: Held> EntryIds for SetEntries<S> {
     #[inline]
     fn next(&mut self) -> Result<Option<EntryId>> {
         Ok(self.take())
@@ -264,11 +282,20 @@ impl<S: Borrow<EntrySet>> EntryIds for SetEntries<S> {
     }
 
     fn add_to(&mut self, set: &mut EntrySet) -> Result<()> {
-        let own = self.set.borrow();
-        if self.left == own.count {
+        let is_whole = self.left == self.set.borrow().count;
+        if is_whole
+            && set.is_empty()
+            && let Some(own) = self.set.take()
+        {
+            *set = own;
+            (self.left, self.bits) = (0, 0);
+            return Ok(());
+        }
+        if is_whole {
+            let own = self.set.borrow();
             set.unite(own);
             self.chunk = own.chunks.len();
-            self.bits = 0;
+            (self.left, self.bits) = (0, 0);
         }
         while let Some(id) = self.take() {
             set.insert(id);
@@ -323,6 +350,18 @@ mod tests {
             for id in &b {
                 prop_assert_eq!(x.contains(EntryId(*id)), a.contains(id));
                 prop_assert_eq!(z.remove(EntryId(*id)), a.contains(id) || (run.first..=run.last).contains(id));
+            }
+        }
+
+        #[test]
+        fn a_set_that_is_handed_over_is_the_same(a in ids(), b in ids(), given in 0usize..3) {
+            for begun in [BTreeSet::new(), b] {
+                let mut entries = set_of(&a).into_entries();
+                (0..given).for_each(|_| _ = entries.next().unwrap());
+                let mut set = set_of(&begun);
+                entries.add_to(&mut set).unwrap();
+                prop_assert_eq!(ids_of(&set), a.iter().skip(given).chain(&begun).copied().collect());
+                prop_assert_eq!((entries.next().unwrap(), entries.count_max()), (None, 0));
             }
         }
 

@@ -41,6 +41,9 @@ pub const BATCH_SIZE_MAX: usize = 1 << 30;
 /// bound on a batch of the indexer these are some two thousand vectors, about a second.
 pub(crate) const VECTOR_WEIGHT: usize = 8 << 10;
 
+/// Terms of a range that are counted to see whether a query is a small one.
+pub(crate) const FEW_TERMS_MAX: usize = 32;
+
 /// Terms that an estimate looks at before it gives bounds instead of a count.
 pub const ESTIMATED_TERMS_MAX: usize = 256;
 

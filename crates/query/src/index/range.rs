@@ -5,7 +5,7 @@ use super::entry_set::EntrySet;
 use super::error::Result;
 use super::heads::Heads;
 use super::key::{self, ListKind};
-use super::limits::{ESTIMATED_TERMS_MAX, TERM_SIZE_MAX};
+use super::limits::{ESTIMATED_TERMS_MAX, FEW_TERMS_MAX, TERM_SIZE_MAX};
 use super::number::Number;
 use super::snapshot::IndexSnapshot;
 use super::sort::Direction;
@@ -202,6 +202,21 @@ impl<'env> IndexSnapshot<'env> {
         }
         let present = self.present(range.field, range.kind)?.count();
         Ok(Estimate { at_least, at_most: present.max(at_least) })
+    }
+
+    /// The pairs of a term of a range and an entry. `None`: the range has more than [`FEW_TERMS_MAX`] terms.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::range`].
+    pub(crate) fn count_of_few(&self, range: &TermRange) -> Result<Option<u64>> {
+        let mut heads = self.heads(range.clone(), Direction::Ascending);
+        let mut count: u64 = 0;
+        for _ in 0..=FEW_TERMS_MAX {
+            let Some((_, head)) = heads.next()? else { return Ok(Some(count)) };
+            count = count.saturating_add(head.count);
+        }
+        Ok(None)
     }
 
     pub(crate) fn heads(&self, range: TermRange, direction: Direction) -> Heads<'_> {
