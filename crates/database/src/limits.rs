@@ -90,6 +90,9 @@ pub(crate) const LOCKED_FOLDER_WAIT: Duration = Duration::from_millis(10);
 /// How long a thread that indexes waits for work before it ends.
 pub(crate) const INDEXING_THREAD_REST: Duration = Duration::from_secs(30);
 
+/// Niceness of the threads that index: at 10 a thread gets a tenth of what one that answers requests gets beside it.
+pub(crate) const INDEXING_NICENESS: i32 = 10;
+
 /// How long indexes that are up to date rest at most before they look for more. They rest as long as the last round took them, so that one
 /// write is indexed at once, and writes that come faster than they can be indexed one by one are indexed in batches.
 pub(crate) const INDEXING_PAUSE_MAX: Duration = Duration::from_millis(10);

@@ -10,11 +10,12 @@ use documents::{Batch as Commands, Date, DocumentStore, Expected};
 use index_model::{Random, seeds};
 use rookery_query::definition::{IndexDefinition, MapIndex};
 use rookery_query::execute;
-use rookery_query::index::{Batch, Error, Index};
-use rookery_query::indexing::Indexer;
+use rookery_query::index::{Error, Index};
+use rookery_query::indexing::{Indexer, Step};
 use rookery_query::plan::{Find, IndexQuery, Parameters, Plan};
 use rookery_query::rql;
 use simulated::{options, store};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -385,9 +386,27 @@ fn check(random: &mut Random, definition: &MapIndex, index: &Index, model: &Mode
     u64::from(!ids.is_empty())
 }
 
+/// Indexes all that there is in small batches, some of which are filled while the one before is written: so many.
+fn catch_up(random: &mut Random, index: &Index, indexer: &mut Indexer, store: &DocumentStore) -> u64 {
+    indexer.set_batches_of(1 + random.below(4));
+    let (mut batches, mut ahead, mut is_done) = (Default::default(), 0, false);
+    while !is_done {
+        let left = Cell::new(random.below(6));
+        let goes_on = || left.replace(left.get().saturating_sub(1)) > 0;
+        let mut steps = 0;
+        let done = |step: Step| {
+            (steps, is_done) = (steps + 1, step.is_done);
+            Ok::<_, Error>(())
+        };
+        indexer.run(index, &store.read(), &mut batches, &goes_on, done).unwrap();
+        ahead += steps - 1;
+    }
+    ahead
+}
+
 #[test]
 fn texts_are_found_and_scored_as_by_a_plain_look() {
-    let (mut asked, mut found) = (0, 0);
+    let (mut asked, mut found, mut ahead) = (0, 0, 0);
     let definition =
         r#"{"Name":"T","Maps":["from u in docs.Us select new { u.N }"],"Fields":{"N":{"Indexing":"Search"}}}"#;
     let definition = MapIndex::from_json(&json::Value::parse(definition.as_bytes()).unwrap()).unwrap();
@@ -402,8 +421,7 @@ fn texts_are_found_and_scored_as_by_a_plain_look() {
         let mut model = Model::new();
         for _ in 0..8 {
             random_writes(&mut random, &store, &mut model);
-            let mut batch = Batch::new();
-            while !indexer.step(&index, &store.read(), &mut batch).unwrap().is_done {}
+            ahead += catch_up(&mut random, &index, &mut indexer, &store);
             for _ in 0..12 {
                 asked += 1;
                 found += check(&mut random, &definition, &index, &model);
@@ -412,6 +430,7 @@ fn texts_are_found_and_scored_as_by_a_plain_look() {
         let verification = index.read().unwrap().verify().unwrap();
         assert!(verification.problems.is_empty(), "{:?}", verification.problems);
     }
-    println!("{asked} queries, {found} of them found something");
+    println!("{asked} queries, {found} of them found something; {ahead} batches were filled while another was written");
     assert!(found * 2 > asked, "{found} of {asked} queries find something");
+    assert!(ahead > 100, "{ahead} batches");
 }

@@ -9,7 +9,7 @@ use documents::{Date, Etag, LastEtags, Snapshot};
 use parking_lot::Mutex;
 use query::definition::{IndexDefinition, IndexSettings, IndexSource, MapIndex};
 use query::index::{IndexSnapshot, Progress};
-use query::indexing::{Failure, Indexer, has_failed, is_behind, progress_of};
+use query::indexing::{Failure, Indexer, Step, has_failed, is_behind, progress_of};
 
 use super::outputs::Outputs;
 use super::pool::Workplace;
@@ -178,7 +178,7 @@ impl Index {
         index.indexer.lock().set_batches_of(1);
         let mut workplace = Workplace::default();
         for _ in 0..count_max {
-            let is_done = match index.take_turn(documents, &mut workplace) {
+            let is_done = match index.take_turn(documents, &mut workplace, &|| false) {
                 Ok((_, is_done)) => is_done,
                 Err(Error::Index(query::index::Error::TooManyFailures { .. })) => false,
                 Err(error) => return Err(error),
@@ -479,27 +479,26 @@ impl Index {
         wake(state, |wanted| wanted <= reached);
     }
 
-    /// Takes one batch. Gives whether there was something in it, and whether it has all of the snapshot now; who waits for that is told,
-    /// unless its results have to become documents before.
-    pub(super) fn take_turn(&self, documents: &Snapshot<'_>, workplace: &mut Workplace) -> Result<(bool, bool)> {
+    /// Takes a batch, and more while `goes_on`. Gives whether there was something in it, and whether it has all of the snapshot now; who waits for
+    /// that is told, unless its results have to become documents before.
+    pub(super) fn take_turn(
+        &self,
+        documents: &Snapshot<'_>,
+        workplace: &mut Workplace,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<(bool, bool)> {
         let last_etag = documents.last_etag()?;
         let store = self.store()?;
         if let Some(outputs) = &self.outputs {
             outputs.set_owes(true);
         }
-        let step = self.indexer.lock().step(store, documents, &mut workplace.batch)?;
-        {
-            let mut state = self.state.lock();
-            state.progress = step.progress;
-            state.indexed_count += step.indexed;
-            state.failed_count += step.failures.iter().filter(|failure| failure.is_of_document()).count() as u64;
-            if step.indexed + step.removed > 0 {
-                state.last_indexed = Some(Date::now());
-            }
-            state.note_errors(step.failures);
-            state.refuse_too_many_failures()?;
-        }
-        if step.is_done {
+        let (mut has_some, mut is_done) = (false, false);
+        self.indexer.lock().run(store, documents, &mut workplace.batches, goes_on, |step| {
+            has_some |= step.indexed + step.removed > 0;
+            is_done = step.is_done;
+            self.note(step)
+        })?;
+        if is_done {
             let lacks_documents = self.lacks_documents(documents)?;
             self.state.lock().lacks_documents = lacks_documents;
             if self.outputs.is_none() {
@@ -509,7 +508,20 @@ impl Index {
             let now = Instant::now();
             self.state.lock().waiting.retain(|waiting| waiting.end > now);
         }
-        Ok((step.indexed + step.removed > 0, step.is_done))
+        Ok((has_some, is_done))
+    }
+
+    /// Notes what a batch came to.
+    fn note(&self, step: Step) -> Result<()> {
+        let mut state = self.state.lock();
+        state.progress = step.progress;
+        state.indexed_count += step.indexed;
+        state.failed_count += step.failures.iter().filter(|failure| failure.is_of_document()).count() as u64;
+        if step.indexed + step.removed > 0 {
+            state.last_indexed = Some(Date::now());
+        }
+        state.note_errors(step.failures);
+        state.refuse_too_many_failures()
     }
 
     /// Whether documents of a snapshot, all of which it was given, have no entry in it. Of groups: whether one ever failed.

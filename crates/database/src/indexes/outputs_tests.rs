@@ -73,7 +73,7 @@ fn index(disk: &SimulatedIo, folder: &str, definition: &IndexDefinition, former:
 fn catch_up(database: &Database, index: &Index, turns_max: u64) -> Result<()> {
     let mut workplace = Workplace::default();
     for _ in 0..turns_max {
-        let (_, is_done) = index.take_turn(&database.read(), &mut workplace)?;
+        let (_, is_done) = index.take_turn(&database.read(), &mut workplace, &|| false)?;
         if index.write_outputs(database, is_done)? == Left::Nothing && is_done {
             break;
         }

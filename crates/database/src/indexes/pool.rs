@@ -3,6 +3,9 @@
 //! Threads are started when there is work for them and end when there was none for a while, so that a node without indexes has
 //! none. Work waits in a queue for each priority, some of it for its time first: an index that has more to do goes to its end, so that all get their turn. Of
 //! the queues that is next which had the least for its share, as in stride scheduling (Waldspurger and Weihl, 1995).
+//!
+//! They yield to the threads that answer requests ([`INDEXING_NICENESS`]): where processors are short, indexes get what is left, and fall behind
+//! in place of keeping writes waiting. The batches grow as they do, which makes each document in them cheaper.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +15,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use query::definition::Priority;
 
-use crate::limits::INDEXING_THREAD_REST;
+use crate::limits::{INDEXING_NICENESS, INDEXING_THREAD_REST};
 
 /// One turn.
 pub(crate) type Turn = Box<dyn FnOnce(&mut Workplace) + Send>;
@@ -20,8 +23,8 @@ pub(crate) type Turn = Box<dyn FnOnce(&mut Workplace) + Send>;
 /// What a thread keeps between turns.
 #[derive(Default)]
 pub(crate) struct Workplace {
-    /// Memory of batches.
-    pub batch: query::index::Batch,
+    /// Memory of batches: of one that is written, and one that is filled meanwhile.
+    pub batches: [query::index::Batch; 2],
 }
 
 /// The threads that index.
@@ -161,6 +164,13 @@ impl IndexingPool {
         }
     }
 
+    /// Whether a thread is left that nobody has something to do for.
+    pub fn has_spare_thread(&self) -> bool {
+        let state = self.shared.state.lock();
+        let is_free = state.thread_count - state.resting_count < self.shared.thread_count_max;
+        is_free && state.turns.len() == 0
+    }
+
     /// Forgets what waits, and returns when no thread is left: what the last turns held is let go of then. Not to be called by a
     /// turn, which would wait for itself.
     pub fn close(&self) {
@@ -190,6 +200,10 @@ impl Drop for IndexingPool {
 
 impl Shared {
     fn work(&self) {
+        // On Linux, which POSIX would not have: of this thread alone.
+        if let Err(error) = rustix::process::setpriority_process(None, INDEXING_NICENESS) {
+            tracing::debug!(%error, "indexing goes on at the priority of requests");
+        }
         let mut workplace = Workplace::default();
         while let Some(turn) = self.next() {
             if catch_unwind(AssertUnwindSafe(|| turn(&mut workplace))).is_err() {

@@ -5,8 +5,9 @@
 //! ```
 //!
 //! A commit costs the same however many indexes there are: it notes the etag, and has the pool look if nobody is about to. An
-//! index that is up to date is told so, which is what queries wait for. Between two rounds indexes rest as long as the first one took them,
-//! a hundredth of a second at most: what is written meanwhile is one batch, which costs half of what its documents cost alone.
+//! index that is up to date is told so, which is what queries wait for. A turn is a batch, or several while nobody else needs the
+//! thread. Between two rounds indexes rest as long as the first one took them, a hundredth of a second at most: what is written
+//! meanwhile is one batch, which costs half of what its documents cost alone.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -140,10 +141,14 @@ impl Indexes {
 
     fn take_turn(&self, database: &Arc<Database>, index: &Arc<Index>, workplace: &mut Workplace) {
         let (began, documents) = (Instant::now(), database.read());
+        let goes_on = || {
+            let may_go_on = !database.is_closed() && !index.is_removed() && index.is_running();
+            may_go_on && self.pool.has_spare_thread()
+        };
         let turn = documents
             .last_etag()
             .map_err(Error::from)
-            .and_then(|last_etag| Ok((last_etag, safely(|| index.take_turn(&documents, workplace))?)));
+            .and_then(|last_etag| Ok((last_etag, safely(|| index.take_turn(&documents, workplace, &goes_on))?)));
         drop(documents);
         let turn = match turn {
             Ok((last_etag, (has_some, is_done))) if index.outputs.is_some() => {

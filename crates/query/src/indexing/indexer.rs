@@ -154,12 +154,66 @@ impl Indexer {
     ///
     /// Documents cannot be read, or the index not be written. The index is as before.
     pub fn step(&mut self, index: &Index, documents: &Snapshot<'_>, batch: &mut Batch) -> Result<Step> {
+        let before = progress_of(&index.read()?, &self.sources)?;
+        let filled = self.fill(index, documents, before, batch)?;
+        filled.write(index, batch)?;
+        Ok(filled.step)
+    }
+
+    /// The same for several batches, one transaction each: while one is written, another thread fills the next.
+    ///
+    /// * `batches`: memory.
+    /// * `goes_on`: asked before each batch but the first.
+    /// * `done`: told of each batch that was written; an error of it ends this.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::step`], of the first batch that was not written, and those of `done`.
+    pub fn run<E: From<Error>>(
+        &mut self,
+        index: &Index,
+        documents: &Snapshot<'_>,
+        batches: &mut [Batch; 2],
+        goes_on: &dyn Fn() -> bool,
+        mut done: impl FnMut(Step) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let [batch, next] = batches;
+        let before = progress_of(&index.read()?, &self.sources)?;
+        let mut filled = self.fill(index, documents, before, batch)?;
+        while !filled.step.is_done && self.fills_ahead() && goes_on() {
+            let ahead = std::thread::scope(|scope| {
+                let writing = scope.spawn(|| filled.write(index, batch));
+                let ahead = self.fill(index, documents, filled.step.progress.clone(), next);
+                writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map(|()| ahead)
+            })?;
+            done(filled.step)?;
+            filled = ahead?;
+            std::mem::swap(batch, next);
+        }
+        filled.write(index, batch)?;
+        done(filled.step)
+    }
+
+    /// Whether what comes next depends on nothing that the index has, but how far it is.
+    fn fills_ahead(&self) -> bool {
+        !self.has_references && matches!(self.makes, Makes::Entries(_))
+    }
+
+    /// Fills a batch with the next documents and tombstones of a snapshot.
+    ///
+    /// * `before`: how far the index is, once what was filled before is written.
+    fn fill(
+        &mut self,
+        index: &Index,
+        documents: &Snapshot<'_>,
+        before: Vec<Progress>,
+        batch: &mut Batch,
+    ) -> Result<Filled> {
         batch.clear();
         if let Makes::Groups(groups) = &mut self.makes {
             groups.clear();
         }
         let snapshot = index.read()?;
-        let before = progress_of(&snapshot, &self.sources)?;
         let mut progress = before.clone();
         let mut step = Step { is_done: true, ..Step::default() };
         let Indexer { sources, has_references, makes, batch_count_max } = self;
@@ -208,14 +262,26 @@ impl Indexer {
                 batch.set_resume(FAILED, vec![1]);
             }
         }
-        if progress != before || !batch.resumes.is_empty() {
+        let has_changes = progress != before || !batch.resumes.is_empty();
+        if has_changes {
             for (source, progress) in self.sources.iter().zip(&progress) {
                 batch.set_progress(&source.progress_name(), *progress)?;
             }
-            index.write(batch)?;
         }
         step.progress = progress;
-        Ok(step)
+        Ok(Filled { step, has_changes })
+    }
+}
+
+/// What a batch that is not written yet comes to.
+struct Filled {
+    step: Step,
+    has_changes: bool,
+}
+
+impl Filled {
+    fn write(&self, index: &Index, batch: &Batch) -> Result<()> {
+        if self.has_changes { index.write(batch) } else { Ok(()) }
     }
 }
 
