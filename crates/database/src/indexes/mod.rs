@@ -7,8 +7,10 @@ mod output_rules;
 mod outputs;
 mod pool;
 mod registry;
+mod speed;
 mod stored;
 mod turns;
+mod waiting;
 
 pub use open::{Index, IndexError, IndexStatistics, IndexingStatus};
 pub(crate) use pool::IndexingPool;

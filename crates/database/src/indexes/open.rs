@@ -13,8 +13,10 @@ use query::indexing::{Failure, Indexer, Step, has_failed, is_behind, progress_of
 
 use super::outputs::Outputs;
 use super::pool::Workplace;
+use super::speed::Speed;
 use super::stored::StoredIndex;
-use crate::limits::{FAILURES_JUDGED_FROM, FAILURES_ONE_IN, INDEX_ERRORS_KEPT_MAX, WAITING_PURGED_FROM};
+use super::waiting::WaitingList;
+use crate::limits::{FAILURES_JUDGED_FROM, FAILURES_ONE_IN, INDEX_ERRORS_KEPT_MAX};
 use crate::{Error, Result, folders};
 
 /// What the name of a replacement begins with.
@@ -59,9 +61,7 @@ struct State {
     indexed_to: Etag,
     /// Whether it once had all that there was.
     was_complete: bool,
-    waiting: Vec<Waiting>,
-    /// When there are so many of them, those who gave up go.
-    waiting_purged_at: usize,
+    waiting: WaitingList,
     /// Whether nothing is indexed for now, because the database is closed.
     is_resting: bool,
     /// Whether nothing is indexed until somebody starts it, or the server.
@@ -72,17 +72,10 @@ struct State {
     failure: Option<query::index::Error>,
     last_indexed: Option<Date>,
     indexed_count: u64,
+    speed: Speed,
     failed_count: u64,
     /// Whether documents of its source have no entry, although all that was written is in it.
     lacks_documents: bool,
-}
-
-/// Somebody who waits until all up to an etag is in it.
-struct Waiting {
-    etag: Etag,
-    /// When nobody waits any more.
-    end: Instant,
-    done: Box<dyn FnOnce() + Send>,
 }
 
 /// A document that an index could not take, or not all of its fields, or a group.
@@ -116,6 +109,8 @@ pub struct IndexStatistics {
     pub progress: Vec<Progress>,
     /// Documents that it took since the server started.
     pub indexed_count: u64,
+    /// Documents that it took a second, the mean of the last minute.
+    pub indexed_per_second: f64,
     /// Documents that it could not take since then.
     pub failed_count: u64,
     /// When it last took something, since then.
@@ -370,6 +365,7 @@ impl Index {
             entry_count,
             progress: state.progress.clone(),
             indexed_count: state.indexed_count,
+            indexed_per_second: state.speed.per_second(Instant::now()),
             failed_count: state.failed_count,
             last_indexed: state.last_indexed,
             last_query: (last_query > 0).then(|| Date::from_ticks(last_query)),
@@ -427,14 +423,7 @@ impl Index {
             drop(state);
             return done();
         }
-        let now = Instant::now();
-        let end = now.checked_add(wait).unwrap_or(now);
-        if state.waiting.len() >= state.waiting_purged_at {
-            state.waiting.retain(|waiting| waiting.end > now);
-            // As many may come before the next look, so that each costs the same on the average.
-            state.waiting_purged_at = (state.waiting.len() * 2).max(WAITING_PURGED_FROM);
-        }
-        state.waiting.push(Waiting { etag, end, done: Box::new(done) });
+        state.waiting.add(etag, wait, done);
     }
 
     /// Up to which etag all that was written is in it.
@@ -505,8 +494,7 @@ impl Index {
                 self.is_current(last_etag);
             }
         } else {
-            let now = Instant::now();
-            self.state.lock().waiting.retain(|waiting| waiting.end > now);
+            self.state.lock().waiting.purge(Instant::now());
         }
         Ok((has_some, is_done))
     }
@@ -516,6 +504,7 @@ impl Index {
         let mut state = self.state.lock();
         state.progress = step.progress;
         state.indexed_count += step.indexed;
+        state.speed.add(step.indexed, Instant::now());
         state.failed_count += step.failures.iter().filter(|failure| failure.is_of_document()).count() as u64;
         if step.indexed + step.removed > 0 {
             state.last_indexed = Some(Date::now());
@@ -578,9 +567,9 @@ impl Index {
 
 /// Calls those that wait for what has come, without the lock.
 fn wake(mut state: parking_lot::MutexGuard<'_, State>, has_come: impl Fn(Etag) -> bool) {
-    let called: Vec<Waiting> = state.waiting.extract_if(.., |waiting| has_come(waiting.etag)).collect();
+    let called = state.waiting.take(has_come);
     drop(state);
-    called.into_iter().for_each(|waiting| (waiting.done)());
+    called.into_iter().for_each(|done| done());
 }
 
 /// Calls those that wait for an index that was stopped or disabled: it does not move.

@@ -64,6 +64,7 @@ fn the_index_of_a_query_is_told_in_the_form_that_clients_know() {
     let [statistics] = results(&wire.call("GET /databases/db/indexes/stats", "")).try_into().unwrap();
     let text = String::from_utf8(statistics.to_vec()).unwrap();
     assert!(text.contains(r#""MapAttempts":2,"MapSuccesses":2,"MapErrors":0"#), "{text}");
+    assert!(text.contains(r#""MappedPerSecondRate":0.0333"#), "two in the last minute: {text}");
     assert!(text.contains(r#""Users":{"LastProcessedDocumentEtag":2,"LastProcessedTombstoneEtag":0"#), "{text}");
     assert!(text.contains(r#""IsStale":false"#) && text.contains(r#""EntriesCount":2"#), "{text}");
     wire.check(

@@ -39,14 +39,15 @@ pub(crate) async fn progress(exchange: Exchange) -> Result<Reply> {
                     collections.push((source, progress, left(source.collection.as_deref(), progress, &documents)?));
                 }
             }
-            stale.push((seen.index(), collections));
+            stale.push((seen, collections));
         }
         Ok(reply::object(StatusCode::OK, |json| {
             json.name("Results").array(|json| {
-                for (index, collections) in &stale {
+                for (seen, collections) in &stale {
+                    let index = seen.index();
                     json.object(|json| {
                         json.name("IsStale").bool(true).name("IndexRunningStatus").string(status_name(index));
-                        json.name("ProcessedPerSecond").unsigned(0);
+                        json.name("ProcessedPerSecond").double(seen.speed());
                         json.name("Collections").object(|json| {
                             for (source, progress, left) in collections {
                                 json.name(source.name()).object(|json| write(json, progress, left));

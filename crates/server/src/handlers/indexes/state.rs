@@ -62,6 +62,11 @@ impl Seen {
         self.is_stale
     }
 
+    /// Documents a second, the mean of the last minute.
+    pub(super) fn speed(&self) -> f64 {
+        self.statistics.indexed_per_second
+    }
+
     /// Errors that are kept of it.
     pub(crate) fn error_count(&self) -> usize {
         self.index.errors().len()
@@ -106,7 +111,9 @@ impl Seen {
             json.name("ReduceOutputReferencePattern")
                 .optional_string(references.map(|references| references.pattern.as_str()));
             json.name("PatternReferencesCollectionName").optional_string(given.and_then(|given| given.as_str()));
-            json.name("MappedPerSecondRate").unsigned(0).name("ReducedPerSecondRate").unsigned(0);
+            json.name("MappedPerSecondRate").double(statistics.indexed_per_second);
+            // What is reduced is not counted.
+            json.name("ReducedPerSecondRate").double(0.0);
             json.name("MaxNumberOfOutputsPerDocument").unsigned(1);
             json.name("Collections").object(|json| {
                 for (source, progress, last) in self.sources().filter(|(source, ..)| !source.is_referenced) {

@@ -1,0 +1,50 @@
+//! Who waits until an index has come so far.
+
+use std::time::{Duration, Instant};
+
+use documents::Etag;
+
+use crate::limits::WAITING_PURGED_FROM;
+
+/// Those who wait for one index.
+#[derive(Default)]
+pub(super) struct WaitingList {
+    waiting: Vec<Waiting>,
+    /// When there are so many of them, those who gave up go.
+    purged_at: usize,
+}
+
+/// Somebody who waits until all up to an etag is in it.
+struct Waiting {
+    etag: Etag,
+    /// When nobody waits any more.
+    end: Instant,
+    done: Done,
+}
+
+/// What is called once it has come so far.
+pub(super) type Done = Box<dyn FnOnce() + Send>;
+
+impl WaitingList {
+    /// Adds somebody, who gives up after `wait`.
+    pub fn add(&mut self, etag: Etag, wait: Duration, done: impl FnOnce() + Send + 'static) {
+        let now = Instant::now();
+        let end = now.checked_add(wait).unwrap_or(now);
+        if self.waiting.len() >= self.purged_at {
+            self.purge(now);
+            // As many may come before the next look, so that each costs the same on the average.
+            self.purged_at = (self.waiting.len() * 2).max(WAITING_PURGED_FROM);
+        }
+        self.waiting.push(Waiting { etag, end, done: Box::new(done) });
+    }
+
+    /// Forgets those who gave up.
+    pub fn purge(&mut self, now: Instant) {
+        self.waiting.retain(|waiting| waiting.end > now);
+    }
+
+    /// Takes those for whom it has come far enough; they are to be called without a lock.
+    pub fn take(&mut self, has_come: impl Fn(Etag) -> bool) -> Vec<Done> {
+        self.waiting.extract_if(.., |waiting| has_come(waiting.etag)).map(|waiting| waiting.done).collect()
+    }
+}
