@@ -15,7 +15,9 @@ mod edits;
 mod linq;
 mod rows;
 mod rql;
+mod scripts;
 mod settings;
+mod shapes;
 mod streams;
 mod text;
 mod wire;
@@ -51,6 +53,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "bulk_insert", run: streams::bulk_insert, seeds: streams::bulk_insert_seeds },
     Target { name: "settings", run: settings::settings, seeds: settings::seeds },
     Target { name: "words", run: words::words, seeds: words::seeds },
+    Target { name: "shapes", run: shapes::shapes, seeds: shapes::seeds },
+    Target { name: "scripts", run: scripts::scripts, seeds: scripts::seeds },
     Target { name: "rows", run: rows::rows, seeds: rows::seeds },
 ];
 
