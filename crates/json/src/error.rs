@@ -43,9 +43,6 @@ pub enum Reason {
     /// A number beyond the range of a 64-bit floating point number.
     #[error("the number is out of the range of a double")]
     NumberOutOfRange,
-    /// A control character stands unescaped in a string.
-    #[error("a control character must be escaped in a string")]
-    ControlCharacter,
     /// An escape that JSON does not know.
     #[error("unknown escape sequence in a string")]
     UnknownEscape,

@@ -10,6 +10,8 @@
 //! output   {"a":1,"bé":2}
 //! ```
 //!
+//! Control characters in strings are taken as they stand, as the reference takes them, and stored as escapes.
+//!
 //! Positions in the output are `out.len() + (at - run)`, flushed or not.
 
 use crate::escape::{plain_run, push_escaped, unicode_escape};
@@ -23,6 +25,17 @@ pub struct Minifier {
     out: Vec<u8>,
     frames: Vec<Frame>,
     properties: PropertySet,
+    numbers: Numbers,
+}
+
+/// Which numbers are taken.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    /// Those that a double can hold.
+    #[default]
+    Double,
+    /// All, also `1e400`.
+    Any,
 }
 
 /// One open container.
@@ -42,7 +55,13 @@ impl Minifier {
         Self::default()
     }
 
+    /// A minifier that takes numbers of any size, also those beyond a double. For what is compared and not kept.
+    pub fn with_any_number() -> Self {
+        Minifier { numbers: Numbers::Any, ..Self::default() }
+    }
+
     /// Checks `input` and gives it in stored form: no white space, only the escapes that JSON demands.
+    /// Control characters that stand in a string as they are, which RFC 8259 forbids, are taken and escaped.
     ///
     /// # Errors
     ///
@@ -66,6 +85,7 @@ impl Minifier {
             run: 0,
             out: &mut self.out,
             frames: &mut self.frames,
+            numbers: self.numbers,
             properties: &mut self.properties,
         };
         match pass.text() {
@@ -84,6 +104,7 @@ struct Pass<'a> {
     out: &'a mut Vec<u8>,
     frames: &'a mut Vec<Frame>,
     properties: &'a mut PropertySet,
+    numbers: Numbers,
 }
 
 impl Pass<'_> {
@@ -123,7 +144,8 @@ impl Pass<'_> {
                 }
                 b'"' => drop(self.string()?),
                 b'-' | b'0'..=b'9' => {
-                    let size = number::size(&self.input[self.at..]).map_err(|(reason, at)| (reason, self.at + at))?;
+                    let size = number::size(&self.input[self.at..], self.numbers);
+                    let size = size.map_err(|(reason, at)| (reason, self.at + at))?;
                     self.at += size;
                 }
                 b't' => self.word(b"true")?,
@@ -250,7 +272,13 @@ impl Pass<'_> {
                     return Ok(rewritten);
                 }
                 b'\\' => rewritten |= self.escape()?,
-                _ => return Err((Reason::ControlCharacter, self.at)),
+                control => {
+                    self.flush();
+                    push_escaped(self.out, control);
+                    self.at += 1;
+                    self.run = self.at;
+                    rewritten = true;
+                }
             }
         }
     }

@@ -1,13 +1,14 @@
 //! Numbers in JSON text: where they end, and whether a double can hold them.
 
 use crate::Reason;
+use crate::minify::Numbers;
 
 /// Digits that surely fit: the greatest double has 309 before the point.
 const DIGITS_SURELY_IN_RANGE: usize = 308;
 
 /// The size of the number at the start of `text`, which begins with `-` or a digit.
 #[inline]
-pub(crate) fn size(text: &[u8]) -> Result<usize, (Reason, usize)> {
+pub(crate) fn size(text: &[u8], numbers: Numbers) -> Result<usize, (Reason, usize)> {
     let mut at = usize::from(text.first() == Some(&b'-'));
     let first = at;
     match text.get(at) {
@@ -38,7 +39,7 @@ pub(crate) fn size(text: &[u8]) -> Result<usize, (Reason, usize)> {
     if let Some(b'0'..=b'9' | b'.' | b'-' | b'+') = text.get(at) {
         return Err((Reason::MalformedNumber, at));
     }
-    if check_range && !is_in_range(&text[..at]) {
+    if check_range && numbers == Numbers::Double && !is_in_range(&text[..at]) {
         return Err((Reason::NumberOutOfRange, 0));
     }
     Ok(at)

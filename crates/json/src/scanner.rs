@@ -147,7 +147,7 @@ impl ElementScanner {
                             return Ok(true);
                         }
                     }
-                    // A control character: the check of the element refuses it.
+                    // A control character: the check of the element escapes it.
                     _ => {}
                 }
                 continue;

@@ -29,6 +29,15 @@ impl Value {
         Ok(Value::from(Minifier::new().minify(text)?))
     }
 
+    /// The same, and numbers may be of any size. For what is compared and not kept: documents have none beyond a double.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if it is not acceptable JSON.
+    pub fn parse_with_any_number(text: &[u8]) -> Result<Value, Error> {
+        Ok(Value::from(Minifier::with_any_number().minify(text)?))
+    }
+
     /// An empty object.
     pub fn object() -> Value {
         Value::Object(Vec::new())

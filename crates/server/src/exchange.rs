@@ -125,8 +125,21 @@ pub(crate) fn parse_object(body: &[u8]) -> Result<json::Value> {
     if body.trim_ascii().is_empty() { Ok(json::Value::object()) } else { parse_whole_object(body) }
 }
 
+/// The same for a query, whose parameters are compared and not kept: they may have numbers beyond a double.
+pub(crate) fn parse_query(body: &[u8]) -> Result<json::Value> {
+    if body.trim_ascii().is_empty() {
+        Ok(json::Value::object())
+    } else {
+        object(json::Value::parse_with_any_number(body)?)
+    }
+}
+
 fn parse_whole_object(body: &[u8]) -> Result<json::Value> {
-    match json::Value::parse(body)? {
+    object(json::Value::parse(body)?)
+}
+
+fn object(value: json::Value) -> Result<json::Value> {
+    match value {
         object @ json::Value::Object(_) => Ok(object),
         json::Value::Array(_) => Err(Error::NotAnObject { found: "StartArray" }),
         _ => Err(Error::NotAnObject { found: "a value" }),

@@ -11,6 +11,7 @@ use database::Database;
 use hyper::{Method, StatusCode, Uri};
 use parking_lot::Mutex;
 
+use crate::dispatch::url_of;
 use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::limits::{SLOW_REQUESTS_KEPT_MAX, SLOW_TEXT_SIZE_MAX};
@@ -24,7 +25,7 @@ pub(crate) struct SlowRequest {
     pub(crate) at: SystemTime,
     pub(crate) duration: Duration,
     pub(crate) method: Method,
-    /// Path and query string.
+    /// Path and query string, of queries too.
     pub(crate) url: String,
     pub(crate) database: Option<String>,
     /// The text of a query that came in a body, or in the address.
@@ -114,7 +115,7 @@ impl RunningQuery {
                 at: SystemTime::now(),
                 duration,
                 method: self.method,
-                url: self.uri.path().to_owned(),
+                url: url_of(&self.uri),
                 database: Some(self.database.name().to_owned()),
                 query: Some(self.text),
                 status: outcome.as_ref().ok().map(Reply::status),

@@ -28,6 +28,12 @@ impl Indexes {
         self.set_paused(index, is_paused);
     }
 
+    /// The same of those that there are and that fit.
+    pub fn pause_where(&self, fits: impl Fn(&Index) -> bool, is_paused: bool) {
+        let _changing = self.changing.lock();
+        self.open.load_full().iter().filter(|index| fits(index)).for_each(|index| self.set_paused(index, is_paused));
+    }
+
     fn set_paused(&self, index: &Arc<Index>, is_paused: bool) {
         index.pause(is_paused);
         if is_paused {

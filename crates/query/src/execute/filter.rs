@@ -9,6 +9,7 @@ use documents::Document;
 use json::{Kind, Raw};
 
 use super::projection::{Row, write_path};
+use crate::index::Number;
 use crate::indexing::terms;
 use crate::plan::{FilterClause, FilterCondition, Projected, Scalar};
 use crate::rql::Operator;
@@ -137,16 +138,20 @@ fn is_equal(value: Raw<'_>, scalar: &Scalar) -> bool {
     compare(value, scalar) == Some(Ordering::Equal)
 }
 
+/// A number of the query. One beyond those of documents is the infinite one: all are on one side of it.
+fn end(text: &str) -> Option<Number> {
+    terms::number(text).or_else(|| text.parse().ok().map(Number::Double))
+}
+
 /// `None`: they have no order.
 fn compare(value: Raw<'_>, scalar: &Scalar) -> Option<Ordering> {
     match (value.kind(), scalar) {
         (Kind::Null, Scalar::Null) => Some(Ordering::Equal),
         (Kind::Bool, Scalar::Boolean(is_true)) => value.as_bool().map(|value| value.cmp(is_true)),
         (Kind::String, Scalar::Text(text)) => value.as_str().map(|value| (*value).cmp(text.as_str())),
-        (Kind::Number, Scalar::Number(text) | Scalar::Text(text)) => {
-            Some(terms::number(value.number_text()?)?.cmp(&terms::number(text)?))
-        }
-        (Kind::String, Scalar::Number(text)) => Some(terms::number(&value.as_str()?)?.cmp(&terms::number(text)?)),
+        (Kind::Number, Scalar::Number(text)) => Some(terms::number(value.number_text()?)?.cmp(&end(text)?)),
+        (Kind::Number, Scalar::Text(text)) => Some(terms::number(value.number_text()?)?.cmp(&terms::number(text)?)),
+        (Kind::String, Scalar::Number(text)) => Some(terms::number(&value.as_str()?)?.cmp(&end(text)?)),
         _ => None,
     }
 }

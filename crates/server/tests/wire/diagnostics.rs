@@ -89,6 +89,13 @@ fn slow_requests_are_told_with_the_texts_of_their_queries() {
     let queries = [Some("from Users where Name = 'Ann'"), Some("from Users")];
     assert_eq!(told, [("POST", queries[0]), ("POST", queries[1]), ("PUT", None)]);
     assert_eq!(text(&results[2], "Url"), Some("/databases/db/docs?id=users/1"));
+    // Those of queries have what stands in the address, too.
+    let asked = wire.call("GET /databases/db/queries?query=from%20Users&pageSize=1", "");
+    assert_eq!(asked.status, 200, "{}", asked.text());
+    let slow = wire.call("GET /admin/slow-requests?database=DB", "").json();
+    let newest = &list(&slow, "Results")[0];
+    assert_eq!(text(newest, "Url"), Some("/databases/db/queries?query=from%20Users&pageSize=1"));
+    assert_eq!(text(newest, "Query"), Some("from Users"));
     assert_eq!((number(&results[0], &["Status"]), number(&results[2], &["Status"])), (200, 201));
     let of_other = wire.call("GET /admin/slow-requests?database=other", "").json();
     assert_eq!(number(&list(&of_other, "Results")[0], &["Status"]), 404);

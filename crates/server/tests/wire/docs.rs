@@ -199,3 +199,22 @@ fn a_database_that_is_not_there_is_told_as_clients_expect() {
     let exception = "Database.DatabaseDoesNotExistException";
     wire.check_error("GET /databases/none/docs?id=users/1", "", 500, exception, "Database 'none' does not exist.");
 }
+
+/// The reference stores the same characters, and gives them out without escapes.
+#[test]
+fn control_characters_in_strings_are_taken_as_they_stand() {
+    let wire = Wire::with_database();
+    let document = "{\"A\":\"x\r\n\ty\0\\n\",\"B\nC\":1}";
+    assert_eq!(wire.put("a", document).status, 201);
+    let commands = format!(r#"{{"Commands":[{{"Id":"b","ChangeVector":null,"Type":"PUT","Document":{document}}}]}}"#);
+    assert_eq!(wire.call("POST /databases/db/bulk_docs", &commands).status, 201);
+    let inserted = format!(r#"[{{"Id":"c","Type":"PUT","Document":{document}}}]"#);
+    assert_eq!(wire.call("POST /databases/db/bulk_insert?id=1", &inserted).status, 201);
+    for id in ["a", "b", "c"] {
+        let found = wire.call(&format!("GET /databases/db/docs?id={id}"), "").text();
+        assert!(found.contains(r#"{"A":"x\r\n\ty\u0000\n","B\nC":1,"#), "{id}: {found}");
+    }
+    let query = "{\"Query\":\"from @all_docs\r\n\twhere A = $p\",\"QueryParameters\":{\"p\":\"X\r\n\tY\0\n\"},\"WaitForNonStaleResults\":true}";
+    let found = wire.call("POST /databases/db/queries", query).text();
+    assert!(found.starts_with("{\"TotalResults\":3,"), "{found}");
+}

@@ -58,6 +58,7 @@ fn results_are_filtered_as_they_stand() {
     check("from Users filter startsWith(Name, 'n1') and endsWith(Name, '1')", "1 4 7 10 | [4, 8, 12]");
     check("from Users filter regex(Name, '^.1$')", "1 4 7 10 | [4, 8, 12]");
     check("from Users filter Age in (1, 2, 'x')", "1 2 | [2, 10, 12]");
+    check("from Users filter Age < 1e400 and Age > -1e400 and Age > 9", "10 11 | [2, 10, 12]");
     check("from Users filter Age > '9'", "10 11 | [2, 10, 12]");
     check("from Users filter Name > 'n1' and Age < 6", "2 5 | [2, 10, 12]");
     check("from Users filter Age = $p or Age = 'x'", "5 | [1, 11, 12]");

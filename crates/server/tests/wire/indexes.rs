@@ -353,6 +353,25 @@ fn indexes_are_stopped_started_disabled_and_enabled() {
     assert!(definition.contains(r#""State":"Disabled""#), "{definition}");
     post(&format!("enable?clusterWide=true&{name}"), 200);
     assert_eq!(status(&wire), of("Running", "Running"));
+    post("stop?type=map-reduce", 204);
+    assert_eq!(status(&wire), of("Running", "Running"));
+    post("stop?type=Map", 204);
+    assert_eq!(status(&wire), of("Running", "Paused"));
+    post("start?type=map-reduce", 204);
+    assert_eq!(status(&wire), of("Running", "Paused"));
+    post("start?type=map", 204);
+    assert_eq!(status(&wire), of("Running", "Running"));
+    // The reference stops nothing then, and says nothing.
+    for (wrong, status, message) in [
+        ("type=mapreduce".to_owned(), 400, "Query string value 'type' must be map or map-reduce, but is 'mapreduce'"),
+        ("type=".to_owned(), 500, "Query string value 'type' must have a non empty value"),
+        ("name=".to_owned(), 500, "Query string value 'name' must have a non empty value"),
+        (format!("type=map&{name}"), 500, "Query string value 'type' and 'names' are mutually exclusive."),
+    ] {
+        let line = format!("POST /databases/db/admin/indexes/stop?{wrong}");
+        wire.check_error(&line, "", status, "System.ArgumentException", message);
+    }
+    assert_eq!(status(&wire), of("Running", "Running"));
     for line in [
         "POST /databases/db/admin/indexes/start?name=x",
         "POST /databases/db/admin/indexes/stop?name=x",

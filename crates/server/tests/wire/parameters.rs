@@ -82,6 +82,20 @@ fn switches_that_are_neither_on_nor_off_are_refused() {
     }
 }
 
+/// The client for Node.js writes a number, which the reference reads as days; what is refused here it refuses, too, but for `-5`.
+#[test]
+fn time_spans_are_those_of_the_reference() {
+    let wire = Wire::with_database();
+    let line = |value: &str| format!("DELETE /databases/db/queries?staleTimeout={value}");
+    for value in ["15000", "00:00:15", "1:2", "1:2:3:4", "1.12:00", "10675199", ""] {
+        let answer = wire.call(&line(value), r#"{"Query":"from Users"}"#);
+        assert_eq!(answer.status, 200, "{value}: {}", answer.text());
+    }
+    for value in ["1.5", "abc", "1e3", "15.", "10675200", "-5"] {
+        check_refused(&wire, &line(value), "staleTimeout", "a time span such as 00:00:15", value);
+    }
+}
+
 #[test]
 fn ids_that_are_not_utf_8_are_refused() {
     let wire = Wire::with_database();

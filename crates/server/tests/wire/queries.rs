@@ -56,6 +56,39 @@ fn the_answer_has_the_shape_and_order_that_clients_know() {
     assert_eq!(changed.status, 200, "what is included changed");
 }
 
+/// Results are those of the reference.
+#[test]
+fn a_parameter_may_be_beyond_a_double() {
+    let wire = Wire::with_database();
+    wire.put("users/1", r#"{"N":1,"@metadata":{"@collection":"Users"}}"#);
+    let ask = |query: &str, value: &str| {
+        let query = format!(
+            r#"{{"Query":"from Users {query}","QueryParameters":{{"p":{value}}},"WaitForNonStaleResults":true}}"#
+        );
+        let answer = wire.call("POST /databases/db/queries", &query);
+        assert_eq!(answer.status, 200, "{query}: {}", answer.text());
+        answer.text()
+    };
+    for (query, value, count) in [
+        ("where N = $p", "1e400", 0),
+        ("where N < $p", "1e400", 1),
+        ("where N < $p", "-1E+400", 0),
+        ("where N in ($p)", "[1e400]", 0),
+        ("filter N < $p", "1e400", 1),
+        ("filter N < $p", "-1e400", 0),
+    ] {
+        let text = ask(query, value);
+        assert!(text.starts_with(&format!("{{\"TotalResults\":{count},")), "{query} {value}: {text}");
+    }
+    assert!(ask("select $p as X", "1e400").contains(r#""Results":[{"X":1e400,"#));
+    assert!(ask("as u select { X: $p, Y: $p > 5 }", "1e400").contains(r#""Results":[{"X":"Infinity","Y":true,"#));
+    // It would become part of a document.
+    let patch = r#"{"Query":{"Query":"from Users update { this.X = $p }","QueryParameters":{"p":[1e400]}}}"#;
+    let (exception, message) =
+        ("BadRequestException", "the number is out of the range of a double (line 1, column 79)");
+    wire.check_error("PATCH /databases/db/queries", patch, 400, exception, message);
+}
+
 #[test]
 fn collections_and_ids_are_found_as_the_reference_finds_them() {
     let wire = with_users();

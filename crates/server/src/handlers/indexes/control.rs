@@ -1,6 +1,6 @@
 //! Stopping, starting and locking indexes; what went wrong in them.
 //!
-//! POST `admin/indexes/start` and `stop`: `name`, or all; `enable` and `disable`: `name`, `clusterWide`. POST `set-lock`:
+//! POST `admin/indexes/start` and `stop`: `name`, `type` (`map` or `map-reduce`), or all; `enable` and `disable`: `name`, `clusterWide`. POST `set-lock`:
 //! `{"IndexNames","Mode"}`; `set-priority`: `{"IndexNames","Priority"}`; `replace`: `name`. 204; 500 for an unknown name.
 
 use std::sync::Arc;
@@ -84,17 +84,32 @@ pub(crate) async fn start(exchange: Exchange) -> Result<Reply> {
 
 async fn pause(exchange: Exchange, is_paused: bool) -> Result<Reply> {
     let query = exchange.query();
-    if query.get_nonempty("type").is_some() {
-        return Err(Error::not_supported("stopping and starting indexes by their type"));
+    for key in ["name", "type"] {
+        if query.get(key).is_some_and(|value| value.is_empty()) {
+            return Err(Error::Argument(format!("Query string value '{key}' must have a non empty value")));
+        }
     }
-    let name = query.get_nonempty("name");
+    let (name, kind) = (query.get("name"), query.get("type"));
+    if name.is_some() && kind.is_some() {
+        return Err(Error::Argument("Query string value 'type' and 'names' are mutually exclusive.".to_owned()));
+    }
     let index = name.map(|name| by_name(exchange.database(), &name)).transpose()?;
+    let has_groups = match kind {
+        None => None,
+        Some(kind) if kind.eq_ignore_ascii_case("map") => Some(false),
+        Some(kind) if kind.eq_ignore_ascii_case("map-reduce") => Some(true),
+        Some(kind) => return Err(Error::parameter("type", &kind, "map or map-reduce")),
+    };
     let database = exchange.database().clone();
     // Whoever changes indexes just now may be waiting for the disk.
     let pause = move || {
-        match &index {
-            Some(index) => database.indexes().pause(index, is_paused),
-            None => database.indexes().pause_all(is_paused),
+        let indexes = database.indexes();
+        match (&index, has_groups) {
+            (Some(index), _) => indexes.pause(index, is_paused),
+            (None, Some(has_groups)) => {
+                indexes.pause_where(|index| index.definition().is_grouped() == has_groups, is_paused)
+            }
+            (None, None) => indexes.pause_all(is_paused),
         }
         Ok(reply::empty(StatusCode::NO_CONTENT))
     };

@@ -8,7 +8,7 @@ use query::rql;
 
 use super::timings::Timings;
 use crate::error::{Error, Result};
-use crate::exchange::{Exchange, parse_object};
+use crate::exchange::{Exchange, parse_object, parse_query};
 use crate::limits::STALE_WAIT;
 use crate::node::Node;
 use crate::time_span::{TIME_SPAN, time_span};
@@ -42,7 +42,7 @@ impl Request {
 
     /// Reads `{"Query":..,"QueryParameters":..,"WaitForNonStaleResults":..}` and what old clients add.
     pub(crate) fn of_body(node: &Node, body: &[u8]) -> Result<Request> {
-        let body = parse_object(body)?;
+        let body = parse_query(body)?;
         let text = body.get("Query").and_then(json::Value::as_str).unwrap_or_default();
         let parameters = body.get("QueryParameters");
         if !matches!(parameters, None | Some(json::Value::Null | json::Value::Object(_))) {
@@ -94,7 +94,13 @@ impl Request {
 
     /// Reads `{"Query":{"Query":..,"QueryParameters":..}}`, whose query has to end with `update`.
     pub(crate) fn of_patch(node: &Node, body: &[u8]) -> Result<Request> {
-        let body = parse_object(body)?;
+        // A parameter may become part of a document, which has no numbers beyond a double.
+        let body = parse_object(body).map_err(|error| match error {
+            Error::Json(error) if error.reason == json::Reason::NumberOutOfRange => {
+                Error::BadRequest(error.to_string())
+            }
+            error => error,
+        })?;
         let Some(query @ json::Value::Object(_)) = body.get("Query") else {
             return Err(Error::BadRequest("Missing 'Query' property.".to_owned()));
         };
