@@ -282,17 +282,15 @@ impl Environment {
     /// As [`Self::flush`].
     pub fn flush_if_idle(&self) -> Result<bool> {
         Nesting::refuse(&self.inner)?;
-        let lacks =
-            || self.inner.flushed_transaction.load(Ordering::Relaxed) < self.inner.readers.published().transaction().0;
-        if self.inner.data.is_none()
-            || !self.inner.is_idle()
-            || !lacks()
-            || self.inner.is_held_back()
-            || self.inner.has_failed()
-        {
+        if !self.inner.is_idle() {
             return Ok(false);
         }
         self.inner.buffers.lock().clear();
+        let lacks =
+            || self.inner.flushed_transaction.load(Ordering::Relaxed) < self.inner.readers.published().transaction().0;
+        if self.inner.data.is_none() || !lacks() || self.inner.is_held_back() || self.inner.has_failed() {
+            return Ok(false);
+        }
         self.flush().map(|()| true)
     }
 
