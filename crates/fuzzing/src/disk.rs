@@ -180,6 +180,13 @@ fn read_all(environment: &Environment) -> Result<(), Error> {
             let Some((_, location)) = cursor.next()? else { break };
             records.get(&tx, Location(location)).ok();
         }
+        let (keys, mut values) = (Vec::from_iter(0..100), Vec::new());
+        if fixed.get_many(&tx, &keys, &mut values).is_ok() {
+            let one_by_one = keys.iter().map(|key| fixed.get(&tx, *key)).collect::<Result<Vec<_>, Error>>();
+            assert_eq!(one_by_one.ok(), Some(values.clone()), "together they find what they do one by one");
+        }
+        let locations: Vec<Location> = values.into_iter().flatten().map(Location).collect();
+        records.touch(&tx, &locations);
     }
     Ok(())
 }
