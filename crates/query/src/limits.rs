@@ -52,6 +52,9 @@ pub const EXPLAINED_OPERATORS_MAX: usize = 256;
 /// Characters of what `explain` tells of an operator's argument.
 pub const EXPLAINED_TEXT_LENGTH_MAX: usize = 256;
 
+/// Calls of declared functions in one `filter`: each is a script of its own.
+pub const FILTER_CALLS_MAX: usize = 16;
+
 /// Fields of one query whose words are marked.
 pub const HIGHLIGHTS_MAX: usize = 64;
 

@@ -421,7 +421,7 @@ fn projection_shape(error: &query::execute::ScriptFailure) -> Shape {
             Shape::new(internal, "Raven.Client.Exceptions.InvalidQueryException")
         }
         F::Script(error) => script_shape(error),
-        F::NoObject(_) => Shape::new(internal, INVALID_OPERATION),
+        F::NoObject(_) | F::ReadOnly => Shape::new(internal, INVALID_OPERATION),
         F::Several(_) => Shape::new(internal, "System.NotSupportedException"),
         F::Documents(error) => documents_shape(error),
     }

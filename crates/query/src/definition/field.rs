@@ -91,13 +91,14 @@ impl FieldNeeds {
 }
 
 impl FieldName {
-    /// The name that a path of a query has.
+    /// The name that a path of a query has. `Lines[0].Product` is `Lines.0.Product`, as in the reference: what stands under the
+    /// property `0` of each line, which no array has.
     ///
     /// * `alias`: that of the query; it is no part of names.
     ///
     /// # Errors
     ///
-    /// The text of a step that fields of indexes do not have: `.$Keys`, `.$Values`, `[3]`.
+    /// The text of a step that fields of indexes do not have: `.$Keys`, `.$Values`.
     pub fn of(path: &Path<'_>, alias: Option<&str>) -> Result<FieldName, &'static str> {
         let is_aliased = alias == Some(&*path.first.text) && !path.rest.is_empty();
         let mut name = FieldName { path: String::new(), is_quoted: false };
@@ -115,12 +116,27 @@ impl FieldName {
                     name.is_quoted |= part.is_quoted && !is_plain(&part.text);
                 }
                 Segment::Elements => name.path.push_str("[]"),
-                Segment::Element(_) => return Err("[n]"),
+                Segment::Element(number) => {
+                    name.path.push('.');
+                    name.path.push_str(number);
+                }
                 Segment::Keys => return Err(".$Keys"),
                 Segment::Values => return Err(".$Values"),
             }
         }
         Ok(name)
+    }
+
+    /// The same where one element of an array is no name that is understood.
+    ///
+    /// # Errors
+    ///
+    /// The text of a step, as [`FieldName::of`], or `[n]`.
+    pub fn without_brackets(path: &Path<'_>, alias: Option<&str>) -> Result<FieldName, &'static str> {
+        match path.rest.iter().any(|segment| matches!(segment, Segment::Element(_))) {
+            true => Err("[n]"),
+            false => FieldName::of(path, alias),
+        }
     }
 
     /// The name as it stands in the name of an index.

@@ -5,64 +5,139 @@
 
 use std::cmp::Ordering;
 
-use documents::Document;
+use documents::{Document, Snapshot};
 use json::{Kind, Raw};
+use script::Limits;
 
 use super::projection::{Row, write_path};
+use super::scripted::{ScriptFailure, ScriptProjection};
 use crate::index::Number;
 use crate::indexing::terms;
-use crate::plan::{FilterClause, FilterCondition, Projected, Scalar};
+use crate::plan::{FilterClause, FilterCondition, Operand, Projected, Scalar};
 use crate::rql::Operator;
 
-impl FilterClause {
-    /// Whether a result fits.
+/// A filter that is ready to ask results.
+pub struct ResultFilter<'p> {
+    clause: &'p FilterClause,
+    calls: Vec<ScriptProjection<'p>>,
+    /// Is used again for each value.
+    memory: Vec<u8>,
+}
+
+impl<'p> ResultFilter<'p> {
+    /// Compiles its scripts.
     ///
-    /// * `memory`: is used again for each.
-    pub fn holds(&self, row: &Row<'_>, memory: &mut Vec<u8>) -> bool {
-        self.condition.holds(row, memory)
+    /// * `limits`: of each call, for each result.
+    ///
+    /// # Errors
+    ///
+    /// [`ScriptFailure::Script`]
+    pub fn new(clause: &'p FilterClause, limits: Limits) -> Result<ResultFilter<'p>, ScriptFailure> {
+        let calls = clause.calls.iter().map(|call| ScriptProjection::new(call, limits)).collect::<Result<_, _>>()?;
+        Ok(ResultFilter { clause, calls, memory: Vec::new() })
+    }
+
+    /// Whether a result fits. Functions are called as far as their values are needed.
+    ///
+    /// * `snapshot`: where they load documents from.
+    ///
+    /// # Errors
+    ///
+    /// [`ScriptFailure`] of a function.
+    pub fn holds(&mut self, row: &Row<'_>, snapshot: &Snapshot<'_>) -> Result<bool, ScriptFailure> {
+        Asked { row, snapshot, calls: &self.calls, memory: &mut self.memory }.holds(&self.clause.condition)
     }
 }
 
-impl FilterCondition {
+/// A result that is asked.
+struct Asked<'a> {
+    row: &'a Row<'a>,
+    snapshot: &'a Snapshot<'a>,
+    calls: &'a [ScriptProjection<'a>],
+    memory: &'a mut Vec<u8>,
+}
+
+impl Asked<'_> {
     /// The depth of the recursion is that of the condition, which the parser bounds.
-    fn holds(&self, row: &Row<'_>, memory: &mut Vec<u8>) -> bool {
-        match self {
+    fn holds(&mut self, condition: &FilterCondition) -> Result<bool, ScriptFailure> {
+        Ok(match condition {
             FilterCondition::Always => true,
-            FilterCondition::And(operands) => operands.iter().all(|operand| operand.holds(row, memory)),
-            FilterCondition::Or(operands) => operands.iter().any(|operand| operand.holds(row, memory)),
-            FilterCondition::Not(operand) => !operand.holds(row, memory),
+            FilterCondition::And(operands) => {
+                for operand in operands {
+                    if !self.holds(operand)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            FilterCondition::Or(operands) => {
+                for operand in operands {
+                    if self.holds(operand)? {
+                        return Ok(true);
+                    }
+                }
+                false
+            }
+            FilterCondition::Not(operand) => !self.holds(operand)?,
             FilterCondition::Compare(operand, operator, scalar) => {
-                is_met(*operator, with_value(operand, row, memory, |value| compare(value, scalar)).flatten(), scalar)
+                is_met(*operator, self.with_value(operand, |value| compare(value, scalar))?.flatten(), scalar)
             }
             FilterCondition::CompareFields(left, operator, right) => {
-                let Some(scalar) = with_value(right, row, memory, scalar).flatten() else {
-                    return *operator == Operator::NotEqual;
+                let Some(scalar) = self.with_value(right, scalar)?.flatten() else {
+                    return Ok(*operator == Operator::NotEqual);
                 };
-                is_met(*operator, with_value(left, row, memory, |value| compare(value, &scalar)).flatten(), &scalar)
+                is_met(*operator, self.with_value(left, |value| compare(value, &scalar))?.flatten(), &scalar)
             }
-            FilterCondition::AnyOf(operand, scalars) => has_value(operand, row, memory, |value| {
+            FilterCondition::AnyOf(operand, scalars) => self.has_value(operand, |value| {
                 let is_among = |value: Raw<'_>| scalars.iter().any(|scalar| is_equal(value, scalar));
                 match value.kind() {
                     Kind::Array => value.elements().any(is_among),
                     _ => is_among(value),
                 }
-            }),
-            FilterCondition::AllOf(operand, scalars) => has_value(operand, row, memory, |value| {
+            })?,
+            FilterCondition::AllOf(operand, scalars) => self.has_value(operand, |value| {
                 let has = |scalar: &Scalar| match value.kind() {
                     Kind::Array => value.elements().any(|element| is_equal(element, scalar)),
                     _ => is_equal(value, scalar),
                 };
                 !scalars.is_empty() && scalars.iter().all(has)
-            }),
+            })?,
             FilterCondition::Prefix(operand, prefix) => {
-                with_text(operand, row, memory, |text| text.starts_with(prefix.as_str()))
+                self.with_text(operand, |text| text.starts_with(prefix.as_str()))?
             }
             FilterCondition::Suffix(operand, suffix) => {
-                with_text(operand, row, memory, |text| text.ends_with(suffix.as_str()))
+                self.with_text(operand, |text| text.ends_with(suffix.as_str()))?
             }
-            FilterCondition::Pattern(operand, regex) => with_text(operand, row, memory, |text| regex.is_match(text)),
-            FilterCondition::Exists(operand) => has_value(operand, row, memory, |_| true),
-        }
+            FilterCondition::Pattern(operand, regex) => self.with_text(operand, |text| regex.is_match(text))?,
+            FilterCondition::Exists(operand) => self.has_value(operand, |_| true)?,
+            FilterCondition::IsTrue(operand) => self.has_value(operand, |value| value.as_bool() == Some(true))?,
+        })
+    }
+
+    fn has_value(&mut self, operand: &Operand, ask: impl FnOnce(Raw<'_>) -> bool) -> Result<bool, ScriptFailure> {
+        Ok(self.with_value(operand, ask)?.unwrap_or(false))
+    }
+
+    fn with_text(&mut self, operand: &Operand, ask: impl FnOnce(&str) -> bool) -> Result<bool, ScriptFailure> {
+        self.has_value(operand, |value| value.as_str().is_some_and(|text| ask(&text)))
+    }
+
+    /// Asks something of a value of a result; `None`: it is not there.
+    fn with_value<T>(&mut self, operand: &Operand, ask: impl FnOnce(Raw<'_>) -> T) -> Result<Option<T>, ScriptFailure> {
+        let row = self.row;
+        let projected = match operand {
+            Operand::Of(projected) => projected,
+            Operand::Called(place) => {
+                let stored = row.entry.and_then(|entry| entry.stored()).unwrap_or(Raw::new(b"{}"));
+                let given = match self.calls.get(*place) {
+                    Some(call) => call.value(row.document.ok_or(stored), self.snapshot)?,
+                    None => return Ok(None),
+                };
+                return Ok(Some(ask(Raw::new(&given))));
+            }
+        };
+        let is_there = write_operand(projected, row, self.memory);
+        Ok(is_there.then(|| ask(Raw::new(self.memory))))
     }
 }
 
@@ -90,19 +165,10 @@ fn scalar(value: Raw<'_>) -> Option<Scalar> {
     })
 }
 
-fn has_value(operand: &Projected, row: &Row<'_>, memory: &mut Vec<u8>, ask: impl FnOnce(Raw<'_>) -> bool) -> bool {
-    with_value(operand, row, memory, ask).unwrap_or(false)
-}
-
-/// Asks something of a value of a result; `None`: it is not there.
-fn with_value<T>(
-    operand: &Projected,
-    row: &Row<'_>,
-    memory: &mut Vec<u8>,
-    ask: impl FnOnce(Raw<'_>) -> T,
-) -> Option<T> {
+/// Writes a value of a result in place of what was there. False: there is none.
+fn write_operand(operand: &Projected, row: &Row<'_>, memory: &mut Vec<u8>) -> bool {
     memory.clear();
-    let is_there = match operand {
+    match operand {
         Projected::Path { steps, .. } => match (row.document, row.entry.and_then(|entry| entry.stored())) {
             (Some(document), _) => write_path(steps, document.body(), memory),
             (None, Some(stored)) => write_path(steps, stored, memory),
@@ -126,12 +192,7 @@ fn with_value<T>(
             true
         }
         Projected::Key(_) => false,
-    };
-    is_there.then(|| ask(Raw::new(memory)))
-}
-
-fn with_text(operand: &Projected, row: &Row<'_>, memory: &mut Vec<u8>, ask: impl FnOnce(&str) -> bool) -> bool {
-    has_value(operand, row, memory, |value| value.as_str().is_some_and(|text| ask(&text)))
+    }
 }
 
 fn is_equal(value: Raw<'_>, scalar: &Scalar) -> bool {

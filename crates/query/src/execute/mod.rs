@@ -30,6 +30,7 @@ use spatial::Distances;
 pub use crate::index::EntryId;
 pub use explain::{Clock, Operator, explain, short};
 pub use facet::{Aggregate, FacetResult, FacetValue, facets};
+pub use filter::ResultFilter;
 pub use highlight::Highlighter;
 pub use loading::{Loading, SeveralLoaded};
 pub(crate) use projection::write_path;

@@ -162,6 +162,16 @@ pub(crate) fn write_path(steps: &[Step], value: Raw<'_>, out: &mut Vec<u8>) -> b
         (Step::Name(_), Kind::Array) => write_elements(steps, value, false, out),
         (Step::Elements, Kind::Array) => write_elements(rest, value, true, out),
         (Step::Elements, _) => write_path(rest, value, out),
+        (Step::Element(number), Kind::Array) => match value.elements().nth(*number) {
+            Some(element) => write_path(rest, element, out),
+            None => false,
+        },
+        (Step::Element(number), Kind::String) if rest.is_empty() => write_character(*number, value, out),
+        (Step::Element(_), Kind::Null) => {
+            out.extend_from_slice(b"null");
+            true
+        }
+        (Step::Element(_), _) => false,
         (Step::Name(_), _) => false,
     }
 }
@@ -182,6 +192,15 @@ fn write_elements(steps: &[Step], array: Raw<'_>, with_null: bool, out: &mut Vec
         }
     }
     out.push(b']');
+    true
+}
+
+fn write_character(number: usize, text: Raw<'_>, out: &mut Vec<u8>) -> bool {
+    let text = text.as_str().unwrap_or_default();
+    let Some(character) = text.chars().nth(number) else { return false };
+    out.push(b'"');
+    json::escape_into(out, character.encode_utf8(&mut [0; 4]));
+    out.push(b'"');
     true
 }
 

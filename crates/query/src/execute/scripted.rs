@@ -4,7 +4,7 @@ use super::{Loading, SeveralLoaded};
 use crate::plan::{ScriptClause, ScriptForm};
 use documents::{Document, Snapshot};
 use json::{Kind, Raw};
-use script::{Body, Input, Limits, Program, Run, Stored};
+use script::{Body, Input, Limits, Outcome, Program, Run, Stored};
 
 /// A projection that is ready to be run.
 pub struct ScriptProjection<'p> {
@@ -24,6 +24,9 @@ pub enum ScriptFailure {
     /// What it gives is no result.
     #[error("Query returning a single function call result must return an object, but got: {0}")]
     NoObject(String),
+    /// It puts or deletes documents.
+    #[error("Cannot make modifications in readonly context")]
+    ReadOnly,
     /// `load` found several documents where there has to be one.
     #[error(transparent)]
     Several(#[from] SeveralLoaded),
@@ -94,6 +97,40 @@ impl<'p> ScriptProjection<'p> {
         found: Result<&Document<'_>, Raw<'_>>,
         snapshot: &Snapshot<'_>,
     ) -> Result<ScriptRows, ScriptFailure> {
+        let outcome = self.run(found, snapshot)?;
+        let value = Raw::new(&outcome.json);
+        let mut rows = Vec::new();
+        match (value.kind(), self.form) {
+            (Kind::Object, _) => rows.push(row(value, outcome.is_first_argument)),
+            (Kind::Array, ScriptForm::Call(_)) => {
+                for element in value.elements() {
+                    match element.kind() {
+                        Kind::Object => rows.push(row(element, false)),
+                        _ => return Err(no_object(element)),
+                    }
+                }
+            }
+            _ => return Err(no_object(value)),
+        }
+        Ok(ScriptRows { rows, includes: outcome.includes })
+    }
+
+    /// What it gives, whatever that is, as JSON.
+    ///
+    /// * `found`: as of [`ScriptProjection::rows`].
+    ///
+    /// # Errors
+    ///
+    /// [`ScriptFailure`]
+    pub(super) fn value(
+        &self,
+        found: Result<&Document<'_>, Raw<'_>>,
+        snapshot: &Snapshot<'_>,
+    ) -> Result<Vec<u8>, ScriptFailure> {
+        Ok(self.run(found, snapshot)?.json)
+    }
+
+    fn run(&self, found: Result<&Document<'_>, Raw<'_>>, snapshot: &Snapshot<'_>) -> Result<Outcome, ScriptFailure> {
         let body = found.map_or_else(|stored| stored, Document::body);
         let mut loaded = Vec::with_capacity(self.loads.len());
         for loading in &self.loads {
@@ -120,21 +157,10 @@ impl<'p> ScriptProjection<'p> {
             return Err(failed.into());
         }
         let outcome = outcome?;
-        let value = Raw::new(&outcome.json);
-        let mut rows = Vec::new();
-        match (value.kind(), self.form) {
-            (Kind::Object, _) => rows.push(row(value, outcome.is_first_argument)),
-            (Kind::Array, ScriptForm::Call(_)) => {
-                for element in value.elements() {
-                    match element.kind() {
-                        Kind::Object => rows.push(row(element, false)),
-                        _ => return Err(no_object(element)),
-                    }
-                }
-            }
-            _ => return Err(no_object(value)),
+        match outcome.effects.is_empty() {
+            true => Ok(outcome),
+            false => Err(ScriptFailure::ReadOnly),
         }
-        Ok(ScriptRows { rows, includes: outcome.includes })
     }
 }
 

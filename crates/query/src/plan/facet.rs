@@ -243,7 +243,7 @@ impl Context<'_> {
     pub fn field(&self, expression: &Expression<'_>) -> Result<FieldUse, Refused> {
         match expression {
             Expression::Field(path) => {
-                let name = FieldName::of(path, self.alias)
+                let name = FieldName::without_brackets(path, self.alias)
                     .map_err(|step| Refused::NotSupported(format!("'{step}' in the name of a field of an index")))?;
                 Ok(FieldUse { name, analysis: Analysis::LowerCase })
             }

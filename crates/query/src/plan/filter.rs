@@ -1,11 +1,13 @@
 //! The clause `filter`: a condition that is asked of each result as it stands, without an index.
 
+use std::sync::Arc;
+
 use regex::{Regex, RegexBuilder};
 
 use super::parameters::Scalar;
-use super::projection::{Projected, path_of};
-use super::{Parameters, Refused};
-use crate::limits::REGEX_SIZE_MAX;
+use super::projection::{Brackets, Projected, path_of};
+use super::{Parameters, Refused, ScriptClause};
+use crate::limits::{FILTER_CALLS_MAX, REGEX_SIZE_MAX};
 use crate::rql::{Call, Comparison, Expression, Operator, Query, Value};
 
 /// What `filter` says of each result.
@@ -14,6 +16,17 @@ pub struct FilterClause {
     pub(crate) condition: FilterCondition,
     /// How many results are looked at: `filter_limit`.
     pub limit: Option<u64>,
+    /// The calls of declared functions, which conditions name by their places.
+    pub(crate) calls: Vec<ScriptClause>,
+}
+
+/// A value of a result that a condition is about.
+#[derive(Clone, Debug)]
+pub(crate) enum Operand {
+    /// What is projected from it.
+    Of(Projected),
+    /// What a declared function gives: the place of its call.
+    Called(usize),
 }
 
 /// A condition of a result.
@@ -23,14 +36,16 @@ pub(crate) enum FilterCondition {
     And(Vec<FilterCondition>),
     Or(Vec<FilterCondition>),
     Not(Box<FilterCondition>),
-    Compare(Projected, Operator, Scalar),
-    CompareFields(Projected, Operator, Projected),
-    AnyOf(Projected, Vec<Scalar>),
-    AllOf(Projected, Vec<Scalar>),
-    Prefix(Projected, String),
-    Suffix(Projected, String),
-    Pattern(Projected, Regex),
-    Exists(Projected),
+    Compare(Operand, Operator, Scalar),
+    CompareFields(Operand, Operator, Operand),
+    AnyOf(Operand, Vec<Scalar>),
+    AllOf(Operand, Vec<Scalar>),
+    Prefix(Operand, String),
+    Suffix(Operand, String),
+    Pattern(Operand, Regex),
+    Exists(Operand),
+    /// A call alone, which has to give `true` itself.
+    IsTrue(Operand),
 }
 
 impl FilterClause {
@@ -46,19 +61,22 @@ impl FilterClause {
                 None => Ok(None),
             };
         };
-        let planner = Planner { alias: query.from.alias.as_deref(), parameters };
-        Ok(Some(FilterClause { condition: planner.condition(condition)?, limit }))
+        let mut planner = Planner { query, alias: query.from.alias.as_deref(), parameters, calls: Vec::new() };
+        let condition = planner.condition(condition)?;
+        Ok(Some(FilterClause { condition, limit, calls: planner.calls }))
     }
 }
 
-struct Planner<'p> {
+struct Planner<'p, 'q> {
+    query: &'p Query<'q>,
     alias: Option<&'p str>,
     parameters: Parameters<'p>,
+    calls: Vec<ScriptClause>,
 }
 
-impl Planner<'_> {
+impl Planner<'_, '_> {
     /// The depth of the recursion is that of the expression, which the parser bounds.
-    fn condition(&self, condition: &Expression<'_>) -> Result<FilterCondition, Refused> {
+    fn condition(&mut self, condition: &Expression<'_>) -> Result<FilterCondition, Refused> {
         match condition {
             Expression::Value(value) => match self.parameters.scalar(value)? {
                 Scalar::Boolean(true) => Ok(FilterCondition::Always),
@@ -70,7 +88,8 @@ impl Planner<'_> {
             Expression::Not(operand) => Ok(FilterCondition::Not(Box::new(self.condition(operand)?))),
             Expression::Compare(comparison) => {
                 let Comparison { left, operator, right } = &**comparison;
-                if let Expression::Field(_) = right {
+                let is_called = matches!(right, Expression::Call(call) if self.is_declared(call));
+                if is_called || matches!(right, Expression::Field(_)) {
                     return Ok(FilterCondition::CompareFields(self.operand(left)?, *operator, self.operand(right)?));
                 }
                 Ok(FilterCondition::Compare(self.operand(left)?, *operator, self.value(right)?))
@@ -99,13 +118,16 @@ impl Planner<'_> {
         }
     }
 
-    fn conditions(&self, operands: &[Expression<'_>]) -> Result<Vec<FilterCondition>, Refused> {
+    fn conditions(&mut self, operands: &[Expression<'_>]) -> Result<Vec<FilterCondition>, Refused> {
         operands.iter().map(|operand| self.condition(operand)).collect()
     }
 
-    fn call(&self, call: &Call<'_>) -> Result<FilterCondition, Refused> {
+    fn call(&mut self, call: &Call<'_>) -> Result<FilterCondition, Refused> {
         let is = |name: &str| call.name.eq_ignore_ascii_case(name);
         let wrong = |needed: &str| Refused::Invalid(format!("Method {}() needs {needed}", call.name));
+        if self.is_declared(call) {
+            return Ok(FilterCondition::IsTrue(self.called(call)?));
+        }
         match call.arguments.as_slice() {
             [condition] if is("exact") => self.condition(condition),
             [operand] if is("exists") => Ok(FilterCondition::Exists(self.operand(operand)?)),
@@ -129,6 +151,20 @@ impl Planner<'_> {
         }
     }
 
+    /// Whether a call means a function of the query: those of its own come first, as in the reference.
+    fn is_declared(&self, call: &Call<'_>) -> bool {
+        self.query.functions.iter().any(|function| function.name == call.name)
+    }
+
+    fn called(&mut self, call: &Call<'_>) -> Result<Operand, Refused> {
+        if self.calls.len() == FILTER_CALLS_MAX {
+            return Err(Refused::Invalid(format!("'filter' calls more than {FILTER_CALLS_MAX} functions")));
+        }
+        let values = self.calls.first().map_or_else(|| Arc::new(self.parameters.all()), |call| call.values.clone());
+        self.calls.push(ScriptClause::call(self.query, call, values)?);
+        Ok(Operand::Called(self.calls.len() - 1))
+    }
+
     fn text(&self, value: &Value<'_>) -> Option<String> {
         match self.parameters.scalar(value) {
             Ok(Scalar::Text(text)) => Some(text),
@@ -136,13 +172,14 @@ impl Planner<'_> {
         }
     }
 
-    fn operand(&self, expression: &Expression<'_>) -> Result<Projected, Refused> {
+    fn operand(&mut self, expression: &Expression<'_>) -> Result<Operand, Refused> {
         match expression {
-            id if super::is_id(id, self.alias) => Ok(Projected::Id),
-            Expression::Field(path) => Ok(path_of(path, self.alias)?.0),
+            Expression::Call(call) if self.is_declared(call) => self.called(call),
+            id if super::is_id(id, self.alias) => Ok(Operand::Of(Projected::Id)),
+            Expression::Field(path) => Ok(Operand::Of(path_of(path, self.alias, Brackets::Element)?.0)),
             // Clients quote names that would not be names otherwise.
             Expression::Value(value) => match self.parameters.scalar(value)? {
-                Scalar::Text(path) => Ok(Projected::of_path(&path)),
+                Scalar::Text(path) => Ok(Operand::Of(Projected::of_path(&path))),
                 _ => Err(Refused::Invalid("Expected a field, but got a value".to_owned())),
             },
             Expression::Call(call) => Err(Refused::NotSupported(format!("{}() in 'filter'", call.name))),

@@ -209,7 +209,7 @@ impl<'p> Grouping<'p> {
 
     fn name(&self, expression: &Expression<'_>) -> Result<FieldName, Refused> {
         match expression {
-            Expression::Field(path) => FieldName::of(path, self.alias)
+            Expression::Field(path) => FieldName::without_brackets(path, self.alias)
                 .map_err(|step| Refused::NotSupported(format!("'{step}' in the name of a field of a group"))),
             Expression::Value(value) => match self.parameters.scalar(value)? {
                 Scalar::Text(path) => Ok(FieldName { path, is_quoted: true }),

@@ -507,7 +507,7 @@ impl Planner<'_> {
     /// The path of a field that a function names, as it is or in a text.
     pub(super) fn path(&self, expression: &Expression<'_>) -> Result<String, Refused> {
         match expression {
-            Expression::Field(path) => FieldName::of(path, self.alias)
+            Expression::Field(path) => FieldName::without_brackets(path, self.alias)
                 .map(|name| name.path)
                 .map_err(|step| Refused::NotSupported(format!("'{step}' in the name of a field of an index"))),
             Expression::Value(value) => match self.parameters.scalar(value)? {

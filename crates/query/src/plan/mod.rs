@@ -35,7 +35,7 @@ pub use facet::{
     ALL_RESULTS, Aggregation, Facet, FacetBy, FacetClause, FacetOptions, FacetRange, FacetSetup, Measures, TermSort,
 };
 pub use filter::FilterClause;
-pub(crate) use filter::FilterCondition;
+pub(crate) use filter::{FilterCondition, Operand};
 pub use highlight::{Highlight, Tags};
 pub use include::Explanations;
 pub use index_query::{DistanceKey, IndexChoice, IndexQuery, SortBy, SortKey};
@@ -170,6 +170,11 @@ impl Plan {
             ([], _) => Some("facet()"),
             _ => Some("suggest()"),
         }
+    }
+
+    /// Whether JavaScript is run for its results, which may take long and load other documents.
+    pub fn runs_scripts(&self) -> bool {
+        self.script.is_some() || self.filter.as_ref().is_some_and(|filter| !filter.calls.is_empty())
     }
 
     /// What it has that `explain` cannot tell of.

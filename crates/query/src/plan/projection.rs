@@ -98,6 +98,8 @@ pub enum Step {
     Name(String),
     /// To each element of an array, with null for those that lack what follows.
     Elements,
+    /// To one element of an array or character of a text, by its number from 0; of null it is null.
+    Element(usize),
 }
 
 /// The name of the metadata in a path.
@@ -154,7 +156,7 @@ fn column(column: &Column<'_>, alias: Option<&str>, parameters: Parameters<'_>) 
             let text = path.first.text.to_string();
             (Projected::Literal(json::Value::String(text.clone()).to_vec()), text)
         }
-        ColumnValue::Field(path) => path_of(path, alias)?,
+        ColumnValue::Field(path) => path_of(path, alias, Brackets::Property)?,
         ColumnValue::Value(value) => {
             let name = match &value.kind {
                 ValueKind::Text(text) | ValueKind::Number(text) => text.to_string(),
@@ -170,8 +172,21 @@ fn column(column: &Column<'_>, alias: Option<&str>, parameters: Parameters<'_>) 
     Ok(ProjectedColumn { name: column.alias.as_deref().map_or(own_name, str::to_owned), value })
 }
 
-/// The path, and the name that it has without another: behind the query's alias its last one.
-pub(super) fn path_of(path: &Path<'_>, alias: Option<&str>) -> Result<(Projected, String), Refused> {
+/// What `[0]` means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Brackets {
+    /// A property of that name, `0`, as in the names of fields: so `select` has it in the reference.
+    Property,
+    /// An element of an array.
+    Element,
+}
+
+/// The path, and the name that it has without another: all of it, without the query's alias.
+pub(super) fn path_of(
+    path: &Path<'_>,
+    alias: Option<&str>,
+    brackets: Brackets,
+) -> Result<(Projected, String), Refused> {
     let is_aliased = alias == Some(&*path.first.text);
     let mut steps = Vec::new();
     if !is_aliased {
@@ -181,16 +196,17 @@ pub(super) fn path_of(path: &Path<'_>, alias: Option<&str>) -> Result<(Projected
         match segment {
             Segment::Name(name) => push_names(&name.text, &mut steps),
             Segment::Elements => steps.push(Step::Elements),
-            Segment::Element(_) | Segment::Keys | Segment::Values => {
+            Segment::Element(number) => steps.push(match brackets {
+                Brackets::Property => Step::Name((*number).to_owned()),
+                // No array has as many.
+                Brackets::Element => Step::Element(number.parse().unwrap_or(usize::MAX)),
+            }),
+            Segment::Keys | Segment::Values => {
                 return Err(Refused::NotSupported(format!("'{}' in 'select'", path.text())));
             }
         }
     }
-    let last = steps.iter().rev().find_map(|step| match step {
-        Step::Name(name) => Some(name.clone()),
-        Step::Elements => None,
-    });
-    let name = if is_aliased { last.unwrap_or_default() } else { path.text().into_owned() };
+    let name = field_of(&steps);
     Ok(match steps.first() {
         Some(Step::Name(first)) if first == METADATA => (Projected::Metadata(steps.split_off(1)), name),
         _ => (Projected::Path { field: field_of(&steps), steps }, name),
@@ -217,6 +233,7 @@ fn field_of(steps: &[Step]) -> String {
             Step::Name(_) if field.is_empty() => {}
             Step::Name(_) => field.push('.'),
             Step::Elements => field.push_str("[]"),
+            Step::Element(number) => field.push_str(&format!("[{number}]")),
         }
         if let Step::Name(name) = step {
             field.push_str(name);

@@ -1,5 +1,7 @@
 //! What a query says in JavaScript: `update`, `select { .. }`, `select f(x)`, with `declare function` and `load`.
 
+use std::sync::Arc;
+
 use super::{Parameters, Refused};
 use crate::rql::{self, Call, Column, ColumnValue, Expression, Language, Output, Path, Query, Segment, ValueKind};
 
@@ -15,7 +17,7 @@ pub struct ScriptClause {
     /// What is done.
     pub form: ScriptForm,
     /// The query's parameters: a JSON object.
-    pub values: Vec<u8>,
+    pub values: Arc<Vec<u8>>,
     /// Results that are equal come once.
     pub is_distinct: bool,
 }
@@ -82,14 +84,7 @@ impl ScriptClause {
                 },
             },
         };
-        let mut declarations = String::new();
-        for function in &query.functions {
-            if function.language != Language::JavaScript {
-                return Err(Refused::NotSupported("'declare timeseries'".to_owned()));
-            }
-            let [name, body] = [function.name, function.body.text];
-            declarations.push_str(&format!("function {name}({}) {body}\n", function.parameters.join(",")));
-        }
+        let declarations = declarations(query)?;
         let loads = query.load.iter().map(|load| self::load(load, alias, parameters)).collect::<Result<Vec<_>, _>>()?;
         for name in alias.into_iter().chain(loads.iter().map(|load| load.alias.as_str())) {
             if !script::is_name(name) {
@@ -101,9 +96,35 @@ impl ScriptClause {
             alias: alias.map(str::to_owned),
             loads,
             form,
-            values: parameters.all(),
+            values: Arc::new(parameters.all()),
             is_distinct,
         }))
+    }
+
+    /// A call of a declared function in `filter`, whose result is asked.
+    ///
+    /// * `values`: the query's parameters.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`]
+    pub(super) fn call(query: &Query<'_>, call: &Call<'_>, values: Arc<Vec<u8>>) -> Result<ScriptClause, Refused> {
+        let alias = query.from.alias.as_deref().unwrap_or(RESULT);
+        if !script::is_name(alias) {
+            return Err(Refused::Invalid(format!("'{alias}' is no name for a document in a script")));
+        }
+        let names = Names { alias: Some(alias), query };
+        if call.arguments.iter().any(|argument| matches!(argument, Expression::Field(path) if names.is_loaded(path))) {
+            return Err(Refused::NotSupported("loaded documents in 'filter'".to_owned()));
+        }
+        Ok(ScriptClause {
+            declarations: declarations(query)?,
+            alias: Some(alias.to_owned()),
+            loads: Vec::new(),
+            form: ScriptForm::Call(names.call(call)?),
+            values,
+            is_distinct: false,
+        })
     }
 
     /// The script itself.
@@ -112,6 +133,22 @@ impl ScriptClause {
             &self.form;
         text
     }
+}
+
+/// The name of a result in a call of `filter`, where the query gives it none.
+const RESULT: &str = "__result";
+
+/// The declared functions, as JavaScript.
+fn declarations(query: &Query<'_>) -> Result<String, Refused> {
+    let mut declarations = String::new();
+    for function in &query.functions {
+        if function.language != Language::JavaScript {
+            return Err(Refused::NotSupported("'declare timeseries'".to_owned()));
+        }
+        let [name, body] = [function.name, function.body.text];
+        declarations.push_str(&format!("function {name}({}) {body}\n", function.parameters.join(",")));
+    }
+    Ok(declarations)
 }
 
 /// Where nothing is run, what is declared and loaded has nobody to use it; the reference allows that.

@@ -331,6 +331,7 @@ fn check_projection(text: &str, columns: &str) {
         let step = |step: &Step| match step {
             Step::Name(name) => name.clone(),
             Step::Elements => "[]".to_owned(),
+            Step::Element(number) => format!("[{number}]"),
         };
         steps.iter().map(step).collect::<Vec<_>>().join("/")
     };
@@ -357,7 +358,8 @@ fn columns_have_the_names_that_the_reference_gives_them() {
     check_projection("from U select *", "");
     check_projection("from U as u select u", "");
     check_projection("from U select Name, A.City, L[].P as p", "Name=Name A.City=A/City p=L/[]/P");
-    check_projection("from U as u select u.Name, u.A.City, u.L[].P as p", "Name=Name City=A/City p=L/[]/P");
+    check_projection("from U as u select u.Name, u.A.City, u.L[].P as p", "Name=Name A.City=A/City p=L/[]/P");
+    check_projection("from U as u select u.L[0].P, u.L[].P", "L.0.P=L/0/P L[].P=L/[]/P");
     check_projection("from U select distinct Name", "distinct Name=Name");
     check_projection("from U as u select id(), id(u) as i", "id()=its id i=its id");
     check_projection("from U select 1.50 as one, 'x', null as n, $p as v", "one=1.50 x=\"x\" n=null v=[1]");
@@ -393,7 +395,6 @@ fn what_is_run_is_told_from_what_is_read() {
 #[test]
 fn what_is_not_there_is_refused_by_name() {
     for (text, feature) in [
-        ("from Users select Tags[0]", "'Tags[0]' in 'select'"),
         ("from Users include counters('x')", "'include' of counters()"),
         ("from Users (Revisions = true)", "revisions"),
         ("declare timeseries f(x) { from x.T } from Users as u select f(u)", "'declare timeseries'"),

@@ -133,3 +133,130 @@ fn what_a_filter_cannot_ask_is_refused_by_name() {
         wire.check_error(post, &body, 500, "InvalidQueryException", message);
     }
 }
+
+/// All as the reference has it.
+#[test]
+fn one_element_of_an_array_is_asked() {
+    let wire = with_orders();
+    let check = |filter: &str, expected: &str| {
+        assert_eq!(ask(&wire, &format!("from Orders {filter}")), expected, "{filter}");
+    };
+    check("filter Lines[0].Quantity = 5", "orders/1 | [1, 2, 3]");
+    check("as o filter o.Lines[1].Quantity > 5", "orders/1 | [1, 2, 3]");
+    check("filter Lines[0].P in ('x', 'z')", "orders/1 orders/2 | [2, 1, 3]");
+    check("filter Lines[0].Quantity < Lines[1].Quantity", "orders/1 | [1, 2, 3]");
+    check("filter Tags[1] = 'b'", "orders/1 orders/3 | [2, 1, 3]");
+    check("filter exists(Tags[1])", "orders/1 orders/3 | [2, 1, 3]");
+    check("filter Matrix[0][1] = 2", "orders/1 | [1, 2, 3]");
+    check("filter Lines[99999999999999999999].Quantity = 5 or exists(N[0])", " | [0, 3, 3]");
+    check("filter exists(Lines[1].Quantity)", "orders/1 orders/3 | [2, 1, 3]");
+    check("filter Lines[0] = null", "orders/3 | [1, 2, 3]");
+}
+
+/// All as the reference has it, but for what it finds with functions that are not declared: nothing.
+#[test]
+fn declared_functions_are_asked() {
+    let wire = with_orders();
+    let check = |query: &str, expected: &str| assert_eq!(ask(&wire, query), expected, "{query}");
+    const MANY: &str = "declare function f(o) { return o.N > 1 }";
+    check(&format!("{MANY} from Orders as o filter f(o)"), "orders/2 orders/3 | [2, 1, 3]");
+    check(&format!("{MANY} from Orders as o filter f(o) = true"), "orders/2 orders/3 | [2, 1, 3]");
+    check(&format!("{MANY} from Orders filter f(N)"), " | [0, 3, 3]");
+    check(&format!("{MANY} from Orders as o filter true and not f(o)"), "orders/1 | [1, 2, 3]");
+    check(&format!("{MANY} from Orders as o filter f(o) and o.T = 'b'"), "orders/2 | [1, 2, 3]");
+    check(&format!("{MANY} from Orders as o filter o.T = 'a' or f(o)"), "orders/1 orders/2 orders/3 | [3, 0, 3]");
+    check(&format!("{MANY} from Orders as o filter f(o) filter_limit 2"), "orders/2 | [1, 1, 2]");
+    check(&format!("{MANY} from Orders as o filter f(o) limit 1"), "orders/2 | [1, 1, 2]");
+    check(&format!("{MANY} from Orders as o where o.N > 0 filter f(o)"), "orders/2 orders/3 | [3, 1, 3]");
+    const VALUE: &str = "declare function f(n, k) { return k ? n > k : n }";
+    check(&format!("{VALUE} from Orders filter f(N, 2)"), "orders/3 | [1, 2, 3]");
+    check(&format!("{VALUE} from Orders as o filter f(o.N, $p)"), " | [0, 3, 3]");
+    check(&format!("{VALUE} from Orders as o filter f(o.N) > 1"), "orders/2 orders/3 | [2, 1, 3]");
+    check(&format!("{VALUE} from Orders as o filter f(o.N)"), " | [0, 3, 3]");
+    check(&format!("{VALUE} from Orders as o filter o.N = f(o.N)"), "orders/1 orders/2 orders/3 | [3, 0, 3]");
+    check(&format!("{VALUE} from Orders as o filter f(o.N) in (1, 2)"), "orders/1 orders/2 | [2, 1, 3]");
+    check(&format!("{VALUE} from Orders as o filter startsWith(f(o.T), 'a')"), "orders/1 | [1, 2, 3]");
+    const ID: &str = "declare function f(o) { return g(o) } declare function g(o) { return id(o) == 'orders/1' && load('x') == null }";
+    check(&format!("{ID} from Orders as o filter f(o)"), "orders/1 | [1, 2, 3]");
+    const GROUP: &str = "declare function f(g, n) { return g.Count > 0 && n > 0 }";
+    check(&format!("{GROUP} from Orders as o group by o.T filter f(o, Count) select count()"), "1 1 1 | [3, 0, 3]");
+    let refused = |query: &str, status: u16, exception: &str, message: &str| {
+        let body = format!(r#"{{"Query":"{query}"}}"#);
+        let answer = wire.call("POST /databases/db/queries", &body);
+        let text = answer.text();
+        assert_eq!(answer.status, status, "{query}: {text}");
+        assert!(text.contains(exception) && text.contains(message), "{query}: {text}");
+    };
+    let of = |body: &str| format!("declare function f(o) {{ {body} }} from Orders as o filter f(o)");
+    refused(&of("throw new Error('x')"), 500, "JavaScriptException", "x");
+    refused(&of("while (true) { }"), 500, "JavaScriptException", "Patching.MaxStepsForScript");
+    refused(&of("put('a/b', {}); return true"), 500, "InvalidOperationException", "modifications in readonly context");
+    refused("from Orders as o filter f(o)", 501, "", "f() in 'filter'");
+    let calls = vec!["f(o)"; 17].join(" or ");
+    let many = format!("declare function f(o) {{ return true }} from Orders as o filter {calls}");
+    refused(&many, 500, "InvalidQueryException", "'filter' calls more than 16 functions");
+    let loaded = "declare function f(c) { return true } from Orders as o load o.T as c filter f(c)";
+    refused(loaded, 501, "", "loaded documents in 'filter'");
+}
+
+/// What a function loads may have changed, although the collection did not.
+#[test]
+fn an_answer_that_depends_on_loaded_documents_is_not_taken_for_the_same() {
+    let wire = with_orders();
+    wire.put("settings/1", r#"{"Least":2,"@metadata":{"@collection":"Settings"}}"#);
+    let query =
+        br#"{"Query":"declare function f(o) { return o.N > load('settings/1').Least } from Orders as o filter f(o)"}"#;
+    let answer = wire.call_with("POST /databases/db/queries", &[], query);
+    assert!(answer.text().starts_with("{\"TotalResults\":1,"), "{}", answer.text());
+    let header = format!("If-None-Match: \"{}\"", answer.header("etag").unwrap());
+    wire.put("settings/1", r#"{"Least":0,"@metadata":{"@collection":"Settings"}}"#);
+    let changed = wire.call_with("POST /databases/db/queries", &[&header], query);
+    assert!(changed.text().starts_with("{\"TotalResults\":3,"), "{} {}", changed.status, changed.text());
+}
+
+fn with_orders() -> Wire {
+    let wire = Wire::with_database();
+    for (id, members) in [
+        (
+            1,
+            r#""T":"a","Lines":[{"Quantity":5,"P":"x"},{"Quantity":7,"P":"y"}],"Tags":["a","b"],"Matrix":[[1,2],[3,4]]"#,
+        ),
+        (2, r#""T":"b","Lines":[{"Quantity":3,"P":"z"}],"Tags":[],"Matrix":[]"#),
+        (3, r#""T":"c","Lines":null,"Tags":"abc""#),
+    ] {
+        let document = format!(r#"{{"N":{id},{members},"@metadata":{{"@collection":"Orders"}}}}"#);
+        wire.put(&format!("orders/{id}"), &document);
+    }
+    wire
+}
+
+/// Outside of `filter`, `[0]` is a property of that name: nothing, but in the names of columns and indexes.
+#[test]
+fn brackets_elsewhere_are_names_as_in_the_reference() {
+    let wire = with_orders();
+    let results = |query: &str| {
+        let body = format!(r#"{{"Query":"{query}","WaitForNonStaleResults":true}}"#);
+        let answer = wire.call("POST /databases/db/queries", &body);
+        assert_eq!(answer.status, 200, "{query}: {}", answer.text());
+        let Some(json::Value::Array(results)) = answer.json().get("Results").cloned() else { panic!("{query}") };
+        let index = answer.json().get("IndexName").and_then(json::Value::as_str).unwrap().to_owned();
+        let shown = results.into_iter().map(|mut result| {
+            result.remove("@metadata");
+            String::from_utf8(result.to_vec()).unwrap()
+        });
+        format!("{index} {}", shown.collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(
+        results("from Orders select Lines[0].Quantity, Tags[1] as Tag limit 1"),
+        r#"collection/Orders {"Lines.0.Quantity":[],"Tag":[]}"#
+    );
+    assert_eq!(
+        results("from Orders as o select o.Lines[0].Quantity, o.Lines.P, o.T[0] limit 1"),
+        r#"collection/Orders {"Lines.0.Quantity":[],"Lines.P":["x","y"]}"#
+    );
+    assert_eq!(results("from Orders where Lines[0].Quantity = 5"), "Auto/Orders/ByLines.0.Quantity ");
+    assert_eq!(
+        results("from Orders order by Lines[0].Quantity select N"),
+        r#"Auto/Orders/ByLines.0.Quantity {"N":1} {"N":2} {"N":3}"#
+    );
+}

@@ -300,7 +300,7 @@ fn projections_have_values_by_name() {
         r#"{"Name":"Ann","X":1.5,"A.City":null}"#,
     ];
     check_projection(&wire, "from Us select Name, Age as X, A.City", &expected);
-    check_projection(&wire, "from Us as u select u.A.City", &[r#"{"City":"Oslo"}"#, "{}", "{}"]);
+    check_projection(&wire, "from Us as u select u.A.City", &[r#"{"A.City":"Oslo"}"#, "{}", "{}"]);
     check_projection(
         &wire,
         "from Us where id() = 'u/1' select L[].P, L.P as p, id()",

@@ -1,7 +1,11 @@
 //! The clause `filter`: results are looked at one by one, and the page is one of those that fit.
 
-use query::execute::Row;
+use database::documents::Snapshot;
+use database::script;
+use query::execute::{ResultFilter, Row};
 use query::plan::{FilterClause, Page};
+
+use crate::error::Result;
 
 /// What a filter has seen.
 #[derive(Clone, Copy, Default)]
@@ -31,16 +35,18 @@ pub(super) enum Verdict {
 
 /// A filter on its way through results.
 pub(super) struct Filtering<'p> {
-    clause: &'p FilterClause,
+    limit: Option<u64>,
+    filter: ResultFilter<'p>,
     page: Page,
-    memory: Vec<u8>,
     pub(super) seen: Filtered,
 }
 
 impl<'p> Filtering<'p> {
     /// * `page`: which of those that fit are wanted.
-    pub(super) fn new(clause: &'p FilterClause, page: Page) -> Filtering<'p> {
-        Filtering { clause, page, memory: Vec::new(), seen: Filtered::default() }
+    /// * `limits`: of the functions that it calls.
+    pub(super) fn new(clause: &'p FilterClause, page: Page, limits: script::Limits) -> Result<Filtering<'p>> {
+        let filter = ResultFilter::new(clause, limits)?;
+        Ok(Filtering { limit: clause.limit, filter, page, seen: Filtered::default() })
     }
 
     /// Of those that fit, how many are of the page.
@@ -48,16 +54,17 @@ impl<'p> Filtering<'p> {
         self.seen.fitting().saturating_sub(self.page.skip)
     }
 
-    pub(super) fn offer(&mut self, row: &Row<'_>) -> Verdict {
+    /// * `documents`: where functions load documents from.
+    pub(super) fn offer(&mut self, row: &Row<'_>, documents: &Snapshot<'_>) -> Result<Verdict> {
         let is_page_full = self.page.take.is_some_and(|take| self.taken() >= take);
-        if is_page_full || self.clause.limit.is_some_and(|limit| self.seen.scanned >= limit) {
-            return Verdict::Full;
+        if is_page_full || self.limit.is_some_and(|limit| self.seen.scanned >= limit) {
+            return Ok(Verdict::Full);
         }
         self.seen.scanned += 1;
-        if !self.clause.holds(row, &mut self.memory) {
+        if !self.filter.holds(row, documents)? {
             self.seen.refused += 1;
-            return Verdict::Left;
+            return Ok(Verdict::Left);
         }
-        if self.taken() == 0 { Verdict::Left } else { Verdict::Taken }
+        Ok(if self.taken() == 0 { Verdict::Left } else { Verdict::Taken })
     }
 }

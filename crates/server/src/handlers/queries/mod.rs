@@ -166,7 +166,7 @@ fn answer_at_once(
     start: Instant,
 ) -> Result<Option<Reply>> {
     // A script may take long, and so may going through texts.
-    if request.plan.has_includes() || request.plan.script.is_some() || request.plan.is_explained {
+    if request.plan.has_includes() || request.plan.runs_scripts() || request.plan.is_explained {
         return Ok(None);
     }
     with_snapshots(exchange, ready, |index, documents| {

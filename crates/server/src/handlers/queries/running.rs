@@ -49,6 +49,8 @@ pub(crate) struct Running<'a> {
     /// What the plan's filter has seen.
     pub(super) filtered: Cell<Filtered>,
     script: Option<ScriptProjection<'a>>,
+    /// Of scripts, for each result.
+    script_limits: script::Limits,
     /// Ids that scripts want to be included.
     script_includes: RefCell<BTreeSet<String>>,
     /// How the entries were found, if that is asked for.
@@ -204,9 +206,8 @@ impl<'a> Running<'a> {
                 }
                 let loads = has_documents && projection.is_none_or(|projection| projection.needs_documents(is_stored));
                 if let Some(clause) = &plan.filter {
-                    let filtering = Filtering::new(clause, page_of(plan));
-                    let loading = has_documents.then_some(documents);
-                    filtered.set(filter(filtering, &mut found, &snapshot, loading, deadline)?);
+                    let filtering = Filtering::new(clause, page_of(plan), limits)?;
+                    filtered.set(filter(filtering, &mut found, &snapshot, (documents, has_documents), deadline)?);
                 }
                 Results::Index { index: &ready.index, snapshot, found, is_stale, loads, _room: room }
             }
@@ -228,6 +229,7 @@ impl<'a> Running<'a> {
             faceted,
             filtered,
             script,
+            script_limits: limits,
             script_includes: RefCell::default(),
             explained,
             marks: Marks::new(highlighter, plan.explanations.as_ref(), memory),
@@ -312,11 +314,11 @@ impl<'a> Running<'a> {
 
     /// The same with a filter: the total is that of the documents which fit, as far as they were looked at.
     fn execute_filtered(&self, query: &CollectionQuery, clause: &FilterClause, found: Taking<'_, 'a>) -> Result<i64> {
-        let mut filtering = Filtering::new(clause, page_of(self.plan));
+        let mut filtering = Filtering::new(clause, page_of(self.plan), self.script_limits)?;
         let mut is_full = false;
         let looked = &mut |document| {
             self.deadline.look()?;
-            match filtering.offer(&execute::Row { document: Some(&document), entry: None }) {
+            match filtering.offer(&execute::Row { document: Some(&document), entry: None }, self.documents)? {
                 Verdict::Taken => found(document),
                 Verdict::Left => Ok(()),
                 Verdict::Full => {
@@ -512,7 +514,7 @@ impl<'a> Running<'a> {
         let has_setup = plan.facets().iter().any(|facet| matches!(facet, FacetClause::Setup(_)));
         for source in sources {
             // What is included, loaded by a script, or has facets may be of any collection.
-            match source.filter(|_| plan.includes.is_empty() && plan.script.is_none() && !has_setup) {
+            match source.filter(|_| plan.includes.is_empty() && !plan.runs_scripts() && !has_setup) {
                 Some(name) => {
                     let last = self.documents.last_etags(Some(name))?;
                     let count = self.documents.collection(name)?.map_or(0, |collection| collection.document_count);
@@ -575,20 +577,20 @@ const WHOLE: Page = Page { skip: 0, take: None, is_limited: false };
 
 /// Leaves of what an index has found the page of what fits the filter.
 ///
-/// * `documents`: `None`: what was found are groups, which are asked themselves.
+/// * `documents`: with whether results are documents, rather than groups, which are asked themselves.
 fn filter(
     mut filtering: Filtering<'_>,
     found: &mut Found,
     snapshot: &IndexSnapshot<'_>,
-    documents: Option<&Snapshot<'_>>,
+    (documents, are_documents): (&Snapshot<'_>, bool),
     deadline: &Deadline,
 ) -> Result<Filtered> {
     let mut kept = Vec::new();
     'all: for (group, ids) in found.entries.chunks(LOOKED_UP_AT_ONCE).enumerate() {
-        for (at, row) in look_up(ids, snapshot, documents, None)?.into_iter().enumerate() {
+        for (at, row) in look_up(ids, snapshot, are_documents.then_some(documents), None)?.into_iter().enumerate() {
             deadline.look()?;
             let Some((entry, document)) = row else { continue };
-            match filtering.offer(&execute::Row { document: document.as_ref(), entry: Some(entry) }) {
+            match filtering.offer(&execute::Row { document: document.as_ref(), entry: Some(entry) }, documents)? {
                 Verdict::Taken => kept.push(group * LOOKED_UP_AT_ONCE + at),
                 Verdict::Left => {}
                 Verdict::Full => break 'all,
