@@ -13,7 +13,10 @@ class Store {
   }
 }
 
-beforeEach(() => vi.stubGlobal("localStorage", new Store()));
+beforeEach(() => {
+  vi.stubGlobal("localStorage", new Store());
+  vi.stubGlobal("sessionStorage", new Store());
+});
 const { forget, keepLatest, remembered } = await import("./remembered");
 
 test("what was kept for a database goes with it, and no other's", () => {
@@ -24,6 +27,18 @@ test("what was kept for a database goes with it, and no other's", () => {
   forget("Shop");
   expect(own.get()).toEqual([]);
   expect(Object.keys(localStorage)).toEqual(["rookery.columns.Shop.Old/@all"]);
+});
+
+test("what another tab wrote is built upon, and a tab's own is not of the others", () => {
+  const saved = remembered<string[]>("saved.Two", []);
+  saved.set(["mine"]);
+  localStorage.setItem("rookery.saved.Two", '["theirs","mine"]');
+  saved.set((stored) => ["new", ...stored]);
+  expect(saved.get()).toEqual(["new", "theirs", "mine"]);
+  remembered("draft.Two", "", "tab").set("x");
+  expect(localStorage.getItem("rookery.draft.Two")).toBeNull();
+  forget("Two");
+  expect([sessionStorage.getItem("rookery.draft.Two"), saved.get()]).toEqual([null, []]);
 });
 
 test("of shapes without number the latest are kept", () => {

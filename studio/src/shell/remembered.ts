@@ -1,23 +1,34 @@
-// What this browser remembers: widths, columns, recent queries. Storage may be full or forbidden; then it is forgotten.
+// What this browser remembers: widths, columns, recent queries. Storage may be full or forbidden; then it is forgotten. All tabs share it, but
+// for what is kept of one tab alone.
 import { useSyncExternalStore } from "react";
 
 const PREFIX = "rookery.";
 
-export type Remembered<T> = { get: () => T; set: (value: T) => void; subscribe: (listener: () => void) => () => void };
+/** A value, or what is made of the one that is stored: another tab may have written it. */
+export type Change<T> = T | ((stored: T) => T);
+export type Remembered<T> = { get: () => T; set: (change: Change<T>) => void; subscribe: (listener: () => void) => () => void };
 
-const known = new Map<string, Remembered<never> & { reset: () => void }>();
+/** Where it is kept: for all tabs of the browser, or for this one until it is closed. */
+export type Scope = "browser" | "tab";
+const storeOf = (scope: Scope): Storage => (scope === "tab" ? sessionStorage : localStorage);
 
-/** A value under a key; the same object for the same key. */
-export function remembered<T>(key: string, initial: T): Remembered<T> {
+type Known = Remembered<never> & { scope: Scope; read: () => void; reset: () => void };
+
+const known = new Map<string, Known>();
+
+/** A value under a key, which is of one scope; the same object for the same key. */
+export function remembered<T>(key: string, initial: T, scope: Scope = "browser"): Remembered<T> {
   const found = known.get(key) as Remembered<T> | undefined;
   if (found) return found;
-  let value = initial;
-  try {
-    const text = localStorage.getItem(PREFIX + key);
-    if (text !== null) value = JSON.parse(text) as T;
-  } catch {
-    value = initial;
-  }
+  const stored = (otherwise: T): T => {
+    try {
+      const text = storeOf(scope).getItem(PREFIX + key);
+      return text === null ? otherwise : (JSON.parse(text) as T);
+    } catch {
+      return otherwise;
+    }
+  };
+  let value = stored(initial);
   const listeners = new Set<() => void>();
   const tell = (next: T) => {
     value = next;
@@ -25,22 +36,32 @@ export function remembered<T>(key: string, initial: T): Remembered<T> {
   };
   const made = {
     get: () => value,
-    set: (next: T) => {
+    set: (change: Change<T>) => {
+      const next = typeof change === "function" ? (change as (stored: T) => T)(stored(value)) : change;
       try {
-        localStorage.setItem(PREFIX + key, JSON.stringify(next));
+        storeOf(scope).setItem(PREFIX + key, JSON.stringify(next));
       } catch {
         // It lasts as long as the page.
       }
       tell(next);
     },
+    scope,
+    read: () => tell(stored(initial)),
     reset: () => tell(initial),
     subscribe: (listener: () => void) => (listeners.add(listener), () => listeners.delete(listener)),
   };
-  known.set(key, made as unknown as Remembered<never> & { reset: () => void });
+  known.set(key, made as unknown as Known);
   return made;
 }
 
-export function useRemembered<T>(key: string, initial: T): [T, (value: T) => void] {
+/** Another tab wrote something, or forgot all (then there is no key). */
+function heard({ key }: { key: string | null }) {
+  if (key === null) for (const kept of known.values()) kept.scope === "browser" && kept.read();
+  else if (key.startsWith(PREFIX)) known.get(key.slice(PREFIX.length))?.read();
+}
+globalThis.addEventListener?.("storage", (event) => event.storageArea === localStorage && heard(event));
+
+export function useRemembered<T>(key: string, initial: T): [T, (change: Change<T>) => void] {
   const kept = remembered(key, initial);
   return [useSyncExternalStore(kept.subscribe, kept.get), kept.set];
 }
@@ -53,11 +74,13 @@ export function forget(database: string) {
   const isOfIt = (key: string) =>
     OF_DATABASE.some((kind) => key === `${kind}.${database}` || key.startsWith(`${kind}.${database}/`));
   for (const [key, kept] of known) if (isOfIt(key)) kept.reset();
-  try {
-    for (const key of Object.keys(localStorage))
-      if (key.startsWith(PREFIX) && isOfIt(key.slice(PREFIX.length))) localStorage.removeItem(key);
-  } catch {
-    // There is none.
+  for (const scope of ["browser", "tab"] as const) {
+    try {
+      const store = storeOf(scope);
+      for (const key of Object.keys(store)) if (key.startsWith(PREFIX) && isOfIt(key.slice(PREFIX.length))) store.removeItem(key);
+    } catch {
+      // There is none.
+    }
   }
 }
 

@@ -54,7 +54,7 @@ export function Kept({
             event.preventDefault();
             const key = name.trim();
             if (key === "" || text.trim() === "") return;
-            setSaved([{ text, parameters, name: key }, ...saved.filter((kept) => kept.name !== key)]);
+            setSaved((stored) => [{ text, parameters, name: key }, ...stored.filter((kept) => kept.name !== key)]);
             setName("");
             setOpen(false);
             told(`Saved as '${key}'`);
@@ -82,7 +82,7 @@ export function Kept({
               <ActionIcon
                 size="sm"
                 aria-label={`Forget ${kept.name}`}
-                onClick={() => setSaved(saved.filter((other) => other !== kept))}
+                onClick={() => setSaved((stored) => stored.filter((other) => other.name !== kept.name))}
               >
                 <Icon name="close" size={12} />
               </ActionIcon>

@@ -101,7 +101,7 @@ function QueryEditor({ database }: { database: string }) {
   const runNow = () => {
     if (text.trim() === "" || readParameters() === undefined) return;
     setProblem(undefined);
-    setRecent(remember(recent, text, parameters));
+    setRecent((stored) => remember(stored, text, parameters));
     const next = parameters.trim() === "" ? undefined : parameters;
     const isSame = q === text && p === next;
     if (!isSame) setOwn({ q: text, p: next });
@@ -290,7 +290,7 @@ function noObject(error: unknown): Error {
 }
 
 function draftOf(database: string) {
-  return remembered<Draft>(`draft.${database}`, { text: "", parameters: "" });
+  return remembered<Draft>(`draft.${database}`, { text: "", parameters: "" }, "tab");
 }
 
 /** What was being written for this address, or what it says itself; without one what was written last. */
