@@ -181,7 +181,20 @@ test("a database that is disabled or deleted elsewhere is said, and what was typ
   await expect(text).toContainText("typed");
   expect((await page.request.delete(admin, { data: { DatabaseNames: ["Fleeting"], HardDelete: true } })).ok()).toBe(true);
   await expect(page.getByRole("heading", { name: "There is no database 'Fleeting'" })).toBeVisible();
+  // It is gone, what was typed is not.
+  await expect(page.getByRole("textbox", { name: "What you changed in this document is not saved" })).toHaveValue(
+    '{ "Text": "typed" }',
+  );
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.getByRole("button", { name: "Copy the text" }).click();
+  await expect(page.getByText("The text was copied")).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('{ "Text": "typed" }');
+  await studio.isAccessible();
   await page.getByRole("link", { name: "Go to the databases" }).click();
+  const question = page.getByRole("dialog", { name: "Leave without saving?" });
+  await question.getByRole("button", { name: "Stay" }).click();
+  await page.getByRole("link", { name: "Go to the databases" }).click();
+  await question.getByRole("button", { name: "Leave" }).click();
   await expect(page.getByRole("heading", { name: "Databases", exact: true })).toBeVisible();
 });
 

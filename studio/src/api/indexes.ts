@@ -7,7 +7,19 @@ export type FieldOptions = {
   Analyzer?: string | null;
   Suggestions?: boolean | null;
   TermVector?: string | null;
-  Spatial?: unknown;
+  Spatial?: SpatialOptions | null;
+};
+
+/** How places of a field are indexed. Bounds are those of a plane. */
+export type SpatialOptions = {
+  Type?: "Geography" | "Cartesian";
+  Strategy?: "GeohashPrefixTree" | "QuadPrefixTree" | "BoundingBox";
+  Units?: "Kilometers" | "Miles";
+  MaxTreeLevel?: number;
+  MinX?: number;
+  MaxX?: number;
+  MinY?: number;
+  MaxY?: number;
 };
 
 export type Definition = {
@@ -71,13 +83,6 @@ export async function progress(database: string, signal?: AbortSignal): Promise<
 /** GET `/databases/{name}/indexes` */
 export async function definitions(database: string, signal?: AbortSignal): Promise<Definition[]> {
   return (await sendForJson<{ Results: Definition[] }>(below(database, "/indexes"), { signal })).Results;
-}
-
-/** GET `/databases/{name}/indexes?name=` */
-export async function definition(database: string, name: string, signal?: AbortSignal): Promise<Definition> {
-  const query = { name };
-  const answer = await sendForJson<{ Results: Definition[] }>(below(database, "/indexes"), { query, signal });
-  return answer.Results[0]!;
 }
 
 /** PUT `/databases/{name}/admin/indexes` */

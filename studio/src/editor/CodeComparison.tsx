@@ -1,14 +1,13 @@
 // Two texts side by side with what differs: on the left the stored one, on the right ours, which can be changed.
-import { json } from "@codemirror/lang-json";
 import { MergeView } from "@codemirror/merge";
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { useEffect, useRef } from "react";
-import { basics } from "./CodeEditor";
+import { basics, spoken, type Language } from "./CodeEditor";
 
-type Props = { theirs: string; mine: string; onChange: (mine: string) => void };
+type Props = { theirs: string; mine: string; language?: Language; onChange: (mine: string) => void };
 
-export default function CodeComparison({ theirs, mine, onChange }: Props) {
+export default function CodeComparison({ theirs, mine, language = "json", onChange }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const told = useRef(onChange);
   useEffect(() => {
@@ -21,7 +20,7 @@ export default function CodeComparison({ theirs, mine, onChange }: Props) {
         doc: theirs,
         extensions: [
           basics(),
-          json(),
+          spoken(language),
           EditorState.readOnly.of(true),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ "aria-label": "Stored by somebody else", tabindex: "0" }),
@@ -31,7 +30,7 @@ export default function CodeComparison({ theirs, mine, onChange }: Props) {
         doc: mine,
         extensions: [
           basics(),
-          json(),
+          spoken(language),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ "aria-label": "Your text", tabindex: "0" }),
           EditorView.updateListener.of((update) => {
@@ -51,6 +50,6 @@ export default function CodeComparison({ theirs, mine, onChange }: Props) {
     });
     return () => view.destroy();
     // `mine` is where it begins; from then on it is what was typed.
-  }, [theirs]);
+  }, [theirs, language]);
   return <div ref={box} className="editor-comparison" />;
 }

@@ -87,6 +87,9 @@ export function basics(): Extension {
   ];
 }
 
+/** A language alone, for what is not written but compared. */
+export const spoken = (language: Language): Extension => LANGUAGES[language]();
+
 /** What comes with a language. */
 function speaking(language: Language): Extension {
   return [
@@ -117,7 +120,7 @@ export default function CodeEditor(props: EditorProps) {
   });
 
   useEffect(() => {
-    const { language: spoken, label: name, readOnly, complete: completing, mistakes } = parts.current;
+    const { language: speech, label: name, readOnly, complete: completing, mistakes } = parts.current;
     const commands = Prec.highest(
       keymap.of([
         { key: "Mod-s", preventDefault: true, run: () => (now.current.onSave?.(), now.current.onSave !== undefined) },
@@ -131,7 +134,7 @@ export default function CodeEditor(props: EditorProps) {
         extensions: [
           commands,
           basics(),
-          spoken.of([]),
+          speech.of([]),
           name.of([]),
           readOnly.of([]),
           completing.of([]),

@@ -1,6 +1,7 @@
 // The question before one leaves what was written and is not saved yet.
 import { Button, Modal } from "@mantine/core";
-import { useBlocker } from "@tanstack/react-router";
+import { useBlocker, useLocation } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 import styles from "./confirm.module.css";
 
 type Props = {
@@ -13,7 +14,33 @@ type Props = {
 
 export type Place = { pathname: string; search: object };
 
-export function Leaving({ isDirty, what, isSame }: Props) {
+/** What was written at an address and is not saved yet. */
+type Unsaved = { href: string; what: string; text: () => string };
+
+// It outlives the effects of its screen, which end when the screen is hidden since its database is gone. The address says whether it is
+// that of what one sees.
+let unsaved: Unsaved | undefined;
+
+/** What is written at this address and not saved yet, if anything. */
+export function unsavedAt(href: string): Omit<Unsaved, "href"> | undefined {
+  return unsaved?.href === href ? unsaved : undefined;
+}
+
+/** * `text`: what would be lost. */
+export function Leaving({ text, ...props }: Props & { text: () => string }) {
+  const href = useLocation({ select: (location) => location.href });
+  const { isDirty, what } = props;
+  const latest = useRef(text);
+  useEffect(() => {
+    latest.current = text;
+  });
+  useEffect(() => {
+    unsaved = isDirty ? { href, what, text: () => latest.current() } : undefined;
+  }, [isDirty, href, what]);
+  return <Blocker {...props} />;
+}
+
+export function Blocker({ isDirty, what, isSame }: Props) {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => isDirty && !isSame?.(current, next),
     enableBeforeUnload: () => isDirty,

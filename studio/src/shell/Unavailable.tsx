@@ -1,10 +1,11 @@
 // A database that was deleted or disabled, by whomever: one screen says so in place of all of its screens.
-import { Button } from "@mantine/core";
+import { Button, Textarea } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useLocation } from "@tanstack/react-router";
 import { useRef } from "react";
 import { setEnabled } from "../api/databases";
 import { Icon } from "../theme/icons";
+import { Blocker, unsavedAt } from "./Leaving";
 import { ofDatabase, useLive } from "./live";
 import { Screen } from "./Screen";
 import { failed, told } from "./toasts";
@@ -32,6 +33,8 @@ export function Unavailable({ database, state }: { database: string; state: Unav
     onError: (error) => failed(`'${database}' was not enabled`, error),
   });
   const isDisabled = state === "disabled";
+  const href = useLocation({ select: (location) => location.href });
+  const unsaved = unsavedAt(href);
   return (
     <Screen title={database}>
       <div className={styles.state} role="alert">
@@ -52,7 +55,40 @@ export function Unavailable({ database, state }: { database: string; state: Unav
           )}
           <Link to="/databases">Go to the databases</Link>
         </div>
+        {unsaved && <Unsaved what={unsaved.what} text={unsaved.text()} />}
       </div>
+      <Blocker isDirty={unsaved !== undefined} what={unsaved?.what ?? ""} />
     </Screen>
+  );
+}
+
+/** What cannot be saved now can be taken along. */
+function Unsaved({ what, text }: { what: string; text: string }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      told("The text was copied");
+    } catch {
+      // Without TLS a browser has no clipboard for pages; its own copying works on what is selected.
+      field.current?.select();
+      told("The text is selected: press Ctrl+C to copy it");
+    }
+  };
+  return (
+    <section className={styles.unsaved} aria-label="Unsaved changes">
+      <Textarea
+        ref={field}
+        label={`What you changed in ${what} is not saved`}
+        value={text}
+        readOnly
+        rows={10}
+        classNames={{ input: "mono" }}
+        spellCheck={false}
+      />
+      <Button variant="default" leftSection={<Icon name="copy" size={14} />} onClick={() => void copy()}>
+        Copy the text
+      </Button>
+    </section>
   );
 }

@@ -84,7 +84,7 @@ function Body({ clash, edited, isSaving, close, save, takeTheirs }: BodyProps) {
       </div>
       <Comparison theirs={theirs.text} mine={clash.mine} onChange={change} />
       <div className={styles.buttons}>
-        <Button variant="default" onClick={() => close(edited.current)}>
+        <Button variant="default" onClick={() => close(edited.current)} data-autofocus>
           Back to the editor
         </Button>
         {!clash.isNew && (

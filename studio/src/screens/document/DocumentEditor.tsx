@@ -325,7 +325,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
         }}
       />
       <Confirm question={question} close={() => ask(undefined)} />
-      <Leaving isDirty={isDirty} what="this document" />
+      <Leaving isDirty={isDirty} what="this document" text={() => String(text)} />
     </Screen>
   );
 }

@@ -1,7 +1,7 @@
 // The definition of an index: maps, reduce, fields; tried on some documents before it is saved.
-import { ActionIcon, Autocomplete, Button, Select, Switch, TextInput } from "@mantine/core";
+import { ActionIcon, Autocomplete, Button, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import * as api from "../../api/indexes";
 import { Editor } from "../../editor/Editor";
@@ -10,23 +10,15 @@ import { Leaving, type Place } from "../../shell/Leaving";
 import { messageOf } from "../../shell/states";
 import { told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
+import { isSameContent, languageOf } from "./definition";
+import { ALL_FIELDS, FieldTable, type Field } from "./FieldTable";
+import { IndexConflict, type IndexClash } from "./IndexConflict";
+import { latestDefinition } from "./latest";
 import { Tried } from "./Tried";
 import styles from "./index.module.css";
 
 /** Documents that a definition is tried on. */
 const TRIED_COUNT = 100;
-
-const ANALYZERS = [
-  "StandardAnalyzer",
-  "RavenStandardAnalyzer",
-  "WhitespaceAnalyzer",
-  "LowerCaseWhitespaceAnalyzer",
-  "SimpleAnalyzer",
-  "StopAnalyzer",
-  "NGramAnalyzer",
-  "KeywordAnalyzer",
-  "LowerCaseKeywordAnalyzer",
-];
 
 /** Settings of an index that the server heeds (docs/http.md, "Indexes"). Others are kept and change nothing. */
 const SETTINGS = ["Indexing.IndexMissingFieldsAsNull", "Indexing.IndexEmptyEntries"];
@@ -39,16 +31,17 @@ const namedOf = (record: Record<string, string> | undefined): Named[] =>
 const recordOf = (list: readonly Named[]) =>
   Object.fromEntries(list.filter(({ name }) => name.trim() !== "").map(({ name, value }) => [name.trim(), value]));
 
-type Field = { name: string; options: api.FieldOptions };
-
 export function DefinitionEditor({
   database,
   stored,
+  latest,
   isNew,
   isReplaced = false,
 }: {
   database: string;
   stored: api.Definition;
+  /** What the server has now, as far as one knows; null if the index was deleted. */
+  latest?: api.Definition | null | undefined;
   isNew: boolean;
   /** Whether the definition that was saved last is still being built. */
   isReplaced?: boolean;
@@ -59,12 +52,13 @@ export function DefinitionEditor({
   const [name, setName] = useState(stored.Name);
   const [maps, setMaps] = useState(stored.Maps);
   const [reduce, setReduce] = useState(stored.Reduce ?? undefined);
-  const [fields, setFields] = useState<Field[]>(() =>
-    Object.entries(stored.Fields ?? {}).map(([of, options]) => ({ name: of, options })),
-  );
+  const [fields, setFields] = useState(() => fieldsOf(stored));
   const [sources, setSources] = useState(() => namedOf(stored.AdditionalSources));
   const [configuration, setConfiguration] = useState(() => namedOf(stored.Configuration));
   const [problem, setProblem] = useState<string>();
+  /** A name that another index has. */
+  const [taken, setTaken] = useState<string>();
+  const [clash, setClash] = useState<IndexClash>();
   const isAutomatic = stored.Type?.startsWith("Auto") ?? false;
 
   const definition: api.Definition = {
@@ -78,27 +72,48 @@ export function DefinitionEditor({
     AdditionalSources: recordOf(sources),
     Configuration: recordOf(configuration),
   };
-  const isChanged =
-    JSON.stringify(definition) !==
-    JSON.stringify({
-      ...base,
-      Reduce: base.Reduce ?? null,
-      Fields: base.Fields ?? {},
-      AdditionalSources: base.AdditionalSources ?? {},
-      Configuration: base.Configuration ?? {},
-    });
-  const isDirty = isNew || isChanged;
+  const isChanged = definition.Name !== base.Name || !isSameContent(definition, base);
+  const isDeleted = !isNew && latest === null;
+  const isDirty = isNew || isChanged || isDeleted;
+  const show = (shown: api.Definition) => {
+    setMaps(shown.Maps);
+    setReduce(shown.Reduce ?? undefined);
+    setFields(fieldsOf(shown));
+    setSources(namedOf(shown.AdditionalSources));
+    setConfiguration(namedOf(shown.Configuration));
+  };
+  const goOnFrom = (shown: api.Definition) => {
+    show(shown);
+    setBase(shown);
+    setProblem(undefined);
+    setClash(undefined);
+  };
+
+  /**
+   * * `over`: what the server must have now; undefined if there must be no such index.
+   * * `isMerged`: whether `written` is of the dialog, and not what is in the editor.
+   */
   const saving = useMutation({
-    mutationFn: async (written: api.Definition) => {
-      // Lock, priority and state are set in the menu, also while the definition is open.
-      const present = isNew ? {} : switchesOf(await api.definition(database, written.Name));
-      const definition = { ...written, ...present };
+    mutationFn: async ({ written, over }: { written: api.Definition; over: api.Definition | undefined; isMerged?: boolean }) => {
+      await requests.cancelQueries({ queryKey: ["definition", database, written.Name] });
+      const present = await latestDefinition(database, written.Name);
+      if (isNew && present) throw new Taken(present.Name);
+      if (present ? !over || !isSameContent(present, over) : over) throw new Overtaken(present);
+      if (present?.LockMode === "LockedIgnore")
+        throw new Error("The index is locked, and the server ignores changes to it. Unlock it in its menu first.");
+      // The rest is what it is now: lock, priority and state are set in the menu, also while the definition is open.
+      const { Maps, Reduce, Fields, AdditionalSources, Configuration } = written;
+      const definition = present
+        ? ({ ...present, Maps, Reduce, Fields, AdditionalSources, Configuration } as api.Definition)
+        : written;
       await api.put(database, definition);
       return definition;
     },
-    onSuccess: (definition) => {
+    onSuccess: (definition, { isMerged }) => {
       setProblem(undefined);
+      setClash(undefined);
       setBase(definition);
+      if (isMerged) show(definition);
       // Who looks at another part of the index and comes back has what was saved, also while it is being built.
       requests.setQueryData(["definition", database, definition.Name], definition);
       told(isNew ? `${definition.Name} is being built` : `${definition.Name} saved`);
@@ -110,7 +125,11 @@ export function DefinitionEditor({
         void navigate({ to: "/databases/$database/index", params: { database }, search, ignoreBlocker: true });
       }
     },
-    onError: (error) => setProblem(messageOf(error)),
+    onError: (error, { written }) => {
+      if (error instanceof Taken) setTaken(error.name);
+      else if (error instanceof Overtaken) setClash({ mine: written, theirs: error.theirs });
+      else setProblem(messageOf(error));
+    },
   });
   const trying = useMutation({
     mutationFn: () => api.test(database, { ...definition, Name: definition.Name || "Test" }, TRIED_COUNT),
@@ -119,14 +138,31 @@ export function DefinitionEditor({
   });
   const isSaveable = isDirty && definition.Name !== "" && maps.some((map) => map.trim() !== "");
   const save = () => {
-    if (isSaveable && !saving.isPending) saving.mutate(definition);
+    if (!isSaveable || saving.isPending) return;
+    const written = { ...definition, Maps: maps.filter((map) => map.trim() !== "") };
+    // That it was deleted is seen already, and what the button says.
+    saving.mutate({ written, over: isNew || isDeleted ? undefined : base });
   };
   if (isAutomatic) return <Automatic definition={stored} />;
-  const setField = (at: number, change: Partial<Field>) =>
-    setFields(fields.map((field, index) => (index === at ? { ...field, ...change } : field)));
+  const isOutdated = !isNew && latest && !saving.isPending && !isSameContent(latest, base);
   return (
     <div className={styles.editor}>
       <div className={styles.form}>
+        {(isDeleted || isOutdated) && (
+          <div className={styles.outdated} role="status">
+            <Icon name="info" size={15} />
+            <span>
+              {isDeleted
+                ? "Somebody else deleted this index. Its definition is still here."
+                : `Somebody else changed it.${isChanged ? " When you save, you see both definitions side by side." : ""}`}
+            </span>
+            {isOutdated && !isChanged && (
+              <Button size="compact-xs" variant="default" onClick={() => goOnFrom(latest)}>
+                Show the change
+              </Button>
+            )}
+          </div>
+        )}
         {isNew && (
           <TextInput
             label="Name"
@@ -134,7 +170,25 @@ export function DefinitionEditor({
             value={name}
             spellCheck={false}
             autoComplete="off"
-            onChange={(event) => setName(event.currentTarget.value)}
+            onChange={(event) => {
+              setName(event.currentTarget.value);
+              setTaken(undefined);
+            }}
+            error={
+              taken !== undefined && (
+                <>
+                  There is an index of this name.{" "}
+                  <Link
+                    to="/databases/$database/index"
+                    params={{ database }}
+                    search={{ name: taken }}
+                    className={styles.underlined}
+                  >
+                    Open it
+                  </Link>
+                </>
+              )
+            }
             maw={420}
           />
         )}
@@ -167,6 +221,15 @@ export function DefinitionEditor({
           >
             Field options
           </Button>
+          {!fields.some((field) => field.name === ALL_FIELDS) && (
+            <Button
+              variant="default"
+              leftSection={<Icon name="plus" size={13} />}
+              onClick={() => setFields([{ name: ALL_FIELDS, options: { Indexing: "Default" } }, ...fields])}
+            >
+              Options of all fields
+            </Button>
+          )}
           <Button
             variant="default"
             leftSection={<Icon name="plus" size={13} />}
@@ -182,82 +245,7 @@ export function DefinitionEditor({
             Setting
           </Button>
         </div>
-        {fields.length > 0 && (
-          <table className={styles.fields}>
-            <thead>
-              <tr>
-                <th scope="col">Field</th>
-                <th scope="col">Indexing</th>
-                <th scope="col">Analyzer</th>
-                <th scope="col">Stored</th>
-                <th scope="col">Suggestions</th>
-                <th />
-              </tr>
-            </thead>
-            <tbody>
-              {fields.map((field, at) => (
-                <tr key={at}>
-                  <td>
-                    <TextInput
-                      aria-label="Name of the field"
-                      value={field.name}
-                      spellCheck={false}
-                      onChange={(event) => setField(at, { name: event.currentTarget.value })}
-                    />
-                  </td>
-                  <td>
-                    <Select
-                      aria-label={`Indexing of ${field.name}`}
-                      data={["Default", "Search", "Exact", "No"]}
-                      value={field.options.Indexing ?? "Default"}
-                      onChange={(value) =>
-                        setField(at, {
-                          options: { ...field.options, Indexing: value as NonNullable<api.FieldOptions["Indexing"]> },
-                        })
-                      }
-                    />
-                  </td>
-                  <td>
-                    <Select
-                      aria-label={`Analyzer of ${field.name}`}
-                      data={ANALYZERS}
-                      value={field.options.Analyzer ?? null}
-                      placeholder="by indexing"
-                      clearable
-                      onChange={(value) => setField(at, { options: { ...field.options, Analyzer: value } })}
-                    />
-                  </td>
-                  <td>
-                    <Switch
-                      aria-label={`${field.name} is stored`}
-                      checked={field.options.Storage === "Yes"}
-                      onChange={(event) =>
-                        setField(at, { options: { ...field.options, Storage: event.currentTarget.checked ? "Yes" : "No" } })
-                      }
-                    />
-                  </td>
-                  <td>
-                    <Switch
-                      aria-label={`${field.name} has suggestions`}
-                      checked={field.options.Suggestions ?? false}
-                      onChange={(event) =>
-                        setField(at, { options: { ...field.options, Suggestions: event.currentTarget.checked } })
-                      }
-                    />
-                  </td>
-                  <td>
-                    <ActionIcon
-                      aria-label={`Remove the options of ${field.name}`}
-                      onClick={() => setFields(fields.filter((_, index) => index !== at))}
-                    >
-                      <Icon name="close" size={13} />
-                    </ActionIcon>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        )}
+        {fields.length > 0 && <FieldTable fields={fields} change={setFields} />}
         {sources.map((source, at) => (
           <Code
             key={at}
@@ -283,7 +271,7 @@ export function DefinitionEditor({
               <tr>
                 <th scope="col">Setting</th>
                 <th scope="col">Value</th>
-                <th />
+                <td />
               </tr>
             </thead>
             <tbody>
@@ -328,7 +316,7 @@ export function DefinitionEditor({
         )}
         <div className={styles.buttons}>
           <Button leftSection={<Icon name="save" size={14} />} onClick={save} disabled={!isSaveable} loading={saving.isPending}>
-            {isNew ? "Create" : "Save"}
+            {isNew ? "Create" : isDeleted ? "Create it again" : "Save"}
           </Button>
           <Button
             variant="default"
@@ -338,7 +326,7 @@ export function DefinitionEditor({
           >
             Test on {TRIED_COUNT} documents
           </Button>
-          {!isNew && isDirty ? (
+          {!isNew && isChanged && !isDeleted ? (
             <span className={styles.hint}>The present index answers until the changed one has everything.</span>
           ) : (
             isReplaced && (
@@ -350,13 +338,37 @@ export function DefinitionEditor({
         </div>
       </div>
       {trying.data && <Tried result={trying.data} close={() => trying.reset()} />}
-      <Leaving isDirty={isChanged} what="this index" isSame={isSameIndex} />
+      <IndexConflict
+        clash={clash}
+        isSaving={saving.isPending}
+        close={(mine) => {
+          setClash(undefined);
+          if (mine) show(mine);
+        }}
+        save={(written, over) => saving.mutate({ written, over, isMerged: true })}
+        takeTheirs={goOnFrom}
+      />
+      <Leaving isDirty={isChanged} what="this index" isSame={isSameIndex} text={() => JSON.stringify(definition, null, 4)} />
     </div>
   );
 }
 
-function switchesOf({ LockMode, Priority, State }: api.Definition): Partial<api.Definition> {
-  return { ...(LockMode && { LockMode }), ...(Priority && { Priority }), ...(State && { State }) };
+/** A new index has the name of one that is there. */
+class Taken extends Error {
+  constructor(override readonly name: string) {
+    super();
+  }
+}
+
+/** The server has another definition than the one that was read; undefined if it has none. */
+class Overtaken extends Error {
+  constructor(readonly theirs: api.Definition | undefined) {
+    super();
+  }
+}
+
+function fieldsOf(definition: api.Definition): Field[] {
+  return Object.entries(definition.Fields ?? {}).map(([name, options]) => ({ name, options }));
 }
 
 /** Definition, terms and errors of one index. */
@@ -370,11 +382,6 @@ function changed(list: readonly Named[], place: number, change: Partial<Named>):
 
 function without(list: readonly Named[], place: number): Named[] {
   return list.filter((_, at) => at !== place);
-}
-
-/** Maps in JavaScript are calls of `map`. */
-function languageOf(code: string): Language {
-  return /\b(map|groupBy)\s*\(|=>\s*[({]/.test(code) && !/\bselect\s+new\b/.test(code) ? "javascript" : "csharp";
 }
 
 function Code({

@@ -2,13 +2,12 @@
 import { SegmentedControl } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
-import { ApiError } from "../../api/http";
+import { useEffect, useMemo, useRef, useState } from "react";
 import * as api from "../../api/indexes";
 import { count, rate } from "../../format/format";
 import { Confirm, type Question } from "../../shell/Confirm";
 import { Screen } from "../../shell/Screen";
-import { Failed, Loading } from "../../shell/states";
+import { Empty, Failed, Loading } from "../../shell/states";
 import { IndexMenu } from "../indexes/page";
 import { useSpeeds } from "../indexes/speed";
 import { kindOf, REPLACEMENT, stateOf } from "../indexes/state";
@@ -16,6 +15,7 @@ import badges from "../indexes/indexes.module.css";
 import { DefinitionEditor } from "./DefinitionEditor";
 import { Errors } from "./Errors";
 import { distinct, MapReduce } from "./MapReduce";
+import { latestDefinition } from "./latest";
 import { Terms } from "./Terms";
 import styles from "./index.module.css";
 
@@ -54,19 +54,6 @@ const NEW: api.Definition = {
   Fields: {},
 };
 
-/** The latest definition: that of what is being built to replace the index, if there is one. */
-async function definitionOf(database: string, name: string, isReplaced: boolean, signal: AbortSignal): Promise<api.Definition> {
-  if (isReplaced) {
-    try {
-      return { ...(await api.definition(database, REPLACEMENT + name, signal)), Name: name };
-    } catch (error) {
-      // It may have replaced the index just now.
-      if (!(error instanceof ApiError && error.status === 404)) throw error;
-    }
-  }
-  return api.definition(database, name, signal);
-}
-
 function Existing({
   database,
   name,
@@ -82,31 +69,34 @@ function Existing({
   const navigate = useNavigate();
   const requests = useQueryClient();
   const [question, ask] = useState<Question>();
-  const {
-    data: all,
-    dataUpdatedAt,
-    error: unlisted,
-    refetch: list,
-  } = useQuery({
+  const { data: all, dataUpdatedAt } = useQuery({
     queryKey: ["indexes", database],
     queryFn: ({ signal }) => api.statistics(database, signal),
     refetchInterval: 2000,
   });
   const isReplaced = all?.some((index) => index.Name === REPLACEMENT + name) ?? false;
   const {
-    data,
-    error: unread,
-    refetch: read,
+    data: latest,
+    error,
+    refetch,
   } = useQuery({
     queryKey: ["definition", database, name],
-    queryFn: ({ signal }) => definitionOf(database, name, isReplaced, signal),
-    enabled: all !== undefined,
+    queryFn: async ({ signal }) => (await latestDefinition(database, name, signal)) ?? null,
     refetchOnWindowFocus: false,
     staleTime: 0,
     gcTime: 0,
   });
-  const error = all === undefined ? unlisted : unread;
-  const refetch = all === undefined ? list : read;
+  // What is being edited stays, also when somebody deletes the index or disables the database.
+  const held = useRef<api.Definition>(undefined);
+  if (latest) held.current = latest;
+  const data = held.current;
+  // The list tells that one of another time stands there, or none: then one looks.
+  const made = all && [name, REPLACEMENT + name].map((one) => all.find((index) => index.Name === one)?.CreatedTimestamp).join();
+  const seen = useRef(made);
+  useEffect(() => {
+    if (seen.current !== undefined && made !== undefined && seen.current !== made) void refetch();
+    seen.current = made ?? seen.current;
+  }, [made, refetch]);
   const statistics = all?.find((index) => index.Name === name);
   const speed = useSpeeds(all, dataUpdatedAt).get(name) ?? 0;
   const chosen = useMemo(() => distinct(documents?.split("\n") ?? []), [documents]);
@@ -114,7 +104,11 @@ function Existing({
   if (!data) {
     return (
       <Screen title={name} about={<Link {...toIndexes}>Indexes</Link>}>
-        {error ? (
+        {latest === null ? (
+          <Empty icon="index" title={`There is no index '${name}'`} action={<Link {...toIndexes}>Show all indexes</Link>}>
+            It may have been deleted, or never created.
+          </Empty>
+        ) : error ? (
           <Failed what="The index cannot be read" error={error} retry={() => void refetch()} />
         ) : (
           <Loading what="the index" />
@@ -128,13 +122,19 @@ function Existing({
     <Screen
       title={name}
       about={
-        statistics && (
+        statistics ? (
           <span className="number">
             {kindOf(statistics.Type)} · {count(statistics.EntriesCount)} entries{speed > 0 && ` · ${rate(speed)} documents/s`}{" "}
             <span className={badges.badge} data-tone={state?.tone}>
               {state?.label}
             </span>
           </span>
+        ) : (
+          latest === null && (
+            <span className={badges.badge} data-tone="bad">
+              Deleted
+            </span>
+          )
         )
       }
       actions={
@@ -176,7 +176,7 @@ function Existing({
       </div>
       {/* Hidden, not taken away: what is written in it and not saved yet stays. */}
       <div className={styles.kept} hidden={tab !== "definition"}>
-        <DefinitionEditor database={database} stored={data} isNew={false} isReplaced={isReplaced} />
+        <DefinitionEditor database={database} stored={data} latest={latest} isNew={false} isReplaced={isReplaced} />
       </div>
       {tab === "terms" && <Terms database={database} name={name} />}
       {tab === "map-reduce" && isGrouped && <MapReduce database={database} name={name} documents={chosen} />}

@@ -1,0 +1,107 @@
+// Somebody else changed or deleted the index meanwhile: what differs side by side, and a choice.
+import { Button, Modal } from "@mantine/core";
+import { useEffect, useMemo, useRef, useState, type RefObject } from "react";
+import type { Definition } from "../../api/indexes";
+import { Comparison } from "../../editor/Editor";
+import { differences, merged } from "./definition";
+import styles from "./index.module.css";
+
+/** `theirs`: undefined if it was deleted. */
+export type IndexClash = { mine: Definition; theirs: Definition | undefined };
+
+type Props = {
+  clash: IndexClash | undefined;
+  isSaving: boolean;
+  /** * `mine`: what was changed in the dialog, which the editor is to keep. */
+  close: (mine?: Definition) => void;
+  /** * `over`: what it is to take the place of, so that a third one is noticed too. */
+  save: (definition: Definition, over: Definition | undefined) => void;
+  takeTheirs: (theirs: Definition) => void;
+};
+
+export function IndexConflict({ clash, close, ...rest }: Props) {
+  const edited = useRef<Definition>(undefined);
+  useEffect(() => {
+    edited.current = undefined;
+  }, [clash]);
+  return (
+    <Modal
+      opened={clash !== undefined}
+      onClose={() => close(edited.current)}
+      // What one merges is too much for a click that missed.
+      closeOnClickOutside={false}
+      title={clash?.theirs ? "Somebody else saved it first" : "Somebody else deleted it"}
+      size={clash?.theirs ? "min(1180px, 94vw)" : "md"}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      {clash && <Body key={JSON.stringify(clash.theirs)} clash={clash} edited={edited} close={close} {...rest} />}
+    </Modal>
+  );
+}
+
+type BodyProps = Omit<Props, "clash"> & { clash: IndexClash; edited: RefObject<Definition | undefined> };
+
+function Body({ clash, edited, isSaving, close, save, takeTheirs }: BodyProps) {
+  const { mine, theirs } = clash;
+  const parts = useMemo(() => (theirs ? differences(theirs, mine) : []), [theirs, mine]);
+  const [texts, setTexts] = useState<ReadonlyMap<string, string>>(new Map());
+  const result = useMemo(() => {
+    try {
+      return merged(mine, texts);
+    } catch {
+      return undefined;
+    }
+  }, [mine, texts]);
+  useEffect(() => {
+    if (texts.size > 0 && result) edited.current = result;
+  }, [texts, result, edited]);
+  if (!theirs) {
+    return (
+      <>
+        <p className={styles.conflictText}>
+          The index <b>{mine.Name}</b> was deleted while you changed it. Your definition is still here.
+        </p>
+        <div className={styles.conflictButtons}>
+          <Button variant="default" onClick={() => close()}>
+            Back to the editor
+          </Button>
+          <Button onClick={() => save(mine, undefined)} loading={isSaving} data-autofocus>
+            Create it again
+          </Button>
+        </div>
+      </>
+    );
+  }
+  return (
+    <>
+      <div className={styles.sides}>
+        <span>Stored</span>
+        <span>
+          Yours <span className="soft">can be changed here</span>
+        </span>
+      </div>
+      {parts.map((part) => (
+        <section key={part.key} aria-label={part.title} className={styles.conflictPart}>
+          <h3>{part.title}</h3>
+          <Comparison
+            theirs={part.theirs}
+            mine={part.mine}
+            language={part.language}
+            onChange={(text) => setTexts((before) => new Map(before).set(part.key, text))}
+          />
+        </section>
+      ))}
+      <div className={styles.conflictButtons}>
+        <Button variant="default" onClick={() => close(edited.current)} data-autofocus>
+          Back to the editor
+        </Button>
+        <Button variant="default" onClick={() => takeTheirs(theirs)}>
+          Take theirs
+        </Button>
+        <Button onClick={() => result && save(result, theirs)} loading={isSaving} disabled={!result || result.Maps.length === 0}>
+          Save the right side
+        </Button>
+      </div>
+    </>
+  );
+}
