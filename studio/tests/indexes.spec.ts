@@ -136,6 +136,57 @@ test("terms are browsed, and what failed is told with its document", async ({ pa
   await expect(page.getByRole("heading", { name: "No errors", exact: true })).toBeVisible();
 });
 
+test("an index that has failed says why, with all of its errors counted", async ({ page, studio }) => {
+  await studio.database("Failing");
+  const commands = Array.from({ length: 600 }, (_, at) => ({
+    Id: `users/${at}`,
+    Type: "PUT",
+    Document: { Age: 0, "@metadata": { "@collection": "Users" } },
+  }));
+  const written = await page.request.post(`${studio.url}/databases/Failing/bulk_docs`, { data: { Commands: commands } });
+  expect(written.status()).toBe(201);
+  await defined(studio, "Failing", { Name: "Users/Fails", Maps: ["from user in docs.Users select new { X = 1 / user.Age }"] });
+  await studio.open("/databases/Failing/index?name=Users%2FFails&tab=errors");
+  await expect(page.getByRole("alert")).toContainText("600 of 600 documents could not be indexed");
+  await expect(page.getByText("The last 500 errors; the server keeps no more")).toBeVisible();
+  await expect(page.getByRole("radiogroup", { name: "Part of the index" }).getByText("Errors (600)")).toBeVisible();
+});
+
+test("fields have term vectors, spatial options and options of all fields", async ({ page, studio }) => {
+  await studio.database("Options", USERS);
+  await defined(studio, "Options", BY_CITY);
+  await studio.open("/databases/Options/index?name=Users%2FByCity");
+  const choose = async (what: string, option: string) => {
+    await page.getByRole("combobox", { name: what }).click();
+    await page.getByRole("option", { name: option, exact: true }).click();
+  };
+  await page.getByRole("button", { name: "Field options" }).click();
+  await page.getByRole("textbox", { name: "Name of the field" }).fill("City");
+  await choose("Term vector of City", "WithPositions");
+  await page.getByRole("button", { name: "Options of all fields" }).click();
+  await choose("Indexing of all fields", "Exact");
+  await page.getByRole("button", { name: "Field options" }).click();
+  await page.getByRole("textbox", { name: "Name of the field" }).last().fill("Place");
+  await choose("Spatial of Place", "Geography");
+  await choose("Units of Place", "Miles");
+  await studio.isAccessible();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByText("Users/ByCity saved")).toBeVisible();
+  const stored = async () => {
+    const answer = await page.request.get(`${studio.url}/databases/Options/indexes?name=Users/ByCity`);
+    return ((await answer.json()) as { Results: { Fields: object }[] }).Results[0]!.Fields;
+  };
+  await expect.poll(stored).toMatchObject({
+    City: { TermVector: "WithPositions" },
+    __all_fields: { Indexing: "Exact" },
+    Place: { Spatial: { Type: "Geography", Units: "Miles" } },
+  });
+  // What the server adds to the options is no change of somebody else.
+  await page.reload();
+  await expect(page.getByRole("combobox", { name: "Units of Place" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Save", exact: true })).toBeDisabled();
+});
+
 test("sources and settings of an index are written, saved and removed", async ({ page, studio }) => {
   await studio.database("Sourced", USERS);
   await defined(studio, "Sourced", {

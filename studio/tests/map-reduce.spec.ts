@@ -37,11 +37,11 @@ test("documents are followed to their groups and results", async ({ page, studio
   const chooser = page.getByRole("combobox", { name: "Documents" }).or(page.getByRole("textbox", { name: "Documents" }));
   await chooser.focus();
   await page.keyboard.type("orders/830");
-  await expect(page.getByRole("option")).toHaveText(["orders/830-a"]);
+  await expect(page.getByRole("option")).toHaveText(["orders/830-A"]);
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   const drawing = page.getByRole("region", { name: "From documents to results" });
-  await expect(drawing.getByRole("link", { name: "orders/830-a" })).toBeVisible();
+  await expect(drawing.getByRole("link", { name: "orders/830-A" })).toBeVisible();
   await expect(drawing.getByText("in the group companies/65-A")).toBeVisible();
   const group = drawing.getByRole("listitem", { name: "Group companies/65-A" });
   await expect(group.getByText("of 18 values")).toBeVisible();
@@ -59,10 +59,10 @@ test("documents are followed to their groups and results", async ({ page, studio
   await studio.isAccessible();
 
   await page.reload();
-  await expect(drawing.getByRole("link")).toHaveText(["orders/830-a", "orders/829-a"]);
+  await expect(drawing.getByRole("link")).toHaveText(["orders/830-A", "orders/829-a"]);
   await chooser.focus();
   await page.keyboard.press("Backspace");
-  await expect(drawing.getByRole("link")).toHaveText(["orders/830-a"]);
+  await expect(drawing.getByRole("link")).toHaveText(["orders/830-A"]);
   // A document that gives nothing, as one that is not there.
   await studio.open("/databases/Followed/index?name=Orders%2FSums&tab=map-reduce&docs=employees%2F1-A");
   await expect(drawing.getByText("gives no value")).toBeVisible();

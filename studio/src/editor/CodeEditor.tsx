@@ -100,7 +100,18 @@ function speaking(language: Language): Extension {
   ];
 }
 
-const named = (label: string) => EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" });
+const named = (label: string, language: Language): Extension => {
+  const attributes = { "aria-label": label, tabindex: "0" };
+  // As long as Tab indents, how one leaves is said: to all on the focused editor (editor.css), and to screen readers.
+  return language === "rql"
+    ? EditorView.contentAttributes.of(attributes)
+    : [
+        EditorView.contentAttributes.of({ ...attributes, "aria-description": LEAVING }),
+        EditorView.editorAttributes.of({ "data-hint": LEAVING }),
+      ];
+};
+
+const LEAVING = "Escape, then Tab leaves the editor";
 
 export default function CodeEditor(props: EditorProps) {
   const { label, language, value, isReadOnly = false, isFitted = false, complete, mistake } = props;
@@ -165,8 +176,8 @@ export default function CodeEditor(props: EditorProps) {
     view.current?.dispatch({ effects: parts.current.language.reconfigure(speaking(language)) });
   }, [language]);
   useEffect(() => {
-    view.current?.dispatch({ effects: parts.current.label.reconfigure(named(label)) });
-  }, [label]);
+    view.current?.dispatch({ effects: parts.current.label.reconfigure(named(label, language)) });
+  }, [label, language]);
   useEffect(() => {
     const effects = parts.current.readOnly.reconfigure([EditorState.readOnly.of(isReadOnly), EditorView.editable.of(true)]);
     view.current?.dispatch({ effects });

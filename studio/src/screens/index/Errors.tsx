@@ -3,12 +3,13 @@ import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import * as api from "../../api/indexes";
-import { counted, dateTime } from "../../format/format";
+import { count, counted, dateTime } from "../../format/format";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
+import { ERRORS_KEPT_MAX } from "../indexes/state";
 import styles from "./index.module.css";
 
-export function Errors({ database, name }: { database: string; name: string }) {
+export function Errors({ database, name, statistics }: { database: string; name: string; statistics: api.Statistics | undefined }) {
   const requests = useQueryClient();
   const { data, error, refetch } = useQuery({
     queryKey: ["index-errors", database, name],
@@ -38,8 +39,17 @@ export function Errors({ database, name }: { database: string; name: string }) {
     );
   return (
     <div className={styles.terms}>
+      {statistics?.State === "Error" && (
+        <div className={styles.problem} role="alert">
+          {`The index has failed and stands still: ${count(statistics.MapErrors ?? data.length)} of ${counted(statistics.MapAttempts, "document")} could not be indexed. Change the definition or reset the index.`}
+        </div>
+      )}
       <div className={styles.termsHead}>
-        <span>The last {counted(data.length, "document")} that could not be indexed</span>
+        <span>
+          {data.length < ERRORS_KEPT_MAX
+            ? `${counted(data.length, "error")} since the server started`
+            : `The last ${count(data.length)} errors; the server keeps no more`}
+        </span>
         <Button variant="default" onClick={() => void clear()}>
           Clear
         </Button>

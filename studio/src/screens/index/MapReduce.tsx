@@ -4,6 +4,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo, useRef, useState } from "react";
+import { existing } from "../../api/documents";
 import * as api from "../../api/indexes";
 import { cell, count, counted } from "../../format/format";
 import { Empty, Failed, Loading } from "../../shell/states";
@@ -31,7 +32,7 @@ export function MapReduce({ database, name, documents }: { database: string; nam
   const [prefix] = useDebouncedValue(typed.trim(), 150);
   const offered = useQuery({
     queryKey: ["source-ids", database, name, prefix],
-    queryFn: ({ signal }) => api.sourceIds(database, name, prefix, OFFERED_COUNT, signal),
+    queryFn: async ({ signal }) => spelled(database, await api.sourceIds(database, name, prefix, OFFERED_COUNT, signal), signal),
     placeholderData: keepPreviousData,
   });
   const { data, error, refetch } = useQuery({
@@ -112,6 +113,12 @@ export function distinct(ids: readonly string[]): string[] {
     const key = id.trim().toLowerCase();
     return key !== "" && !known.has(key) && (known.add(key), true);
   });
+}
+
+/** Ids as their documents have them: the index knows them in lower case. Those of documents that are gone stay as they are. */
+async function spelled(database: string, ids: readonly string[], signal: AbortSignal): Promise<string[]> {
+  const found = new Map((await existing(database, ids, signal)).map(({ id }) => [id.toLowerCase(), id]));
+  return ids.map((id) => found.get(id.toLowerCase()) ?? id);
 }
 
 function Drawing({ database, groups, documents }: { database: string; groups: api.Groups; documents: readonly string[] }) {

@@ -10,7 +10,7 @@ import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { IndexMenu } from "../indexes/page";
 import { useSpeeds } from "../indexes/speed";
-import { kindOf, REPLACEMENT, stateOf } from "../indexes/state";
+import { errorCount, kindOf, REPLACEMENT, stateOf } from "../indexes/state";
 import badges from "../indexes/indexes.module.css";
 import { DefinitionEditor } from "./DefinitionEditor";
 import { Errors } from "./Errors";
@@ -169,7 +169,7 @@ function Existing({
             { value: "terms", label: "Terms" },
             {
               value: "errors",
-              label: `Errors${statistics && statistics.ErrorsCount > 0 ? ` (${count(statistics.ErrorsCount)})` : ""}`,
+              label: `Errors${statistics && statistics.ErrorsCount > 0 ? ` (${errorCount(statistics)})` : ""}`,
             },
           ]}
         />
@@ -180,7 +180,7 @@ function Existing({
       </div>
       {tab === "terms" && <Terms database={database} name={name} />}
       {tab === "map-reduce" && isGrouped && <MapReduce database={database} name={name} documents={chosen} />}
-      {tab === "errors" && <Errors database={database} name={name} />}
+      {tab === "errors" && <Errors database={database} name={name} statistics={statistics} />}
       <Confirm question={question} close={() => ask(undefined)} />
     </Screen>
   );

@@ -11,7 +11,7 @@ import { Empty, Failed, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
 import { useSpeeds } from "./speed";
-import { arranged, isBuilding, kindOf, progressOf, REPLACEMENT, stateOf } from "./state";
+import { arranged, errorCount, isBuilding, kindOf, progressOf, REPLACEMENT, stateOf } from "./state";
 import styles from "./indexes.module.css";
 
 const route = getRouteApi("/databases/$database/indexes");
@@ -49,7 +49,7 @@ export function Indexes() {
     </Button>
   );
   const shown = data && arranged(data).filter((index) => index.Name.toLowerCase().includes(filter.trim().toLowerCase()));
-  const staleCount = data?.filter((index) => index.IsStale).length ?? 0;
+  const staleCount = data?.filter((index) => index.IsStale && index.State !== "Error").length ?? 0;
   return (
     <Screen
       title="Indexes"
@@ -211,7 +211,7 @@ function Row({
             params={{ database }}
             search={{ name: index.Name, tab: "errors" }}
           >
-            {count(index.ErrorsCount)}
+            {errorCount(index)}
           </Link>
         ) : (
           <span className="soft">0</span>

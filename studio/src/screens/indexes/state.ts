@@ -1,5 +1,9 @@
 // What the statistics of an index mean to people.
+import { count } from "../../format/format";
 import type { Progress, Statistics } from "../../api/indexes";
+
+/** The server keeps no more errors of an index than these, the latest. */
+export const ERRORS_KEPT_MAX = 500;
 
 /** A changed definition is built under this name until it replaces the old one. */
 export const REPLACEMENT = "ReplacementOf/";
@@ -12,6 +16,12 @@ export function stateOf(index: Statistics): { label: string; tone: Tone } {
   if (index.Status === "Paused") return { label: index.IsStale ? "Paused, stale" : "Paused", tone: "warn" };
   if (index.IsStale) return { label: "Stale", tone: "busy" };
   return { label: "Up to date", tone: "good" };
+}
+
+/** `500+` if there may be more than the server keeps. */
+export function errorCount({ ErrorsCount, MapErrors }: Statistics): string {
+  if (ErrorsCount < ERRORS_KEPT_MAX) return count(ErrorsCount);
+  return MapErrors !== null && MapErrors > ErrorsCount ? count(MapErrors) : `${count(ErrorsCount)}+`;
 }
 
 /** Whether it takes what it lacks. */
