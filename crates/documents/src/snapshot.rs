@@ -89,13 +89,10 @@ impl<'s> Snapshot<'s> {
     ) -> Result<Vec<Option<Document<'_>>>> {
         let schema = &self.store.schema;
         let etags: Vec<Etag> = asked.clone().map(|(_, etag)| etag).collect();
-        let mut locations = Vec::with_capacity(etags.len());
-        schema.by_etag.get_many(&self.tx, &etags, &mut locations)?;
-        let known: Vec<Location> = locations.iter().flatten().copied().map(Location).collect();
-        schema.records.touch(&self.tx, &known);
-        let found = asked.zip(locations).map(|((id, _), location)| {
-            if let Some(location) = location {
-                let document = self.document_at(Location(location))?;
+        let records = schema.records.get_many(&self.tx, schema.by_etag, &etags)?;
+        let found = asked.zip(records).map(|((id, _), record)| {
+            if let Some(record) = record {
+                let document = Document::new(record, &self.store.names)?;
                 if document.id() == id {
                     return Ok(Some(document));
                 }

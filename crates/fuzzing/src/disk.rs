@@ -187,6 +187,7 @@ fn read_all(environment: &Environment) -> Result<(), Error> {
         }
         let locations: Vec<Location> = values.into_iter().flatten().map(Location).collect();
         records.touch(&tx, &locations);
+        records.get_many(&tx, fixed, &keys).ok();
     }
     Ok(())
 }

@@ -261,6 +261,26 @@ impl Records {
         }
     }
 
+    /// The records of several keys of a fixed tree that has their locations, in the order of the keys. They are looked up together:
+    /// [`FixedTree::get_many`] and [`Self::touch`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::get`].
+    pub fn get_many<'t>(
+        &self,
+        reader: &'t impl Reader,
+        tree: FixedTree,
+        keys: &[u64],
+    ) -> Result<Vec<Option<&'t [u8]>>> {
+        let mut locations = Vec::with_capacity(keys.len());
+        tree.get_many(reader, keys, &mut locations)?;
+        let known: Vec<Location> = locations.iter().flatten().copied().map(Location).collect();
+        self.touch(reader, &known);
+        let record = |location: Option<u64>| location.map(|location| self.get(reader, Location(location))).transpose();
+        locations.into_iter().map(record).collect()
+    }
+
     /// Stores a record: `parts` one after the other.
     ///
     /// # Errors

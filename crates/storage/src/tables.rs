@@ -93,9 +93,18 @@ impl Table {
         }
     }
 
-    /// Has records brought into the caches together: [`Records::touch`].
-    pub fn touch(&self, reader: &impl Reader, locations: &[Location]) {
-        self.records.touch(reader, locations);
+    /// The records of several keys of a fixed tree, looked up together: [`Records::get_many`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::get`].
+    pub fn get_many<'t>(
+        &self,
+        reader: &'t impl Reader,
+        tree: FixedTree,
+        keys: &[u64],
+    ) -> Result<Vec<Option<&'t [u8]>>> {
+        self.records.get_many(reader, tree, keys)
     }
 
     /// The bytes of a record.

@@ -194,11 +194,9 @@ impl<'env> IndexSnapshot<'env> {
     ///
     /// As [`Self::range`].
     pub fn estimate(&self, range: &TermRange) -> Result<Estimate> {
-        let mut at_least: u64 = 0;
-        let mut heads = self.heads(range.clone(), Direction::Ascending);
-        for _ in 0..ESTIMATED_TERMS_MAX {
-            let Some((_, head)) = heads.next()? else { return Ok(Estimate { at_least, at_most: at_least }) };
-            at_least = at_least.saturating_add(head.count);
+        let (at_least, has_more) = self.count_terms(range, ESTIMATED_TERMS_MAX)?;
+        if !has_more {
+            return Ok(Estimate { at_least, at_most: at_least });
         }
         let present = self.present(range.field, range.kind)?.count();
         Ok(Estimate { at_least, at_most: present.max(at_least) })
@@ -210,13 +208,19 @@ impl<'env> IndexSnapshot<'env> {
     ///
     /// As [`Self::range`].
     pub(crate) fn count_of_few(&self, range: &TermRange) -> Result<Option<u64>> {
+        let (count, has_more) = self.count_terms(range, FEW_TERMS_MAX)?;
+        Ok((!has_more).then_some(count))
+    }
+
+    /// The pairs of the first terms of a range and an entry, and whether there are more terms.
+    fn count_terms(&self, range: &TermRange, terms_max: usize) -> Result<(u64, bool)> {
         let mut heads = self.heads(range.clone(), Direction::Ascending);
         let mut count: u64 = 0;
-        for _ in 0..=FEW_TERMS_MAX {
-            let Some((_, head)) = heads.next()? else { return Ok(Some(count)) };
+        for _ in 0..terms_max {
+            let Some((_, head)) = heads.next()? else { return Ok((count, false)) };
             count = count.saturating_add(head.count);
         }
-        Ok(None)
+        Ok((count, heads.next()?.is_some()))
     }
 
     pub(crate) fn heads(&self, range: TermRange, direction: Direction) -> Heads<'_> {

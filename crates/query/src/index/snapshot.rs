@@ -425,15 +425,9 @@ impl<'env> IndexSnapshot<'env> {
     /// As [`Self::progress`].
     pub fn entries(&self, ids: &[EntryId]) -> Result<Vec<Option<IndexEntry<'_>>>> {
         let keys: Vec<u64> = ids.iter().map(|id| id.0).collect();
-        let mut locations = Vec::with_capacity(keys.len());
-        self.schema.entries.get_many(&self.tx, &keys, &mut locations)?;
-        let known: Vec<Location> = locations.iter().flatten().copied().map(Location).collect();
-        self.schema.records.touch(&self.tx, &known);
-        let entry = |location: u64| {
-            let record = Record::of(self.schema.records.get(&self.tx, Location(location))?)?;
-            Ok(IndexEntry { record })
-        };
-        locations.into_iter().map(|location| location.map(entry).transpose()).collect()
+        let records = self.schema.records.get_many(&self.tx, self.schema.entries, &keys)?;
+        let entry = |record| Ok(IndexEntry { record: Record::of(record)? });
+        records.into_iter().map(|record| record.map(entry).transpose()).collect()
     }
 
     /// What is kept of an entry that some list has.
