@@ -1,6 +1,7 @@
 // What was read is kept for a moment, and read again when it is looked at again.
 import { QueryClient } from "@tanstack/react-query";
 import { ApiError } from "./api/http";
+import { recover } from "./shell/recovery";
 
 /** How often a request is repeated that had no answer, or one that says that the server is busy. */
 const RETRY_COUNT = 1;
@@ -17,3 +18,5 @@ export const requests = new QueryClient({
     mutations: { networkMode: "always" },
   },
 });
+
+recover(requests);

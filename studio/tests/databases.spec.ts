@@ -112,11 +112,41 @@ test("a dump of RavenDB is imported: documents, indexes and identities", async (
   // One that is cut off, and what is no text.
   const whole = '{"BuildVersion":1,"Docs":[{"@metadata":{"@id":"users/9"}},{"a":';
   await file.setInputFiles({ name: "cut.ravendbdump", mimeType: "application/json", buffer: Buffer.from(whole) });
-  await expect(dialog.getByText(/The file ends in the middle/)).toBeVisible();
+  await expect(dialog.getByText(/The file is cut off: it ends in the middle/)).toBeVisible();
   expect(await studio.stored("Dumped", "users/9")).toBeDefined();
   await dialog.getByRole("button", { name: "Close" }).last().click();
-  await file.setInputFiles({ name: "x.json", mimeType: "application/json", buffer: Buffer.from([0xff, 0xfe, 0x41]) });
-  await expect(dialog.getByText(/no text in UTF-8/)).toBeVisible();
+  for (const [bytes, reason] of [
+    ["\x89PNG\r\n\x1a\n\0\0", /binary data and is not text. Nothing was imported/],
+    ['{"Name":"K\xf6ln"}', /not encoded as UTF-8.* Nothing was imported/],
+    ["", /contains no documents. Nothing was imported/],
+  ] as const) {
+    await file.setInputFiles({ name: "x.json", mimeType: "application/json", buffer: Buffer.from(bytes, "latin1") });
+    await expect(dialog.getByText(reason)).toBeVisible();
+    await dialog.getByRole("button", { name: "Close" }).last().click();
+  }
+  // As spreadsheets write it.
+  const wide = Buffer.from('\uFEFF{"Name":"Köln","@metadata":{"@id":"wide/1"}}', "utf16le");
+  await file.setInputFiles({ name: "wide.jsonl", mimeType: "application/json", buffer: wide });
+  await expect(dialog.getByText("1 document imported.")).toBeVisible();
+  expect(await studio.stored("Dumped", "wide/1")).toMatchObject({ Name: "Köln" });
+});
+
+test("an import tells how many documents it replaced, and a broken file that nothing was imported", async ({ page, studio }) => {
+  await studio.database("Twice", { "users/1": { Age: 1 } });
+  await studio.open("/databases");
+  const file = page.getByLabel("File to import into Twice");
+  const dialog = page.getByRole("dialog", { name: "Import into Twice" });
+  const lines = ["Users/1", "users/2", "users/2"].map((id) => JSON.stringify({ Age: 2, "@metadata": { "@id": id } }));
+  await file.setInputFiles({ name: "a.jsonl", mimeType: "application/json", buffer: Buffer.from(lines.join("\n")) });
+  await expect(dialog.getByText("3 documents imported.")).toBeVisible();
+  await expect(dialog.getByText("2 documents existed before and were replaced.")).toBeVisible();
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+
+  await file.setInputFiles({ name: "b.csv", mimeType: "text/csv", buffer: Buffer.from('id,a\nx/1,1\nx/2,"b') });
+  await expect(dialog.getByText("Line 3: a quoted field has no end.")).toBeVisible();
+  await expect(dialog.getByText(/imported/)).toHaveCount(0);
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  await expect(dialog).toBeHidden();
 });
 
 test("a file of JSON lines is imported, and a bad line has its number", async ({ page, studio }) => {

@@ -11,6 +11,22 @@ async function write(page: Page, query: string) {
   await page.keyboard.insertText(query);
 }
 
+/** Patches or deletes in the dialog, whose question is the title, and waits for the operation. */
+async function confirm(page: Page, title: string, count: number) {
+  const [action] = title.split(" ") as [string];
+  const dialog = page.getByRole("dialog", { name: title });
+  await dialog.getByRole("textbox", { name: /^Type the number/ }).fill(String(count));
+  await dialog.getByRole("button", { name: action }).click();
+  const running = page.getByRole("dialog", { name: action === "Patch" ? "Patching" : "Deleting" });
+  await expect(running.getByRole("progressbar")).toHaveAttribute("aria-valuenow", "100");
+  await page.keyboard.press("Escape");
+}
+
+async function askToDelete(page: Page) {
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete what it finds…" }).click();
+}
+
 const placed = (database: string, query: string) => `/databases/${database}/query?q=${encodeURIComponent(query)}`;
 
 test("names are completed, and the results come by keyboard", async ({ page, studio }) => {
@@ -28,6 +44,29 @@ test("names are completed, and the results come by keyboard", async ({ page, stu
   await studio.isAccessible();
   await page.reload();
   await expect(page.getByText(/^5 results in/)).toBeVisible();
+});
+
+test("names are completed in aliases, indexes, open quotes, patches and parameters", async ({ page, studio }) => {
+  const order = { Company: "companies/1", Freight: 1, ShippedAt: "1996-07-16", "@metadata": { "@collection": "Orders" } };
+  await studio.database("Completed", { "orders/1": order });
+  const map = "from order in docs.Orders select new { order.Company, Total = order.Freight }";
+  const data = { Indexes: [{ Name: "Orders/ByCompany", Maps: [map] }] };
+  expect((await page.request.put(`${studio.url}/databases/Completed/admin/indexes`, { data })).status()).toBe(201);
+  await studio.open('/databases/Completed/query?q=from Orders&p={"city":"Reims"}');
+  await expect(page.getByText(/^1 result in/)).toBeVisible();
+  const completed = async (typed: string, wanted: RegExp, becomes: string) => {
+    await editor(page).click();
+    await page.keyboard.press("ControlOrMeta+A");
+    await page.keyboard.type(typed);
+    await page.getByRole("listbox").getByRole("option", { name: wanted }).first().click();
+    await expect(editor(page)).toHaveText(becomes);
+  };
+  await completed("from Orders as o where o.Sh", /^o\.ShippedAt/, "from Orders as o where o.ShippedAt");
+  await completed("from index 'Comp", /^Orders\/ByCompany/, "from index 'Orders/ByCompany'");
+  await completed("from index 'Orders/ByCompany' where Tot", /^Total/, "from index 'Orders/ByCompany' where Total");
+  await completed("from index ", /^Orders\/ByCompany/, "from index 'Orders/ByCompany'");
+  await completed("from Orders update { this.Fr", /^this\.Freight/, "from Orders update { this.Freight}");
+  await completed("from Orders where Company = $c", /^\$city/, "from Orders where Company = $city");
 });
 
 test("a mistake is shown at its place, and goes when it is mended", async ({ page, studio }) => {
@@ -162,23 +201,75 @@ test("a patch and a deletion by query are counted, confirmed and run", async ({ 
   await write(page, "from Users where Age > 1 update { this.Old = true; }");
   await page.getByRole("button", { name: "Patch…" }).click();
   const patching = page.getByRole("dialog", { name: "Patch 2 documents?" });
-  await expect(patching).toContainText("users/2");
-  await patching.getByRole("textbox").fill("2");
-  await patching.getByRole("button", { name: "Patch" }).click();
-  const done = page.getByRole("dialog", { name: "Patching" });
-  await expect(done.getByRole("progressbar")).toHaveAttribute("aria-valuenow", "100");
-  await page.keyboard.press("Escape");
+  await expect(patching.getByRole("textbox", { name: "Before" })).toContainText('"Age": 2');
+  await expect(patching.getByRole("textbox", { name: "After" })).toContainText('"Old": true');
+  await studio.isAccessible();
+  await confirm(page, "Patch 2 documents?", 2);
   expect((await studio.stored("Changed", "users/3"))!["Old"]).toBe(true);
   expect((await studio.stored("Changed", "users/1"))!["Old"]).toBeUndefined();
 
   await write(page, "from Users where Age = 1");
-  await page.getByRole("button", { name: "More actions" }).click();
-  await page.getByRole("menuitem", { name: "Delete what it finds…" }).click();
-  const deleting = page.getByRole("dialog", { name: "Delete 1 document?" });
-  await deleting.getByRole("textbox").fill("1");
-  await deleting.getByRole("button", { name: "Delete" }).click();
-  await expect(page.getByRole("dialog", { name: "Deleting" }).getByRole("progressbar")).toHaveAttribute("aria-valuenow", "100");
+  await askToDelete(page);
+  await confirm(page, "Delete 1 document?", 1);
   expect(await studio.stored("Changed", "users/1")).toBeUndefined();
+});
+
+test("a patch that is called off leaves the results, and one that cannot run is refused before it is confirmed", async ({
+  page,
+  studio,
+}) => {
+  studio.allow(/500 \(Internal/);
+  await studio.database("Called", { "users/1": { Age: 1, "@metadata": { "@collection": "Users" } } });
+  await studio.open(placed("Called", "from Users"));
+  await expect(page.getByText(/^1 result in/)).toBeVisible();
+  const address = page.url();
+  const patch = "from Users as u update { u.Age = 2; put('log/1', {}); }";
+  await write(page, patch);
+  await page.keyboard.press("ControlOrMeta+Enter");
+  const dialog = page.getByRole("dialog", { name: "Patch 1 document?" });
+  await expect(dialog).toContainText("It also stores log/1");
+  await page.keyboard.press("Escape");
+  await expect(dialog).toBeHidden();
+  await expect(page.getByText(/^1 result in/)).toBeVisible();
+  await expect(editor(page)).toContainText(patch);
+  expect(page.url()).toBe(address);
+  expect(await studio.stored("Called", "log/1")).toBeUndefined();
+
+  for (const [script, reason] of [
+    ["this.Age = ;", "invalid script"],
+    ["throw 'No, not this'", "No, not this"],
+  ] as const) {
+    await write(page, `from Users update { ${script} }`);
+    await page.getByRole("button", { name: "Patch…" }).click();
+    await expect(page.getByRole("alert")).toContainText(reason);
+    await expect(page.getByRole("dialog")).toHaveCount(0);
+  }
+  // After a patch stands what it finds.
+  await write(page, patch);
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await confirm(page, "Patch 1 document?", 1);
+  await expect(page.getByText("This is what the patch finds now.")).toBeVisible();
+  await expect(page.getByText(/^1 result in/)).toBeVisible();
+  expect(page.url()).toContain("update");
+});
+
+test("a running query tells for how long, and is stopped", async ({ page, studio }) => {
+  let go = () => {};
+  const held = new Promise<void>((resume) => (go = resume));
+  await page.route("**/databases/Northwind/queries", async (route) => {
+    if (route.request().postData()?.includes("from Shippers")) await held;
+    await route.continue().catch(() => undefined);
+  });
+  await studio.open(placed("Northwind", "from Shippers"));
+  const stopped = page.waitForEvent("requestfailed");
+  await page.getByRole("button", { name: "Stop" }).click();
+  expect((await stopped).url()).toContain("/queries");
+  await expect(page.getByText("The query was stopped.")).toBeVisible();
+  go();
+  await page.unroute("**/databases/Northwind/queries");
+  await page.getByRole("button", { name: "Run" }).click();
+  await expect(page.getByText(/^3 results in/)).toBeVisible();
+  await expect(page.getByText("The query was stopped.")).toHaveCount(0);
 });
 
 test("results are exported, and queries are kept under a name", async ({ page, studio }) => {
@@ -190,7 +281,7 @@ test("results are exported, and queries are kept under a name", async ({ page, s
   const lines = readFileSync(await (await downloading).path(), "utf8")
     .trimEnd()
     .split("\r\n");
-  expect([lines.length, lines[0]]).toEqual([4, "Id,Name,Phone"]);
+  expect([lines.length, lines[0]]).toEqual([4, "\uFEFFId,Name,Phone"]);
 
   await page.getByRole("button", { name: "Saved" }).click();
   await page.getByRole("textbox", { name: "Name for this query" }).fill("Who ships");
@@ -216,22 +307,13 @@ test("a limit counts in what is shown, exported, patched and deleted", async ({ 
 
   await write(page, "from Users update { this.Old = true; } limit 2");
   await page.getByRole("button", { name: "Patch…" }).click();
-  const patching = page.getByRole("dialog", { name: "Patch 2 documents?" });
-  await patching.getByRole("textbox").fill("2");
-  await patching.getByRole("button", { name: "Patch" }).click();
-  await expect(page.getByRole("dialog", { name: "Patching" }).getByRole("progressbar")).toHaveAttribute("aria-valuenow", "100");
-  await page.keyboard.press("Escape");
+  await confirm(page, "Patch 2 documents?", 2);
   expect((await studio.stored("Limited", "users/2"))!["Old"]).toBe(true);
   expect((await studio.stored("Limited", "users/3"))!["Old"]).toBeUndefined();
 
   await write(page, "from Users limit 3");
-  await page.getByRole("button", { name: "More actions" }).click();
-  await page.getByRole("menuitem", { name: "Delete what it finds…" }).click();
-  const deleting = page.getByRole("dialog", { name: "Delete 3 documents?" });
-  await deleting.getByRole("textbox").fill("3");
-  await deleting.getByRole("button", { name: "Delete" }).click();
-  await expect(page.getByRole("dialog", { name: "Deleting" }).getByRole("progressbar")).toHaveAttribute("aria-valuenow", "100");
-  await page.keyboard.press("Escape");
+  await askToDelete(page);
+  await confirm(page, "Delete 3 documents?", 3);
   const left = await page.request.get(`${studio.url}/databases/Limited/collections/stats`);
   expect(((await left.json()) as { CountOfDocuments: number }).CountOfDocuments).toBe(2);
 });
@@ -276,15 +358,21 @@ test("numbers of parameters keep their digits, also in what is deleted", async (
   await page.keyboard.press("ControlOrMeta+Enter");
   await expect(page.getByText(/^1 result in/)).toBeVisible();
   await expect(page.getByRole("link", { name: "users/9007199254740993" })).toBeVisible();
-  await page.getByRole("button", { name: "More actions" }).click();
-  await page.getByRole("menuitem", { name: "Delete what it finds…" }).click();
-  const deleting = page.getByRole("dialog", { name: "Delete 1 document?" });
-  await expect(deleting).toContainText("users/9007199254740993");
-  await deleting.getByRole("textbox").fill("1");
-  await deleting.getByRole("button", { name: "Delete" }).click();
-  await expect(page.getByRole("dialog", { name: "Deleting" }).getByRole("progressbar")).toHaveAttribute("aria-valuenow", "100");
+  await askToDelete(page);
+  await expect(page.getByRole("dialog")).toContainText("users/9007199254740993");
+  await confirm(page, "Delete 1 document?", 1);
   expect(await studio.stored("Digits", "users/9007199254740993")).toBeUndefined();
   expect(await studio.stored("Digits", "users/9007199254740992")).toBeDefined();
+});
+
+test("an export as CSV has nested fields once", async ({ page, studio }) => {
+  await studio.open(placed("Northwind", "from Regions as r select { Name: r.Name, At: { X: 1, Y: 2 } } limit 1"));
+  await expect(page.getByText(/^1 result in/)).toBeVisible();
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export" }).click();
+  await page.getByRole("menuitem", { name: "CSV" }).click();
+  const content = readFileSync(await (await downloading).path(), "utf8");
+  expect(content.split("\r\n")[0]).toMatch(/Name,At\.X,At\.Y$/);
 });
 
 test("an export as CSV keeps the digits of numbers", async ({ page, studio }) => {
@@ -296,7 +384,7 @@ test("an export as CSV keeps the digits of numbers", async ({ page, studio }) =>
   await page.getByRole("button", { name: "Export" }).click();
   await page.getByRole("menuitem", { name: "CSV" }).click();
   const text = readFileSync(await (await downloading).path(), "utf8");
-  expect(text).toBe("Id,Big,Price\r\nusers/1,9007199254740993,34.8000\r\n");
+  expect(text).toBe("\uFEFFId,Big,Price\r\nusers/1,9007199254740993,34.8000\r\n");
 });
 
 test("the screen follows the address, and what is not run yet is kept", async ({ page, studio }) => {

@@ -226,3 +226,40 @@ test("a server that is killed and comes back is noticed, and what was typed is s
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+test("rows and results come back by themselves with the server", async ({ page, studio }) => {
+  const folder = mkdtempSync(join(tmpdir(), "rookery-studio-back-"));
+  let { url, server } = await serve(folder);
+  try {
+    studio.url = url;
+    studio.allow(/Failed to load resource|WebSocket connection/);
+    await created(url, "Back");
+    const commands = Array.from({ length: 600 }, (_, at) => ({
+      Id: `notes/${at}`,
+      Type: "PUT",
+      Document: { Text: `number ${at}`, "@metadata": { "@collection": "Notes" } },
+    }));
+    await page.request.post(`${url}/databases/Back/bulk_docs`, { data: { Commands: commands } });
+    await studio.open("/databases/Back/documents?collection=Notes");
+    const grid = page.getByRole("grid");
+    await expect(grid.getByRole("link").first()).toBeVisible();
+    await stopped(server, "SIGKILL");
+    await grid.evaluate((box) => box.scrollTo({ top: 12_000 }));
+    await expect(grid.getByText(/^Not read/).first()).toBeVisible();
+    ({ server } = await serve(folder, url));
+    await expect(grid.getByText(/^Not read/)).toHaveCount(0);
+    await expect(grid.getByRole("link").first()).toBeVisible();
+
+    await studio.open("/databases/Back/query?q=from Notes");
+    await expect(page.getByText(/^600 results in/)).toBeVisible();
+    await stopped(server, "SIGKILL");
+    await page.getByRole("button", { name: "Run" }).click();
+    await expect(page.getByRole("alert")).toContainText("The server cannot be reached");
+    ({ server } = await serve(folder, url));
+    await expect(page.getByText(/^600 results in/)).toBeVisible();
+    await expect(page.getByRole("alert")).toHaveCount(0);
+  } finally {
+    await stopped(server);
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

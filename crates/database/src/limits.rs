@@ -61,6 +61,9 @@ pub(crate) const REQUEST_ID_SIZE_MAX: usize = 128;
 /// Bytes that are kept of what such a request asked for, to tell a repeated one from another with the same id.
 pub(crate) const REQUEST_SUBJECT_SIZE_MAX: usize = 512;
 
+/// Bytes of its query that an operation tells.
+pub(crate) const OPERATION_QUERY_SIZE_MAX: usize = 2000;
+
 /// Seconds that the state of an operation is kept after it ended.
 pub(crate) const ENDED_OPERATION_KEPT_SECONDS: u64 = 15 * 60;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use documents::Date;
 use parking_lot::Mutex;
 
-use crate::limits::ENDED_OPERATION_KEPT_SECONDS;
+use crate::limits::{ENDED_OPERATION_KEPT_SECONDS, OPERATION_QUERY_SIZE_MAX};
 use crate::{Error, Result};
 
 /// Numbers that clients bring along count up to here: JavaScript reads integers up to 2^53.
@@ -82,6 +82,7 @@ pub enum OperationStatus {
 pub struct Operation {
     id: OperationId,
     description: String,
+    query: Option<String>,
     started_at: Date,
     is_killed: AtomicBool,
     state: Mutex<State>,
@@ -105,6 +106,11 @@ impl Operation {
         &self.description
     }
 
+    /// The query whose results it works on, or how that begins.
+    pub fn query(&self) -> Option<&str> {
+        self.query.as_deref()
+    }
+
     /// When it began.
     pub fn started_at(&self) -> Date {
         self.started_at
@@ -120,7 +126,7 @@ impl Operation {
         self.state.lock().status.clone()
     }
 
-    /// How far it is; None before it said so.
+    /// How far it is, or was when it ended; None before it said so.
     pub fn progress(&self) -> Option<Progress> {
         self.state.lock().progress.clone()
     }
@@ -174,6 +180,20 @@ impl Operations {
     ///
     /// [`Error::OperationInUse`] while an operation of that number goes on.
     pub fn start(&self, id: OperationId, description: impl Into<String>) -> Result<Arc<Operation>> {
+        self.start_with(id, description.into(), None)
+    }
+
+    /// The same for what a query finds; of a long text only the beginning is kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`Operations::start`].
+    pub fn start_by_query(&self, id: OperationId, description: &str, query: &str) -> Result<Arc<Operation>> {
+        let kept = query.floor_char_boundary(OPERATION_QUERY_SIZE_MAX);
+        self.start_with(id, description.to_owned(), Some(query[..kept].to_owned()))
+    }
+
+    fn start_with(&self, id: OperationId, description: String, query: Option<String>) -> Result<Arc<Operation>> {
         // A number that a client made up must not use up those that all clients can read.
         if id < GIVEN_ID_MAX {
             self.last_id.fetch_max(id, Relaxed);
@@ -181,7 +201,8 @@ impl Operations {
         let now = Date::now();
         let operation = Arc::new(Operation {
             id,
-            description: description.into(),
+            description,
+            query,
             started_at: now,
             is_killed: AtomicBool::new(false),
             state: Mutex::new(State { status: OperationStatus::InProgress, progress: None, ended_at: None }),
@@ -248,6 +269,9 @@ mod tests {
         running.end(OperationStatus::Canceled);
         running.end(OperationStatus::Completed(OperationResult::default()));
         assert!(matches!(running.status(), OperationStatus::Canceled));
+        // A long query is kept as far as its last whole character.
+        let long = operations.start_by_query(12, "q", &format!("a{}", "ü".repeat(OPERATION_QUERY_SIZE_MAX))).unwrap();
+        assert_eq!(long.query().unwrap().len(), OPERATION_QUERY_SIZE_MAX - 1);
         // A number is free again when its operation has ended.
         assert_eq!(operations.start(running.id(), "z").unwrap().description(), "z");
     }

@@ -246,6 +246,7 @@ pub static ROUTES: &[Route] = &[
     of_queries(in_multi_get(later("GET", "/databases/*/queries", Read, pending!(queries::get)))),
     later("DELETE", "/databases/*/queries", ReadWrite, pending!(queries::delete)),
     later("PATCH", "/databases/*/queries", ReadWrite, pending!(queries::patch)),
+    later("PATCH", "/databases/*/queries/test", ReadWrite, pending!(queries::test)),
     of_client(later("GET", "/databases/*/changes", Read, pending!(changes::get))),
     // Ids.
     later("GET", "/databases/*/hilo/next", ReadWrite, pending!(hilo::next)),

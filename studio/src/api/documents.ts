@@ -75,12 +75,8 @@ export async function idsByPrefix(database: string, prefix: string, pageSize: nu
   return answer.Results.flatMap((document) => idOf(document) ?? []);
 }
 
-/** POST `/databases/{name}/docs?metadataOnly=true`: those of these ids that there are. */
-export async function existing(
-  database: string,
-  ids: readonly string[],
-  signal?: AbortSignal,
-): Promise<{ id: string; collection: string | undefined }[]> {
+/** POST `/databases/{name}/docs?metadataOnly=true`: what there is of each of these ids, in their order. */
+async function metadataOf(database: string, ids: readonly string[], signal?: AbortSignal): Promise<(Document | null)[]> {
   if (ids.length === 0) return [];
   // A single one that is not there is answered with 404, which a browser puts down as an error; of several, null stands in its place.
   const asked = ids.length === 1 ? [...ids, ...ids] : ids;
@@ -90,7 +86,16 @@ export async function existing(
     body: { Ids: asked },
     signal,
   });
-  return answer.Results.slice(0, ids.length).flatMap((found) => {
+  return answer.Results.slice(0, ids.length);
+}
+
+/** Those of these ids that there are. */
+export async function existing(
+  database: string,
+  ids: readonly string[],
+  signal?: AbortSignal,
+): Promise<{ id: string; collection: string | undefined }[]> {
+  return (await metadataOf(database, ids, signal)).flatMap((found) => {
     const id = found && idOf(found);
     return id ? [{ id, collection: found["@metadata"]["@collection"] }] : [];
   });
@@ -200,4 +205,17 @@ export async function removeAll(database: string, ids: readonly string[]): Promi
 export async function bulkInsert(database: string, commands: string, signal: AbortSignal): Promise<void> {
   const { Id } = await sendForJson<{ Id: number }>(below(database, "/operations/next-operation-id"), { signal });
   await send(below(database, "/bulk_insert"), { method: "POST", query: { id: Id }, body: commands, signal });
+}
+
+/** Ids of one request. */
+const ID_COUNT_MAX = 1000;
+
+/** How many of these ids have a document. */
+export async function countExisting(database: string, ids: readonly string[], signal: AbortSignal): Promise<number> {
+  let count = 0;
+  for (let at = 0; at < ids.length; at += ID_COUNT_MAX) {
+    const found = await metadataOf(database, ids.slice(at, at + ID_COUNT_MAX), signal);
+    count += found.filter((one) => one !== null).length;
+  }
+  return count;
 }

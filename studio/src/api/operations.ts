@@ -10,6 +10,8 @@ export type OperationState = {
 export type Operation = {
   Id: number;
   Description: string;
+  /** Of a patch or deletion, or how it begins. */
+  Query: string | null;
   StartTime: string;
   EndTime: string | null;
   State: OperationState;

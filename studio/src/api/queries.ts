@@ -135,3 +135,48 @@ export function patchFound(database: string, text: string, parameters: string): 
   const body = `{"Query":${withParameters(parameters, { Query: text })}}`;
   return sendForJson(below(database, "/queries"), { method: "PATCH", body });
 }
+
+export type TestedPatch = {
+  status: string;
+  /** As text, with all digits of their numbers. */
+  before: string;
+  after: string;
+  /** What it would do besides. */
+  printed: string[];
+  stored: string[];
+  deleted: string[];
+};
+
+/**
+ * PATCH `/databases/{name}/queries/test`: what a patch would do to a document; nothing is stored. Undefined if the document is not there.
+ * Throws for what is no script.
+ */
+export async function testPatch(
+  database: string,
+  id: string,
+  text: string,
+  parameters: string,
+  signal?: AbortSignal,
+): Promise<TestedPatch | undefined> {
+  const body = `{"Query":${withParameters(parameters, { Query: text })}}`;
+  const response = await send(below(database, "/queries/test"), { method: "PATCH", query: { id }, body, signal }, [404]);
+  if (response.status === 404) return undefined;
+  const answer = await response.text();
+  const root = scan(answer);
+  const part = (name: string) => {
+    const span = member(root, name);
+    return span ? answer.slice(span.start, span.end) : "null";
+  };
+  const { Status, Debug } = JSON.parse(answer) as {
+    Status: string;
+    Debug: { Output: string[]; Actions: { PutDocument: { Id: string }[]; DeleteDocument: string[] } } | null;
+  };
+  return {
+    status: Status,
+    before: part("OriginalDocument"),
+    after: part("ModifiedDocument"),
+    printed: Debug?.Output ?? [],
+    stored: Debug?.Actions.PutDocument.map(({ Id }) => Id) ?? [],
+    deleted: Debug?.Actions.DeleteDocument ?? [],
+  };
+}

@@ -5,11 +5,27 @@ import { EditorView } from "@codemirror/view";
 import { useEffect, useRef } from "react";
 import { basics, spoken, type Language } from "./CodeEditor";
 
-type Props = { theirs: string; mine: string; language?: Language; onChange: (mine: string) => void };
+/** Without `onChange` both are only looked at. `labels`: of the left and the right side, for readers. */
+export type ComparisonProps = {
+  theirs: string;
+  mine: string;
+  language?: Language;
+  onChange?: (mine: string) => void;
+  labels?: readonly [string, string];
+};
 
-export default function CodeComparison({ theirs, mine, language = "json", onChange }: Props) {
+const LABELS = ["Stored by somebody else", "Your text"] as const;
+
+export default function CodeComparison({
+  theirs,
+  mine,
+  language = "json",
+  onChange,
+  labels: [left, right] = LABELS,
+}: ComparisonProps) {
   const box = useRef<HTMLDivElement>(null);
   const told = useRef(onChange);
+  const isReadOnly = onChange === undefined;
   useEffect(() => {
     told.current = onChange;
   });
@@ -23,7 +39,7 @@ export default function CodeComparison({ theirs, mine, language = "json", onChan
           spoken(language),
           EditorState.readOnly.of(true),
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ "aria-label": "Stored by somebody else", tabindex: "0" }),
+          EditorView.contentAttributes.of({ "aria-label": left, tabindex: "0" }),
         ],
       },
       b: {
@@ -32,13 +48,14 @@ export default function CodeComparison({ theirs, mine, language = "json", onChan
           basics(),
           spoken(language),
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ "aria-label": "Your text", tabindex: "0" }),
+          EditorView.contentAttributes.of({ "aria-label": right, tabindex: "0" }),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) told.current(update.state.doc.toString());
+            if (update.docChanged) told.current?.(update.state.doc.toString());
           }),
+          EditorState.readOnly.of(isReadOnly),
         ],
       },
-      revertControls: "a-to-b",
+      ...(isReadOnly ? { collapseUnchanged: {} } : { revertControls: "a-to-b" as const }),
       renderRevertControl: () => {
         const button = document.createElement("button");
         button.type = "button";

@@ -1,6 +1,7 @@
 // The editor as screens use it: a place that is held until it is loaded.
 import { lazy, Suspense } from "react";
-import type { EditorProps, Language } from "./CodeEditor";
+import type { EditorProps } from "./CodeEditor";
+import type { ComparisonProps } from "./CodeComparison";
 import "./editor.css";
 
 const CodeEditor = lazy(() => import("./CodeEditor"));
@@ -14,7 +15,7 @@ export function Editor(props: EditorProps) {
   );
 }
 
-export function Comparison(props: { theirs: string; mine: string; language?: Language; onChange: (mine: string) => void }) {
+export function Comparison(props: ComparisonProps) {
   return (
     <Suspense fallback={<div className="editor-box" aria-busy="true" />}>
       <CodeComparison {...props} />

@@ -57,12 +57,12 @@ const PLAN: CsvPlan = {
 };
 
 test("a row becomes a document, with all digits and paths", () => {
-  expect(csvCommand({ line: 2, fields: ["7", "34.8000", "Köln", "", "[1]"] }, PLAN)).toBe(
+  expect(csvCommand({ line: 2, fields: ["7", "34.8000", "Köln", "", "[1]"] }, PLAN).text).toBe(
     '{"Id":"products/7","Type":"PUT","Document":{"Price":34.8000,"Address":{"City":"Köln"},"Tags":[1],"@metadata":{"@collection":"Products"}}}',
   );
   // What is not what its column is stays text; a collection of its own counts.
   const own = { ...PLAN, columns: [...PLAN.columns.slice(0, 4), { name: "@metadata.@collection", kind: "text" as const }] };
-  expect(csvCommand({ line: 2, fields: ["7", "n/a", "", "", "Cheap"] }, own)).toBe(
+  expect(csvCommand({ line: 2, fields: ["7", "n/a", "", "", "Cheap"] }, own).text).toBe(
     '{"Id":"products/7","Type":"PUT","Document":{"Price":"n/a","@metadata":{"@collection":"Cheap"}}}',
   );
 });

@@ -1,4 +1,5 @@
 // A file of comma-separated values (RFC 4180), and the document that each of its rows becomes.
+import { FileError } from "./text";
 
 /** What a column's fields become. An empty field is left out of its document. */
 export type ColumnKind = "text" | "number" | "truth" | "json" | "none";
@@ -19,9 +20,9 @@ export type CsvPlan = {
 export type Row = { line: number; fields: string[] };
 
 /** A row that is none. */
-export class RowError extends Error {
+export class RowError extends FileError {
   constructor(line: number, reason: string) {
-    super(`Line ${line}: ${reason}. What stands before it was imported.`);
+    super(`Line ${line}: ${reason}.`);
   }
 }
 
@@ -138,9 +139,11 @@ export function guessedCollection(fileName: string): string {
 type Tree = Map<string, string | Tree>;
 
 /** The command of a bulk insert for a row. */
-export function csvCommand(row: Row, plan: CsvPlan): string {
+export function csvCommand(row: Row, plan: CsvPlan): { id: string | undefined; text: string } {
   const { id, text } = csvDocument(row, plan);
-  return `{"Id":${JSON.stringify(id)},"Type":"PUT","Document":${text}}`;
+  // Ids that are only begun are ended by the server.
+  const known = plan.idColumn < 0 || id.endsWith("/") ? undefined : id;
+  return { id: known, text: `{"Id":${JSON.stringify(id)},"Type":"PUT","Document":${text}}` };
 }
 
 /** The document of a row. A name with dots is a path: `Address.City` lies in `Address`. */

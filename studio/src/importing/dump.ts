@@ -1,11 +1,12 @@
 // A dump of RavenDB: one JSON object whose arrays are documents, indexes, identities and more (`{"BuildVersion":..,"Docs":[..],..}`).
 // It is cut into the objects of these arrays while it is read; none of it is held but the object at hand.
+import { FileError } from "./text";
 
 /** An object of one of the arrays. */
 export type DumpElement = { section: string; text: string };
 
 /** A file that is no dump, or ends in the middle. */
-export class DumpError extends Error {}
+export class DumpError extends FileError {}
 
 /** How every dump begins. */
 export function isDump(beginning: string): boolean {
@@ -64,7 +65,7 @@ export class DumpReader {
           break;
         case OPEN:
         case OPEN_LIST:
-          if (this.depth === 0 && sign !== OPEN) throw new DumpError("The file is no dump: a dump is one JSON object");
+          if (this.depth === 0 && sign !== OPEN) throw new DumpError("The file is no dump: a dump is one JSON object.");
           if (sign === OPEN_LIST) this.refuse();
           this.depth++;
           if (this.depth === 2) this.isInArray = sign === OPEN_LIST;
@@ -92,7 +93,7 @@ export class DumpReader {
 
   /** The file ends; throws if the dump does not. */
   end() {
-    if (this.depth > 0 || this.isInString) throw new DumpError("The file ends in the middle. What stands before was imported.");
+    if (this.depth > 0 || this.isInString) throw new DumpError("The file is cut off: it ends in the middle.");
   }
 
   /** Where an object of an array is due something else stands. */

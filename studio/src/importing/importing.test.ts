@@ -5,7 +5,7 @@ const { commandOf, isOfObjects } = await import("./importing");
 
 test("a line becomes a command, with all digits", () => {
   const line = '{"Price":34.8000,"@metadata":{"@id":"p/\\u0031","@collection":"Products"}}';
-  expect(commandOf(line, "Line 1")).toBe(`{"Id":"p/\\u0031","Type":"PUT","Document":${line}}`);
+  expect(commandOf(line, "Line 1").text).toBe(`{"Id":"p/\\u0031","Type":"PUT","Document":${line}}`);
 });
 
 test.each([
@@ -23,8 +23,8 @@ test("a place is told once, and in a document of several lines with its line", (
 });
 
 test("without an id the server makes one after the collection", () => {
-  expect(commandOf('{"@metadata":{"@collection":"Users"}}', "Line 1")).toContain('{"Id":"users/"');
-  expect(commandOf('{"a":1}', "Line 1")).toContain('{"Id":"docs/"');
+  expect(commandOf('{"@metadata":{"@collection":"Users"}}', "Line 1").text).toContain('{"Id":"users/"');
+  expect(commandOf('{"a":1}', "Line 1").text).toContain('{"Id":"docs/"');
 });
 
 test("arrays and documents over several lines are told from lines", () => {

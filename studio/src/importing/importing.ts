@@ -1,37 +1,43 @@
 // A file that becomes documents: JSON lines (as an export is), rows of CSV, or a dump of RavenDB. Each as it is, or compressed.
-import { bulkInsert, prefixOf } from "../api/documents";
+import { bulkInsert, countExisting, prefixOf } from "../api/documents";
 import { seedIdentity } from "../api/databases";
 import { put as putIndex, type Definition } from "../api/indexes";
-import { counted } from "../format/format";
+import { count, counted } from "../format/format";
 import { JsonError, member, scan, type Span } from "../json/scan";
 import { csvCommand, CsvReader, type CsvPlan, type Row, separatorOf } from "./csv";
 import { DumpReader, isDump } from "./dump";
-import { CutOffError, textOf } from "./text";
+import { CutOffError, FileError, TextError, textOf } from "./text";
 
 /** Characters of one request. A request is a transaction of its own. */
 const BATCH_LENGTH = 2_000_000;
 
 export type Progress = { documents: number; readSize: number };
 
-/** What came of a file. */
-export type Imported = { documents: number; notes: string[] };
+/** What came of a file. * `replaced`: how many of its documents took the place of others. */
+export type Imported = { documents: number; replaced: number; notes: string[] };
 
 /** A line that is no document: nothing from it on was sent, but for what was before it. */
-export class LineError extends Error {
+export class LineError extends FileError {
   constructor(place: string, reason: string) {
     super(`${place}: ${reason}.`);
   }
 }
 
+/** A command of a bulk insert. * `id`: undefined if the server makes one. */
+export type Command = { id: string | undefined; text: string };
+
 /** The command of a bulk insert for a document as text; its numbers keep their digits. `place`: where it stands, as `Line 7`. */
-export function commandOf(text: string, place: string): string {
+export function commandOf(text: string, place: string): Command {
   try {
     const root = scan(text);
     const id = member(member(root, "@metadata"), "@id");
     if (root.kind !== "object") throw new LineError(place, "a document is an object in braces");
     if (id !== undefined && id.kind !== "string") throw new LineError(place, 'its id in "@metadata" is no text');
     const own = id === undefined ? JSON.stringify(prefixFor(text, root)) : text.slice(id.start, id.end);
-    return `{"Id":${own},"Type":"PUT","Document":${text}}`;
+    const given = id === undefined ? undefined : (JSON.parse(own) as string);
+    // Ids that are only begun are ended by the server.
+    const known = given?.endsWith("/") ? undefined : given;
+    return { id: known, text: `{"Id":${own},"Type":"PUT","Document":${text}}` };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     throw new LineError(place, `${error.line > 1 ? `line ${error.line} of it, ` : ""}column ${error.column}: ${error.reason}`);
@@ -53,7 +59,8 @@ export function isCsv(fileName: string): boolean {
 /** Documents of a file on their way, some thousand in a request. */
 class Sending {
   documents = 0;
-  private batch: string[] = [];
+  replaced = 0;
+  private batch: Command[] = [];
   private length = 0;
 
   constructor(
@@ -62,9 +69,9 @@ class Sending {
     private readonly signal: AbortSignal,
   ) {}
 
-  async add(command: string) {
+  async add(command: Command) {
     this.batch.push(command);
-    this.length += command.length;
+    this.length += command.text.length;
     if (this.length >= BATCH_LENGTH) await this.flush();
   }
 
@@ -73,7 +80,13 @@ class Sending {
     const batch = this.batch;
     // What the server refuses is not sent again.
     [this.batch, this.length] = [[], 0];
-    if (batch.length > 0) await bulkInsert(this.database, `[${batch.join(",")}]`, this.signal);
+    if (batch.length > 0) {
+      const ids = batch.map(({ id }) => id).filter((id) => id !== undefined);
+      const different = [...new Set(ids.map((id) => id.toLowerCase()))];
+      const existing = await countExisting(this.database, different, this.signal);
+      await bulkInsert(this.database, `[${batch.map(({ text }) => text).join(",")}]`, this.signal);
+      this.replaced += existing + ids.length - different.length;
+    }
     this.documents += batch.length;
     this.tell(this.documents);
   }
@@ -91,30 +104,43 @@ export async function importFile(
   const sending = new Sending(database, (documents) => tell({ documents, readSize }), signal);
   const parts = textOf(file, (size) => (readSize = size));
   const notes: string[] = [];
+  let isOfDump = false;
   try {
     if (plan) {
       await importRows(parts, plan, sending);
     } else {
       const first = await parts.next();
       const beginning = first.done ? "" : first.value;
-      if (isDump(beginning)) notes.push(...(await importDump(database, beginning, parts, sending)));
+      isOfDump = isDump(beginning);
+      if (isOfDump) notes.push(...(await importDump(database, beginning, parts, sending)));
       else if (isOfObjects(beginning, file.name)) await importObjects(beginning, parts, sending);
       else await importLines(beginning, parts, sending);
     }
   } catch (error) {
     // What is good before a bad place is kept, as it is said.
-    if (!signal.aborted) await sending.flush();
-    if (!(error instanceof LineError)) throw error;
-    const before =
-      sending.documents > 0
-        ? `What stands before it was imported: ${counted(sending.documents, "document")}.`
-        : "Nothing was imported.";
-    throw new Error(`${error.message} ${before}`, { cause: error });
+    if (!signal.aborted) await sending.flush().catch(() => undefined);
+    if (signal.aborted) throw error;
+    const isOfAttachments = isOfDump && error instanceof TextError;
+    const why = isOfAttachments
+      ? "The dump contains binary data, such as attachments, which cannot be imported yet."
+      : error instanceof Error
+        ? error.message
+        : String(error);
+    throw new Error(`${why} ${importedBefore(sending)}`, { cause: error });
   } finally {
     await parts.return(undefined);
   }
   await sending.flush();
-  return { documents: sending.documents, notes };
+  const { documents, replaced } = sending;
+  if (documents === 0 && !isOfDump) throw new FileError("The file contains no documents. Nothing was imported.");
+  return { documents, replaced, notes };
+}
+
+/** What an import that failed did before. */
+function importedBefore({ documents, replaced }: Sending): string {
+  if (documents === 0) return "Nothing was imported.";
+  const of = replaced > 0 ? `, ${count(replaced)} of which replaced existing ones` : "";
+  return `Imported before that: ${counted(documents, "document")}${of}.`;
 }
 
 /** An array of documents, or one after the other over several lines; not a document in each line. */

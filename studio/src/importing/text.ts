@@ -3,11 +3,14 @@
 const GZIP = [0x1f, 0x8b];
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd];
 
-/** A file that is no text in UTF-8: its name says what it is taken for. */
-export class TextError extends Error {}
+/** Something is wrong with the file itself. What was sent before stays; who imports says so. */
+export class FileError extends Error {}
+
+/** A file that is no text. */
+export class TextError extends FileError {}
 
 /** Compressed data that stop before their end. All that came before was given. RavenDB writes its dumps so. */
-export class CutOffError extends Error {}
+export class CutOffError extends FileError {}
 
 /** The parts of a file's text; tells how many of its bytes were read. */
 export async function* textOf(file: Blob, tellRead: (size: number) => void): AsyncGenerator<string> {
@@ -29,25 +32,37 @@ export async function* textOf(file: Blob, tellRead: (size: number) => void): Asy
       ? bytes.pipeThrough(await zstd(() => (isCutOff = true)))
       : bytes;
   const reader = plain.getReader();
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let decoder: TextDecoder | undefined;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
+      decoder ??= new TextDecoder(encodingOf(value), { fatal: true });
       yield decoded(decoder, value);
     }
-    yield decoded(decoder, undefined);
-    if (isCutOff) throw new CutOffError("The compressed data of the file stop before their end. What came before was imported.");
+    if (decoder) yield decoded(decoder, undefined);
+    if (isCutOff) throw new CutOffError("The compressed data in the file is cut off.");
   } finally {
     await reader.cancel().catch(() => undefined);
   }
+}
+
+/** Spreadsheets write UTF-16 too, which its first bytes tell. */
+function encodingOf([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
 }
 
 function decoded(decoder: TextDecoder, part: Uint8Array | undefined): string {
   try {
     return decoder.decode(part, { stream: part !== undefined });
   } catch {
-    throw new TextError("The file has bytes that are no text in UTF-8: attachments, perhaps, which cannot be imported here");
+    // No text has a zero byte, whatever its encoding, but for UTF-16.
+    throw new TextError(
+      part?.includes(0)
+        ? "The file contains binary data and is not text."
+        : "The file is not encoded as UTF-8. Save it as UTF-8 (in Excel: 'CSV UTF-8') and import it again.",
+    );
   }
 }
 

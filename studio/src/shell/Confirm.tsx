@@ -13,11 +13,19 @@ export type Question = {
   /** What typing it means, as `the name of the database`. */
   typedWhat?: string;
   run: () => Promise<unknown> | unknown;
+  /** More to look at than a few lines. */
+  isWide?: boolean;
 };
 
 export function Confirm({ question, close }: { question: Question | undefined; close: () => void }) {
   return (
-    <Modal opened={question !== undefined} onClose={close} title={question?.title} closeButtonProps={{ "aria-label": "Close" }}>
+    <Modal
+      opened={question !== undefined}
+      onClose={close}
+      title={question?.title}
+      size={question?.isWide ? "min(1000px, 94vw)" : "md"}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
       {question && <Body key={question.title} question={question} close={close} />}
     </Modal>
   );

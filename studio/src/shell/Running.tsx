@@ -38,7 +38,8 @@ function Body({ operation: { database, id }, close }: { operation: RunningOperat
       <p className={styles.text} role="status">
         {isRunning && (total > 0 ? `${count(done)} of ${count(total)}` : "Under way…")}
         {data?.Status === "Completed" && (data.Result?.Message || `Done: ${count(data.Result?.Total ?? 0)}`)}
-        {data?.Status === "Canceled" && "It was stopped. What was done before stays."}
+        {data?.Status === "Canceled" &&
+          (data.Progress ? `Stopped after ${count(done)} of ${count(total)} documents. These changes stay.` : "Stopped.")}
         {data?.Status === "Faulted" && (data.Result?.Message ?? "It failed.")}
       </p>
       <div className={styles.buttons}>

@@ -1,7 +1,8 @@
 //! Patching what a query finds, some documents at a time.
 
 use documents::{
-    Batch, CommandResult, Expected, PatchRequest, PatchRun, PatchScript, PatchStatus, ScriptRunner, Seen, View,
+    Batch, CommandResult, Expected, PatchRequest, PatchRun, PatchScript, PatchStatus, ScriptRunner, Seen, ToldPatch,
+    View,
 };
 use json::Raw;
 use query::execute::Loading;
@@ -43,6 +44,7 @@ impl<'d> QueryPatch<'d> {
         let prepared = Prepared::new(database, &update.declarations, (&before, update.text()), &update.values, &names)
             .map_err(wrong)?;
         prepared.program.check().map_err(wrong)?;
+        let prepared = Prepared { printed: "Output", ..prepared };
         Ok(QueryPatch { database, prepared, loads: update.loads.iter().map(Loading::new).collect() })
     }
 
@@ -53,13 +55,7 @@ impl<'d> QueryPatch<'d> {
     /// [`Error::Script`], after which nothing of these documents was changed; storage fails.
     pub fn patch(&mut self, ids: &[String]) -> Result<Vec<PatchedDocument>> {
         let mut batch = Batch::new();
-        let request = PatchRequest {
-            patch: PatchScript { script: String::new(), values: Vec::new() },
-            if_missing: None,
-            create_if_missing: None,
-            returns_document: false,
-            skips_mismatch: false,
-        };
+        let request = QueryPatch::request();
         for id in ids {
             batch.patch(id, Expected::Any, request.clone())?;
         }
@@ -75,6 +71,31 @@ impl<'d> QueryPatch<'d> {
             _ => None,
         });
         Ok(told.collect())
+    }
+
+    /// What patching a document would do: as it is and as it would be, and what the script did. Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Script`]; storage fails.
+    pub fn test(&mut self, id: &str) -> Result<ToldPatch> {
+        let mut batch = Batch::new();
+        let request = PatchRequest { returns_document: true, ..QueryPatch::request() };
+        batch.patch(id, Expected::Any, request)?;
+        let snapshot = self.database.read();
+        let resolved = batch.resolve(&snapshot, &mut &mut *self)?;
+        Ok(resolved.told_patch().cloned().expect("a batch of a patch tells of it"))
+    }
+
+    /// The script is that of the query.
+    fn request() -> PatchRequest {
+        PatchRequest {
+            patch: PatchScript { script: String::new(), values: Vec::new() },
+            if_missing: None,
+            create_if_missing: None,
+            returns_document: false,
+            skips_mismatch: false,
+        }
     }
 
     /// The documents that a document names.

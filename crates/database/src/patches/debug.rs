@@ -3,8 +3,10 @@
 use json::Writer;
 use script::{Effect, Outcome};
 
-/// `{"Info":[…],"Actions":{…}}`
-pub(super) fn debug(outcome: &Outcome) -> Vec<u8> {
+/// `{"Info":[…],"Actions":{…}}`.
+///
+/// * `printed`: what the lines are called that the script wrote, `Info` here.
+pub(super) fn debug(outcome: &Outcome, printed: &str) -> Vec<u8> {
     const OTHERS: [&str; 7] = [
         "GetCounter",
         "IncrementCounter",
@@ -16,7 +18,7 @@ pub(super) fn debug(outcome: &Outcome) -> Vec<u8> {
     ];
     let mut out = Vec::new();
     Writer::new(&mut out).object(|json| {
-        json.name("Info").array(|json| outcome.printed.iter().for_each(|line| _ = json.string(line)));
+        json.name(printed).array(|json| outcome.printed.iter().for_each(|line| _ = json.string(line)));
         json.name("Actions").object(|json| {
             json.name("LoadDocument").array(|json| {
                 for (id, is_there) in &outcome.loaded {

@@ -20,6 +20,8 @@ pub(super) struct Prepared {
     pub program: Program,
     /// JSON of what `args` and the parameters behind it are.
     pub arguments: Vec<Vec<u8>>,
+    /// What the lines that it writes are called where it is told what it did.
+    pub printed: &'static str,
 }
 
 impl Prepared {
@@ -45,7 +47,7 @@ impl Prepared {
         let parameters: Vec<&str> = names.iter().map(String::as_str).chain(more.iter().copied()).collect();
         let text = if before.is_empty() { script.to_owned() } else { format!("{before}{script}") };
         let program = Program::new(declarations, &parameters, Body::Statements(&text), database.limits().script)?;
-        Ok(Prepared { program, arguments })
+        Ok(Prepared { program, arguments, printed: "Info" })
     }
 }
 
@@ -105,7 +107,7 @@ pub(super) fn run(
         return Err(failed);
     }
     let outcome = outcome.map_err(|error| Error::Script { id: id.to_owned(), error })?;
-    let debug = debug(&outcome);
+    let debug = debug(&outcome, prepared.printed);
     let effects = outcome.effects.into_iter().map(|effect| match effect {
         Effect::Put { id, json, expected } => {
             PatchEffect::Put { id, json, expected: Expected::from_wire(expected.as_deref()) }

@@ -32,6 +32,7 @@ pub(crate) fn list(exchange: &Exchange) -> Result<Reply> {
             for operation in operations.iter().rev() {
                 json.object(|json| {
                     json.name("Id").unsigned(operation.id()).name("Description").string(operation.description());
+                    json.name("Query").optional_string(operation.query());
                     json.name("StartTime").string(&operation.started_at().to_string());
                     let ended_at = operation.ended_at().map(|date| date.to_string());
                     json.name("EndTime").optional_string(ended_at.as_deref());
@@ -72,7 +73,8 @@ pub(crate) fn write(json: &mut json::Writer<'_>, operation: &Operation) {
 fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Details) {
     json.name("$type").string("Raven.Client.Documents.Operations.OperationState, Raven.Client");
     match operation.progress() {
-        Some(progress) if matches!(operation.status(), OperationStatus::InProgress) => {
+        // Of one that was killed or failed it tells what was done before.
+        Some(progress) if !matches!(operation.status(), OperationStatus::Completed(_)) => {
             json.name("Progress").object(|json| {
                 json.name("$type").string("Raven.Client.Documents.Operations.BulkInsertProgress, Raven.Client");
                 json.name("Processed").unsigned(progress.processed).name("Total").unsigned(progress.total);

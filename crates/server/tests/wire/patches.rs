@@ -1,4 +1,5 @@
-//! `PATCH /databases/{name}/docs`, patches in `bulk_docs`, `PATCH /databases/{name}/queries`. Expected answers are those of the reference.
+//! `PATCH /databases/{name}/docs`, patches in `bulk_docs`, `PATCH /databases/{name}/queries` and
+//! `queries/test`. Expected answers are those of the reference.
 
 use super::support::Wire;
 
@@ -209,4 +210,68 @@ fn a_patch_by_query_has_to_be_one() {
     let query = r#"{"Query":"from Users update { this.a = 1 }"}"#;
     wire.check_error("POST /databases/db/queries", query, 500, "InvalidQueryException", "UPDATE");
     wire.check_error("DELETE /databases/db/queries", query, 500, "InvalidQueryException", "UPDATE");
+}
+
+#[test]
+fn a_patch_by_query_is_tried_on_a_document() {
+    let wire = wire();
+    wire.put("users/2", r#"{"Name":"Bob","@metadata":{"@collection":"Users"}}"#);
+    let call = "PATCH /databases/db/queries/test?id=users/1";
+    // Whether the query finds the document makes no difference.
+    let query = r#"{"Query":{"Query":"from Users as u where u.Name = 'Zoe' load u.Friend as f update { u.a = $n; put('x/1', {b: 1}); output('hello'); del('users/2') }","QueryParameters":{"n":7}}}"#;
+    let original = r#"{"Name":"Ann","D":1.50,"@metadata":{"@collection":"Users"}}"#;
+    let modified = r#"{"Name":"Ann","D":1.50,"@metadata":{"@collection":"Users"},"a":7}"#;
+    let others = r#""GetCounter":[],"IncrementCounter":[],"DeleteCounter":[],"GetTimeSeries":[],"AppendTimeSeries":[],"IncrementTimeSeries":[],"DeleteTimeSeries":[]}}}"#;
+    let expected = format!(
+        r#"{{"Status":"Patched","ModifiedDocument":{modified},"OriginalDocument":{original},"Debug":{{"Output":["hello"],"Actions":{{"LoadDocument":[],"PutDocument":[{{"Id":"x/1","Data":{{"b":1}}}}],"DeleteDocument":["users/2"],{others}"#
+    );
+    wire.check(call, query, 200, &expected);
+    let same = r#"{"Query":{"Query":"from Users update { this.Name = 'Ann' }"}}"#;
+    let expected = format!(
+        r#"{{"Status":"NotModified","ModifiedDocument":{original},"OriginalDocument":{original},"Debug":{{"Output":[],"Actions":{{"LoadDocument":[],"PutDocument":[],"DeleteDocument":[],{others}"#
+    );
+    wire.check(call, same, 200, &expected);
+    // Nothing was stored.
+    assert!(!wire.call("GET /databases/db/docs?id=users/1", "").text().contains(r#""a":7"#));
+    assert_eq!(wire.call("GET /databases/db/docs?id=users/2", "").status, 200);
+    wire.check("GET /databases/db/docs?id=x/1", "", 404, "");
+
+    wire.check("PATCH /databases/db/queries/test?id=users/none", same, 404, "");
+    wire.check_error("PATCH /databases/db/queries/test", same, 500, "ArgumentException", "Query string value 'id'");
+    wire.check_error(call, "{}", 400, "BadRequestException", "Missing 'Query' property.");
+    let no_patch = r#"{"Query":{"Query":"from Users"}}"#;
+    wire.check_error(call, no_patch, 500, "ParseException", "Update operations must end with UPDATE clause");
+    let wrong = r#"{"Query":{"Query":"from Users update { this. }"}}"#;
+    wire.check_error(call, wrong, 500, "InvalidQueryException", "Update clause contains invalid script");
+    // Also where there is no document to try it on.
+    let nowhere = "PATCH /databases/db/queries/test?id=users/none";
+    wire.check_error(nowhere, wrong, 500, "InvalidQueryException", "Update clause contains invalid script");
+    let throwing = r#"{"Query":{"Query":"from Users update { throw 'x' }"}}"#;
+    wire.check_error(call, throwing, 500, "JavaScriptException", "At 0:0 Script failed for document ID 'users/1'. x");
+}
+
+/// A slow one is stopped on its way: its state keeps how far it came, and the list says which query it was.
+#[test]
+fn a_killed_patch_tells_what_it_did() {
+    let wire = wire();
+    // At one a second it takes far longer than stopping it does.
+    for id in 2..=30 {
+        wire.put(&format!("users/{id}"), r#"{"@metadata":{"@collection":"Users"}}"#);
+    }
+    let query = "from Users update { this.a = 1 }";
+    let body = format!(r#"{{"Query":{{"Query":"{query}"}}}}"#);
+    assert_eq!(wire.call("PATCH /databases/db/queries?maxOpsPerSec=1", &body).status, 200);
+    let state = || wire.call("GET /databases/db/operations/state?id=1", "").text();
+    let until = |wanted: &str| {
+        while !state().contains(wanted) {
+            std::thread::yield_now();
+        }
+    };
+    until(r#""Total":30"#);
+    wire.check("POST /databases/db/operations/kill?id=1", "", 204, "");
+    until(r#""Status":"Canceled""#);
+    let ended = state();
+    assert!(ended.contains(r#""Total":30"#) && !ended.contains(r#""Processed":0"#), "{ended}");
+    let list = wire.call("GET /databases/db/operations", "").text();
+    assert!(list.contains(&format!(r#""Description":"Patch by query","Query":"{query}""#)), "{list}");
 }

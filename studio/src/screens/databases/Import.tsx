@@ -46,7 +46,7 @@ function start({ database, file }: Importing, plan: CsvPlan | undefined) {
     `Import into ${database}`,
     async (tell, signal) => {
       try {
-        const { documents, notes } = await importFile(
+        const { documents, replaced, notes } = await importFile(
           database,
           file,
           plan,
@@ -57,7 +57,9 @@ function start({ database, file }: Importing, plan: CsvPlan | undefined) {
             ),
           signal,
         );
-        return [`${counted(documents, "document")} imported.`, ...notes].join("\n");
+        const already =
+          replaced > 0 ? [`${counted(replaced, "document")} existed before and ${replaced === 1 ? "was" : "were"} replaced.`] : [];
+        return [`${counted(documents, "document")} imported.`, ...already, ...notes].join("\n");
       } finally {
         void requests.invalidateQueries();
       }

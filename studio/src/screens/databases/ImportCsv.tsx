@@ -29,7 +29,7 @@ export function ImportCsv({ file, begin, close }: { file: File; begin: (plan: Cs
     previewRows(file, GUESSED_COUNT).then(
       ({ separator, rows: [names, ...found] }) => {
         if (!isCurrent) return;
-        if (!names) return setError(new Error("The file has no line."));
+        if (!names) return setError(new Error("The file is empty."));
         const idColumn = guessedId(names.fields);
         const collection = guessedCollection(file.name);
         const columns = guessed(names.fields, found).map((column, at) =>
@@ -42,7 +42,18 @@ export function ImportCsv({ file, begin, close }: { file: File; begin: (plan: Cs
     );
     return () => void (isCurrent = false);
   }, [file]);
-  if (error) return <Failed what="The file cannot be read" error={error} />;
+  if (error) {
+    return (
+      <>
+        <Failed what="The file cannot be read" error={error} />
+        <div className={styles.buttons}>
+          <Button onClick={close} autoFocus>
+            Close
+          </Button>
+        </div>
+      </>
+    );
+  }
   if (!plan || !rows) return <Loading what="the first rows" />;
 
   const setKind = (place: number, kind: ColumnKind) =>

@@ -82,10 +82,11 @@ function Row({ database, operation }: { database: string; operation: Operation }
       <th scope="row" className={tables.name}>
         <b>{operation.Description}</b>
         <span className={tables.kind}>
-          {Status === "InProgress" && Progress
-            ? `${count(Progress.Processed)}${Progress.Total > 0 ? ` of ${count(Progress.Total)}` : ""} documents`
+          {Progress
+            ? `${Status === "InProgress" ? "" : "Before it ended: "}${count(Progress.Processed)}${Progress.Total > 0 ? ` of ${count(Progress.Total)}` : ""} documents`
             : (Result?.Message ?? `number ${operation.Id}`)}
         </span>
+        {operation.Query && <code className={`${tables.kind} cut`}>{operation.Query}</code>}
       </th>
       <td>
         <span className={tables.badge} data-tone={STATES[Status].tone}>

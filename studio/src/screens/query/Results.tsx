@@ -1,6 +1,6 @@
 // What a query gave: numbers about it, and the results in the form that is chosen.
 import { Button, Menu, SegmentedControl } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { run, type Answer } from "../../api/queries";
@@ -38,18 +38,23 @@ export function Results({
   database,
   submitted,
   onError,
+  stopped,
   form,
   setForm,
 }: {
   database: string;
   submitted: Submitted;
   onError: (error: unknown, text: string) => void;
+  /** Its user did not wait for the answer. */
+  stopped: () => void;
   /** The form that the address asks for; undefined is what suits the results. */
   form: string | undefined;
   setForm: (form: string) => void;
 }) {
+  const requests = useQueryClient();
+  const queryKey = ["answer", database, submitted];
   const { data, error, isFetching } = useQuery({
-    queryKey: ["answer", database, submitted],
+    queryKey,
     queryFn: ({ signal }) => run(database, { ...submitted, pageSize: PAGE_COUNT }, signal),
     // What was run is what is shown, until it is run again.
     staleTime: Infinity,
@@ -60,9 +65,32 @@ export function Results({
   useEffect(() => {
     if (error) onError(error, submitted.text);
   }, [error, onError, submitted.text]);
-  if (error) return null;
-  if (!data || isFetching) return <Loading what="results" />;
+  if (isFetching) return <Waiting stop={() => void requests.cancelQueries({ queryKey }, { silent: true }).then(stopped)} />;
+  // Without data it was stopped, which the screen says.
+  if (error || !data) return null;
   return <Answered database={database} submitted={submitted} answer={data} wanted={form} setForm={setForm} />;
+}
+
+/** A query on its way: after a moment, for how long, and a way to stop it. The server stops with the request. */
+function Waiting({ stop }: { stop: () => void }) {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds((before) => before + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <>
+      <Loading what="results" />
+      {seconds > 0 && (
+        <div className={styles.waiting}>
+          <span className="soft number">{`${count(seconds)} s`}</span>
+          <Button variant="default" leftSection={<Icon name="stop" size={12} />} onClick={stop}>
+            Stop
+          </Button>
+        </div>
+      )}
+    </>
+  );
 }
 
 type AnsweredProps = {

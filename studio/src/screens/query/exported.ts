@@ -30,7 +30,8 @@ export async function exported(
     // Facets and the like answer with all they have, whatever the page.
     if (answer.results.length < STEP_COUNT) break;
   }
-  const content = format === "csv" ? csv(texts, columnsOf(texts)) : `[\n${texts.join(",\n")}\n]\n`;
+  // The byte order mark is how spreadsheets know UTF-8.
+  const content = format === "csv" ? "\uFEFF" + csv(texts, columnsOf(texts)) : `[\n${texts.join(",\n")}\n]\n`;
   download(new Blob([content], { type: format === "csv" ? "text/csv" : "application/json" }), `${database}-results.${format}`);
   return { isWhole: done < EXPORTED_COUNT_MAX };
 }
@@ -38,5 +39,10 @@ export async function exported(
 function columnsOf(texts: readonly string[]): string[] {
   const rows = texts.map((text) => JSON.parse(text) as Record<string, unknown>);
   const hasId = rows.some((row) => (row["@metadata"] as Record<string, unknown> | undefined)?.[ID] !== undefined);
-  return [...(hasId ? [ID] : []), ...pathsOf(rows, Infinity)];
+  const paths = pathsOf(rows, Infinity);
+  // An object has a column for each of its fields, not one of its own besides; unless some rows have something else there.
+  const parents = new Set(paths.filter((path) => path.includes(".")).map((path) => path.slice(0, path.indexOf("."))));
+  const isObject = (value: unknown) => value == null || (typeof value === "object" && !Array.isArray(value));
+  const isTold = (path: string) => parents.has(path) && rows.every((row) => isObject(row[path]));
+  return [...(hasId ? [ID] : []), ...paths.filter((path) => !isTold(path))];
 }

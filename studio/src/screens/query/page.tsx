@@ -1,11 +1,11 @@
 // Queries: an editor of RQL, and what it gives as table, JSON, map and plan.
 import { Button, Menu, Tooltip } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useState, type CSSProperties } from "react";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { Fragment, useCallback, useEffect, useMemo, useRef, useState, type CSSProperties } from "react";
 import { collections } from "../../api/documents";
-import { definitions } from "../../api/indexes";
-import { ofCollection, patchFound, removeFound, run } from "../../api/queries";
+import { definitions, fields } from "../../api/indexes";
+import { ofCollection, patchFound, removeFound, run, testPatch } from "../../api/queries";
 import { Editor } from "../../editor/Editor";
 import { counted } from "../../format/format";
 import { pathsOf } from "../../grid/columns";
@@ -15,17 +15,21 @@ import { remembered, useRemembered } from "../../shell/remembered";
 import { Running, type RunningOperation } from "../../shell/Running";
 import { MoreActions } from "../../shell/MoreActions";
 import { Screen } from "../../shell/Screen";
+import { isUnreachable, useAnswering } from "../../shell/recovery";
 import { Empty } from "../../shell/states";
-import { failed } from "../../shell/toasts";
+import { told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
 import { completion } from "./completion";
 import { Kept, remember, type KeptQuery } from "./Kept";
+import { PatchPreview, TESTED_COUNT, type Tested } from "./PatchPreview";
 import { Results, type Submitted } from "./Results";
 import { findingPart, isPatch, mistakeOf, parametersOf, quotedIfNeeded, reasonOf } from "./text";
 import styles from "./query.module.css";
 
 const route = getRouteApi("/databases/$database/query");
 
+/** Documents that are named before they are deleted. */
+const NAMED_COUNT = 5;
 /** Documents whose fields are offered. */
 const SAMPLE_COUNT = 25;
 const NO_KEPT: KeptQuery[] = [];
@@ -51,6 +55,8 @@ function QueryEditor({ database }: { database: string }) {
   const [question, ask] = useState<Question>();
   const [running, setRunning] = useState<RunningOperation>();
   const [runs, setRuns] = useState(0);
+  const [isAsking, setAsking] = useState(false);
+  const [isStopped, setStopped] = useState(false);
 
   // The editors follow the address, but for one that was made of what stands in them.
   const [followed, follow] = useState({ q, p });
@@ -58,6 +64,7 @@ function QueryEditor({ database }: { database: string }) {
   if (followed.q !== q || followed.p !== p) {
     follow({ q, p });
     setProblem(undefined);
+    setStopped(false);
     if (q !== undefined && (own?.q !== q || own.p !== p)) {
       setText(q);
       setParameters(p ?? "");
@@ -66,9 +73,12 @@ function QueryEditor({ database }: { database: string }) {
     setOwn(undefined);
   }
   useEffect(() => draftOf(database).set({ text, parameters, q, p }), [database, text, parameters, q, p]);
-  const isRun = q !== undefined && !isPatch(q) && runMode !== "no";
-  const submitted = useMemo(() => (isRun ? submit(q, p ?? "", runs) : undefined), [isRun, q, p, runs]);
+  const isRun = q !== undefined && runMode !== "no";
+  // Of a patch, what it finds.
+  const submitted = useMemo(() => (isRun ? submit(findingPart(q), p ?? "", runs) : undefined), [isRun, q, p, runs]);
 
+  const typed = useRef(parameters);
+  useEffect(() => void (typed.current = parameters), [parameters]);
   const { data: found } = useQuery({ queryKey: ["collections", database], queryFn: ({ signal }) => collections(database, signal) });
   const { data: indexes } = useQuery({
     queryKey: ["definitions", database],
@@ -85,6 +95,16 @@ function QueryEditor({ database }: { database: string }) {
             queryFn: async () => pathsOf(await ofCollection(database, collection, 0, SAMPLE_COUNT)),
             staleTime: 60_000,
           }),
+        fieldsOfIndex: async (index) => {
+          // A name that is being typed has no fields yet.
+          if (!indexes?.some(({ Name }) => Name.toLowerCase() === index.toLowerCase())) return [];
+          return requests.fetchQuery({
+            queryKey: ["index-fields", database, index.toLowerCase()],
+            queryFn: async () => (await fields(database, index)).map(({ Name }) => Name),
+            staleTime: 10_000,
+          });
+        },
+        parameters: () => namesOf(typed.current),
       }),
     [found, indexes, database, requests],
   );
@@ -101,44 +121,55 @@ function QueryEditor({ database }: { database: string }) {
   const runNow = () => {
     if (text.trim() === "" || readParameters() === undefined) return;
     setProblem(undefined);
+    setStopped(false);
+    // What is on the screen stays until the patch is confirmed.
+    if (isPatch(text)) return void askToChange("patch");
+    keep();
+    setRuns(runs + 1);
+  };
+  /** Puts what stands in the editors into the address and among the recent queries. */
+  const keep = () => {
     setRecent((stored) => remember(stored, text, parameters));
     const next = parameters.trim() === "" ? undefined : parameters;
     const isSame = q === text && p === next;
     if (!isSame) setOwn({ q: text, p: next });
     goTo({ q: text, p: next, as }, isSame || q === undefined);
-    if (isPatch(text)) return void askToChange("patch");
-    setRuns(runs + 1);
   };
   const goTo = (search: { q: string | undefined; p: string | undefined; as: string | undefined }, replace: boolean) =>
     // What is undefined does not come into the address.
     void navigate({ to: "/databases/$database/query", params: { database }, search: search as { q: string }, replace });
-  /** Counts what would be changed, and asks. */
+  /** Counts what would be changed, tries a patch on the first of it, and asks. */
   const askToChange = async (what: "patch" | "delete") => {
     const values = readParameters();
     if (values === undefined) return;
+    const isPatching = what === "patch";
+    setAsking(true);
     try {
-      const preview = await run(database, { text: findingPart(text), parameters: values, pageSize: 5, isFresh: true });
-      const names = preview.results.map((result) => result["@metadata"]?.["@id"] ?? "?").join(", ");
-      const isPatching = what === "patch";
+      const found = await run(database, { text: findingPart(text), parameters: values, pageSize: NAMED_COUNT, isFresh: true });
+      const ids = found.results.map((result) => result["@metadata"]?.["@id"]).filter((id) => id !== undefined);
+      const tested = isPatching ? await tryPatch(ids, values) : [];
+      if (found.total === 0) return told(`The query finds no documents: there is nothing to ${what}`);
       ask({
-        title: isPatching ? `Patch ${counted(preview.total, "document")}?` : `Delete ${counted(preview.total, "document")}?`,
-        text: (
+        title: isPatching ? `Patch ${counted(found.total, "document")}?` : `Delete ${counted(found.total, "document")}?`,
+        text: isPatching ? (
+          <PatchPreview database={database} tested={tested} total={found.total} />
+        ) : (
           <>
-            {preview.total > 0 && (
-              <p>
-                {preview.total > preview.results.length ? "The first of them: " : ""}
-                <b>{names}</b>
-              </p>
-            )}
-            <p>It runs in the background, and cannot be undone.</p>
+            <p>
+              {found.total > ids.length ? "The first of them: " : ""}
+              <Names database={database} ids={ids} />
+            </p>
+            <p>The deletion runs in the background and cannot be undone.</p>
           </>
         ),
+        isWide: isPatching,
         action: isPatching ? "Patch" : "Delete",
-        typed: String(preview.total),
+        typed: String(found.total),
         typedWhat: "the number of documents",
         run: async () => {
           try {
             const started = isPatching ? await patchFound(database, text, values) : await removeFound(database, text, values);
+            if (isPatching) keep();
             setRunning({ database, id: started.OperationId, title: isPatching ? "Patching" : "Deleting" });
           } catch (error) {
             setProblem({ error, text });
@@ -147,10 +178,19 @@ function QueryEditor({ database }: { database: string }) {
       });
     } catch (error) {
       setProblem({ error, text });
+    } finally {
+      setAsking(false);
     }
+  };
+  /** Throws if it is no script, also where there is nothing to try it on. */
+  const tryPatch = async (ids: readonly string[], values: string): Promise<Tested[]> => {
+    const some = ids.length > 0 ? ids.slice(0, TESTED_COUNT) : ["-"];
+    const tested = await Promise.all(some.map(async (id) => ({ id, patch: await testPatch(database, id, text, values) })));
+    return tested.filter((one): one is Tested => one.patch !== undefined);
   };
   const problem = met ?? (submitted && "error" in submitted ? { error: noObject(submitted.error), text: q ?? "" } : undefined);
   const onError = useCallback((error: unknown, of: string) => setProblem({ error, text: of }), []);
+  useAnswering(useCallback(() => setProblem((before) => (isUnreachable(before?.error) ? undefined : before)), []));
   const mistake = useMemo(() => (problem && problem.text === text ? mistakeOf(problem.error) : undefined), [problem, text]);
   const lines = Math.max(text.split("\n").length, hasParameters ? parameters.split("\n").length : 0);
   const patching = isPatch(text);
@@ -181,7 +221,7 @@ function QueryEditor({ database }: { database: string }) {
                 color="red"
                 leftSection={<Icon name="trash" size={14} />}
                 disabled={text.trim() === ""}
-                onClick={() => void askToChange("delete").catch((error: unknown) => failed("Not deleted", error))}
+                onClick={() => void askToChange("delete")}
               >
                 Delete what it finds…
               </Menu.Item>
@@ -192,6 +232,7 @@ function QueryEditor({ database }: { database: string }) {
               color={patching ? "red.8" : "rook"}
               leftSection={<Icon name={patching ? "edit" : "start"} size={13} />}
               onClick={runNow}
+              loading={isAsking}
               disabled={text.trim() === ""}
             >
               {patching ? "Patch…" : "Run"}
@@ -233,12 +274,19 @@ function QueryEditor({ database }: { database: string }) {
         </div>
       )}
       {runMode === "no" && <NotRun text={text} />}
+      {isRun && q !== undefined && isPatch(q) && !problem && <p className={styles.patched}>This is what the patch finds now.</p>}
+      {isStopped && (
+        <p className={styles.notRun} role="status">
+          The query was stopped.
+        </p>
+      )}
       {submitted && !("error" in submitted) ? (
         <Results
           key={JSON.stringify(submitted)}
           database={database}
           submitted={submitted}
           onError={onError}
+          stopped={() => setStopped(true)}
           form={as}
           setForm={(form) => goTo({ q, p, as: form }, true)}
         />
@@ -247,8 +295,10 @@ function QueryEditor({ database }: { database: string }) {
         runMode !== "no" && (
           <Empty
             icon="query"
-            title="Ask something"
+            title={text.trim() === "" ? "Ask something" : "Not run yet"}
             action={
+              // What was written is not thrown away.
+              text.trim() === "" &&
               found?.collections[0] && (
                 <Button
                   variant="default"
@@ -273,6 +323,18 @@ function QueryEditor({ database }: { database: string }) {
   );
 }
 
+/** Ids that lead to their documents, beside this page. */
+function Names({ database, ids }: { database: string; ids: readonly string[] }) {
+  return ids.map((id, at) => (
+    <Fragment key={id}>
+      {at > 0 && ", "}
+      <Link to="/databases/$database/document" params={{ database }} search={{ id }} target="_blank">
+        {id}
+      </Link>
+    </Fragment>
+  ));
+}
+
 /** What a link opened without running it, and why. */
 function NotRun({ text }: { text: string }) {
   const names = parametersOf(text);
@@ -287,6 +349,15 @@ function NotRun({ text }: { text: string }) {
 
 function noObject(error: unknown): Error {
   return new Error(`The parameters are no JSON object: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+/** The names of parameters as far as they are JSON yet. */
+function namesOf(parameters: string): string[] {
+  try {
+    return Object.keys(JSON.parse(parameters) as object);
+  } catch {
+    return [];
+  }
 }
 
 function draftOf(database: string) {

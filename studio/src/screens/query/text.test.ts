@@ -2,8 +2,20 @@ import { expect, test, vi } from "vitest";
 
 vi.stubGlobal("location", new URL("http://localhost/studio/index.html"));
 const { bare } = await import("../../api/limit");
-const { collectionOf, findingPart, isPatch, mistakeOf, parametersOf, withoutInclude, withTimings, quotedIfNeeded, reasonOf } =
-  await import("./text");
+const {
+  aliasOf,
+  indexOf,
+  isInScript,
+  collectionOf,
+  findingPart,
+  isPatch,
+  mistakeOf,
+  parametersOf,
+  withoutInclude,
+  withTimings,
+  quotedIfNeeded,
+  reasonOf,
+} = await import("./text");
 const { ApiError } = await import("../../api/http");
 
 test("strings and comments are no part of the language", () => {
@@ -51,4 +63,16 @@ test("a plan is that without what is included", () => {
   expect(withoutInclude(text).replace(/ +/g, " ")).toBe("from A limit 2");
   expect(withoutInclude(text).length).toBe(text.length);
   expect(withoutInclude("from A where B = 'include'")).toBe("from A where B = 'include'");
+});
+
+test("what a query calls its documents and its index is read", () => {
+  expect(aliasOf("from 'My Orders' as o where")).toBe("o");
+  expect(aliasOf("from Orders where a = 1")).toBeUndefined();
+  expect(indexOf("from index 'Orders/ByCompany' as r")).toBe("Orders/ByCompany");
+  expect(indexOf("from Orders")).toBeUndefined();
+  expect([isInScript("from A update { this."), isInScript("from A where b = 'update {' "), isInScript("from A ")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });

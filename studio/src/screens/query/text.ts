@@ -54,6 +54,22 @@ export function collectionOf(text: string): string | undefined {
   return found?.[1] ?? found?.[2] ?? found?.[3];
 }
 
+/** The index that is asked by its name, if any. */
+export function indexOf(text: string): string | undefined {
+  const found = /\bfrom\s+index\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([\w@/-]+))/i.exec(text);
+  return found?.[1] ?? found?.[2] ?? found?.[3];
+}
+
+/** What documents are called in the query: `o` of `from Orders as o`. */
+export function aliasOf(text: string): string | undefined {
+  return /\bfrom\s+(?:index\s+)?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[\w@/-]+)\s+as\s+([A-Za-z_]\w*)/i.exec(text)?.[1];
+}
+
+/** Whether what follows this text stands in the script of `update { .. }`. */
+export function isInScript(before: string): boolean {
+  return /\bupdate\s*\{[^]*$/i.test(bare(before));
+}
+
 /** A name as it stands in a query. */
 export function quotedIfNeeded(name: string): string {
   return /^[A-Za-z_@][\w-]*$/.test(name) ? name : quoted(name);

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { slowRequests, type SlowRequest } from "../../api/diagnostics";
 import { counted, dateTime, duration } from "../../format/format";
-import { Failed, Loading } from "../../shell/states";
+import { Empty, Failed, Loading } from "../../shell/states";
 import styles from "./server.module.css";
 
 const POLL_MS = 3000;
@@ -24,7 +24,11 @@ export function SlowRequests({ database, countMax }: { database?: string; countM
   }
   const { ThresholdInMs, Results } = data;
   if (Results.length === 0) {
-    return <p className={styles.none}>No request took {duration(ThresholdInMs)} or more since the server started.</p>;
+    return (
+      <Empty icon="statistics" title="No slow requests">
+        No request has taken {duration(ThresholdInMs)} or more since the server started.
+      </Empty>
+    );
   }
   const shown = Results.slice(0, countMax);
   return (

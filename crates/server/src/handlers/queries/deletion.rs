@@ -54,7 +54,7 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     let node = exchange.node.clone();
     let database = exchange.database().clone();
     let operations = database.operations();
-    let operation = operations.start(operations.next_id(), "Delete by query")?;
+    let operation = operations.start_by_query(operations.next_id(), "Delete by query", &request.text)?;
     let id = operation.id();
     let node_tag = database.documents().node_tag().to_owned();
     tokio::spawn(async move {

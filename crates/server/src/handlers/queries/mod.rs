@@ -24,7 +24,7 @@ mod timings;
 
 pub(crate) use deletion::delete;
 pub(crate) use entries::write_entry;
-pub(crate) use patching::patch;
+pub(crate) use patching::{patch, test};
 pub(crate) use ready::{Ready, check_fields, ready, wait_for};
 pub(crate) use request::Request;
 pub(crate) use running::{Opened, Running};

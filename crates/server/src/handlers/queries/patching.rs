@@ -1,4 +1,5 @@
-//! `PATCH /databases/{name}/queries`: patching what a query finds, an operation that goes on after its request.
+//! `PATCH /databases/{name}/queries`: patching what a query finds, an operation that goes on after its request; and
+//! `PATCH /databases/{name}/queries/test`: what that would do to a document.
 //!
 //! The ids of what is found are gathered first, in one snapshot; then documents are patched some at a time, each batch in a transaction of
 //! its own. A document that somebody else changes meanwhile is patched as it is then.
@@ -6,6 +7,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use database::documents::PatchStatus;
 use database::{Database, Operation, OperationDetail, OperationResult, Progress, QueryPatch};
 use hyper::StatusCode;
 use query::execute;
@@ -49,7 +51,7 @@ pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
         return Err(Error::InvalidOperation("The results of an index with a reduce cannot be patched".to_owned()));
     }
     let operations = database.operations();
-    let operation = operations.start(operations.next_id(), "Patch by query")?;
+    let operation = operations.start_by_query(operations.next_id(), "Patch by query", &request.text)?;
     let id = operation.id();
     let node_tag = database.documents().node_tag().to_owned();
     tokio::spawn(async move {
@@ -76,6 +78,30 @@ pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
     });
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("OperationId").unsigned(id).name("OperationNodeTag").string(&node_tag);
+    }))
+}
+
+/// `PATCH /databases/{name}/queries/test`: `id`. Body as [`patch`]. What the clause `update` would do to that document, whether the query finds
+/// it or not; nothing is stored. 200 `{Status, ModifiedDocument, OriginalDocument, Debug}`, 404 if it is not there.
+pub(crate) async fn test(mut exchange: Exchange) -> Result<Reply> {
+    let id = exchange.required("id")?.into_owned();
+    let body = exchange.read_body().await?;
+    let node = exchange.node.clone();
+    let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_patch(&node, &body)).await?;
+    let database = exchange.database().clone();
+    let run = move || {
+        check(&database, &request)?;
+        Ok(QueryPatch::new(&database, clause(&request)?)?.test(&id)?)
+    };
+    let told = exchange.node.bridge.run(Pool::Reads, run).await?;
+    if told.status == PatchStatus::DocumentDoesNotExist {
+        return Ok(reply::empty(StatusCode::NOT_FOUND));
+    }
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("Status").string(told.status.wire_name());
+        json.name("ModifiedDocument").raw(told.document.as_deref().unwrap_or(b"null"));
+        json.name("OriginalDocument").raw(told.original.as_deref().unwrap_or(b"null"));
+        json.name("Debug").raw(&told.debug);
     }))
 }
 
