@@ -106,8 +106,8 @@ pub(crate) const INDEX_COUNT_MAX: usize = 1024;
 /// Bytes of journal after which an index is flushed. What is lost before it is indexed again.
 pub(crate) const INDEX_FLUSH_BYTES: u64 = 64 << 20;
 
-/// Documents that an index could not take whose reasons are kept.
-pub(crate) const INDEX_ERRORS_KEPT_MAX: usize = 500;
+/// How old may be what is kept of when an index was last asked, where it has no batches: a write each time.
+pub(crate) const LAST_QUERY_KEPT_EVERY: Duration = Duration::from_secs(10 * 60);
 
 /// Groups, and documents that name results, which become documents in one transaction.
 pub(crate) const OUTPUTS_AT_ONCE: usize = 1024;
@@ -117,7 +117,8 @@ pub(crate) const OUTPUTS_SIZE_AT_ONCE: usize = 4 << 20;
 /// Documents of an index before that are looked through at once.
 pub(crate) const OUTPUTS_SWEPT_AT_ONCE: usize = 1024;
 
-/// An index of which more than one document in so many fails stops, once so many were tried.
+/// An index of which more than one document in so many fails stops, once so many were tried. That it did is told by its counts again when it
+/// is opened, and the tombstones that it did not heed may be gone: with a greater bound here the format of indexes needs a new number.
 pub(crate) const FAILURES_ONE_IN: u64 = 7;
 /// See [`FAILURES_ONE_IN`].
 pub(crate) const FAILURES_JUDGED_FROM: u64 = 100;

@@ -88,7 +88,8 @@ fn what_is_no_vector_or_place_leaves_the_other_fields_of_its_document() {
         assert_eq!(index.statistics().unwrap().failed_count, 0);
         // It has what failed in those before besides.
         let asked = format!("The field '{asked}' was left out: ");
-        let of_it: Vec<_> = index.errors().into_iter().filter(|error| error.message.starts_with(&asked)).collect();
+        let of_it: Vec<_> =
+            index.errors().unwrap().into_iter().filter(|error| error.message.starts_with(&asked)).collect();
         let ids = of_it.iter().filter_map(|error| error.document.as_deref());
         assert!(!of_it.is_empty() && ids.clone().count() == of_it.len() && ids.max() == Some("us/99"), "{asked}");
         for needed in [by(&["N"]), by(&["N", "S", "G"])] {
@@ -114,7 +115,7 @@ fn a_vector_of_another_size_is_left_out_whole_and_says_nothing_of_the_size() {
     put("us/second", "[1,0,0]");
     put("us/third", "[[0,1,0],[1,0]]");
     let index = ready(&database, &by(&["N", "vector.search(V)"]));
-    let failed: Vec<_> = index.errors().into_iter().filter_map(|error| error.document).collect();
+    let failed: Vec<_> = index.errors().unwrap().into_iter().filter_map(|error| error.document).collect();
     assert_eq!(failed, ["us/first", "us/third"]);
     let snapshot = index.read().unwrap();
     let field = snapshot.field("vector.search(V)").unwrap().unwrap();

@@ -2,13 +2,16 @@
 //!
 //! The oracle: after a crash and opening again the index is as one of its batches left it, that of the etag it says, not one
 //! before the last flush; every rule of the format holds; and the batches after that one, given again, bring it to the state
-//! that it had: no document missed, none twice. `SEED=n` repeats one history; `SLOW=1` makes many.
+//! that it had: no document missed, none twice. What the index knows of itself is that of the same batch.
+//! `SEED=n` repeats one history; `SLOW=1` makes many.
 #![allow(missing_docs)]
 
 mod index_model;
 
+use documents::Date;
 use index_model::{Model, Random, SOURCE, compare, random_batch, seeds};
-use rookery_query::index::{Batch, Error, FieldNumber, Index};
+use rookery_query::index::limits::ERRORS_KEPT_MAX;
+use rookery_query::index::{Batch, Error, FieldNumber, Index, IndexError, IndexSnapshot, Notes};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,9 +24,45 @@ const BATCHES: u64 = 7;
 #[derive(Default)]
 struct History {
     /// The batches, and the state after each; the last may not have been answered.
-    steps: Vec<(Batch, Model)>,
+    steps: Vec<(Batch, Model, Known)>,
     /// Steps that were durable for sure.
     flushed: usize,
+}
+
+/// What an index knows of itself.
+#[derive(Clone, Default, PartialEq, Debug)]
+struct Known {
+    attempted: u64,
+    failed: u64,
+    last_indexed: Option<Date>,
+    errors: Vec<IndexError>,
+}
+
+impl Known {
+    fn of(index: &IndexSnapshot<'_>) -> Known {
+        let (history, errors) = (index.history().unwrap(), index.errors().unwrap());
+        assert_eq!(index.error_count().unwrap(), errors.len() as u64);
+        Known {
+            attempted: history.attempted_count,
+            failed: history.failed_count,
+            last_indexed: history.last_indexed,
+            errors,
+        }
+    }
+
+    /// Random notes, by which it grows.
+    fn note(&mut self, random: &mut Random, etag: u64) -> Notes {
+        let failed = if random.chance(5) { ERRORS_KEPT_MAX as u64 * 2 / 3 } else { random.below(3) };
+        let at = Date::from_ticks(etag);
+        let error = |n| IndexError { at, document: Some(format!("us/{etag}/{n}")), message: "it is bad".to_owned() };
+        let errors: Vec<_> = (0..failed).map(error).collect();
+        self.attempted += failed + 7;
+        self.failed += failed;
+        self.last_indexed = Some(at);
+        self.errors.extend(errors.iter().cloned());
+        self.errors.drain(..self.errors.len().saturating_sub(ERRORS_KEPT_MAX));
+        Notes { attempted: failed + 7, failed, indexed: Some(at), errors, ..Notes::default() }
+    }
 }
 
 fn open(io: &SimulatedIo) -> Result<Index, Error> {
@@ -47,7 +86,7 @@ fn run(io: &SimulatedIo, seed: u64, history: &mut History) -> Result<(), Error> 
     let mut random = Random(seed);
     let mut index = open(io)?;
     let fields = fields(&index)?;
-    let mut model = Model::new();
+    let (mut model, mut known) = (Model::new(), Known::default());
     for _ in 0..BATCHES {
         match random.below(7) {
             0 | 1 => {
@@ -63,7 +102,8 @@ fn run(io: &SimulatedIo, seed: u64, history: &mut History) -> Result<(), Error> 
         }
         let mut batch = Batch::new();
         random_batch(&mut random, &fields, 30, &mut batch, &mut model);
-        history.steps.push((batch, model.clone()));
+        batch.set_notes(known.note(&mut random, model.etag));
+        history.steps.push((batch, model.clone(), known.clone()));
         index.write(&history.steps[history.steps.len() - 1].0)?;
     }
     Ok(())
@@ -75,19 +115,28 @@ fn check(image: &SimulatedIo, history: &History) {
     let etag = index.read().unwrap().progress(SOURCE).unwrap().unwrap_or_default().documents;
     let kept = match etag {
         0 => 0,
-        _ => 1 + history.steps.iter().position(|(_, model)| model.etag == etag).expect("the etag of a batch"),
+        _ => 1 + history.steps.iter().position(|(_, model, _)| model.etag == etag).expect("the etag of a batch"),
     };
     assert!(kept >= history.flushed, "batch {kept}, but {} were durable", history.flushed);
-    let empty = Model::new();
+    let (empty, nothing) = (Model::new(), Known::default());
     let state = |count: usize| count.checked_sub(1).map_or(&empty, |last| &history.steps[last].1);
+    let known = |count: usize| count.checked_sub(1).map_or(&nothing, |last| &history.steps[last].2);
     compare(&index.read().unwrap(), state(kept), &fields);
+    assert_eq!(&Known::of(&index.read().unwrap()), known(kept));
     assert!(index.environment().verify().unwrap().problems.is_empty());
-    for (batch, _) in &history.steps[kept..] {
+    for (batch, ..) in &history.steps[kept..] {
         index.write(batch).unwrap();
     }
     compare(&index.read().unwrap(), state(history.steps.len()), &fields);
     index.close().unwrap();
-    compare(&open(image).unwrap().read().unwrap(), state(history.steps.len()), &fields);
+    let index = open(image).unwrap();
+    compare(&index.read().unwrap(), state(history.steps.len()), &fields);
+    let last = known(history.steps.len());
+    assert_eq!(&Known::of(&index.read().unwrap()), last);
+    index.clear_errors().unwrap();
+    let cleared = image.crash(|| Fate::Lost);
+    let index = open(&cleared).unwrap();
+    assert_eq!(Known::of(&index.read().unwrap()), Known { errors: Vec::new(), ..last.clone() });
 }
 
 #[test]

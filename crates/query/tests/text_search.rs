@@ -11,7 +11,7 @@ use index_model::{Random, seeds};
 use rookery_query::definition::{IndexDefinition, MapIndex};
 use rookery_query::execute;
 use rookery_query::index::{Error, Index};
-use rookery_query::indexing::{Indexer, Step};
+use rookery_query::indexing::{Indexer, Moment, Step};
 use rookery_query::plan::{Find, IndexQuery, Parameters, Plan};
 use rookery_query::rql;
 use simulated::{options, store};
@@ -393,12 +393,13 @@ fn catch_up(random: &mut Random, index: &Index, indexer: &mut Indexer, store: &D
     while !is_done {
         let left = Cell::new(random.below(6));
         let goes_on = || left.replace(left.get().saturating_sub(1)) > 0;
+        let moment = || Moment { now: Date::now(), last_query: None, last_use: None };
         let mut steps = 0;
         let done = |step: Step| {
             (steps, is_done) = (steps + 1, step.is_done);
             Ok::<_, Error>(())
         };
-        indexer.run(index, &store.read(), &mut batches, &goes_on, done).unwrap();
+        indexer.run(index, &store.read(), &mut batches, &moment, &goes_on, done).unwrap();
         ahead += steps - 1;
     }
     ahead

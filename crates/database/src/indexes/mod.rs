@@ -1,5 +1,6 @@
 //! The indexes of a database: found or made for a query, kept up to date by a pool of threads, removed when others replace them.
 
+mod asked;
 mod control;
 mod idle;
 mod open;
@@ -8,10 +9,12 @@ mod outputs;
 mod pool;
 mod registry;
 mod speed;
+mod state;
 mod stored;
 mod turns;
 mod waiting;
 
-pub use open::{Index, IndexError, IndexStatistics, IndexingStatus};
+pub use open::Index;
 pub(crate) use pool::IndexingPool;
 pub use registry::{Explanation, Indexes};
+pub use state::{IndexStatistics, IndexingStatus};

@@ -2,21 +2,20 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use documents::{Date, Etag, LastEtags, Snapshot};
 use parking_lot::Mutex;
 use query::definition::{IndexDefinition, IndexSettings, IndexSource, MapIndex};
-use query::index::{IndexSnapshot, Progress};
-use query::indexing::{Failure, Indexer, Step, has_failed, is_behind, progress_of};
+use query::index::{History, IndexError, IndexSnapshot, Notes, Progress};
+use query::indexing::{Indexer, Moment, Step, has_failed, is_behind, progress_of};
 
+use super::asked::Asked;
 use super::outputs::Outputs;
 use super::pool::Workplace;
-use super::speed::Speed;
+use super::state::{IndexStatistics, IndexingStatus, State, wake, wake_if_stopped};
 use super::stored::StoredIndex;
-use super::waiting::WaitingList;
-use crate::limits::{FAILURES_JUDGED_FROM, FAILURES_ONE_IN, INDEX_ERRORS_KEPT_MAX};
 use crate::{Error, Result, folders};
 
 /// What the name of a replacement begins with.
@@ -45,78 +44,11 @@ pub struct Index {
     pub(super) has_stepped_in: AtomicBool,
     /// Its folder goes when nobody holds it any more.
     is_removed: AtomicBool,
-    /// Ticks of the last query; 0: none yet.
-    last_query: AtomicU64,
-    /// When it was opened, which counts as a query of one that a query made.
+    asked: Asked,
+    /// When it was opened, which counts as a query of one that a query made, if none is kept.
     opened: Date,
     /// Where its results become documents.
     pub(super) outputs: Option<Outputs>,
-}
-
-#[derive(Default)]
-struct State {
-    /// Of each source.
-    progress: Vec<Progress>,
-    /// All that was written up to this etag is in it.
-    indexed_to: Etag,
-    /// Whether it once had all that there was.
-    was_complete: bool,
-    waiting: WaitingList,
-    /// Whether nothing is indexed for now, because the database is closed.
-    is_resting: bool,
-    /// Whether nothing is indexed until somebody starts it, or the server.
-    is_paused: bool,
-    settings: IndexSettings,
-    errors: Vec<IndexError>,
-    /// Why nothing is indexed any more.
-    failure: Option<query::index::Error>,
-    last_indexed: Option<Date>,
-    indexed_count: u64,
-    speed: Speed,
-    failed_count: u64,
-    /// Whether documents of its source have no entry, although all that was written is in it.
-    lacks_documents: bool,
-}
-
-/// A document that an index could not take, or not all of its fields, or a group.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IndexError {
-    /// When.
-    pub at: Date,
-    /// Its id; `None`: a group could not be reduced.
-    pub document: Option<String>,
-    /// Why.
-    pub message: String,
-}
-
-/// Whether an index is kept up to date.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IndexingStatus {
-    /// It is.
-    Running,
-    /// Not for now: somebody stopped it, or it failed.
-    Paused,
-    /// Not until it is enabled.
-    Disabled,
-}
-
-/// Counts and dates of an index.
-#[derive(Clone, Debug, Default)]
-pub struct IndexStatistics {
-    /// Entries.
-    pub entry_count: u64,
-    /// How far it is with each of its sources.
-    pub progress: Vec<Progress>,
-    /// Documents that it took since the server started.
-    pub indexed_count: u64,
-    /// Documents that it took a second, the mean of the last minute.
-    pub indexed_per_second: f64,
-    /// Documents that it could not take since then.
-    pub failed_count: u64,
-    /// When it last took something, since then.
-    pub last_indexed: Option<Date>,
-    /// When it was last asked.
-    pub last_query: Option<Date>,
 }
 
 impl Index {
@@ -128,7 +60,20 @@ impl Index {
         let store = if definition.has_vectors() { store.with_vectors()? } else { store };
         let indexer = Indexer::new(&definition, &store)?;
         let sources = definition.sources();
-        let progress = progress_of(&store.read()?, &sources)?;
+        let (progress, history) = {
+            let snapshot = store.read()?;
+            (progress_of(&snapshot, &sources)?, snapshot.history()?)
+        };
+        let state = State {
+            progress,
+            settings,
+            last_indexed: history.last_indexed,
+            indexed_count: history.attempted_count,
+            failed_count: history.failed_count,
+            ..State::default()
+        };
+        // It stopped, and stays so until it is built anew.
+        let failure = state.too_many_failures();
         let name = definition.name();
         let outputs = definition.output().zip(output).map(|(output, stored)| Outputs::new(output, stored));
         Ok(Index {
@@ -141,11 +86,11 @@ impl Index {
             store: Some(store),
             folder,
             indexer: Mutex::new(indexer),
-            state: Mutex::new(State { progress, settings, ..State::default() }),
+            state: Mutex::new(State { failure, ..state }),
             has_turn: AtomicBool::new(false),
             has_stepped_in: AtomicBool::new(false),
             is_removed: AtomicBool::new(false),
-            last_query: AtomicU64::new(0),
+            asked: Asked::new(&history),
             opened: Date::now(),
             outputs,
         })
@@ -225,9 +170,10 @@ impl Index {
     }
 
     /// Results that cannot be documents are errors of the index.
-    pub(super) fn note_refused(&self, messages: Vec<String>) {
-        let failures = messages.into_iter().map(|message| Failure { document: None, field: None, message });
-        self.state.lock().note_errors(failures.collect());
+    pub(super) fn notes_of_refused(messages: Vec<String>) -> Notes {
+        let at = Date::now();
+        let errors = messages.into_iter().map(|message| IndexError { at, document: None, message });
+        Notes { errors: errors.collect(), ..Notes::default() }
     }
 
     /// What it is.
@@ -306,19 +252,33 @@ impl Index {
 
     /// Notes that it was asked at some time.
     pub fn note_query_at(&self, at: Date) {
-        self.last_query.fetch_max(at.ticks(), Relaxed);
+        self.asked.note(at);
     }
 
-    /// When it was last asked, or opened if a query made it. `None`: never.
+    /// When it was last asked on the clock of who retires indexes, or opened if a query made it and none is kept. `None`: never.
     pub(super) fn last_use(&self) -> Option<Date> {
-        let asked = self.last_query.load(Relaxed);
-        match self.definition.as_automatic() {
-            Some(_) => Some(Date::from_ticks(asked.max(self.opened.ticks()))),
-            None => (asked > 0).then(|| Date::from_ticks(asked)),
-        }
+        self.asked.last_use().or_else(|| self.definition.as_automatic().map(|_| self.opened))
     }
 
-    /// When it last took something, since the server started.
+    pub(super) fn asked(&self) -> &Asked {
+        &self.asked
+    }
+
+    /// Keeps when it was last asked, if what is kept of that is too old.
+    pub(super) fn keep_last_query(&self, is_due: impl Fn(&Asked, &History) -> bool) -> Result<()> {
+        if self.folder.is_none() || self.asked.last_use().is_none() || self.is_removed() {
+            return Ok(());
+        }
+        let store = self.store()?;
+        let kept = store.read()?.history()?;
+        if is_due(&self.asked, &kept) {
+            let (last_query, last_use) = (self.asked.last_query(), self.asked.last_use());
+            store.note(&Notes { last_query, last_use, ..Notes::default() })?;
+        }
+        Ok(())
+    }
+
+    /// When it last took something.
     pub fn last_indexed(&self) -> Option<Date> {
         self.state.lock().last_indexed
     }
@@ -358,28 +318,40 @@ impl Index {
     ///
     /// It cannot be read.
     pub fn statistics(&self) -> Result<IndexStatistics> {
-        let entry_count = self.store()?.read()?.entry_count();
-        let last_query = self.last_query.load(Relaxed);
+        let (entry_count, error_count) = {
+            let snapshot = self.store()?.read()?;
+            (snapshot.entry_count(), snapshot.error_count()?)
+        };
         let state = self.state.lock();
         Ok(IndexStatistics {
             entry_count,
+            error_count,
             progress: state.progress.clone(),
             indexed_count: state.indexed_count,
             indexed_per_second: state.speed.per_second(Instant::now()),
             failed_count: state.failed_count,
             last_indexed: state.last_indexed,
-            last_query: (last_query > 0).then(|| Date::from_ticks(last_query)),
+            last_query: self.asked.last_query(),
         })
     }
 
-    /// The last documents that it could not take.
-    pub fn errors(&self) -> Vec<IndexError> {
-        self.state.lock().errors.clone()
+    /// The last documents that it could not take, as they are kept.
+    ///
+    /// # Errors
+    ///
+    /// They cannot be read.
+    pub fn errors(&self) -> Result<Vec<IndexError>> {
+        Ok(self.store()?.read()?.errors()?)
     }
 
-    /// Forgets them.
-    pub fn clear_errors(&self) {
-        self.state.lock().errors.clear();
+    /// Forgets them durably; not how many they were.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be written.
+    pub fn clear_errors(&self) -> Result<()> {
+        let store = self.store()?;
+        if store.read()?.error_count()? > 0 { Ok(store.clear_errors()?) } else { Ok(()) }
     }
 
     /// Why nothing is indexed any more; until it is reset.
@@ -482,7 +454,9 @@ impl Index {
             outputs.set_owes(true);
         }
         let (mut has_some, mut is_done) = (false, false);
-        self.indexer.lock().run(store, documents, &mut workplace.batches, goes_on, |step| {
+        let asked = &self.asked;
+        let moment = || Moment { now: Date::now(), last_query: asked.last_query(), last_use: asked.last_use() };
+        self.indexer.lock().run(store, documents, &mut workplace.batches, &moment, goes_on, |step| {
             has_some |= step.indexed + step.removed > 0;
             is_done = step.is_done;
             self.note(step)
@@ -502,15 +476,12 @@ impl Index {
     /// Notes what a batch came to.
     fn note(&self, step: Step) -> Result<()> {
         let mut state = self.state.lock();
-        state.progress = step.progress;
         state.indexed_count += step.indexed;
         state.speed.add(step.indexed, Instant::now());
-        state.failed_count += step.failures.iter().filter(|failure| failure.is_of_document()).count() as u64;
-        if step.indexed + step.removed > 0 {
-            state.last_indexed = Some(Date::now());
-        }
-        state.note_errors(step.failures);
-        state.refuse_too_many_failures()
+        state.failed_count += step.failed_count();
+        state.last_indexed = step.indexed_at.or(state.last_indexed);
+        state.progress = step.progress;
+        state.too_many_failures().map_or(Ok(()), |failure| Err(failure.into()))
     }
 
     /// Whether documents of a snapshot, all of which it was given, have no entry in it. Of groups: whether one ever failed.
@@ -565,48 +536,11 @@ impl Index {
     }
 }
 
-/// Calls those that wait for what has come, without the lock.
-fn wake(mut state: parking_lot::MutexGuard<'_, State>, has_come: impl Fn(Etag) -> bool) {
-    let called = state.waiting.take(has_come);
-    drop(state);
-    called.into_iter().for_each(|done| done());
-}
-
-/// Calls those that wait for an index that was stopped or disabled: it does not move.
-fn wake_if_stopped(state: parking_lot::MutexGuard<'_, State>) {
-    if !state.is_running() {
-        wake(state, |_| true);
-    }
-}
-
-impl State {
-    fn is_running(&self) -> bool {
-        self.failure.is_none() && !self.is_paused && !self.settings.is_disabled
-    }
-
-    fn refuse_too_many_failures(&self) -> Result<()> {
-        let (failed, attempted) = (self.failed_count, self.indexed_count);
-        let is_too_many = attempted >= FAILURES_JUDGED_FROM && failed.saturating_mul(FAILURES_ONE_IN) > attempted;
-        if is_too_many { Err(query::index::Error::TooManyFailures { failed, attempted }.into()) } else { Ok(()) }
-    }
-
-    fn note_errors(&mut self, failures: Vec<Failure>) {
-        let at = Date::now();
-        self.errors.extend(failures.into_iter().map(|Failure { document, field, message }| IndexError {
-            at,
-            document,
-            message: match field {
-                Some(field) => format!("The field '{field}' was left out: {message}"),
-                None => message,
-            },
-        }));
-        let surplus = self.errors.len().saturating_sub(INDEX_ERRORS_KEPT_MAX);
-        self.errors.drain(..surplus);
-    }
-}
-
 impl Drop for Index {
     fn drop(&mut self) {
+        if let Err(error) = self.keep_last_query(Asked::is_due_at_end) {
+            tracing::warn!(index = self.name, %error, "when an index was last asked was not kept");
+        }
         drop(self.store.take());
         if let (true, Some(folder)) = (self.is_removed.load(Relaxed), &self.folder)
             && let Err(error) = folders::remove(folder)

@@ -284,10 +284,7 @@ impl Index {
             }
         }
         if !settled.is_empty() {
-            self.store()?.settle(&settled)?;
-        }
-        if !refused.is_empty() {
-            self.note_refused(refused);
+            self.store()?.settle(&settled, &Self::notes_of_refused(refused))?;
         }
         Ok(if is_all && !is_again { Left::Nothing } else { Left::Something })
     }

@@ -320,7 +320,7 @@ fn documents_of_others_are_left_alone() {
     };
     assert_eq!((body("names/1").unwrap(), body("names/2").unwrap()), (r#"{"mine":1}"#.into(), r#"{"mine":2}"#.into()));
     assert!(body("names/0").unwrap().starts_with(r#"{"ReduceOutputs":["Out/7/"#));
-    let errors: Vec<String> = index.errors().into_iter().map(|error| error.message).collect();
+    let errors: Vec<String> = index.errors().unwrap().into_iter().map(|error| error.message).collect();
     assert_eq!(errors.len(), 2, "{errors:?}");
     assert!(errors.iter().all(|error| error.contains("was not written by this index")), "{errors:?}");
     // What somebody made his own is not taken away, either; results are restored when their group changes.

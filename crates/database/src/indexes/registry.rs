@@ -76,6 +76,7 @@ impl Indexes {
                 Err(error) => tracing::error!(index = name, %error, "an index cannot be opened; it does not answer"),
             }
         }
+        keep_gaps(&open);
         if !open.is_empty() {
             self.open.store(Arc::new(open));
             self.committed(last_etag);
@@ -360,8 +361,10 @@ impl Indexes {
         let mut seen = None;
         for index in self.open.load_full().iter() {
             match index.failure() {
+                // It does nothing any more; when it is reset it begins anew.
+                Some(query::index::Error::TooManyFailures { .. }) => continue,
                 // It goes on from where it is, if ever.
-                None | Some(query::index::Error::TooManyFailures { .. } | query::index::Error::Bug) => {}
+                None | Some(query::index::Error::Bug) => {}
                 // It is built anew.
                 Some(_) => return Ok(Some(0)),
             }
@@ -386,6 +389,13 @@ impl Indexes {
     pub fn size_on_disk(&self) -> u64 {
         self.open.load().iter().map(|index| index.size_on_disk()).sum()
     }
+}
+
+/// While the database was closed no index was left behind by others.
+fn keep_gaps(open: &[Arc<Index>]) {
+    let newest = open.iter().filter_map(|index| index.asked().last_use()).max();
+    let ticks = newest.map_or(0, |newest| Date::now().ticks().saturating_sub(newest.ticks()));
+    open.iter().for_each(|index| index.asked().move_on(ticks));
 }
 
 /// What a new index for a query has: the fields of the widest one of its source besides, of those in which nothing failed: what fails

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use documents::{Etag, LastEtags};
 use query::definition::{AutomaticIndex, IndexDefinition, Priority};
 
+use super::asked::Asked;
 use super::open::Index;
 use super::outputs::Left;
 use super::pool::Workplace;
@@ -270,7 +271,7 @@ impl Indexes {
                 // It would fail again.
                 Some(query::index::Error::TooManyFailures { .. } | query::index::Error::Bug) => Ok(()),
                 Some(_) => self.reset(index.name()).map(drop),
-                None => index.flush_if_idle().map(drop),
+                None => index.keep_last_query(Asked::is_due).and_then(|()| index.flush_if_idle().map(drop)),
             };
             if let Err(error) = done {
                 tracing::warn!(index = index.name(), %error, "an index could not be flushed or built anew");

@@ -4,6 +4,7 @@
 use super::entry::{Entry, EntryVector};
 use super::error::{Error, Result};
 use super::groups::GroupChanges;
+use super::history::Notes;
 use super::limits::{BATCH_SIZE_MAX, DOCUMENT_ID_SIZE_MAX, NAME_SIZE_MAX, VECTOR_WEIGHT};
 use super::outputs::OutputChanges;
 use super::references::ReferenceChanges;
@@ -47,6 +48,7 @@ pub struct Batch {
     /// What its documents asked for.
     pub references: ReferenceChanges,
     pub(crate) resumes: BTreeMap<String, Vec<u8>>,
+    pub(crate) notes: Option<Notes>,
     key: Vec<u8>,
 }
 
@@ -68,6 +70,7 @@ impl Batch {
         self.outputs.clear();
         self.references.clear();
         self.resumes.clear();
+        self.notes = None;
     }
 
     /// Bytes of what was put so far: to end a batch by. Each vector counts for more, since putting it into its graph takes long.
@@ -136,6 +139,11 @@ impl Batch {
     /// Notes where a source is gone on with, within what is next of it; empty: with that from its beginning.
     pub fn set_resume(&mut self, source: &str, at: Vec<u8>) {
         self.resumes.insert(source.to_owned(), at);
+    }
+
+    /// Notes what the index is to know of itself besides; the last call counts.
+    pub fn set_notes(&mut self, notes: Notes) {
+        self.notes = Some(notes);
     }
 
     pub(crate) fn bytes_of(&self, range: &Range<usize>) -> &[u8] {

@@ -92,6 +92,9 @@ pub(crate) fn write(
         schema.set_resume(tx, source, at)?;
     }
     schema.set_counters(tx, counters)?;
+    if let Some(notes) = &batch.notes {
+        schema.note(tx, notes)?;
+    }
     for (source, progress) in &batch.progress {
         schema.set_progress(tx, source, *progress)?;
     }

@@ -50,6 +50,12 @@ pub const ESTIMATED_TERMS_MAX: usize = 256;
 /// Bytes of all columns of an index: eight for each entry and field that is often sorted by. Those that are used least go.
 pub const COLUMNS_SIZE_MAX: usize = 64 << 20;
 
+/// Errors of an index that are kept: the last of them.
+pub const ERRORS_KEPT_MAX: usize = 500;
+
+/// Bytes of the message of an error that is kept; it may quote what a document or a script has.
+pub const ERROR_MESSAGE_SIZE_MAX: usize = 4096;
+
 /// States of the index that columns are kept of: a query that began so many batches ago still finds its own.
 pub const COLUMN_STATES_KEPT: usize = 4;
 

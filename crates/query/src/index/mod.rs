@@ -8,7 +8,7 @@
 //! Writing, from the batch down: [`mod@batch`], [`batch_writer`], [`posting_changes`], [`list_writer`]. Reading, from the
 //! snapshot down: [`snapshot`], [`sort`] with [`columns`], [`range`], [`heads`], [`term_entries`]; operators over rising ids: [`entry_ids`], [`entry_set`],
 //! [`combine`]. What a reduce works on: [`groups`]; which documents its results are to be: [`outputs`]; which documents asked for which: [`references`].
-//! Vectors: [`vectors`], [`mod@graph`], [`graph_writer`]. What is stored: [`schema`], [`list`], [`key`], [`runs`], [`mod@term`], [`mod@number`],
+//! What it knows of itself: [`history`]. Vectors: [`vectors`], [`mod@graph`], [`graph_writer`]. What is stored: [`schema`], [`list`], [`key`], [`runs`], [`mod@term`], [`mod@number`],
 //! [`mod@entry`], [`words`].
 
 mod batch;
@@ -26,6 +26,7 @@ mod graph_verify;
 mod graph_writer;
 mod groups;
 mod heads;
+mod history;
 mod key;
 pub mod limits;
 mod list;
@@ -57,6 +58,7 @@ pub use error::{Error, Result};
 pub use groups::{
     GroupChanges, GroupKey, Item, Member, NO_RESULT, NODE_ITEMS_BITS, NODE_ITEMS_MAX, NodeKey, items, put_item,
 };
+pub use history::{History, IndexError, Notes};
 pub use number::Number;
 pub use outputs::{OutputChanges, Owed};
 pub use range::{Estimate, TermRange};

@@ -254,7 +254,7 @@ mod tests {
             }
         });
         let told = told.collect();
-        index.settle(&owed).unwrap();
+        index.settle(&owed, &crate::index::Notes::default()).unwrap();
         told
     }
 

@@ -3,6 +3,7 @@
 use super::batch::Progress;
 use super::error::{Error, Result, corrupt};
 use super::groups::Groups;
+use super::history::{self, History, IndexError, Notes};
 use super::limits::{ENTRY_ID_MAX, FIELD_COUNT_MAX};
 use super::outputs::Outputs;
 use super::references::References;
@@ -23,6 +24,7 @@ const STATE: &[u8] = b"index/state";
 /// Names in the state. A source's progress stands under its name, after [`SOURCE`].
 const VERSION: &[u8] = b"version";
 const COUNTERS: &[u8] = b"counters";
+const HISTORY: &[u8] = b"history";
 const SOURCE: &[u8] = b"source/";
 const RESUME: &[u8] = b"resume/";
 
@@ -124,6 +126,28 @@ impl Schema {
     pub fn set_counters(&self, tx: &mut WriteTransaction<'_>, counters: Counters) -> Result<()> {
         let words = [counters.next_entry, counters.entry_count, counters.document_count];
         Ok(self.state.put(tx, COUNTERS, words.map(u64::to_be_bytes).as_flattened())?)
+    }
+
+    /// Counts and dates; those of an index that never noted any are 0.
+    pub fn history(&self, reader: &impl Reader) -> Result<History> {
+        let Some(value) = self.state.get(reader, HISTORY)? else { return Ok(History::default()) };
+        History::decode(u64s_of(value).ok_or_else(|| corrupt("the history of an index has six numbers"))?)
+    }
+
+    /// Adds to them.
+    pub fn note(&self, tx: &mut WriteTransaction<'_>, notes: &Notes) -> Result<()> {
+        let mut history = self.history(tx)?;
+        history.add(tx, notes)?;
+        Ok(self.state.put(tx, HISTORY, history.words().map(u64::to_be_bytes).as_flattened())?)
+    }
+
+    /// The errors that are kept, the oldest first.
+    pub fn errors(&self, reader: &impl Reader) -> Result<Vec<IndexError>> {
+        history::errors(reader)
+    }
+
+    pub fn error_count(&self, reader: &impl Reader) -> Result<u64> {
+        self.history(reader)?.error_count(reader)
     }
 
     pub fn progress(&self, reader: &impl Reader, source: &str) -> Result<Option<Progress>> {

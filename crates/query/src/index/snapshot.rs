@@ -8,6 +8,7 @@ use super::entry_set::EntrySet;
 use super::error::{Result, corrupt};
 use super::graph::Graph;
 use super::groups::{GroupKey, Member, NodeKey};
+use super::history::{History, IndexError};
 use super::key::{self, ListKind};
 use super::list::Head;
 use super::number::Number;
@@ -152,6 +153,33 @@ impl<'env> IndexSnapshot<'env> {
     /// [`super::Error::Corrupt`]; those of the storage. As for all that follows.
     pub fn progress(&self, source: &str) -> Result<Option<Progress>> {
         self.schema.progress(&self.tx, source)
+    }
+
+    /// Counts and dates.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn history(&self) -> Result<History> {
+        self.schema.history(&self.tx)
+    }
+
+    /// The errors that are kept, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn errors(&self) -> Result<Vec<IndexError>> {
+        self.schema.errors(&self.tx)
+    }
+
+    /// How many they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn error_count(&self) -> Result<u64> {
+        self.schema.error_count(&self.tx)
     }
 
     /// How many numbers a group gave so far; 0: there is no such group.

@@ -5,6 +5,7 @@ use super::batch_writer;
 use super::columns::{ColumnChanges, Columns};
 use super::error::{Error, Result};
 use super::groups::Groups;
+use super::history::{self, Notes};
 use super::limits::NAME_SIZE_MAX;
 use super::outputs::{Outputs, Owed};
 use super::references::References;
@@ -150,6 +151,25 @@ impl Index {
         self.change(|tx, columns| batch_writer::write(&self.schema, tx, batch, columns))
     }
 
+    /// Notes what is of no batch.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    pub fn note(&self, notes: &Notes) -> Result<()> {
+        self.change(|tx, _| self.schema.note(tx, notes))
+    }
+
+    /// Forgets the errors, durably; not how many documents failed.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    pub fn clear_errors(&self) -> Result<()> {
+        self.change(|tx, _| history::clear_errors(tx))?;
+        Ok(self.environment.flush()?)
+    }
+
     /// Notes what has to be written as documents, whether it changed or not.
     ///
     /// # Errors
@@ -159,13 +179,16 @@ impl Index {
         self.change_outputs(|outputs, tx| owed.iter().try_for_each(|owed| outputs.owe(tx, owed)))
     }
 
-    /// Notes what was written as documents. Only who writes batches may call it: nothing of it may have changed since it was read.
+    /// Notes what was written as documents, and what was refused. Only who writes batches may call it: nothing of it may have changed since it was read.
     ///
     /// # Errors
     ///
     /// Those of the storage.
-    pub fn settle(&self, owed: &[Owed]) -> Result<()> {
-        self.change_outputs(|outputs, tx| owed.iter().try_for_each(|owed| outputs.settle(tx, owed)))
+    pub fn settle(&self, owed: &[Owed], notes: &Notes) -> Result<()> {
+        self.change_outputs(|outputs, tx| {
+            owed.iter().try_for_each(|owed| outputs.settle(tx, owed))?;
+            if notes.errors.is_empty() { Ok(()) } else { self.schema.note(tx, notes) }
+        })
     }
 
     /// Notes that no document of before is left.

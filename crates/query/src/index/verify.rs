@@ -87,6 +87,8 @@ impl IndexSnapshot<'_> {
         for source in self.sources()? {
             self.progress(&source)?;
         }
+        let (counted, errors) = (self.error_count()?, self.errors()?.len() as u64);
+        check.check(counted == errors, || format!("{errors} errors are kept, their numbers say {counted}"));
         Ok(check.found)
     }
 }

@@ -5,9 +5,10 @@
 //! each group that changed is brought up to date ([`reduce_tree`](super::reduce_tree)).
 
 use super::extract::Found;
-use super::indexer::{Failure, Unmapped};
+use super::indexer::Unmapped;
 use super::map_runner::Loading;
 use super::reduce_tree::{LevelChanges, Outcome, Reduces, apply};
+use super::step::Failure;
 use super::terms;
 use crate::definition::{Analysis, MapIndex, Output};
 use crate::index::{Batch, Entry, Error, FieldNumber, GroupKey, Index, IndexSnapshot, Member, Result};

@@ -8,6 +8,7 @@ use super::limits::{ASKING_AT_ONCE, BATCH_BYTES, BATCH_DOCUMENTS};
 use super::map_runner::Loading;
 use super::mapped::MappedEntries;
 use super::mapped_groups::MappedGroups;
+use super::step::{Failure, Moment, Step};
 use crate::definition::{Field, IndexDefinition, IndexSource};
 use crate::index::{Batch, Entry, Error, Index, IndexSnapshot, Progress, Result};
 use documents::{ByEtag, Document, Etag, Snapshot, TombstonesByEtag, id};
@@ -69,39 +70,6 @@ impl From<Error> for Unmapped {
     }
 }
 
-/// What one batch came to.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Step {
-    /// Documents that were indexed, or failed to be.
-    pub indexed: u64,
-    /// Tombstones that were heeded.
-    pub removed: u64,
-    /// How far the index is with each of its sources now.
-    pub progress: Vec<Progress>,
-    /// Documents that could not be indexed, and have no entries now, or not all of their fields.
-    pub failures: Vec<Failure>,
-    /// Whether nothing of the snapshot is left.
-    pub is_done: bool,
-}
-
-/// A document that could not be indexed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// Its id. `None`: what is wrong is a group, whose results are missing now.
-    pub document: Option<String>,
-    /// The field that its entry lacks. `None`: it has no entry.
-    pub field: Option<String>,
-    /// Why.
-    pub message: String,
-}
-
-impl Failure {
-    /// Whether nothing of a document could be indexed.
-    pub fn is_of_document(&self) -> bool {
-        self.document.is_some() && self.field.is_none()
-    }
-}
-
 impl Indexer {
     /// Prepares the fields of a definition in an index.
     ///
@@ -146,7 +114,7 @@ impl Indexer {
         self.batch_count_max = count_max.min(BATCH_DOCUMENTS as u64);
     }
 
-    /// Brings the next documents and tombstones of a snapshot into the index: one batch, one transaction.
+    /// Brings the next documents and tombstones of a snapshot into the index: one batch, one transaction, without notes in its history.
     ///
     /// * `batch`: memory, emptied here.
     ///
@@ -160,9 +128,10 @@ impl Indexer {
         Ok(filled.step)
     }
 
-    /// The same for several batches, one transaction each: while one is written, another thread fills the next.
+    /// The same for several batches, one transaction each, with what the index notes of it: while one is written, another thread fills the next.
     ///
     /// * `batches`: memory.
+    /// * `moment`: asked before each batch is written.
     /// * `goes_on`: asked before each batch but the first.
     /// * `done`: told of each batch that was written; an error of it ends this.
     ///
@@ -174,6 +143,7 @@ impl Indexer {
         index: &Index,
         documents: &Snapshot<'_>,
         batches: &mut [Batch; 2],
+        moment: &dyn Fn() -> Moment,
         goes_on: &dyn Fn() -> bool,
         mut done: impl FnMut(Step) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -181,6 +151,7 @@ impl Indexer {
         let before = progress_of(&index.read()?, &self.sources)?;
         let mut filled = self.fill(index, documents, before, batch)?;
         while !filled.step.is_done && self.fills_ahead() && goes_on() {
+            batch.set_notes(filled.step.notes(moment()));
             let ahead = std::thread::scope(|scope| {
                 let writing = scope.spawn(|| filled.write(index, batch));
                 let ahead = self.fill(index, documents, filled.step.progress.clone(), next);
@@ -190,6 +161,7 @@ impl Indexer {
             filled = ahead?;
             std::mem::swap(batch, next);
         }
+        batch.set_notes(filled.step.notes(moment()));
         filled.write(index, batch)?;
         done(filled.step)
     }

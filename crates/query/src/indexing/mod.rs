@@ -17,10 +17,12 @@ mod mapped_groups;
 mod places;
 mod reduce_tree;
 mod sample;
+mod step;
 pub(crate) mod terms;
 mod vectors;
 
 pub use group_trees::{GroupTree, GroupTrees, Parts, TreeNode, TreeValue, group_trees};
-pub use indexer::{Failure, Indexer, Step, has_failed, is_behind, progress_of};
+pub use indexer::{Indexer, has_failed, is_behind, progress_of};
 pub use limits::{BATCH_BYTES, BATCH_DOCUMENTS, SHOWN_DOCUMENTS_MAX, SHOWN_GROUPS_MAX};
 pub use sample::map_results;
+pub use step::{Failure, Moment, Step};

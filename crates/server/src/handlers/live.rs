@@ -89,7 +89,7 @@ fn write_open(json: &mut Writer<'_>, database: &Database) -> Result<()> {
     json.name("QueuedBatches").unsigned(database.queued_count() as u64);
     json.name("Indexes").unsigned(indexes.len() as u64);
     json.name("StaleIndexes").unsigned(indexes.iter().filter(|index| index.is_stale()).count() as u64);
-    json.name("IndexErrors").unsigned(indexes.iter().map(|index| index.error_count() as u64).sum());
+    json.name("IndexErrors").unsigned(indexes.iter().map(|index| index.error_count()).sum());
     let operations = database.operations().all();
     let is_running = |status| matches!(status, OperationStatus::InProgress);
     json.name("RunningOperations")

@@ -613,6 +613,74 @@ fn an_index_that_others_are_asked_after_is_idle_until_it_is_asked() {
 }
 
 #[test]
+fn what_an_index_knows_of_itself_outlives_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = || {
+        Wire::start_with(|options| {
+            options.in_memory = false;
+            options.data_directory = folder.path().to_owned();
+        })
+    };
+    let errors = |wire: &Wire| {
+        let found = results(&wire.call("GET /databases/db/indexes/errors?name=I", ""));
+        let Some(json::Value::Array(errors)) = found[0].get("Errors") else { panic!("{found:?}") };
+        errors.iter().map(|error| String::from_utf8(error.to_vec()).unwrap()).collect::<Vec<_>>()
+    };
+    let statistics = |wire: &Wire| {
+        let found = results(&wire.call("GET /databases/db/indexes/stats?name=I", ""));
+        let text = |name: &str| String::from_utf8(found[0].get(name).unwrap().to_vec()).unwrap();
+        ["MapAttempts", "MapErrors", "ErrorsCount", "State", "LastQueryingTime", "LastIndexingTime"].map(text)
+    };
+    let wire = start();
+    wire.create("db");
+    let put = |wire: &Wire, count: usize| {
+        let document =
+            |n| format!(r#"{{"Type":"PUT","Id":"us/{n}","Document":{{"D":0,"@metadata":{{"@collection":"Us"}}}}}}"#);
+        let commands: Vec<_> = (0..count).map(document).collect();
+        let body = format!(r#"{{"Commands":[{}]}}"#, commands.join(","));
+        assert_eq!(wire.call("POST /databases/db/bulk_docs", &body).status, 201);
+    };
+    put(&wire, 2);
+    let define = r#"{"Indexes":[{"Name":"I","Maps":["from u in docs.Us select new { Q = 10 / u.D }"]}]}"#;
+    assert_eq!(wire.call("PUT /databases/db/admin/indexes", define).status, 201);
+    ask(&wire, "from index 'I' where Q = 7");
+    let (before, known) = (errors(&wire), statistics(&wire));
+    assert_eq!((before.len(), &known[..4]), (2, &["2", "2", "2", "\"Normal\""].map(str::to_owned)[..]));
+    assert!(before[0].contains("us/0") && known[4] != "null");
+    drop(wire);
+
+    let wire = start();
+    assert_eq!((errors(&wire), statistics(&wire)), (before, known.clone()));
+    assert_eq!(wire.call("DELETE /databases/db/indexes/errors?name=I", "").status, 204);
+    drop(wire);
+
+    let wire = start();
+    assert!(errors(&wire).is_empty());
+    assert_eq!(statistics(&wire)[..3], ["2", "2", "0"].map(str::to_owned));
+    put(&wire, 150);
+    let failed = |wire: &Wire| {
+        let answer = wire.call("POST /databases/db/queries", r#"{"Query":"from index 'I'"}"#);
+        (answer.status, answer.text().contains("152"), errors(wire).len(), statistics(wire)[3].clone())
+    };
+    ask_until_it_fails(&wire);
+    assert_eq!(failed(&wire), (500, true, 150, "\"Error\"".to_owned()));
+    drop(wire);
+
+    let wire = start();
+    assert_eq!(failed(&wire), (500, true, 150, "\"Error\"".to_owned()));
+    assert_eq!(wire.call("RESET /databases/db/indexes?name=I", "").status, 204);
+    ask_until_it_fails(&wire);
+    let anew = wire.call("POST /databases/db/queries", r#"{"Query":"from index 'I'"}"#);
+    assert!(anew.text().contains("150"), "{}", anew.text());
+}
+
+/// Waits for the index `I` to fail.
+fn ask_until_it_fails(wire: &Wire) {
+    let body = r#"{"Query":"from index 'I'","WaitForNonStaleResults":true}"#;
+    wire.call("POST /databases/db/queries", body).check_error(500, "", "");
+}
+
+#[test]
 fn names_have_letters_digits_and_some_signs() {
     let wire = Wire::with_database();
     let put = |name: &str| {

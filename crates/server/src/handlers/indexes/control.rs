@@ -9,6 +9,7 @@ use database::{Database, Index, IndexingStatus};
 use hyper::StatusCode;
 use json::Value;
 use query::definition::{IndexSettings, LockMode, Priority};
+use query::index::IndexError;
 
 use super::{by_name, named};
 use crate::bridge::Pool;
@@ -18,23 +19,29 @@ use crate::handlers::statistics::write_origin;
 use crate::reply::{self, Reply};
 
 /// Documents that could not be indexed.
-pub(crate) fn errors(exchange: &Exchange) -> Result<Reply> {
-    let found = named(exchange)?;
+pub(crate) async fn errors(exchange: Exchange) -> Result<Reply> {
+    let node = exchange.node.clone();
+    node.bridge.run(Pool::Reads, move || read_errors(&exchange)).await
+}
+
+fn read_errors(exchange: &Exchange) -> Result<Reply> {
+    let with_errors = |index: Arc<Index>| index.errors().map(|errors| (index, errors));
+    let found = named(exchange)?.into_iter().map(with_errors).collect::<database::Result<Vec<_>>>()?;
     Ok(reply::object(StatusCode::OK, |json| {
         write_origin(json, exchange);
         json.name("Results").array(|json| {
-            for index in &found {
+            for (index, errors) in &found {
                 json.object(|json| {
                     json.name("Name").string(index.name());
-                    json.name("Errors").array(|json| write_errors(json, index));
+                    json.name("Errors").array(|json| write_errors(json, errors));
                 });
             }
         });
     }))
 }
 
-pub(super) fn write_errors(json: &mut json::Writer<'_>, index: &Index) {
-    for error in index.errors() {
+pub(super) fn write_errors(json: &mut json::Writer<'_>, errors: &[IndexError]) {
+    for error in errors {
         json.object(|json| {
             json.name("Timestamp").string(&error.at.to_string());
             json.name("Document").optional_string(error.document.as_deref());
@@ -45,9 +52,13 @@ pub(super) fn write_errors(json: &mut json::Writer<'_>, index: &Index) {
 }
 
 /// Forgets them.
-pub(crate) fn clear_errors(exchange: &Exchange) -> Result<Reply> {
-    named(exchange)?.iter().for_each(|index| index.clear_errors());
-    Ok(reply::empty(StatusCode::NO_CONTENT))
+pub(crate) async fn clear_errors(exchange: Exchange) -> Result<Reply> {
+    let found = named(&exchange)?;
+    let clear = move || {
+        found.iter().try_for_each(|index| index.clear_errors())?;
+        Ok(reply::empty(StatusCode::NO_CONTENT))
+    };
+    exchange.node.bridge.run(Pool::Short, clear).await
 }
 
 /// How clients call it.

@@ -71,6 +71,7 @@ fn sample(exchange: &Exchange, body: &Value) -> Result<Reply> {
     let limits = exchange.database().limits().script;
     let memory = &exchange.node.memory;
     let running = Running::new(&request.plan, Some(opened), &documents, memory, &deadline, limits, None)?;
+    let errors = index.errors()?;
     let (entries, results) = rows(&running, &index)?;
     let reduced: &[Vec<u8>] = if definition.reduce().is_some() { &results } else { &[] };
     Ok(reply::object(StatusCode::OK, |json| {
@@ -85,7 +86,7 @@ fn sample(exchange: &Exchange, body: &Value) -> Result<Reply> {
         let makes_fields = definition.maps().iter().any(|map| map.makes_fields());
         json.name("HasDynamicFields").bool(makes_fields).name("IsStale").bool(running.is_stale());
         json.name("IndexType").string(kind(&index));
-        json.name("Errors").array(|json| write_errors(json, &index));
+        json.name("Errors").array(|json| write_errors(json, &errors));
     }))
 }
 

@@ -68,8 +68,8 @@ impl Seen {
     }
 
     /// Errors that are kept of it.
-    pub(crate) fn error_count(&self) -> usize {
-        self.index.errors().len()
+    pub(crate) fn error_count(&self) -> u64 {
+        self.statistics.error_count
     }
 
     /// What other answers list of an index.
@@ -134,7 +134,7 @@ impl Seen {
             json.name("Type").string(kind(index));
             json.name("SearchEngineType").string("Rookery").name("ArchivedDataProcessingBehavior").null();
             json.name("Status").string(status_name(index)).name("EntriesCount").unsigned(statistics.entry_count);
-            json.name("ErrorsCount").unsigned(index.errors().len() as u64).name("SourceType").string("Documents");
+            json.name("ErrorsCount").unsigned(statistics.error_count).name("SourceType").string("Documents");
             json.name("ReferencedCollections").array(|json| {
                 for source in index.sources().iter().filter(|source| source.is_referenced) {
                     json.string(source.name());

@@ -1,0 +1,94 @@
+//! What changes of an open index while it is filled, and what is told of it.
+
+use documents::{Date, Etag};
+use parking_lot::MutexGuard;
+use query::definition::IndexSettings;
+use query::index::Progress;
+
+use super::speed::Speed;
+use super::waiting::WaitingList;
+use crate::limits::{FAILURES_JUDGED_FROM, FAILURES_ONE_IN};
+
+/// What changes of an open index.
+#[derive(Default)]
+pub(super) struct State {
+    /// Of each source.
+    pub progress: Vec<Progress>,
+    /// All that was written up to this etag is in it.
+    pub indexed_to: Etag,
+    /// Whether it once had all that there was.
+    pub was_complete: bool,
+    pub waiting: WaitingList,
+    /// Whether nothing is indexed for now, because the database is closed.
+    pub is_resting: bool,
+    /// Whether nothing is indexed until somebody starts it, or the server.
+    pub is_paused: bool,
+    pub settings: IndexSettings,
+    /// Why nothing is indexed any more.
+    pub failure: Option<query::index::Error>,
+    pub last_indexed: Option<Date>,
+    pub indexed_count: u64,
+    pub speed: Speed,
+    pub failed_count: u64,
+    /// Whether documents of its source have no entry, although all that was written is in it.
+    pub lacks_documents: bool,
+}
+
+/// Whether an index is kept up to date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexingStatus {
+    /// It is.
+    Running,
+    /// Not for now: somebody stopped it, or it failed.
+    Paused,
+    /// Not until it is enabled.
+    Disabled,
+}
+
+/// Counts and dates of an index.
+#[derive(Clone, Debug, Default)]
+pub struct IndexStatistics {
+    /// Entries.
+    pub entry_count: u64,
+    /// How far it is with each of its sources.
+    pub progress: Vec<Progress>,
+    /// Documents that it took, or failed to take, since it was built.
+    pub indexed_count: u64,
+    /// Documents that it took a second, the mean of the last minute.
+    pub indexed_per_second: f64,
+    /// Documents that it could not take since then.
+    pub failed_count: u64,
+    /// Errors that are kept of it.
+    pub error_count: u64,
+    /// When it last took something, since then.
+    pub last_indexed: Option<Date>,
+    /// When it was last asked.
+    pub last_query: Option<Date>,
+}
+
+/// Calls those that wait for what has come, without the lock.
+pub(super) fn wake(mut state: MutexGuard<'_, State>, has_come: impl Fn(Etag) -> bool) {
+    let called = state.waiting.take(has_come);
+    drop(state);
+    called.into_iter().for_each(|done| done());
+}
+
+/// Calls those that wait for an index that was stopped or disabled: it does not move.
+pub(super) fn wake_if_stopped(state: MutexGuard<'_, State>) {
+    if !state.is_running() {
+        wake(state, |_| true);
+    }
+}
+
+impl State {
+    pub fn is_running(&self) -> bool {
+        self.failure.is_none() && !self.is_paused && !self.settings.is_disabled
+    }
+
+    /// Why it stops, if too many of the documents that it was given failed.
+    pub fn too_many_failures(&self) -> Option<query::index::Error> {
+        let (failed, attempted) = (self.failed_count, self.indexed_count);
+        let is_too_many = attempted >= FAILURES_JUDGED_FROM && failed.saturating_mul(FAILURES_ONE_IN) > attempted;
+        is_too_many.then_some(query::index::Error::TooManyFailures { failed, attempted })
+    }
+}
