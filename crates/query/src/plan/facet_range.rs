@@ -1,8 +1,8 @@
 //! A range of a facet: comparisons of one field with values, which have one range of its terms in common.
 
 use super::facet::{Context, FacetRange};
-use super::index_query::{end, range};
 use super::parameters::Scalar;
+use super::sought::{end, range};
 use super::{Condition, FieldUse, Refused, Sought};
 use crate::definition::Analysis;
 use crate::indexing::terms;

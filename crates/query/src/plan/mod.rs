@@ -24,6 +24,7 @@ mod parameters;
 mod projection;
 mod script;
 mod search_text;
+mod sought;
 mod spatial;
 mod suggestion;
 mod vector;
