@@ -77,9 +77,15 @@ const indexes = createRoute({
 const index = createRoute({
   getParentRoute: () => database,
   path: "/index",
-  // `docs`: ids, a line each.
-  validateSearch: (search): { name?: string; tab?: string; docs?: string } =>
-    defined({ name: text(search["name"]), tab: text(search["tab"]), docs: text(search["docs"]) }),
+  // `docs`: ids, a line each. `field` and `after`: where the terms begin.
+  validateSearch: (search): { name?: string; tab?: string; docs?: string; field?: string; after?: string } =>
+    defined({
+      name: text(search["name"]),
+      tab: text(search["tab"]),
+      docs: text(search["docs"]),
+      field: text(search["field"]),
+      after: text(search["after"]),
+    }),
   component: lazyRouteComponent(() => import("./screens/index/page"), "IndexScreen"),
 });
 

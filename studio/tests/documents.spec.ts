@@ -116,6 +116,32 @@ test("an empty database says what to do, and a missing one what is wrong", async
   await studio.isAccessible();
 });
 
+test("all rows are chosen at once, also those that were not read", async ({ page, studio }) => {
+  const documents = Object.fromEntries(
+    Array.from({ length: 250 }, (_, at) => [`users/${at}`, { At: at, "@metadata": { "@collection": "Users" } }]),
+  );
+  await studio.database("Chosen", documents);
+  await studio.open("/databases/Chosen/documents?collection=Users");
+  const all = page.getByRole("checkbox", { name: "Choose all" });
+  await all.click();
+  await expect(page.getByRole("button", { name: "Delete 250" })).toBeVisible();
+  await studio.isAccessible();
+  await expect(all).toBeChecked();
+  await all.click();
+  await expect(page.getByRole("button", { name: /^Delete \d/ })).toHaveCount(0);
+  await page.getByRole("grid").focus();
+  await page.keyboard.press("ControlOrMeta+A");
+  await expect(page.getByRole("button", { name: "Delete 250" })).toBeVisible();
+  // Where it was when its dialog has closed.
+  await expect(page.getByRole("grid")).toBeFocused();
+  await page.keyboard.press("Space");
+  await page.getByRole("button", { name: "Delete 249" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByText("249 documents deleted")).toBeVisible();
+  expect(await studio.stored("Chosen", "users/0")).toBeDefined();
+  expect(await studio.stored("Chosen", "users/249")).toBeUndefined();
+});
+
 test("what stands in a document is text, whatever it is", async ({ page, studio }) => {
   const script = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
   await studio.database("Escaped", { "notes/1": { [script]: script, "@metadata": { "@collection": script.slice(0, 30) } } });

@@ -26,7 +26,7 @@ const SCREENS: Screen[] = [
     place: query("Northwind", "from Orders where ShipTo.Country = 'France' and Freight > 20"),
     ready: async (page) => {
       await page.getByText("Plan", { exact: true }).click();
-      await expect(page.getByRole("tree")).toBeVisible();
+      await expect(page.getByRole("list", { name: "Timings" })).toBeVisible();
     },
   },
   {
@@ -82,6 +82,71 @@ const SCREENS: Screen[] = [
   { name: "server", place: "/server", ready: seen("the server is ready") },
   { name: "settings", place: "/server?tab=settings", ready: seen("Limits.Connections") },
   { name: "operations", place: "/databases/Northwind/operations", ready: seen("Began") },
+  { name: "document-new", place: "/databases/Northwind/document?collection=Orders", ready: seen("New document") },
+  { name: "documents-empty", place: "/databases/Hollow/documents", ready: seen("Nothing here yet") },
+  { name: "database-disabled", place: "/databases/Asleep/documents", ready: seen("is disabled") },
+  { name: "database-missing", place: "/databases/Nowhere/documents", ready: seen("There is no database") },
+  { name: "index-new", place: "/databases/Northwind/index", ready: seen("New index") },
+  {
+    name: "index-terms",
+    place: "/databases/Northwind/index?name=Orders%2FByCompany&tab=terms",
+    ready: (page) => expect(page.getByRole("list", { name: /^Terms of/ })).toBeVisible(),
+  },
+  { name: "index-errors", place: "/databases/Northwind/index?name=Orders%2FFails&tab=errors", ready: seen(/^orders\//i) },
+  { name: "log", place: "/server?tab=log", ready: (page) => expect(page.getByRole("table")).toBeVisible() },
+  {
+    name: "create",
+    place: "/databases",
+    ready: async (page) => {
+      await page.getByRole("button", { name: "New database" }).click();
+      await expect(page.getByRole("dialog")).toBeVisible();
+    },
+  },
+  {
+    name: "query-facets",
+    place: query("Northwind", "from index 'Orders/Facets' select facet(Company), facet(Freight < 20, Freight >= 20)"),
+    ready: seen(/^companies\//i),
+  },
+  {
+    name: "query-mistake",
+    place: query("Northwind", "from Orders\nwhere Freight >"),
+    ready: (page) => expect(page.getByRole("alert")).toBeVisible(),
+  },
+  {
+    name: "query-patch",
+    place: query("Northwind", "from Shippers"),
+    ready: async (page) => {
+      await page.getByRole("textbox", { name: "Query in RQL" }).click();
+      await page.keyboard.press("ControlOrMeta+A");
+      await page.keyboard.insertText("from Shippers update { this.Phone = this.Phone.replace('(503) ', '+1 503 '); }");
+      await page.getByRole("button", { name: "Patch…" }).click();
+      await expect(page.getByRole("textbox", { name: "After" }).first()).toBeVisible();
+    },
+  },
+  {
+    name: "document-conflict",
+    place: "/databases/Northwind/document?id=shippers%2F1-A",
+    ready: async (page) => {
+      const editor = page.getByRole("textbox", { name: "Document as JSON" });
+      await editor.click();
+      await page.keyboard.press("ControlOrMeta+Home");
+      await page.keyboard.press("End");
+      await page.keyboard.insertText('\n  "Mine": true,');
+      const data = { Name: `Speedy at ${Date.now()}`, Phone: "(503) 555-9831", "@metadata": { "@collection": "Shippers" } };
+      await page.request.put(`${process.env["STUDIO_URL"]}/databases/Northwind/docs?id=shippers/1-A`, { data });
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await expect(page.getByRole("dialog")).toBeVisible();
+    },
+  },
+  {
+    name: "server-gone",
+    place: "/databases/Northwind/documents?collection=Orders",
+    ready: async (page) => {
+      await expect(page.getByText("orders/1-A")).toBeVisible();
+      await page.route("**/admin/live*", (route) => route.abort());
+      await expect(page.getByText("The server does not answer")).toBeVisible();
+    },
+  },
   { name: "about", place: "/about", ready: seen("Connect an application") },
   {
     name: "palette",
@@ -103,7 +168,13 @@ plain.beforeAll(async ({ request }) => {
     Reduce:
       "from result in results\ngroup result by result.Company into g\nselect new\n{\n    Company = g.Key,\n    Count = g.Sum(x => x.Count),\n    Total = g.Sum(x => x.Total)\n}",
   };
-  await request.put(`${url}/databases/Northwind/admin/indexes`, { data: { Indexes: [definition] } });
+  const faceted = { Name: "Orders/Facets", Maps: ["from order in docs.Orders select new { order.Company, order.Freight }"] };
+  const failing = { Name: "Orders/Fails", Maps: ["from order in docs.Orders select new { Each = 1 / (order.Lines.Count - 2) }"] };
+  await request.put(`${url}/databases/Northwind/admin/indexes`, { data: { Indexes: [definition, faceted, failing] } });
+  for (const name of ["Hollow", "Asleep"]) {
+    await request.put(`${url}/admin/databases?name=${name}`, { data: { DatabaseName: name } });
+  }
+  await request.post(`${url}/admin/databases/disable`, { data: { DatabaseNames: ["Asleep"] } });
   await request.post(`${url}/databases/Northwind/bulk_insert?id=7001`, { data: "[]" });
 });
 

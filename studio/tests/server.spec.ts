@@ -38,6 +38,14 @@ test("slow requests of all databases are listed", async ({ page, studio }) => {
   await studio.isAccessible();
 });
 
+test("levels that are not logged are not offered", async ({ page, studio }) => {
+  await studio.open("/server?tab=log&level=Debug");
+  const levels = page.getByRole("radiogroup", { name: "The least important lines" });
+  await expect(levels.getByText("Warn")).toBeVisible();
+  await expect(levels.getByText("Debug")).toHaveCount(0);
+  await expect(levels.getByRole("radio", { name: "All" })).toBeChecked();
+});
+
 test("what the server refuses is said on each part", async ({ page, studio }) => {
   studio.allow(/Failed to load resource/);
   for (const [pattern, tab, text] of [
@@ -47,6 +55,8 @@ test("what the server refuses is said on each part", async ({ page, studio }) =>
   ] as const) {
     await page.route(pattern, (route) => route.fulfill({ status: 500, json: { Type: "X", Message: "No" } }));
     await studio.open(`/server?tab=${tab}`);
+    // Other parts may have read the settings already.
+    await page.reload();
     await expect(page.getByRole("alert")).toContainText(text);
   }
   await page.unroute("**/admin/configuration/settings");

@@ -135,6 +135,9 @@ export async function clearErrors(database: string, name: string): Promise<void>
   await send(below(database, "/indexes/errors"), { method: "DELETE", query: { name } });
 }
 
+/** A term of a field, and in how many entries of the index it is. */
+export type Term = { term: string; count: number };
+
 /** GET `/databases/{name}/indexes/terms`: from behind `fromValue` on, in order. */
 export async function terms(
   database: string,
@@ -143,9 +146,10 @@ export async function terms(
   fromValue: string | undefined,
   pageSize: number,
   signal?: AbortSignal,
-): Promise<string[]> {
-  const query = { name, field, fromValue, pageSize };
-  return (await sendForJson<{ Terms: string[] }>(below(database, "/indexes/terms"), { query, signal })).Terms;
+): Promise<Term[]> {
+  const query = { name, field, fromValue, pageSize, withCounts: true };
+  const found = await sendForJson<{ Terms: string[]; Counts: number[] }>(below(database, "/indexes/terms"), { query, signal });
+  return found.Terms.map((term, at) => ({ term, count: found.Counts[at]! }));
 }
 
 /** A field that entries of an index have. */

@@ -11,7 +11,13 @@ import styles from "./grid.module.css";
 
 export type Row = Record<string, unknown>;
 
-export type Selection = { has: (row: Row) => boolean; toggle: (index: number, isRange: boolean) => void };
+/** * `count`: rows that are chosen. * `all`: chooses every row, or none if all are. */
+export type Selection = {
+  count: number;
+  has: (row: Row) => boolean;
+  toggle: (index: number, isRange: boolean) => void;
+  all: () => void;
+};
 
 type Props = {
   label: string;
@@ -105,6 +111,7 @@ export function Grid({
     const row = rowAt(active);
     if (next !== undefined) goTo(next);
     else if (event.key === "Enter" && row && onOpen) onOpen(row);
+    else if (event.key.toLowerCase() === "a" && (event.ctrlKey || event.metaKey) && selection) selection.all();
     else if (event.key === " " && row && selection) selection.toggle(active, event.shiftKey);
     else if (event.key === "ArrowRight") box.current?.scrollBy({ left: 80 });
     else if (event.key === "ArrowLeft") box.current?.scrollBy({ left: -80 });
@@ -141,8 +148,17 @@ export function Grid({
     >
       <div className={styles.head} role="row" aria-rowindex={1} style={{ gridTemplateColumns: template, minWidth: width }}>
         {selection && (
-          <div className={styles.headCell} role="columnheader">
+          <div className={styles.check} role="columnheader">
             <VisuallyHidden>Chosen</VisuallyHidden>
+            <Checkbox
+              size="xs"
+              tabIndex={-1}
+              aria-label="Choose all"
+              disabled={rowCount === 0}
+              checked={rowCount > 0 && selection.count >= rowCount}
+              indeterminate={selection.count > 0 && selection.count < rowCount}
+              onChange={selection.all}
+            />
           </div>
         )}
         {shown.map((column) => (

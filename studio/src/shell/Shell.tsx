@@ -8,7 +8,7 @@ import { useLive } from "./live";
 import { Navigation } from "./Navigation";
 import { Palette } from "./Palette";
 import { Screen } from "./Screen";
-import { Empty, Failed } from "./states";
+import { Empty, Failed, Loading } from "./states";
 import { TransferDialog } from "./TransferDialog";
 import { Unavailable, useUnavailability } from "./Unavailable";
 import styles from "./shell.module.css";
@@ -82,7 +82,13 @@ export function Shell() {
         <Activity mode={unavailable === undefined ? "visible" : "hidden"}>
           <Outlet />
         </Activity>
-        {unavailable !== undefined && <Unavailable database={database!} state={unavailable} />}
+        {unavailable === "unknown" ? (
+          <Screen title={database!}>
+            <Loading what="the database" />
+          </Screen>
+        ) : (
+          unavailable !== undefined && <Unavailable database={database!} state={unavailable} />
+        )}
       </main>
       <TransferDialog />
       <Palette isOpen={isPaletteOpen} close={palette.close} />

@@ -2,7 +2,7 @@
 import { Button, Textarea } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useLocation } from "@tanstack/react-router";
-import { useRef } from "react";
+import { useEffect, useRef } from "react";
 import { setEnabled } from "../api/databases";
 import { Icon } from "../theme/icons";
 import { Blocker, unsavedAt } from "./Leaving";
@@ -11,21 +11,28 @@ import { Screen } from "./Screen";
 import { failed, told } from "./toasts";
 import styles from "./states.module.css";
 
-export type Unavailability = "deleted" | "disabled";
+/** `unknown`: it was not there when the list was last read, which is being read again. */
+export type Unavailability = "deleted" | "disabled" | "unknown";
 
 /** Undefined as long as nothing is known against it. */
 export function useUnavailability(database: string | undefined): Unavailability | undefined {
-  const { data } = useLive();
+  const { data, refetch } = useLive();
   const arrived = useRef({ database, at: Date.now() });
   if (arrived.current.database !== database) arrived.current = { database, at: Date.now() };
   // An older list may not have one that was just created.
-  if (database === undefined || !data || data.askedAt < arrived.current.at) return undefined;
+  const isOld = data !== undefined && data.askedAt < arrived.current.at;
+  const isMissing = database !== undefined && isOld && ofDatabase(data.latest, database) === undefined;
+  useEffect(() => {
+    if (isMissing) void refetch();
+  }, [isMissing, refetch]);
+  if (isMissing) return "unknown";
+  if (database === undefined || !data || isOld) return undefined;
   const state = ofDatabase(data.latest, database)?.State;
   if (state === undefined || state === "Deleted") return "deleted";
   return state === "Disabled" ? "disabled" : undefined;
 }
 
-export function Unavailable({ database, state }: { database: string; state: Unavailability }) {
+export function Unavailable({ database, state }: { database: string; state: Exclude<Unavailability, "unknown"> }) {
   const requests = useQueryClient();
   const enabling = useMutation({
     mutationFn: () => setEnabled(database, true),

@@ -58,6 +58,7 @@ export const theme = createTheme({
     Button: { defaultProps: { size: "xs" } },
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray", size: "md" } },
     TextInput: { defaultProps: { size: "xs" } },
+    Autocomplete: { defaultProps: { size: "xs" } },
     Textarea: { defaultProps: { size: "xs" } },
     Select: { defaultProps: { size: "xs", allowDeselect: false, checkIconPosition: "right" } },
     Switch: { defaultProps: { size: "sm", withThumbIndicator: false } },

@@ -77,6 +77,8 @@ fn the_index_of_a_query_is_told_in_the_form_that_clients_know() {
     assert!(terms.text().ends_with(r#""Terms":["NULL_VALUE","ann"]}"#), "{}", terms.text());
     let terms = wire.call("GET /databases/db/indexes/terms?name=Auto/Users/ByName&field=Name&fromValue=ann", "");
     assert!(terms.text().ends_with(r#""Terms":[]}"#), "{}", terms.text());
+    let terms = wire.call("GET /databases/db/indexes/terms?name=Auto/Users/ByName&field=Name&withCounts=true", "");
+    assert!(terms.text().ends_with(r#""Terms":["NULL_VALUE","ann"],"Counts":[1,1]}"#), "{}", terms.text());
     let status = r#"{"Status":"Running","Indexes":[{"Name":"Auto/Users/ByName","Status":"Running"}]}"#;
     wire.check("GET /databases/db/indexes/status", "", 200, status);
     let database = wire.call("GET /databases/db/stats", "").text();

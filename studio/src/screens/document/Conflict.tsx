@@ -1,11 +1,11 @@
 // Somebody else saved the document meanwhile: both texts side by side, and a choice.
-import { Button, Modal } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useEffect, useRef, useState, type RefObject } from "react";
 import type { Loaded } from "../../api/documents";
 import { Comparison } from "../../editor/Editor";
 import { dateTime } from "../../format/format";
 import { scan } from "../../json/scan";
-import styles from "./document.module.css";
+import { ConflictButtons, ConflictDialog, ConflictText, Sides } from "../../shell/ConflictDialog";
 
 /** * `theirs`: undefined if it was deleted; `isNew`: ours was to be the first. */
 export type Clash = { id: string; mine: string; theirs: Loaded | undefined; isNew: boolean };
@@ -32,17 +32,14 @@ export function Conflict({ clash, close, ...rest }: Props) {
         ? "There is a document with this id"
         : "Somebody else saved it first";
   return (
-    <Modal
-      opened={clash !== undefined}
-      onClose={() => close(edited.current)}
-      // What one merges is too much for a click that missed.
-      closeOnClickOutside={false}
+    <ConflictDialog
       title={title}
-      size={clash?.theirs ? "min(1180px, 94vw)" : "md"}
-      closeButtonProps={{ "aria-label": "Close" }}
+      isOpen={clash !== undefined}
+      isWide={clash?.theirs !== undefined}
+      close={() => close(edited.current)}
     >
       {clash && <Body key={clash.theirs?.changeVector ?? ""} clash={clash} edited={edited} close={close} {...rest} />}
-    </Modal>
+    </ConflictDialog>
   );
 }
 
@@ -58,32 +55,25 @@ function Body({ clash, edited, isSaving, close, save, takeTheirs }: BodyProps) {
   if (!theirs) {
     return (
       <>
-        <p className={styles.leaveText}>
+        <ConflictText>
           <b>{clash.id}</b> was deleted while you changed it. Your text is still here.
-        </p>
-        <div className={styles.buttons}>
+        </ConflictText>
+        <ConflictButtons>
           <Button variant="default" onClick={() => close()}>
             Back to the editor
           </Button>
           <Button onClick={() => save(clash.mine, "")} loading={isSaving} data-autofocus>
             Save it again
           </Button>
-        </div>
+        </ConflictButtons>
       </>
     );
   }
   return (
     <>
-      <div className={styles.sides}>
-        <span>
-          Stored <span className="soft number">{dateTime(theirs.lastModified)}</span>
-        </span>
-        <span>
-          Yours <span className="soft">can be changed here</span>
-        </span>
-      </div>
+      <Sides stored={dateTime(theirs.lastModified)} />
       <Comparison theirs={theirs.text} mine={clash.mine} onChange={change} />
-      <div className={styles.buttons}>
+      <ConflictButtons>
         <Button variant="default" onClick={() => close(edited.current)} data-autofocus>
           Back to the editor
         </Button>
@@ -95,7 +85,7 @@ function Body({ clash, edited, isSaving, close, save, takeTheirs }: BodyProps) {
         <Button onClick={() => save(mine, theirs.changeVector)} loading={isSaving} disabled={!isJson(mine)}>
           Save the right side
         </Button>
-      </div>
+      </ConflictButtons>
     </>
   );
 }

@@ -223,7 +223,11 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
       setChosen(next);
       setAnchor(index);
     };
-    const total = to - from + 1;
+    withIds(from, to - from + 1, choose);
+  };
+  const toggleAll = () => (chosen.size >= rowCount ? setChosen(new Set()) : withIds(0, rowCount, (ids) => setChosen(new Set(ids))));
+  /** Gives the ids of rows, those that are not in view read first. */
+  const withIds = (from: number, total: number, choose: (ids: readonly string[]) => void) => {
     const known = Array.from({ length: total }, (_, at) => idAt(from + at)).filter((id) => id !== undefined);
     if (known.length === total) return choose(known);
     // The whole of the range in one go: rows that are read one after the other may have moved meanwhile.
@@ -355,7 +359,12 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
           retry={pages.retry}
           onSeen={pages.onSeen}
           resetKey={`${database}/${collection ?? ""}`}
-          selection={{ has: (row: Row) => chosen.has(String(valueAt(row, ID))), toggle }}
+          selection={{
+            count: chosen.size,
+            has: (row: Row) => chosen.has(String(valueAt(row, ID))),
+            toggle,
+            all: toggleAll,
+          }}
           onOpen={(row) => {
             const id = idOf(row as Document);
             if (id !== undefined) void navigate(toDocument(id));

@@ -1,8 +1,9 @@
 // Somebody else changed or deleted the index meanwhile: what differs side by side, and a choice.
-import { Button, Modal } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useEffect, useMemo, useRef, useState, type RefObject } from "react";
 import type { Definition } from "../../api/indexes";
 import { Comparison } from "../../editor/Editor";
+import { ConflictButtons, ConflictDialog, ConflictText, Sides } from "../../shell/ConflictDialog";
 import { differences, merged } from "./definition";
 import styles from "./index.module.css";
 
@@ -25,17 +26,14 @@ export function IndexConflict({ clash, close, ...rest }: Props) {
     edited.current = undefined;
   }, [clash]);
   return (
-    <Modal
-      opened={clash !== undefined}
-      onClose={() => close(edited.current)}
-      // What one merges is too much for a click that missed.
-      closeOnClickOutside={false}
+    <ConflictDialog
       title={clash?.theirs ? "Somebody else saved it first" : "Somebody else deleted it"}
-      size={clash?.theirs ? "min(1180px, 94vw)" : "md"}
-      closeButtonProps={{ "aria-label": "Close" }}
+      isOpen={clash !== undefined}
+      isWide={clash?.theirs !== undefined}
+      close={() => close(edited.current)}
     >
       {clash && <Body key={JSON.stringify(clash.theirs)} clash={clash} edited={edited} close={close} {...rest} />}
-    </Modal>
+    </ConflictDialog>
   );
 }
 
@@ -58,28 +56,23 @@ function Body({ clash, edited, isSaving, close, save, takeTheirs }: BodyProps) {
   if (!theirs) {
     return (
       <>
-        <p className={styles.conflictText}>
+        <ConflictText>
           The index <b>{mine.Name}</b> was deleted while you changed it. Your definition is still here.
-        </p>
-        <div className={styles.conflictButtons}>
+        </ConflictText>
+        <ConflictButtons>
           <Button variant="default" onClick={() => close()}>
             Back to the editor
           </Button>
           <Button onClick={() => save(mine, undefined)} loading={isSaving} data-autofocus>
             Create it again
           </Button>
-        </div>
+        </ConflictButtons>
       </>
     );
   }
   return (
     <>
-      <div className={styles.sides}>
-        <span>Stored</span>
-        <span>
-          Yours <span className="soft">can be changed here</span>
-        </span>
-      </div>
+      <Sides />
       {parts.map((part) => (
         <section key={part.key} aria-label={part.title} className={styles.conflictPart}>
           <h3>{part.title}</h3>
@@ -91,7 +84,7 @@ function Body({ clash, edited, isSaving, close, save, takeTheirs }: BodyProps) {
           />
         </section>
       ))}
-      <div className={styles.conflictButtons}>
+      <ConflictButtons>
         <Button variant="default" onClick={() => close(edited.current)} data-autofocus>
           Back to the editor
         </Button>
@@ -101,7 +94,7 @@ function Body({ clash, edited, isSaving, close, save, takeTheirs }: BodyProps) {
         <Button onClick={() => result && save(result, theirs)} loading={isSaving} disabled={!result || result.Maps.length === 0}>
           Save the right side
         </Button>
-      </div>
+      </ConflictButtons>
     </>
   );
 }

@@ -1,19 +1,26 @@
-// The terms of a field in order, page by page, from any prefix on.
+// The terms of a field in order, page by page, from any place on; each leads to the query for it.
 import { Button, Autocomplete, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { quoted } from "../../api/documents";
 import * as api from "../../api/indexes";
+import { count } from "../../format/format";
 import { Empty, Failed, Loading } from "../../shell/states";
 import styles from "./index.module.css";
+
+const route = getRouteApi("/databases/$database/index");
 
 const PAGE_COUNT = 200;
 /** Fields that have no terms: ids are looked up, and `_` stands for fields that a map makes. */
 const WITHOUT_TERMS = ["id()", "_"];
 
 export function Terms({ database, name }: { database: string; name: string }) {
-  const [chosen, setChosen] = useState<string>();
-  const [typed, setTyped] = useState("");
+  const address = route.useSearch();
+  const navigate = route.useNavigate();
+  const [chosen, setChosen] = useState(address.field);
+  const [typed, setTyped] = useState(address.after ?? "");
   const [from] = useDebouncedValue(typed.trim(), 200);
   const fields = useQuery({
     queryKey: ["index-fields", database, name],
@@ -23,11 +30,15 @@ export function Terms({ database, name }: { database: string; name: string }) {
   // Any other can be typed.
   const [typedField] = useDebouncedValue(chosen, 200);
   const field = (chosen === undefined ? all[0] : typedField?.trim()) || undefined;
+  useEffect(() => {
+    const place = { ...(chosen !== undefined && field !== undefined ? { field } : {}), ...(from === "" ? {} : { after: from }) };
+    void navigate({ search: { name, tab: "terms", ...place }, replace: true });
+  }, [navigate, name, chosen, field, from]);
   const { data, error, refetch, fetchNextPage, hasNextPage, isFetching } = useInfiniteQuery({
     queryKey: ["terms", database, name, field, from],
     queryFn: ({ pageParam, signal }) => api.terms(database, name, field!, pageParam || undefined, PAGE_COUNT, signal),
     initialPageParam: from,
-    getNextPageParam: (page) => (page.length < PAGE_COUNT ? undefined : page.at(-1)),
+    getNextPageParam: (page) => (page.length < PAGE_COUNT ? undefined : page.at(-1)?.term),
     enabled: field !== undefined,
   });
   const terms = data?.pages.flat();
@@ -76,9 +87,21 @@ export function Terms({ database, name }: { database: string; name: string }) {
       ) : (
         <>
           <ol className={styles.termList} aria-label={`Terms of ${field}`}>
-            {terms.map((term) => (
-              <li key={term} title={term}>
-                {term}
+            {terms.map(({ term, count: entries }) => (
+              <li key={term}>
+                {isWhole(term) ? (
+                  <Link
+                    to="/databases/$database/query"
+                    params={{ database }}
+                    search={{ q: queryFor(name, field!, term) }}
+                    title={`Query for ${term}`}
+                  >
+                    {term}
+                  </Link>
+                ) : (
+                  <span title="The rest of a long term is not kept">{term}</span>
+                )}
+                <span className="number soft">{count(entries)}</span>
               </li>
             ))}
           </ol>
@@ -91,4 +114,21 @@ export function Terms({ database, name }: { database: string; name: string }) {
       )}
     </div>
   );
+}
+
+/** What a null is called among terms. */
+const NULL_TERM = "NULL_VALUE";
+
+/** Of long texts an index keeps the beginning only. */
+function isWhole(term: string): boolean {
+  return !term.endsWith("…");
+}
+
+/** Asks for the entries that have a term. */
+function queryFor(index: string, field: string, term: string): string {
+  const path = field
+    .split(".")
+    .map((part) => (/^[A-Za-z_]\w*$/.test(part) ? part : quoted(part)))
+    .join(".");
+  return `from index ${quoted(index)} where ${path} = ${term === NULL_TERM ? "null" : quoted(term)}`;
 }

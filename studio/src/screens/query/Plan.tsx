@@ -39,7 +39,7 @@ export function Plan({ database, submitted }: { database: string; submitted: Sub
           <span>Operator</span>
           <span>Expected</span>
           <span>Gave</span>
-          <span>Time</span>
+          <span title="With what stands below it">Time, in all</span>
         </div>
         <ul className={styles.tree} aria-label="Plan">
           <Step step={data.plan} total={total} depth={0} />
@@ -51,8 +51,8 @@ export function Plan({ database, submitted }: { database: string; submitted: Sub
       {timings && (
         <section>
           <h2 className={styles.planTitle}>Timings</h2>
-          <ul className={styles.timings}>
-            <TimingRow name="Whole" timing={timings} depth={0} />
+          <ul className={styles.tree} aria-label="Timings">
+            <TimingRow name="Whole" timing={timings} total={Math.max(1, timings.DurationInMs)} depth={0} />
           </ul>
         </section>
       )}
@@ -89,17 +89,38 @@ function Step({ step, total, depth }: { step: PlanStep; total: number; depth: nu
   );
 }
 
-function TimingRow({ name, timing, depth }: { name: string; timing: Timings; depth: number }) {
+/** Steps that took less than a millisecond, which is what they are counted in, are named together. */
+function TimingRow({ name, timing, total, depth }: { name: string; timing: Timings; total: number; depth: number }) {
+  const below = Object.entries(timing.Timings ?? {});
+  const long = below.filter(([, inner]) => inner.DurationInMs >= 1);
+  const short = below.filter(([, inner]) => inner.DurationInMs < 1).map(([step]) => step);
   return (
-    <>
-      <li className={styles.timing} style={{ paddingLeft: depth * 20 }}>
-        <span>{name}</span>
-        <span className="number soft">{duration(timing.DurationInMs)}</span>
-      </li>
-      {Object.entries(timing.Timings ?? {}).map(([below, inner]) => (
-        <TimingRow key={below} name={below} timing={inner} depth={depth + 1} />
-      ))}
-    </>
+    <li>
+      <div className={styles.timing}>
+        <span className={styles.operator} style={{ paddingLeft: depth * 20 }}>
+          <b>{name}</b>
+        </span>
+        <span className={styles.time}>
+          <i style={{ width: `${Math.min(100, (timing.DurationInMs / total) * 100)}%` }} />
+          <span className="number">{timing.DurationInMs < 1 ? "< 1 ms" : duration(timing.DurationInMs)}</span>
+        </span>
+      </div>
+      {below.length > 0 && (
+        <ul className={styles.tree}>
+          {long.map(([step, inner]) => (
+            <TimingRow key={step} name={step} timing={inner} total={total} depth={depth + 1} />
+          ))}
+          {short.length > 0 && (
+            <li className={styles.timing}>
+              <span className="soft" style={{ paddingLeft: (depth + 1) * 20 }}>
+                {short.join(", ")}
+              </span>
+              <span className={`${styles.time} soft number`}>each &lt; 1 ms</span>
+            </li>
+          )}
+        </ul>
+      )}
+    </li>
   );
 }
 

@@ -3,7 +3,7 @@ import { SegmentedControl } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { LEVELS, logLines, type Level } from "../../api/diagnostics";
+import { LEVELS, logLines, settings, type Level } from "../../api/diagnostics";
 import { counted, dateTime } from "../../format/format";
 import { FilterField } from "../../shell/FilterField";
 import { Failed, Loading } from "../../shell/states";
@@ -29,6 +29,14 @@ export function levelOf(text: string | undefined): Level {
   return LEVELS.find((level) => level === text) ?? "Trace";
 }
 
+/** The place of the lowest level that a setting lets pass. */
+function lowest(setting: string | null | undefined): number {
+  return Math.max(
+    0,
+    LEVELS.findIndex((level) => level.toLowerCase() === setting?.toLowerCase()),
+  );
+}
+
 /** * `filter`: what the address says; `setFilter` puts it there. */
 export function Log({ filter, setFilter }: { filter: LogFilter; setFilter: (filter: LogFilter) => void }) {
   const [text, setText] = useState(filter.text);
@@ -39,15 +47,22 @@ export function Log({ filter, setFilter }: { filter: LogFilter; setFilter: (filt
     refetchInterval: POLL_MS,
     placeholderData: keepPreviousData,
   });
+  const { data: inForce } = useQuery({ queryKey: ["settings"], queryFn: ({ signal }) => settings(signal) });
+  const level = inForce?.find(({ name }) => name === "Log.Level");
+  const logged = LEVELS.filter((_, at) => at >= lowest(level?.given?.value ?? level?.default));
   return (
     <>
       <div className={styles.filter}>
         <SegmentedControl
           size="xs"
           aria-label="The least important lines"
-          value={filter.level}
+          value={logged.slice(1).includes(filter.level) ? filter.level : "Trace"}
           onChange={(level) => setFilter({ ...filter, level: levelOf(level) })}
-          data={LEVELS.map((level) => ({ value: level, label: level === "Trace" ? "All" : level }))}
+          data={[
+            { value: "Trace", label: "All" },
+            // Of the lowest that is logged, and of those below it, there is nothing but all.
+            ...logged.slice(1).map((level) => ({ value: level, label: level })),
+          ]}
         />
         <FilterField
           className={styles.text}

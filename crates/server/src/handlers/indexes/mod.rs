@@ -2,7 +2,7 @@
 //!
 //! PUT (also `admin/indexes`): `{"Indexes":[definition]}`; 201. POST `has-changed`: a definition; `{"Changed"}`.
 //! GET: `name`, or `start` and `pageSize`, `namesOnly`; 404 for an unknown name. `stats`, `errors`, `status`, `staleness`,
-//! `terms` (`field`, `fromValue`, `pageSize`), `debug`, `progress`. DELETE: `name`; 204, or 404. RESET: `name`; 204.
+//! `terms`, `debug`, `progress`. DELETE: `name`; 204, or 404. RESET: `name`; 204.
 
 mod control;
 mod debug;
@@ -11,16 +11,15 @@ mod progress;
 mod record;
 mod sample;
 mod state;
+mod terms;
 mod wait;
 
-use std::ops::Bound;
 use std::sync::Arc;
 
 use database::{Database, Index};
 use hyper::StatusCode;
 use json::Value;
 use query::definition::{IndexSettings, MapIndex, check_index_name};
-use query::index::{Direction, Kind, StoredTerm, TermRange};
 
 use super::statistics::write_origin;
 use crate::bridge::Pool;
@@ -34,6 +33,7 @@ pub(crate) use progress::progress;
 pub(crate) use record::IndexesOfRecord;
 pub(crate) use sample::test;
 pub(crate) use state::{Seen, staleness, statistics};
+pub(crate) use terms::{NULL_TERM, terms};
 pub(crate) use wait::IndexWait;
 
 /// All, or one by name.
@@ -80,49 +80,6 @@ fn named(exchange: &Exchange) -> Result<Vec<Arc<Index>>> {
 fn by_name(database: &Database, name: &str) -> Result<Arc<Index>> {
     let found = database.indexes().by_name(name);
     found.ok_or_else(|| Error::UnknownIndex { name: name.chars().take(128).collect() })
-}
-
-/// The terms of a field, in order, after `fromValue`.
-pub(crate) async fn terms(exchange: Exchange) -> Result<Reply> {
-    let query = exchange.query();
-    let (field, count) = (exchange.required("field")?.into_owned(), query.page_size()?);
-    let from = query.get_nonempty("fromValue").map(|from| from.into_owned());
-    let index = by_name(exchange.database(), &exchange.required("name")?)?;
-    let read = move || {
-        let terms = read_terms(&index, &field, from.as_deref(), count)?;
-        let progress = index.statistics()?.progress;
-        let etags = progress.iter().flat_map(|progress| [progress.documents, progress.tombstones]);
-        let etags: Vec<u8> = etags.flat_map(u64::to_le_bytes).collect();
-        let etag = xxhash_rust::xxh3::xxh3_64(&etags).cast_signed();
-        Ok(reply::object(StatusCode::OK, |json| {
-            json.name("IndexName").string(index.name()).name("ResultEtag").signed(etag);
-            json.name("Terms").array(|json| terms.iter().for_each(|term| _ = json.string(term)));
-        }))
-    };
-    exchange.node.bridge.run(Pool::Reads, read).await
-}
-
-/// What a present null is called among the terms of a field.
-pub(crate) const NULL_TERM: &str = "NULL_VALUE";
-
-fn read_terms(index: &Index, field: &str, from: Option<&str>, count: u64) -> Result<Vec<String>> {
-    let snapshot = index.read()?;
-    let mut terms = Vec::new();
-    let Some(number) = snapshot.field(field)? else { return Ok(terms) };
-    if from.is_none() && count > 0 && snapshot.present(number, Kind::Null)?.count() > 0 {
-        terms.push(NULL_TERM.to_owned());
-    }
-    let after = from.filter(|from| *from != NULL_TERM).map_or(Bound::Unbounded, Bound::Excluded);
-    let mut found = snapshot.terms(&TermRange::text(number, after, Bound::Unbounded), Direction::Ascending);
-    while (terms.len() as u64) < count {
-        match found.next()? {
-            None => break,
-            Some((StoredTerm::Text(text), _)) => terms.push(text),
-            Some((StoredTerm::Cut(text), _)) => terms.push(text + "…"),
-            Some(_) => {}
-        }
-    }
-    Ok(terms)
 }
 
 /// Takes over definitions, all of which must be acceptable.
