@@ -134,7 +134,7 @@ fn is_leftover(path: &Path, folder: &str) -> Result<bool> {
         let is_file = file.file_type().map_err(failed)?.is_file();
         match file.file_name().to_str() {
             Some(DATA_FILE) if is_file => has_data = true,
-            Some("data.new" | "flush" | "journals" | "lock") if is_file => {}
+            Some("data.new" | "flush" | "flush-2" | "journals" | "lock") if is_file => {}
             Some(name) if is_file && is_journal(name) => has_journal = true,
             _ => return Ok(false),
         }

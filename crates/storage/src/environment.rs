@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::header::{FORMAT_VERSION, Header};
 use crate::ids::{PageNumber, SnapshotWord, TransactionId};
-use crate::intent::{self, IntentFile};
+use crate::intent::{self, Intents};
 use crate::io::real::RealIo;
 use crate::io::{File, Folder, Io, OpenMode};
 use crate::journal::compression::{Compression, Device};
@@ -87,7 +87,7 @@ pub(crate) struct Inner {
     pub data: Option<Arc<dyn File>>,
     /// The data file once more, for writes that are durable when they return; opened when it is first needed.
     direct: OnceLock<Arc<dyn File>>,
-    pub intents: Option<IntentFile>,
+    pub intents: Option<Intents>,
     pub table: PageTable,
     pub readers: Arc<Readers>,
     pub writer: Mutex<Writer>,
@@ -361,7 +361,7 @@ impl Inner {
     ) -> Result<Inner> {
         let table = PageTable::new(data.clone(), path.join(DATA_FILE), id, page::verify);
         let durable = options.durability == Durability::Durable;
-        let intents = folder.clone().map(IntentFile::new);
+        let intents = folder.clone().map(Intents::new);
         let journal = folder
             .clone()
             .map(|folder| JournalFiles::new(folder, id, durable, state.existing_journals, state.last.number));
@@ -528,6 +528,11 @@ fn new_id() -> u128 {
     u128::from_le_bytes(bytes)
 }
 
+/// Whether a file is made when the data file is there, durably, and not before.
+fn is_of_a_flush_or_journal(name: &str) -> bool {
+    files::number_of(name).is_some() || intent::NAMES.contains(&name)
+}
+
 /// Makes the data file of a new environment: complete under another name, then renamed.
 fn create(folder: &Folder, names: &[String]) -> Result<()> {
     let path = folder.file(NEW_DATA_FILE);
@@ -536,8 +541,7 @@ fn create(folder: &Folder, names: &[String]) -> Result<()> {
         move |e| Error::io(operation, &path, 2 * PAGE_SIZE as u64, e)
     };
     let sync_dir = || folder.io.sync_dir(&folder.path).map_err(|e| Error::io("sync the folder", &folder.path, 0, e));
-    if let Some(name) = names.iter().find(|name| files::number_of(name).is_some() || *name == intent::NAME) {
-        // The data file is there, durably, before the first of these is made.
+    if let Some(name) = names.iter().find(|name| is_of_a_flush_or_journal(name)) {
         let rule = format!("it is gone, but '{name}' is there");
         return Err(Error::CorruptFile { path: folder.file(DATA_FILE), rule });
     }

@@ -16,7 +16,7 @@ use crate::environment::{Durability, Inner};
 use crate::error::{Error, Result};
 use crate::header::Header;
 use crate::ids::{PageNumber, TransactionId};
-use crate::intent::Entry;
+use crate::intent::{Entry, Intents};
 use crate::limits::{PAGE_SIZE, SPAN_PAGES};
 use crate::page;
 use crate::pager::frames::VersionPointer;
@@ -146,6 +146,7 @@ impl Inner {
                 return Err(self.failed(error));
             }
             *last_header = Some(next);
+            self.intents.iter().for_each(Intents::ended);
             self.flushed_transaction.store(target.0, Ordering::Relaxed);
         }
         self.after_flush(pages, &plan, target)?;

@@ -1,4 +1,5 @@
-//! What a flush is about to write: a file `flush` beside the data file, durable before the first page is written.
+//! What a flush is about to write: two files beside the data file, `flush` and `flush-2`, written in turn. One of them is durable
+//! before the first page is written.
 //!
 //! ```text
 //!  0       8                24            32      40     56
@@ -12,20 +13,37 @@
 //! With it, a page whose checksum does not fit must be in the list, and after the replay up to `transaction` it must
 //! have the checksum in the list. A checksum of 0 says that the page was free by then, or covered by a run: it does not matter.
 //!
-//! * `hash`: XXH3-128 of the header before it and of the list. A file that does not fit belongs to a flush that wrote no page.
+//! * `hash`: XXH3-128 of the header before it and of the list. A list that does not fit belongs to a flush that wrote no page.
+//! * In force is the whole one with the higher `transaction`; where both have the same, they describe the same state.
+//!
+//! # After a flush that was cut short
+//!
+//! Its torn pages stay in the data file until the next flush has written them, and until then its intent is all that tells them
+//! from damaged ones. So the intent of the next flush
+//!
+//! * goes to the *other* place. A crash that cuts it short leaves the old one, and no page was written since;
+//! * lists all that the old one does, with the checksum 0 where it writes nothing. A replay keeps no version of a page that a run
+//!   has taken over, so such a page would not be in the list by itself. It is torn, and the next replay begins before it was freed;
+//! * waits for the old one to be written once more, to its own place. What a killed process wrote, or one whose sync failed,
+//!   may be in the page cache only. If it was durable the same bytes are written again, and no crash can tear that; if it
+//!   was not, its flush wrote no page, and the intent before it, in the other place, still holds.
 
 use crate::error::{Error, Result};
 use crate::ids::{PageNumber, TransactionId};
 use crate::io::{File, Folder, OpenMode};
+use crate::planted::{Bug, is_planted};
 use crate::sync::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
-pub(crate) const NAME: &str = "flush";
+/// The places, in the order in which a new environment uses them.
+pub(crate) const NAMES: [&str; 2] = ["flush", "flush-2"];
 const MAGIC: u64 = u64::from_le_bytes(*b"ROOKFLS1");
 const HEADER_SIZE: usize = 56;
 const ENTRY_SIZE: usize = 8 + 4 + 16;
+/// Room is taken in steps of this many bytes.
+const ROOM_STEP: usize = 64 << 10;
 
 /// A page, or a run of pages, that a flush writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,19 +54,49 @@ pub(crate) struct Entry {
     pub checksum: u128,
 }
 
+impl Entry {
+    fn end(&self) -> u64 {
+        self.number.0.saturating_add(u64::from(self.pages))
+    }
+}
+
 /// What the last flush was about to write.
-#[derive(Default, PartialEq, Eq, Debug)]
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Intent {
     /// The state that the flush brings into the data file.
     pub transaction: TransactionId,
-    entries: BTreeMap<u64, Entry>,
+    /// As they were written: those of a flush before come first, and a page may be in both.
+    entries: Vec<Entry>,
+    checksums: BTreeMap<u64, u128>,
+    /// Start and end of what the entries cover, rising and apart.
+    covered: Vec<(u64, u64)>,
 }
 
 impl Intent {
-    /// The entry that covers a page.
-    pub fn find(&self, number: PageNumber) -> Option<Entry> {
-        let (_, entry) = self.entries.range(..=number.0).next_back()?;
-        (number.0 < entry.number.0 + u64::from(entry.pages)).then_some(*entry)
+    fn new(transaction: TransactionId, entries: Vec<Entry>) -> Intent {
+        let checksums = entries.iter().map(|entry| (entry.number.0, entry.checksum)).collect();
+        let mut ranges: Vec<(u64, u64)> = entries.iter().map(|entry| (entry.number.0, entry.end())).collect();
+        ranges.sort_unstable();
+        let mut covered: Vec<(u64, u64)> = Vec::with_capacity(ranges.len());
+        for (start, end) in ranges {
+            match covered.last_mut() {
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                _ => covered.push((start, end)),
+            }
+        }
+        Intent { transaction, entries, checksums, covered }
+    }
+
+    /// Whether the flush may have written to a page.
+    pub fn covers(&self, number: PageNumber) -> bool {
+        let behind = self.covered.partition_point(|(start, _)| *start <= number.0);
+        behind.checked_sub(1).is_some_and(|last| number.0 < self.covered[last].1)
+    }
+
+    /// The checksum that a page, or the run that begins there, has in the state that the flush was writing. None: it does not
+    /// matter.
+    pub fn checksum(&self, number: PageNumber) -> Option<u128> {
+        self.checksums.get(&number.0).copied().filter(|checksum| *checksum != 0)
     }
 }
 
@@ -59,7 +107,7 @@ fn hash_of(bytes: &[u8]) -> u128 {
     hash.digest128()
 }
 
-fn encode(environment_id: u128, transaction: TransactionId, entries: &[Entry]) -> Vec<u8> {
+fn encode(environment_id: u128, Intent { transaction, entries, .. }: &Intent) -> Vec<u8> {
     let mut bytes = vec![0; HEADER_SIZE];
     bytes[0..8].copy_from_slice(&MAGIC.to_le_bytes());
     bytes[8..24].copy_from_slice(&environment_id.to_le_bytes());
@@ -90,73 +138,147 @@ fn decode(mut bytes: &[u8], environment_id: u128) -> Option<Intent> {
         let number = u64::from_le_bytes(std::array::from_fn(|i| entry[i]));
         let pages = u32::from_le_bytes(std::array::from_fn(|i| entry[8 + i]));
         let checksum = u128::from_le_bytes(std::array::from_fn(|i| entry[12 + i]));
-        (number, Entry { number: PageNumber(number), pages, checksum })
+        Entry { number: PageNumber(number), pages, checksum }
     });
-    Some(Intent { transaction: TransactionId(u64_at(24)), entries: entries.collect() })
+    Some(Intent::new(TransactionId(u64_at(24)), entries.collect()))
 }
 
-/// The file of intents of one environment.
-pub(crate) struct IntentFile {
+/// The intents of one environment.
+pub(crate) struct Intents {
     folder: Folder,
-    /// Opened at the first flush.
-    file: Mutex<Option<Arc<dyn File>>>,
+    places: Mutex<Places>,
 }
 
-impl IntentFile {
+#[derive(Default)]
+struct Places {
+    /// Opened at the first flush.
+    files: Option<[Arc<dyn File>; 2]>,
+    /// The place whose intent is in force; the other one is written next.
+    in_force: usize,
+    /// What is in force, if it is of a flush that was cut short and none has ended since.
+    cut_short: Option<Intent>,
+    /// `cut_short` is known to be on the device.
+    is_durable: bool,
+}
+
+impl Intents {
     pub fn new(folder: Folder) -> Self {
-        IntentFile { folder, file: Mutex::new(None) }
+        // So that the first place is the first that is written.
+        Intents { folder, places: Mutex::new(Places { in_force: 1, ..Places::default() }) }
     }
 
     /// Reads what the last flush was about to write. Nothing: there was none, or it did not come to writing.
     ///
+    /// * `flushed`: the transaction of the header in force.
+    ///
     /// # Errors
     ///
     /// Those of the operating system.
-    pub fn read(&self, environment_id: u128) -> Result<Intent> {
-        let path = self.folder.file(NAME);
+    pub fn read(&self, environment_id: u128, flushed: TransactionId) -> Result<Intent> {
+        let mut newest: Option<(usize, Intent)> = None;
+        for (place, name) in NAMES.into_iter().enumerate() {
+            let intent = self.read_place(name)?.and_then(|bytes| decode(&bytes, environment_id));
+            if let Some(intent) = intent
+                && newest.as_ref().is_none_or(|(_, newest)| newest.transaction <= intent.transaction)
+            {
+                newest = Some((place, intent));
+            }
+        }
+        let Some((place, intent)) = newest else { return Ok(Intent::default()) };
+        let mut places = self.places.lock();
+        places.in_force = place;
+        places.cut_short = (intent.transaction > flushed).then(|| intent.clone());
+        Ok(intent)
+    }
+
+    fn read_place(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let path = self.folder.file(name);
         let failed = |operation| {
             let path = path.clone();
             move |e| Error::io(operation, &path, 0, e)
         };
         let file = match self.folder.io.open(&path, OpenMode::Existing) {
             Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Intent::default()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed("open")(error)),
         };
         let mut bytes = vec![0; file.len().map_err(failed("measure"))? as usize];
         file.read_at(&mut bytes, 0).map_err(failed("read"))?;
-        *self.file.lock() = Some(file);
-        Ok(decode(&bytes, environment_id).unwrap_or_default())
+        Ok(Some(bytes))
     }
 
     /// Makes an intent durable. Only then may a page be written.
     ///
     /// # Errors
     ///
-    /// [`Error::DiskFull`] or [`Error::Io`]; nothing was written to the data file then.
+    /// [`Error::DiskFull`] or [`Error::Io`]; nothing was written to the data file then, and the intent before is still there.
     pub fn write(&self, environment_id: u128, transaction: TransactionId, entries: &[Entry]) -> Result<()> {
-        let bytes = encode(environment_id, transaction, entries);
-        let path = self.folder.file(NAME);
-        let failed = |operation| {
-            let path = path.clone();
-            let needed = bytes.len() as u64;
-            move |e| Error::io(operation, &path, needed, e)
+        let mut places = self.places.lock();
+        let places = &mut *places;
+        let files = match &mut places.files {
+            Some(files) => files,
+            none => none.insert(self.open()?),
         };
-        let mut file = self.file.lock();
-        let file = match &mut *file {
-            Some(file) => file,
-            none => {
-                let created = self.folder.io.open(&path, OpenMode::Create).map_err(failed("create"))?;
-                self.folder.io.sync_dir(&self.folder.path).map_err(failed("sync the folder of"))?;
-                none.insert(created)
+        let mut all = Vec::new();
+        if let Some(cut_short) = &places.cut_short {
+            if !places.is_durable {
+                write_durably(&*files[places.in_force], &encode(environment_id, cut_short))?;
+                places.is_durable = true;
             }
-        };
-        if file.len().map_err(failed("measure"))? < bytes.len() as u64 {
-            file.allocate(0, bytes.len().next_multiple_of(64 << 10) as u64).map_err(failed("make room for"))?;
+            let new: BTreeMap<u64, u32> = entries.iter().map(|entry| (entry.number.0, entry.pages)).collect();
+            let torn = cut_short.entries.iter().filter(|entry| new.get(&entry.number.0) < Some(&entry.pages));
+            all.extend(torn.map(|entry| Entry { checksum: 0, ..*entry }));
         }
-        file.write_at(&bytes, 0).map_err(failed("write"))?;
-        file.sync().map_err(failed("sync"))
+        all.extend_from_slice(entries);
+        let other = if is_planted(Bug::IntentInPlace) { places.in_force } else { 1 - places.in_force };
+        write_durably(&*files[other], &encode(environment_id, &Intent::new(transaction, all)))?;
+        places.in_force = other;
+        Ok(())
     }
+
+    /// A flush has ended: its header is durable, and no page is torn.
+    pub fn ended(&self) {
+        self.places.lock().cut_short = None;
+    }
+
+    /// Opens both places, and makes them where they are not. Both have room then, so that a flush to the second one does not fail
+    /// on a disk that is full by that time; and their names are durable. Those that a killed process made need not be.
+    fn open(&self) -> Result<[Arc<dyn File>; 2]> {
+        let open = |name: &str| {
+            let path = self.folder.file(name);
+            let file = match self.folder.io.open(&path, OpenMode::Existing) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    self.folder.io.open(&path, OpenMode::Create)
+                }
+                opened => opened,
+            };
+            let file = file.map_err(|e| Error::io("open or create", &path, 0, e))?;
+            make_room(&*file, ROOM_STEP)?;
+            Ok(file)
+        };
+        let files = [open(NAMES[0])?, open(NAMES[1])?];
+        let folder = &self.folder.path;
+        self.folder.io.sync_dir(folder).map_err(|e| Error::io("sync the folder", folder, 0, e))?;
+        Ok(files)
+    }
+}
+
+/// Makes a place at least as long as `length`, in bytes.
+fn make_room(file: &dyn File, length: usize) -> Result<()> {
+    let room = length.next_multiple_of(ROOM_STEP) as u64;
+    let failed = |operation| move |e| Error::io(operation, file.path(), room, e);
+    if file.len().map_err(failed("measure"))? < length as u64 {
+        file.allocate(0, room).map_err(failed("make room for"))?;
+    }
+    Ok(())
+}
+
+/// Writes a place in full.
+fn write_durably(file: &dyn File, bytes: &[u8]) -> Result<()> {
+    let failed = |operation| move |e| Error::io(operation, file.path(), bytes.len() as u64, e);
+    make_room(file, bytes.len())?;
+    file.write_at(bytes, 0).map_err(failed("write"))?;
+    file.sync().map_err(failed("sync"))
 }
 
 #[cfg(test)]
@@ -169,18 +291,30 @@ mod tests {
             Entry { number: PageNumber(7), pages: 1, checksum: 5 },
             Entry { number: PageNumber(10), pages: 4, checksum: 1 << 90 },
         ];
-        let mut bytes = encode(3, TransactionId(12), &entries);
+        let mut bytes = encode(3, &Intent::new(TransactionId(12), entries.to_vec()));
         bytes.extend_from_slice(&[9; 100]);
         let intent = decode(&bytes, 3).unwrap();
         assert_eq!(intent.transaction, TransactionId(12));
-        assert_eq!(intent.find(PageNumber(7)), Some(entries[0]));
-        assert_eq!(intent.find(PageNumber(13)), Some(entries[1]));
-        assert_eq!((intent.find(PageNumber(8)), intent.find(PageNumber(14))), (None, None));
+        assert_eq!(intent.checksum(PageNumber(7)), Some(5));
+        assert_eq!(intent.checksum(PageNumber(10)), Some(1 << 90));
+        let covered: Vec<u64> = (0..20).filter(|number| intent.covers(PageNumber(*number))).collect();
+        assert_eq!(covered, [7, 10, 11, 12, 13]);
         assert_eq!(decode(&bytes, 4), None);
         for bit in 0..bytes.len() * 8 - 800 {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(decode(&damaged, 3), None, "bit {bit}");
         }
+    }
+
+    #[test]
+    fn a_page_inside_of_a_run_hides_none_behind_it() {
+        let entry = |number, pages, checksum| Entry { number: PageNumber(number), pages, checksum };
+        let intent =
+            Intent::new(TransactionId(1), vec![entry(4, 5, 0), entry(4, 1, 7), entry(6, 1, 8), entry(9, 1, 0)]);
+        assert!((4..10).all(|number| intent.covers(PageNumber(number))));
+        assert!(!intent.covers(PageNumber(3)) && !intent.covers(PageNumber(10)));
+        let checksums = [4, 5, 6, 9].map(|number| intent.checksum(PageNumber(number)));
+        assert_eq!(checksums, [Some(7), None, Some(8), None]);
     }
 }

@@ -22,6 +22,8 @@ pub enum Bug {
     AnnouncementUnchecked,
     /// A transaction is published and answered as soon as its own record is durable, also before an earlier one is.
     PrefixIgnored,
+    /// The intent of a flush is written over that of the flush before.
+    IntentInPlace,
 }
 
 #[cfg(feature = "planted-bugs")]

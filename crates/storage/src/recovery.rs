@@ -35,7 +35,7 @@ impl Inner {
     /// [`Error::Corrupt`] and [`Error::CorruptFile`] if the last durable state cannot be told.
     pub(crate) fn recover(&mut self, journals: &[Arc<JournalFile>], from: replay::State) -> Result<()> {
         let intent = match &self.intents {
-            Some(intents) => intents.read(self.id)?,
+            Some(intents) => intents.read(self.id, from.transaction)?,
             None => Intent::default(),
         };
         // The last flush ended: its header is in force.
@@ -100,10 +100,9 @@ impl Inner {
             return Ok(());
         }
         for number in std::mem::take(&mut suspects.pages) {
-            let expected = suspects.intent.find(number).filter(|entry| entry.number == number && entry.checksum != 0);
-            let Some(expected) = expected else { continue };
+            let Some(expected) = suspects.intent.checksum(number) else { continue };
             let version = self.table.newest(number)?;
-            if version.is_none_or(|version| page::checksum(version.bytes(), self.id) != expected.checksum) {
+            if version.is_none_or(|version| page::checksum(version.bytes(), self.id) != expected) {
                 return Err(self.table.corrupt(number, "it was damaged before a flush of it was cut short"));
             }
         }
@@ -114,7 +113,7 @@ impl Inner {
     fn base(&self, number: PageNumber, suspects: &mut Suspects) -> Result<&Page> {
         let page = self.table.file_page_unverified(number)?;
         let Err(rule) = page::verify(page, page, number, self.id) else { return Ok(page) };
-        if suspects.settled || suspects.intent.find(number).is_none() {
+        if suspects.settled || !suspects.intent.covers(number) {
             return Err(self.table.corrupt(number, rule));
         }
         suspects.pages.insert(number);

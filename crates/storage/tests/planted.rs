@@ -9,7 +9,8 @@ mod model_support;
 mod planted_io;
 
 use crash_support::damage::{build, served_right};
-use crash_support::{check, history, images};
+use crash_support::interrupted::crash_again_and_again;
+use crash_support::{Counts, check, history, images};
 use model_support::{FOLDER, Model, Random, Scenario, read_all};
 use planted_io::{DiskBug, PlantedIo};
 use std::cell::{Cell, RefCell};
@@ -187,6 +188,11 @@ fn a_page_hash_that_is_not_checked_is_seen() {
 #[test]
 fn a_record_hash_that_is_not_checked_is_seen() {
     check_engine_bug(Bug::RecordHashUnchecked, |seed| crash_everywhere(seed, DiskBug::None));
+}
+
+#[test]
+fn an_intent_that_is_written_over_the_one_before_is_seen() {
+    check_engine_bug(Bug::IntentInPlace, |seed| crash_again_and_again(seed, 2, &Counts::default()));
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn what_a_creation_left_is_no_damage_and_a_database_without_its_data_file_is() {
         std::fs::write(begun.join(name), b"").unwrap();
     }
     assert!(check().0);
-    for name in ["flush", "journal-0000000000000001"] {
+    for name in ["flush", "flush-2", "journal-0000000000000001"] {
         std::fs::write(begun.join(name), b"").unwrap();
         let (is_content, _, err) = check();
         assert!(!is_content && err.contains("it has no file 'data'"), "{err}");

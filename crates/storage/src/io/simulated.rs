@@ -96,6 +96,14 @@ struct FileState {
     maps: Vec<(u64, WeakMapping)>,
 }
 
+impl FileState {
+    /// Without the maps, which belong to a process.
+    fn without_maps(&self) -> FileState {
+        let (current, durable) = (self.current.clone(), self.durable.clone());
+        FileState { current, durable, unsynced: self.unsynced.clone(), maps: Vec::new() }
+    }
+}
+
 #[derive(Clone)]
 enum Write {
     Bytes { position: u64, bytes: Vec<u8> },
@@ -197,6 +205,20 @@ impl SimulatedIo {
         let files = files.collect();
         let durable_names = names.clone();
         SimulatedIo { disk: Arc::new(Mutex::new(Disk { names, durable_names, files, ..Disk::default() })) }
+    }
+
+    /// The disk as a process that ends now leaves it, without a crash of the machine: the next one sees all that was written,
+    /// also what a failed sync took from the device for good. This disk is not changed.
+    pub fn kill(&self) -> SimulatedIo {
+        let disk = self.disk.lock();
+        let left = Disk {
+            names: disk.names.clone(),
+            durable_names: disk.durable_names.clone(),
+            unsynced_names: disk.unsynced_names.clone(),
+            files: disk.files.iter().map(FileState::without_maps).collect(),
+            ..Disk::default()
+        };
+        SimulatedIo { disk: Arc::new(Mutex::new(left)) }
     }
 
     /// Changes bytes of a file behind the engine's back. `change` gets the whole content.

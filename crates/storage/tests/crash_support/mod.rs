@@ -7,6 +7,9 @@
 #![allow(dead_code, reason = "each test that includes this uses a part of it")]
 
 pub mod damage;
+#[path = "../hooked_io/mod.rs"]
+mod hooked_io;
+pub mod interrupted;
 pub mod scripts;
 
 use crate::model_support::{
@@ -41,8 +44,13 @@ impl Counts {
 
     /// Makes an operation fail, and counts it as done.
     pub fn inject(&self, io: &SimulatedIo, fault: Fault) {
-        self.injections.fetch_add(1, Ordering::Relaxed);
+        self.count_injection();
         io.fail_at(Some(fault));
+    }
+
+    /// Counts a fault that somebody else makes.
+    pub fn count_injection(&self) {
+        self.injections.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -131,6 +139,13 @@ fn one_more_write(image: &SimulatedIo, environment: Environment, structures: Str
     let environment = open(image).unwrap();
     assert_eq!(structures.tree.get(&environment.read(), b"one more").unwrap(), Some(&b"write"[..]));
     verify(&environment);
+}
+
+/// Opens what a crash left and flushes it, or fails at that.
+pub fn recover(io: &SimulatedIo) {
+    if let Ok(environment) = open(io) {
+        environment.flush().ok();
+    }
 }
 
 pub fn random_fate(random: &mut Random) -> Fate {
