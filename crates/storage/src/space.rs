@@ -32,20 +32,79 @@ pub(crate) fn bitmap_page(span: u64) -> PageNumber {
     PageNumber(if span == 0 { 2 } else { span * SPAN_PAGES })
 }
 
-/// Where to look first: no page below is free, in each span. Only a hint: it may be too low.
+/// What is known of the free pages of a span. Only hints: they may promise too much, never too little.
+#[derive(Clone, Copy)]
+struct SpanHint {
+    /// No page below is free.
+    first_free: u32,
+    /// Whether the running transaction took pages of it: if that is taken back, nothing is known.
+    is_touched: bool,
+}
+
+/// Where to look for free pages.
 #[derive(Default)]
 pub(crate) struct SpaceHints {
-    first_free: Vec<u32>,
+    spans: Vec<SpanHint>,
+    /// For each span: no more neighbouring pages than this are free. Apart from the rest, for all spans are gone through, a database of
+    /// 100 GB has 400 of them.
+    longest: Vec<u32>,
+    touched: Vec<usize>,
 }
 
 impl SpaceHints {
-    /// Forgets everything: after a rollback.
-    pub fn reset(&mut self) {
-        self.first_free.iter_mut().for_each(|hint| *hint = 0);
+    /// What was changed is kept.
+    pub fn kept(&mut self) {
+        for span in self.touched.drain(..) {
+            self.spans[span].is_touched = false;
+        }
     }
-    fn freed(&mut self, span: usize, bit: u32) {
-        if let Some(hint) = self.first_free.get_mut(span) {
-            *hint = (*hint).min(bit);
+
+    /// Changes are taken back, those of one job or all of the transaction's: what they took may be free again.
+    pub fn undone(&mut self) {
+        for span in &self.touched {
+            self.spans[*span].first_free = 0;
+            self.longest[*span] = SPAN_PAGES as u32;
+        }
+    }
+
+    /// The first span, from one on, that may have so many neighbouring free pages, and the first page of it that may be free.
+    fn candidate(&self, from: usize, count: u32) -> (usize, u32) {
+        let known = self.longest.get(from..).unwrap_or_default();
+        let span =
+            known.iter().position(|longest| *longest >= count).map_or(from.max(self.longest.len()), |at| from + at);
+        (span, self.spans.get(span).map_or(0, |hint| hint.first_free))
+    }
+
+    fn grow(&mut self, span: usize) {
+        if self.spans.len() <= span {
+            self.spans.resize(span + 1, SpanHint { first_free: 0, is_touched: false });
+            self.longest.resize(span + 1, SPAN_PAGES as u32);
+        }
+    }
+
+    /// `count` pages from a bit on were taken; one alone was the first free one.
+    fn taken(&mut self, span: usize, bit: u32, count: u32) {
+        self.grow(span);
+        let hint = &mut self.spans[span];
+        if count == 1 || bit == hint.first_free {
+            hint.first_free = bit + count;
+        }
+        if !std::mem::replace(&mut hint.is_touched, true) {
+            self.touched.push(span);
+        }
+    }
+
+    /// So many neighbouring free pages were looked for in vain.
+    fn sought(&mut self, span: usize, count: u32) {
+        self.grow(span);
+        self.longest[span] = count - 1;
+    }
+
+    /// They may stand between two of the longest runs.
+    fn freed(&mut self, span: usize, bit: u32, count: u32) {
+        if let Some(hint) = self.spans.get_mut(span) {
+            hint.first_free = hint.first_free.min(bit);
+            self.longest[span] = (2 * self.longest[span] + count).min(SPAN_PAGES as u32);
         }
     }
 }
@@ -133,24 +192,18 @@ fn set_bits(bitmap: &mut PageMut<'_>, first: usize, count: usize, used: bool) {
 
 /// The first run of `count` free pages from `from` on.
 fn find(bitmap: &Page, from: usize, count: usize) -> Option<usize> {
-    let (mut start, mut length) = (from, 0);
-    let mut bit = from;
+    let (mut start, mut bit) = (from, from);
     while bit < SPAN_PAGES as usize {
-        let word = word(bitmap, bit / 64);
-        if bit.is_multiple_of(64) && word == u64::MAX {
-            bit += 64;
-            (start, length) = (bit, 0);
-            continue;
-        }
-        if word >> (bit % 64) & 1 == 1 {
-            bit += 1;
-            (start, length) = (bit, 0);
-            continue;
-        }
-        length += 1;
-        bit += 1;
-        if length == count {
+        let left = 64 - bit % 64;
+        let rest = word(bitmap, bit / 64) >> (bit % 64);
+        let free = (rest.trailing_zeros() as usize).min(left);
+        bit += free;
+        if bit - start >= count {
             return Some(start);
+        }
+        if free < left {
+            bit += (rest >> free).trailing_ones() as usize;
+            start = bit;
         }
     }
     None
@@ -173,9 +226,10 @@ impl WriteTransaction<'_> {
     }
 
     fn find_and_mark(&mut self, count: u32) -> Result<PageNumber> {
-        let mut span = 0u64;
+        let mut from = 0;
         loop {
-            let hint = self.space_hint(span);
+            let (index, first_free) = self.writer.space.candidate(from, count);
+            let span = index as u64;
             let bitmap = bitmap_page(span);
             if !self.bitmap_exists(span)? {
                 self.ensure_room(bitmap.0 + 1)?;
@@ -185,22 +239,18 @@ impl WriteTransaction<'_> {
                 set_bits(page, 0, fixed, true);
                 page::set_count(&mut self.page_mut(bitmap_page(0))?, span as usize + 1);
             }
-            let found = find(self.page_of(bitmap)?, hint as usize, count as usize);
-            if let Some(bit) = found {
-                let first = PageNumber(span * SPAN_PAGES + bit as u64);
-                self.ensure_room(first.0 + u64::from(count))?;
-                self.fill_holes(first, count)?;
-                set_bits(&mut self.page_mut(bitmap)?, bit, count as usize, true);
-                self.writer.untouched_from = self.writer.untouched_from.max(first.0 + u64::from(count));
-                if count == 1 {
-                    self.set_space_hint(span, bit as u32 + 1);
-                }
-                return Ok(first);
-            }
-            if count == 1 {
-                self.set_space_hint(span, SPAN_PAGES as u32);
-            }
-            span += 1;
+            let Some(bit) = find(self.page_of(bitmap)?, first_free as usize, count as usize) else {
+                self.writer.space.sought(index, count);
+                from = index + 1;
+                continue;
+            };
+            let first = PageNumber(span * SPAN_PAGES + bit as u64);
+            self.ensure_room(first.0 + u64::from(count))?;
+            self.fill_holes(first, count)?;
+            set_bits(&mut self.page_mut(bitmap)?, bit, count as usize, true);
+            self.writer.untouched_from = self.writer.untouched_from.max(first.0 + u64::from(count));
+            self.writer.space.taken(index, bit as u32, count);
+            return Ok(first);
         }
     }
 
@@ -233,25 +283,16 @@ impl WriteTransaction<'_> {
         }
         set_bits(bitmap, bit, count as usize, false);
         self.note_freed(count);
-        self.space_hints().freed(span as usize, bit as u32);
+        self.writer.space.freed(span as usize, bit as u32, count);
         Ok(())
-    }
-
-    fn space_hint(&mut self, span: u64) -> u32 {
-        self.space_hints().first_free.get(span as usize).copied().unwrap_or(0)
-    }
-
-    fn set_space_hint(&mut self, span: u64, bit: u32) {
-        let hints = &mut self.space_hints().first_free;
-        if hints.len() <= span as usize {
-            hints.resize(span as usize + 1, 0);
-        }
-        hints[span as usize] = bit;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -267,5 +308,83 @@ mod tests {
         set_bits(&mut bitmap, 64, 2, false);
         assert_eq!(find(&bitmap, 0, 2), Some(64));
         assert_eq!(used_count(&bitmap), 129);
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_run_is_found(
+            runs in vec((0usize..200, 1usize..200), 0..40), from in 0usize..2000, count in 1usize..100,
+        ) {
+            let (mut bytes, mut lines) = ([0; PAGE_SIZE], crate::pager::changes::Lines::NONE);
+            let mut bitmap = PageMut::new(&mut bytes, &mut lines);
+            let mut at = 0;
+            for (free, used) in runs {
+                set_bits(&mut bitmap, at + free, used, true);
+                at += free + used;
+            }
+            let is_free = |bit: usize| (bit..bit + count).all(|bit| !is_used(&bitmap, bit));
+            let expected = (from..=SPAN_PAGES as usize - count).find(|bit| is_free(*bit));
+            prop_assert_eq!(find(&bitmap, from, count), expected);
+        }
+
+        /// Against a bitmap that is gone through: what is looked for is where the hints lead, also after changes were taken back.
+        #[test]
+        fn hints_never_promise_too_little(
+            steps in vec((0u8..6, any::<prop::sample::Index>(), 1u32..12), 1..200),
+        ) {
+            let mut hints = SpaceHints::default();
+            let pages = SPAN_PAGES as usize;
+            // The last pages of two spans, so that they fill up.
+            let mut used = vec![vec![true; pages]; 2];
+            used.iter_mut().for_each(|span| span[pages - 40..].fill(false));
+            let mut before = used.clone();
+            let mut given: Vec<(usize, usize, u32)> = Vec::new();
+            let mut given_before = given.clone();
+            let first_run = |used: &[Vec<bool>], count: u32| {
+                (0..2).find_map(|span| {
+                    let is_free = |bit: &usize| used[span][*bit..*bit + count as usize].iter().all(|used| !used);
+                    (pages - 40..=pages - count as usize).find(is_free).map(|bit| (span, bit))
+                })
+            };
+            for (what, which, count) in steps {
+                match what {
+                    0..=2 => {
+                        let mut from = 0;
+                        let found = loop {
+                            let (span, first) = hints.candidate(from, count);
+                            if span >= 2 {
+                                break None;
+                            }
+                            let is_free = |bit: &usize| used[span][*bit..*bit + count as usize].iter().all(|used| !used);
+                            match (first as usize..=pages - count as usize).find(is_free) {
+                                Some(bit) => break Some((span, bit)),
+                                None => hints.sought(span, count),
+                            }
+                            from = span + 1;
+                        };
+                        prop_assert_eq!(found, first_run(&used, count));
+                        if let Some((span, bit)) = found {
+                            used[span][bit..bit + count as usize].fill(true);
+                            hints.taken(span, bit as u32, count);
+                            given.push((span, bit, count));
+                        }
+                    }
+                    3 if !given.is_empty() => {
+                        let (span, bit, count) = given.swap_remove(which.index(given.len()));
+                        used[span][bit..bit + count as usize].fill(false);
+                        hints.freed(span, bit as u32, count);
+                    }
+                    4 => {
+                        hints.kept();
+                        (before, given_before) = (used.clone(), given.clone());
+                    }
+                    5 => {
+                        hints.undone();
+                        (used, given) = (before.clone(), given_before.clone());
+                    }
+                    _ => {}
+                }
+            }
+        }
     }
 }

@@ -16,7 +16,7 @@ use crate::pager::Page;
 use crate::pager::changes::PageMut;
 use crate::pager::frames::{VersionPointer, Versions};
 use crate::pager::table::Place;
-use crate::space::{self, SpaceHints};
+use crate::space;
 use crate::sync::MutexGuard;
 use crate::tree::finger::Fingers;
 use std::sync::OnceLock;
@@ -116,7 +116,7 @@ impl<'env> WriteTransaction<'env> {
             self.writer.reclaim.unlinked(SnapshotWord::of(self.id), newest);
         }
         self.dirty.truncate(self.dirty_before_job);
-        self.writer.space.reset();
+        self.writer.space.undone();
         Ok(())
     }
 
@@ -144,7 +144,7 @@ impl<'env> WriteTransaction<'env> {
             }
         }
         self.undo.clear();
-        self.writer.space.reset();
+        self.writer.space.undone();
     }
 
     fn restore(&self, number: PageNumber, ours: VersionPointer) -> Result<()> {
@@ -194,6 +194,7 @@ impl<'env> WriteTransaction<'env> {
 
     /// Hands the changed pages over to the commit; nothing is left to take back.
     pub(crate) fn take_dirty(&mut self) -> Vec<PageNumber> {
+        self.writer.space.kept();
         std::mem::take(&mut self.dirty)
     }
 
@@ -326,10 +327,6 @@ impl<'env> WriteTransaction<'env> {
 
     pub(crate) fn bitmap_exists(&self, span: u64) -> Result<bool> {
         Ok(span < self.inner.spans(self.id)?)
-    }
-
-    pub(crate) fn space_hints(&mut self) -> &mut SpaceHints {
-        &mut self.writer.space
     }
 }
 
