@@ -42,6 +42,9 @@ pub const READER_SLOTS_PER_BLOCK: usize = if IS_DIRECTED { 2 } else { 64 };
 /// See [`READER_SLOTS_PER_BLOCK`].
 pub const READER_BLOCKS_MAX: usize = if IS_DIRECTED { 2 } else { 64 };
 
+/// Environments of which a thread keeps a reader slot.
+pub const KEPT_READER_SLOTS_MAX: usize = if IS_DIRECTED { 1 } else { 4 };
+
 /// Journal writes on their way at once. The device scales about four times (STORAGE-BARS).
 pub const JOURNAL_WRITES_IN_FLIGHT_MAX: usize = 4;
 

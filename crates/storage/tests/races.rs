@@ -61,15 +61,14 @@ fn a_flush_for_an_old_snapshot_survives_that_the_snapshot_closes_meanwhile() {
 
 #[test]
 fn a_snapshot_inside_of_another_environments_costs_no_slot() {
-    let first = Environment::in_memory(Options::default()).unwrap();
-    let second = Environment::in_memory(Options::default()).unwrap();
+    // As many as a thread keeps slots of, and more.
+    let environments: Vec<Environment> = (0..6).map(|_| Environment::in_memory(Options::default()).unwrap()).collect();
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         // More often than there are slots.
-        for _ in 0..5_000 {
-            let outer = first.read();
-            let inner = second.read();
-            drop((outer, inner));
+        for count in 0..5_000 {
+            let open: Vec<_> = environments[..2 + count % 5].iter().map(Environment::read).collect();
+            drop(open);
         }
         sender.send(()).unwrap();
     });

@@ -1,12 +1,13 @@
 //! The announced snapshots: a padded slot per open read transaction, one store to announce and one to leave.
 //!
 //! A slot is `FREE`, or owned by a thread and `IDLE`, or holds the word of the snapshot that is open in it. A thread
-//! keeps the slot it used last, so that opening a transaction is: read what is published, store it in the slot
+//! keeps the slots it used last, one of an environment, for a query reads those of its index and of the documents in turn. So
+//! opening a transaction is: read what is published, store it in the slot
 //! (sequentially consistent), and look again. If something newer was published in between, once more: the writer may
 //! have missed the announcement. No lock, no allocation, no line that another thread writes.
 
 use crate::ids::SnapshotWord;
-use crate::limits::{READER_BLOCKS_MAX, READER_SLOTS_PER_BLOCK};
+use crate::limits::{KEPT_READER_SLOTS_MAX, READER_BLOCKS_MAX, READER_SLOTS_PER_BLOCK};
 use crate::planted::{Bug, is_planted};
 use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{OnceLock, thread, thread_local};
@@ -49,7 +50,7 @@ pub(crate) struct Announced<'a> {
     pub word: SnapshotWord,
 }
 
-/// The slot that a thread keeps.
+/// A slot that a thread keeps.
 struct Kept {
     readers: Arc<Readers>,
     index: u32,
@@ -66,8 +67,40 @@ impl Drop for Kept {
     }
 }
 
+/// The slots that a thread keeps, of different environments.
+struct KeptSlots {
+    /// Where the readers lie that a slot is of, which is held by what is kept, and its number there.
+    places: [Cell<(*const Readers, u32)>; KEPT_READER_SLOTS_MAX],
+    kept: [Cell<Option<Kept>>; KEPT_READER_SLOTS_MAX],
+    /// Which goes when there is one too many: the one that came first.
+    oldest: Cell<usize>,
+}
+
+impl KeptSlots {
+    const fn new() -> KeptSlots {
+        KeptSlots {
+            places: [const { Cell::new((std::ptr::null(), 0)) }; KEPT_READER_SLOTS_MAX],
+            kept: [const { Cell::new(None) }; KEPT_READER_SLOTS_MAX],
+            oldest: Cell::new(0),
+        }
+    }
+
+    #[inline]
+    fn of(&self, readers: &Arc<Readers>) -> Option<u32> {
+        let place = self.places.iter().map(Cell::get).find(|(of, _)| *of == Arc::as_ptr(readers));
+        place.map(|(_, index)| index)
+    }
+
+    fn keep(&self, kept: Kept) {
+        let at = self.oldest.get();
+        self.oldest.set((at + 1) % KEPT_READER_SLOTS_MAX);
+        self.places[at].set((Arc::as_ptr(&kept.readers), kept.index));
+        self.kept[at].set(Some(kept));
+    }
+}
+
 thread_local! {
-    static KEPT: Cell<Option<Box<Kept>>> = const { Cell::new(None) };
+    static KEPT: KeptSlots = const { KeptSlots::new() };
 }
 
 impl Readers {
@@ -102,13 +135,7 @@ impl Readers {
     /// Announces a snapshot of what is published now.
     #[inline]
     pub fn announce(self: &Arc<Self>) -> Announced<'_> {
-        let Some(kept) = KEPT.with(Cell::take) else { return self.announce_first() };
-        let (index, ours) = (kept.index, Arc::ptr_eq(&kept.readers, self));
-        if !ours {
-            drop(kept);
-            return self.announce_first();
-        }
-        KEPT.with(|ours| ours.set(Some(kept)));
+        let Some(index) = KEPT.with(|kept| kept.of(self)) else { return self.announce_first() };
         let slot = self.slot(index);
         if slot.word.load(Ordering::Relaxed) == IDLE {
             return self.announce_in(slot, true);
@@ -120,7 +147,7 @@ impl Readers {
     #[cold]
     fn announce_first(self: &Arc<Self>) -> Announced<'_> {
         let index = self.claim();
-        KEPT.with(|ours| ours.set(Some(Box::new(Kept { readers: self.clone(), index }))));
+        KEPT.with(|kept| kept.keep(Kept { readers: self.clone(), index }));
         self.announce_in(self.slot(index), true)
     }
 
@@ -152,7 +179,10 @@ impl Readers {
         loop {
             for index in 0..(READER_BLOCKS_MAX * READER_SLOTS_PER_BLOCK) as u32 {
                 let slot = self.slot(index);
-                if slot.word.compare_exchange(FREE, IDLE, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                // Looked at first, for an exchange that fails takes the line from the thread that announces in it.
+                if slot.word.load(Ordering::Relaxed) == FREE
+                    && slot.word.compare_exchange(FREE, IDLE, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+                {
                     return index;
                 }
                 // An abandoned slot has no owner who could open a snapshot in it; of many who look, one takes it.
