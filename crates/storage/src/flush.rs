@@ -102,10 +102,8 @@ impl Inner {
         pages.dedup();
         let plan = match self.plan(&pages, target) {
             Ok(plan) => plan,
-            Err(error) => {
-                self.leave_to_next_flush(pages, freed_pages);
-                return Err(error);
-            }
+            // A bitmap is damaged. It will be at every later flush; the journal and the versions would grow for ever.
+            Err(error) => return Err(self.failed(error)),
         };
         let pins = Pins::pin(self, &plan);
         drop(snapshot);
@@ -149,7 +147,7 @@ impl Inner {
             self.intents.iter().for_each(Intents::ended);
             self.flushed_transaction.store(target.0, Ordering::Relaxed);
         }
-        self.after_flush(pages, &plan, target)?;
+        self.after_flush(pages, &plan, target).map_err(|error| self.failed(error))?;
         drop(pins);
         self.pacing.note_held_back((plan.is_empty() && !all).then(|| self.readers.oldest()));
         if let (Some(header), Some(journal)) = (*last_header, &mut self.writer.lock().journal) {
@@ -159,7 +157,7 @@ impl Inner {
                 journal.retire_before(header.journal_number);
             }
         }
-        self.punch_holes(target, freed_pages, all)?;
+        self.punch_holes(target, freed_pages, all).map_err(|error| self.failed(error))?;
         tracing::debug!(path = %folder.path.display(), pages = plan.len(), transaction = target.0, "flushed");
         Ok(())
     }
