@@ -29,7 +29,7 @@ use crate::transaction::reclaim::Reclaim;
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 const DATA_FILE: &str = "data";
@@ -95,6 +95,8 @@ pub(crate) struct Inner {
     pub publication: Publication,
     /// One flush at a time; the header it wrote last.
     pub flushed: Mutex<Option<Header>>,
+    /// This process wrote that header, or wrote it once more; changed by the flush alone.
+    pub header_is_durable: AtomicBool,
     /// The transaction that the data file has: that of the header.
     pub flushed_transaction: AtomicU64,
     pub pacing: Pacing,
@@ -397,6 +399,7 @@ impl Inner {
             queue: Queue::new(),
             publication: Publication::new(),
             flushed: Mutex::new(header),
+            header_is_durable: AtomicBool::new(false),
             flushed_transaction: AtomicU64::new(header.map_or(0, |header| header.transaction.0)),
             pacing: Pacing::default(),
             device: Device::default(),

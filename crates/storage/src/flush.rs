@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::header::Header;
 use crate::ids::{PageNumber, TransactionId};
 use crate::intent::{Entry, Intents};
+use crate::io::File;
 use crate::limits::{PAGE_SIZE, SPAN_PAGES};
 use crate::page;
 use crate::pager::frames::VersionPointer;
@@ -111,6 +112,9 @@ impl Inner {
         if let Err(error) = self.sync_lazy_journal() {
             return Err(self.failed(error));
         }
+        if let Err(error) = self.make_header_durable(&**data, &header) {
+            return Err(self.failed(error));
+        }
         if let Err(error) = self.note_intent(&plan, target) {
             self.leave_to_next_flush(pages, freed_pages);
             if matches!(error, Error::DiskFull { .. }) || error.is_want_of_descriptors() {
@@ -123,7 +127,9 @@ impl Inner {
             return Err(self.failed(error));
         }
         let clean = clean && all;
-        let already_clean = header.clean && target == header.transaction;
+        // A journal that was begun, and has no whole record, is removed as well; the header must not call for it.
+        let already_clean =
+            header.clean && target == header.transaction && header.journal_number == self.next_journal_number();
         if target > header.transaction || (clean && !already_clean) {
             let (number, offset) = match target_state {
                 // The journals will be removed; the next one begins anew.
@@ -159,6 +165,18 @@ impl Inner {
         }
         self.punch_holes(target, freed_pages, all).map_err(|error| self.failed(error))?;
         tracing::debug!(path = %folder.path.display(), pages = plan.len(), transaction = target.0, "flushed");
+        Ok(())
+    }
+
+    /// The header that the environment was opened with may be in the page cache only: a process was killed before its sync, or the
+    /// sync failed. Before the other copy is written over, or the journals are used again that only the other copy needs, it
+    /// is written once more to its own place. If it was durable no crash can tear that; if not, the other copy is in force.
+    fn make_header_durable(&self, data: &dyn File, header: &Header) -> Result<()> {
+        if self.header_is_durable.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        write_header(data, header)?;
+        self.header_is_durable.store(true, Ordering::Relaxed);
         Ok(())
     }
 
@@ -365,7 +383,7 @@ impl Inner {
     }
 }
 
-fn write_header(data: &dyn crate::io::File, header: &Header) -> Result<()> {
+fn write_header(data: &dyn File, header: &Header) -> Result<()> {
     // Two copies in turn: sequence 1 went to page 0 when the file was made, so odd ones go there.
     let position = if header.sequence % 2 == 1 { 0 } else { PAGE_SIZE as u64 };
     data.write_at(&header.encode(), position).map_err(|e| Error::io("write", data.path(), PAGE_SIZE as u64, e))?;
