@@ -192,7 +192,7 @@ fn a_record_hash_that_is_not_checked_is_seen() {
 
 #[test]
 fn an_intent_that_is_written_over_the_one_before_is_seen() {
-    check_engine_bug(Bug::IntentInPlace, |seed| crash_again_and_again(seed, 2, &Counts::default()));
+    check_engine_bug(Bug::IntentInPlace, |seed| crash_again_and_again(seed, 4, &Counts::default()));
 }
 
 #[test]

@@ -86,6 +86,17 @@ pub fn history(disk: &SimulatedIo, seed: u64, fault_after: u64) -> Option<Outcom
     flushed.is_err().then_some(Outcome { answered, in_flight: None })
 }
 
+/// Where a recovery and its flush are to fail: anywhere, or every other time at the intent, where the most is at stake.
+fn place(whole: &SimulatedIo, random: &mut Random) -> u64 {
+    let is_intent = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("flush"));
+    let log = whole.log();
+    let intents: Vec<u64> = (0..).zip(&log).filter(|(_, (_, path))| is_intent(path)).map(|(at, _)| at).collect();
+    if !intents.is_empty() && random.chance(2) {
+        return intents[random.below(intents.len() as u64) as usize];
+    }
+    random.below(whole.operations().max(1))
+}
+
 /// What a crash or the end of the process leaves.
 fn left(io: &SimulatedIo, random: &mut Random) -> SimulatedIo {
     if random.chance(3) { io.kill() } else { io.crash(|| random_fate(random)) }
@@ -104,7 +115,7 @@ pub fn crash_again_and_again(seed: u64, samples: u64, counts: &Counts) {
             for _ in 0..1 + random.below(3) {
                 let whole = io.kill();
                 recover(&whole);
-                counts.inject(&io, once_at(random.below(whole.operations().max(1))));
+                counts.inject(&io, once_at(place(&whole, &mut random)));
                 recover(&io);
                 io.fail_at(None);
                 io = left(&io, &mut random);
