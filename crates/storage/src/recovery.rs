@@ -111,6 +111,7 @@ impl Inner {
 
     /// A page of the file, to apply a diff to. It fits its checksum, or the interrupted flush may have torn it.
     fn base(&self, number: PageNumber, suspects: &mut Suspects) -> Result<&Page> {
+        self.table.bring(number, 1)?;
         let page = self.table.file_page_unverified(number)?;
         let Err(rule) = page::verify(page, page, number, self.id) else { return Ok(page) };
         if suspects.settled || !suspects.intent.covers(number) {

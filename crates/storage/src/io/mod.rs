@@ -70,6 +70,11 @@ pub trait File: Send + Sync {
     fn punch_hole(&self, position: u64, length: u64) -> Result<bool>;
     /// Maps a range for reading. It may reach past the end; what lies there must not be touched.
     fn map(&self, position: u64, length: usize) -> Result<Mapping>;
+    /// Brings bytes of a map of this file into memory, so that touching them does not fail soon: what the device cannot read is an
+    /// error here, and a signal that ends the process where it is touched. `mapped` begins at a page of the processor.
+    ///
+    /// * `position`: of those bytes in the file.
+    fn bring(&self, mapped: &[u8], position: u64) -> Result<()>;
 }
 
 /// Where an environment's files lie.

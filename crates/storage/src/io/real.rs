@@ -1,7 +1,8 @@
 //! The operating system's files.
 
 use super::{File, Io, OpenMode};
-use crate::pager::map::Mapping;
+use crate::limits::PAGE_SIZE;
+use crate::pager::map::{self, Mapping};
 use parking_lot::Mutex;
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use std::fs::{DirBuilder, OpenOptions};
@@ -191,5 +192,19 @@ impl File for RealFile {
 
     fn map(&self, position: u64, length: usize) -> Result<Mapping> {
         Mapping::of_file(&self.file, position, length)
+    }
+
+    fn bring(&self, mapped: &[u8], position: u64) -> Result<()> {
+        match retry(|| map::bring(mapped)) {
+            Err(error) if error.kind() == ErrorKind::Unsupported => {
+                // What can be read is in the system's memory then, where the map finds it.
+                let mut buffer = [0; PAGE_SIZE];
+                (0..mapped.len()).step_by(PAGE_SIZE).try_for_each(|at| {
+                    let length = PAGE_SIZE.min(mapped.len() - at);
+                    self.read_at(&mut buffer[..length], position + at as u64)
+                })
+            }
+            other => other,
+        }
     }
 }

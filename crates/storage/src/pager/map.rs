@@ -115,10 +115,13 @@ impl Drop for Range {
     }
 }
 
+pub(crate) use memory::bring;
+
 /// Memory of the operating system.
 #[cfg(not(miri))]
 mod memory {
     use super::{Mapping, Range};
+    use rustix::io::Errno;
     use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
     use std::fs::File;
     use std::io;
@@ -150,6 +153,18 @@ mod memory {
     pub fn advise_huge(map: &Mapping) {
         // SAFETY: the range is ours and mapped; the advice does not change its content.
         unsafe { madvise(map.base().cast(), map.length(), Advice::LinuxHugepage).ok() };
+    }
+
+    /// Brings bytes of a map of a file into memory. `Unsupported` by kernels before 5.14.
+    pub fn bring(bytes: &[u8]) -> io::Result<()> {
+        // SAFETY: it fills tables of the processor for addresses that may be read anyway; no content changes.
+        match unsafe { madvise(bytes.as_ptr().cast_mut().cast(), bytes.len(), Advice::LinuxPopulateRead) } {
+            Ok(()) => Ok(()),
+            // What touching them would be a signal for: the device cannot read them, or the file was cut.
+            Err(Errno::FAULT | Errno::HWPOISON) => Err(Errno::IO.into()),
+            Err(Errno::INVAL) => Err(io::ErrorKind::Unsupported.into()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     const HUGE_PAGE_SIZE: usize = 2 << 20;
@@ -194,6 +209,10 @@ mod memory {
     }
 
     pub fn advise_huge(_: &Mapping) {}
+
+    pub fn bring(_: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
 
     pub fn discard(map: &Mapping, position: usize, length: usize) {
         // SAFETY: inside of the range, of which nobody knows this part.

@@ -228,10 +228,12 @@ impl PageTable {
 
     #[cold]
     fn verify_now(&self, number: PageNumber) -> Result<()> {
-        let page = self.file_page_unverified(number)?;
+        let page = self.bring(number, 1).and_then(|()| self.file_page_unverified(number))?;
         let pages = crate::page::run_pages(page).max(1);
         let bytes = self.file_bytes(number, u64::from(pages))?;
-
+        if pages > 1 {
+            self.bring(number, u64::from(pages))?;
+        }
         (self.verify)(page, bytes, number, self.environment_id).map_err(|rule| self.corrupt(number, rule))?;
         // Another reader may have done the same, or the writer may have installed a version: then the word stays.
         let word = self.word(number)?;
@@ -264,12 +266,25 @@ impl PageTable {
         if let Place::Memory(version) = self.place(number)?
             && version.is_kept()
         {
+            self.bring(number, 1)?;
             let page = self.file_page_unverified(number)?;
             return (self.verify)(page, page, number, self.environment_id).map_err(|rule| self.corrupt(number, rule));
         }
         let word = self.word(number)?;
         word.compare_exchange(IN_FILE_VERIFIED, IN_FILE_UNVERIFIED, Ordering::AcqRel, Ordering::Relaxed).ok();
         Ok(())
+    }
+
+    /// Brings pages of the file into memory: a device that cannot read them is an error here, and a signal that ends the process where a
+    /// page of a map is touched.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] that names the file; [`Error::Corrupt`] outside of it.
+    pub fn bring(&self, first: PageNumber, pages: u64) -> Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let bytes = self.file_bytes(first, pages)?;
+        file.bring(bytes, first.0 * PAGE_SIZE as u64).map_err(|error| Error::io("read", &self.path, 0, error))
     }
 
     /// A page of the file, whatever its checksum says: for the journal's replay and for `verify_now`.

@@ -150,4 +150,7 @@ impl File for MemoryFile {
     fn map(&self, position: u64, length: usize) -> Result<Mapping> {
         Mapping::of_file(&self.file, position, length)
     }
+    fn bring(&self, _: &[u8], _: u64) -> Result<()> {
+        Ok(())
+    }
 }

@@ -12,6 +12,8 @@ pub enum Call {
     Open,
     Write,
     PunchHole,
+    /// Of a page of a map, when it is touched for the first time.
+    Read,
 }
 
 /// Is told the call and its file. An error fails the call.
@@ -94,5 +96,9 @@ impl File for HookedFile {
     }
     fn map(&self, position: u64, length: usize) -> Result<Mapping> {
         self.file.map(position, length)
+    }
+    fn bring(&self, mapped: &[u8], position: u64) -> Result<()> {
+        (self.hook)(Call::Read, self.file.path())?;
+        self.file.bring(mapped, position)
     }
 }

@@ -148,4 +148,7 @@ impl File for PlantedFile {
     fn map(&self, position: u64, length: usize) -> Result<Mapping> {
         self.file.map(position, length)
     }
+    fn bring(&self, mapped: &[u8], position: u64) -> Result<()> {
+        self.file.bring(mapped, position)
+    }
 }
