@@ -248,14 +248,14 @@ impl Inner {
 
     /// Makes durable what will be written.
     fn note_intent(&self, plan: &[Planned], target: TransactionId) -> Result<()> {
-        let Some(intents) = self.intents.as_ref().filter(|_| !plan.is_empty()) else { return Ok(()) };
+        let Some(intents) = self.intents.as_ref().filter(|_| writes_pages(plan)) else { return Ok(()) };
         let written = plan.iter().filter(|Planned { version, .. }| !version.direct() && !version.is_settled());
         let entries: Vec<Entry> = written.map(|planned| planned.entry).collect();
         intents.write(self.id, target, &entries)
     }
 
     fn write_pages(&self, plan: &[Planned]) -> Result<()> {
-        let Some(data) = self.data.as_ref().filter(|_| !plan.is_empty()) else { return Ok(()) };
+        let Some(data) = self.data.as_ref().filter(|_| writes_pages(plan)) else { return Ok(()) };
         let write = |bytes: &[u8], at: u64| {
             data.write_at(bytes, at * PAGE_SIZE as u64)
                 .map_err(|e| Error::io("write", data.path(), bytes.len() as u64, e))
@@ -381,6 +381,11 @@ impl Inner {
         }
         Ok(())
     }
+}
+
+/// Whether a flush writes anything. Large values that their commits wrote, and pages that were freed since, need no sync.
+fn writes_pages(plan: &[Planned]) -> bool {
+    plan.iter().any(|planned| planned.entry.checksum != 0)
 }
 
 fn write_header(data: &dyn File, header: &Header) -> Result<()> {

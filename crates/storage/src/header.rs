@@ -14,7 +14,8 @@
 //! * `transaction`: all of it and of those before is in the data file, synced. The journal is replayed from
 //!   `journal number` and `journal offset` on, where the record after it begins; `journal hash` is the hash of its own record.
 //! * `sequence`: the copy with the higher one is in force. `hash`: XXH3-128 of the bytes before it.
-//! * `flags`: 1 = closed cleanly, nothing to replay.
+//! * `flags`: 1 = closed cleanly, nothing to replay as of then. It stays until the next flush, while commits go to the journal:
+//!   whether there is something to replay is told by the journal alone.
 //!
 //! A crash while a copy is written leaves the other one, which describes an older state whose journal is still there.
 

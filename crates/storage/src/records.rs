@@ -69,6 +69,10 @@ pub struct Records {
 fn slot_at(index: usize) -> usize {
     HEAD_SIZE + index * SLOT_SIZE
 }
+/// Where a record is in its page, and how long; one with pages of its own begins in the first of them.
+fn touched_at(page: &Page, index: usize) -> (usize, usize) {
+    if index as u64 == RUN_SLOT { (RUN_START, PAGE_SIZE - RUN_START) } else { record_at(page, index) }
+}
 fn record_at(page: &Page, index: usize) -> (usize, usize) {
     let slot = slot_at(index);
     (usize::from(u16_at(page, slot)), usize::from(u16_at(page, slot + 2)))
@@ -252,9 +256,10 @@ impl Records {
             let mut found = [None; AT_ONCE_MAX];
             found.iter_mut().zip(locations).for_each(|(found, location)| *found = sections(location));
             let found = || found.iter().flatten();
-            black_box(found().fold(0, |sum, (page, slot)| sum ^ page[slot_at(*slot)] ^ page[HEAP]));
+            let first = |slot: usize| if slot as u64 == RUN_SLOT { RUN_START } else { slot_at(slot) };
+            black_box(found().fold(0, |sum, (page, slot)| sum ^ page[first(*slot)] ^ page[HEAP]));
             black_box(found().fold(0, |sum, (page, slot)| {
-                let (offset, length) = record_at(page, *slot);
+                let (offset, length) = touched_at(page, *slot);
                 let lines = page.get(offset..offset + length.min(TOUCHED_MAX)).unwrap_or_default();
                 lines.iter().step_by(CACHE_LINE).fold(sum, |sum, byte| sum ^ byte)
             }));

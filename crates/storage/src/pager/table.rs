@@ -223,7 +223,11 @@ impl PageTable {
         if base_unverified || matches!(self.place(first)?, Place::File { verified: false }) {
             self.verify_now(first)?;
         }
-        self.file_bytes(first, u64::from(pages))
+        let bytes = self.file_bytes(first, u64::from(pages))?;
+        if bytes.first_chunk().is_none_or(|page| crate::page::run_pages(page) != pages) {
+            return Err(self.corrupt(first, "the run has another length than its reference says"));
+        }
+        Ok(bytes)
     }
 
     #[cold]

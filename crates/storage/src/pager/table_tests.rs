@@ -169,6 +169,13 @@ fn a_branch_of_the_file_is_kept_by_the_first_of_many_who_read_it() {
 }
 
 #[test]
+fn a_run_of_the_file_is_one_of_the_length_that_its_reference_says() {
+    let (table, _) = over_file(LEAF);
+    assert!(table.page(PageNumber(4), TransactionId(1)).is_ok());
+    assert!(table.run(PageNumber(4), 1, TransactionId(1)).is_err(), "it begins no run");
+}
+
+#[test]
 fn readers_pass_versions_that_the_writer_is_changing() {
     let table = in_memory();
     change(&table, NUMBER, 1, 1);
