@@ -1,5 +1,7 @@
 //! The simulated disk with a hook before some of its calls: it can wait, fail, or do something else meanwhile.
 
+#![allow(dead_code, reason = "each test that includes this uses a part of it")]
+
 use std::io::Result;
 use std::path::Path;
 use std::sync::Arc;
