@@ -3,7 +3,7 @@
 mod hooked_io;
 mod model_support;
 
-use hooked_io::HookedIo;
+use hooked_io::{Call, HookedIo};
 use model_support::{FOLDER, find_structures, make_structures, options, verify};
 use parking_lot::{Condvar, Mutex};
 use std::path::Path;
@@ -76,7 +76,7 @@ fn run(order: [usize; RECORDS], failing: Option<usize>) -> (SimulatedIo, [bool; 
     let (disk, gate) = (SimulatedIo::new(), Arc::new(Gate::default()));
     let hook = gate.clone();
     let is_journal = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("journal"));
-    let io = HookedIo::before_writes(&disk, move |path| if is_journal(path) { hook.pass() } else { Ok(()) });
+    let io = HookedIo::before(Call::Write, &disk, move |path| if is_journal(path) { hook.pass() } else { Ok(()) });
     let environment = Environment::open(Path::new(FOLDER), Options { io, ..options(&disk) }).unwrap();
     let structures = make_structures(&environment).unwrap();
     let first = environment.read().id().0;

@@ -3,7 +3,7 @@
 mod hooked_io;
 mod model_support;
 
-use hooked_io::HookedIo;
+use hooked_io::{Call, HookedIo};
 use model_support::{FOLDER, find_structures, make_structures, options, verify};
 use parking_lot::Mutex;
 use std::path::Path;
@@ -17,7 +17,7 @@ type Once = Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>;
 fn hooked() -> (SimulatedIo, Once, &'static Environment) {
     let (disk, once) = (SimulatedIo::new(), Once::default());
     let hook = once.clone();
-    let io = HookedIo::before_writes(&disk, move |path| {
+    let io = HookedIo::before(Call::Write, &disk, move |path| {
         let hook = if path.ends_with("data") { hook.lock().take() } else { None };
         hook.into_iter().for_each(|hook| hook());
         Ok(())

@@ -48,7 +48,7 @@ impl Gate {
 
 fn gated(disk: &SimulatedIo, gate: &Arc<Gate>, durability: Durability) -> Options {
     let gate = gate.clone();
-    let io = HookedIo::before_writes(disk, move |path| {
+    let io = HookedIo::before(Call::Write, disk, move |path| {
         if is_journal(path) {
             gate.pass();
         }

@@ -37,14 +37,13 @@ fn count(environment: &Environment) -> Result<u32, Error> {
 fn a_page_that_cannot_be_read_is_an_error_and_is_read_again_later() {
     let disk = SimulatedIo::default();
     let bad = Arc::new(AtomicBool::new(false));
-    let hook = {
-        let bad = bad.clone();
-        move |call: Call, path: &Path| match call {
-            Call::Read if bad.load(Ordering::SeqCst) && path.ends_with("data") => Err(ErrorKind::Other.into()),
-            _ => Ok(()),
+    let is_bad = bad.clone();
+    let io = HookedIo::before(Call::Read, &disk, move |path| {
+        match is_bad.load(Ordering::SeqCst) && path.ends_with("data") {
+            true => Err(ErrorKind::Other.into()),
+            false => Ok(()),
         }
-    };
-    let io = Arc::new(HookedIo { disk: disk.clone(), hook: Arc::new(hook) });
+    });
     let environment = Environment::open(Path::new(FOLDER), options(&disk)).unwrap();
     fill(&environment);
     drop(environment);

@@ -1,7 +1,7 @@
 //! Flushes that a fault cuts short when transactions are behind their target already: what is in the journal then is more than
 //! the flush was writing, so the flush after the recovery writes other pages, and other things of the same ones.
 
-use super::hooked_io::HookedIo;
+use super::hooked_io::{Call, HookedIo};
 use super::{Counts, Outcome, random_fate, recover};
 use crate::model_support::{FOLDER, Model, Random, apply, apply_to_model, make_structures, options, random_change};
 use std::path::Path;
@@ -21,7 +21,7 @@ impl Interrupted {
     pub fn open(disk: &SimulatedIo) -> Self {
         let once = Once::default();
         let hook = once.clone();
-        let io = HookedIo::before_writes(disk, move |path| {
+        let io = HookedIo::before(Call::Write, disk, move |path| {
             let hook = if path.ends_with("data") { hook.lock().unwrap().take() } else { None };
             hook.into_iter().for_each(|hook| hook());
             Ok(())

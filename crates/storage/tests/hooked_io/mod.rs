@@ -34,12 +34,13 @@ struct HookedFile {
 }
 
 impl HookedIo {
-    /// A disk whose writes alone have a hook.
-    pub fn before_writes(
+    /// A disk of whose calls those of one kind have a hook.
+    pub fn before(
+        hooked: Call,
         disk: &SimulatedIo,
         hook: impl Fn(&Path) -> Result<()> + Send + Sync + 'static,
     ) -> Arc<HookedIo> {
-        let hook: Hook = Arc::new(move |call, path| if call == Call::Write { hook(path) } else { Ok(()) });
+        let hook: Hook = Arc::new(move |call, path| if call == hooked { hook(path) } else { Ok(()) });
         Arc::new(HookedIo { disk: disk.clone(), hook })
     }
 }
