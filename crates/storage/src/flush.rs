@@ -335,51 +335,53 @@ impl Inner {
 
     /// Gives back the room of chunks that are free in the state that the header names, and in each that a crash could lead to
     /// now: what is published, and what is sealed and on its way. Nobody writes into them meanwhile, neither a flush (this is
-    /// one) nor a commit (it writes what a sealed state uses).
+    /// one) nor a commit (it writes what a sealed state uses). Commits go on between two spans.
     ///
     /// * `freed_pages`: since this was last done. If they are few they are counted for the next time; and if some were freed
     ///   after the target (`all` is false) the next flush looks again.
     fn punch_holes(&self, target: TransactionId, freed_pages: u64, all: bool) -> Result<()> {
         let Some(data) = &self.data else { return Ok(()) };
-        let mut writer = self.writer.lock();
         let is_worth_it = freed_pages >= FREED_PAGES_MIN && self.readers.oldest().transaction() >= target;
         if !is_worth_it || !all {
-            writer.freed_pages += freed_pages;
+            self.writer.lock().freed_pages += freed_pages;
         }
         if !is_worth_it {
             return Ok(());
         }
-        let published = self.readers.published().transaction();
-        let states = [target].into_iter().chain((published.0..=writer.last_transaction.0).map(TransactionId));
         for span in 0..self.spans(target)? {
-            let number = space::bitmap_page(span);
-            let mut free: Option<Vec<u64>> = None;
-            for state in states.clone() {
-                let bitmap = self.table.page(number, state)?;
-                free = Some(match free {
-                    None => space::free_chunks(bitmap, span).collect(),
-                    Some(free) => space::free_chunks(bitmap, span).filter(|c| free.binary_search(c).is_ok()).collect(),
-                });
-            }
-            for chunk in free.unwrap_or_default() {
-                let start = chunk * space::CHUNK_PAGES;
-                let end = (start + space::CHUNK_PAGES).min(self.table.pages());
-                if start >= end {
-                    break;
-                }
-                if !writer.room.given_back(chunk) {
-                    continue;
-                }
-                let size = PAGE_SIZE as u64;
-                match data.punch_hole(start * size, (end - start) * size) {
-                    Ok(true) => {}
-                    Ok(false) => return Ok(()),
-                    // The room is not given back; nothing else is wrong.
-                    Err(error) => tracing::warn!(path = %data.path().display(), %error, "punching a hole"),
-                }
+            if !self.punch_holes_of(data.as_ref(), span, target)? {
+                break;
             }
         }
         Ok(())
+    }
+
+    /// Those of one span; neighbouring chunks are one hole. False: the file system makes no holes.
+    fn punch_holes_of(&self, data: &dyn File, span: u64, target: TransactionId) -> Result<bool> {
+        let mut writer = self.writer.lock();
+        let number = space::bitmap_page(span);
+        let mut free: Vec<u64> = space::free_chunks(self.table.page(number, target)?, span).collect();
+        let published = self.readers.published().transaction();
+        for state in (published.0..=writer.last_transaction.0).map(TransactionId) {
+            if free.is_empty() {
+                return Ok(true);
+            }
+            let there: Vec<u64> = space::free_chunks(self.table.page(number, state)?, span).collect();
+            free.retain(|chunk| there.binary_search(chunk).is_ok());
+        }
+        free.retain(|chunk| chunk * space::CHUNK_PAGES < self.table.pages() && writer.room.given_back(*chunk));
+        for run in free.chunk_by(|chunk, next| chunk + 1 == *next) {
+            let start = run[0] * space::CHUNK_PAGES;
+            let end = ((run[0] + run.len() as u64) * space::CHUNK_PAGES).min(self.table.pages());
+            let size = PAGE_SIZE as u64;
+            match data.punch_hole(start * size, (end - start) * size) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                // The room is not given back; nothing else is wrong.
+                Err(error) => tracing::warn!(path = %data.path().display(), %error, "punching a hole"),
+            }
+        }
+        Ok(true)
     }
 }
 

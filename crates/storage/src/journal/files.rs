@@ -13,8 +13,9 @@ use crate::statistics::Journal;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Finished files that are kept to be used again; more are removed.
-const RECYCLED_MAX: usize = 4;
+/// Finished files that are kept to be used again; more are removed. As many as a checkpoint under load frees, for making one anew
+/// (8 MiB of zeros and a sync) keeps all commits waiting. At rest none is kept.
+const RECYCLED_MAX: usize = 16;
 
 /// One journal file.
 pub(crate) struct JournalFile {
