@@ -1,6 +1,5 @@
 //! What a batch came to, and what its index notes of that.
 
-use crate::index::limits::ERRORS_KEPT_MAX;
 use crate::index::{IndexError, Notes, Progress};
 use documents::Date;
 
@@ -70,14 +69,13 @@ impl Step {
     pub(super) fn notes(&mut self, moment: Moment) -> Notes {
         let Moment { now, last_query, last_use } = moment;
         self.indexed_at = (self.indexed + self.removed > 0).then_some(now);
-        let surplus = self.failures.len().saturating_sub(ERRORS_KEPT_MAX);
         Notes {
             attempted: self.indexed,
             failed: self.failed_count(),
             indexed: self.indexed_at,
             last_query,
             last_use,
-            errors: self.failures.iter().skip(surplus).map(|failure| failure.as_error(now)).collect(),
+            errors: self.failures.iter().map(|failure| failure.as_error(now)).collect(),
         }
     }
 }

@@ -3,10 +3,11 @@ import { SegmentedControl } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { LEVELS, logLines, settings, type Level } from "../../api/diagnostics";
+import { LEVELS, logLines, type Level } from "../../api/diagnostics";
 import { counted, dateTime } from "../../format/format";
 import { FilterField } from "../../shell/FilterField";
 import { Failed, Loading } from "../../shell/states";
+import { useSettings } from "./useSettings";
 import badges from "../indexes/indexes.module.css";
 import styles from "./server.module.css";
 
@@ -47,7 +48,7 @@ export function Log({ filter, setFilter }: { filter: LogFilter; setFilter: (filt
     refetchInterval: POLL_MS,
     placeholderData: keepPreviousData,
   });
-  const { data: inForce } = useQuery({ queryKey: ["settings"], queryFn: ({ signal }) => settings(signal) });
+  const { data: inForce } = useSettings();
   const level = inForce?.find(({ name }) => name === "Log.Level");
   const logged = LEVELS.filter((_, at) => at >= lowest(level?.given?.value ?? level?.default));
   return (

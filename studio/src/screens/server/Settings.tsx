@@ -1,17 +1,17 @@
 // The settings in force, and where each came from.
 import { Switch } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { settings, type Setting } from "../../api/diagnostics";
+import type { Setting } from "../../api/diagnostics";
 import { FilterField } from "../../shell/FilterField";
 import { Failed, Loading } from "../../shell/states";
+import { useSettings } from "./useSettings";
 import badges from "../indexes/indexes.module.css";
 import styles from "./server.module.css";
 
 export function Settings() {
   const [filter, setFilter] = useState("");
   const [isGivenOnly, setGivenOnly] = useState(false);
-  const { data, error, refetch } = useQuery({ queryKey: ["settings"], queryFn: ({ signal }) => settings(signal) });
+  const { data, error, refetch } = useSettings();
   if (!data) {
     return error ? (
       <Failed what="The settings cannot be read" error={error} retry={() => void refetch()} />
