@@ -35,7 +35,9 @@ export type LiveDatabase =
       SizeInBytes: number;
       QueuedBatches: number;
       Indexes: number;
+      /** Without those that have failed. */
       StaleIndexes: number;
+      FailedIndexes: number;
       IndexErrors: number;
       RunningOperations: number;
     };

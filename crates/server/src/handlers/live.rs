@@ -88,7 +88,9 @@ fn write_open(json: &mut Writer<'_>, database: &Database) -> Result<()> {
     json.name("SizeInBytes").unsigned(database.size_on_disk());
     json.name("QueuedBatches").unsigned(database.queued_count() as u64);
     json.name("Indexes").unsigned(indexes.len() as u64);
-    json.name("StaleIndexes").unsigned(indexes.iter().filter(|index| index.is_stale()).count() as u64);
+    let count = |is: fn(&Seen) -> bool| indexes.iter().filter(|index| is(index)).count() as u64;
+    json.name("StaleIndexes").unsigned(count(|index| index.is_stale() && !index.has_failed()));
+    json.name("FailedIndexes").unsigned(count(Seen::has_failed));
     json.name("IndexErrors").unsigned(indexes.iter().map(|index| index.error_count()).sum());
     let operations = database.operations().all();
     let is_running = |status| matches!(status, OperationStatus::InProgress);

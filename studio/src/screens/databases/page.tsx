@@ -247,7 +247,7 @@ function Card({
           <dl className={styles.numbers}>
             <Figure label="Documents" value={count(counters.Documents)} />
             <Figure label="Size" value={counters.IsInMemory ? "–" : size(counters.SizeInBytes)} />
-            <Figure label="Indexes" value={count(counters.Indexes)} note={indexNote(counters.StaleIndexes, counters.IndexErrors)} />
+            <Figure label="Indexes" value={count(counters.Indexes)} note={indexNote(counters)} />
           </dl>
           <div className={styles.rates}>
             <Rate what="Writes" name={name} values={writes} isLost={isLost} />
@@ -290,20 +290,29 @@ function Rate({ what, name, values, isLost }: { what: string; name: string; valu
   );
 }
 
-function indexNote(stale: number, errors: number): string | undefined {
+/** The worst first. */
+function indexNote(counters: LiveDatabase & { State: "Open" }): Note | undefined {
+  const { FailedIndexes: failed, IndexErrors: errors, StaleIndexes: stale } = counters;
   const notes = [];
+  if (failed > 0) notes.push(`${count(failed)} failed`);
   if (errors > 0) notes.push(counted(errors, "error"));
   if (stale > 0) notes.push(`${count(stale)} stale`);
-  return notes.length > 0 ? notes.join(", ") : undefined;
+  return notes.length > 0 ? { text: notes.join(", "), isBad: failed > 0 } : undefined;
 }
 
-function Figure({ label, value, note }: { label: string; value: string; note?: string | undefined }) {
+type Note = { text: string; isBad: boolean };
+
+function Figure({ label, value, note }: { label: string; value: string; note?: Note | undefined }) {
   return (
     <div>
       <dt>{label}</dt>
       <dd className="number">
         {value}
-        {note && <span className={styles.note}>{note}</span>}
+        {note && (
+          <span className={styles.note} data-bad={note.isBad || undefined}>
+            {note.text}
+          </span>
+        )}
       </dd>
     </div>
   );

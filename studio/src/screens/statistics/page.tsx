@@ -64,12 +64,20 @@ function Numbers({ database, data }: { database: string; data: DatabaseStatistic
   const { data: live } = useLive();
   const counters = ofDatabase(live?.latest, database);
   const open = counters?.State === "Open" ? counters : undefined;
-  const staleCount = data.Indexes.filter((index) => index.IsStale).length;
+  const failedCount = data.Indexes.filter((index) => index.State === "Error").length;
+  const staleCount = data.Indexes.filter((index) => index.IsStale && index.State !== "Error").length;
   const facts: [string, string][] = [
     ["Documents", count(data.CountOfDocuments)],
     ["Tombstones", count(data.CountOfTombstones)],
     ["Identities", count(data.CountOfIdentities)],
-    ["Indexes", `${count(data.CountOfIndexes)}${staleCount > 0 ? `, ${count(staleCount)} stale` : ""}`],
+    [
+      "Indexes",
+      [
+        count(data.CountOfIndexes),
+        ...(failedCount > 0 ? [`${count(failedCount)} failed`] : []),
+        ...(staleCount > 0 ? [`${count(staleCount)} stale`] : []),
+      ].join(", "),
+    ],
     ["Last indexed", ago(data.LastIndexingTime)],
     ["Batches that wait", count(data.NumberOfTransactionMergerQueueOperations)],
     ["Operations under way", open ? count(open.RunningOperations) : "–"],

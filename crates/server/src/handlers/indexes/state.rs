@@ -62,6 +62,11 @@ impl Seen {
         self.is_stale
     }
 
+    /// Whether it has failed: it takes nothing more.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.index.failure().is_some()
+    }
+
     /// Documents a second, the mean of the last minute.
     pub(super) fn speed(&self) -> f64 {
         self.statistics.indexed_per_second
