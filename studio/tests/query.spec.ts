@@ -277,11 +277,13 @@ test("results are exported, and queries are kept under a name", async ({ page, s
   await expect(page.getByText(/^3 results in/)).toBeVisible();
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export" }).click();
-  await page.getByRole("menuitem", { name: "CSV" }).click();
+  await page.getByRole("menuitem", { name: "CSV, all fields" }).click();
   const lines = readFileSync(await (await downloading).path(), "utf8")
     .trimEnd()
     .split("\r\n");
   expect([lines.length, lines[0]]).toEqual([4, "\uFEFFId,Name,Phone"]);
+  await expect(page.getByRole("dialog").getByText("3 results exported.")).toBeVisible();
+  await page.keyboard.press("Escape");
 
   await page.getByRole("button", { name: "Saved" }).click();
   await page.getByRole("textbox", { name: "Name for this query" }).fill("Who ships");
@@ -336,7 +338,7 @@ test("a limit of many pages is shown and exported to its end", async ({ page, st
   await expect(grid.getByRole("link", { name: last!, exact: true })).toBeVisible();
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export" }).click();
-  await page.getByRole("menuitem", { name: "CSV" }).click();
+  await page.getByRole("menuitem", { name: "CSV, all fields" }).click();
   const lines = readFileSync(await (await downloading).path(), "utf8")
     .trimEnd()
     .split("\r\n");
@@ -370,9 +372,38 @@ test("an export as CSV has nested fields once", async ({ page, studio }) => {
   await expect(page.getByText(/^1 result in/)).toBeVisible();
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export" }).click();
-  await page.getByRole("menuitem", { name: "CSV" }).click();
+  await page.getByRole("menuitem", { name: "CSV, all fields" }).click();
   const content = readFileSync(await (await downloading).path(), "utf8");
   expect(content.split("\r\n")[0]).toMatch(/Name,At\.X,At\.Y$/);
+});
+
+test("an export as CSV has the columns of the table in their order, and can be stopped", async ({ page, studio }) => {
+  await studio.open(placed("Northwind", "from Shippers"));
+  await expect(page.getByText(/^3 results in/)).toBeVisible();
+  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByRole("button", { name: "Move Phone left" }).click();
+  await page.getByRole("checkbox", { name: "Modified" }).check();
+  await page.getByRole("checkbox", { name: "Name" }).uncheck();
+  await page.keyboard.press("Escape");
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export" }).click();
+  await page.getByRole("menuitem", { name: "CSV, the columns of the table" }).click();
+  const lines = readFileSync(await (await downloading).path(), "utf8").split("\r\n");
+  expect(lines[0]).toBe("\uFEFFId,Phone,Modified");
+  expect(lines[1]).toMatch(/^shippers\/1-A,\(503\) 555-9831,\d{4}-/);
+  await page.getByRole("button", { name: "Close", exact: true }).last().click();
+
+  for (const kind of ["CSV, all fields", "JSON, with all digits"]) {
+    // The server never answers.
+    await page.route("**/queries", () => undefined);
+    await page.getByRole("button", { name: "Export" }).click();
+    await page.getByRole("menuitem", { name: kind }).click();
+    const dialog = page.getByRole("dialog", { name: "Export results of Northwind" });
+    await dialog.getByRole("button", { name: "Stop" }).click();
+    await expect(dialog.getByText("Stopped. Nothing was saved.")).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(dialog).toBeHidden();
+  }
 });
 
 test("an export as CSV keeps the digits of numbers", async ({ page, studio }) => {
@@ -382,7 +413,7 @@ test("an export as CSV keeps the digits of numbers", async ({ page, studio }) =>
   await studio.open(placed("Exact", "from Users"));
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export" }).click();
-  await page.getByRole("menuitem", { name: "CSV" }).click();
+  await page.getByRole("menuitem", { name: "CSV, all fields" }).click();
   const text = readFileSync(await (await downloading).path(), "utf8");
   expect(text).toBe("\uFEFFId,Big,Price\r\nusers/1,9007199254740993,34.8000\r\n");
 });

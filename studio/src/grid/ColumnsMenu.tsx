@@ -1,7 +1,7 @@
 // Which columns are shown, their order and width, by keyboard too.
 import { ActionIcon, Button, Checkbox, Popover } from "@mantine/core";
 import { Icon } from "../theme/icons";
-import { ID, MODIFIED, moved, widened, type Column } from "./columns";
+import { moved, nameOf, widened, type Column } from "./columns";
 import styles from "./columnsMenu.module.css";
 
 /** Pixels by which a button changes a width. */
@@ -82,8 +82,4 @@ export function ColumnsMenu({
       </Popover.Dropdown>
     </Popover>
   );
-}
-
-function nameOf(path: string): string {
-  return path === ID ? "Id" : path === MODIFIED ? "Modified" : path;
 }

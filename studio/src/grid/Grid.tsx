@@ -4,7 +4,7 @@ import { Button, Checkbox, VisuallyHidden } from "@mantine/core";
 import { useLocation } from "@tanstack/react-router";
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import { cell, dateTime, glimpse } from "../format/format";
-import { ID, moved, MODIFIED, valueAt, widened, type Column } from "./columns";
+import { ID, moved, MODIFIED, nameOf, valueAt, widened, type Column } from "./columns";
 import { keepPlace, placeAt } from "./places";
 import { ROW_HEIGHT, scrollTo, seen } from "./rows";
 import styles from "./grid.module.css";
@@ -183,7 +183,7 @@ export function Grid({
               setDragged(undefined);
             }}
           >
-            <span className="cut">{headOf(column.path)}</span>
+            <span className="cut">{nameOf(column.path)}</span>
             <Resizer width={column.width} setWidth={(next) => setWidth(column.path, next)} />
           </div>
         ))}
@@ -255,10 +255,6 @@ export function Grid({
 function areNumbers(values: readonly unknown[]): boolean {
   const there = values.filter((value) => value !== undefined && value !== null);
   return there.length > 0 && there.filter((value) => typeof value === "number").length * 2 > there.length;
-}
-
-function headOf(path: string): string {
-  return path === ID ? "Id" : path === MODIFIED ? "Modified" : path;
 }
 
 function Value({ row, path, linkOf }: { row: Row; path: string; linkOf: Props["linkOf"] }) {

@@ -20,6 +20,11 @@ const isNested = (value: unknown) => typeof value === "object" && value !== null
 export const ID = "@id";
 export const MODIFIED = "@last-modified";
 
+/** What a column is called. */
+export function nameOf(path: string): string {
+  return path === ID ? "Id" : path === MODIFIED ? "Modified" : path;
+}
+
 /** The value at a path, `ShipTo.City`; `@…` is of the metadata. */
 export function valueAt(row: Record<string, unknown>, path: string): unknown {
   if (path.startsWith("@")) return (row["@metadata"] as Record<string, unknown> | undefined)?.[path];

@@ -13,9 +13,8 @@ import { PAGE_COUNT, usePages } from "../../grid/pages";
 import { pretty } from "../../json/scan";
 import { keepLatest, useRemembered } from "../../shell/remembered";
 import { Empty, Loading } from "../../shell/states";
-import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
-import { exported } from "./exported";
+import { exportResults } from "./exported";
 import { Facets, Suggestions } from "./Facets";
 import { facetsOf, suggestionsOf } from "./facets";
 import { Explanations, Highlights } from "./Highlights";
@@ -125,6 +124,7 @@ function Answered({ database, submitted, answer, wanted, setForm }: AnsweredProp
     ...(/^\s*explain\b/i.test(submitted.text) ? [] : [{ value: "plan" as const, label: "Plan" }]),
   ];
   const form = forms.find(({ value }) => value === wanted)?.value ?? usual;
+  const { columns, setColumns } = useColumns(database, answer);
   const isOfIndex = !answer.index.startsWith("collection/") && answer.index !== "AllDocs";
   return (
     <section className={styles.results} aria-label="Results">
@@ -136,11 +136,13 @@ function Answered({ database, submitted, answer, wanted, setForm }: AnsweredProp
           {isOfIndex ? `index ${answer.index}` : "no index needed"}
           {answer.isStale && <span className={styles.stale}>stale</span>}
         </span>
-        <Export database={database} submitted={submitted} total={answer.total} />
+        <Export database={database} submitted={submitted} isEmpty={answer.total === 0} columns={columns} />
       </div>
       {form === "facets" && facets && <Facets facets={facets} />}
       {form === "suggestions" && suggestions && <Suggestions suggestions={suggestions} />}
-      {form === "table" && <Table database={database} submitted={submitted} answer={answer} />}
+      {form === "table" && (
+        <Table database={database} submitted={submitted} answer={answer} columns={columns} setColumns={setColumns} />
+      )}
       {form === "json" && <Json answer={answer} />}
       {form === "map" && (
         <Suspense fallback={<Loading what="the map" />}>
@@ -156,15 +158,8 @@ function Answered({ database, submitted, answer, wanted, setForm }: AnsweredProp
   );
 }
 
-function Table({ database, submitted, answer }: { database: string; submitted: Submitted; answer: Answer }) {
-  const navigate = useNavigate();
-  const pages = usePages(
-    ["rows", database, submitted],
-    async (start, pageSize, signal) => (await run(database, { ...submitted, start, pageSize }, signal)).results,
-    answer.results,
-  );
-  const hasId = answer.results.some((row) => row["@metadata"]?.["@id"] !== undefined);
-  // Results of the same form keep their columns.
+/** The columns for these results, as they were set for results of the same form. */
+function useColumns(database: string, answer: Answer): { columns: Column[]; setColumns: (columns: Column[]) => void } {
   const shape = useMemo(
     () =>
       Object.keys(answer.results[0] ?? {})
@@ -174,13 +169,37 @@ function Table({ database, submitted, answer }: { database: string; submitted: S
     [answer],
   );
   const key = `columns.${database}/query.${shape}`;
-  const [kept, setKeptColumns] = useRemembered<Column[]>(key, NO_COLUMNS);
-  const setKept = (columns: Column[]) => {
-    setKeptColumns(columns);
+  const [kept, setKept] = useRemembered<Column[]>(key, NO_COLUMNS);
+  const columns = useMemo(() => columnsFor(answer.results, kept, hasIds(answer)), [answer, kept]);
+  const setColumns = (next: Column[]) => {
+    setKept(next);
     keepLatest(`columns.${database}/query.`, key, SHAPE_COUNT);
   };
+  return { columns, setColumns };
+}
+
+function hasIds({ results }: Answer): boolean {
+  return results.some((row) => row["@metadata"]?.["@id"] !== undefined);
+}
+
+type TableProps = {
+  database: string;
+  submitted: Submitted;
+  answer: Answer;
+  columns: readonly Column[];
+  setColumns: (columns: Column[]) => void;
+};
+
+function Table({ database, submitted, answer, columns: found, setColumns }: TableProps) {
+  const navigate = useNavigate();
+  const pages = usePages(
+    ["rows", database, submitted],
+    async (start, pageSize, signal) => (await run(database, { ...submitted, start, pageSize }, signal)).results,
+    answer.results,
+  );
+  // Further rows have further fields, which are offered.
   const { inView } = pages;
-  const columns = useMemo(() => columnsFor(answer.results, kept, hasId, inView), [answer, kept, hasId, inView]);
+  const columns = useMemo(() => columnsFor(answer.results, found, hasIds(answer), inView), [answer, found, inView]);
   const toDocument = (id: string) => ({ to: "/databases/$database/document", params: { database }, search: { id } }) as const;
   if (answer.total === 0 || answer.results.length === 0) {
     return (
@@ -192,14 +211,14 @@ function Table({ database, submitted, answer }: { database: string; submitted: S
   return (
     <>
       <div className={styles.tableTools}>
-        <ColumnsMenu columns={columns} setColumns={setKept} reset={() => setKept(NO_COLUMNS)} />
+        <ColumnsMenu columns={columns} setColumns={setColumns} reset={() => setColumns(NO_COLUMNS)} />
       </div>
       <Grid
         label="Results"
         rowCount={answer.results.length < PAGE_COUNT ? answer.results.length : answer.total}
         rowAt={pages.rowAt}
         columns={columns}
-        setColumns={setKept}
+        setColumns={setColumns}
         failureAt={pages.failureAt}
         retry={pages.retry}
         onSeen={pages.onSeen}
@@ -230,19 +249,10 @@ function Json({ answer }: { answer: Answer }) {
   );
 }
 
-function Export({ database, submitted, total }: { database: string; submitted: Submitted; total: number }) {
-  const [done, setDone] = useState<number>();
-  const save = async (format: "csv" | "json") => {
-    setDone(0);
-    try {
-      const { isWhole } = await exported(database, submitted, format, setDone);
-      told(isWhole ? "Exported" : "Exported as far as an export goes; the rest is left out");
-    } catch (error) {
-      failed("Not exported", error);
-    } finally {
-      setDone(undefined);
-    }
-  };
+type ExportProps = { database: string; submitted: Submitted; isEmpty: boolean; columns: readonly Column[] };
+
+function Export({ database, submitted, isEmpty, columns }: ExportProps) {
+  const paths = columns.filter((column) => !column.isHidden).map(({ path }) => path);
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -250,14 +260,17 @@ function Export({ database, submitted, total }: { database: string; submitted: S
           variant="default"
           style={{ marginLeft: "auto" }}
           leftSection={<Icon name="download" size={14} />}
-          disabled={done !== undefined || total === 0}
+          disabled={isEmpty}
         >
-          {done === undefined ? "Export" : `${count(done)} of ${count(total)}`}
+          Export
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => void save("csv")}>CSV</Menu.Item>
-        <Menu.Item onClick={() => void save("json")}>JSON, with all digits</Menu.Item>
+        <Menu.Item onClick={() => exportResults(database, submitted, { kind: "csv", paths })}>
+          CSV, the columns of the table
+        </Menu.Item>
+        <Menu.Item onClick={() => exportResults(database, submitted, { kind: "csv", paths: undefined })}>CSV, all fields</Menu.Item>
+        <Menu.Item onClick={() => exportResults(database, submitted, { kind: "json" })}>JSON, with all digits</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

@@ -1,5 +1,5 @@
-// Results as CSV (RFC 4180): a column for each field of the root and those one level below. Numbers are written as the server wrote them.
-import { ID } from "../../grid/columns";
+// Results as CSV (RFC 4180), a column for each path that is asked for. Numbers are written as the server wrote them.
+import { nameOf } from "../../grid/columns";
 import { member, scan, type Span } from "../../json/scan";
 
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
@@ -22,7 +22,7 @@ function cellAt(text: string, root: Span, path: string): string {
 
 /** * `texts`: a JSON object each. */
 export function csv(texts: readonly string[], paths: readonly string[]): string {
-  const head = paths.map((path) => escaped(path === ID ? "Id" : path)).join(",");
+  const head = paths.map((path) => escaped(nameOf(path))).join(",");
   const rows = texts.map((text) => {
     const root = scan(text);
     return paths.map((path) => escaped(cellAt(text, root, path))).join(",");

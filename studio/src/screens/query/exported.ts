@@ -1,7 +1,9 @@
-// All results of a query as a file of the browser.
+// All results of a query as a file of the browser, in the background.
 import { run } from "../../api/queries";
+import { count, counted } from "../../format/format";
 import { ID, pathsOf } from "../../grid/columns";
 import { download } from "../../shell/download";
+import { begin, type Work } from "../../shell/transfers";
 import { csv } from "./csv";
 import type { Submitted } from "./Results";
 
@@ -10,30 +12,36 @@ const STEP_COUNT = 2000;
 /** Results of one file: the browser holds all of it. */
 export const EXPORTED_COUNT_MAX = 200_000;
 
-/** Fetches all results and hands them to the browser to save; tells how many there are so far. */
-export async function exported(
-  database: string,
-  submitted: Submitted,
-  format: "csv" | "json",
-  tell: (done: number) => void,
-): Promise<{ isWhole: boolean }> {
-  const texts: string[] = [];
-  let total = Infinity;
-  let done = 0;
-  while (done < Math.min(total, EXPORTED_COUNT_MAX)) {
-    const answer = await run(database, { ...submitted, start: done, pageSize: STEP_COUNT });
-    total = answer.total;
-    if (answer.results.length === 0) break;
-    texts.push(...answer.texts);
-    done += answer.results.length;
-    tell(done);
-    // Facets and the like answer with all they have, whatever the page.
-    if (answer.results.length < STEP_COUNT) break;
-  }
-  // The byte order mark is how spreadsheets know UTF-8.
-  const content = format === "csv" ? "\uFEFF" + csv(texts, columnsOf(texts)) : `[\n${texts.join(",\n")}\n]\n`;
-  download(new Blob([content], { type: format === "csv" ? "text/csv" : "application/json" }), `${database}-results.${format}`);
-  return { isWhole: done < EXPORTED_COUNT_MAX };
+/** `paths`: the columns of CSV in their order; undefined is a column for each field. */
+export type Format = { kind: "json" } | { kind: "csv"; paths: readonly string[] | undefined };
+
+export function exportResults(database: string, submitted: Submitted, format: Format) {
+  begin(`Export results of ${database}`, save(database, submitted, format), "Stopped. Nothing was saved.");
+}
+
+/** Fetches all results and hands them to the browser to save. */
+function save(database: string, submitted: Submitted, format: Format): Work {
+  return async (tell, signal) => {
+    const texts: string[] = [];
+    let total = Infinity;
+    while (texts.length < Math.min(total, EXPORTED_COUNT_MAX)) {
+      const answer = await run(database, { ...submitted, start: texts.length, pageSize: STEP_COUNT }, signal);
+      total = answer.total;
+      texts.push(...answer.texts);
+      tell(texts.length / Math.max(1, total), `${count(texts.length)} of ${counted(total, "result")}`);
+      // Facets and the like answer with all they have, whatever the page.
+      if (answer.texts.length < STEP_COUNT) break;
+    }
+    const isCsv = format.kind === "csv";
+    // The byte order mark is how spreadsheets know UTF-8.
+    const content = isCsv ? "\uFEFF" + csv(texts, format.paths ?? columnsOf(texts)) : `[\n${texts.join(",\n")}\n]\n`;
+    signal.throwIfAborted();
+    download(new Blob([content], { type: isCsv ? "text/csv" : "application/json" }), `${database}-results.${format.kind}`);
+    const isWhole = texts.length < EXPORTED_COUNT_MAX || texts.length >= total;
+    return isWhole
+      ? `${counted(texts.length, "result")} exported.`
+      : `The first ${count(texts.length)} of ${counted(total, "result")} exported: a file has no more.`;
+  };
 }
 
 function columnsOf(texts: readonly string[]): string[] {
