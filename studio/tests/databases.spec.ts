@@ -72,6 +72,7 @@ test("a file of CSV is imported with the ids and kinds that were chosen", async 
   await file.setInputFiles({ name: "products.csv.gz", mimeType: "application/gzip", buffer: gzipSync(text) });
   const dialog = page.getByRole("dialog", { name: "Import into Rows" });
   await expect(dialog.getByRole("textbox", { name: "Collection" })).toHaveValue("Products");
+  await expect(dialog.getByRole("textbox", { name: "Collection" })).toBeFocused();
   await expect(dialog.getByRole("combobox", { name: "Kind of Price" })).toHaveValue("Number");
   await expect(dialog.getByRole("combobox", { name: "Kind of Zip" })).toHaveValue("Text");
   await dialog.getByRole("combobox", { name: "Id", exact: true }).click();
@@ -213,4 +214,18 @@ test("a click beside a running import or its keys do not stop it", async ({ page
   await expect(dialog.getByText("2,500 documents imported.")).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(dialog).toBeHidden();
+});
+
+test("a card tells an index that failed from one that is stale", async ({ page, studio }) => {
+  await studio.database("Failing");
+  const commands = Array.from({ length: 120 }, (_, at) => {
+    const document = { Age: 0, "@metadata": { "@collection": "Users" } };
+    return { Type: "PUT", Id: `users/${at}`, ChangeVector: null, Document: document };
+  });
+  await page.request.post(`${studio.url}/databases/Failing/bulk_docs`, { data: { Commands: commands } });
+  const definition = { Name: "Users/Divided", Maps: ["from user in docs.Users select new { Part = 1 / user.Age }"] };
+  await page.request.put(`${studio.url}/databases/Failing/admin/indexes`, { data: { Indexes: [definition] } });
+  await studio.open("/databases");
+  const card = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: "Failing", exact: true }) });
+  await expect(card.getByText(/^1 failed, \d+ errors$/)).toBeVisible();
 });

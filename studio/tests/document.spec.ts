@@ -1,5 +1,6 @@
 // One document: reading, changing, saving, what others saved meanwhile, cloning, deleting.
 import type { Page } from "@playwright/test";
+import { readFileSync } from "node:fs";
 import { expect, test } from "./studio";
 
 const text = (page: Page) => page.getByRole("textbox", { name: "Document as JSON" });
@@ -218,6 +219,59 @@ test("what is typed while it is being saved stays, and is not saved yet", async 
   expect((await studio.stored("SlowSave", "users/1"))!["More"]).toBe(1);
 });
 
+test("what is typed while a new document is being saved stays too", async ({ page, studio }) => {
+  await studio.database("SlowNew");
+  let go = () => {};
+  const held = new Promise<void>((resume) => (go = resume));
+  await page.route("**/databases/SlowNew/docs?id=*", async (route) => {
+    if (route.request().method() === "PUT") await held;
+    await route.continue();
+  });
+  await studio.open("/databases/SlowNew/document?collection=Users");
+  await write(page, '{"Name":"Bo","@metadata":{"@collection":"Users"}}');
+  const sending = page.waitForRequest((request) => request.method() === "PUT");
+  await page.keyboard.press("ControlOrMeta+s");
+  await sending;
+  await page.keyboard.press("ControlOrMeta+Home");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.type('"More":1,');
+  go();
+  const id = /^users\/\d+-A$/;
+  await expect(page.getByRole("heading", { name: id })).toBeVisible();
+  await page.keyboard.type('"Most":2,');
+  await expect(text(page)).toContainText('{"More":1,"Most":2,"Name":"Bo"');
+  await expect(page.getByText("Not saved yet")).toBeVisible();
+  await page.keyboard.press("ControlOrMeta+s");
+  await expect(page.getByText("Not saved yet")).toBeHidden();
+  const name = (await page.getByRole("heading", { name: id }).textContent())!;
+  expect(await studio.stored("SlowNew", name)).toMatchObject({ More: 1, Most: 2, Name: "Bo" });
+  // The next new one is another.
+  await page.goBack();
+  await page.goForward();
+  await expect(text(page)).toContainText('"Most": 2');
+  await studio.open("/databases/SlowNew/document?collection=Users");
+  await expect(page.getByRole("heading", { name: "New document" })).toBeVisible();
+  await expect(text(page)).not.toContainText("Most");
+});
+
+test("a document is shown as it is stored, with all of its metadata", async ({ page, studio }) => {
+  await studio.database("AsStored");
+  const data = '{"Price":34.8000,"@metadata":{"@collection":"Users"}}';
+  await page.request.put(`${studio.url}/databases/AsStored/docs?id=users/1`, { data });
+  await studio.open("/databases/AsStored/document?id=users%2F1");
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Raw, as stored" }).click();
+  const dialog = page.getByRole("dialog", { name: "users/1 as stored" });
+  const shown = dialog.getByRole("textbox", { name: "The stored document" });
+  await expect(shown).toContainText(/^{ *"Price": 34.8000, *"@metadata": {.*"@change-vector": "A:1-.*"@id": "users\/1"/);
+  await studio.isAccessible();
+  const downloading = page.waitForEvent("download");
+  await dialog.getByRole("button", { name: "Download" }).click();
+  const file = await downloading;
+  expect(file.suggestedFilename()).toBe("users-1.json");
+  expect(readFileSync(await file.path(), "utf8")).toContain('"Price": 34.8000');
+});
+
 test("somebody who saves right behind us is not overwritten", async ({ page, studio }) => {
   const user = { "@metadata": { "@collection": "Users" } };
   await studio.database("Quick", { "users/1": { Name: "Ann", ...user } });
@@ -274,4 +328,21 @@ test("what somebody else changed is not deleted unseen", async ({ page, studio }
   await remove();
   await expect(page.getByRole("heading", { name: "Nothing here yet", exact: true })).toBeVisible();
   expect(await studio.stored("Kept", "users/1")).toBeUndefined();
+});
+
+test("a long line of any depth is continued below its own beginning", async ({ page, studio }) => {
+  let deep: unknown = "word ".repeat(100).trim();
+  for (let depth = 0; depth < 11; depth++) deep = { In: deep };
+  await studio.database("Deep", { "users/1": { ...(deep as object), "@metadata": { "@collection": "Users" } } });
+  await studio.open("/databases/Deep/document?id=users%2F1");
+  const line = page.locator(".cm-line", { hasText: "word word" });
+  const [name, lefts] = await line.evaluate((element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    const rects = [...range.getClientRects()];
+    const name = [...element.querySelectorAll("span")].find((span) => span.textContent === '"In"')!.getBoundingClientRect();
+    return [name.left, rects.filter((rect) => rect.top > name.bottom).map((rect) => rect.left)] as const;
+  });
+  expect(lefts.length).toBeGreaterThan(3);
+  for (const left of lefts) expect(Math.abs(left - name)).toBeLessThan(2);
 });

@@ -248,3 +248,26 @@ test("going back from a document leads to its place in the grid", async ({ page,
   await page.getByRole("navigation", { name: "Database Cities" }).getByRole("link", { name: "Documents" }).click();
   await expect(page.getByRole("grid", { name: "All documents" }).locator('[aria-rowindex="2"] a')).toBeVisible();
 });
+
+test("rows that were chosen stay chosen while one looks at a document", async ({ page, studio }) => {
+  const users = [1, 2, 3].map((number) => [`users/${number}`, { Name: "Ann", "@metadata": { "@collection": "Users" } }]);
+  await studio.database("Kept", Object.fromEntries(users));
+  await studio.open("/databases/Kept/documents?collection=Users");
+  await page.getByRole("checkbox", { name: "Choose users/1" }).click();
+  await page.getByRole("checkbox", { name: "Choose users/2" }).click();
+  await page.getByRole("link", { name: "users/2" }).click();
+  await expect(page.getByRole("heading", { name: "users/2" })).toBeVisible();
+  await page.goBack();
+  await expect(page.getByRole("checkbox", { name: "Choose users/1" })).toBeChecked();
+  await expect(page.getByRole("checkbox", { name: "Choose users/3" })).not.toBeChecked();
+  await expect(page.getByRole("button", { name: "Delete 2" })).toBeVisible();
+  // What is deleted meanwhile is chosen no more.
+  await page.getByRole("link", { name: "users/2" }).click();
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByRole("grid").getByRole("link", { name: "users/2" })).toHaveCount(0);
+  await page.goBack();
+  await page.goBack();
+  await expect(page.getByRole("button", { name: "Delete 1" })).toBeVisible();
+});

@@ -308,6 +308,19 @@ test("all fields of an index have their terms, whatever they are called in docum
   await studio.isAccessible();
 });
 
+test("the empty text is a term that can be seen and followed", async ({ page, studio }) => {
+  const nameless = { City: "", "@metadata": { "@collection": "Users" } };
+  await studio.database("Nameless2", { ...USERS, "users/4": nameless });
+  await defined(studio, "Nameless2", BY_CITY);
+  await studio.open("/databases/Nameless2/index?name=Users%2FByCity&tab=terms");
+  const terms = page.getByRole("list", { name: "Terms of City" });
+  await expect(terms.getByRole("link")).toHaveText(["(empty text)", "oslo", "rome"]);
+  await studio.isAccessible();
+  await terms.getByRole("link", { name: "(empty text)" }).click();
+  await expect(page.getByText(/^1 result in/)).toBeVisible();
+  await expect(page.getByRole("link", { name: "users/4" })).toBeVisible();
+});
+
 test("fields that a map makes have their terms, also of documents behind the first ones", async ({ page, studio }) => {
   await studio.database("Made");
   // The last one alone has a name of its own.

@@ -27,6 +27,13 @@ test("everything is reached by keyboard", async ({ page, studio }) => {
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "orders/82-A", exact: true })).toBeVisible();
 
+  // By what is inside of an id, where none begins so.
+  await page.keyboard.press("ControlOrMeta+k");
+  await expect(field).toBeFocused();
+  await page.keyboard.type("ERS/83-");
+  await expect(page.getByRole("option")).toHaveText([/^orders\/83-A/]);
+  await page.keyboard.press("Escape");
+
   await page.keyboard.press("ControlOrMeta+k");
   await expect(field).toBeFocused();
   await page.keyboard.type("products");

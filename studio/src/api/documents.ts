@@ -75,6 +75,17 @@ export async function idsByPrefix(database: string, prefix: string, pageSize: nu
   return answer.Results.flatMap((document) => idOf(document) ?? []);
 }
 
+/**
+ * GET `/databases/{name}/docs?startsWith=&matches=`: the first ids with this in them. The server looks through all ids of the database for
+ * it, 20 ms for 70,000 of them. `*`, `?` and `|` mean something else there: a text with them is in none.
+ */
+export async function idsWith(database: string, part: string, pageSize: number, signal?: AbortSignal): Promise<string[]> {
+  if (/[*?|]/.test(part)) return [];
+  const query = { startsWith: "", matches: `*${part}*`, pageSize, metadataOnly: true };
+  const answer = await sendForJson<{ Results: Document[] }>(below(database, "/docs"), { query, signal });
+  return answer.Results.flatMap((document) => idOf(document) ?? []);
+}
+
 /** POST `/databases/{name}/docs?metadataOnly=true`: what there is of each of these ids, in their order. */
 async function metadataOf(database: string, ids: readonly string[], signal?: AbortSignal): Promise<(Document | null)[]> {
   if (ids.length === 0) return [];
@@ -123,15 +134,20 @@ export type Loaded = {
 /** What the server computes and does not take from a body. */
 const COMPUTED = ["@id", "@change-vector", "@last-modified", "@index-score", "@flags"];
 
-/** GET `/databases/{name}/docs?id=` and `/docs/size`; undefined if there is none. */
-export async function load(database: string, id: string, signal?: AbortSignal): Promise<Loaded | undefined> {
+/** GET `/databases/{name}/docs?id=`: the text of a document with all of its metadata, as the server has it; undefined if there is none. */
+export async function raw(database: string, id: string, signal?: AbortSignal): Promise<string | undefined> {
   const response = await send(below(database, "/docs"), { query: { id }, signal }, [404]);
   if (response.status === 404) return undefined;
   const answer = await response.text();
   const results = member(scan(answer), "Results");
   const span = results?.kind === "array" ? results.elements[0] : undefined;
-  if (span?.kind !== "object") return undefined;
-  const body = answer.slice(span.start, span.end);
+  return span?.kind === "object" ? answer.slice(span.start, span.end) : undefined;
+}
+
+/** The same for an editor, and GET `/databases/{name}/docs/size`. */
+export async function load(database: string, id: string, signal?: AbortSignal): Promise<Loaded | undefined> {
+  const body = await raw(database, id, signal);
+  if (body === undefined) return undefined;
   const metadata = (JSON.parse(body) as Document)["@metadata"];
   const size = await sendForJson<{ ActualSize: number }>(below(database, "/docs/size"), { query: { id }, signal }).catch(
     (error: unknown) => {

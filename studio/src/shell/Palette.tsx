@@ -5,7 +5,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { names } from "../api/databases";
-import { collections, idsByPrefix } from "../api/documents";
+import { collections, idsByPrefix, idsWith } from "../api/documents";
 import { definitions } from "../api/indexes";
 import { count } from "../format/format";
 import { Icon, type IconName } from "../theme/icons";
@@ -17,6 +17,8 @@ type Entry = { key: string; icon: IconName; label: string; note: string; go: () 
 
 /** Documents that are offered. */
 const ID_COUNT = 8;
+/** Characters from which on they are looked for inside of ids. */
+const PART_LENGTH_MIN = 3;
 /** Entries of one kind that are shown. */
 const KIND_COUNT = 12;
 
@@ -142,6 +144,15 @@ function useEntries(typed: string): Entry[] {
     placeholderData: keepPreviousData,
   });
 
+  // Only where none begins so: it takes the server as long as the database is large.
+  const [part] = useDebouncedValue(typed, 400);
+  const isPrefix = ids === undefined || ids.some((id) => id.toLowerCase().startsWith(part.toLowerCase()));
+  const { data: idsInside } = useQuery({
+    queryKey: ["ids-with", database, part],
+    queryFn: ({ signal }) => idsWith(database!, part, ID_COUNT, signal),
+    enabled: isThere && part === prefix && part.length >= PART_LENGTH_MIN && !isPrefix,
+  });
+
   return useMemo(() => {
     const wanted = typed.toLowerCase();
     const entries: Entry[] = [];
@@ -208,8 +219,8 @@ function useEntries(typed: string): Entry[] {
       );
       if (wanted.length >= 2) {
         entries.push(
-          ...(ids ?? [])
-            .filter((id) => id.toLowerCase().startsWith(wanted))
+          ...[...(ids ?? []).filter((id) => id.toLowerCase().startsWith(wanted)), ...(idsInside ?? [])]
+            .filter((id) => id.toLowerCase().includes(wanted))
             .map((id): Entry => ({
               key: `document ${id}`,
               icon: "documents",
@@ -223,5 +234,5 @@ function useEntries(typed: string): Entry[] {
     // What begins with what was typed is meant more likely than what has it inside.
     const rank = (entry: Entry) => (entry.label.toLowerCase().startsWith(wanted) ? 0 : 1);
     return entries.sort((one, other) => rank(one) - rank(other));
-  }, [typed, database, isThere, databaseNames, found, indexes, ids, navigate]);
+  }, [typed, database, isThere, databaseNames, found, indexes, ids, idsInside, navigate]);
 }

@@ -69,8 +69,9 @@ export function ImportCsv({ file, begin, close }: { file: File; begin: (plan: Cs
     >
       <div className={styles.csvChoices}>
         <TextInput
-          // The dialog was opened before there was a field to begin with.
+          // Whichever is there first, this field or what gives the dialog its focus.
           autoFocus
+          data-autofocus
           label="Collection"
           value={plan.collection}
           onChange={(event) => setPlan({ ...plan, collection: event.currentTarget.value })}

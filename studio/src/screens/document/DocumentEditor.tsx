@@ -5,9 +5,10 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { watchDocument } from "../../api/changes";
 import { changeVectorOf, load, remove, save, saveNew, type Loaded } from "../../api/documents";
-import { ApiError, below, SERVER_URL } from "../../api/http";
+import { ApiError } from "../../api/http";
 import { isSame, type Content } from "../../editor/content";
 import { Editor } from "../../editor/Editor";
+import { forgetChosen } from "../../grid/chosen";
 import { JsonError, pretty, scan } from "../../json/scan";
 import { changed } from "../../shell/changed";
 import { Confirm, type Question } from "../../shell/Confirm";
@@ -18,6 +19,7 @@ import { messageOf } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
 import { Conflict, type Clash } from "./Conflict";
+import { Raw } from "./Raw";
 import { Side } from "./Side";
 import styles from "./document.module.css";
 
@@ -31,9 +33,11 @@ type Props = {
   draft: string;
   idDraft: string;
   reload?: () => void;
+  /** Told of the id under which a new one was saved, before the address is that of it. */
+  onBorn?: (id: string) => void;
 };
 
-export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Props) {
+export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBorn }: Props) {
   const navigate = useNavigate();
   const requests = useQueryClient();
   const [base, setBase] = useState(loaded);
@@ -44,6 +48,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
   const [problem, setProblem] = useState<string>();
   const [clash, setClash] = useState<Clash>();
   const [question, ask] = useState<Question>();
+  const [isRaw, setRaw] = useState(false);
   const [isLeaving, setLeaving] = useState(false);
   // What is in the editor when an answer comes: one may have typed on.
   const latest = useRef(text);
@@ -80,12 +85,6 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
       setClash(undefined);
       told(`${answer.Id} saved`);
       void refresh();
-      if (isNew) {
-        setLeaving(true);
-        // The state is that of the next rendering, which the blocker looks at.
-        setTimeout(() => void navigate({ ...toDocument(answer.Id), replace: true }));
-        return;
-      }
       setStored(content);
       if (isMerged) setText(content);
       // Only ours is what we go on from: that of somebody who was quick is told, not taken over unseen.
@@ -96,9 +95,15 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
         now = undefined;
       }
       if (now !== undefined && now?.changeVector !== answer.ChangeVector) {
-        requests.setQueryData(["stands", database, base.id, answer.ChangeVector], now?.changeVector ?? null);
+        requests.setQueryData(["stands", database, answer.Id, answer.ChangeVector], now?.changeVector ?? null);
       }
-      setBase(now?.changeVector === answer.ChangeVector ? now : { ...base, changeVector: answer.ChangeVector });
+      const known = base ?? { id: answer.Id, text: "", lastModified: new Date().toISOString(), collection: undefined, size: 0 };
+      setBase(now?.changeVector === answer.ChangeVector ? now : { ...known, changeVector: answer.ChangeVector });
+      if (!isNew) return;
+      setId(answer.Id);
+      onBorn?.(answer.Id);
+      // What was typed meanwhile goes along.
+      void navigate({ ...toDocument(answer.Id), replace: true, ignoreBlocker: true });
     },
     onError: async (error, { content, isMerged }) => {
       if (error instanceof JsonError) return setProblem(`Not saved. ${error.message}.`);
@@ -177,10 +182,11 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
         remove(database, base.id, base.changeVector).then(
           () => {
             told(`${base.id} was deleted`);
+            forgetChosen(database, base.id);
             void refresh();
             setLeaving(true);
             const search = base.collection === undefined ? {} : { collection: base.collection };
-            setTimeout(() => void navigate({ to: "/databases/$database/documents", params: { database }, search }));
+            void navigate({ to: "/databases/$database/documents", params: { database }, search, ignoreBlocker: true });
           },
           (error: unknown) => {
             failed("It was not deleted", error);
@@ -239,14 +245,8 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
               >
                 Clone
               </Menu.Item>
-              <Menu.Item
-                component="a"
-                target="_blank"
-                rel="noreferrer"
-                href={`${SERVER_URL}${below(database, "/docs")}?id=${encodeURIComponent(base.id)}`}
-                leftSection={<Icon name="link" size={14} />}
-              >
-                Raw, as the server answers
+              <Menu.Item leftSection={<Icon name="documents" size={14} />} onClick={() => setRaw(true)}>
+                Raw, as stored
               </Menu.Item>
               <Menu.Divider />
               <Menu.Item color="red" leftSection={<Icon name="trash" size={14} />} onClick={askToDelete}>
@@ -303,8 +303,6 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
             onSave={saveNow}
             onId={(to) => void navigate(toDocument(to))}
             isFocused={isNew}
-            // Its screen becomes that of the saved one.
-            isReadOnly={isNew && saving.isPending}
           />
         </div>
         {base && <Side database={database} loaded={base} text={storedText} />}
@@ -325,6 +323,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload }: Pro
         }}
       />
       <Confirm question={question} close={() => ask(undefined)} />
+      <Raw database={database} id={isRaw ? base?.id : undefined} close={() => setRaw(false)} />
       <Leaving isDirty={isDirty} what="this document" text={() => String(text)} />
     </Screen>
   );

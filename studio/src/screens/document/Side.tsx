@@ -6,7 +6,7 @@ import { useMemo, type ReactNode } from "react";
 import { existing, type Loaded } from "../../api/documents";
 import { idsIn } from "../../editor/ids";
 import { ago, dateTime, size } from "../../format/format";
-import { failed, told } from "../../shell/toasts";
+import { copyText } from "../../shell/clipboard";
 import { Icon } from "../../theme/icons";
 import styles from "./document.module.css";
 
@@ -71,16 +71,7 @@ function Property({ name, children, copy }: { name: string; children: ReactNode;
         <span className={styles.value}>{children}</span>
         {copy !== undefined && (
           <Tooltip label="Copy">
-            <ActionIcon
-              size="sm"
-              aria-label={`Copy ${name.toLowerCase()}`}
-              onClick={() =>
-                void navigator.clipboard.writeText(copy).then(
-                  () => told(`${name} copied`),
-                  (error: unknown) => failed("Not copied", error),
-                )
-              }
-            >
+            <ActionIcon size="sm" aria-label={`Copy ${name.toLowerCase()}`} onClick={() => void copyText(copy, name)}>
               <Icon name="copy" size={12} />
             </ActionIcon>
           </Tooltip>

@@ -2,17 +2,28 @@
 import { Failed, Loading, Empty } from "../../shell/states";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useRef } from "react";
+import { useRef, useState } from "react";
 import { load, prefixOf, type Loaded } from "../../api/documents";
 import { Screen } from "../../shell/Screen";
 import { DocumentEditor } from "./DocumentEditor";
 
 const route = getRouteApi("/databases/$database/document");
 
+/** A document that was saved in the editor with this key, in which it was new. */
+type Born = { database: string; id: string; key: string; isShown: boolean };
+
 export function DocumentScreen() {
   const { database } = route.useParams();
   const { id, cloneOf, collection } = route.useSearch();
   const source = id ?? cloneOf;
+  // A new document that was saved stays in its editor: one may have typed on. The address becomes its own meanwhile.
+  const [born, setBorn] = useState<Born>();
+  const [bornCount, setBornCount] = useState(0);
+  const isBorn = born?.database === database && born.id === id;
+  if (born && isBorn !== born.isShown) {
+    setBorn(isBorn ? { ...born, isShown: true } : undefined);
+    if (!isBorn) setBornCount(bornCount + 1);
+  }
   const {
     data: read,
     error,
@@ -21,7 +32,7 @@ export function DocumentScreen() {
   } = useQuery({
     queryKey: ["doc", database, source],
     queryFn: async ({ signal }) => (await load(database, source!, signal)) ?? null,
-    enabled: source !== undefined,
+    enabled: source !== undefined && !isBorn,
     // What is being edited is not pulled away; saving finds out what others did.
     staleTime: 0,
     gcTime: 0,
@@ -33,10 +44,20 @@ export function DocumentScreen() {
   const isHeld = held.current?.database === database && held.current.source === source;
   const data = read ?? (isHeld ? held.current?.data : undefined);
   const title = id ?? "New document";
+  if (isBorn) {
+    const readAnew = () => {
+      setBorn(undefined);
+      setBornCount(bornCount + 1);
+    };
+    return <DocumentEditor key={born.key} database={database} loaded={undefined} draft="" idDraft="" reload={readAnew} />;
+  }
+  const newKey = `new ${cloneOf === undefined ? collection : ` of ${cloneOf}`} ${bornCount}`;
+  const onBorn = (savedId: string) => setBorn({ database, id: savedId, key: newKey, isShown: false });
   if (source === undefined)
     return (
       <DocumentEditor
-        key={`new ${collection}`}
+        key={newKey}
+        onBorn={onBorn}
         database={database}
         loaded={undefined}
         draft={template(collection)}
@@ -74,7 +95,8 @@ export function DocumentScreen() {
   if (id === undefined)
     return (
       <DocumentEditor
-        key={`clone ${cloneOf}`}
+        key={newKey}
+        onBorn={onBorn}
         database={database}
         loaded={undefined}
         draft={data.text}

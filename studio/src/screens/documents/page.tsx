@@ -1,12 +1,13 @@
 // The documents of a database: collections at the side, and a grid over all documents or those of a collection.
 import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
+import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { createSampleData } from "../../api/databases";
 import { collections, idOf, idsOf, latest, quoted, removeAll, type Collection, type Document } from "../../api/documents";
 import { ofCollection, removeFound } from "../../api/queries";
 import { count, counted, size } from "../../format/format";
+import { chosenAt, keepChosen } from "../../grid/chosen";
 import { columnsFor, ID, valueAt, type Column } from "../../grid/columns";
 import { ColumnsMenu } from "../../grid/ColumnsMenu";
 import { Grid, type Row } from "../../grid/Grid";
@@ -189,7 +190,10 @@ type GridProps = {
 function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning }: GridProps) {
   const navigate = useNavigate();
   const [question, ask] = useState<Question>();
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const entry = useLocation({ select: (location) => location.state.__TSR_key ?? "" });
+  const chosenKey = `${entry} ${database}/${collection ?? ""}`;
+  const [chosen, setChosen] = useState(() => chosenAt(chosenKey));
+  useEffect(() => keepChosen(chosenKey, database, chosen), [chosenKey, database, chosen]);
   const [task, setTask] = useState<Task>();
   const [anchor, setAnchor] = useState(0);
   const [kept, setKept] = useRemembered<Column[]>(`columns.${database}/${collection ?? "@all"}`, NO_COLUMNS);

@@ -35,6 +35,13 @@ export function MapReduce({ database, name, documents }: { database: string; nam
     queryFn: async ({ signal }) => spelled(database, await api.sourceIds(database, name, prefix, OFFERED_COUNT, signal), signal),
     placeholderData: keepPreviousData,
   });
+  // An address may have ids as somebody typed them.
+  const { data: names } = useQuery({
+    queryKey: ["spelled", database, documents],
+    queryFn: ({ signal }) => spelled(database, documents, signal),
+    enabled: documents.length > 0,
+  });
+  const shown = names ?? documents;
   const { data, error, refetch } = useQuery({
     queryKey: ["groups", database, name, documents],
     queryFn: ({ signal }) => api.groups(database, name, documents, signal),
@@ -56,7 +63,7 @@ export function MapReduce({ database, name, documents }: { database: string; nam
         description={`Up to ${CHOSEN_COUNT_MAX}, by the beginning of their ids`}
         placeholder={documents.length === 0 ? "orders/1-A" : ""}
         data={offered.data ?? []}
-        value={[...documents]}
+        value={[...shown]}
         onChange={(chosen) => choose(distinct(chosen))}
         searchValue={typed}
         onSearchChange={setTyped}
@@ -100,7 +107,7 @@ export function MapReduce({ database, name, documents }: { database: string; nam
       ) : data === undefined ? (
         <Loading what="groups" />
       ) : (
-        <Drawing database={database} groups={data} documents={documents} />
+        <Drawing database={database} groups={data} documents={shown} />
       )}
     </div>
   );

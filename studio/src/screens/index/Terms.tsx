@@ -94,9 +94,9 @@ export function Terms({ database, name }: { database: string; name: string }) {
                     to="/databases/$database/query"
                     params={{ database }}
                     search={{ q: queryFor(name, field!, term) }}
-                    title={`Query for ${term}`}
+                    title={`Query for ${term === "" ? "the empty text" : term}`}
                   >
-                    {term}
+                    {term === "" ? <i className="soft">(empty text)</i> : term}
                   </Link>
                 ) : (
                   <span title="The rest of a long term is not kept">{term}</span>

@@ -64,16 +64,16 @@ function leads(node: GroupNode): boolean {
   return (node.Children?.some(leads) ?? false) || (node.Entries?.some((entry) => entry.Source !== null) ?? false);
 }
 
-/** `groups`: of these documents. */
+/** `groups`: of these documents, however their ids are spelled there. */
 export function shownOf(groups: readonly Group[], documents: readonly string[]): Shown {
-  const sources = new Map<string, Source>(documents.map((id) => [id, { id, entries: [] }]));
+  const sources = new Map<string, Source>(documents.map((id) => [id.toLowerCase(), { id, entries: [] }]));
   const shown = groups.map((group, at): ShownGroup => {
     const levels: Part[][] = Array.from({ length: group.Depth - 1 }, () => []);
     /** Takes what is below a node, and gives what is beside the way. */
     const below = (node: GroupNode, into: string): Others => {
       const others: Others = { values: [], parts: [] };
       for (const entry of node.Entries ?? []) {
-        const source = entry.Source === null ? undefined : sources.get(entry.Source);
+        const source = entry.Source === null ? undefined : sources.get(entry.Source.toLowerCase());
         if (source) source.entries.push({ id: `${group.Name}/${entry.Number}`, value: entry.Data, group: at, into });
         else others.values.push(entry.Data);
       }
