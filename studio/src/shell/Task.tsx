@@ -1,10 +1,9 @@
 // Something that this page does in many steps: how far it is, and a way to stop it between two of them.
-import { Button, Modal } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { count } from "../format/format";
-import { ProgressBar } from "./ProgressBar";
+import { Progress, ProgressDialog } from "./ProgressDialog";
 import { messageOf } from "./states";
-import styles from "./running.module.css";
 
 export type Task = {
   title: string;
@@ -21,18 +20,9 @@ export function TaskDialog({ task, close }: { task: Task | undefined; close: () 
   const [isOver, setOver] = useState(false);
   useEffect(() => setOver(false), [task]);
   return (
-    <Modal
-      opened={task !== undefined}
-      onClose={close}
-      title={task?.title}
-      closeButtonProps={{ "aria-label": "Close" }}
-      // Only its button stops what is under way.
-      closeOnClickOutside={isOver}
-      closeOnEscape={isOver}
-      withCloseButton={isOver}
-    >
+    <ProgressDialog title={task?.title} isOver={isOver} close={close}>
       {task && <Body task={task} over={setOver} close={close} />}
-    </Modal>
+    </ProgressDialog>
   );
 }
 
@@ -60,20 +50,18 @@ function Body({ task, over, close }: { task: Task; over: (isOver: boolean) => vo
     return () => controller.abort();
   }, [task, over]);
   return (
-    <>
-      <ProgressBar part={task.total > 0 ? done / task.total : 0} status={ended === undefined ? undefined : "Faulted"} />
-      <p className={styles.text} role="status" tabIndex={-1} data-autofocus>
-        {ended ?? `${count(done)} of ${count(task.total)}`}
-      </p>
-      <div className={styles.buttons}>
-        {ended === undefined ? (
-          <Button variant="default" onClick={() => stop?.abort()}>
-            Stop
-          </Button>
-        ) : (
-          <Button onClick={close}>Close</Button>
-        )}
-      </div>
-    </>
+    <Progress
+      part={task.total > 0 ? done / task.total : 0}
+      status={ended === undefined ? undefined : "Faulted"}
+      text={ended ?? `${count(done)} of ${count(task.total)}`}
+    >
+      {ended === undefined ? (
+        <Button variant="default" onClick={() => stop?.abort()}>
+          Stop
+        </Button>
+      ) : (
+        <Button onClick={close}>Close</Button>
+      )}
+    </Progress>
   );
 }

@@ -1,47 +1,34 @@
 // The import or export that is shown: how far it is, a way to stop it or to go on with something else, and what came of it.
-import { Button, Modal } from "@mantine/core";
-import { ProgressBar } from "./ProgressBar";
+import { Button } from "@mantine/core";
+import { Progress, ProgressDialog } from "./ProgressDialog";
 import { hide, stop, useTransfers } from "./transfers";
-import bars from "./running.module.css";
 
 export function TransferDialog() {
   const { all, shown } = useTransfers();
   const transfer = all.find(({ id }) => id === shown);
   const outcome = transfer?.outcome;
-  const isOver = outcome !== undefined;
   return (
-    <Modal
-      opened={transfer !== undefined}
-      onClose={hide}
-      title={transfer?.title}
-      closeButtonProps={{ "aria-label": "Close" }}
-      // While it runs a click that missed does not hide it.
-      closeOnClickOutside={isOver}
-      closeOnEscape={isOver}
-      withCloseButton={isOver}
-    >
+    <ProgressDialog title={transfer?.title} isOver={outcome !== undefined} close={hide}>
       {transfer && (
-        <>
-          <ProgressBar part={transfer.part} status={outcome && (outcome.isGood ? "Completed" : "Faulted")} />
-          <p className={bars.text} role="status" tabIndex={-1} data-autofocus>
-            {outcome?.text ?? transfer.text}
-          </p>
-          <div className={bars.buttons}>
-            {outcome ? (
-              <Button onClick={hide}>Close</Button>
-            ) : (
-              <>
-                <Button variant="default" onClick={() => stop(transfer.id)}>
-                  Stop
-                </Button>
-                <Button variant="default" onClick={hide}>
-                  Continue in the background
-                </Button>
-              </>
-            )}
-          </div>
-        </>
+        <Progress
+          part={transfer.part}
+          status={outcome && (outcome.isGood ? "Completed" : "Faulted")}
+          text={outcome?.text ?? transfer.text}
+        >
+          {outcome ? (
+            <Button onClick={hide}>Close</Button>
+          ) : (
+            <>
+              <Button variant="default" onClick={() => stop(transfer.id)}>
+                Stop
+              </Button>
+              <Button variant="default" onClick={hide}>
+                Continue in the background
+              </Button>
+            </>
+          )}
+        </Progress>
       )}
-    </Modal>
+    </ProgressDialog>
   );
 }

@@ -14,6 +14,7 @@ import { isSameContent, languageOf } from "./definition";
 import { ALL_FIELDS, FieldTable, type Field } from "./FieldTable";
 import { IndexConflict, type IndexClash } from "./IndexConflict";
 import { latestDefinition } from "./latest";
+import { RemoveCell } from "./RemoveCell";
 import { Tried } from "./Tried";
 import styles from "./index.module.css";
 
@@ -295,14 +296,10 @@ export function DefinitionEditor({
                       onChange={(event) => setConfiguration(changed(configuration, at, { value: event.currentTarget.value }))}
                     />
                   </td>
-                  <td>
-                    <ActionIcon
-                      aria-label={`Remove ${setting.name || `setting ${at + 1}`}`}
-                      onClick={() => setConfiguration(without(configuration, at))}
-                    >
-                      <Icon name="close" size={13} />
-                    </ActionIcon>
-                  </td>
+                  <RemoveCell
+                    what={setting.name || `setting ${at + 1}`}
+                    remove={() => setConfiguration(without(configuration, at))}
+                  />
                 </tr>
               ))}
             </tbody>

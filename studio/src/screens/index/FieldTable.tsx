@@ -1,7 +1,7 @@
 // The options of an index's fields, one field a row.
-import { ActionIcon, Autocomplete, Select, Switch, TextInput } from "@mantine/core";
+import { Autocomplete, Select, Switch, TextInput } from "@mantine/core";
 import type { FieldOptions, SpatialOptions } from "../../api/indexes";
-import { Icon } from "../../theme/icons";
+import { RemoveCell } from "./RemoveCell";
 import styles from "./index.module.css";
 
 export type Field = { name: string; options: FieldOptions };
@@ -112,14 +112,7 @@ export function FieldTable({ fields, change }: { fields: readonly Field[]; chang
                     onChange={(event) => setOptions({ Suggestions: event.currentTarget.checked })}
                   />
                 </td>
-                <td>
-                  <ActionIcon
-                    aria-label={`Remove the options of ${called}`}
-                    onClick={() => change(fields.filter((_, index) => index !== at))}
-                  >
-                    <Icon name="close" size={13} />
-                  </ActionIcon>
-                </td>
+                <RemoveCell what={`the options of ${called}`} remove={() => change(fields.filter((_, index) => index !== at))} />
               </tr>
             );
           })}
