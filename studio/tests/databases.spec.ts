@@ -217,15 +217,15 @@ test("a click beside a running import or its keys do not stop it", async ({ page
 });
 
 test("a card tells an index that failed from one that is stale", async ({ page, studio }) => {
-  await studio.database("Failing");
+  await studio.database("FailingCard");
   const commands = Array.from({ length: 120 }, (_, at) => {
     const document = { Age: 0, "@metadata": { "@collection": "Users" } };
     return { Type: "PUT", Id: `users/${at}`, ChangeVector: null, Document: document };
   });
-  await page.request.post(`${studio.url}/databases/Failing/bulk_docs`, { data: { Commands: commands } });
+  await page.request.post(`${studio.url}/databases/FailingCard/bulk_docs`, { data: { Commands: commands } });
   const definition = { Name: "Users/Divided", Maps: ["from user in docs.Users select new { Part = 1 / user.Age }"] };
-  await page.request.put(`${studio.url}/databases/Failing/admin/indexes`, { data: { Indexes: [definition] } });
+  await page.request.put(`${studio.url}/databases/FailingCard/admin/indexes`, { data: { Indexes: [definition] } });
   await studio.open("/databases");
-  const card = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: "Failing", exact: true }) });
+  const card = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: "FailingCard", exact: true }) });
   await expect(card.getByText(/^1 failed, \d+ errors$/)).toBeVisible();
 });

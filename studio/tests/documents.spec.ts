@@ -251,8 +251,8 @@ test("going back from a document leads to its place in the grid", async ({ page,
 
 test("rows that were chosen stay chosen while one looks at a document", async ({ page, studio }) => {
   const users = [1, 2, 3].map((number) => [`users/${number}`, { Name: "Ann", "@metadata": { "@collection": "Users" } }]);
-  await studio.database("Kept", Object.fromEntries(users));
-  await studio.open("/databases/Kept/documents?collection=Users");
+  await studio.database("KeptRows", Object.fromEntries(users));
+  await studio.open("/databases/KeptRows/documents?collection=Users");
   await page.getByRole("checkbox", { name: "Choose users/1" }).click();
   await page.getByRole("checkbox", { name: "Choose users/2" }).click();
   await page.getByRole("link", { name: "users/2" }).click();

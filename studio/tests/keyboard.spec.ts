@@ -43,7 +43,7 @@ test("a database is created, a document written, changed and found by the keyboa
 
   await tabTo(page, page.getByRole("button", { name: "New database" }));
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("textbox", { name: "Name" })).toBeFocused();
+  await expect(page.getByRole("textbox", { name: "Name", exact: true })).toBeFocused();
   await page.keyboard.type("ByKeys");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "Nothing here yet" })).toBeVisible();
