@@ -261,13 +261,14 @@ test("rows that were chosen stay chosen while one looks at a document", async ({
   await expect(page.getByRole("checkbox", { name: "Choose users/1" })).toBeChecked();
   await expect(page.getByRole("checkbox", { name: "Choose users/3" })).not.toBeChecked();
   await expect(page.getByRole("button", { name: "Delete 2" })).toBeVisible();
-  // What is deleted meanwhile is chosen no more.
+  // What is deleted meanwhile is chosen no more. The editor may be told of it, and look, before its own request is answered.
+  studio.allow(/404 \(Not Found\)/);
   await page.getByRole("link", { name: "users/2" }).click();
   await page.getByRole("button", { name: "More actions" }).click();
   await page.getByRole("menuitem", { name: "Delete…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await expect(page.getByRole("grid").getByRole("link", { name: "users/2" })).toHaveCount(0);
-  await page.goBack();
-  await page.goBack();
+  await expect(page.getByRole("button", { name: /^Delete / })).toHaveCount(0);
+  await page.evaluate(() => history.go(-2));
   await expect(page.getByRole("button", { name: "Delete 1" })).toBeVisible();
 });

@@ -193,6 +193,12 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
   const entry = useLocation({ select: (location) => location.state.__TSR_key ?? "" });
   const chosenKey = `${entry} ${database}/${collection ?? ""}`;
   const [chosen, setChosen] = useState(() => chosenAt(chosenKey));
+  // Two entries may be of the same rows.
+  const [shownKey, setShownKey] = useState(chosenKey);
+  if (shownKey !== chosenKey) {
+    setShownKey(chosenKey);
+    setChosen(chosenAt(chosenKey));
+  }
   useEffect(() => keepChosen(chosenKey, database, chosen), [chosenKey, database, chosen]);
   const [task, setTask] = useState<Task>();
   const [anchor, setAnchor] = useState(0);
