@@ -297,10 +297,10 @@ function indexNote(counters: LiveDatabase & { State: "Open" }): Note | undefined
   if (failed > 0) notes.push(`${count(failed)} failed`);
   if (errors > 0) notes.push(counted(errors, "error"));
   if (stale > 0) notes.push(`${count(stale)} stale`);
-  return notes.length > 0 ? { text: notes.join(", "), isBad: failed > 0 } : undefined;
+  return notes.length > 0 ? { lines: notes, isBad: failed > 0 } : undefined;
 }
 
-type Note = { text: string; isBad: boolean };
+type Note = { lines: string[]; isBad: boolean };
 
 function Figure({ label, value, note }: { label: string; value: string; note?: Note | undefined }) {
   return (
@@ -310,7 +310,9 @@ function Figure({ label, value, note }: { label: string; value: string; note?: N
         {value}
         {note && (
           <span className={styles.note} data-bad={note.isBad || undefined}>
-            {note.text}
+            {note.lines.map((line) => (
+              <span key={line}>{line}</span>
+            ))}
           </span>
         )}
       </dd>
