@@ -3,15 +3,18 @@ import { defineConfig } from "@playwright/test";
 
 /** The system's browser: none is downloaded. */
 const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-const isScreenshots = process.env["SCREENSHOTS"] !== undefined;
+/** What runs in place of the tests, if anything. */
+const other =
+  process.env["SCREENSHOTS"] !== undefined ? "screenshots.ts" : process.env["BUDGETS"] !== undefined ? "budgets.ts" : undefined;
 
 export default defineConfig({
   testDir: "tests",
-  testMatch: isScreenshots ? "screenshots.ts" : "*.spec.ts",
+  testMatch: other ?? "*.spec.ts",
   globalSetup: "./tests/server.ts",
   outputDir: process.env["PLAYWRIGHT_OUTPUT"] ?? "test-results",
   fullyParallel: true,
-  workers: 2,
+  // Nothing else is to run beside what is measured.
+  workers: other === "budgets.ts" ? 1 : 2,
   retries: 0,
   timeout: 30_000,
   expect: { timeout: 8_000 },

@@ -21,6 +21,11 @@ export default class Total implements Reporter {
     if (!isPassed) for (const error of result.errors) console.log(plain(error.stack ?? error.message ?? error.value ?? ""));
   }
 
+  /** What was measured. */
+  onStdOut(text: string | Buffer) {
+    process.stdout.write(text);
+  }
+
   onError(error: { message?: string; stack?: string }) {
     console.log(error.stack ?? error.message);
   }

@@ -48,6 +48,7 @@ export default async function start(): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), "rookery-studio-"));
   const { url, server } = await serve(folder);
   process.env["STUDIO_URL"] = url;
+  process.env["STUDIO_PID"] = String(server.pid);
 
   await created(url, "Northwind");
   const sample = await fetch(`${url}/databases/Northwind/studio/sample-data`, { method: "POST" });
