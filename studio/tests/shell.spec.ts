@@ -80,6 +80,10 @@ test("the first program of each client has this server and database", async ({ p
   await page.getByRole("button", { name: "Copy: First program with Python" }).click();
   await expect(page.getByText("Copied")).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain("with store.open_session() as session:");
+  // As over plain HTTP from another machine.
+  await page.evaluate(() => Reflect.deleteProperty(Navigator.prototype, "clipboard"));
+  await page.getByRole("button", { name: "Copy: First program with Python" }).click();
+  await expect(page.getByText("Not copied: Browsers let pages copy over HTTPS only.")).toBeVisible();
 });
 
 test("a server that is gone, or fails, is said", async ({ page, studio }) => {

@@ -3,11 +3,17 @@ import { failed, told } from "./toasts";
 
 /** * `what`: how it is called where it is told. Without TLS a browser has no clipboard for pages but on its own machine. */
 export async function copyText(text: string, what: string) {
+  if (await copied(text)) told(`${what} copied`);
+}
+
+/** Whether it was copied; why not is told. */
+export async function copied(text: string): Promise<boolean> {
   try {
-    if (!("clipboard" in navigator)) throw new Error("a browser lets pages copy over HTTPS only. Select it and press Ctrl+C.");
+    if (!("clipboard" in navigator)) throw new Error("Browsers let pages copy over HTTPS only. Select it and press Ctrl+C.");
     await navigator.clipboard.writeText(text);
-    told(`${what} copied`);
+    return true;
   } catch (error) {
     failed("Not copied", error);
+    return false;
   }
 }

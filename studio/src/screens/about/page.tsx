@@ -8,7 +8,7 @@ import { nodeInfo, version } from "../../api/node";
 import { lastDatabase } from "../../shell/lastDatabase";
 import { useRemembered } from "../../shell/remembered";
 import { Screen } from "../../shell/Screen";
-import { failed } from "../../shell/toasts";
+import { copied } from "../../shell/clipboard";
 import { Icon, Mark } from "../../theme/icons";
 import { snippets } from "./snippets";
 import styles from "./about.module.css";
@@ -59,14 +59,11 @@ export function About() {
 
 function Code({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false);
-  const copy = () =>
-    navigator.clipboard.writeText(text.trimEnd()).then(
-      () => {
-        setCopied(true);
-        setTimeout(() => setCopied(false), 1600);
-      },
-      (error: unknown) => failed("Not copied", error),
-    );
+  const copy = async () => {
+    if (!(await copied(text.trimEnd()))) return;
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1600);
+  };
   return (
     <div className={styles.code}>
       <pre tabIndex={0} aria-label={label}>
