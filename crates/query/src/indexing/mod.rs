@@ -7,6 +7,7 @@ pub(crate) mod automatic;
 mod automatic_groups;
 pub(crate) mod extract;
 mod field_failures;
+mod group_paths;
 mod group_trees;
 mod grouped;
 mod indexer;
