@@ -87,6 +87,11 @@ impl IndexDefinition {
         }
     }
 
+    /// Whether its maps name fields as they run, so that any field may be one of them, and stored.
+    pub fn makes_fields(&self) -> bool {
+        self.as_map().is_some_and(|index| index.maps().iter().any(|map| map.makes_fields()))
+    }
+
     /// Whether words of a field may be suggested.
     pub fn suggests(&self, field: &str) -> bool {
         match self {

@@ -46,12 +46,27 @@ impl Projection {
         })
     }
 
+    /// Whether what is missing is left out of results of an index, where it is null otherwise: as in the reference, if a field or id comes
+    /// from the index.
+    ///
+    /// * `is_stored`: whether the index stores a field.
+    pub fn omits_missing_in(&self, is_stored: impl Fn(&str) -> bool) -> bool {
+        let is_of_index = |column: &ProjectedColumn| match &column.value {
+            Projected::Path { field, .. } => is_stored(field),
+            Projected::Id => true,
+            Projected::Metadata(_) | Projected::Key(_) | Projected::Literal(_) => false,
+        };
+        self.behavior.asks_index() && self.columns.iter().any(is_of_index)
+    }
+
     /// Appends the properties of a result, without braces and without metadata.
+    ///
+    /// * `omits_missing`: see [`Self::omits_missing_in`].
     ///
     /// # Errors
     ///
     /// [`MissingValue`] if the projection wants all values to be there.
-    pub fn write(&self, row: &Row<'_>, out: &mut Vec<u8>) -> Result<(), MissingValue> {
+    pub fn write(&self, row: &Row<'_>, omits_missing: bool, out: &mut Vec<u8>) -> Result<(), MissingValue> {
         for ProjectedColumn { name, value } in &self.columns {
             let start = out.len();
             out.extend_from_slice(if start_of_object(out) { b"\"" } else { b",\"" });
@@ -95,7 +110,7 @@ impl Projection {
                         false => MissingValue::OfDocument { field },
                     });
                 }
-                false if self.omits_missing || is_stored_only => out.truncate(start),
+                false if self.omits_missing || omits_missing || is_stored_only => out.truncate(start),
                 false => out.extend_from_slice(b"null"),
             }
         }

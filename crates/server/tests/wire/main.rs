@@ -15,6 +15,7 @@ mod explain;
 mod explanations;
 mod facets;
 mod failing_fields;
+mod fan_out;
 mod filters;
 mod fixed_limits;
 mod highlights;

@@ -34,6 +34,10 @@ fn the_answer_has_the_shape_and_order_that_clients_know() {
     let wire = with_users();
     let answer = wire.call("POST /databases/db/queries", r#"{"Query":"from users as u include u.F limit 1"}"#);
     let text = answer.masked();
+    let (before, duration) = text.split_once(r#""DurationInMs":"#).unwrap();
+    // On a busy machine it takes longer.
+    let text =
+        format!(r#"{before}"DurationInMs":0{}"#, duration.trim_start_matches(|digit: char| digit.is_ascii_digit()));
     let etag = answer.header("etag").unwrap().to_owned();
     let expected = format!(
         concat!(

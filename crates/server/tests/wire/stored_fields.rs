@@ -36,7 +36,7 @@ fn stored_values_are_projected_without_loading_the_document() {
     check("select N as X, Big, id()", r#"{"X":"Ann!","Big":"true","id()":"users/1",stored"#);
     check("select N, Name", r#"{"N":"Ann!","Name":"Ann",loaded"#);
     check("select Made", r#"{"Made":"Oslo",loaded"#);
-    check("select M, N", r#"{"M":null,"N":"Ann!",stored"#);
+    check("select M, N", r#"{"N":"Ann!",stored"#);
     check("as i select i.M, i.N", r#"{"N":"Ann!",stored"#);
     check("select distinct Big", r#"{"Big":"true",stored"#);
     wire.put("users/1", r#"{"Name":"Bob","@metadata":{"@collection":"Users"}}"#);
@@ -127,4 +127,44 @@ fn a_query_says_where_its_values_come_from() {
     let message = "Could not extract field 'N' from document";
     ask("FromDocumentOrThrow", "select N").check_error(500, "InvalidQueryException", message);
     ask("Perhaps", "select N").check_error(500, "System.ArgumentException", "'ProjectionBehavior' must be");
+}
+
+/// Where a field or the id comes from the index, what is missing is left out; it is null otherwise.
+#[test]
+fn what_is_missing_is_left_out_beside_what_is_stored() {
+    let wire = Wire::with_database();
+    for (id, body) in [("a", r#""N":10,"S":"Foo","B":true"#), ("c", r#""S":null"#), ("d", r#""N":1"#)] {
+        wire.put(id, &format!("{{{body},\"@metadata\":{{\"@collection\":\"Cs\"}}}}"));
+    }
+    for (name, stored) in [("I", r#""S":{"Storage":"Yes"}"#), ("U", "")] {
+        let map = "from c in docs.Cs select new { c.N, c.S, c.B }";
+        let definition = format!(r#"{{"Indexes":[{{"Name":"{name}","Maps":["{map}"],"Fields":{{{stored}}}}}]}}"#);
+        assert_eq!(wire.call("PUT /databases/db/admin/indexes", &definition).status, 201);
+    }
+    for (query, expected) in [
+        ("from index 'I' select S", r#"{"S":"Foo"} {"S":null} {}"#),
+        ("from index 'I' select B", r#"{"B":true} {"B":null} {"B":null}"#),
+        ("from index 'I' select S, B", r#"{"S":"Foo","B":true} {"S":null} {}"#),
+        ("from index 'I' select B as Y, S as X", r#"{"Y":true,"X":"Foo"} {"X":null} {}"#),
+        ("from index 'I' select S, Missing", r#"{"S":"Foo"} {"S":null} {}"#),
+        ("from index 'I' select 'x' as L, B", r#"{"L":"x","B":true} {"L":"x","B":null} {"L":"x","B":null}"#),
+        ("from index 'I' select 'x' as L, S", r#"{"L":"x","S":"Foo"} {"L":"x","S":null} {"L":"x"}"#),
+        ("from index 'I' select distinct S, B", r#"{"S":"Foo","B":true} {"S":null} {}"#),
+        ("from index 'U' select S, B", r#"{"S":"Foo","B":true} {"S":null,"B":null} {"S":null,"B":null}"#),
+        ("from index 'U' select S, id()", r#"{"S":"Foo","id()":"a"} {"S":null,"id()":"c"} {"id()":"d"}"#),
+        ("from Cs where N != 7 select S, id()", r#"{"S":"Foo","id()":"a"} {"S":null,"id()":"c"} {"id()":"d"}"#),
+        ("from Cs select S, id()", r#"{"S":"Foo","id()":"a"} {"S":null,"id()":"c"} {"S":null,"id()":"d"}"#),
+    ] {
+        let answer =
+            wire.call("POST /databases/db/queries", &format!(r#"{{"Query":"{query}","WaitForNonStaleResults":true}}"#));
+        assert_eq!(answer.status, 200, "{query}: {}", answer.text());
+        let answer = answer.json();
+        let Some(json::Value::Array(results)) = answer.get("Results") else { panic!("{answer:?}") };
+        let values = |result: &json::Value| {
+            let text = String::from_utf8(result.to_vec()).unwrap();
+            let values = text.split_once(r#""@metadata""#).unwrap().0;
+            format!("{}}}", values.strip_suffix(',').unwrap_or(values))
+        };
+        assert_eq!(results.iter().map(values).collect::<Vec<_>>().join(" "), expected, "{query}");
+    }
 }

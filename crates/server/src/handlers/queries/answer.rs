@@ -254,7 +254,7 @@ impl<'a> Answer<'a> {
             }
             let filtered = self.running.filtered.get();
             json.name("ScannedResults").unsigned(filtered.scanned);
-            json.name("SkippedResults").unsigned(skipped + filtered.refused);
+            json.name("SkippedResults").unsigned(skipped + filtered.refused + self.running.repeated);
             json.name("DurationInMs").unsigned(elapsed_ms(self.start));
             match plan.includes.as_slice() {
                 [] => json.name("IncludedPaths").null(),

@@ -2,9 +2,12 @@
 
 use database::documents::Snapshot;
 use database::script;
-use query::execute::{ResultFilter, Row};
+use query::execute::{Found, ResultFilter, Row};
+use query::index::IndexSnapshot;
 use query::plan::{FilterClause, Page};
 
+use super::running::{LOOKED_UP_AT_ONCE, look_up};
+use crate::deadline::Deadline;
 use crate::error::Result;
 
 /// What a filter has seen.
@@ -67,4 +70,30 @@ impl<'p> Filtering<'p> {
         }
         Ok(if self.taken() == 0 { Verdict::Left } else { Verdict::Taken })
     }
+}
+
+/// Leaves of what an index has found the page of what fits the filter.
+///
+/// * `documents`: with whether results are documents, rather than groups, which are asked themselves.
+pub(super) fn filter(
+    mut filtering: Filtering<'_>,
+    found: &mut Found,
+    snapshot: &IndexSnapshot<'_>,
+    (documents, are_documents): (&Snapshot<'_>, bool),
+    deadline: &Deadline,
+) -> Result<Filtered> {
+    let mut kept = Vec::new();
+    'all: for (group, ids) in found.entries.chunks(LOOKED_UP_AT_ONCE).enumerate() {
+        for (at, row) in look_up(ids, snapshot, are_documents.then_some(documents), None)?.into_iter().enumerate() {
+            deadline.look()?;
+            let Some((entry, document)) = row else { continue };
+            match filtering.offer(&Row { document: document.as_ref(), entry: Some(entry) }, documents)? {
+                Verdict::Taken => kept.push(group * LOOKED_UP_AT_ONCE + at),
+                Verdict::Left => {}
+                Verdict::Full => break 'all,
+            }
+        }
+    }
+    found.keep(&kept);
+    Ok(filtering.seen)
 }

@@ -18,6 +18,7 @@ mod marks;
 mod patching;
 mod plans;
 mod ready;
+mod repeats;
 mod request;
 mod running;
 mod timings;

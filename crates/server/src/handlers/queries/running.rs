@@ -19,16 +19,17 @@ use query::plan::{
 
 use super::collection;
 use super::facets::{self, Counted};
-use super::filtering::{Filtered, Filtering, Verdict};
+use super::filtering::{Filtered, Filtering, Verdict, filter};
 use super::marks::Marks;
 use super::ready::Ready;
+use super::repeats;
 use super::timings::{Stage, Timings, timed};
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::memory::{Memory, Room};
 
 /// Results that are looked up together.
-const LOOKED_UP_AT_ONCE: usize = 32;
+pub(super) const LOOKED_UP_AT_ONCE: usize = 32;
 
 /// What an index query scores where nothing scores.
 const SCORE: f64 = 1.0;
@@ -48,6 +49,10 @@ pub(crate) struct Running<'a> {
     pub(super) faceted: Vec<Counted<'a>>,
     /// What the plan's filter has seen.
     pub(super) filtered: Cell<Filtered>,
+    /// Entries that were left out, because their documents are among the results already.
+    pub(super) repeated: u64,
+    /// Whether properties of results that are missing are left out.
+    omits_missing: bool,
     script: Option<ScriptProjection<'a>>,
     /// Of scripts, for each result.
     script_limits: script::Limits,
@@ -153,7 +158,7 @@ impl<'a> Running<'a> {
         timings: Option<&'a Timings>,
     ) -> Result<Running<'a>> {
         let (mut suggested, mut faceted, mut highlighter, mut explained) = (Vec::new(), Vec::new(), None, None);
-        let filtered = Cell::default();
+        let (filtered, mut repeated, mut omits_missing) = (Cell::default(), 0, false);
         let results = match (&plan.find, ready) {
             (Find::Index(query), Some(Opened { ready, reached, snapshot })) => {
                 let staleness = || ready.index.is_stale(&snapshot, reached, documents, ready.cutoff);
@@ -165,20 +170,31 @@ impl<'a> Running<'a> {
                     // What is suggested does not depend on the condition.
                     _ => Cow::Borrowed(query),
                 };
+                let mut find = |page| match plan.is_explained {
+                    false => execute::find(&snapshot, fields, &asked, page, &look),
+                    true => {
+                        let start = Instant::now();
+                        let clock: execute::Clock = Rc::new(move || start.elapsed());
+                        let found = execute::explain(&snapshot, fields, &asked, page, &clock, &look);
+                        found.map(|(found, operator)| {
+                            explained = Some(operator);
+                            found
+                        })
+                    }
+                };
+                let has_documents = !ready.index.definition().is_grouped();
                 let found = match plan.gives_in_place_of_results() {
-                    None => timed(timings, Stage::Search, || match plan.is_explained {
-                        false => execute::find(&snapshot, fields, &asked, wanted_of(plan), &look),
-                        true => {
-                            let start = Instant::now();
-                            let clock: execute::Clock = Rc::new(move || start.elapsed());
-                            let page = wanted_of(plan);
-                            let found = execute::explain(&snapshot, fields, &asked, page, &clock, &look);
-                            found.map(|(found, operator)| {
-                                explained = Some(operator);
-                                found
-                            })
-                        }
-                    }),
+                    None => {
+                        timed(timings, Stage::Search, || match repeats::may_repeat(plan, &snapshot, has_documents) {
+                            false => find(wanted_of(plan)),
+                            true => {
+                                let (found, count) =
+                                    repeats::find_once(&snapshot, wanted_of(plan), (memory, deadline), &mut find)?;
+                                repeated = count;
+                                Ok(found)
+                            }
+                        })
+                    }
                     Some(_) => Ok(Found::default()),
                 };
                 if !query.highlights.is_empty() {
@@ -199,11 +215,13 @@ impl<'a> Running<'a> {
                 let mut room = memory.room();
                 room.grow(found.entries.len() * size_of::<execute::EntryId>())?;
                 let is_stored = |field: &str| ready.index.definition().stores(field);
-                let has_documents = !ready.index.definition().is_grouped();
                 let projection = plan.projection.as_ref();
                 if projection.is_some_and(|projection| !has_documents && !projection.behavior.asks_index()) {
                     return Err(Error::NoDocuments);
                 }
+                let may_store = |field: &str| is_stored(field) || ready.index.definition().makes_fields();
+                omits_missing =
+                    has_documents && projection.is_some_and(|projection| projection.omits_missing_in(may_store));
                 let loads = has_documents && projection.is_none_or(|projection| projection.needs_documents(is_stored));
                 if let Some(clause) = &plan.filter {
                     let filtering = Filtering::new(clause, page_of(plan), limits)?;
@@ -228,6 +246,8 @@ impl<'a> Running<'a> {
             suggested,
             faceted,
             filtered,
+            repeated,
+            omits_missing,
             script,
             script_limits: limits,
             script_includes: RefCell::default(),
@@ -460,7 +480,7 @@ impl<'a> Running<'a> {
     ) -> Result<()> {
         match projection {
             Some(projection) => {
-                projection.write(&hit.row(), out)?;
+                projection.write(&hit.row(), self.omits_missing, out)?;
                 Ok(())
             }
             None => {
@@ -553,10 +573,10 @@ fn write_distance(distance: Option<Distance>, out: &mut Vec<u8>) {
 }
 
 /// What is kept of an entry, and its document if that is asked for.
-type Row<'a, 's> = (IndexEntry<'s>, Option<Document<'a>>);
+pub(super) type Row<'a, 's> = (IndexEntry<'s>, Option<Document<'a>>);
 
 /// Looks entries up, and their documents if `documents` are given, in their order. `None`: it was deleted after the index was read.
-fn look_up<'a, 's>(
+pub(super) fn look_up<'a, 's>(
     ids: &[EntryId],
     snapshot: &'s IndexSnapshot<'_>,
     documents: Option<&'a Snapshot<'_>>,
@@ -574,32 +594,6 @@ fn look_up<'a, 's>(
 
 /// All results.
 const WHOLE: Page = Page { skip: 0, take: None, is_limited: false };
-
-/// Leaves of what an index has found the page of what fits the filter.
-///
-/// * `documents`: with whether results are documents, rather than groups, which are asked themselves.
-fn filter(
-    mut filtering: Filtering<'_>,
-    found: &mut Found,
-    snapshot: &IndexSnapshot<'_>,
-    (documents, are_documents): (&Snapshot<'_>, bool),
-    deadline: &Deadline,
-) -> Result<Filtered> {
-    let mut kept = Vec::new();
-    'all: for (group, ids) in found.entries.chunks(LOOKED_UP_AT_ONCE).enumerate() {
-        for (at, row) in look_up(ids, snapshot, are_documents.then_some(documents), None)?.into_iter().enumerate() {
-            deadline.look()?;
-            let Some((entry, document)) = row else { continue };
-            match filtering.offer(&execute::Row { document: document.as_ref(), entry: Some(entry) }, documents)? {
-                Verdict::Taken => kept.push(group * LOOKED_UP_AT_ONCE + at),
-                Verdict::Left => {}
-                Verdict::Full => break 'all,
-            }
-        }
-    }
-    found.keep(&kept);
-    Ok(filtering.seen)
-}
 
 /// The part of what an index finds that is looked at: all of it, if a filter chooses.
 pub(crate) fn wanted_of(plan: &Plan) -> Page {
