@@ -16,7 +16,7 @@ use crate::limits::{
 use crate::pacing::Pacing;
 use crate::page;
 use crate::pager::changes::SavedLine;
-use crate::pager::readers::Readers;
+use crate::pager::readers::{Older, Readers};
 use crate::pager::table::{PageTable, Place};
 use crate::space::{self, Room, SpaceHints};
 use crate::sync::Mutex;
@@ -128,6 +128,8 @@ pub(crate) struct Writer {
     /// Records of lazy commits.
     pub unwritten: Unwritten,
     pub reclaim: Reclaim,
+    /// Of the running transaction, as it began.
+    pub older: Older,
     /// Pages with versions that are not in the data file, some of them more than once.
     pub dirty_since_flush: Vec<PageNumber>,
     /// Where each transaction since the checkpoint ends in the journal.
@@ -378,6 +380,7 @@ impl Inner {
             journal,
             unwritten: Unwritten::default(),
             reclaim: Reclaim::default(),
+            older: Older::default(),
             dirty_since_flush: Vec::new(),
             positions: VecDeque::new(),
             compression: Compression::default(),

@@ -13,7 +13,7 @@ use crate::page::{self, Kind};
 use crate::pager::Page;
 use crate::pager::changes::{Lines, PageMut};
 use crate::pager::frames::VersionPointer;
-use crate::pager::readers::{Announced, Readers};
+use crate::pager::readers::{Announced, Older, Readers};
 use crate::pager::table::PageTable;
 use crate::transaction::job::{StackJob, Wake};
 use crate::transaction::reclaim::Reclaim;
@@ -80,9 +80,18 @@ impl Core {
 
     /// A change of the page in a transaction that is not published yet, as `WriteTransaction` makes it.
     fn change(&self, transaction: u64) -> VersionPointer {
+        self.change_beside(transaction, &mut Reclaim::default(), &Older::default())
+    }
+
+    /// The same beside snapshots that are older than what is published.
+    fn change_beside(&self, transaction: u64, reclaim: &mut Reclaim, older: &Older) -> VersionPointer {
         let previous = self.table.newest(NUMBER).unwrap();
         let mut version = match previous {
-            Some(previous) => self.table.versions.copy(previous).unwrap(),
+            Some(previous) => {
+                let is_wanted = !older.is_empty() && !previous.has_spare();
+                let recycled = if is_wanted { reclaim.recycle(previous, older) } else { None };
+                self.table.versions.copy(previous, recycled).unwrap()
+            }
             None => {
                 let mut version = self.table.versions.take().unwrap();
                 version.page_mut().fill(0);
@@ -98,8 +107,10 @@ impl Core {
 
     /// A transaction, from giving back what nobody needs to publishing.
     fn commit(&self, transaction: u64, reclaim: &mut Reclaim) {
-        reclaim.collect(self.readers.oldest(), &self.table.versions);
-        let version = self.change(transaction);
+        let mut older = Older::default();
+        let oldest = self.readers.older(&mut older);
+        reclaim.collect(oldest, &self.table.versions);
+        let version = self.change_beside(transaction, reclaim, &older);
         if let Some(previous) = version.previous() {
             reclaim.replaced(word_of(transaction), previous, version);
         }
@@ -170,6 +181,49 @@ fn a_page_is_not_used_again_under_either_of_two_readers() {
         }
         core.end(reclaim);
     });
+}
+
+/// Transactions beside a snapshot that stays open, which is looked at meanwhile; the last is made of what it need not see.
+fn recycle_beside(others: usize) {
+    let core = Core::in_memory();
+    let old = core.readers.announce().word.transaction();
+    let held = core.readers.announce();
+    assert_eq!(held.word.transaction(), old);
+    let looking = spawn({
+        let core = core.clone();
+        move || {
+            let page = core.table.page(NUMBER, old).unwrap();
+            assert_eq!(u64::from(mark_of(page)), old.0, "the snapshot of {old}");
+        }
+    });
+    let others: Vec<_> = (0..others)
+        .map(|_| {
+            spawn({
+                let core = core.clone();
+                move || core.read()
+            })
+        })
+        .collect();
+    let mut reclaim = Reclaim::default();
+    (2..5).for_each(|transaction| core.commit(transaction, &mut reclaim));
+    looking.join().unwrap();
+    assert_eq!(mark_of(core.table.page(NUMBER, old).unwrap()), 1, "the snapshot of 1");
+    if others.is_empty() {
+        assert_eq!(reclaim.len(), 2, "what it sees, and what was replaced last");
+    }
+    others.into_iter().for_each(|other| drop(other.join().unwrap()));
+    drop(held);
+    core.end(reclaim);
+}
+
+#[test]
+fn a_version_that_nobody_sees_is_used_again_on_the_way_of_an_old_snapshot() {
+    check("recycle beside an old snapshot", || recycle_beside(0));
+}
+
+#[test]
+fn a_version_that_a_new_snapshot_sees_is_not_used_again() {
+    check("recycle beside an old and a new snapshot", || recycle_beside(1));
 }
 
 #[test]
@@ -314,6 +368,17 @@ mod planted {
     #[test]
     fn a_reader_that_does_not_look_again_is_found() {
         check(Bug::AnnouncementUnchecked);
+    }
+
+    #[test]
+    fn a_version_that_becomes_the_next_while_a_reader_needs_it_is_found() {
+        let reasons = ["Causality violation", "the snapshot of"];
+        for model in [
+            "a_version_that_nobody_sees_is_used_again_on_the_way_of_an_old_snapshot",
+            "a_version_that_a_new_snapshot_sees_is_not_used_again",
+        ] {
+            check_that_it_is_found(Bug::SeenRecycled, &format!("loom_tests::{model}"), &reasons);
+        }
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub enum Bug {
     RecordBeforeRuns,
     /// Open snapshots do not keep what they see from being overwritten or used again.
     ReadersIgnored,
+    /// A version that an open snapshot sees is made the next version of its page.
+    SeenRecycled,
     /// A reader that announces its snapshot does not look again whether something newer was published.
     AnnouncementUnchecked,
     /// A transaction is published and answered as soon as its own record is durable, also before an earlier one is.

@@ -87,6 +87,34 @@ fn beside_an_old_snapshot_flushing_is_tried_again_only_when_it_closes() {
 }
 
 #[test]
+fn a_snapshot_that_is_held_costs_each_page_once() {
+    const KEYS: u64 = 60;
+    let (environment, structures) = environment(&SimulatedIo::new(), 64 << 10, 1 << 30);
+    (0..KEYS).for_each(|key| write(&environment, &structures, key).unwrap());
+    let mut open = Vec::new();
+    let mut first = 0;
+    for round in 1..=200u8 {
+        if round.is_power_of_two() && round < 16 {
+            open.push((round, environment.read()));
+        }
+        for key in 0..KEYS {
+            environment.write(|tx| structures.tree.put(tx, &key.to_be_bytes(), &[round; 1500])).unwrap();
+        }
+        if round == 16 {
+            first = environment.statistics().unwrap().versions_waiting;
+        }
+    }
+    let last = environment.statistics().unwrap().versions_waiting;
+    assert!(last <= first + first / 4, "{first} versions for four snapshots after 16 rounds, {last} after 200");
+    for (round, snapshot) in &open {
+        for key in 0..KEYS {
+            let before = if *round == 1 { key as u8 } else { round - 1 };
+            assert_eq!(structures.tree.get(snapshot, &key.to_be_bytes()).unwrap(), Some(&[before; 1500][..]));
+        }
+    }
+}
+
+#[test]
 fn a_long_reader_costs_its_own_environment_only() {
     const VERSIONS: usize = 1 << 20;
     let (crowded, structures) = environment(&SimulatedIo::new(), 64 << 20, VERSIONS);

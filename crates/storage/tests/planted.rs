@@ -209,3 +209,8 @@ fn records_before_the_large_values_that_they_name_are_seen() {
 fn a_page_that_is_used_again_while_a_reader_needs_it_is_seen() {
     check_engine_bug(Bug::ReadersIgnored, read_while_writing);
 }
+
+#[test]
+fn a_version_that_becomes_the_next_while_a_reader_needs_it_is_seen() {
+    check_engine_bug(Bug::SeenRecycled, read_while_writing);
+}

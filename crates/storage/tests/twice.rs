@@ -150,6 +150,6 @@ fn an_environment_with_one_place_for_intents_opens() {
 #[test]
 fn crashes_in_flushes_with_transactions_behind_them_lose_nothing() {
     let counts = Counts::default();
-    each_seed(seeds(8, 2_000), |seed| crash_again_and_again(seed, 3, &counts));
+    each_seed(seeds(8, 400), |seed| crash_again_and_again(seed, 3, &counts));
     counts.report("flushes cut short again and again");
 }

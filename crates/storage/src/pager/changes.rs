@@ -34,6 +34,11 @@ impl Lines {
         Lines((u64::MAX << first) & (u64::MAX >> (63 - last)))
     }
 
+    /// These lines and others.
+    pub fn and(self, others: Lines) -> Lines {
+        Lines(self.0 | others.0)
+    }
+
     /// Where the lines are, as offsets of their first bytes.
     pub fn offsets(self) -> impl Iterator<Item = usize> {
         let mut left = self.0;

@@ -60,6 +60,8 @@ pub(crate) struct Head {
     job: Cell<u32>,
     /// The last job that saved lines of it, and which.
     saved_by: Cell<u32>,
+    /// Once it is replaced: its place among those that wait (`transaction::reclaim`).
+    waits_at: Cell<u32>,
     saved: Cell<Lines>,
     /// What was changed since the previous version. Of no meaning for fresh pages and runs.
     lines: Cell<Lines>,
@@ -97,7 +99,7 @@ impl VersionPointer {
     fn head<'a>(&self) -> &'a Head {
         // SAFETY: a `VersionPointer` in use points to a live version: it is freed only after every snapshot that could
         // reach it is gone (`Reclaim` in `transaction::reclaim`), and the pool never unmaps. Nobody has a `&mut Head`, and
-        // the cells are the writer's alone until the version is published; then they do not change.
+        // what changes of the cells after publishing only who has the writer's lock looks at.
         unsafe { self.0.as_ref() }
     }
     pub fn transaction(&self) -> TransactionId {
@@ -159,9 +161,25 @@ impl VersionPointer {
     pub fn set_settled(&self) {
         self.head().settled.store(true, Ordering::Relaxed);
     }
-    /// Notes that a newer version of the page was committed.
-    pub fn set_replaced(&self) {
+    /// Notes that a newer version of the page was committed, and where it waits from then on.
+    pub fn set_replaced(&self, waits_at: u32) {
         self.head().replaced.store(true, Ordering::Relaxed);
+        self.head().waits_at.set(waits_at);
+    }
+    /// Where it waits, if it was replaced; else of no meaning.
+    pub fn waits_at(&self) -> u32 {
+        self.head().waits_at.get()
+    }
+    /// Takes `version`, which it followed until now, out between itself and the one `behind` that.
+    pub fn follows(&self, version: VersionPointer, behind: Option<VersionPointer>) {
+        let (head, other) = (self.head(), version.head());
+        let lines = if other.fresh.get() { Lines::ALL } else { head.lines.get().and(other.lines.get()) };
+        head.lines.set(lines);
+        self.set_previous(behind);
+    }
+    /// Whether there is one that the next version of the page will be made of.
+    pub fn has_spare(&self) -> bool {
+        !self.head().spare.load(Ordering::Relaxed).is_null()
     }
     fn take_spare(&self) -> Option<VersionPointer> {
         let spare = Self::from_raw(self.head().spare.swap(std::ptr::null_mut(), Ordering::Relaxed));
@@ -265,12 +283,18 @@ impl Versions {
         true
     }
 
-    /// A version with the same bytes as `version`, which has one page.
+    /// A version with the same bytes as `version`, which has one page: its spare, or `recycled`, or one of the pool.
     ///
     /// # Errors
     ///
     /// As [`Self::take`].
-    pub fn copy(&self, version: VersionPointer) -> std::io::Result<VersionPointer> {
+    pub fn copy(&self, version: VersionPointer, recycled: Option<VersionPointer>) -> std::io::Result<VersionPointer> {
+        if let Some(mut copy) = recycled {
+            self.count_as_used(copy);
+            self.give_back(copy.take_spare());
+            copy.page_mut().copy_from_slice(version.page());
+            return Ok(copy);
+        }
         let Some(mut copy) = version.take_spare() else {
             let mut copy = self.take()?;
             copy.page_mut().copy_from_slice(version.page());
@@ -293,13 +317,18 @@ impl Versions {
             return false;
         }
         POOL.spares.fetch_add(1, Ordering::Relaxed);
+        self.count_as_used(version);
+        head.spare.store(version.0.as_ptr(), Ordering::Relaxed);
+        true
+    }
+
+    /// A version that may have been kept is one like others again.
+    fn count_as_used(&self, version: VersionPointer) {
         if version.head().kept.swap(false, Ordering::Relaxed) {
             POOL.kept.fetch_sub(1, Ordering::Relaxed);
             POOL.in_use.fetch_add(1, Ordering::Relaxed);
             self.bytes.fetch_add(FRAME_SIZE, Ordering::Relaxed);
         }
-        head.spare.store(version.0.as_ptr(), Ordering::Relaxed);
-        true
     }
 
     /// A version of one page; its bytes are what they were.
@@ -492,6 +521,7 @@ impl Head {
             pages,
             job: Cell::new(0),
             saved_by: Cell::new(0),
+            waits_at: Cell::new(0),
             saved: Cell::new(Lines::NONE),
             lines: Cell::new(Lines::NONE),
             fresh: Cell::new(false),

@@ -6,7 +6,7 @@
 //! (sequentially consistent), and look again. If something newer was published in between, once more: the writer may
 //! have missed the announcement. No lock, no allocation, no line that another thread writes.
 
-use crate::ids::SnapshotWord;
+use crate::ids::{SnapshotWord, TransactionId};
 use crate::limits::{KEPT_READER_SLOTS_MAX, READER_BLOCKS_MAX, READER_SLOTS_PER_BLOCK};
 use crate::planted::{Bug, is_planted};
 use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -40,6 +40,29 @@ pub(crate) struct Readers {
 
 #[repr(align(128))]
 struct Published(AtomicU64);
+
+/// The open snapshots that are older than what was published when they were looked for. Those opened later are no older than that.
+#[derive(Default)]
+pub(crate) struct Older {
+    published: TransactionId,
+    /// In order.
+    transactions: Vec<TransactionId>,
+}
+
+impl Older {
+    pub fn is_empty(&self) -> bool {
+        self.transactions.is_empty()
+    }
+
+    /// Whether a snapshot that is open, or will be, sees a version of transaction `from` that was replaced in `until`.
+    pub fn is_seen(&self, from: TransactionId, until: TransactionId) -> bool {
+        if is_planted(Bug::SeenRecycled) {
+            return until > self.published;
+        }
+        let next = self.transactions.partition_point(|open| *open < from);
+        until > self.published || self.transactions.get(next).is_some_and(|open| *open < until)
+    }
+}
 
 /// An open slot.
 pub(crate) struct Announced<'a> {
@@ -212,6 +235,32 @@ impl Readers {
                 oldest = oldest.min(word - OFFSET);
             }
         }
+        SnapshotWord(oldest)
+    }
+
+    /// As [`Self::oldest`], and which snapshots are open that are older than what is published.
+    pub fn older(&self, older: &mut Older) -> SnapshotWord {
+        // Before the slots, for the same reason.
+        let published = self.published.0.load(Ordering::SeqCst);
+        older.published = SnapshotWord(published).transaction();
+        older.transactions.clear();
+        let mut oldest = published;
+        if is_planted(Bug::ReadersIgnored) {
+            return SnapshotWord(published);
+        }
+        for slot in self.used_slots() {
+            let word = slot.word.load(Ordering::SeqCst);
+            if word < OFFSET || word - OFFSET >= published {
+                continue;
+            }
+            let word = word - OFFSET;
+            oldest = oldest.min(word);
+            let transaction = SnapshotWord(word).transaction();
+            if transaction < older.published {
+                older.transactions.push(transaction);
+            }
+        }
+        older.transactions.sort_unstable();
         SnapshotWord(oldest)
     }
 

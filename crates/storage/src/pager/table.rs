@@ -12,7 +12,8 @@
 //!    flushed ones out. A version is filled before its transaction is published; then it never changes. One exception: a
 //!    reader that verifies a branch page installs a copy of it where no version is, as transaction 0.
 //! 2. A snapshot sees versions with its own or an older transaction. It announces itself (`readers`) before it loads a word.
-//! 3. A version goes back to the pool only when no announced snapshot can hold a pointer to it (`transaction::reclaim`).
+//! 3. A version goes back to the pool only when no announced snapshot can hold a pointer to it. One that none sees may become the
+//!    newest of its page before: who passes it finds it newer than his snapshot all the same (`transaction::reclaim`).
 //! 4. A page of the file is written only while every announced snapshot sees a version in memory of it, or none sees the page
 //!    at all (`transaction::direct`).
 
@@ -261,22 +262,31 @@ impl PageTable {
         None
     }
 
-    /// Verifies a page of the file once more: now if a version of it is kept, else at its next touch.
+    /// Has a page of the file verified once more at its next touch. One that is kept is touched in memory: [`Self::verify_kept`].
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if a kept page is damaged in the file.
-    pub fn verify_again(&self, number: PageNumber) -> Result<()> {
-        if let Place::Memory(version) = self.place(number)?
-            && version.is_kept()
-        {
-            self.bring(number, 1)?;
-            let page = self.file_page_unverified(number)?;
-            return (self.verify)(page, page, number, self.environment_id).map_err(|rule| self.corrupt(number, rule));
-        }
+    /// [`Error::Corrupt`] outside of the file.
+    pub fn verify_at_next_touch(&self, number: PageNumber) -> Result<()> {
         let word = self.word(number)?;
         word.compare_exchange(IN_FILE_VERIFIED, IN_FILE_UNVERIFIED, Ordering::AcqRel, Ordering::Relaxed).ok();
         Ok(())
+    }
+
+    /// Verifies a page in the file that is kept in memory besides, if it is. It is in use: the place of one that is not may be a hole.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if it is damaged there; [`Error::Io`] if it cannot be read.
+    pub fn verify_kept(&self, number: PageNumber) -> Result<()> {
+        match self.newest(number)? {
+            Some(version) if version.is_kept() => {
+                self.bring(number, 1)?;
+                let page = self.file_page_unverified(number)?;
+                (self.verify)(page, page, number, self.environment_id).map_err(|rule| self.corrupt(number, rule))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Brings pages of the file into memory: a device that cannot read them is an error here, and a signal that ends the process where a

@@ -7,7 +7,7 @@ use crate::io::simulated::SimulatedIo;
 use crate::io::{Io, OpenMode};
 use crate::page::{self, Kind};
 use crate::pager::changes::LINE;
-use crate::pager::readers::Readers;
+use crate::pager::readers::{Older, Readers};
 use crate::transaction::reclaim::Reclaim;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -58,7 +58,7 @@ fn over_file(level: u8) -> (PageTable, Arc<dyn File>) {
 fn change(table: &PageTable, number: PageNumber, transaction: u64, mark: u8) -> VersionPointer {
     let previous = table.newest(number).unwrap();
     let mut version = match previous {
-        Some(previous) => table.versions.copy(previous).unwrap(),
+        Some(previous) => table.versions.copy(previous, None).unwrap(),
         None => table.versions.take().unwrap(),
     };
     version.start(TransactionId(transaction), 1, previous);
@@ -88,7 +88,7 @@ fn each_snapshot_finds_its_version_or_the_file() {
     assert!(matches!(table.place(PageNumber(4)).unwrap(), Place::File { verified: false }));
     assert_eq!(mark_of(table.page(PageNumber(4), TransactionId(1)).unwrap()), 4);
     assert!(matches!(table.place(PageNumber(4)).unwrap(), Place::File { verified: true }));
-    table.verify_again(PageNumber(4)).unwrap();
+    table.verify_at_next_touch(PageNumber(4)).unwrap();
     assert!(matches!(table.place(PageNumber(4)).unwrap(), Place::File { verified: false }));
     assert!(table.page(PageNumber(8), TransactionId(1)).is_err(), "the file has no such page");
     assert!(table.page(PageNumber(SEGMENT_PAGES), TransactionId(1)).is_err(), "nor such a segment");
@@ -109,6 +109,80 @@ fn the_next_version_is_made_of_a_spare() {
     assert_eq!(third, first, "the spare of the second");
     assert_eq!(mark_of(table.page(NUMBER, TransactionId(2)).unwrap()), 2);
     assert_eq!(mark_of(table.page(NUMBER, TransactionId(3)).unwrap()), 3);
+}
+
+/// A change of a page in a transaction that is published at once, beside what is open.
+fn commit(table: &PageTable, readers: &Arc<Readers>, reclaim: &mut Reclaim, transaction: u64) -> VersionPointer {
+    let mut older = Older::default();
+    reclaim.collect(readers.older(&mut older), &table.versions);
+    let newest = table.newest(NUMBER).unwrap().unwrap();
+    let is_wanted = !older.is_empty() && !newest.has_spare();
+    let recycled = if is_wanted { reclaim.recycle(newest, &older) } else { None };
+    let mut version = table.versions.copy(newest, recycled).unwrap();
+    version.start(TransactionId(transaction), 1, Some(newest));
+    table.install(NUMBER, version).unwrap();
+    version.changes().write(PAGE_SIZE / 2, &[transaction as u8; 2 * LINE]);
+    let word = SnapshotWord::of(TransactionId(transaction));
+    reclaim.replaced(word, newest, version);
+    readers.publish(word);
+    version
+}
+
+#[test]
+fn beside_snapshots_a_page_has_a_version_for_each_and_few_more() {
+    const TRANSACTIONS: u64 = if cfg!(miri) { 30 } else { 10_000 };
+    let table = in_memory();
+    let readers = Readers::new(SnapshotWord::of(TransactionId(1)));
+    change(&table, NUMBER, 1, 1);
+    let mut reclaim = Reclaim::default();
+    let mut open = Vec::new();
+    for transaction in 2..TRANSACTIONS {
+        if [3, 4, 9, 12].contains(&transaction) {
+            open.push(readers.announce());
+        }
+        commit(&table, &readers, &mut reclaim, transaction);
+        if transaction == 20 {
+            drop(open.swap_remove(1));
+        }
+    }
+    assert_eq!(reclaim.len(), 5, "three that are seen, one that was until then, one that was replaced last");
+    for seen in &open {
+        let transaction = seen.word.transaction();
+        assert_eq!(mark_of(table.page(NUMBER, transaction).unwrap()), transaction.0 as u8);
+    }
+    drop(open);
+    let last = commit(&table, &readers, &mut reclaim, TRANSACTIONS);
+    reclaim.collect(readers.oldest(), &table.versions);
+    assert_eq!((reclaim.len(), last.previous()), (0, None), "each way is cut when what it leads to goes");
+}
+
+#[test]
+fn what_a_transaction_takes_back_leaves_the_way_to_older_versions() {
+    let table = in_memory();
+    let readers = Readers::new(SnapshotWord::of(TransactionId(1)));
+    change(&table, NUMBER, 1, 1);
+    let mut reclaim = Reclaim::default();
+    let old = readers.announce();
+    for transaction in 2..6 {
+        commit(&table, &readers, &mut reclaim, transaction);
+    }
+    let mut older = Older::default();
+    readers.older(&mut older);
+    let newest = table.newest(NUMBER).unwrap().unwrap();
+    let recycled = reclaim.recycle(newest, &older).expect("that of transaction 4");
+    assert_eq!(recycled.transaction(), TransactionId(4));
+    let version = table.versions.copy(newest, Some(recycled)).unwrap();
+    version.start(TransactionId(6), 1, Some(newest));
+    table.install(NUMBER, version).unwrap();
+    assert_eq!(mark_of(table.page(NUMBER, old.word.transaction()).unwrap()), 1);
+    table.set(NUMBER, Some(newest)).unwrap();
+    reclaim.unlinked(SnapshotWord::of(TransactionId(6)), version);
+    assert_eq!(mark_of(table.page(NUMBER, old.word.transaction()).unwrap()), 1);
+    assert_eq!(mark_of(table.page(NUMBER, TransactionId(5)).unwrap()), 5);
+    drop(old);
+    commit(&table, &readers, &mut reclaim, 6);
+    reclaim.collect(readers.oldest(), &table.versions);
+    assert_eq!(reclaim.len(), 0);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::planted::{Bug, plant};
 use std::process::Command;
 
 const VARIABLE: &str = "PLANTED_BUG";
-const BUGS: [Bug; 3] = [Bug::AnnouncementUnchecked, Bug::PrefixIgnored, Bug::ReadersIgnored];
+const BUGS: [Bug; 4] = [Bug::AnnouncementUnchecked, Bug::PrefixIgnored, Bug::ReadersIgnored, Bug::SeenRecycled];
 
 /// Plants what this process was started to find.
 pub(crate) fn plant_if_asked() {

@@ -1,13 +1,32 @@
-//! When old versions can go: after every snapshot that might hold a pointer to one has closed.
+//! When old versions can go: after every snapshot that might hold a pointer to one has closed. And when they can be used again
+//! before that, beside a snapshot that stays open for long.
+//!
+//! A snapshot keeps the versions that it sees. What came later and was replaced again is seen by nobody, but snapshots that are older
+//! still pass it on their way, at a time that nobody knows. So it is not given back; it becomes the next version *of the
+//! same page* ([`Reclaim::recycle`]). Who passes it meanwhile finds it newer than his snapshot, before as after, and behind it either
+//! what was behind it before or the newest versions once more: his way is longer, but it ends where it did.
+//!
+//! So a page has at most one version for each snapshot that is open, and few more, however many commits there are beside them.
 
 use crate::ids::SnapshotWord;
 use crate::pager::frames::{VersionPointer, Versions};
+use crate::pager::readers::Older;
 use std::collections::VecDeque;
+
+/// Versions of a page that are looked at for one to use again: the newest belong to transactions that are not published.
+const LOOKED_AT_MAX: usize = 8;
+
+/// Places of versions that were used again, beside fewer others, before the list is made anew.
+const EMPTY_MIN: usize = 1024;
 
 /// Versions that wait to be given back, oldest first. Behind the writer's lock.
 #[derive(Default)]
 pub(crate) struct Reclaim {
     waiting: VecDeque<Waiting>,
+    /// The place of the first that waits; those behind it follow. Wraps.
+    first_place: u32,
+    /// Places whose version was used again.
+    empty: usize,
     /// What nobody can reach, but a flush is writing.
     pinned: Vec<VersionPointer>,
 }
@@ -15,21 +34,22 @@ pub(crate) struct Reclaim {
 struct Waiting {
     /// Snapshots announced with this word or a newer one cannot reach the version.
     unreachable_from: SnapshotWord,
-    version: VersionPointer,
-    /// The version that was put in front of it: its way to `version` is cut when that goes.
+    /// `None`: it was used again.
+    version: Option<VersionPointer>,
+    /// The version that is in front of it: its way to `version` is cut when that goes.
     successor: Option<VersionPointer>,
 }
 
 impl Reclaim {
     /// A version was replaced by `successor` in a transaction whose snapshots carry `unreachable_from`.
     pub fn replaced(&mut self, unreachable_from: SnapshotWord, version: VersionPointer, successor: VersionPointer) {
-        version.set_replaced();
-        self.waiting.push_back(Waiting { unreachable_from, version, successor: Some(successor) });
+        version.set_replaced(self.first_place.wrapping_add(self.waiting.len() as u32));
+        self.waiting.push_back(Waiting { unreachable_from, version: Some(version), successor: Some(successor) });
     }
 
     /// A version was taken out of the page table altogether.
     pub fn unlinked(&mut self, unreachable_from: SnapshotWord, version: VersionPointer) {
-        self.waiting.push_back(Waiting { unreachable_from, version, successor: None });
+        self.waiting.push_back(Waiting { unreachable_from, version: Some(version), successor: None });
     }
 
     /// Gives back what no snapshot from `oldest` on can reach, or keeps it for the next version of its page.
@@ -38,8 +58,13 @@ impl Reclaim {
         if ready == 0 {
             return;
         }
-        let pinned = &mut self.pinned;
+        self.first_place = self.first_place.wrapping_add(ready as u32);
+        let (pinned, empty) = (&mut self.pinned, &mut self.empty);
         versions.give_back(self.waiting.drain(..ready).filter_map(|Waiting { version, successor, .. }| {
+            let Some(version) = version else {
+                *empty -= 1;
+                return None;
+            };
             if let Some(successor) = successor {
                 // The successor is replaced later, so it waits further back and is still alive.
                 successor.set_previous(None);
@@ -53,6 +78,54 @@ impl Reclaim {
         }));
     }
 
+    /// Takes a version of the same page as `newest` out of the chain behind it that none of the open snapshots sees, nor any that will
+    /// be opened: to be made the next version of that page, and nothing else.
+    ///
+    /// * `newest`: of a transaction that is sealed.
+    /// * `older`: as seen when the running transaction began, after what could be given back had been.
+    pub fn recycle(&mut self, newest: VersionPointer, older: &Older) -> Option<VersionPointer> {
+        let mut successor = newest;
+        for _ in 0..LOOKED_AT_MAX {
+            let version = successor.previous()?;
+            let is_seen = older.is_seen(version.transaction(), successor.transaction());
+            if !is_seen && version.pages() == 1 && !version.is_pinned() {
+                return self.take_out(version, successor);
+            }
+            successor = version;
+        }
+        None
+    }
+
+    fn take_out(&mut self, version: VersionPointer, successor: VersionPointer) -> Option<VersionPointer> {
+        self.at(version)?.version = None;
+        self.empty += 1;
+        let behind = version.previous();
+        if let Some(waiting) = behind.and_then(|behind| self.at(behind)) {
+            waiting.successor = Some(successor);
+        }
+        successor.follows(version, behind);
+        if self.empty > EMPTY_MIN && self.empty > self.waiting.len() / 2 {
+            self.close_up();
+        }
+        Some(version)
+    }
+
+    /// What waits for a version that was replaced, if that is still there.
+    fn at(&mut self, version: VersionPointer) -> Option<&mut Waiting> {
+        let index = version.waits_at().wrapping_sub(self.first_place) as usize;
+        self.waiting.get_mut(index).filter(|waiting| waiting.version == Some(version))
+    }
+
+    fn close_up(&mut self) {
+        self.waiting.retain(|waiting| waiting.version.is_some());
+        self.empty = 0;
+        for (index, waiting) in self.waiting.iter().enumerate() {
+            if let (Some(version), Some(_)) = (waiting.version, waiting.successor) {
+                version.set_replaced(self.first_place.wrapping_add(index as u32));
+            }
+        }
+    }
+
     /// The flush is over: gives back what it alone held.
     pub fn release_pinned(&mut self, versions: &Versions) {
         versions.give_back(self.pinned.drain(..));
@@ -60,6 +133,6 @@ impl Reclaim {
 
     /// Versions that wait.
     pub fn len(&self) -> usize {
-        self.waiting.len()
+        self.waiting.len() - self.empty
     }
 }

@@ -45,7 +45,8 @@ impl<'env> WriteTransaction<'env> {
         let id = TransactionId(writer.last_transaction.0 + 1);
         let dirty = std::mem::take(&mut writer.dirty_buffer);
         writer.saved_lines.clear();
-        writer.reclaim.collect(inner.readers.oldest(), &inner.table.versions);
+        let oldest = inner.readers.older(&mut writer.older);
+        writer.reclaim.collect(oldest, &inner.table.versions);
         WriteTransaction {
             inner,
             writer,
@@ -212,7 +213,8 @@ impl<'env> WriteTransaction<'env> {
     fn copy_page(&mut self, number: PageNumber, place: Place) -> Result<PageMut<'_>> {
         let mut copy = match place {
             Place::Memory(version) => {
-                let copy = self.frame(|versions| versions.copy(version))?;
+                let recycled = self.recycled(version);
+                let copy = self.frame(|versions| versions.copy(version, recycled))?;
                 copy.start(self.id, self.job, Some(version));
                 copy
             }
@@ -227,6 +229,13 @@ impl<'env> WriteTransaction<'env> {
         page::set_identity(&mut copy.changes(), number, self.id);
         self.install(number, copy, None)?;
         Ok(copy.changes())
+    }
+
+    /// A version of the same page that nobody sees, where old snapshots keep such from being given back.
+    fn recycled(&mut self, newest: VersionPointer) -> Option<VersionPointer> {
+        let Writer { reclaim, older, .. } = &mut *self.writer;
+        let is_wanted = !older.is_empty() && !newest.has_spare();
+        if is_wanted { reclaim.recycle(newest, older) } else { None }
     }
 
     fn install(&mut self, number: PageNumber, version: VersionPointer, ours: Option<VersionPointer>) -> Result<()> {
