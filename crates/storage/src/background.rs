@@ -3,6 +3,7 @@
 //! One small pool for the process, so that a thousand idle environments have no thread. A thread that had nothing to do
 //! for ten seconds ends; the last one gives memory back that flushes have freed.
 
+use crate::io::real::give_back_buffers;
 use crate::pager::frames::Pool;
 use crate::scheduling::ask_for_short_slices;
 use crate::sync::IS_DIRECTED;
@@ -84,6 +85,7 @@ fn work() {
             drop(state);
             if is_last {
                 Pool::cool_all();
+                give_back_buffers();
             }
             return;
         }

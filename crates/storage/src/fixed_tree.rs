@@ -506,12 +506,20 @@ pub(crate) fn living(page: &Page) -> Vec<(u64, u64)> {
     living.map(|index| (key_at(page, index), value_at(page, index))).collect()
 }
 
-/// The children of a branch, none of a leaf: for `verify`.
-pub(crate) fn children(page: &Page) -> Vec<PageNumber> {
-    if page::level(page) == 0 {
-        return Vec::new();
-    }
-    (0..count(page)).map(|index| PageNumber(value_at(page, index))).collect()
+/// The keys of a page that tell where it is, dead ones too; the first of a branch tells nothing: for `verify`.
+pub(crate) fn telling_keys(page: &Page) -> impl Iterator<Item = u64> + '_ {
+    (usize::from(page::level(page) > 0)..count(page)).map(|index| key_at(page, index))
+}
+
+/// The children of a branch, none of a leaf, each with the keys that a search looks for in it: from the first on, below the
+/// second. `None`: whatever its parent has. For `verify` and `inspect`.
+pub(crate) fn children(page: &Page) -> impl Iterator<Item = (PageNumber, Option<u64>, Option<u64>)> + '_ {
+    let children = if page::level(page) == 0 { 0 } else { count(page) };
+    (0..children).map(move |index| {
+        let from = (index > 0).then(|| key_at(page, index));
+        let below = (index + 1 < children).then(|| key_at(page, index + 1));
+        (PageNumber(value_at(page, index)), from, below)
+    })
 }
 
 /// A position in a fixed tree that moves in key order, both ways.

@@ -126,7 +126,7 @@ impl Environment {
                 for (key, value) in fixed_tree::living(page) {
                     line(&mut text, format_args!("  {key} -> {value}"));
                 }
-                for child in fixed_tree::children(page) {
+                for (child, ..) in fixed_tree::children(page) {
                     line(&mut text, format_args!("  child {child}"));
                 }
             }

@@ -6,6 +6,7 @@ use crate::fixed_tree;
 use crate::ids::PageNumber;
 use crate::limits::{SPAN_PAGES, VALUE_SIZE_MAX};
 use crate::page::{self, Kind, u64_at};
+use crate::pager::table::PageTable;
 use crate::records;
 use crate::space;
 use crate::transaction::ReadTransaction;
@@ -57,9 +58,51 @@ impl Report {
 
 struct Walk<'t> {
     tx: &'t ReadTransaction<'t>,
-    /// Pages that something leads to, with what it is.
-    reached: BTreeMap<u64, &'static str>,
+    table: &'t PageTable,
+    reached: PageSet,
     report: Report,
+}
+
+/// Pages that something leads to, a bit for each.
+#[derive(Default)]
+struct PageSet {
+    words: Vec<u64>,
+}
+
+impl PageSet {
+    /// Adds a page. False: it was there.
+    fn insert(&mut self, page: u64) -> bool {
+        let (word, bit) = ((page / 64) as usize, 1 << (page % 64));
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        let was_there = self.words[word] & bit != 0;
+        self.words[word] |= bit;
+        !was_there
+    }
+
+    /// A bit for each page of the 64 from `first` on, a multiple of 64.
+    fn group(&self, first: u64) -> u64 {
+        self.words.get((first / 64) as usize).copied().unwrap_or(0)
+    }
+}
+
+/// What the way to a page of a fixed tree says of it.
+#[derive(Clone, Copy)]
+struct Expected {
+    number: PageNumber,
+    depth: u32,
+    level: Option<u8>,
+    /// No key of it is smaller.
+    from: u64,
+    /// All keys of it are.
+    below: Option<u64>,
+}
+
+impl Expected {
+    fn root(number: PageNumber) -> Expected {
+        Expected { number, depth: 1, level: None, from: 0, below: None }
+    }
 }
 
 impl Environment {
@@ -71,11 +114,10 @@ impl Environment {
     /// Only what keeps it from going on; what it finds is in the report.
     pub fn verify(&self) -> Result<Report> {
         let tx = self.read();
-        let mut walk = Walk { tx: &tx, reached: BTreeMap::new(), report: Report::default() };
-        for number in 0..self.inner.table.pages() {
-            if let Err(error) = self.inner.table.verify_again(PageNumber(number)) {
-                walk.problem(error.to_string());
-            }
+        let table = &self.inner.table;
+        let mut walk = Walk { tx: &tx, table, reached: PageSet::default(), report: Report::default() };
+        for number in (0..table.pages()).map(PageNumber) {
+            table.verify_at_next_touch(number)?;
         }
         walk.fixed_pages(self.inner.spans(tx.id())?);
         walk.tree("(catalog)", Tree::at(space::CATALOG_ROOT));
@@ -98,9 +140,14 @@ impl<'t> Walk<'t> {
 
     /// Notes that a page is used. False: something else uses it too.
     fn reach(&mut self, number: PageNumber, pages: u32, what: &'static str) -> bool {
-        for page in number.0..number.0.saturating_add(u64::from(pages)) {
-            if let Some(other) = self.reached.insert(page, what) {
-                self.problem(format!("page {page} is used as {what} and as {other}"));
+        let end = number.0.saturating_add(u64::from(pages));
+        if end > self.table.pages() {
+            self.problem(format!("page {number}, used as {what}, lies outside of the file"));
+            return false;
+        }
+        for page in number.0..end {
+            if !self.reached.insert(page) {
+                self.problem(format!("page {page} is used as {what} and as something else"));
                 return false;
             }
         }
@@ -109,7 +156,7 @@ impl<'t> Walk<'t> {
     }
 
     fn page(&mut self, number: PageNumber, kind: Kind) -> Option<&'t [u8; crate::limits::PAGE_SIZE]> {
-        let page = match self.tx.page(number) {
+        let page = match self.table.verify_kept(number).and_then(|()| self.tx.page(number)) {
             Ok(page) => page,
             Err(error) => {
                 self.problem(error.to_string());
@@ -158,7 +205,7 @@ impl<'t> Walk<'t> {
             k if k == Kind::Tree as u8 => self.tree(&name, Tree::at(root)),
             k if k == Kind::FixedTree as u8 => {
                 let mut shape = Shape::default();
-                self.fixed(root, 1, None, &mut Vec::new(), &mut shape);
+                self.fixed(Expected::root(root), &mut None, &mut shape);
                 self.report.structures.insert(name, shape);
             }
             k if k == Kind::State as u8 => self.records(&name, root),
@@ -243,20 +290,18 @@ impl<'t> Walk<'t> {
         u64::from(pages)
     }
 
-    fn fixed(
-        &mut self,
-        number: PageNumber,
-        depth: u32,
-        level: Option<u8>,
-        entries: &mut Vec<(u64, u64)>,
-        shape: &mut Shape,
-    ) {
+    /// * `entries`: where the living entries go.
+    fn fixed(&mut self, expected: Expected, entries: &mut Option<Vec<(u64, u64)>>, shape: &mut Shape) {
+        let Expected { number, depth, level, from, below } = expected;
         if depth as usize > crate::limits::TREE_DEPTH_MAX || !self.reach(number, 1, "fixed tree") {
             return;
         }
         let Some(page) = self.page(number, Kind::FixedTree) else { return };
         if level.is_some_and(|level| level != page::level(page)) {
             return self.problem(format!("page {number} is at level {}, its parent says otherwise", page::level(page)));
+        }
+        if fixed_tree::telling_keys(page).any(|key| key < from || below.is_some_and(|below| key >= below)) {
+            self.problem(format!("page {number} has a key outside of what its parent gives it"));
         }
         shape.pages += 1;
         shape.depth = shape.depth.max(depth);
@@ -265,10 +310,17 @@ impl<'t> Walk<'t> {
             shape.entries += living.len() as u64;
             shape.leaves += 1;
             shape.leaf_bytes += living.len() as u64 * 16;
-            return entries.extend(&living);
+            return entries.iter_mut().for_each(|entries| entries.extend(&living));
         }
-        for child in fixed_tree::children(page) {
-            self.fixed(child, depth + 1, Some(page::level(page) - 1), entries, shape);
+        for (child, child_from, child_below) in fixed_tree::children(page) {
+            let child = Expected {
+                number: child,
+                depth: depth + 1,
+                level: Some(page::level(page) - 1),
+                from: child_from.unwrap_or(from),
+                below: child_below.or(below),
+            };
+            self.fixed(child, entries, shape);
         }
     }
 
@@ -277,10 +329,10 @@ impl<'t> Walk<'t> {
     fn records(&mut self, name: &str, root: PageNumber) {
         self.reach(root, 1, "state");
         let Some(page) = self.page(root, Kind::State) else { return };
-        let mut noted = Vec::new();
+        let mut noted = Some(Vec::new());
         let mut shape = Shape::default();
-        self.fixed(PageNumber(u64_at(page, records::SPARE_ROOT)), 1, None, &mut noted, &mut shape);
-        for (section, _) in noted {
+        self.fixed(Expected::root(PageNumber(u64_at(page, records::SPARE_ROOT))), &mut noted, &mut shape);
+        for (section, _) in noted.into_iter().flatten() {
             self.page(PageNumber(section), Kind::Section);
         }
         self.report.structures.insert(name.to_string(), Shape { pages: shape.pages + 1, ..Shape::default() });
@@ -293,18 +345,16 @@ impl<'t> Walk<'t> {
             for group in (0..SPAN_PAGES).step_by(64) {
                 // Most of the span of a small file lies behind its end: free, and not reached.
                 let first = span * SPAN_PAGES + group;
-                if space::word(bitmap, group as usize / 64) == 0
-                    && self.reached.range(first..first + 64).next().is_none()
-                {
-                    continue;
-                }
-                for bit in group..group + 64 {
-                    let number = span * SPAN_PAGES + bit;
-                    let (used, reached) = (space::is_used(bitmap, bit as usize), self.reached.contains_key(&number));
-                    if number < skip_until || used == reached {
+                let used = space::word(bitmap, group as usize / 64);
+                let mut differing = used ^ self.reached.group(first);
+                while differing != 0 {
+                    let bit = differing.trailing_zeros();
+                    differing &= differing - 1;
+                    let number = first + u64::from(bit);
+                    if number < skip_until {
                         continue;
                     }
-                    if !used {
+                    if used >> bit & 1 == 0 {
                         self.problem(format!("page {number} is in use, but marked as free"));
                         continue;
                     }
@@ -341,3 +391,7 @@ impl<'t> Walk<'t> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "verify_tests.rs"]
+mod tests;

@@ -14,6 +14,18 @@ use std::sync::Arc;
 /// Bytes to which the memory, the place and the length of a direct write are aligned.
 const DIRECT_ALIGNMENT: usize = 4096;
 
+/// Buffers for direct writes that the process keeps, and bytes of the largest. While something runs in the background; at rest none.
+const DIRECT_BUFFERS_MAX: usize = 8;
+/// See [`DIRECT_BUFFERS_MAX`].
+const DIRECT_BUFFER_BYTES_MAX: usize = 1 << 20;
+
+static DIRECT_BUFFERS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+
+/// Lets the buffers for direct writes go.
+pub(crate) fn give_back_buffers() {
+    DIRECT_BUFFERS.lock().clear();
+}
+
 /// Buffers that the system takes in one call.
 const PARTS_MAX: usize = 1024;
 
@@ -23,8 +35,8 @@ pub struct RealIo;
 struct RealFile {
     path: PathBuf,
     file: std::fs::File,
-    /// The file was opened for direct writes, which need aligned memory; buffers for that.
-    direct: Option<Mutex<Vec<Vec<u8>>>>,
+    /// The file was opened for direct writes, which need aligned memory.
+    is_direct: bool,
 }
 
 impl Io for RealIo {
@@ -49,7 +61,7 @@ impl Io for RealIo {
     fn open(&self, path: &Path, mode: OpenMode) -> Result<Arc<dyn File>> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).mode(0o600);
-        let mut direct = None;
+        let mut is_direct = false;
         let file = match mode {
             OpenMode::Existing => options.open(path)?,
             OpenMode::Synced => options.custom_flags(OFlags::DSYNC.bits() as i32).open(path)?,
@@ -58,7 +70,7 @@ impl Io for RealIo {
                 let flags = (OFlags::DIRECT | OFlags::DSYNC).bits() as i32;
                 match options.custom_flags(flags).open(path) {
                     Ok(file) => {
-                        direct = Some(Mutex::new(Vec::new()));
+                        is_direct = true;
                         file
                     }
                     // Not every file system writes past its cache (tmpfs does not).
@@ -69,7 +81,7 @@ impl Io for RealIo {
                 }
             }
         };
-        Ok(Arc::new(RealFile { path: path.to_path_buf(), file, direct }))
+        Ok(Arc::new(RealFile { path: path.to_path_buf(), file, is_direct }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
@@ -105,14 +117,15 @@ fn retry<T>(mut call: impl FnMut() -> Result<T>) -> Result<T> {
 }
 
 impl RealFile {
-    fn write_direct(&self, buffers: &Mutex<Vec<Vec<u8>>>, bytes: &[u8], position: u64) -> Result<()> {
-        let mut buffer = buffers.lock().pop().unwrap_or_default();
+    fn write_direct(&self, bytes: &[u8], position: u64) -> Result<()> {
+        let mut buffer = DIRECT_BUFFERS.lock().pop().unwrap_or_default();
         buffer.resize(buffer.len().max(bytes.len() + DIRECT_ALIGNMENT), 0);
         let start = buffer.as_ptr().align_offset(DIRECT_ALIGNMENT);
         buffer[start..start + bytes.len()].copy_from_slice(bytes);
         let written = self.file.write_all_at(&buffer[start..start + bytes.len()], position);
-        if buffer.len() <= 1 << 20 {
-            buffers.lock().push(buffer);
+        let mut kept = DIRECT_BUFFERS.lock();
+        if buffer.len() <= DIRECT_BUFFER_BYTES_MAX && kept.len() < DIRECT_BUFFERS_MAX {
+            kept.push(buffer);
         }
         written
     }
@@ -128,14 +141,14 @@ impl File for RealFile {
     }
 
     fn write_at(&self, buffer: &[u8], position: u64) -> Result<()> {
-        match &self.direct {
-            Some(buffers) => self.write_direct(buffers, buffer, position),
-            None => self.file.write_all_at(buffer, position),
+        if self.is_direct {
+            return self.write_direct(buffer, position);
         }
+        self.file.write_all_at(buffer, position)
     }
 
     fn write_parts_at(&self, parts: &[&[u8]], position: u64) -> Result<()> {
-        if self.direct.is_some() {
+        if self.is_direct {
             return self.write_at(&parts.concat(), position);
         }
         let mut slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();

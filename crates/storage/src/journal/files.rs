@@ -84,6 +84,8 @@ pub(crate) struct JournalFiles {
     position: u64,
     next_number: u64,
     next_size: u64,
+    /// Whether the file that names the newest journal is as this process wrote it, durably.
+    newest_is_durable: bool,
     /// Written before `current`, and still needed until a checkpoint passes them.
     older: VecDeque<Arc<JournalFile>>,
     /// Numbers and sizes of finished files.
@@ -121,6 +123,7 @@ impl JournalFiles {
             position: 0,
             next_number,
             next_size: JOURNAL_FILE_SIZE_MIN,
+            newest_is_durable: false,
             older: existing.into(),
             recycled: Vec::new(),
         }
@@ -142,7 +145,10 @@ impl JournalFiles {
             return Ok((current.clone(), position));
         }
         let fresh = Arc::new(self.create(length)?);
-        newest::note(&self.folder, self.environment_id, Newest { number: fresh.number, size: fresh.size })?;
+        let is_durable = std::mem::replace(&mut self.newest_is_durable, false);
+        let newest = Newest { number: fresh.number, size: fresh.size };
+        newest::note(&self.folder, self.environment_id, newest, is_durable)?;
+        self.newest_is_durable = true;
         self.next_number += 1;
         self.next_size = (fresh.size * 2).clamp(JOURNAL_FILE_SIZE_MIN, JOURNAL_FILE_SIZE_MAX);
         if let Some(full) = self.current.replace(fresh.clone()) {

@@ -69,10 +69,13 @@ pub(crate) fn create(folder: &Folder, environment_id: u128) -> Result<()> {
 
 /// Notes a journal file that is there; durable on return.
 ///
+/// * `is_durable`: this process wrote what is in force. Else a process may have left it in the page cache only, killed before its write
+///   was durable: it is written once more to its own place, before the one that a crash could fall back to is written over.
+///
 /// # Errors
 ///
 /// Those of the operating system.
-pub(crate) fn note(folder: &Folder, environment_id: u128, newest: Newest) -> Result<()> {
+pub(crate) fn note(folder: &Folder, environment_id: u128, newest: Newest, is_durable: bool) -> Result<()> {
     let path = folder.file(NAME);
     let failed = |e| Error::io("write", &path, 0, e);
     let file = folder.io.open(&path, OpenMode::Synced).map_err(failed)?;
@@ -82,8 +85,11 @@ pub(crate) fn note(folder: &Folder, environment_id: u128, newest: Newest) -> Res
         Some((id, there)) if id == environment_id => Some(there.number),
         _ => None,
     };
-    let place = if number_at(0) > number_at(PLACE) { PLACE } else { 0 };
-    file.write_at(&encode(environment_id, newest), place as u64).map_err(failed)
+    let (in_force, other) = if number_at(0) > number_at(PLACE) { (0, PLACE) } else { (PLACE, 0) };
+    if !is_durable && number_at(in_force).is_some() {
+        file.write_at(&bytes[in_force..in_force + SIZE], in_force as u64).map_err(failed)?;
+    }
+    file.write_at(&encode(environment_id, newest), other as u64).map_err(failed)
 }
 
 /// Reads which journal file was begun last. None, if the file is of an environment that this one was put in the place of
@@ -109,5 +115,51 @@ pub(crate) fn read(folder: &Folder, environment_id: u128) -> Result<Newest> {
         Some(newest) => Ok(newest),
         None if places().next().is_some() => Ok(Newest { number: 0, size: 0 }),
         None => Err(corrupt("neither place of it is whole")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::simulated::{Fate, Fault, SimulatedIo};
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    fn folder_on(disk: &SimulatedIo) -> Folder {
+        Folder { io: Arc::new(disk.clone()), path: PathBuf::from("/journals") }
+    }
+
+    fn noted(number: u64) -> Newest {
+        Newest { number, size: 8 }
+    }
+
+    /// A process is killed in one write of the file, and the next meets a crash of the machine in another.
+    #[test]
+    fn a_killed_process_and_a_crash_after_it_leave_one_place_whole() {
+        let disk = SimulatedIo::new();
+        let folder = folder_on(&disk);
+        folder.io.create_dir(&folder.path).unwrap();
+        create(&folder, 7).unwrap();
+        folder.io.sync_dir(&folder.path).unwrap();
+        note(&folder, 7, noted(1), false).unwrap();
+        note(&folder, 7, noted(2), true).unwrap();
+        let fault = |at| Fault { at, for_ever: false, kind: std::io::ErrorKind::Other };
+        // Killed in its write: that is in the page cache, and nowhere else.
+        let cached = folder.io.open(&folder.file(NAME), OpenMode::Existing).unwrap();
+        cached.write_at(&encode(7, noted(3)), PLACE as u64).unwrap();
+        let after_kill = disk.kill();
+        assert_eq!(read(&folder_on(&after_kill), 7).unwrap(), noted(3));
+        assert_eq!(read(&folder_on(&after_kill.crash(|| Fate::Lost)), 7).unwrap(), noted(2));
+        for at in 0..2 {
+            let again = after_kill.kill();
+            again.fail_at(Some(fault(at)));
+            assert!(note(&folder_on(&again), 7, noted(4), false).is_err());
+            for fate in [Fate::Lost, Fate::Kept, Fate::Torn(0x5555), Fate::Torn(0xAAAA)] {
+                let number = read(&folder_on(&again.crash(|| fate)), 7).unwrap().number;
+                assert!((2..=4).contains(&number), "{number}");
+            }
+        }
+        note(&folder_on(&after_kill), 7, noted(4), false).unwrap();
+        assert_eq!(read(&folder_on(&after_kill.crash(|| Fate::Lost)), 7).unwrap(), noted(4));
     }
 }

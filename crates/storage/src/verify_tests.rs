@@ -1,0 +1,90 @@
+//! What a check tells of, and what it does not.
+
+use super::*;
+use crate::environment::Options;
+use crate::fixed_tree::FixedTree;
+use crate::io::simulated::SimulatedIo;
+use std::path::Path;
+use std::sync::Arc;
+
+fn environment() -> Environment {
+    let options = Options { io: Arc::new(SimulatedIo::new()), background: false, ..Options::default() };
+    Environment::open(Path::new("/verified"), options).unwrap()
+}
+
+/// Pages of an environment that are branches and kept in memory.
+fn kept_branches(environment: &Environment) -> Vec<PageNumber> {
+    let table = &environment.inner.table;
+    let is_kept = |number: &PageNumber| table.newest(*number).unwrap().is_some_and(|version| version.is_kept());
+    (0..table.pages()).map(PageNumber).filter(is_kept).collect()
+}
+
+#[test]
+fn the_place_of_a_branch_that_was_kept_and_freed_may_be_a_values_by_now() {
+    const KEYS: u64 = 400_000;
+    let environment = environment();
+    let numbers = environment.write(|tx| FixedTree::open_or_create(tx, b"fixed")).unwrap();
+    let tree = environment.write(|tx| Tree::open_or_create(tx, b"tree")).unwrap();
+    environment.write(|tx| (0..KEYS).try_for_each(|key| numbers.put(tx, key, key))).unwrap();
+    environment.flush().unwrap();
+    let kept = kept_branches(&environment);
+    assert!(kept.len() > 2, "a root, and branches below it: {kept:?}");
+    environment.write(|tx| (0..KEYS).try_for_each(|key| numbers.delete(tx, key).map(drop))).unwrap();
+    environment.flush().unwrap();
+    let value = vec![9; 200 << 10];
+    environment.write(|tx| (0..40u8).try_for_each(|number| tree.put(tx, &[number], &value))).unwrap();
+    environment.flush().unwrap();
+    let table = &environment.inner.table;
+    let is_overwritten = |number: &&PageNumber| {
+        let page = table.file_page_unverified(**number).unwrap();
+        !page::is_branch(page)
+    };
+    let still_kept = kept_branches(&environment);
+    let overwritten = still_kept.iter().filter(is_overwritten).count();
+    assert!(overwritten > 0, "values lie where branches were that are kept");
+    assert_eq!(environment.verify().unwrap().problems, [""; 0]);
+}
+
+#[test]
+fn leaves_of_a_fixed_tree_in_each_others_place_are_told_of() {
+    let environment = environment();
+    let tree = environment.write(|tx| FixedTree::open_or_create(tx, b"fixed")).unwrap();
+    environment.write(|tx| (0..5_000).try_for_each(|key| tree.put(tx, key, key))).unwrap();
+    assert_eq!(environment.verify().unwrap().problems, [""; 0]);
+    let (_, _, root) = catalog::all(&environment.read()).unwrap().remove(0);
+    environment
+        .write(|tx| -> crate::Result<()> {
+            let mut children = fixed_tree::children(tx.page_of(root)?).map(|(child, ..)| child).skip(2);
+            let (first, second) = (children.next().unwrap(), children.next().unwrap());
+            drop(children);
+            let content = [*tx.page_of(first)?, *tx.page_of(second)?];
+            tx.page_mut(first)?.write(page::DIFF_START, &content[1][page::DIFF_START..]);
+            tx.page_mut(second)?.write(page::DIFF_START, &content[0][page::DIFF_START..]);
+            Ok(())
+        })
+        .unwrap();
+    let problems = environment.verify().unwrap().problems;
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(problems.iter().all(|problem| problem.contains("outside of what its parent gives it")), "{problems:?}");
+}
+
+#[test]
+fn two_ways_to_one_page_are_told_of() {
+    let environment = environment();
+    let tree = environment.write(|tx| FixedTree::open_or_create(tx, b"fixed")).unwrap();
+    environment.write(|tx| (0..5_000).try_for_each(|key| tree.put(tx, key, key))).unwrap();
+    let (_, _, root) = catalog::all(&environment.read()).unwrap().remove(0);
+    environment
+        .write(|tx| -> crate::Result<()> {
+            let content = *tx.page_of(root)?;
+            let (first, ..) = fixed_tree::children(&content).next().unwrap();
+            let (second, ..) = fixed_tree::children(&content).nth(1).unwrap();
+            let place = content.windows(8).position(|bytes| bytes == second.0.to_le_bytes()).unwrap();
+            tx.page_mut(root)?.write(place, &first.0.to_le_bytes());
+            Ok(())
+        })
+        .unwrap();
+    let problems = environment.verify().unwrap().problems;
+    assert!(problems.iter().any(|problem| problem.contains("as something else")), "{problems:?}");
+    assert!(problems.iter().any(|problem| problem.contains("nothing leads to it")), "{problems:?}");
+}
