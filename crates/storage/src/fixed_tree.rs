@@ -441,7 +441,13 @@ impl FixedTree {
             }
             tx.page_mut(number)?.write(page::DIFF_START, &left[page::DIFF_START..]);
         }
-        insert_at(&mut tx.page_mut(parent)?, position + 1, separator, right_number.0);
+        let least = key_at(left, 0);
+        let parent = &mut tx.page_mut(parent)?;
+        if position == 0 && least < key_at(parent, 0) {
+            // The first child has smaller keys than the one that it came with; the separator may be among them.
+            parent.set_u64(KEYS, least);
+        }
+        insert_at(parent, position + 1, separator, right_number.0);
         Ok(())
     }
 

@@ -88,3 +88,28 @@ fn two_ways_to_one_page_are_told_of() {
     assert!(problems.iter().any(|problem| problem.contains("as something else")), "{problems:?}");
     assert!(problems.iter().any(|problem| problem.contains("nothing leads to it")), "{problems:?}");
 }
+
+/// The first key of a branch was never lowered: when its first child was split below it, separators did not rise, and keys were lost.
+#[test]
+fn a_fixed_tree_that_gets_smaller_and_smaller_keys_keeps_its_order() {
+    const KEYS: u64 = 10_000;
+    let environment = environment();
+    let tree = environment.write(|tx| FixedTree::open_or_create(tx, b"fixed")).unwrap();
+    let put_falling = |keys: std::ops::Range<u64>| {
+        environment.write(|tx| keys.rev().try_for_each(|key| tree.put(tx, key, key + 1))).unwrap();
+    };
+    let check = || {
+        let snapshot = environment.read();
+        for key in 0..KEYS {
+            assert_eq!(tree.get(&snapshot, key).unwrap(), Some(key + 1));
+        }
+        let report = environment.verify().unwrap();
+        assert_eq!(report.problems, [""; 0]);
+        assert_eq!(report.structures["fixed"].entries, KEYS);
+    };
+    put_falling(0..KEYS);
+    check();
+    environment.write(|tx| (0..2_000).try_for_each(|key| tree.delete(tx, key).map(drop))).unwrap();
+    put_falling(0..2_000);
+    check();
+}
