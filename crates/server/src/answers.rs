@@ -367,7 +367,7 @@ impl Answers {
                     database = sent.database.name(),
                     url = sent.url,
                     seconds = sent.since.elapsed().as_secs(),
-                    "a streamed answer was cut off: what its snapshot keeps in memory exceeds Limits.PageVersionsInMb"
+                    "a streamed answer was cut off: what its snapshot keeps in memory or in the journal exceeds Limits.PageVersionsInMb"
                 );
             }
         }

@@ -32,6 +32,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+/// Pages to be flushed, some of them more than once, below which nobody looks for those.
+const DIRTY_PAGES_MIN: usize = 1 << 18;
+
 const DATA_FILE: &str = "data";
 const NEW_DATA_FILE: &str = "data.new";
 
@@ -132,6 +135,8 @@ pub(crate) struct Writer {
     pub older: Older,
     /// Pages with versions that are not in the data file, some of them more than once.
     pub dirty_since_flush: Vec<PageNumber>,
+    /// How many they were when they were last counted.
+    dirty_without_repeats: usize,
     /// Where each transaction since the checkpoint ends in the journal.
     pub positions: VecDeque<replay::State>,
     pub compression: Compression,
@@ -140,6 +145,18 @@ pub(crate) struct Writer {
     pub saved_lines: Vec<SavedLine>,
     /// The environment is being closed.
     pub closed: bool,
+}
+
+impl Writer {
+    /// Pages of a commit are to be flushed. Beside an old snapshot, where no flush is, they gather: each stays once.
+    pub fn note_dirty(&mut self, pages: &[PageNumber]) {
+        self.dirty_since_flush.extend_from_slice(pages);
+        if self.dirty_since_flush.len() > 2 * self.dirty_without_repeats.max(DIRTY_PAGES_MIN) {
+            self.dirty_since_flush.sort_unstable();
+            self.dirty_since_flush.dedup();
+            self.dirty_without_repeats = self.dirty_since_flush.len();
+        }
+    }
 }
 
 impl Environment {
@@ -381,6 +398,7 @@ impl Inner {
             unwritten: Unwritten::default(),
             reclaim: Reclaim::default(),
             older: Older::default(),
+            dirty_without_repeats: 0,
             dirty_since_flush: Vec::new(),
             positions: VecDeque::new(),
             compression: Compression::default(),
@@ -491,6 +509,8 @@ impl Inner {
     /// Spans whose bitmap was made, as the snapshot of `transaction` sees it. The first bitmap counts them; whether that one
     /// was made is told by the header and the journal alone. What a damaged page looks like must not matter here: a bitmap
     /// that is taken for missing is made anew, and pages in use are allocated again.
+    ///
+    /// The caller has announced the transaction, or has the writer's lock.
     ///
     /// # Errors
     ///

@@ -118,3 +118,115 @@ fn writers_that_wait_share_transactions_and_one_that_fails_is_taken_back_alone()
     drop(tx);
     assert_eq!(environment.verify().unwrap().problems, Vec::<String>::new());
 }
+
+/// One page through all that happens to its versions, beside snapshots that stay.
+struct OnePage {
+    environment: Environment,
+    number: PageNumber,
+}
+
+impl OnePage {
+    const AT: usize = crate::limits::PAGE_SIZE / 2;
+
+    fn new() -> OnePage {
+        let environment = Environment::in_memory(Options::default()).unwrap();
+        let number = environment.write(|tx| tx.new_page().map(|(number, _)| number)).unwrap();
+        OnePage { environment, number }
+    }
+
+    fn change(&self, mark: u8) {
+        self.environment.write(|tx| tx.page_mut(self.number).map(|mut page| page.set_u8(Self::AT, mark))).unwrap();
+    }
+
+    fn free(&self, changed: bool) {
+        let free = |tx: &mut WriteTransaction<'_>| -> Result<()> {
+            if changed {
+                tx.page_mut(self.number)?.set_u8(Self::AT, 99);
+            }
+            tx.free_pages(self.number, 1)
+        };
+        self.environment.write(free).unwrap();
+    }
+
+    fn allocate(&self, mark: u8) {
+        let allocate = |tx: &mut WriteTransaction<'_>| -> Result<PageNumber> {
+            let (number, mut page) = tx.new_page()?;
+            page.set_u8(Self::AT, mark);
+            Ok(number)
+        };
+        assert_eq!(self.environment.write(allocate).unwrap(), self.number, "the page that was freed");
+    }
+
+    /// A change that is taken back.
+    fn refuse(&self) {
+        let refused = self.environment.write(|tx| -> Result<()> {
+            tx.page_mut(self.number)?.set_u8(Self::AT, 98);
+            Err(Error::Closed)
+        });
+        assert!(refused.is_err());
+    }
+
+    #[track_caller]
+    fn check(&self, snapshot: &ReadTransaction<'_>, mark: u8) {
+        assert_eq!(self.environment.inner.table.page(self.number, snapshot.id()).unwrap()[Self::AT], mark);
+    }
+}
+
+/// A page that was freed and allocated again has versions that were made of nothing. A spare behind such a one came to another
+/// version, and with it into the pool: other pages were made of it.
+#[test]
+fn a_page_is_changed_freed_allocated_and_taken_back_beside_old_snapshots() {
+    for ends in 0..4 {
+        let page = OnePage::new();
+        page.change(1);
+        page.change(2);
+        let old = page.environment.read();
+        page.free(false);
+        page.allocate(4);
+        page.change(5);
+        let second = page.environment.read();
+        page.change(6);
+        page.check(&second, 5);
+        drop(second);
+        match ends {
+            0 => page.free(true),
+            1 => page.refuse(),
+            2 => (7..20).for_each(|mark| page.change(mark)),
+            _ => {}
+        }
+        page.check(&old, 2);
+        drop(old);
+        if ends == 0 {
+            page.allocate(8);
+        }
+        let third = page.environment.read();
+        let before = page.environment.inner.table.page(page.number, third.id()).unwrap()[OnePage::AT];
+        for mark in 30..60 {
+            page.change(mark);
+            if mark % 7 == 0 {
+                page.refuse();
+            }
+            page.check(&page.environment.read(), mark);
+        }
+        page.check(&third, before);
+        drop(third);
+        (60..64).for_each(|mark| page.change(mark));
+        let others: Vec<PageNumber> = page
+            .environment
+            .write(|tx| -> Result<_> { (0..50).map(|_| tx.new_page().map(|(number, _)| number)).collect() })
+            .unwrap();
+        for mark in 1..4 {
+            let change = |tx: &mut WriteTransaction<'_>| -> Result<()> {
+                others.iter().try_for_each(|number| tx.page_mut(*number).map(|mut page| page.set_u8(OnePage::AT, mark)))
+            };
+            page.environment.write(change).unwrap();
+        }
+        let now = page.environment.read();
+        page.check(&now, 63);
+        for number in others {
+            let other = page.environment.inner.table.page(number, now.id()).unwrap();
+            assert_eq!((page::number(other), other[OnePage::AT]), (number, 3));
+            assert!(other[OnePage::AT + 1..].iter().all(|byte| *byte == 0));
+        }
+    }
+}

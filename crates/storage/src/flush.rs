@@ -348,7 +348,12 @@ impl Inner {
         if !is_worth_it {
             return Ok(());
         }
-        for span in 0..self.spans(target)? {
+        let spans = {
+            // Nobody announced the target any more.
+            let _writer = self.writer.lock();
+            self.spans(target)?
+        };
+        for span in 0..spans {
             if !self.punch_holes_of(data.as_ref(), span, target)? {
                 break;
             }

@@ -7,7 +7,7 @@
 //! * It writes slowly, in small pieces, as long as that keeps up with the journal: the device then has time for commits.
 //! * Past twice the measure writers wait for it, and it hurries.
 //! * What an old snapshot keeps from being flushed is not tried again before that snapshot closes. Past a bound on page
-//!   versions, writes beside it are refused.
+//!   versions, or on the journal beside it, it should close; past twice that of versions, writes are refused.
 
 use crate::background;
 use crate::environment::{Inner, Writer};
@@ -28,6 +28,9 @@ const PARTS_OF_MEASURE: u64 = 4;
 
 /// Bytes that commits write before a flush begins, while flushes are cheap.
 const CHEAP_FLUSH_BYTES: u64 = 8 << 20;
+
+/// Journal that an old snapshot may keep from being used again, in measures of flushes, where page versions may take less memory.
+const HELD_JOURNAL_MEASURES: u64 = 4;
 
 /// Bytes of page versions that an environment may have whatever others have.
 const OWN_VERSION_BYTES_MIN: usize = 16 << 20;
@@ -192,10 +195,18 @@ impl Inner {
         Err(Error::LongReader { oldest, version_bytes: Pool::used_bytes(), max_bytes })
     }
 
-    /// The oldest snapshot, if there are many versions and nothing more can be flushed before it closes, or writes are refused.
+    /// Whether commits beside an old snapshot wrote so much journal, none of which can be used again, as versions may take memory.
+    fn has_much_journal(&self) -> bool {
+        let max_bytes =
+            (self.options.version_bytes_max as u64).max(HELD_JOURNAL_MEASURES * self.options.flush_after_bytes);
+        self.pacing.journal_bytes() > max_bytes
+    }
+
+    /// The oldest snapshot, if there are many versions or much journal and nothing more can be flushed before it closes, or writes are
+    /// refused.
     pub fn versions_held_for(&self) -> Option<TransactionId> {
         let oldest = self.readers.oldest().transaction();
-        let is_pressed = self.data.is_some() && self.has_many_versions(1);
+        let is_pressed = self.data.is_some() && (self.has_many_versions(1) || self.has_much_journal());
         let is_flushed = || self.flushed_transaction.load(Ordering::Relaxed) >= oldest.0;
         let is_old = || oldest != self.readers.published().transaction();
         let is_held = (is_pressed && is_flushed() && is_old()) || self.refuse_beside_long_reader().is_err();

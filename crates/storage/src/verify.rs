@@ -156,7 +156,11 @@ impl<'t> Walk<'t> {
     }
 
     fn page(&mut self, number: PageNumber, kind: Kind) -> Option<&'t [u8; crate::limits::PAGE_SIZE]> {
-        let page = match self.table.verify_kept(number).and_then(|()| self.tx.page(number)) {
+        if let Err(error) = self.table.verify_kept(number) {
+            // The copy in memory is whole, and leads on.
+            self.problem(error.to_string());
+        }
+        let page = match self.tx.page(number) {
             Ok(page) => page,
             Err(error) => {
                 self.problem(error.to_string());
@@ -293,7 +297,10 @@ impl<'t> Walk<'t> {
     /// * `entries`: where the living entries go.
     fn fixed(&mut self, expected: Expected, entries: &mut Option<Vec<(u64, u64)>>, shape: &mut Shape) {
         let Expected { number, depth, level, from, below } = expected;
-        if depth as usize > crate::limits::TREE_DEPTH_MAX || !self.reach(number, 1, "fixed tree") {
+        if depth as usize > crate::limits::TREE_DEPTH_MAX {
+            return self.problem(format!("page {number} lies deeper in its tree than a tree can be"));
+        }
+        if !self.reach(number, 1, "fixed tree") {
             return;
         }
         let Some(page) = self.page(number, Kind::FixedTree) else { return };

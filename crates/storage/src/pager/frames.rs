@@ -99,7 +99,7 @@ impl VersionPointer {
     fn head<'a>(&self) -> &'a Head {
         // SAFETY: a `VersionPointer` in use points to a live version: it is freed only after every snapshot that could
         // reach it is gone (`Reclaim` in `transaction::reclaim`), and the pool never unmaps. Nobody has a `&mut Head`, and
-        // what changes of the cells after publishing only who has the writer's lock looks at.
+        // of the cells only those change after publishing that nobody looks at without the writer's lock.
         unsafe { self.0.as_ref() }
     }
     pub fn transaction(&self) -> TransactionId {
@@ -272,7 +272,10 @@ impl Versions {
 
     /// Keeps a version of one page that the file has as well. False: there are too many; let it go.
     pub fn keep(&self, version: VersionPointer) -> bool {
-        if version.pages() > 1 || POOL.kept.fetch_add(1, Ordering::Relaxed) >= KEPT_FRAMES_MAX {
+        if version.pages() > 1 {
+            return false;
+        }
+        if POOL.kept.fetch_add(1, Ordering::Relaxed) >= KEPT_FRAMES_MAX {
             POOL.kept.fetch_sub(1, Ordering::Relaxed);
             return false;
         }
@@ -283,23 +286,38 @@ impl Versions {
         true
     }
 
-    /// A version with the same bytes as `version`, which has one page: its spare, or `recycled`, or one of the pool.
+    /// A version to come after `version`, both of one page: its spare, or `recycled`, or one of the pool. Its bytes are what they were.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::take`].
+    pub fn next_of(
+        &self,
+        version: VersionPointer,
+        recycled: Option<VersionPointer>,
+    ) -> std::io::Result<VersionPointer> {
+        let Some(next) = recycled.or_else(|| version.take_spare()) else { return self.take() };
+        self.count_as_used(next);
+        if next.has_spare() {
+            // It was replaced by a run, which is made of nothing.
+            self.give_back(next.take_spare());
+        }
+        Ok(next)
+    }
+
+    /// A version with the same bytes as `version`, which has one page, made of what [`Self::next_of`] gives. A version with a spare is
+    /// copied to that, and nothing is recycled for it.
     ///
     /// # Errors
     ///
     /// As [`Self::take`].
     pub fn copy(&self, version: VersionPointer, recycled: Option<VersionPointer>) -> std::io::Result<VersionPointer> {
-        if let Some(mut copy) = recycled {
-            self.count_as_used(copy);
-            self.give_back(copy.take_spare());
+        let has_spare = version.has_spare();
+        let mut copy = self.next_of(version, recycled)?;
+        if !has_spare {
             copy.page_mut().copy_from_slice(version.page());
             return Ok(copy);
         }
-        let Some(mut copy) = version.take_spare() else {
-            let mut copy = self.take()?;
-            copy.page_mut().copy_from_slice(version.page());
-            return Ok(copy);
-        };
         let (from, to) = (version.page(), copy.page_mut());
         for offset in version.lines().offsets() {
             to[offset..offset + LINE].copy_from_slice(&from[offset..offset + LINE]);
@@ -311,8 +329,8 @@ impl Versions {
     /// Keeps a version that nobody can reach any more as the spare of its successor. False: that has no use for it.
     pub fn keep_as_spare(&self, version: VersionPointer, successor: VersionPointer) -> bool {
         let head = successor.head();
-        let is_of_use =
-            !head.replaced.load(Ordering::Relaxed) && !head.fresh.get() && head.pages == 1 && version.pages() == 1;
+        let is_page = head.pages == 1 && version.pages() == 1;
+        let is_of_use = is_page && !head.replaced.load(Ordering::Relaxed) && !head.fresh.get() && !version.has_spare();
         if !is_of_use || POOL.spares.load(Ordering::Relaxed) >= SPARE_FRAMES_MAX {
             return false;
         }
@@ -501,6 +519,7 @@ impl Pool {
         let mut free = self.free.lock();
         for version in versions {
             if version.pages() == 1 {
+                debug_assert!(IS_DIRECTED || !version.has_spare(), "who takes a frame of the pool takes it for empty");
                 free.frames.push(version);
                 self.in_use.fetch_sub(1, Ordering::Relaxed);
             } else if let Ok(layout) = run_layout(version.pages()) {

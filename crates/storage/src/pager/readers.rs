@@ -41,7 +41,8 @@ pub(crate) struct Readers {
 #[repr(align(128))]
 struct Published(AtomicU64);
 
-/// The open snapshots that are older than what was published when they were looked for. Those opened later are no older than that.
+/// The open snapshots that are older than what was published when they were looked for. Those opened later are no older than that,
+/// or than one of these (`Announced::hold_back_to`, under the writer's lock).
 #[derive(Default)]
 pub(crate) struct Older {
     published: TransactionId,
@@ -54,13 +55,22 @@ impl Older {
         self.transactions.is_empty()
     }
 
+    pub fn len(&self) -> usize {
+        self.transactions.len()
+    }
+
+    /// Whether a transaction was published already.
+    pub fn is_published(&self, transaction: TransactionId) -> bool {
+        transaction <= self.published
+    }
+
     /// Whether a snapshot that is open, or will be, sees a version of transaction `from` that was replaced in `until`.
     pub fn is_seen(&self, from: TransactionId, until: TransactionId) -> bool {
         if is_planted(Bug::SeenRecycled) {
-            return until > self.published;
+            return !self.is_published(until);
         }
         let next = self.transactions.partition_point(|open| *open < from);
-        until > self.published || self.transactions.get(next).is_some_and(|open| *open < until)
+        !self.is_published(until) || self.transactions.get(next).is_some_and(|open| *open < until)
     }
 }
 

@@ -303,12 +303,7 @@ fn no_version_is_used_again_under_a_reader() {
         }
         let mut reclaim = Reclaim::default();
         for transaction in 2..TRANSACTIONS {
-            reclaim.collect(readers.oldest(), &table.versions);
-            let previous = table.newest(NUMBER).unwrap().unwrap();
-            let version = change(&table, NUMBER, transaction, transaction as u8);
-            let word = SnapshotWord::of(TransactionId(transaction));
-            reclaim.replaced(word, previous, version);
-            readers.publish(word);
+            commit(&table, &readers, &mut reclaim, transaction);
         }
         done.store(true, Ordering::Relaxed);
         while readers.open_count() > 0 {

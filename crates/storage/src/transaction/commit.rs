@@ -331,7 +331,7 @@ fn seal(mut tx: WriteTransaction<'_>) -> Result<Batch> {
     }
     writer.last_transaction = id;
     if writer.journal.is_some() {
-        writer.dirty_since_flush.extend_from_slice(&dirty);
+        writer.note_dirty(&dirty);
     }
     writer.dirty_buffer = dirty;
     writer.dirty_buffer.clear();

@@ -6,15 +6,13 @@
 //! same page* ([`Reclaim::recycle`]). Who passes it meanwhile finds it newer than his snapshot, before as after, and behind it either
 //! what was behind it before or the newest versions once more: his way is longer, but it ends where it did.
 //!
-//! So a page has at most one version for each snapshot that is open, and few more, however many commits there are beside them.
+//! So a page has at most one version for each snapshot that is open, and few more, however many commits there are beside them. Values over
+//! several pages are not used again so.
 
 use crate::ids::SnapshotWord;
 use crate::pager::frames::{VersionPointer, Versions};
 use crate::pager::readers::Older;
 use std::collections::VecDeque;
-
-/// Versions of a page that are looked at for one to use again: the newest belong to transactions that are not published.
-const LOOKED_AT_MAX: usize = 8;
 
 /// Places of versions that were used again, beside fewer others, before the list is made anew.
 const EMPTY_MIN: usize = 1024;
@@ -85,7 +83,11 @@ impl Reclaim {
     /// * `older`: as seen when the running transaction began, after what could be given back had been.
     pub fn recycle(&mut self, newest: VersionPointer, older: &Older) -> Option<VersionPointer> {
         let mut successor = newest;
-        for _ in 0..LOOKED_AT_MAX {
+        while !older.is_published(successor.transaction()) {
+            successor = successor.previous()?;
+        }
+        // Each snapshot sees one at most, and a flush may be writing one.
+        for _ in 0..older.len() + 2 {
             let version = successor.previous()?;
             let is_seen = older.is_seen(version.transaction(), successor.transaction());
             if !is_seen && version.pages() == 1 && !version.is_pinned() {

@@ -256,8 +256,20 @@ impl<'env> WriteTransaction<'env> {
 
     /// A page of zeros (but for its head), allocated by this transaction.
     pub(crate) fn fresh_page(&mut self, number: PageNumber) -> Result<PageMut<'_>> {
-        let version = self.frame(Versions::take)?;
+        let version = self.fresh_frame(number)?;
         self.install_fresh(number, version)
+    }
+
+    /// A frame for a page that is allocated anew, whose bytes are what they were.
+    fn fresh_frame(&mut self, number: PageNumber) -> Result<VersionPointer> {
+        let newest = self.noted(self.inner.table.newest(number))?;
+        match newest.filter(|newest| newest.pages() == 1 && newest.transaction() != self.id) {
+            Some(newest) => {
+                let recycled = self.recycled(newest);
+                self.frame(|versions| versions.next_of(newest, recycled))
+            }
+            None => self.frame(Versions::take),
+        }
     }
 
     fn install_fresh(&mut self, number: PageNumber, mut version: VersionPointer) -> Result<PageMut<'_>> {
@@ -303,7 +315,7 @@ impl<'env> WriteTransaction<'env> {
         let number = self.allocate_pages(pages)?;
         let is_direct = pages > 1 && number.0 >= untouched_from && self.inner.direct_file().is_some();
         let mut version = if pages == 1 {
-            self.frame(Versions::take)?
+            self.fresh_frame(number)?
         } else {
             let run = self.inner.table.versions.take_run(pages);
             self.noted(run.map_err(|e| Error::io("get memory for a value in", &self.inner.path, length as u64, e)))?
