@@ -66,7 +66,7 @@ test("the export of a database is a download of its documents", async ({ page, s
 test("a file of CSV is imported with the ids and kinds that were chosen", async ({ page, studio }) => {
   await studio.database("Rows");
   await studio.open("/databases");
-  const file = page.getByLabel("File to import into Rows");
+  const file = page.getByLabel("Files to import into Rows");
   const text = 'sku;Price;Zip;Address.City;Note\n7;34.8000;04109;Köln;"a ""b"""\n8;2;1010;Wien;\n';
   const { gzipSync } = await import("node:zlib");
   await file.setInputFiles({ name: "products.csv.gz", mimeType: "application/gzip", buffer: gzipSync(text) });
@@ -97,7 +97,7 @@ test("a file of CSV is imported with the ids and kinds that were chosen", async 
 test("a dump of RavenDB is imported: documents, indexes and identities", async ({ page, studio }) => {
   await studio.database("Dumped");
   await studio.open("/databases");
-  const file = page.getByLabel("File to import into Dumped");
+  const file = page.getByLabel("Files to import into Dumped");
   await file.setInputFiles("tests/users.ravendbdump");
   const dialog = page.getByRole("dialog", { name: "Import into Dumped" });
   await expect(dialog.getByText("2 documents imported.")).toBeVisible();
@@ -135,7 +135,7 @@ test("a dump of RavenDB is imported: documents, indexes and identities", async (
 test("an import tells how many documents it replaced, and a broken file that nothing was imported", async ({ page, studio }) => {
   await studio.database("Twice", { "users/1": { Age: 1 } });
   await studio.open("/databases");
-  const file = page.getByLabel("File to import into Twice");
+  const file = page.getByLabel("Files to import into Twice");
   const dialog = page.getByRole("dialog", { name: "Import into Twice" });
   const lines = ["Users/1", "users/2", "users/2"].map((id) => JSON.stringify({ Age: 2, "@metadata": { "@id": id } }));
   await file.setInputFiles({ name: "a.jsonl", mimeType: "application/json", buffer: Buffer.from(lines.join("\n")) });
@@ -153,7 +153,7 @@ test("an import tells how many documents it replaced, and a broken file that not
 test("a file of JSON lines is imported, and a bad line has its number", async ({ page, studio }) => {
   await studio.database("Imported");
   await studio.open("/databases");
-  const file = page.getByLabel("File to import into Imported");
+  const file = page.getByLabel("Files to import into Imported");
   const line = (id: string, rest: string) =>
     `{"Size":${rest},"@metadata":{"@id":"${id}","@collection":"Users","@change-vector":"A:1-x"}}`;
   const good = `${line("users/1", "1.50")}\n${line("users/2", "2")}\n`;
@@ -194,7 +194,7 @@ test("a click beside a running import or its keys do not stop it", async ({ page
   const line = (number: number) =>
     JSON.stringify({ Text: "x".repeat(900), "@metadata": { "@id": `notes/${number}`, "@collection": "Notes" } });
   const buffer = Buffer.from(Array.from({ length: 2500 }, (_, at) => line(at)).join("\n"));
-  await page.getByLabel("File to import into Held").setInputFiles({ name: "notes.jsonl", mimeType: "application/jsonl", buffer });
+  await page.getByLabel("Files to import into Held").setInputFiles({ name: "notes.jsonl", mimeType: "application/jsonl", buffer });
   const dialog = page.getByRole("dialog", { name: "Import into Held" });
   await expect(dialog.getByRole("status")).toContainText(/[1-9]\d* documents/);
   await studio.isAccessible();
@@ -230,4 +230,31 @@ test("a card tells an index that failed from one that is stale", async ({ page, 
   await expect(card.getByText("1 failed")).toBeVisible();
   await expect(card.getByText(/^\d+ errors$/)).toBeVisible();
   await expect(card.getByText("stale")).toHaveCount(0);
+});
+
+test("several files are imported one after the other, and what came of each is kept until one looks", async ({ page, studio }) => {
+  await studio.database("Files");
+  let go = () => {};
+  const held = new Promise<void>((resume) => (go = resume));
+  await page.route("**/databases/Files/bulk_insert*", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await studio.open("/databases");
+  const line = (id: string) => Buffer.from(JSON.stringify({ "@metadata": { "@id": id } }));
+  const files = ["a", "b"].map((name) => ({ name: `${name}.jsonl`, mimeType: "application/jsonl", buffer: line(`x/${name}`) }));
+  const rows = { name: "c.csv", mimeType: "text/csv", buffer: Buffer.from("id,n\nx/c,1\n") };
+  const broken = { name: "d.jsonl", mimeType: "application/jsonl", buffer: Buffer.from("{") };
+  await page.getByLabel("Files to import into Files").setInputFiles([...files, rows, broken]);
+  await page.getByRole("dialog", { name: "Import c.csv into Files" }).getByRole("button", { name: "Import" }).click();
+  const dialog = page.getByRole("dialog", { name: "Import into Files" });
+  await dialog.getByRole("button", { name: "Continue in the background" }).click();
+  go();
+  await page.getByRole("button", { name: /Import into Files Not done/ }).click();
+  await expect(dialog.getByRole("status")).toContainText("a.jsonl: 1 document imported.");
+  await expect(dialog.getByRole("status")).toContainText("c.csv: 1 document imported.");
+  await expect(dialog.getByRole("status")).toContainText(/d\.jsonl: Line 1/);
+  for (const id of ["x/a", "x/b", "x/c"]) expect(await studio.stored("Files", id)).toBeDefined();
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  await expect(page.getByRole("group", { name: "In the background" })).toHaveCount(0);
 });

@@ -125,6 +125,7 @@ test("all rows are chosen at once, also those that were not read", async ({ page
   const all = page.getByRole("checkbox", { name: "Choose all" });
   await all.click();
   await expect(page.getByRole("button", { name: "Delete 250" })).toBeVisible();
+  await expect(page.getByRole("dialog", { name: "Reading ids" })).toBeHidden();
   await studio.isAccessible();
   await expect(all).toBeChecked();
   await all.click();

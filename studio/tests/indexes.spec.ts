@@ -429,3 +429,46 @@ test("what an index that is being built has to take is told in documents", async
   await studio.isAccessible();
   await page.unrouteAll({ behavior: "ignoreErrors" });
 });
+
+test("a definition with the line ends of Windows is not changed by being looked at", async ({ page, studio }) => {
+  await studio.database("Windows", USERS);
+  await defined(studio, "Windows", { ...BY_CITY, Maps: ["from user in docs.Users\r\nselect new { user.City }"] });
+  await studio.open("/databases/Windows/index?name=Users%2FByCity");
+  await expect(page.getByRole("textbox", { name: "Map", exact: true })).toContainText("select new");
+  await expect(page.getByRole("button", { name: "Save" })).toBeDisabled();
+  await page.getByRole("navigation", { name: "Database Windows" }).getByRole("link", { name: "Indexes" }).click();
+  await expect(page.getByRole("heading", { name: "Indexes", exact: true })).toBeVisible();
+});
+
+test("terms are shown after the query editor has asked for the same fields", async ({ page, studio }) => {
+  await studio.database("Shared", USERS);
+  await defined(studio, "Shared", { ...BY_CITY, Name: "users/bycity" });
+  await studio.open("/databases/Shared/query");
+  await page.getByRole("textbox", { name: "Query in RQL" }).click();
+  await page.keyboard.type("from index 'users/bycity' where Ci");
+  await page.getByRole("listbox").getByRole("option", { name: /^City/ }).click();
+  await page.getByRole("navigation", { name: "Database Shared" }).getByRole("link", { name: "Indexes" }).click();
+  await page.getByRole("link", { name: "users/bycity" }).click();
+  await page.getByText("Terms", { exact: true }).click();
+  await expect(page.getByRole("list", { name: "Terms of City" }).getByRole("link", { name: "oslo" })).toBeVisible();
+});
+
+test("a name that two databases have is an index of each", async ({ page, studio }) => {
+  await studio.database("OneOfTwo", USERS);
+  await studio.database("TwoOfTwo", USERS);
+  await defined(studio, "OneOfTwo", BY_CITY);
+  await defined(studio, "TwoOfTwo", { ...BY_CITY, Maps: ["from user in docs.Users select new { user.Age }"] });
+  await studio.open("/databases/OneOfTwo/index?name=Users%2FByCity");
+  const map = page.getByRole("textbox", { name: "Map", exact: true });
+  await expect(map).toContainText("user.City");
+  await page.evaluate(() => (location.hash = "#/databases/TwoOfTwo/index?name=Users%2FByCity"));
+  await expect(map).toContainText("user.Age");
+  await expect(page.getByText("Somebody else changed it.")).toHaveCount(0);
+  // Nor does what was begun in one stand in the other.
+  await page.evaluate(() => (location.hash = "#/databases/OneOfTwo/index"));
+  await page.getByLabel("Name").fill("Mine");
+  await page.evaluate(() => (location.hash = "#/databases/TwoOfTwo/index"));
+  await page.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
+  await expect(page.getByRole("button", { name: "Database TwoOfTwo, choose another" })).toBeVisible();
+  await expect(page.getByLabel("Name")).toHaveValue("");
+});

@@ -74,7 +74,7 @@ const SCREENS: Screen[] = [
     ready: async (page) => {
       const text = "sku,Name,Price,Zip,Address.City\n7,Chai,18.00,04109,Leipzig\n8,Chang,19.00,1010,Wien\n";
       await page
-        .getByLabel("File to import into Northwind")
+        .getByLabel("Files to import into Northwind")
         .setInputFiles({ name: "products.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
       await expect(page.getByText("The first becomes")).toBeVisible();
     },

@@ -160,6 +160,14 @@ export function fields(database: string, name: string, signal?: AbortSignal): Pr
   return sendForJson(below(database, "/indexes/debug"), { query: { name, op: "entries-fields" }, signal });
 }
 
+/** The same for the cache. Names are the same in whatever case. */
+export function fieldsQuery(database: string, name: string) {
+  return {
+    queryKey: ["index-fields", database, name.toLowerCase()],
+    queryFn: ({ signal }: { signal: AbortSignal }) => fields(database, name, signal),
+  };
+}
+
 /** GET `/databases/{name}/indexes/debug?op=source-doc-ids`: documents that have values in groups, by the beginning of their ids. */
 export async function sourceIds(
   database: string,

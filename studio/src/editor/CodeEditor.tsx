@@ -168,7 +168,10 @@ export default function CodeEditor(props: EditorProps) {
 
   useEffect(() => {
     const editor = view.current;
-    if (editor && !isSame(editor.state.doc, value)) {
+    if (!editor) return;
+    // As the editor has it: its lines end with \n, whatever they end with in a string.
+    const wanted = typeof value === "string" ? editor.state.toText(value) : value;
+    if (!isSame(editor.state.doc, wanted)) {
       editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
     }
   }, [value]);

@@ -11,3 +11,8 @@ test("a large document is asked about a part of its texts only", () => {
   const found = idsIn(text, "");
   expect([found.length, found[0]]).toEqual([200, "users/1"]);
 });
+
+test("strings of many MB and escapes are gone over", () => {
+  const long = `${"x".repeat(16 << 20)}${'\\"'.repeat(4 << 20)}`;
+  expect(idsIn(JSON.stringify({ Picture: long, End: "a\\", Of: "Ann" }), "")).toEqual(["Ann"]);
+});

@@ -53,3 +53,8 @@ test.each([
 test("values that nest too deep are refused, not followed", () => {
   expect(() => scan("[".repeat(100_000))).toThrow("deeper");
 });
+
+test("strings of many MB are read, with many escapes too", () => {
+  const text = JSON.stringify([`${"x".repeat(16 << 20)}`, "\n".repeat(8 << 20)]);
+  expect(scan(text).end).toBe(text.length);
+});

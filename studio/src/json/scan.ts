@@ -26,7 +26,9 @@ export type Member = { name: string; nameStart: number; value: Span };
 export const DEPTH_MAX = 256;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+/** Of a string, what needs no look. A pattern of whole strings would keep a place to go back to for each character, and run out of them. */
+const PLAIN = /[^"\\\u0000-\u001f]*/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const WORD = /true|false|null/y;
 const SPACE = /[ \t\r\n]*/y;
 
@@ -45,6 +47,15 @@ export function scan(text: string): Span {
     at = pattern.lastIndex;
     return true;
   }
+  /** A string with its quotes, of any length; nothing is read if it is none. */
+  function string(): boolean {
+    const start = at++;
+    for (;;) {
+      match(PLAIN);
+      if (text[at] === '"') return (at++, true);
+      if (!match(ESCAPE)) return ((at = start), false);
+    }
+  }
   function space() {
     match(SPACE);
   }
@@ -59,7 +70,7 @@ export function scan(text: string): Span {
       case "[":
         return array(start, depth);
       case '"':
-        if (!match(STRING)) fail("a string that does not end, or has an escape or character that strings cannot have");
+        if (!string()) fail("a string that does not end, or has an escape or character that strings cannot have");
         return { kind: "string", start, end: at };
       default:
         if (match(NUMBER)) return { kind: "number", start, end: at };
@@ -76,7 +87,7 @@ export function scan(text: string): Span {
       space();
       const nameStart = at;
       if (text[at] !== '"') fail('a name in quotes is due, or "}" without a comma before it');
-      if (!match(STRING)) fail("a name that does not end, or has an escape or character that strings cannot have");
+      if (!string()) fail("a name that does not end, or has an escape or character that strings cannot have");
       const name = JSON.parse(text.slice(nameStart, at)) as string;
       space();
       if (text[at] !== ":") fail('":" is due behind a name');

@@ -124,17 +124,18 @@ function Item({
   );
 }
 
-/** Imports and exports that go on in the background. */
+/** What goes on in the background, and what ended there with more to say than a message. */
 function Transfers() {
   const { all, shown } = useTransfers();
   const hidden = all.filter(({ id }) => id !== shown);
   if (hidden.length === 0) return null;
   return (
-    <div className={styles.transfers} role="group" aria-label="Imports and exports">
-      {hidden.map(({ id, title, part }) => (
+    <div className={styles.transfers} role="group" aria-label="In the background">
+      {hidden.map(({ id, title, part, outcome }) => (
         <UnstyledButton key={id} className={styles.transfer} onClick={() => show(id)}>
           <span className="cut">{title}</span>
-          <ProgressBar part={part} status={undefined} />
+          {outcome && <span className="soft">{outcome.isGood ? "Done: what came of it" : "Not done: what came of it"}</span>}
+          <ProgressBar part={part} status={outcome && (outcome.isGood ? "Completed" : "Faulted")} />
         </UnstyledButton>
       ))}
     </div>

@@ -1,6 +1,6 @@
 // The dialog of something that takes a while: how far it is, what is said of it, and buttons. While it runs, only they end it.
 import { Modal } from "@mantine/core";
-import type { ReactNode } from "react";
+import { useEffect, useRef, type ReactNode } from "react";
 import { ProgressBar } from "./ProgressBar";
 import styles from "./running.module.css";
 
@@ -13,11 +13,16 @@ type Props = {
 };
 
 export function ProgressDialog({ title, isOver, close, children }: Props) {
+  // It has its name until it is gone.
+  const named = useRef(title);
+  useEffect(() => {
+    named.current = title ?? named.current;
+  }, [title]);
   return (
     <Modal
       opened={title !== undefined}
       onClose={close}
-      title={title}
+      title={title ?? named.current}
       closeButtonProps={{ "aria-label": "Close" }}
       // A click that missed neither hides nor stops what is under way.
       closeOnClickOutside={isOver}

@@ -80,7 +80,8 @@ export function Shell() {
         </div>
         {/* What was typed stays, and nothing is asked of a database that cannot answer. */}
         <Activity mode={unavailable === undefined ? "visible" : "hidden"}>
-          <Outlet />
+          {/* Nothing of a screen is of two databases. */}
+          <Outlet key={database} />
         </Activity>
         {unavailable === "unknown" ? (
           <Screen title={database!}>

@@ -37,6 +37,9 @@ function Body({ task, over, close }: { task: Task; over: (isOver: boolean) => vo
   useEffect(() => {
     const controller = new AbortController();
     setStop(controller);
+    // It begins again where the database was disabled meanwhile.
+    setEnded(undefined);
+    over(false);
     let sofar = 0;
     const tell = (now: number) => setDone((sofar = now));
     task.run(tell, controller.signal).then(

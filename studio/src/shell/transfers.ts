@@ -1,4 +1,4 @@
-// Imports and exports. They go on whichever screen is open; the navigation has their progress.
+// Imports, exports and long deletions. They go on whichever screen is open; the navigation has their progress.
 import { useSyncExternalStore } from "react";
 import { messageOf } from "./states";
 import { failed, told } from "./toasts";
@@ -37,8 +37,11 @@ function onUnload(event: BeforeUnloadEvent) {
   event.preventDefault();
 }
 
-/** Begins one and shows it. `stopped`: what is said if it is stopped. */
-export function begin(title: string, work: Work, stopped: string) {
+/**
+ * Begins one and shows it. `stopped`: what is said if it is stopped. `isBrief`: one that went well is told in a message, and needs nobody to
+ * close it.
+ */
+export function begin(title: string, work: Work, stopped: () => string, { isBrief = false } = {}) {
   const id = ++lastId;
   const controller = new AbortController();
   controllers.set(id, controller);
@@ -46,14 +49,19 @@ export function begin(title: string, work: Work, stopped: string) {
   set({ all: [...state.all, { id, title, part: 0, text: "", outcome: undefined }], shown: id });
   work((part, text) => change(id, { part, text }), controller.signal)
     .then((text): Outcome => ({ isGood: true, text }))
-    .catch((error: unknown): Outcome => ({ isGood: false, text: controller.signal.aborted ? stopped : messageOf(error) }))
+    .catch((error: unknown): Outcome => ({ isGood: false, text: controller.signal.aborted ? stopped() : messageOf(error) }))
     .then((outcome) => {
       controllers.delete(id);
       if (controllers.size === 0) removeEventListener("beforeunload", onUnload);
-      if (state.shown === id) return change(id, { outcome, part: outcome.isGood ? 1 : partOf(id) });
-      if (outcome.isGood) told(`${title}: ${outcome.text}`);
-      else failed(title, new Error(outcome.text));
-      set({ all: state.all.filter((transfer) => transfer.id !== id) });
+      const isShown = state.shown === id;
+      const isTold = outcome.isGood && !outcome.text.includes("\n");
+      if (isShown && !(isBrief && isTold)) return change(id, { outcome, part: outcome.isGood ? 1 : partOf(id) });
+      const [first] = outcome.text.split("\n");
+      if (outcome.isGood) told(isBrief ? first! : `${title}: ${first}`);
+      else failed(title, new Error(first));
+      // What is more than a message is kept until somebody looks at it.
+      if (!isTold) return change(id, { outcome, part: outcome.isGood ? 1 : partOf(id) });
+      set({ all: state.all.filter((transfer) => transfer.id !== id), shown: isShown ? undefined : state.shown });
     });
 }
 

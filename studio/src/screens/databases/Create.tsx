@@ -5,6 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { create, createSampleData } from "../../api/databases";
 import { changed } from "../../shell/changed";
+import { useIsHere } from "../../shell/here";
 import { forget } from "../../shell/remembered";
 import { messageOf } from "../../shell/states";
 import { told } from "../../shell/toasts";
@@ -23,6 +24,7 @@ function Form({ close }: { close: () => void }) {
   const [isInMemory, setInMemory] = useState(false);
   const [hasSample, setSample] = useState(false);
   const navigate = useNavigate();
+  const isHere = useIsHere();
   const creating = useMutation({
     mutationFn: async () => {
       await create({ name: name.trim(), isInMemory });
@@ -32,6 +34,7 @@ function Form({ close }: { close: () => void }) {
     },
     onSuccess: () => {
       told(`'${name.trim()}' was created`);
+      if (!isHere()) return;
       close();
       void navigate({ to: "/databases/$database/documents", params: { database: name.trim() } });
     },

@@ -1,69 +1,88 @@
-// Importing a file into a database. What becomes of the columns of CSV is asked first; then it goes on by itself.
+// Importing files into a database. What becomes of the columns of CSV is asked first; then it goes on by itself, one file after the other.
 import { Modal } from "@mantine/core";
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { count, counted, size } from "../../format/format";
 import type { CsvPlan } from "../../importing/csv";
 import { importFile, isCsv } from "../../importing/importing";
 import { requests } from "../../requests";
+import { messageOf } from "../../shell/states";
 import { begin } from "../../shell/transfers";
 import { ImportCsv } from "./ImportCsv";
 
-export type Importing = { database: string; file: File };
+export type Importing = { database: string; files: readonly File[] };
 
 export default function Import({ importing, close }: { importing: Importing; close: () => void }) {
-  const isPlanned = isCsv(importing.file.name);
-  const title = `Import into ${importing.database}`;
+  const asked = importing.files.filter(({ name }) => isCsv(name));
+  const [plans, setPlans] = useState<ReadonlyMap<File, CsvPlan>>(new Map());
+  const file = asked[plans.size];
+  const isPlanned = file !== undefined;
   useEffect(() => {
     if (isPlanned) return;
-    start(importing, undefined);
+    start(importing, plans);
     close();
-    // Once for a file.
-  }, [importing]);
+    // Once for the files.
+  }, [importing, isPlanned]);
+  const place = asked.length > 1 ? ` (${plans.size + 1} of ${asked.length})` : "";
   return (
     <Modal
       opened={isPlanned}
       onClose={close}
       size="min(860px, 94vw)"
-      title={title}
+      title={
+        isPlanned && importing.files.length > 1 ? `Import ${file.name} into ${importing.database}${place}` : titleOf(importing)
+      }
       closeButtonProps={{ "aria-label": "Close" }}
       // A click that missed does not take back what was chosen.
       closeOnClickOutside={false}
     >
-      <ImportCsv
-        file={importing.file}
-        begin={(plan) => {
-          close();
-          start(importing, plan);
-        }}
-        close={close}
-      />
+      {file && <ImportCsv key={plans.size} file={file} begin={(plan) => setPlans(new Map(plans).set(file, plan))} close={close} />}
     </Modal>
   );
 }
 
-function start({ database, file }: Importing, plan: CsvPlan | undefined) {
+const titleOf = ({ database }: Importing) => `Import into ${database}`;
+
+function start(importing: Importing, plans: ReadonlyMap<File, CsvPlan>) {
+  const { database, files } = importing;
+  const sizeOfAll = files.reduce((sum, file) => sum + file.size, 0);
   begin(
-    `Import into ${database}`,
+    titleOf(importing),
     async (tell, signal) => {
+      const told: string[] = [];
+      let [readBefore, hasFailed] = [0, false];
       try {
-        const { documents, replaced, notes } = await importFile(
-          database,
-          file,
-          plan,
-          ({ documents, readSize }) =>
-            tell(
-              file.size > 0 ? readSize / file.size : 0,
-              `${file.name}: ${count(documents)} documents, ${size(readSize)} of ${size(file.size)}`,
-            ),
-          signal,
-        );
-        const already =
-          replaced > 0 ? [`${counted(replaced, "document")} existed before and ${replaced === 1 ? "was" : "were"} replaced.`] : [];
-        return [`${counted(documents, "document")} imported.`, ...already, ...notes].join("\n");
+        for (const file of files) {
+          const name = files.length > 1 ? `${file.name}: ` : "";
+          try {
+            const { documents, replaced, notes } = await importFile(
+              database,
+              file,
+              plans.get(file),
+              ({ documents, readSize }) =>
+                tell(
+                  sizeOfAll > 0 ? (readBefore + readSize) / sizeOfAll : 0,
+                  `${file.name}: ${count(documents)} documents, ${size(readSize)} of ${size(file.size)}`,
+                ),
+              signal,
+            );
+            told.push(`${name}${counted(documents, "document")} imported.`);
+            if (replaced > 0)
+              told.push(`${counted(replaced, "document")} existed before and ${replaced === 1 ? "was" : "were"} replaced.`);
+            told.push(...notes);
+          } catch (error) {
+            // The others are imported for all that.
+            if (signal.aborted) throw error;
+            hasFailed = true;
+            told.push(`${name}${messageOf(error)}`);
+          }
+          readBefore += file.size;
+        }
       } finally {
         void requests.invalidateQueries();
       }
+      if (hasFailed) throw new Error(told.join("\n"));
+      return told.join("\n");
     },
-    "Stopped. What was imported before stays.",
+    () => "Stopped. What was imported before stays.",
   );
 }

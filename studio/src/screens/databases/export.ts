@@ -10,7 +10,11 @@ const PART_SIZE = 8 << 20;
 const LINE_END = 10;
 
 export function exportDatabase(database: string) {
-  begin(`Export ${database}`, (tell, signal) => save(database, tell, signal), "Stopped. Nothing was saved.");
+  begin(
+    `Export ${database}`,
+    (tell, signal) => save(database, tell, signal),
+    () => "Stopped. Nothing was saved.",
+  );
 }
 
 /** Fetches all documents and has the browser save them. */

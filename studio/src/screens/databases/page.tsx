@@ -106,7 +106,7 @@ export function Databases() {
               requestRates={rates(live?.samples ?? [], requestsOf(name))}
               ask={ask}
               give={() => exportDatabase(name)}
-              take={(file) => setImporting({ database: name, file })}
+              take={(files) => setImporting({ database: name, files })}
             />
           ))}
           {shown?.length === 0 && <li className={styles.none}>No database has “{filter}” in its name.</li>}
@@ -138,8 +138,8 @@ function Card({
   ask: (question: Question) => void;
   /** Exports it. */
   give: () => void;
-  /** A file to import. */
-  take: (file: File) => void;
+  /** Files to import. */
+  take: (files: readonly File[]) => void;
 }) {
   const chooser = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
@@ -183,20 +183,21 @@ function Card({
       onDrop={(event) => {
         event.preventDefault();
         setOver(false);
-        const file = event.dataTransfer.files[0];
-        if (file && !isDisabled) take(file);
+        const files = [...event.dataTransfer.files];
+        if (files.length > 0 && !isDisabled) take(files);
       }}
     >
       <input
         ref={chooser}
         type="file"
+        multiple
         hidden
         accept=".jsonl,.ndjson,.json,.csv,.tsv,.ravendbdump,.gz,.zst"
-        aria-label={`File to import into ${name}`}
+        aria-label={`Files to import into ${name}`}
         onChange={(event) => {
-          const file = event.currentTarget.files?.[0];
+          const files = [...(event.currentTarget.files ?? [])];
           event.currentTarget.value = "";
-          if (file) take(file);
+          if (files.length > 0) take(files);
         }}
       />
       <div className={styles.cardHead}>
@@ -228,7 +229,7 @@ function Card({
                   Export as JSON lines
                 </Menu.Item>
                 <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => chooser.current?.click()}>
-                  Import a file…
+                  Import files…
                 </Menu.Item>
                 <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={() => switching.mutate(false)}>
                   Disable

@@ -12,6 +12,7 @@ import { forgetChosen } from "../../grid/chosen";
 import { JsonError, pretty, scan } from "../../json/scan";
 import { changed } from "../../shell/changed";
 import { Confirm, type Question } from "../../shell/Confirm";
+import { useIsHere } from "../../shell/here";
 import { Leaving } from "../../shell/Leaving";
 import { MoreActions } from "../../shell/MoreActions";
 import { Screen } from "../../shell/Screen";
@@ -40,6 +41,7 @@ type Props = {
 export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBorn }: Props) {
   const navigate = useNavigate();
   const requests = useQueryClient();
+  const isHere = useIsHere();
   const [base, setBase] = useState(loaded);
   const [text, setText] = useState<Content>(draft);
   const [stored, setStored] = useState<Content>(draft);
@@ -99,7 +101,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
       }
       const known = base ?? { id: answer.Id, text: "", lastModified: new Date().toISOString(), collection: undefined, size: 0 };
       setBase(now?.changeVector === answer.ChangeVector ? now : { ...known, changeVector: answer.ChangeVector });
-      if (!isNew) return;
+      if (!isNew || !isHere()) return;
       setId(answer.Id);
       onBorn?.(answer.Id);
       // What was typed meanwhile goes along.
@@ -145,8 +147,13 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
   const isOutdated = base !== undefined && stands !== undefined && stands !== base.changeVector;
   const readAgain = async () => {
     if (!base) return;
+    const before = latest.current;
     try {
       const now = await load(database, base.id);
+      // What was typed meanwhile stays, and the screen says what stands on the server.
+      if (!isSame(latest.current, before)) {
+        return void requests.setQueryData(["stands", database, base.id, base.changeVector], now?.changeVector ?? null);
+      }
       if (!now) return reload?.();
       setBase(now);
       setText(now.text);
@@ -182,8 +189,9 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
         remove(database, base.id, base.changeVector).then(
           () => {
             told(`${base.id} was deleted`);
-            forgetChosen(database, base.id);
+            forgetChosen(database, [base.id]);
             void refresh();
+            if (!isHere()) return;
             setLeaving(true);
             const search = base.collection === undefined ? {} : { collection: base.collection };
             void navigate({ to: "/databases/$database/documents", params: { database }, search, ignoreBlocker: true });

@@ -2,12 +2,12 @@
 import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { createSampleData } from "../../api/databases";
 import { collections, idOf, idsOf, latest, quoted, removeAll, type Collection, type Document } from "../../api/documents";
 import { ofCollection, removeFound } from "../../api/queries";
 import { count, counted, size } from "../../format/format";
-import { chosenAt, keepChosen } from "../../grid/chosen";
+import { choose, forgetChosen, useChosen } from "../../grid/chosen";
 import { columnsFor, ID, valueAt, type Column } from "../../grid/columns";
 import { ColumnsMenu } from "../../grid/ColumnsMenu";
 import { Grid, type Row } from "../../grid/Grid";
@@ -18,9 +18,10 @@ import { useRemembered } from "../../shell/remembered";
 import { Running, type RunningOperation } from "../../shell/Running";
 import { MoreActions } from "../../shell/MoreActions";
 import { Screen } from "../../shell/Screen";
-import { Empty, Failed, Loading } from "../../shell/states";
+import { Empty, Failed, Loading, messageOf } from "../../shell/states";
 import { TaskDialog, type Task } from "../../shell/Task";
-import { failed, told } from "../../shell/toasts";
+import { failed } from "../../shell/toasts";
+import { begin } from "../../shell/transfers";
 import { Icon } from "../../theme/icons";
 import { GoTo } from "./GoTo";
 import styles from "./documents.module.css";
@@ -79,13 +80,7 @@ export function Documents() {
           setRunning={setRunning}
         />
       )}
-      <Running
-        operation={running}
-        close={() => {
-          setRunning(undefined);
-          void changed("documents");
-        }}
-      />
+      <Running operation={running} ended={() => void changed("documents")} close={() => setRunning(undefined)} />
     </div>
   );
 }
@@ -192,14 +187,8 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
   const [question, ask] = useState<Question>();
   const entry = useLocation({ select: (location) => location.state.__TSR_key ?? "" });
   const chosenKey = `${entry} ${database}/${collection ?? ""}`;
-  const [chosen, setChosen] = useState(() => chosenAt(chosenKey));
-  // Two entries may be of the same rows.
-  const [shownKey, setShownKey] = useState(chosenKey);
-  if (shownKey !== chosenKey) {
-    setShownKey(chosenKey);
-    setChosen(chosenAt(chosenKey));
-  }
-  useEffect(() => keepChosen(chosenKey, database, chosen), [chosenKey, database, chosen]);
+  const chosen = useChosen(chosenKey);
+  const setChosen = (ids: Iterable<string>) => choose(chosenKey, database, ids);
   const [task, setTask] = useState<Task>();
   const [anchor, setAnchor] = useState(0);
   const [kept, setKept] = useRemembered<Column[]>(`columns.${database}/${collection ?? "@all"}`, NO_COLUMNS);
@@ -224,7 +213,7 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
   const toggle = (index: number, isRange: boolean) => {
     const [from, to] = isRange ? [Math.min(anchor, index), Math.max(anchor, index)] : [index, index];
     const isOn = !chosen.has(idAt(index) ?? "");
-    const choose = (ids: readonly string[]) => {
+    const take = (ids: readonly string[]) => {
       const next = new Set(chosen);
       for (const id of ids) {
         if (isOn) next.add(id);
@@ -233,13 +222,13 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
       setChosen(next);
       setAnchor(index);
     };
-    withIds(from, to - from + 1, choose);
+    withIds(from, to - from + 1, take);
   };
-  const toggleAll = () => (chosen.size >= rowCount ? setChosen(new Set()) : withIds(0, rowCount, (ids) => setChosen(new Set(ids))));
+  const toggleAll = () => (chosen.size >= rowCount ? setChosen([]) : withIds(0, rowCount, (ids) => setChosen(ids)));
   /** Gives the ids of rows, those that are not in view read first. */
-  const withIds = (from: number, total: number, choose: (ids: readonly string[]) => void) => {
+  const withIds = (from: number, total: number, take: (ids: readonly string[]) => void) => {
     const known = Array.from({ length: total }, (_, at) => idAt(from + at)).filter((id) => id !== undefined);
-    if (known.length === total) return choose(known);
+    if (known.length === total) return take(known);
     // The whole of the range in one go: rows that are read one after the other may have moved meanwhile.
     setTask({
       title: "Reading ids",
@@ -252,33 +241,39 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
           ids.push(...more);
           tell(ids.length);
         }
-        choose(ids);
+        take(ids);
       },
       partly: () => "Nothing was chosen.",
     });
   };
+  /** It goes on whichever screen is open. */
   const deleteChosen = () => {
     const ids = [...chosen];
-    setTask({
-      title: `Deleting ${counted(ids.length, "document")}`,
-      total: ids.length,
-      run: async (tell, signal) => {
+    let done = 0;
+    const partly = () => `${counted(done, "document")} of ${count(ids.length)} were deleted; the others are still chosen.`;
+    begin(
+      `Deleting ${counted(ids.length, "document")}`,
+      async (tell, signal) => {
         try {
-          for (let at = 0; at < ids.length; at += DELETED_COUNT) {
+          while (done < ids.length) {
+            tell(done / ids.length, `${count(done)} of ${count(ids.length)}`);
             // Between two transactions: of one that was sent it would not be known what came of it.
             signal.throwIfAborted();
-            await removeAll(database, ids.slice(at, at + DELETED_COUNT));
-            const done = Math.min(ids.length, at + DELETED_COUNT);
-            setChosen(new Set(ids.slice(done)));
-            tell(done);
+            const next = ids.slice(done, done + DELETED_COUNT);
+            await removeAll(database, next);
+            forgetChosen(database, next);
+            done += next.length;
           }
-          told(`${counted(ids.length, "document")} deleted`);
+          return `${counted(ids.length, "document")} deleted.`;
+        } catch (error) {
+          throw signal.aborted ? error : new Error(`${messageOf(error)} ${partly()}`);
         } finally {
           void refresh();
         }
       },
-      partly: (done) => `${counted(done, "document")} of ${count(ids.length)} were deleted; the others are still chosen.`,
-    });
+      () => `Stopped. ${partly()}`,
+      { isBrief: true },
+    );
   };
   const title = collection ?? "All documents";
   return (
@@ -289,7 +284,7 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
         <>
           {chosen.size > 0 && (
             <>
-              <Button variant="subtle" color="gray" onClick={() => setChosen(new Set())}>
+              <Button variant="subtle" color="gray" onClick={() => setChosen([])}>
                 Clear
               </Button>
               <Button

@@ -6,6 +6,7 @@ import { useState, type ReactNode } from "react";
 import * as api from "../../api/indexes";
 import { Editor } from "../../editor/Editor";
 import type { Language } from "../../editor/CodeEditor";
+import { useIsHere } from "../../shell/here";
 import { Leaving, type Place } from "../../shell/Leaving";
 import { messageOf } from "../../shell/states";
 import { told } from "../../shell/toasts";
@@ -49,6 +50,7 @@ export function DefinitionEditor({
 }) {
   const navigate = useNavigate();
   const requests = useQueryClient();
+  const isHere = useIsHere();
   const [base, setBase] = useState(stored);
   const [name, setName] = useState(stored.Name);
   const [maps, setMaps] = useState(stored.Maps);
@@ -121,7 +123,7 @@ export function DefinitionEditor({
       void requests.invalidateQueries({
         predicate: ({ queryKey }) => ["indexes", "definitions", "live"].includes(String(queryKey[0])),
       });
-      if (isNew) {
+      if (isNew && isHere()) {
         const search = { name: definition.Name };
         void navigate({ to: "/databases/$database/index", params: { database }, search, ignoreBlocker: true });
       }

@@ -22,10 +22,7 @@ export function Terms({ database, name }: { database: string; name: string }) {
   const [chosen, setChosen] = useState(address.field);
   const [typed, setTyped] = useState(address.after ?? "");
   const [from] = useDebouncedValue(typed.trim(), 200);
-  const fields = useQuery({
-    queryKey: ["index-fields", database, name],
-    queryFn: ({ signal }) => api.fields(database, name, signal),
-  });
+  const fields = useQuery(api.fieldsQuery(database, name));
   const all = (fields.data ?? []).map((field) => field.Name).filter((field) => !WITHOUT_TERMS.includes(field));
   // Any other can be typed.
   const [typedField] = useDebouncedValue(chosen, 200);

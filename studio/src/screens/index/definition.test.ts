@@ -57,3 +57,10 @@ test("definitions are merged part by part", () => {
   ).toMatchObject({ Maps: [], Fields: {} });
   expect(() => merged(WRITTEN, new Map([["fields", "[1]"]]))).toThrow();
 });
+
+test("lines that end as on Windows are no change", () => {
+  const one = { ...WRITTEN, Maps: ["from a in docs.As\nselect a"], Reduce: "a\nb", AdditionalSources: { "a.js": "1\n2" } };
+  const other = { ...one, Maps: ["from a in docs.As\r\nselect a"], Reduce: "a\r\nb", AdditionalSources: { "a.js": "1\r\n2" } };
+  expect(isSameContent(one, other)).toBe(true);
+  expect(differences(other, one)).toEqual([]);
+});

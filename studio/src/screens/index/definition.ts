@@ -15,14 +15,17 @@ const BOUNDS = ["MinX", "MaxX", "MinY", "MaxY"];
 
 type Content = Required<Pick<Definition, "Maps" | "Fields" | "AdditionalSources" | "Configuration">> & { Reduce: string };
 
+/** As an editor has it: clients on Windows end lines with \r\n. */
+const lines = (text: string) => text.replace(/\r\n?/g, "\n");
+
 /** Two definitions are the same if these are, member by member in the same order. */
 function contentOf(definition: Definition): Content {
   const fields = sorted(definition.Fields ?? {}).map(([name, options]) => [name, optionsOf(options)]);
   return {
-    Maps: definition.Maps,
-    Reduce: definition.Reduce ?? "",
+    Maps: definition.Maps.map(lines),
+    Reduce: lines(definition.Reduce ?? ""),
     Fields: Object.fromEntries(fields) as Content["Fields"],
-    AdditionalSources: Object.fromEntries(sorted(definition.AdditionalSources ?? {})),
+    AdditionalSources: Object.fromEntries(sorted(definition.AdditionalSources ?? {}).map(([name, text]) => [name, lines(text)])),
     Configuration: Object.fromEntries(sorted(definition.Configuration ?? {})),
   };
 }

@@ -6,6 +6,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import * as api from "../../api/indexes";
 import { count, rate } from "../../format/format";
 import { Confirm, type Question } from "../../shell/Confirm";
+import { useIsHere } from "../../shell/here";
 import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { IndexMenu } from "../indexes/page";
@@ -68,6 +69,7 @@ function Existing({
 }) {
   const navigate = useNavigate();
   const requests = useQueryClient();
+  const isHere = useIsHere();
   const [question, ask] = useState<Question>();
   const { data: all, dataUpdatedAt } = useQuery({
     queryKey: ["indexes", database],
@@ -145,7 +147,7 @@ function Existing({
             ask={ask}
             changed={(isDeleted) => {
               void requests.invalidateQueries({ queryKey: ["indexes", database] });
-              if (isDeleted) void navigate({ ...toIndexes, ignoreBlocker: true });
+              if (isDeleted && isHere()) void navigate({ ...toIndexes, ignoreBlocker: true });
             }}
           />
         )

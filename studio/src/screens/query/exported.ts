@@ -16,7 +16,7 @@ export const EXPORTED_COUNT_MAX = 200_000;
 export type Format = { kind: "json" } | { kind: "csv"; paths: readonly string[] | undefined };
 
 export function exportResults(database: string, submitted: Submitted, format: Format) {
-  begin(`Export results of ${database}`, save(database, submitted, format), "Stopped. Nothing was saved.");
+  begin(`Export results of ${database}`, save(database, submitted, format), () => "Stopped. Nothing was saved.");
 }
 
 /** Fetches all results and hands them to the browser to save. */

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Fragment, useCallback, useEffect, useMemo, useRef, useState, type CSSProperties } from "react";
 import { collections } from "../../api/documents";
-import { definitions, fields } from "../../api/indexes";
+import { definitions, fieldsQuery } from "../../api/indexes";
 import { ofCollection, patchFound, removeFound, run, testPatch } from "../../api/queries";
 import { Editor } from "../../editor/Editor";
 import { counted } from "../../format/format";
@@ -33,6 +33,9 @@ const NAMED_COUNT = 5;
 /** Documents whose fields are offered. */
 const SAMPLE_COUNT = 25;
 const NO_KEPT: KeptQuery[] = [];
+const NO_RUNS: ReadonlyMap<string, number> = new Map();
+
+const runKey = (q: string, p: string | undefined) => JSON.stringify([q, p]);
 
 /** What stands in the editors, and the address for which it was written. */
 type Draft = { text: string; parameters: string; q?: string | undefined; p?: string | undefined };
@@ -54,7 +57,8 @@ function QueryEditor({ database }: { database: string }) {
   const [met, setProblem] = useState<{ error: unknown; text: string }>();
   const [question, ask] = useState<Question>();
   const [running, setRunning] = useState<RunningOperation>();
-  const [runs, setRuns] = useState(0);
+  // How often what stands in an address was run here. It is of the address: the new one comes a moment after what was run.
+  const [runs, setRuns] = useState<ReadonlyMap<string, number>>(NO_RUNS);
   const [isAsking, setAsking] = useState(false);
   const [isStopped, setStopped] = useState(false);
 
@@ -75,7 +79,10 @@ function QueryEditor({ database }: { database: string }) {
   useEffect(() => draftOf(database).set({ text, parameters, q, p }), [database, text, parameters, q, p]);
   const isRun = q !== undefined && runMode !== "no";
   // Of a patch, what it finds.
-  const submitted = useMemo(() => (isRun ? submit(findingPart(q), p ?? "", runs) : undefined), [isRun, q, p, runs]);
+  const submitted = useMemo(
+    () => (isRun ? submit(findingPart(q), p ?? "", runs.get(runKey(q, p)) ?? 0) : undefined),
+    [isRun, q, p, runs],
+  );
 
   const typed = useRef(parameters);
   useEffect(() => void (typed.current = parameters), [parameters]);
@@ -98,11 +105,8 @@ function QueryEditor({ database }: { database: string }) {
         fieldsOfIndex: async (index) => {
           // A name that is being typed has no fields yet.
           if (!indexes?.some(({ Name }) => Name.toLowerCase() === index.toLowerCase())) return [];
-          return requests.fetchQuery({
-            queryKey: ["index-fields", database, index.toLowerCase()],
-            queryFn: async () => (await fields(database, index)).map(({ Name }) => Name),
-            staleTime: 10_000,
-          });
+          const found = await requests.fetchQuery({ ...fieldsQuery(database, index), staleTime: 10_000 });
+          return found.map(({ Name }) => Name);
         },
         parameters: () => namesOf(typed.current),
       }),
@@ -124,16 +128,17 @@ function QueryEditor({ database }: { database: string }) {
     setStopped(false);
     // What is on the screen stays until the patch is confirmed.
     if (isPatch(text)) return void askToChange("patch");
-    keep();
-    setRuns(runs + 1);
+    const key = runKey(...keep());
+    setRuns(new Map(runs).set(key, (runs.get(key) ?? 0) + 1));
   };
   /** Puts what stands in the editors into the address and among the recent queries. */
-  const keep = () => {
+  const keep = (): [q: string, p: string | undefined] => {
     setRecent((stored) => remember(stored, text, parameters));
     const next = parameters.trim() === "" ? undefined : parameters;
     const isSame = q === text && p === next;
     if (!isSame) setOwn({ q: text, p: next });
     goTo({ q: text, p: next, as }, isSame || q === undefined);
+    return [text, next];
   };
   const goTo = (search: { q: string | undefined; p: string | undefined; as: string | undefined }, replace: boolean) =>
     // What is undefined does not come into the address.
@@ -312,13 +317,7 @@ function QueryEditor({ database }: { database: string }) {
         )
       )}
       <Confirm question={question} close={() => ask(undefined)} />
-      <Running
-        operation={running}
-        close={() => {
-          setRunning(undefined);
-          void requests.invalidateQueries();
-        }}
-      />
+      <Running operation={running} ended={() => void requests.invalidateQueries()} close={() => setRunning(undefined)} />
     </Screen>
   );
 }

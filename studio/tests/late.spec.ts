@@ -1,0 +1,116 @@
+// Answers that come late: one has gone elsewhere, or typed on.
+import type { Page } from "@playwright/test";
+import { expect, test } from "./studio";
+
+const USER = { Name: "Ann", "@metadata": { "@collection": "Users" } };
+
+/** Holds requests until `go` is called. `which`: those that are held. */
+async function held(page: Page, address: string, which: (method: string, count: number) => boolean) {
+  let go = () => {};
+  const released = new Promise<void>((release) => (go = release));
+  let count = 0;
+  let arrived = () => {};
+  const first = new Promise<void>((resolve) => (arrived = resolve));
+  await page.route(address, async (route) => {
+    if (which(route.request().method(), ++count)) {
+      arrived();
+      await released;
+    }
+    await route.continue();
+  });
+  return { go, first };
+}
+
+test("a document that is saved when one has left takes nobody back", async ({ page, studio }) => {
+  await studio.database("Left", { "users/1": USER });
+  await studio.open("/databases/Left/document?cloneOf=users/1");
+  await expect(page.getByRole("textbox", { name: "Document as JSON" })).toContainText("Ann");
+  const put = await held(page, "**/databases/Left/docs/size*", () => true);
+  await page.getByRole("button", { name: "Save" }).click();
+  await put.first;
+  await page.getByRole("navigation", { name: "Database Left" }).getByRole("link", { name: "Documents" }).click();
+  await expect(page.getByRole("heading", { name: "All documents" })).toBeVisible();
+  const size = page.waitForResponse("**/databases/Left/docs/size*");
+  put.go();
+  await size;
+  await expect(page.getByRole("grid")).toHaveAttribute("aria-rowcount", "3");
+  await expect(page).toHaveURL(/\/databases\/Left\/documents$/);
+});
+
+test("a database that is made when one has gone elsewhere is told of, not gone to", async ({ page, studio }) => {
+  await studio.open("/databases");
+  await page.getByRole("button", { name: "New database" }).click();
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("MadeLate");
+  const made = await held(page, "**/admin/databases?name=MadeLate*", () => true);
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  await made.first;
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: "Get started" }).click();
+  await expect(page.getByRole("heading", { name: "Connect an application", exact: true })).toBeVisible();
+  made.go();
+  await expect(page.getByText("'MadeLate' was created")).toBeVisible();
+  await expect(page).toHaveURL(/#\/about/);
+});
+
+test("chosen documents are deleted to the last, whichever screen is open", async ({ page, studio }) => {
+  await studio.database("Onward");
+  const commands = Array.from({ length: 1200 }, (_, at) => ({ Id: `users/${at}`, Type: "PUT", Document: USER }));
+  await page.request.post(`${studio.url}/databases/Onward/bulk_docs`, { data: { Commands: commands } });
+  await studio.open("/databases/Onward/documents?collection=Users");
+  await page.getByRole("checkbox", { name: "Choose all" }).click();
+  await page.getByRole("button", { name: "Delete 1,200" }).click();
+  const second = await held(page, "**/databases/Onward/bulk_docs", (_, count) => count === 2);
+  await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+  await second.first;
+  await page.getByRole("button", { name: "Continue in the background" }).click();
+  await page.getByRole("link", { name: "Get started" }).click();
+  await expect(page.getByRole("heading", { name: "Connect an application", exact: true })).toBeVisible();
+  // What is gone is chosen no more.
+  await page.goBack();
+  await expect(page.getByRole("button", { name: "Delete 700" })).toBeVisible();
+  await page.goForward();
+  await expect(page.getByRole("heading", { name: "Connect an application", exact: true })).toBeVisible();
+  second.go();
+  await expect(page.getByText("1,200 documents deleted")).toBeVisible();
+  expect(await studio.stored("Onward", "users/1199")).toBeUndefined();
+});
+
+test("what is typed while it is read again stays", async ({ page, studio }) => {
+  await studio.database("Typing", { "users/1": USER });
+  await studio.open("/databases/Typing/document?id=users/1");
+  const text = page.getByRole("textbox", { name: "Document as JSON" });
+  await expect(text).toContainText("Ann");
+  await studio.put("Typing", "users/1", { ...USER, Name: "Bo" });
+  await expect(page.getByText("Somebody else changed it.")).toBeVisible();
+  const read = await held(page, "**/databases/Typing/docs/size*", () => true);
+  await page.getByRole("button", { name: "Show the change" }).click();
+  await read.first;
+  await text.click();
+  await page.keyboard.press("ControlOrMeta+Home");
+  await page.keyboard.insertText(" ");
+  const size = page.waitForResponse("**/databases/Typing/docs/size*");
+  read.go();
+  await size;
+  await expect(page.getByText("When you save, both texts are shown.")).toBeVisible();
+  await expect(text).toContainText("Ann");
+});
+
+test("a changed query is sent once, and not the one before it again", async ({ page, studio }) => {
+  const sent: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST" && request.url().endsWith("/databases/Northwind/queries")) sent.push(request.postData() ?? "");
+  });
+  await studio.open(`/databases/Northwind/query?q=${encodeURIComponent("from Orders where Freight > 800")}`);
+  await expect(page.getByText(/^4 results in/)).toBeVisible();
+  await page.getByRole("textbox", { name: "Query in RQL" }).click();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.insertText("from Orders where Freight > 8000");
+  sent.length = 0;
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect(page.getByText(/^0 results in/)).toBeVisible();
+  expect(sent.filter((body) => !body.includes("Freight > 8000"))).toEqual([]);
+  expect(sent).toHaveLength(1);
+  // The same once more is run anew.
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect.poll(() => sent.length).toBe(2);
+});
