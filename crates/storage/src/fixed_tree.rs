@@ -429,7 +429,8 @@ impl FixedTree {
             (true, false) => entries - 1,
             (false, _) => entries / 2,
         };
-        let separator = if from == entries { key } else { key_at(left, from) };
+        // All that can come behind a full leaf goes to the new one, also what is smaller than this key.
+        let separator = if from == entries { key_at(left, entries - 1) + 1 } else { key_at(left, from) };
         let (right_number, ref mut right) = tx.new_page()?;
         initialize(right, page::level(left));
         for index in from..entries {

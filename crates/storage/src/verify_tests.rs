@@ -113,3 +113,17 @@ fn a_fixed_tree_that_gets_smaller_and_smaller_keys_keeps_its_order() {
     put_falling(0..2_000);
     check();
 }
+
+/// Each key that fell into the gap behind a full leaf got a page of its own.
+#[test]
+fn keys_that_fall_into_a_gap_share_leaves() {
+    let environment = environment();
+    let tree = environment.write(|tx| FixedTree::open_or_create(tx, b"fixed")).unwrap();
+    let keys = || (0..504).chain((10_000..20_000).rev());
+    environment.write(|tx| keys().try_for_each(|key| tree.put(tx, key, key))).unwrap();
+    let report = environment.verify().unwrap();
+    assert_eq!(report.problems, [""; 0]);
+    let shape = report.structures["fixed"];
+    assert_eq!(shape.entries, keys().count() as u64);
+    assert!(shape.leaves < 100, "{} leaves", shape.leaves);
+}
