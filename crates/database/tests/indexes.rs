@@ -180,6 +180,36 @@ fn tombstones_stay_until_every_index_has_heeded_them() {
     assert_eq!(removed, 10);
 }
 
+/// Its folder is locked while the database is opened: it is opened later, and what it has not seen was kept for it.
+#[test]
+fn an_index_that_cannot_be_opened_for_now_misses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let databases = open(folder.path());
+        let database = databases.find_or_create("x").unwrap();
+        (0..10).for_each(|number| put(&database, &format!("users/{number}"), &user("ann")));
+        let index = database.indexes().covering_or_new(&by(&["Name"])).unwrap();
+        wait(&database, &index);
+    }
+    let [index_folder] = index_folders(folder.path()).try_into().unwrap();
+    let held = query::index::Index::open(&index_folder, storage::Options::default()).unwrap();
+    let databases = open(folder.path());
+    let database = databases.find("x").unwrap();
+    assert!(names(&database).is_empty());
+    let mut batch = Batch::new();
+    (0..9).for_each(|number| batch.delete(&format!("users/{number}"), Expected::Any).unwrap());
+    database.execute(batch).unwrap();
+    let removed: u64 = (0..3).map(|_| database.clean_unneeded_tombstones().unwrap()).sum();
+    assert_eq!(removed, 0, "the index has not seen them");
+    drop(held);
+    databases.maintain();
+    let index = database.indexes().by_name("Auto/Users/ByName").expect("it is opened after all");
+    wait(&database, &index);
+    assert_eq!(count(&index, "Name", "ann"), 1);
+    let removed: u64 = (0..3).map(|_| database.clean_unneeded_tombstones().unwrap()).sum();
+    assert_eq!(removed, 9);
+}
+
 #[test]
 fn queries_of_many_threads_make_one_index() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();

@@ -33,6 +33,8 @@ pub struct Indexes {
     pub(super) pace: Mutex<Pace>,
     /// Whether somebody stopped all: new ones do not begin, either.
     pub(super) is_paused: AtomicBool,
+    /// Whether one could not be opened, for now. What it has not seen must stay until it can.
+    lacks_some: AtomicBool,
 }
 
 /// Which index answers a query.
@@ -56,6 +58,7 @@ impl Indexes {
             is_announced: AtomicBool::new(false),
             pace: Mutex::default(),
             is_paused: AtomicBool::new(false),
+            lacks_some: AtomicBool::new(false),
         }
     }
 
@@ -73,7 +76,10 @@ impl Indexes {
             match self.open_stored(stored, last_etag) {
                 Ok(index) => open.push(index),
                 // The documents are there all the same, and the definition stays.
-                Err(error) => tracing::error!(index = name, %error, "an index cannot be opened; it does not answer"),
+                Err(error) => {
+                    self.lacks_some.store(true, SeqCst);
+                    tracing::error!(index = name, %error, "an index cannot be opened; it does not answer for now");
+                }
             }
         }
         keep_gaps(&open);
@@ -81,6 +87,36 @@ impl Indexes {
             self.open.store(Arc::new(open));
             self.committed(last_etag);
         }
+        Ok(())
+    }
+
+    /// Tries those again that could not be opened: their folders were locked, or there was no descriptor left.
+    pub(super) fn open_missing(&self) -> Result<()> {
+        if !self.lacks_some.load(SeqCst) {
+            return Ok(());
+        }
+        let _changing = self.changing.lock();
+        let documents = self.database()?;
+        let (stored, last_etag) = (StoredIndex::all(&documents.read())?, documents.read().last_etag()?);
+        let mut lacks_some = false;
+        for stored in stored {
+            let name = stored.definition.name();
+            if self.open.load().iter().any(|index| index.name() == name) {
+                continue;
+            }
+            match self.open_stored(stored, last_etag) {
+                Ok(index) => {
+                    tracing::info!(index = name, "it is opened after all");
+                    self.change_open(|open| open.push(index.clone()));
+                    self.give_turn(&index);
+                }
+                Err(error) => {
+                    lacks_some = true;
+                    tracing::warn!(index = name, %error, "an index still cannot be opened");
+                }
+            }
+        }
+        self.lacks_some.store(lacks_some, SeqCst);
         Ok(())
     }
 
@@ -358,6 +394,9 @@ impl Indexes {
 
     /// Up to where no index needs tombstones any more, whatever happens; `None` without indexes.
     pub(crate) fn seen_etag(&self) -> Result<Option<Etag>> {
+        if self.lacks_some.load(SeqCst) {
+            return Ok(Some(0));
+        }
         let mut seen = None;
         for index in self.open.load_full().iter() {
             match index.failure() {

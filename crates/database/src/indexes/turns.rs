@@ -122,10 +122,13 @@ impl Indexes {
 
     fn add_turn(&self, index: Arc<Index>) {
         let Some(database) = self.database.get().cloned() else { return };
+        let priority = index.settings().priority;
+        // A turn that waits keeps neither of them open: whoever opens the database again would find the index's folder locked.
+        let index = Arc::downgrade(&index);
         self.pool.add(
-            index.settings().priority,
+            priority,
             Box::new(move |workplace| {
-                let Some(database) = database.upgrade() else { return };
+                let (Some(database), Some(index)) = (database.upgrade(), index.upgrade()) else { return };
                 let may_go_on = || !database.is_closed() && !index.is_removed() && index.is_running();
                 if !may_go_on() {
                     index.has_turn.store(false, SeqCst);
@@ -258,6 +261,9 @@ impl Indexes {
 
     /// What is due now and then: flushes those at rest, builds anew those that failed, and removes those that nobody asks any more.
     pub(crate) fn maintain(&self) {
+        if let Err(error) = self.open_missing() {
+            tracing::warn!(%error, "indexes that could not be opened cannot be looked for");
+        }
         if let Err(error) = self.retire() {
             tracing::warn!(%error, "indexes that nobody asks any more could not be removed");
         }
