@@ -121,9 +121,16 @@ fn entries_follow_what_was_loaded_for_them() {
             let store = store(&io);
             let (index, mut indexer) = open(&io, definition, number);
             let mut model = Model::default();
+            let mut batch = Batch::new();
+            if random.chance(2) {
+                indexer.set_batches_of(1 + random.below(6));
+            }
             for _ in 0..25 {
                 for _ in 0..1 + random.below(3) {
                     random_writes(&mut random, &store, &mut model);
+                    if random.chance(2) {
+                        indexer.step(&index, &store.read(), &mut batch).unwrap();
+                    }
                 }
                 catch_up(&index, &mut indexer, &store);
                 check(&index, &model);
@@ -166,6 +173,56 @@ fn references_survive_a_crash() {
             io = crashed;
         }
     }
+}
+
+/// How many entries have each name.
+fn names(index: &Index) -> BTreeMap<String, u64> {
+    let snapshot = index.read().unwrap();
+    let (mut found, mut entries) = (BTreeMap::new(), snapshot.all());
+    while let Some(id) = entries.next().unwrap() {
+        let entry = snapshot.entry(id).unwrap().unwrap();
+        let name = entry.stored().unwrap().get("Name").unwrap();
+        *found.entry(String::from_utf8_lossy(name.bytes()).into_owned()).or_default() += 1;
+    }
+    found
+}
+
+/// What many ask for is written again before each batch. All of them are mapped with one of its changes some time, and
+/// what is new is not kept waiting.
+#[test]
+fn what_changes_all_the_time_starves_neither_those_who_ask_nor_others() {
+    let io = SimulatedIo::new();
+    let store = store(&io);
+    let write = |commands: &Commands| store.write(Date::now(), |writing| writing.run(commands)).unwrap();
+    let change = |round: u64, user: Option<u64>| {
+        let mut commands = Commands::new();
+        for city in 1..3 {
+            let body = format!(r#"{{"Name":"{round}","@metadata":{{"@collection":"Cities"}}}}"#);
+            commands.put(&format!("cities/{city}"), body.as_bytes(), Expected::Any).unwrap();
+        }
+        if let Some(user) = user {
+            let body = format!(r#"{{"City":"cities/{}","One":1,"@metadata":{{"@collection":"Users"}}}}"#, 1 + user % 2);
+            commands.put(&format!("users/{user}"), body.as_bytes(), Expected::Any).unwrap();
+        }
+        write(&commands);
+    };
+    (0..30).for_each(|user| change(0, Some(user)));
+    let (index, mut indexer) = open(&io, &definitions()[0], 0);
+    catch_up(&index, &mut indexer, &store);
+    indexer.set_batches_of(10);
+    let mut batch = Batch::new();
+    for round in 1..30 {
+        change(round, (round == 1).then_some(100));
+        let step = indexer.step(&index, &store.read(), &mut batch).unwrap();
+        assert!(step.indexed <= 10);
+        if round == 2 {
+            assert_eq!(names(&index).values().sum::<u64>(), 31, "the new one is there");
+        }
+    }
+    let left: Vec<u64> = names(&index).keys().map(|name| name.trim_matches('"').parse().unwrap()).collect();
+    assert!(left.iter().all(|round| *round >= 15), "some were left behind: {left:?}");
+    catch_up(&index, &mut indexer, &store);
+    assert_eq!(names(&index), BTreeMap::from([("\"29\"".to_owned(), 31)]));
 }
 
 /// More documents ask for one than a batch takes: it is gone on within.

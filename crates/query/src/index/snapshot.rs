@@ -476,6 +476,21 @@ impl<'env> IndexSnapshot<'env> {
         Ok(entries)
     }
 
+    /// Bytes of what is kept of a document's entries.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub(crate) fn record_bytes_of(&self, document: &str) -> Result<usize> {
+        let mut bytes = 0;
+        for entry in self.entries_of(document)? {
+            if let Some(location) = self.schema.entries.get(&self.tx, entry.0)? {
+                bytes += self.schema.records.get(&self.tx, Location(location))?.len();
+            }
+        }
+        Ok(bytes)
+    }
+
     /// The entries of all documents whose id begins so, whatever the case.
     ///
     /// # Errors

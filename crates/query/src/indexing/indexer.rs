@@ -4,10 +4,11 @@ use super::automatic::{self, AutomaticEntries};
 use super::automatic_groups::AutomaticGroups;
 use super::field_failures::{FieldFailure, FieldFailures};
 use super::grouped::{GroupedEntries, ResultField};
-use super::limits::{ASKING_AT_ONCE, BATCH_BYTES, BATCH_DOCUMENTS};
+use super::limits::{ASKING_AT_ONCE, BATCH_BYTES, BATCH_DOCUMENTS, CHANGES_LOOKED_AT_MAX};
 use super::map_runner::Loading;
 use super::mapped::MappedEntries;
 use super::mapped_groups::MappedGroups;
+use super::rounds::{Change, Round, Rounds};
 use super::step::{Failure, Moment, Step};
 use crate::definition::{Field, IndexDefinition, IndexSource};
 use crate::index::{Batch, Entry, Error, Index, IndexSnapshot, Progress, Result};
@@ -193,9 +194,12 @@ impl Indexer {
         let mut filling = Filling {
             makes,
             index,
+            before: &snapshot,
+            removed_bytes: 0,
             documents,
             has_references: *has_references,
-            batch_count_max: *batch_count_max,
+            count_max: *batch_count_max,
+            bytes_max: BATCH_BYTES,
             asked: &mut asked,
             field_failures: &mut field_failures,
             batch: &mut *batch,
@@ -215,13 +219,15 @@ impl Indexer {
         for (source, progress) in sources.iter().zip(&mut progress).filter(|(source, _)| !source.is_referenced) {
             is_done &= filling.heed_tombstones(source, progress)?;
         }
-        // Then what was mapped before and asked for what changed since: it may be mapped once more as its own source says.
-        for (source, progress) in sources.iter().zip(&mut progress).filter(|(source, _)| source.is_referenced) {
-            if is_done {
+        // Then what was mapped before and asked for what changed since: it may be mapped once more as its own source says. It has half of
+        // the room, for it may change again as quickly as it is mapped.
+        let has_heeded_tombstones = is_done;
+        if has_heeded_tombstones {
+            filling.bound_to_half();
+            for (source, progress) in sources.iter().zip(&mut progress).filter(|(source, _)| source.is_referenced) {
                 is_done &= filling.heed_references(source, &snapshot, sources, progress)?;
             }
-        }
-        if is_done {
+            (filling.count_max, filling.bytes_max) = (*batch_count_max, BATCH_BYTES);
             for (source, progress) in sources.iter().zip(&mut progress).filter(|(source, _)| !source.is_referenced) {
                 is_done &= filling.add_documents(source, progress)?;
             }
@@ -282,28 +288,20 @@ pub fn has_failed(index: &IndexSnapshot<'_>) -> Result<bool> {
 struct Filling<'f> {
     makes: &'f mut Makes,
     index: &'f Index,
+    before: &'f IndexSnapshot<'f>,
+    /// Of the entries of deleted documents: all of them are copied and taken out of lists when the batch is written.
+    removed_bytes: usize,
     documents: &'f Snapshot<'f>,
     has_references: bool,
-    batch_count_max: u64,
+    /// The batch is full with so many documents and tombstones,
+    count_max: u64,
+    /// or so many bytes.
+    bytes_max: usize,
     asked: &'f mut Vec<Vec<u8>>,
     /// Those of the document at hand.
     field_failures: &'f mut FieldFailures,
     batch: &'f mut Batch,
     step: &'f mut Step,
-}
-
-/// Where a source is gone on with that is referenced: with the documents that asked for what has this etag, behind one of them.
-///
-/// ```text
-///  etag u64 BE | lower-cased id
-/// ```
-fn resume_at(etag: Etag, behind: &[u8]) -> Vec<u8> {
-    [&etag.to_be_bytes(), behind].concat()
-}
-
-/// The document to go on behind, if it was with this etag.
-fn resume_behind(resume: &[u8], etag: Etag) -> &[u8] {
-    resume.strip_prefix(&etag.to_be_bytes()).unwrap_or_default()
 }
 
 /// What was deleted in a collection, or at all, behind an etag.
@@ -354,66 +352,103 @@ impl Filling<'_> {
         sources: &[IndexSource],
         progress: &mut Progress,
     ) -> Result<bool> {
-        let collection = source.collection.as_deref();
         let name = source.progress_name();
         let resume = index.resume(&name)?.unwrap_or_default();
-        let all = self.documents;
-        let mut tombstones = tombstones_after(all, collection, progress.tombstones)?;
-        while !self.is_full() {
+        let mut rounds = Rounds::decode(resume, *progress);
+        // What is not over has half of the room, and what is left of the other: so none waits for one that changes all the time.
+        let whole = (self.count_max, self.bytes_max);
+        self.bound_to_half();
+        self.go_on_with(&mut rounds, index, sources)?;
+        (self.count_max, self.bytes_max) = whole;
+        let has_seen_all = self.look_for_changes(source, index, sources, &mut rounds)?;
+        self.go_on_with(&mut rounds, index, sources)?;
+        *progress = rounds.progress();
+        let resume_then = rounds.encode();
+        if resume_then != resume {
+            self.batch.set_resume(&name, resume_then);
+        }
+        Ok(has_seen_all && rounds.len() == 0)
+    }
+
+    /// Goes on with rounds, each in its turn, as long as there is room.
+    fn go_on_with(&mut self, rounds: &mut Rounds, index: &IndexSnapshot<'_>, sources: &[IndexSource]) -> Result<()> {
+        while !self.is_full()
+            && let Some(round) = rounds.take_first()
+        {
+            if let Some(round) = self.map_asking(index, round, sources)? {
+                rounds.keep(round);
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins a round for each document that changed, or was deleted. Gives whether there are no more.
+    fn look_for_changes(
+        &mut self,
+        source: &IndexSource,
+        index: &IndexSnapshot<'_>,
+        sources: &[IndexSource],
+        rounds: &mut Rounds,
+    ) -> Result<bool> {
+        let (collection, all) = (source.collection.as_deref(), self.documents);
+        let mut looked_at = 0;
+        let mut is_over = |filling: &Self, rounds: &Rounds| {
+            looked_at += 1;
+            filling.is_full() || rounds.are_many() || looked_at > CHANGES_LOOKED_AT_MAX
+        };
+        let mut tombstones = tombstones_after(all, collection, rounds.ahead.tombstones)?;
+        while !is_over(self, rounds) {
             let Some(tombstone) = tombstones.next() else { break };
             let tombstone = tombstone?;
-            let behind = resume_behind(resume, tombstone.etag());
-            if let Some(last) = self.map_asking(index, tombstone.id(), behind, sources)? {
-                self.batch.set_resume(&name, resume_at(tombstone.etag(), &last));
-                return Ok(false);
+            rounds.ahead.tombstones = tombstone.etag();
+            if let Some(round) = rounds.begin(&id::lower(tombstone.id()), Change::Deleted(tombstone.etag()))
+                && let Some(round) = self.map_asking(index, round, sources)?
+            {
+                rounds.keep(round);
             }
-            progress.tombstones = tombstone.etag();
         }
-        let mut documents = documents_after(all, collection, progress.documents)?;
-        while !self.is_full() {
-            let Some(document) = documents.next() else {
-                if !resume.is_empty() {
-                    self.batch.set_resume(&name, Vec::new());
-                }
-                return Ok(true);
-            };
+        let mut documents = documents_after(all, collection, rounds.ahead.documents)?;
+        while !is_over(self, rounds) {
+            let Some(document) = documents.next() else { return Ok(true) };
             let document = document?;
-            let behind = resume_behind(resume, document.etag());
-            if let Some(last) = self.map_asking(index, document.id(), behind, sources)? {
-                self.batch.set_resume(&name, resume_at(document.etag(), &last));
-                return Ok(false);
+            rounds.ahead.documents = document.etag();
+            if let Some(round) = rounds.begin(&id::lower(document.id()), Change::Written(document.etag()))
+                && let Some(round) = self.map_asking(index, round, sources)?
+            {
+                rounds.keep(round);
             }
-            progress.documents = document.etag();
         }
         Ok(false)
     }
 
-    /// Maps the documents again that asked for one. Gives the last of them if the batch is full before all are.
+    /// Maps the documents again that asked for one. Gives where to go on if the batch is full before all are.
     fn map_asking(
         &mut self,
         index: &IndexSnapshot<'_>,
-        asked: &str,
-        behind: &[u8],
+        mut round: Round,
         sources: &[IndexSource],
-    ) -> Result<Option<Vec<u8>>> {
-        let asked = id::lower(asked);
-        let mut after = behind.to_vec();
+    ) -> Result<Option<Round>> {
         let documents = self.documents;
         loop {
-            let asking = index.asking(&asked, &after, ASKING_AT_ONCE)?;
-            let Some(last) = asking.last().cloned() else { return Ok(None) };
-            for id in &asking {
-                let id = String::from_utf8_lossy(id);
-                if let Some(document) = documents.get(&id)?
+            let asking = index.asking(&round.asked, &round.position, ASKING_AT_ONCE)?;
+            if asking.is_empty() && !round.turn() {
+                return Ok(None);
+            }
+            for id in asking {
+                if round.is_behind_end(&id) {
+                    return Ok(None);
+                }
+                let name = String::from_utf8_lossy(&id);
+                if let Some(document) = documents.get(&name)?
                     && self.is_mapped(&document, sources)?
                 {
                     self.add(&document)?;
                 }
+                round.position = id;
                 if self.is_full() {
-                    return Ok(Some(id.into_owned().into_bytes()));
+                    return Ok(Some(round));
                 }
             }
-            after = last;
         }
     }
 
@@ -487,7 +522,10 @@ impl Filling<'_> {
 
     fn remove(&mut self, document: &str) -> Result<()> {
         match self.makes {
-            Makes::Entries(_) => self.batch.remove(document),
+            Makes::Entries(_) => {
+                self.removed_bytes += self.before.record_bytes_of(document)?;
+                self.batch.remove(document)
+            }
             Makes::Groups(groups) => {
                 groups.remove(document);
                 Ok(())
@@ -495,9 +533,25 @@ impl Filling<'_> {
         }
     }
 
-    fn is_full(&self) -> bool {
+    /// Bytes of what the batch has, and takes away.
+    fn size(&self) -> usize {
         let gathered = if let Makes::Groups(groups) = &*self.makes { groups.size() } else { 0 };
-        self.step.indexed + self.step.removed >= self.batch_count_max || self.batch.size() + gathered >= BATCH_BYTES
+        self.batch.size() + gathered + self.removed_bytes
+    }
+
+    /// Documents and tombstones of the batch.
+    fn count(&self) -> u64 {
+        self.step.indexed + self.step.removed
+    }
+
+    fn is_full(&self) -> bool {
+        self.count() >= self.count_max || self.size() >= self.bytes_max
+    }
+
+    /// What is full from here on is half of the room that is left.
+    fn bound_to_half(&mut self) {
+        self.count_max -= self.count_max.saturating_sub(self.count()) / 2;
+        self.bytes_max -= self.bytes_max.saturating_sub(self.size()) / 2;
     }
 }
 

@@ -14,6 +14,9 @@ pub const LOADED_DOCUMENTS_MAX: usize = 4096;
 /// Documents that are looked up at once to be mapped again because they asked for one that changed.
 pub const ASKING_AT_ONCE: usize = 1024;
 
+/// Changes of documents that others may load, most of which nobody asked for, that one batch looks at.
+pub const CHANGES_LOOKED_AT_MAX: usize = 4 * BATCH_DOCUMENTS;
+
 /// Documents whose groups are shown at once.
 pub const SHOWN_DOCUMENTS_MAX: usize = 64;
 

@@ -17,6 +17,7 @@ mod mapped;
 mod mapped_groups;
 mod places;
 mod reduce_tree;
+mod rounds;
 mod sample;
 mod step;
 pub(crate) mod terms;
