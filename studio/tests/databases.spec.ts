@@ -258,3 +258,18 @@ test("several files are imported one after the other, and what came of each is k
   await dialog.getByRole("button", { name: "Close" }).last().click();
   await expect(page.getByRole("group", { name: "In the background" })).toHaveCount(0);
 });
+
+test("as long as nothing is known of a database, nothing is said of it", async ({ page, studio }) => {
+  let go = () => {};
+  const held = new Promise<void>((resume) => (go = resume));
+  await page.route("**/admin/live*", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await studio.open("/databases");
+  const card = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: "Northwind", exact: true }) });
+  await expect(card.getByText("Reading how it does…")).toBeVisible();
+  await expect(card.getByRole("button", { name: "Load" })).toHaveCount(0);
+  go();
+  await expect(card.getByText("Documents")).toBeVisible();
+});

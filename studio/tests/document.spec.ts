@@ -346,3 +346,24 @@ test("a long line of any depth is continued below its own beginning", async ({ p
   expect(lefts.length).toBeGreaterThan(3);
   for (const left of lefts) expect(Math.abs(left - name)).toBeLessThan(2);
 });
+
+test("a document that somebody deleted can be put back as it is, and ids have no blanks at their ends", async ({
+  page,
+  studio,
+}) => {
+  await studio.database("PutBack", { "users/1": { Name: "Ann", "@metadata": { "@collection": "Users" } } });
+  await studio.open("/databases/PutBack/document?id=users/1");
+  await expect(page.getByRole("textbox", { name: "Document as JSON" })).toContainText("Ann");
+  await page.request.delete(`${studio.url}/databases/PutBack/docs?id=users/1`);
+  await expect(page.getByText("Somebody else deleted it.")).toBeVisible();
+  studio.allow(/409 \(Conflict|404 \(Not Found/);
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("dialog", { name: "Somebody else deleted it" }).getByRole("button", { name: "Save it again" }).click();
+  await expect(page.getByText("users/1 saved")).toBeVisible();
+  expect(await studio.stored("PutBack", "users/1")).toMatchObject({ Name: "Ann" });
+  await studio.open("/databases/PutBack/document");
+  await page.getByRole("textbox", { name: "Id" }).fill(" users/7 ");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "users/7", exact: true })).toBeVisible();
+  expect(await studio.stored("PutBack", "users/7")).toBeDefined();
+});

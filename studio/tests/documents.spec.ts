@@ -273,3 +273,14 @@ test("rows that were chosen stay chosen while one looks at a document", async ({
   await page.evaluate(() => history.go(-2));
   await expect(page.getByRole("button", { name: "Delete 1" })).toBeVisible();
 });
+
+test("a grid has all digits of a number, and fields that are called as those of the metadata", async ({ page, studio }) => {
+  await studio.database("AllDigits");
+  const text = '{"@type":"Person","Big":1465432100000000001,"In":{"Far":[9007199254740993]},"@metadata":{"@collection":"People"}}';
+  await page.request.put(`${studio.url}/databases/AllDigits/docs?id=people/1`, { data: Buffer.from(text) });
+  await studio.open("/databases/AllDigits/documents?collection=People");
+  const row = page.getByRole("row").filter({ hasText: "people/1" });
+  for (const cell of ["Person", "1465432100000000001", '{"Far":[9007199254740993]}']) {
+    await expect(row.getByRole("gridcell", { name: cell, exact: true })).toBeVisible();
+  }
+});

@@ -142,7 +142,7 @@ test("terms are browsed, and what failed is told with its document", async ({ pa
   await expect(page.getByText("Attempted to divide by zero.")).toBeVisible();
   await studio.isAccessible();
   await page.getByRole("button", { name: "Clear" }).click();
-  await expect(page.getByRole("heading", { name: "No errors", exact: true })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No errors are kept", exact: true })).toBeVisible();
 });
 
 test("an index that has failed says why, with all of its errors counted", async ({ page, studio }) => {

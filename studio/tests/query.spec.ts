@@ -116,7 +116,6 @@ test("all cities are on the map", async ({ page, studio }) => {
   await studio.open(`${placed("Cities", "from Cities")}&as=map`);
   const map = page.getByRole("img", { name: /^Map with 69,472 places/ });
   await expect(map).toBeVisible({ timeout: 20_000 });
-  if (process.env["LOOK"]) await page.screenshot({ path: `${process.env["LOOK"]}/map.png` });
   // Two fingers that go apart zoom in: what was drawn as land is drawn anew.
   const picture = () => map.evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
   const before = await picture();
@@ -135,7 +134,6 @@ test("all cities are on the map", async ({ page, studio }) => {
     canvas.dispatchEvent(new PointerEvent("pointermove", { pointerId: 2, clientX: left + 300, clientY: top + 200, bubbles: true }));
   });
   await expect.poll(async () => (await picture()) === before).toBe(false);
-  if (process.env["LOOK"]) await page.screenshot({ path: `${process.env["LOOK"]}/map-zoomed.png` });
 });
 
 test("parameters go with the query", async ({ page, studio }) => {

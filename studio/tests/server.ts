@@ -15,9 +15,13 @@ function binary(): string {
   return found;
 }
 
-/** Starts a server with the data of a folder; `wanted` is its address, with port 0 any. Resolves once it answers. */
-export async function serve(folder: string, wanted = "http://127.0.0.1:0"): Promise<{ url: string; server: ChildProcess }> {
-  const server = spawn(binary(), ["serve", "--url", wanted, "--data", join(folder, "data")], {
+/** Starts a server with the data of a folder; `wanted` is its address, with port 0 any; `flags`: further ones. Resolves once it answers. */
+export async function serve(
+  folder: string,
+  wanted = "http://127.0.0.1:0",
+  flags: readonly string[] = [],
+): Promise<{ url: string; server: ChildProcess }> {
+  const server = spawn(binary(), ["serve", "--url", wanted, "--data", join(folder, "data"), ...flags], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

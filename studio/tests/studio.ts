@@ -16,10 +16,11 @@ export class Studio {
       if (message.type() === "error" || message.type() === "warning") this.noticed.push(`console: ${message.text()}`);
     });
     page.on("pageerror", (error) => this.noticed.push(`thrown: ${error.message}`));
-    page.on("request", (request) => {
-      const address = request.url();
+    const look = (address: string) => {
       if (!address.startsWith(`${this.url}/`) && !/^(data|blob):/.test(address)) this.noticed.push(`left the server: ${address}`);
-    });
+    };
+    page.on("request", (request) => look(request.url()));
+    page.on("websocket", (socket) => look(socket.url().replace(/^ws/, "http")));
   }
 
   /** A message of the console that a test brings about on purpose, as the browser's note of a 404. */

@@ -1,6 +1,6 @@
 // Documents and collections.
 import { member, pretty, scan } from "../json/scan";
-import { ApiError, below, send, sendForJson } from "./http";
+import { ApiError, below, jsonOf, send, sendForJson, textOf } from "./http";
 
 /** A document as a JavaScript value, for grids. */
 export type Document = Record<string, unknown> & { "@metadata": Metadata };
@@ -116,7 +116,7 @@ export async function existing(
 export async function changeVectorOf(database: string, id: string, signal?: AbortSignal): Promise<string | null> {
   const response = await send(below(database, "/docs"), { query: { id, metadataOnly: true }, signal }, [404]);
   if (response.status === 404) return null;
-  const answer = (await response.json()) as { Results: Document[] };
+  const answer = await jsonOf<{ Results: Document[] }>(response);
   return answer.Results[0]?.["@metadata"]["@change-vector"] ?? null;
 }
 
@@ -138,7 +138,7 @@ const COMPUTED = ["@id", "@change-vector", "@last-modified", "@index-score", "@f
 export async function raw(database: string, id: string, signal?: AbortSignal): Promise<string | undefined> {
   const response = await send(below(database, "/docs"), { query: { id }, signal }, [404]);
   if (response.status === 404) return undefined;
-  const answer = await response.text();
+  const answer = await textOf(response);
   const results = member(scan(answer), "Results");
   const span = results?.kind === "array" ? results.elements[0] : undefined;
   return span?.kind === "object" ? answer.slice(span.start, span.end) : undefined;

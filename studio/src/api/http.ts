@@ -1,4 +1,5 @@
 // One request to the server that served this page. Nothing else is ever asked.
+import { parse } from "../json/exact";
 
 /** The address of the server, without a slash at its end. A proxy may have put the studio under a prefix. */
 export const SERVER_URL = new URL("..", location.href.replace(/#.*/, "")).href.replace(/\/$/, "");
@@ -46,15 +47,39 @@ export async function send(path: string, options: Options = {}, allowed: readonl
       signal: options.signal ?? null,
     });
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError(0, "Unreachable", "The server cannot be reached. It may have stopped, or the network is down.");
+    throw lost(error, "The server cannot be reached. It may have stopped, or the network is down.");
   }
   if (response.ok || allowed.includes(response.status)) return response;
   throw await failure(response);
 }
 
+/** What is said if there is no whole answer; that a request was given up stays what it is. */
+function lost(error: unknown, message: string): unknown {
+  if (error instanceof DOMException && error.name === "AbortError") return error;
+  return new ApiError(0, "Unreachable", message);
+}
+
+/** Reads of an answer what `read` asks for. Long ones are cut off in the middle if something fails behind their beginning. */
+export async function readFrom<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw lost(error, "The answer was cut off. The server may have stopped, or the network is down.");
+  }
+}
+
+export function textOf(response: Response): Promise<string> {
+  return readFrom(() => response.text());
+}
+
+/** Its JSON; numbers that JavaScript rounds keep their digits (`json/exact.ts`). */
+export async function jsonOf<T>(response: Response): Promise<T> {
+  const text = await textOf(response);
+  return parse(text) as T;
+}
+
 async function failure(response: Response): Promise<ApiError> {
-  const text = await response.text();
+  const text = await textOf(response);
   try {
     const body = JSON.parse(text) as Record<string, unknown>;
     const kind =
@@ -69,7 +94,7 @@ async function failure(response: Response): Promise<ApiError> {
 
 /** The same, with the JSON of the answer. */
 export async function sendForJson<T>(path: string, options?: Options): Promise<T> {
-  return (await (await send(path, options)).json()) as T;
+  return jsonOf<T>(await send(path, options));
 }
 
 /** The path of a database's endpoints. */

@@ -1,5 +1,5 @@
 // The server itself.
-import { send, sendForJson } from "./http";
+import { jsonOf, send, sendForJson } from "./http";
 
 export type Live = {
   Now: string;
@@ -62,6 +62,6 @@ export function nodeInfo(): Promise<NodeInfo> {
 /** GET `/build/version`: the protocol from the body, and the server's own name and version, `Rookery/0.1.0`, from its header. */
 export async function version(): Promise<{ protocol: string; server: string }> {
   const response = await send("/build/version");
-  const body = (await response.json()) as { FullVersion: string };
+  const body = await jsonOf<{ FullVersion: string }>(response);
   return { protocol: body.FullVersion, server: response.headers.get("Server") ?? "Rookery" };
 }

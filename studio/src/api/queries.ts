@@ -1,7 +1,8 @@
 // Queries, and what they change in the background.
+import { parse } from "../json/exact";
 import { member, scan, type Span } from "../json/scan";
 import { quoted, type Document } from "./documents";
-import { below, send, sendForJson } from "./http";
+import { below, send, sendForJson, textOf } from "./http";
 import { limitOf } from "./limit";
 
 export type Query = {
@@ -53,8 +54,8 @@ export async function run(database: string, query: Query, signal?: AbortSignal):
     PageSize: isBehind ? Math.max(0, Math.min(pageSize, limit.take - start)) : pageSize,
     WaitForNonStaleResults: query.isFresh ?? false,
   });
-  const text = await (await send(below(database, "/queries"), { method: "POST", body, signal })).text();
-  const answer = JSON.parse(text) as {
+  const text = await textOf(await send(below(database, "/queries"), { method: "POST", body, signal }));
+  const answer = parse(text) as {
     TotalResults: number;
     CappedMaxResults?: number;
     DurationInMs: number;
@@ -161,7 +162,7 @@ export async function testPatch(
   const body = `{"Query":${withParameters(parameters, { Query: text })}}`;
   const response = await send(below(database, "/queries/test"), { method: "PATCH", query: { id }, body, signal }, [404]);
   if (response.status === 404) return undefined;
-  const answer = await response.text();
+  const answer = await textOf(response);
   const root = scan(answer);
   const part = (name: string) => {
     const span = member(root, name);

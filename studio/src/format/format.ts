@@ -1,4 +1,5 @@
 // Numbers, sizes and times for people. The locale is fixed: screenshots, tests and bug reports then read the same.
+import { stringify } from "../json/exact";
 
 const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const ONE_DIGIT = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
@@ -62,7 +63,7 @@ export function ago(wire: string | null, now = Date.now()): string {
 export function cell(value: unknown): string {
   if (value === undefined) return "";
   if (typeof value === "string") return value;
-  if (typeof value === "object" && value !== null) return JSON.stringify(value);
+  if (typeof value === "object" && value !== null) return stringify(value);
   return String(value);
 }
 

@@ -4,7 +4,7 @@ import { Button, Checkbox, VisuallyHidden } from "@mantine/core";
 import { useLocation } from "@tanstack/react-router";
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import { cell, dateTime, glimpse } from "../format/format";
-import { ID, moved, MODIFIED, nameOf, valueAt, widened, type Column } from "./columns";
+import { digitsAt, ID, moved, MODIFIED, nameOf, valueAt, widened, type Column } from "./columns";
 import { keepPlace, placeAt } from "./places";
 import { ROW_HEIGHT, scrollTo, seen } from "./rows";
 import styles from "./grid.module.css";
@@ -261,12 +261,13 @@ function Value({ row, path, linkOf }: { row: Row; path: string; linkOf: Props["l
   const value = valueAt(row, path);
   if (path === ID && linkOf && typeof value === "string") return linkOf(row, value);
   if (path === MODIFIED && typeof value === "string") return <span className="soft number">{dateTime(value)}</span>;
-  const text = cell(value);
+  const digits = digitsAt(row, path);
+  const text = digits ?? cell(value);
   const kind = value === null ? "null" : typeof value;
   return (
     <span className="cut" data-kind={kind} title={text.length > 24 ? text.slice(0, 500) : undefined}>
       {/* A cell shows a line; a long text would cost as much as the grid. */}
-      {glimpse(value).slice(0, 300)}
+      {(digits ?? glimpse(value)).slice(0, 300)}
     </span>
   );
 }

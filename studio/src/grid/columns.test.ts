@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { columnsFor, ID, moved, pathsOf, valueAt, type Column } from "./columns";
+import { columnsFor, ID, moved, nameOf, pathsOf, valueAt, type Column } from "./columns";
 
 const ROWS = [
   { Name: "Ann", Home: { City: "Oslo", Zip: "0150" }, "@metadata": { "@id": "people/1" } },
@@ -32,7 +32,7 @@ test("a chosen column stays where the first rows have no such field, and what co
 
 test("values are found by path, also where a name has a dot", () => {
   expect(valueAt(ROWS[0]!, "Home.City")).toBe("Oslo");
-  expect(valueAt(ROWS[0]!, "@id")).toBe("people/1");
+  expect(valueAt(ROWS[0]!, ID)).toBe("people/1");
   expect(valueAt({ "a.b": 1 }, "a.b")).toBe(1);
   expect(valueAt({ a: null }, "a.b")).toBeUndefined();
 });
@@ -59,4 +59,10 @@ test("what every object inherits is no value, and a file has all columns", () =>
   ]);
   const wide = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`F${at}`, at]));
   expect([pathsOf([wide]).length, pathsOf([wide], Infinity).length]).toEqual([120, 300]);
+});
+
+test("a field that is called as the metadata's is itself", () => {
+  const row = { "@id": "http://x/1", "@type": "Person", "@metadata": { "@id": "people/1" } };
+  expect(columnsFor([row], [], true).map(({ path }) => nameOf(path))).toEqual(["Id", "@id", "@type", "Modified"]);
+  expect([valueAt(row, "@id"), valueAt(row, "@type"), valueAt(row, ID)]).toEqual(["http://x/1", "Person", "people/1"]);
 });

@@ -1,5 +1,6 @@
 // Columns of a grid of documents: found in the data, then as their user set them.
 import { glimpse } from "../format/format";
+import { digitsOf } from "../json/exact";
 
 export type Column = { path: string; width: number; isHidden: boolean };
 
@@ -17,24 +18,39 @@ const NESTED_WIDTH = 160;
 
 const isNested = (value: unknown) => typeof value === "object" && value !== null;
 
-export const ID = "@id";
-export const MODIFIED = "@last-modified";
+// No field has these paths: `pathsOf` offers nothing of the metadata. A field may well be called `@id`, as in JSON-LD.
+export const ID = "@metadata.@id";
+export const MODIFIED = "@metadata.@last-modified";
 
 /** What a column is called. */
 export function nameOf(path: string): string {
   return path === ID ? "Id" : path === MODIFIED ? "Modified" : path;
 }
 
-/** The value at a path, `ShipTo.City`; `@…` is of the metadata. */
-export function valueAt(row: Record<string, unknown>, path: string): unknown {
-  if (path.startsWith("@")) return (row["@metadata"] as Record<string, unknown> | undefined)?.[path];
-  if (Object.hasOwn(row, path)) return row[path];
-  let value: unknown = row;
-  for (const name of path.split(".")) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = (value as Record<string, unknown>)[name];
+/** The object that has what stands at a path, and its name there. */
+function placeOf(row: Record<string, unknown>, path: string): [holder: Record<string, unknown>, name: string] | undefined {
+  if (Object.hasOwn(row, path)) return [row, path];
+  const names = path.split(".");
+  const last = names.pop()!;
+  let holder: unknown = row;
+  for (const name of names) {
+    if (typeof holder !== "object" || holder === null || !Object.hasOwn(holder, name)) return undefined;
+    holder = (holder as Record<string, unknown>)[name];
   }
-  return value;
+  if (typeof holder !== "object" || holder === null || !Object.hasOwn(holder, last)) return undefined;
+  return [holder as Record<string, unknown>, last];
+}
+
+/** The value at a path, `ShipTo.City`. */
+export function valueAt(row: Record<string, unknown>, path: string): unknown {
+  const place = placeOf(row, path);
+  return place && place[0][place[1]];
+}
+
+/** How a number at a path was written, if JavaScript would round it. */
+export function digitsAt(row: Record<string, unknown>, path: string): string | undefined {
+  const place = placeOf(row, path);
+  return place && digitsOf(...place);
 }
 
 /** The paths of some rows: those of their roots in the order in which they occur, each followed by those one level below. */
@@ -60,7 +76,7 @@ export function widthFor(path: string, rows: readonly Record<string, unknown>[])
   // Few long texts do not make all of it wide.
   const usual = lengths[Math.floor(lengths.length * 0.9)] ?? 0;
   if (rows.some((row) => isNested(valueAt(row, path)))) return NESTED_WIDTH;
-  const length = Math.max(usual, path.length + 1);
+  const length = Math.max(usual, nameOf(path).length + 1);
   return Math.round(Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, length * CHARACTER_WIDTH + PADDING)));
 }
 
@@ -81,7 +97,7 @@ export function columnsFor(
   const added = offered
     .filter((path) => !known.has(path))
     .map((path) => {
-      const isBelow = path.includes(".") && !rows.some((row) => Object.hasOwn(row, path));
+      const isBelow = path !== ID && path.includes(".") && !rows.some((row) => Object.hasOwn(row, path));
       const isHidden = !isFirst || isBelow || path === MODIFIED || shownCount >= SHOWN_COUNT;
       if (!isHidden) shownCount++;
       return { path, width: widthFor(path, rows), isHidden };

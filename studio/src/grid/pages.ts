@@ -46,6 +46,8 @@ export function usePages(
       queryFn: ({ signal }: { signal: AbortSignal }) => fetchPage(page * PAGE_COUNT, PAGE_COUNT, signal),
       staleTime: 10_000,
       gcTime: KEPT_MS,
+      // Rows are kept as they came, with the digits of their numbers.
+      structuralSharing: false,
     })),
   });
   const onSeen = useCallback((first: number, end: number) => {

@@ -229,7 +229,11 @@ async function importDump(database: string, beginning: string, parts: AsyncGener
   for (const text of indexes) {
     // Queries make these when they need them, and RavenDB does not write them as JSON.
     if (/^\{"Type":"Auto/.test(text)) continue;
-    const { IndexDefinition } = JSON.parse(text) as { IndexDefinition: Definition };
+    const { IndexDefinition } = JSON.parse(text) as { IndexDefinition?: Definition };
+    if (!IndexDefinition) {
+      notes.push("Left out: an index without a definition.");
+      continue;
+    }
     try {
       await putIndex(database, IndexDefinition);
       indexCount++;

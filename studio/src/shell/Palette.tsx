@@ -7,6 +7,7 @@ import { useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { names } from "../api/databases";
 import { collections, idsByPrefix, idsWith } from "../api/documents";
 import { definitions } from "../api/indexes";
+import { withoutReplacements } from "../screens/indexes/state";
 import { count } from "../format/format";
 import { Icon, type IconName } from "../theme/icons";
 import { lastDatabase } from "./lastDatabase";
@@ -209,7 +210,7 @@ function useEntries(typed: string): Entry[] {
         })),
       );
       add(
-        (indexes ?? []).map((index) => ({
+        withoutReplacements(indexes ?? []).map((index) => ({
           key: `index ${index.Name}`,
           icon: "index",
           label: index.Name,

@@ -8,6 +8,14 @@ const KEYS = {
   databases: ["databases", "live"],
 } as const;
 
+/** What a query gave: what was run is what is shown, until it is run again. */
+const RESULTS: readonly string[] = ["answer", "rows", "points", "plan", "timings"];
+
+/** Has all but results of queries read again: a dump has more than documents. */
+export function changedByImport(): Promise<void> {
+  return requests.invalidateQueries({ predicate: ({ queryKey }) => !RESULTS.includes(String(queryKey[0])) });
+}
+
 /** Has it read again where it is shown. */
 export function changed(what: keyof typeof KEYS): Promise<void> {
   const keys: readonly string[] = KEYS[what];

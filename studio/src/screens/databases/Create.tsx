@@ -30,7 +30,10 @@ function Form({ close }: { close: () => void }) {
       await create({ name: name.trim(), isInMemory });
       // One of this name that was deleted elsewhere has left its columns and queries.
       forget(name.trim());
-      if (hasSample) await createSampleData(name.trim());
+      if (!hasSample) return;
+      await createSampleData(name.trim()).catch((error: unknown) => {
+        throw new Error(`It was created, but the sample was not loaded: ${messageOf(error)}`);
+      });
     },
     onSuccess: () => {
       told(`'${name.trim()}' was created`);

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { count, counted, size } from "../../format/format";
 import type { CsvPlan } from "../../importing/csv";
 import { importFile, isCsv } from "../../importing/importing";
-import { requests } from "../../requests";
+import { changedByImport } from "../../shell/changed";
 import { messageOf } from "../../shell/states";
 import { begin } from "../../shell/transfers";
 import { ImportCsv } from "./ImportCsv";
@@ -78,7 +78,7 @@ function start(importing: Importing, plans: ReadonlyMap<File, CsvPlan>) {
           readBefore += file.size;
         }
       } finally {
-        void requests.invalidateQueries();
+        void changedByImport();
       }
       if (hasFailed) throw new Error(told.join("\n"));
       return told.join("\n");

@@ -1,6 +1,7 @@
 // Exporting a database as a file of the browser, in the background.
 import { exported } from "../../api/databases";
 import { collections } from "../../api/documents";
+import { readFrom } from "../../api/http";
 import { count, counted, size } from "../../format/format";
 import { download } from "../../shell/download";
 import { begin } from "../../shell/transfers";
@@ -25,7 +26,7 @@ async function save(database: string, tell: (part: number, text: string) => void
   const parts: Blob[] = [];
   let [held, heldSize, documents, bytes] = [[] as Uint8Array<ArrayBuffer>[], 0, 0, 0];
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await readFrom(() => reader.read());
     if (value) {
       held.push(value);
       heldSize += value.length;

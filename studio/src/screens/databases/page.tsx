@@ -257,7 +257,9 @@ function Card({
         </>
       ) : (
         <div className={styles.resting}>
-          {isDisabled ? (
+          {counters === undefined ? (
+            <p>{isLost ? "How it does cannot be read: the server does not answer." : "Reading how it does…"}</p>
+          ) : isDisabled ? (
             <>
               <p>It answers no requests until it is enabled.</p>
               <Button variant="default" onClick={() => switching.mutate(true)} loading={switching.isPending}>
@@ -266,7 +268,7 @@ function Card({
             </>
           ) : (
             <>
-              <p>Not loaded: nobody has used it since it was enabled or the server started.</p>
+              <p>Not loaded: it is opened when it is used, or here.</p>
               <Button variant="default" onClick={() => opening.mutate()} loading={opening.isPending}>
                 Load
               </Button>

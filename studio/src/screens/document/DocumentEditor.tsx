@@ -79,7 +79,8 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
     }) => {
       const content = String(written);
       scan(content);
-      const answer = isNew && id.trim() === "" ? await saveNew(database, content) : await save(database, id, content, changeVector);
+      const answer =
+        isNew && id.trim() === "" ? await saveNew(database, content) : await save(database, id.trim(), content, changeVector);
       return answer;
     },
     onSuccess: async (answer, { content, isMerged }) => {
@@ -163,9 +164,11 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
       failed("It cannot be read", error);
     }
   };
-  const isSaveable = !saving.isPending && (isNew || isDirty);
+  // One that somebody else deleted can be put there again as it is.
+  const isSaveable = !saving.isPending && (isNew || isDirty || stands === null);
   const saveNow = () => {
-    if (isSaveable) saving.mutate({ changeVector: base?.changeVector ?? (/[/|]$/.test(id) ? undefined : ""), content: text });
+    if (isSaveable)
+      saving.mutate({ changeVector: base?.changeVector ?? (/[/|]$/.test(id.trim()) ? undefined : ""), content: text });
   };
   const format = () => {
     try {

@@ -24,8 +24,10 @@ export function Errors({ database, name, statistics }: { database: string; name:
     );
   if (data.length === 0) {
     return (
-      <Empty icon="check" title="No errors">
-        Every document was indexed since the server started.
+      <Empty icon={statistics?.State === "Error" ? "warning" : "check"} title="No errors are kept">
+        {statistics?.State === "Error"
+          ? "The index has failed, and its errors were cleared. Change the definition or reset the index."
+          : "Documents that cannot be indexed are told here, and why."}
       </Empty>
     );
   }
@@ -47,7 +49,7 @@ export function Errors({ database, name, statistics }: { database: string; name:
       <div className={styles.termsHead}>
         <span>
           {data.length < ERRORS_KEPT_MAX
-            ? `${counted(data.length, "error")} since the server started`
+            ? counted(data.length, "error")
             : `The last ${count(data.length)} errors; the server keeps no more`}
         </span>
         <Button variant="default" onClick={() => void clear()}>

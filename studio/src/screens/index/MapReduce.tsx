@@ -7,6 +7,7 @@ import { useMemo, useRef, useState } from "react";
 import { existing } from "../../api/documents";
 import * as api from "../../api/indexes";
 import { cell, count, counted } from "../../format/format";
+import { digitsOf } from "../../json/exact";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { shownOf, type Entry, type Others, type Part, type Shown, type ShownGroup } from "./groups";
 import { Lines } from "./Lines";
@@ -274,19 +275,22 @@ function Beside({ others: { values, parts } }: { others: Others }) {
 
 function inLine(row: api.Row): string {
   return Object.entries(row)
-    .map(([name, value]) => `${name} ${cell(value)}`)
+    .map(([name, value]) => `${name} ${digitsOf(row, name) ?? cell(value)}`)
     .join(", ");
 }
 
 function Fields({ row }: { row: api.Row }) {
   return (
     <dl className={styles.fields}>
-      {Object.entries(row).map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd title={cell(value)}>{cell(value).slice(0, 200)}</dd>
-        </div>
-      ))}
+      {Object.entries(row).map(([name, value]) => {
+        const text = digitsOf(row, name) ?? cell(value);
+        return (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd title={text}>{text.slice(0, 200)}</dd>
+          </div>
+        );
+      })}
     </dl>
   );
 }

@@ -2,6 +2,7 @@
 import { ActionIcon } from "@mantine/core";
 import type { Tested } from "../../api/indexes";
 import { cell, counted } from "../../format/format";
+import { digitsOf } from "../../json/exact";
 import { Icon } from "../../theme/icons";
 import styles from "./index.module.css";
 
@@ -11,7 +12,7 @@ type Row = Record<string, unknown>;
 const SHOWN_COUNT = 50;
 
 export function Tried({ result, close }: { result: Tested; close: () => void }) {
-  const isReduced = result.ReduceResults.length > 0;
+  const isReduced = result.IndexType.endsWith("MapReduce");
   return (
     <section className={styles.tried} aria-label="Result of the test">
       <header className={styles.codeHead}>
@@ -56,7 +57,7 @@ function Step({ title, rows }: { title: string; rows: readonly Row[] }) {
               {rows.slice(0, SHOWN_COUNT).map((row, index) => (
                 <tr key={index}>
                   {names.map((name) => (
-                    <td key={name}>{cell(row[name]).slice(0, 200)}</td>
+                    <td key={name}>{(digitsOf(row, name) ?? cell(row[name])).slice(0, 200)}</td>
                   ))}
                 </tr>
               ))}

@@ -235,11 +235,10 @@ function Row({
   );
 }
 
-/** Times are those since the server started: before that it may well have been. */
 function since(date: string) {
   const text = ago(date);
   return text === "never" ? (
-    <span className="soft" title="Not since the server started">
+    <span className="soft" title="Never">
       –
     </span>
   ) : (

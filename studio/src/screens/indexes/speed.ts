@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { Statistics } from "../../api/indexes";
 
-/** When the counts were so, in ms, and documents taken by each index since the server started. */
+/** When the counts were so, in ms, and documents taken by each index since it was built. */
 export type Counts = { at: number; taken: ReadonlyMap<string, number> };
 
 /** Documents per second of each index. One that was reset, or that is new, has none yet. */

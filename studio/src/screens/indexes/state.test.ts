@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Statistics } from "../../api/indexes";
-import { arranged, isBuilding, kindOf, progressOf, stateOf } from "./state";
+import { arranged, isBuilding, kindOf, progressOf, stateOf, withoutReplacements } from "./state";
 
 const index = (change: Partial<Statistics>) =>
   ({ Name: "I", State: "Normal", Status: "Running", IsStale: false, Collections: {}, ...change }) as Statistics;
@@ -36,4 +36,8 @@ test("what replaces an index stands behind it", () => {
     "JavaScript map-reduce",
     "Map-reduce",
   ]);
+});
+
+test("what is built to replace an index is no index to go to", () => {
+  expect(withoutReplacements([{ Name: "A/B" }, { Name: "ReplacementOf/A/B" }])).toEqual([{ Name: "A/B" }]);
 });

@@ -5,8 +5,13 @@ import type { Progress, Statistics } from "../../api/indexes";
 /** The server keeps no more errors of an index than these, the latest. */
 export const ERRORS_KEPT_MAX = 500;
 
-/** A changed definition is built under this name until it replaces the old one. */
+/** A changed definition is built under this name until it replaces the old one. Nobody can save one under it. */
 export const REPLACEMENT = "ReplacementOf/";
+
+/** The indexes that can be gone to, without what is built to replace one. */
+export function withoutReplacements<T extends { Name: string }>(indexes: readonly T[]): T[] {
+  return indexes.filter(({ Name }) => !Name.startsWith(REPLACEMENT));
+}
 
 export type Tone = "good" | "busy" | "warn" | "bad" | "quiet";
 

@@ -6,7 +6,7 @@ import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { run, type Answer } from "../../api/queries";
 import { Editor } from "../../editor/Editor";
 import { count, counted, duration } from "../../format/format";
-import { columnsFor, ID, type Column } from "../../grid/columns";
+import { columnsFor, ID, valueAt, type Column } from "../../grid/columns";
 import { ColumnsMenu } from "../../grid/ColumnsMenu";
 import { Grid } from "../../grid/Grid";
 import { PAGE_COUNT, usePages } from "../../grid/pages";
@@ -60,6 +60,8 @@ export function Results({
     gcTime: 0,
     retry: false,
     refetchOnWindowFocus: false,
+    // An answer is kept as it came, with the digits of its numbers.
+    structuralSharing: false,
   });
   useEffect(() => {
     if (error) onError(error, submitted.text);
@@ -224,7 +226,7 @@ function Table({ database, submitted, answer, columns: found, setColumns }: Tabl
         onSeen={pages.onSeen}
         resetKey={`${submitted.run}`}
         onOpen={(row) => {
-          const id = (row["@metadata"] as Record<string, unknown> | undefined)?.[ID];
+          const id = valueAt(row, ID);
           if (typeof id === "string") void navigate(toDocument(id));
         }}
         linkOf={(_, id) => (

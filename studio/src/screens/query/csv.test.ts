@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ID } from "../../grid/columns";
 import { csv } from "./csv";
 
 test("quotes and lines stay in their cell", () => {
@@ -32,5 +33,10 @@ test("what is no number as a whole is no formula either", () => {
 });
 
 test("the id is of the metadata, and null is written", () => {
-  expect(csv(['{"a":null,"@metadata":{"@id":"x/1"}}'], ["@id", "a"])).toBe("Id,a\r\nx/1,null\r\n");
+  expect(csv(['{"a":null,"@metadata":{"@id":"x/1"}}'], [ID, "a"])).toBe("Id,a\r\nx/1,null\r\n");
+});
+
+test("fields that begin as those of the metadata have their values", () => {
+  const text = '{"@id":"http://x/1","@type":"P","@metadata":{"@id":"people/1"}}';
+  expect(csv([text], [ID, "@id", "@type"])).toBe("Id,'@id,'@type\r\npeople/1,http://x/1,P\r\n");
 });

@@ -12,9 +12,7 @@ function escaped(text: string): string {
 
 /** The value at a path as `valueAt` finds it, but in the text: a number keeps its digits. */
 function cellAt(text: string, root: Span, path: string): string {
-  let found: Span | undefined;
-  if (path.startsWith("@")) found = member(member(root, "@metadata"), path);
-  else found = member(root, path) ?? path.split(".").reduce<Span | undefined>(member, root);
+  const found = member(root, path) ?? path.split(".").reduce<Span | undefined>(member, root);
   if (!found) return "";
   const written = text.slice(found.start, found.end);
   return found.kind === "string" ? (JSON.parse(written) as string) : written;

@@ -1,7 +1,7 @@
 // All results of a query as a file of the browser, in the background.
 import { run } from "../../api/queries";
 import { count, counted } from "../../format/format";
-import { ID, pathsOf } from "../../grid/columns";
+import { ID, pathsOf, valueAt } from "../../grid/columns";
 import { download } from "../../shell/download";
 import { begin, type Work } from "../../shell/transfers";
 import { csv } from "./csv";
@@ -46,7 +46,7 @@ function save(database: string, submitted: Submitted, format: Format): Work {
 
 function columnsOf(texts: readonly string[]): string[] {
   const rows = texts.map((text) => JSON.parse(text) as Record<string, unknown>);
-  const hasId = rows.some((row) => (row["@metadata"] as Record<string, unknown> | undefined)?.[ID] !== undefined);
+  const hasId = rows.some((row) => valueAt(row, ID) !== undefined);
   const paths = pathsOf(rows, Infinity);
   // An object has a column for each of its fields, not one of its own besides; unless some rows have something else there.
   const parents = new Set(paths.filter((path) => path.includes(".")).map((path) => path.slice(0, path.indexOf("."))));

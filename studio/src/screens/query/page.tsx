@@ -19,6 +19,7 @@ import { isUnreachable, useAnswering } from "../../shell/recovery";
 import { Empty } from "../../shell/states";
 import { told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
+import { withoutReplacements } from "../indexes/state";
 import { completion } from "./completion";
 import { Kept, remember, type KeptQuery } from "./Kept";
 import { PatchPreview, TESTED_COUNT, type Tested } from "./PatchPreview";
@@ -95,7 +96,7 @@ function QueryEditor({ database }: { database: string }) {
     () =>
       completion({
         collections: found?.collections.map(({ name }) => name) ?? [],
-        indexes: indexes?.map(({ Name }) => Name) ?? [],
+        indexes: withoutReplacements(indexes ?? []).map(({ Name }) => Name),
         fieldsOf: (collection) =>
           requests.fetchQuery({
             queryKey: ["fields", database, collection.toLowerCase()],

@@ -7,6 +7,7 @@ import type { StorageArea } from "../../api/diagnostics";
 import { collections } from "../../api/documents";
 import { treemap } from "../../chart/treemap";
 import { size } from "../../format/format";
+import { REPLACEMENT } from "../indexes/state";
 import { partsOf, type Kind, type Part } from "./space";
 import styles from "./statistics.module.css";
 
@@ -102,8 +103,9 @@ function Place({ database, part, children }: { database: string; part: Part; chi
     );
   }
   if (part.kind === "index") {
+    const name = part.name.startsWith(REPLACEMENT) ? part.name.slice(REPLACEMENT.length) : part.name;
     return (
-      <Link to="/databases/$database/index" params={{ database }} search={{ name: part.name }} aria-label={words} title={words}>
+      <Link to="/databases/$database/index" params={{ database }} search={{ name }} aria-label={words} title={words}>
         {children}
       </Link>
     );
