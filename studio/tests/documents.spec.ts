@@ -268,6 +268,7 @@ test("rows that were chosen stay chosen while one looks at a document", async ({
   await page.getByRole("button", { name: "More actions" }).click();
   await page.getByRole("menuitem", { name: "Delete…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByRole("checkbox", { name: "Choose users/1" })).toBeVisible();
   await expect(page.getByRole("grid").getByRole("link", { name: "users/2" })).toHaveCount(0);
   await expect(page.getByRole("button", { name: /^Delete / })).toHaveCount(0);
   await page.evaluate(() => history.go(-2));
