@@ -87,11 +87,7 @@ impl Core {
     fn change_beside(&self, transaction: u64, reclaim: &mut Reclaim, older: &Older) -> VersionPointer {
         let previous = self.table.newest(NUMBER).unwrap();
         let mut version = match previous {
-            Some(previous) => {
-                let is_wanted = !older.is_empty() && !previous.has_spare();
-                let recycled = if is_wanted { reclaim.recycle(previous, older) } else { None };
-                self.table.versions.copy(previous, recycled).unwrap()
-            }
+            Some(previous) => self.table.versions.copy(previous, reclaim.recycle(previous, older)).unwrap(),
             None => {
                 let mut version = self.table.versions.take().unwrap();
                 version.page_mut().fill(0);

@@ -401,24 +401,33 @@ impl Filling<'_> {
             let Some(tombstone) = tombstones.next() else { break };
             let tombstone = tombstone?;
             rounds.ahead.tombstones = tombstone.etag();
-            if let Some(round) = rounds.begin(&id::lower(tombstone.id()), Change::Deleted(tombstone.etag()))
-                && let Some(round) = self.map_asking(index, round, sources)?
-            {
-                rounds.keep(round);
-            }
+            self.begin_round(tombstone.id(), Change::Deleted(tombstone.etag()), index, sources, rounds)?;
         }
         let mut documents = documents_after(all, collection, rounds.ahead.documents)?;
         while !is_over(self, rounds) {
             let Some(document) = documents.next() else { return Ok(true) };
             let document = document?;
             rounds.ahead.documents = document.etag();
-            if let Some(round) = rounds.begin(&id::lower(document.id()), Change::Written(document.etag()))
-                && let Some(round) = self.map_asking(index, round, sources)?
-            {
-                rounds.keep(round);
-            }
+            self.begin_round(document.id(), Change::Written(document.etag()), index, sources, rounds)?;
         }
         Ok(false)
+    }
+
+    /// Begins the round of a document, unless it has one, and goes on with it as long as there is room.
+    fn begin_round(
+        &mut self,
+        asked: &str,
+        change: Change,
+        index: &IndexSnapshot<'_>,
+        sources: &[IndexSource],
+        rounds: &mut Rounds,
+    ) -> Result<()> {
+        if let Some(round) = rounds.begin(&id::lower(asked), change)
+            && let Some(round) = self.map_asking(index, round, sources)?
+        {
+            rounds.keep(round);
+        }
+        Ok(())
     }
 
     /// Maps the documents again that asked for one. Gives where to go on if the batch is full before all are.

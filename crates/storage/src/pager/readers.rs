@@ -231,45 +231,32 @@ impl Readers {
         }
     }
 
-    /// The oldest word that an open snapshot announced, or what is published if none is open.
-    pub fn oldest(&self) -> SnapshotWord {
+    /// What is published, and the words below it that open snapshots announced.
+    fn announced_below(&self) -> (u64, impl Iterator<Item = u64> + '_) {
         // Before the slots: a snapshot that is announced after its slot was looked at takes at least this word.
         let published = self.published.0.load(Ordering::SeqCst);
-        let mut oldest = published;
-        if is_planted(Bug::ReadersIgnored) {
-            return SnapshotWord(published);
-        }
-        for slot in self.used_slots() {
-            let word = slot.word.load(Ordering::SeqCst);
-            if word >= OFFSET {
-                oldest = oldest.min(word - OFFSET);
-            }
-        }
-        SnapshotWord(oldest)
+        let words = self.used_slots().filter_map(|slot| slot.word.load(Ordering::SeqCst).checked_sub(OFFSET));
+        (published, words.filter(move |word| *word < published && !is_planted(Bug::ReadersIgnored)))
+    }
+
+    /// The oldest word that an open snapshot announced, or what is published if none is open.
+    pub fn oldest(&self) -> SnapshotWord {
+        let (published, words) = self.announced_below();
+        SnapshotWord(words.fold(published, u64::min))
     }
 
     /// As [`Self::oldest`], and which snapshots are open that are older than what is published.
     pub fn older(&self, older: &mut Older) -> SnapshotWord {
-        // Before the slots, for the same reason.
-        let published = self.published.0.load(Ordering::SeqCst);
+        let (published, words) = self.announced_below();
         older.published = SnapshotWord(published).transaction();
         older.transactions.clear();
-        let mut oldest = published;
-        if is_planted(Bug::ReadersIgnored) {
-            return SnapshotWord(published);
-        }
-        for slot in self.used_slots() {
-            let word = slot.word.load(Ordering::SeqCst);
-            if word < OFFSET || word - OFFSET >= published {
-                continue;
-            }
-            let word = word - OFFSET;
-            oldest = oldest.min(word);
+        let oldest = words.fold(published, |oldest, word| {
             let transaction = SnapshotWord(word).transaction();
             if transaction < older.published {
                 older.transactions.push(transaction);
             }
-        }
+            oldest.min(word)
+        });
         older.transactions.sort_unstable();
         SnapshotWord(oldest)
     }

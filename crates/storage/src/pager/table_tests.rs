@@ -116,9 +116,7 @@ fn commit(table: &PageTable, readers: &Arc<Readers>, reclaim: &mut Reclaim, tran
     let mut older = Older::default();
     reclaim.collect(readers.older(&mut older), &table.versions);
     let newest = table.newest(NUMBER).unwrap().unwrap();
-    let is_wanted = !older.is_empty() && !newest.has_spare();
-    let recycled = if is_wanted { reclaim.recycle(newest, &older) } else { None };
-    let mut version = table.versions.copy(newest, recycled).unwrap();
+    let mut version = table.versions.copy(newest, reclaim.recycle(newest, &older)).unwrap();
     version.start(TransactionId(transaction), 1, Some(newest));
     table.install(NUMBER, version).unwrap();
     version.changes().write(PAGE_SIZE / 2, &[transaction as u8; 2 * LINE]);

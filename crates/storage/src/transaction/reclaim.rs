@@ -77,11 +77,15 @@ impl Reclaim {
     }
 
     /// Takes a version of the same page as `newest` out of the chain behind it that none of the open snapshots sees, nor any that will
-    /// be opened: to be made the next version of that page, and nothing else.
+    /// be opened: to be made the next version of that page, and nothing else. None is wanted where nothing old is open, which would keep
+    /// it from being given back, or where `newest` has a spare.
     ///
     /// * `newest`: of a transaction that is sealed.
     /// * `older`: as seen when the running transaction began, after what could be given back had been.
     pub fn recycle(&mut self, newest: VersionPointer, older: &Older) -> Option<VersionPointer> {
+        if older.is_empty() || newest.has_spare() {
+            return None;
+        }
         let mut successor = newest;
         while !older.is_published(successor.transaction()) {
             successor = successor.previous()?;

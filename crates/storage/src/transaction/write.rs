@@ -231,11 +231,9 @@ impl<'env> WriteTransaction<'env> {
         Ok(copy.changes())
     }
 
-    /// A version of the same page that nobody sees, where old snapshots keep such from being given back.
     fn recycled(&mut self, newest: VersionPointer) -> Option<VersionPointer> {
         let Writer { reclaim, older, .. } = &mut *self.writer;
-        let is_wanted = !older.is_empty() && !newest.has_spare();
-        if is_wanted { reclaim.recycle(newest, older) } else { None }
+        reclaim.recycle(newest, older)
     }
 
     fn install(&mut self, number: PageNumber, version: VersionPointer, ours: Option<VersionPointer>) -> Result<()> {
