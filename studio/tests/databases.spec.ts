@@ -182,13 +182,7 @@ test("a file of JSON lines is imported, and a bad line has its number", async ({
 
 test("a click beside a running import or its keys do not stop it", async ({ page, studio }) => {
   await studio.database("Held");
-  let go = () => {};
-  const held = new Promise<void>((resume) => (go = resume));
-  let sent = 0;
-  await page.route("**/databases/Held/bulk_insert*", async (route) => {
-    if (sent++ > 0) await held;
-    await route.continue();
-  });
+  const second = await studio.hold("**/databases/Held/bulk_insert*", (_, count) => count > 1);
   await studio.open("/databases");
   // Two requests, of which the second is held.
   const line = (number: number) =>
@@ -210,7 +204,7 @@ test("a click beside a running import or its keys do not stop it", async ({ page
   await studio.isAccessible();
   await page.getByRole("button", { name: "Import into Held" }).click();
   await expect(dialog.getByRole("button", { name: "Stop" })).toBeVisible();
-  go();
+  second.go();
   await expect(dialog.getByText("2,500 documents imported.")).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(dialog).toBeHidden();
@@ -234,12 +228,7 @@ test("a card tells an index that failed from one that is stale", async ({ page, 
 
 test("several files are imported one after the other, and what came of each is kept until one looks", async ({ page, studio }) => {
   await studio.database("Files");
-  let go = () => {};
-  const held = new Promise<void>((resume) => (go = resume));
-  await page.route("**/databases/Files/bulk_insert*", async (route) => {
-    await held;
-    await route.continue();
-  });
+  const sending = await studio.hold("**/databases/Files/bulk_insert*");
   await studio.open("/databases");
   const line = (id: string) => Buffer.from(JSON.stringify({ "@metadata": { "@id": id } }));
   const files = ["a", "b"].map((name) => ({ name: `${name}.jsonl`, mimeType: "application/jsonl", buffer: line(`x/${name}`) }));
@@ -249,7 +238,7 @@ test("several files are imported one after the other, and what came of each is k
   await page.getByRole("dialog", { name: "Import c.csv into Files" }).getByRole("button", { name: "Import" }).click();
   const dialog = page.getByRole("dialog", { name: "Import into Files" });
   await dialog.getByRole("button", { name: "Continue in the background" }).click();
-  go();
+  sending.go();
   await page.getByRole("button", { name: /Import into Files Not done/ }).click();
   await expect(dialog.getByRole("status")).toContainText("a.jsonl: 1 document imported.");
   await expect(dialog.getByRole("status")).toContainText("c.csv: 1 document imported.");
@@ -260,16 +249,11 @@ test("several files are imported one after the other, and what came of each is k
 });
 
 test("as long as nothing is known of a database, nothing is said of it", async ({ page, studio }) => {
-  let go = () => {};
-  const held = new Promise<void>((resume) => (go = resume));
-  await page.route("**/admin/live*", async (route) => {
-    await held;
-    await route.continue();
-  });
+  const live = await studio.hold("**/admin/live*");
   await studio.open("/databases");
   const card = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: "Northwind", exact: true }) });
   await expect(card.getByText("Reading how it does…")).toBeVisible();
   await expect(card.getByRole("button", { name: "Load" })).toHaveCount(0);
-  go();
+  live.go();
   await expect(card.getByText("Documents")).toBeVisible();
 });

@@ -1,7 +1,7 @@
 // One document: reading, changing, saving, what others saved meanwhile, cloning, deleting.
 import type { Page } from "@playwright/test";
 import { readFileSync } from "node:fs";
-import { expect, test } from "./studio";
+import { expect, test, type Held } from "./studio";
 
 const text = (page: Page) => page.getByRole("textbox", { name: "Document as JSON" });
 
@@ -191,24 +191,23 @@ test("a new document without an id gets one, with and without a collection", asy
   await expect(text(page)).toContainText("1.50");
 });
 
-test("what is typed while it is being saved stays, and is not saved yet", async ({ page, studio }) => {
-  const user = { "@metadata": { "@collection": "Users" } };
-  await studio.database("SlowSave", { "users/1": { Name: "Ann", ...user } });
-  let go = () => {};
-  const held = new Promise<void>((resume) => (go = resume));
-  await page.route("**/databases/SlowSave/docs?id=*", async (route) => {
-    if (route.request().method() === "PUT") await held;
-    await route.continue();
-  });
-  await studio.open("/databases/SlowSave/document?id=users%2F1");
-  await write(page, '{"Name":"Bo","@metadata":{"@collection":"Users"}}');
-  const sending = page.waitForRequest((request) => request.method() === "PUT");
+/** Saves, and adds a property before the request goes on. */
+async function saveAndType(page: Page, saving: Held) {
   await page.keyboard.press("ControlOrMeta+s");
-  await sending;
+  await saving.first;
   await page.keyboard.press("ControlOrMeta+Home");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.type('"More":1,');
-  go();
+  saving.go();
+}
+
+test("what is typed while it is being saved stays, and is not saved yet", async ({ page, studio }) => {
+  const user = { "@metadata": { "@collection": "Users" } };
+  await studio.database("SlowSave", { "users/1": { Name: "Ann", ...user } });
+  const saving = await studio.hold("**/databases/SlowSave/docs?id=*", (request) => request.method() === "PUT");
+  await studio.open("/databases/SlowSave/document?id=users%2F1");
+  await write(page, '{"Name":"Bo","@metadata":{"@collection":"Users"}}');
+  await saveAndType(page, saving);
   await expect(page.getByText("users/1 saved")).toBeVisible();
   await expect(text(page)).toContainText('{"More":1,"Name":"Bo"');
   await expect(page.getByText("Not saved yet")).toBeVisible();
@@ -221,21 +220,10 @@ test("what is typed while it is being saved stays, and is not saved yet", async 
 
 test("what is typed while a new document is being saved stays too", async ({ page, studio }) => {
   await studio.database("SlowNew");
-  let go = () => {};
-  const held = new Promise<void>((resume) => (go = resume));
-  await page.route("**/databases/SlowNew/docs?id=*", async (route) => {
-    if (route.request().method() === "PUT") await held;
-    await route.continue();
-  });
+  const saving = await studio.hold("**/databases/SlowNew/docs?id=*", (request) => request.method() === "PUT");
   await studio.open("/databases/SlowNew/document?collection=Users");
   await write(page, '{"Name":"Bo","@metadata":{"@collection":"Users"}}');
-  const sending = page.waitForRequest((request) => request.method() === "PUT");
-  await page.keyboard.press("ControlOrMeta+s");
-  await sending;
-  await page.keyboard.press("ControlOrMeta+Home");
-  await page.keyboard.press("ArrowRight");
-  await page.keyboard.type('"More":1,');
-  go();
+  await saveAndType(page, saving);
   const id = /^users\/\d+-A$/;
   await expect(page.getByRole("heading", { name: id })).toBeVisible();
   await page.keyboard.type('"Most":2,');

@@ -188,20 +188,14 @@ test("a range with rows that were not read is chosen whole, and deleted in steps
   await page.getByRole("button", { name: "Delete 1,700" }).click();
 
   // The second transaction waits until the test has seen the progress.
-  let sent = 0;
-  let goOn = () => {};
-  const held = new Promise<void>((release) => (goOn = release));
-  await page.route("**/databases/Ranged/bulk_docs", async (route) => {
-    if (++sent === 2) await held;
-    await route.continue();
-  });
+  const second = await studio.hold("**/databases/Ranged/bulk_docs", (_, count) => count === 2);
   await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   const deleting = page.getByRole("dialog", { name: "Deleting 1,700 documents" });
   await expect(deleting.getByText("500 of 1,700")).toBeVisible();
   await studio.isAccessible();
   await page.keyboard.press("Escape");
   await deleting.getByRole("button", { name: "Stop" }).click();
-  goOn();
+  second.go();
   await expect(deleting).toContainText("1,000 documents of 1,700 were deleted");
   await page.keyboard.press("Escape");
   await expect(page.getByRole("button", { name: "Delete 700" })).toBeVisible();

@@ -1,31 +1,13 @@
 // Answers that come late: one has gone elsewhere, or typed on.
-import type { Page } from "@playwright/test";
 import { expect, test } from "./studio";
 
 const USER = { Name: "Ann", "@metadata": { "@collection": "Users" } };
-
-/** Holds requests until `go` is called. `which`: those that are held. */
-async function held(page: Page, address: string, which: (method: string, count: number) => boolean) {
-  let go = () => {};
-  const released = new Promise<void>((release) => (go = release));
-  let count = 0;
-  let arrived = () => {};
-  const first = new Promise<void>((resolve) => (arrived = resolve));
-  await page.route(address, async (route) => {
-    if (which(route.request().method(), ++count)) {
-      arrived();
-      await released;
-    }
-    await route.continue();
-  });
-  return { go, first };
-}
 
 test("a document that is saved when one has left takes nobody back", async ({ page, studio }) => {
   await studio.database("Left", { "users/1": USER });
   await studio.open("/databases/Left/document?cloneOf=users/1");
   await expect(page.getByRole("textbox", { name: "Document as JSON" })).toContainText("Ann");
-  const put = await held(page, "**/databases/Left/docs/size*", () => true);
+  const put = await studio.hold("**/databases/Left/docs/size*");
   await page.getByRole("button", { name: "Save" }).click();
   await put.first;
   await page.getByRole("navigation", { name: "Database Left" }).getByRole("link", { name: "Documents" }).click();
@@ -41,7 +23,7 @@ test("a database that is made when one has gone elsewhere is told of, not gone t
   await studio.open("/databases");
   await page.getByRole("button", { name: "New database" }).click();
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("MadeLate");
-  const made = await held(page, "**/admin/databases?name=MadeLate*", () => true);
+  const made = await studio.hold("**/admin/databases?name=MadeLate*");
   await page.getByRole("button", { name: "Create", exact: true }).click();
   await made.first;
   await page.keyboard.press("Escape");
@@ -59,7 +41,7 @@ test("chosen documents are deleted to the last, whichever screen is open", async
   await studio.open("/databases/Onward/documents?collection=Users");
   await page.getByRole("checkbox", { name: "Choose all" }).click();
   await page.getByRole("button", { name: "Delete 1,200" }).click();
-  const second = await held(page, "**/databases/Onward/bulk_docs", (_, count) => count === 2);
+  const second = await studio.hold("**/databases/Onward/bulk_docs", (_, count) => count === 2);
   await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await second.first;
   await page.getByRole("button", { name: "Continue in the background" }).click();
@@ -82,7 +64,7 @@ test("what is typed while it is read again stays", async ({ page, studio }) => {
   await expect(text).toContainText("Ann");
   await studio.put("Typing", "users/1", { ...USER, Name: "Bo" });
   await expect(page.getByText("Somebody else changed it.")).toBeVisible();
-  const read = await held(page, "**/databases/Typing/docs/size*", () => true);
+  const read = await studio.hold("**/databases/Typing/docs/size*");
   await page.getByRole("button", { name: "Show the change" }).click();
   await read.first;
   await text.click();

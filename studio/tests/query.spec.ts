@@ -252,18 +252,16 @@ test("a patch that is called off leaves the results, and one that cannot run is 
 });
 
 test("a running query tells for how long, and is stopped", async ({ page, studio }) => {
-  let go = () => {};
-  const held = new Promise<void>((resume) => (go = resume));
-  await page.route("**/databases/Northwind/queries", async (route) => {
-    if (route.request().postData()?.includes("from Shippers")) await held;
-    await route.continue().catch(() => undefined);
-  });
+  const query = await studio.hold(
+    "**/databases/Northwind/queries",
+    (request) => request.postData()?.includes("from Shippers") === true,
+  );
   await studio.open(placed("Northwind", "from Shippers"));
   const stopped = page.waitForEvent("requestfailed");
   await page.getByRole("button", { name: "Stop" }).click();
   expect((await stopped).url()).toContain("/queries");
   await expect(page.getByText("The query was stopped.")).toBeVisible();
-  go();
+  query.go();
   await page.unroute("**/databases/Northwind/queries");
   await page.getByRole("button", { name: "Run" }).click();
   await expect(page.getByText(/^3 results in/)).toBeVisible();

@@ -1,9 +1,17 @@
 // What all tests share: a page that is watched. A test fails if the console had an error, a script threw, or a request
 // left the server's address, unless it says that it expects so.
 import AxeBuilder from "@axe-core/playwright";
-import { test as plain, expect, type Page } from "@playwright/test";
+import { test as plain, expect, type Page, type Request } from "@playwright/test";
 
 export { expect };
+
+/** Requests that are kept waiting. */
+export interface Held {
+  /** Lets them go. */
+  go: () => void;
+  /** The first of them has arrived. */
+  first: Promise<void>;
+}
 
 export class Studio {
   /** Of the server that all tests share, unless one has its own. */
@@ -21,6 +29,24 @@ export class Studio {
     };
     page.on("request", (request) => look(request.url()));
     page.on("websocket", (socket) => look(socket.url().replace(/^ws/, "http")));
+  }
+
+  /** Keeps requests to an address waiting: all of them, or those that `which` chooses. */
+  async hold(address: string, which: (request: Request, count: number) => boolean = () => true): Promise<Held> {
+    let go = () => {};
+    const released = new Promise<void>((release) => (go = release));
+    let arrived = () => {};
+    const first = new Promise<void>((resolve) => (arrived = resolve));
+    let count = 0;
+    await this.page.route(address, async (route) => {
+      if (which(route.request(), ++count)) {
+        arrived();
+        await released;
+      }
+      // The page may have given it up meanwhile.
+      await route.continue().catch(() => undefined);
+    });
+    return { go, first };
   }
 
   /** A message of the console that a test brings about on purpose, as the browser's note of a 404. */
