@@ -10,8 +10,9 @@
 //! ```
 //!
 //! A key that is deleted from a leaf is marked dead, one bit, instead of moving what follows: etags rise, and an update
-//! deletes an old one from somewhere in the middle. A leaf drops its dead keys when it needs room. In a branch each key is
-//! the lower bound of the child beside it (the first is taken for no bound).
+//! deletes an old one from somewhere in the middle. A leaf drops its dead keys when it needs room, and one with few living
+//! keys is joined with its neighbour. In a branch each key is the lower bound of the child beside it (the first is taken for
+//! no bound).
 
 use std::hint::black_box;
 
@@ -29,6 +30,12 @@ const DEAD: usize = 64;
 const KEYS: usize = 128;
 const ENTRIES_MAX: usize = 504;
 const VALUES: usize = KEYS + ENTRIES_MAX * 8;
+/// A leaf with no more living keys than this is joined with a neighbour, if both together have no more than [`JOINED_MAX`]: what
+/// comes out has room for as much as it takes to make it sparse again.
+const SPARSE_MAX: usize = ENTRIES_MAX / 4;
+const JOINED_MAX: usize = ENTRIES_MAX * 3 / 4;
+/// Fewer dead keys than this are not dropped to make room for a key behind all others: nearly the whole page would move for each.
+const DEAD_WORTH_DROPPING: usize = 16;
 const _: () = assert!(VALUES + ENTRIES_MAX * 8 == PAGE_SIZE && ENTRIES_MAX <= 512);
 
 /// A tree of 64-bit keys and values. A small handle; keep it, it stays valid.
@@ -55,6 +62,9 @@ fn is_dead(page: &Page, index: usize) -> bool {
 }
 fn dead_count(page: &Page) -> usize {
     usize::from(u16_at(page, DEAD_COUNT))
+}
+fn living_count(page: &Page) -> usize {
+    count(page).saturating_sub(dead_count(page))
 }
 fn set_dead(page: &mut PageMut<'_>, index: usize, dead: bool) {
     let mask = 1 << (index % 8);
@@ -391,7 +401,8 @@ impl FixedTree {
                 page.set_u64(VALUES + position * 8, value);
                 return Ok(true);
             }
-            if dead_count(page) > 0 && (entries == ENTRIES_MAX || position < entries) {
+            let worth = if position < entries { 1 } else { DEAD_WORTH_DROPPING };
+            if dead_count(page) >= worth && (entries == ENTRIES_MAX || position < entries) {
                 drop_dead(page);
                 continue;
             }
@@ -467,11 +478,17 @@ impl FixedTree {
         }
         let page = &mut tx.page_mut(leaf)?;
         set_dead(page, position, true);
-        if dead_count(page) < count(page) {
+        let living = living_count(page);
+        if path.depth == 1 {
+            if living == 0 {
+                initialize(page, 0);
+            }
             return Ok(true);
         }
-        if path.depth == 1 {
-            initialize(page, 0);
+        if living > 0 {
+            if living <= SPARSE_MAX {
+                self.join_with_neighbour(tx, &path)?;
+            }
             return Ok(true);
         }
         let mut depth = path.depth - 1;
@@ -491,6 +508,33 @@ impl FixedTree {
         }
         self.pull_root_up(tx)?;
         Ok(true)
+    }
+
+    /// Puts the living keys of a leaf and of one beside it, below the same parent, into the left one, if there is room.
+    fn join_with_neighbour(&self, tx: &mut WriteTransaction<'_>, path: &Path) -> Result<()> {
+        let (parent, position) = path.steps[path.depth - 2];
+        let branch = tx.page_of(parent)?;
+        let child = |position: usize| PageNumber(value_at(branch, position));
+        let living = living_count(tx.page_of(path.steps[path.depth - 1].0)?);
+        let fits = |beside: &usize| {
+            let page = tx.optional_page(child(*beside), Kind::FixedTree, 0);
+            page.is_some_and(|page| living_count(page) + living <= JOINED_MAX)
+        };
+        // Keys are mostly deleted in rising order, so the one before it has fewer.
+        let before = position.checked_sub(1);
+        let behind = (position + 1 < count(branch)).then_some(position + 1);
+        let Some(beside) = before.filter(fits).or(behind.filter(fits)) else { return Ok(()) };
+        let left = position.min(beside);
+        let (left_number, right_number) = (child(left), child(left + 1));
+        let right = *tx.page_of(right_number)?;
+        let page = &mut tx.page_mut(left_number)?;
+        drop_dead(page);
+        for index in (0..count(&right)).filter(|index| !is_dead(&right, *index)) {
+            insert_at(page, count(page), key_at(&right, index), value_at(&right, index));
+        }
+        tx.free_pages(right_number, 1)?;
+        remove_at(&mut tx.page_mut(parent)?, left + 1);
+        self.pull_root_up(tx)
     }
 
     fn pull_root_up(&self, tx: &mut WriteTransaction<'_>) -> Result<()> {

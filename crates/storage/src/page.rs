@@ -133,7 +133,7 @@ pub(crate) fn set_run(page: &mut PageMut<'_>, pages: u32, length: u64) {
 }
 /// Pages that a run for a value of `length` bytes takes.
 pub(crate) fn pages_for_run(length: usize) -> u32 {
-    (RUN_START + length).div_ceil(PAGE_SIZE) as u32
+    u32::try_from(length.saturating_add(RUN_START).div_ceil(PAGE_SIZE)).unwrap_or(u32::MAX)
 }
 
 /// The checksum over a page, or over all pages of a run.

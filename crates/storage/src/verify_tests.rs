@@ -127,3 +127,52 @@ fn keys_that_fall_into_a_gap_share_leaves() {
     assert_eq!(shape.entries, keys().count() as u64);
     assert!(shape.leaves < 100, "{} leaves", shape.leaves);
 }
+
+/// Of each 500 keys one stays for good. Each of those kept the leaf that it came with: 198 leaves for 1,198 keys.
+#[test]
+fn trees_of_which_little_is_left_give_their_pages_back() {
+    let environment = environment();
+    let fixed = environment.write(|tx| FixedTree::open_or_create(tx, b"fixed")).unwrap();
+    let tree = environment.write(|tx| Tree::open_or_create(tx, b"tree")).unwrap();
+    let stays = |key: u64| key.is_multiple_of(500);
+    for batch in 0..100 {
+        environment
+            .write(|tx| {
+                (batch * 1_000..(batch + 1) * 1_000).try_for_each(|key| {
+                    fixed.put(tx, key, key)?;
+                    tree.put(tx, &key.to_be_bytes(), &[7; 8])?;
+                    if let Some(old) = key.checked_sub(1_000).filter(|old| !stays(*old)) {
+                        fixed.delete(tx, old)?;
+                        tree.delete(tx, &old.to_be_bytes())?;
+                    }
+                    Ok::<_, crate::Error>(())
+                })
+            })
+            .unwrap();
+    }
+    let report = environment.verify().unwrap();
+    assert_eq!(report.problems, [""; 0]);
+    for name in ["fixed", "tree"] {
+        let shape = report.structures[name];
+        assert_eq!(shape.entries, 1_198);
+        assert!(shape.leaves <= 20, "{name}: {} leaves", shape.leaves);
+    }
+    let snapshot = environment.read();
+    let mut cursor = fixed.cursor(&snapshot);
+    let found: Vec<u64> = std::iter::from_fn(|| cursor.next().unwrap()).map(|(key, _)| key).collect();
+    let left: Vec<u64> = (0..100_000).filter(|key| *key >= 99_000 || stays(*key)).collect();
+    assert_eq!(found, left);
+}
+
+/// A leaf whose prefix alone is a quarter of a page was never empty enough to be freed.
+#[test]
+fn leaves_of_keys_with_a_long_common_start_are_freed() {
+    let environment = environment();
+    let tree = environment.write(|tx| Tree::open_or_create(tx, b"tree")).unwrap();
+    let keys: Vec<Vec<u8>> = (0..2_000).map(|n| format!("{}{n:04}", "x".repeat(2_000)).into_bytes()).collect();
+    environment.write(|tx| keys.iter().try_for_each(|key| tree.put(tx, key, b"v"))).unwrap();
+    let leaves = || environment.verify().unwrap().structures["tree"].leaves;
+    assert!(leaves() > 1);
+    environment.write(|tx| keys.iter().try_for_each(|key| tree.delete(tx, key).map(drop))).unwrap();
+    assert_eq!(leaves(), 1);
+}

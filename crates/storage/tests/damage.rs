@@ -9,7 +9,7 @@ mod model_support;
 
 use crash_support::damage::{build, build_of, read, served_right};
 use flipped_io::FlippedIo;
-use model_support::{FOLDER, Model, Random, in_parallel, is_slow, named, options, seeds};
+use model_support::{FOLDER, Model, Random, in_parallel, is_slow, make_structures, named, options, seeds};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -91,7 +91,7 @@ fn a_damaged_bitmap_does_not_make_an_environment_look_new() {
 fn a_page_that_an_old_snapshot_sees_below_a_new_one_is_verified_too() {
     let io = SimulatedIo::new();
     let environment = Environment::open(Path::new(FOLDER), options(&io)).unwrap();
-    let structures = model_support::make_structures(&environment).unwrap();
+    let structures = make_structures(&environment).unwrap();
     environment.write(|tx| structures.tree.put(tx, b"key", &[0xAB; 20_000])).unwrap();
     environment.close().unwrap();
     image_with_damaged_run(&io);
@@ -102,6 +102,51 @@ fn a_page_that_an_old_snapshot_sees_below_a_new_one_is_verified_too() {
     environment.write(|tx| structures.tree.put(tx, b"key", &[0xCD; 20_000])).unwrap();
     let seen = structures.tree.get(&old, b"key");
     assert!(matches!(seen, Err(Error::Corrupt { .. })), "a damaged value is served");
+}
+
+/// A leaf that was full, or nearly empty, read the one beside it to share or join with it: damage there refused the write here.
+#[test]
+fn damage_in_one_leaf_refuses_no_write_to_its_neighbours() {
+    const KEYS: u64 = 2_000;
+    let disk = SimulatedIo::new();
+    let environment = Environment::open(Path::new(FOLDER), options(&disk)).unwrap();
+    let model_support::Structures { tree, fixed, .. } = make_structures(&environment).unwrap();
+    let key = |index: u64| (index * 7919 % KEYS).to_be_bytes();
+    environment
+        .write(|tx| {
+            (0..KEYS).try_for_each(|index| {
+                tree.put(tx, &key(index), &[1; 60])?;
+                fixed.put(tx, index * 7919 % KEYS, index)
+            })
+        })
+        .unwrap();
+    environment.close().unwrap();
+    let data = disk.contents(Path::new(FOLDER))["data"].clone();
+    let is_leaf = |page: &[u8]| matches!(page[32], 2 | 3) && page[33] == 0 && page[128..].iter().any(|byte| *byte != 0);
+    let leaves: Vec<usize> =
+        data.chunks(8192).enumerate().skip(2).filter(|(_, page)| is_leaf(page)).map(|(n, _)| n).collect();
+    assert!(leaves.len() > 20, "{} leaves", leaves.len());
+    let mut refused = 0;
+    for leaf in leaves {
+        let image = disk.crash(|| Fate::Kept);
+        image.damage(&Path::new(FOLDER).join("data"), |bytes| bytes[leaf * 8192 + 5000] ^= 1);
+        let Ok(environment) = Environment::open(Path::new(FOLDER), options(&image)) else { continue };
+        for index in 0..KEYS {
+            let is_readable = |snapshot: &storage::ReadTransaction<'_>| {
+                tree.get(snapshot, &key(index)).is_ok() && fixed.get(snapshot, index * 7919 % KEYS).is_ok()
+            };
+            if !is_readable(&environment.read()) {
+                refused += 1;
+                continue;
+            }
+            environment.write(|tx| tree.put(tx, &key(index), &[2; 300])).unwrap();
+            if index % 10 > 0 {
+                environment.write(|tx| tree.delete(tx, &key(index))).unwrap();
+                environment.write(|tx| fixed.delete(tx, index * 7919 % KEYS)).unwrap();
+            }
+        }
+    }
+    assert!(refused > 0, "the damage was in no leaf that has keys");
 }
 
 fn image_with_damaged_run(io: &SimulatedIo) {
@@ -116,7 +161,7 @@ fn a_damaged_branch_is_found_online_although_a_copy_of_it_is_in_use() {
     const LEVEL: usize = 33;
     let io = SimulatedIo::new();
     let environment = Environment::open(Path::new(FOLDER), options(&io)).unwrap();
-    let structures = model_support::make_structures(&environment).unwrap();
+    let structures = make_structures(&environment).unwrap();
     let put_all = |environment: &Environment| {
         environment
             .write(|tx| (0..500u64).try_for_each(|key| structures.tree.put(tx, &key.to_be_bytes(), &[1; 200])))
@@ -274,7 +319,7 @@ fn every_single_bit_is_found_or_does_not_matter() {
 fn a_damaged_bitmap_refuses_writes_at_the_next_flush() {
     let io = SimulatedIo::new();
     let environment = Environment::open(Path::new(FOLDER), options(&io)).unwrap();
-    let structures = model_support::make_structures(&environment).unwrap();
+    let structures = make_structures(&environment).unwrap();
     let put = |value: u8| environment.write(|tx| structures.tree.put(tx, b"key", &[value; 100]));
     let seen = || structures.tree.get(&environment.read(), b"key").unwrap().map(<[u8]>::to_vec);
     put(1).unwrap();

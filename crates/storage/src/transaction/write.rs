@@ -201,7 +201,7 @@ impl<'env> WriteTransaction<'env> {
 
     /// A page, to be changed.
     pub(crate) fn page_mut(&mut self, number: PageNumber) -> Result<PageMut<'_>> {
-        let place = self.inner.table.place(number)?;
+        let place = self.noted(self.inner.table.place(number))?;
         if let Place::Memory(mut version) = place
             && version.transaction() == self.id
         {
@@ -342,6 +342,12 @@ impl<'env> WriteTransaction<'env> {
 
     pub(crate) fn page_of(&self, number: PageNumber) -> Result<&Page> {
         self.noted(self.inner.table.page(number, self.id))
+    }
+
+    /// A page that can be done without: none if it is damaged, or of another kind or level than it should be.
+    pub(crate) fn optional_page(&self, number: PageNumber, kind: page::Kind, level: u8) -> Option<&Page> {
+        let page = self.inner.table.page(number, self.id).ok()?;
+        (page::Kind::of(page) == Some(kind) && page::level(page) == level).then_some(page)
     }
 
     pub(crate) fn bitmap_exists(&self, span: u64) -> Result<bool> {

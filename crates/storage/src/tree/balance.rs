@@ -8,7 +8,7 @@ use super::{Path, Tree};
 use crate::error::Result;
 use crate::ids::PageNumber;
 use crate::limits::PAGE_SIZE;
-use crate::page;
+use crate::page::{self, Kind};
 use crate::pager::changes::{Lines, PageMut};
 use crate::transaction::WriteTransaction;
 
@@ -94,7 +94,8 @@ impl Tree {
         let mut emptiest: Option<(usize, PageNumber, usize)> = None;
         for side in sides.into_iter().flatten() {
             let neighbour = node::child(parent_page, side);
-            let fill = exchange::fill(self.node(tx, neighbour)?);
+            let Some(beside) = tx.optional_page(neighbour, Kind::Tree, 0) else { continue };
+            let fill = exchange::fill(beside);
             if emptiest.is_none_or(|(_, _, least)| fill < least) {
                 emptiest = Some((side, neighbour, fill));
             }
@@ -175,12 +176,17 @@ impl Tree {
     fn join_neighbour(&self, tx: &mut WriteTransaction<'_>, path: &Path, depth: usize) -> Result<()> {
         let (parent, position) = path.steps[depth - 1];
         let parent_page = tx.page_of(parent)?;
-        let keys = page::count(parent_page);
-        let left_position = match position {
-            _ if position < keys => position,
-            0 => return Ok(()),
-            last => last - 1,
+        let used = node::used(tx.page_of(path.leaf())?);
+        // Full to three quarters at most, or the next insertion would split it again.
+        let fits = |beside: &usize| {
+            let page = tx.optional_page(node::child(parent_page, *beside), Kind::Tree, 0);
+            page.is_some_and(|page| node::used(page) + used <= node::CAPACITY / 4 * 3)
         };
+        // Keys are often deleted in rising order, so the one before it has less.
+        let before = position.checked_sub(1);
+        let behind = (position < page::count(parent_page)).then_some(position + 1);
+        let Some(beside) = before.filter(fits).or(behind.filter(fits)) else { return Ok(()) };
+        let left_position = position.min(beside);
         let left = node::child(parent_page, left_position);
         let right = node::child(parent_page, left_position + 1);
         let mut separator = Vec::new();
@@ -188,10 +194,6 @@ impl Tree {
         let right_page = *self.node(tx, right)?;
         let (mut joined, mut lines) = (*self.node(tx, left)?, Lines::NONE);
         let joined = &mut PageMut::new(&mut joined, &mut lines);
-        // Full to three quarters at most, or the next insertion would split it again.
-        if node::used(joined) + node::used(&right_page) > node::CAPACITY / 4 * 3 {
-            return Ok(());
-        }
         if exchange::merge(joined, &right_page, &separator).is_err() {
             return Ok(());
         }

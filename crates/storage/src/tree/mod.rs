@@ -250,7 +250,7 @@ impl Tree {
         }
         let page = &mut tx.page_mut(leaf)?;
         node::remove(page, position);
-        if leaf != self.root && node::used(page) < node::CAPACITY / 4 {
+        if leaf != self.root && (page::count(page) == 0 || node::used(page) < node::CAPACITY / 4) {
             let path = self.path(tx, key)?;
             tx.fingers.forget(self.root);
             self.shrink(tx, &path)?;
