@@ -274,6 +274,8 @@ fn a_document_that_fails_is_an_error_of_the_index_and_too_many_end_it() {
     let message = "documents could not be indexed";
     let answer = wire.call("POST /databases/db/queries", body);
     assert!(answer.status == 500 && answer.text().contains(message), "{}", answer.text());
+    let other = wire.call("POST /databases/db/queries", &body.replace("Div", "Auto/Users/ByName"));
+    assert!(other.text().contains(r#""IsStale":false"#), "{}", other.text());
     let live = wire.call("GET /admin/live?name=db", "").text();
     assert!(live.contains(r#""StaleIndexes":0,"FailedIndexes":1,"#), "{live}");
 }
