@@ -1,4 +1,4 @@
-// Statistics and operations.
+// Statistics.
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { setTimeout } from "node:timers/promises";
@@ -71,12 +71,24 @@ test("a slow query is told with its text, which leads to the editor", async ({ p
   await expect(page.getByRole("textbox", { name: "Query" })).toContainText(query);
 });
 
-test("operations are listed with what came of them", async ({ page, studio }) => {
-  await studio.database("Worked", { "users/1": { Age: 1, "@metadata": { "@collection": "Users" } } });
-  await studio.open("/databases/Worked/operations");
-  await expect(page.getByRole("heading", { name: "No operations", exact: true })).toBeVisible();
-  await page.request.delete(`${studio.url}/databases/Worked/queries`, { data: { Query: "from Users" } });
-  const row = page.getByRole("row", { name: /Done/ });
-  await expect(row).toBeVisible();
-  await studio.isAccessible();
+test("parts that cannot be read say so, and the others stay", async ({ page, studio }) => {
+  studio.allow(/500 \(Internal Server Error\)/);
+  let isBroken = true;
+  const fail = (address: string) =>
+    page.route(address, (route) => (isBroken ? route.fulfill({ status: 500, json: { Message: "It broke" } }) : route.continue()));
+  await fail("**/debug/storage/report*");
+  await studio.open("/databases/Northwind/statistics");
+  await expect(page.getByText("The storage report cannot be read")).toBeVisible();
+  await expect(page.getByRole("region", { name: "Numbers" })).toBeVisible();
+  await fail("**/collections/stats/detailed*");
+  isBroken = false;
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByRole("link", { name: /^Orders, / })).toBeVisible();
+  isBroken = true;
+  await page.reload();
+  await expect(page.getByText("The storage report cannot be read")).toBeVisible();
+  await page.unroute("**/debug/storage/report*");
+  // It is asked for anew by itself.
+  await expect(page.getByText("The collections cannot be read")).toBeVisible();
+  await expect(page.getByText("Their keys")).toHaveCount(0);
 });
