@@ -77,8 +77,12 @@ test("a file of CSV is imported with the ids and kinds that were chosen", async 
   await expect(dialog.getByRole("combobox", { name: "Kind of Zip" })).toHaveValue("Text");
   await dialog.getByRole("combobox", { name: "Id", exact: true }).click();
   await page.getByRole("option", { name: "From sku" }).click();
-  await dialog.getByRole("combobox", { name: "Kind of sku" }).click();
-  await page.getByRole("option", { name: "Left out" }).click();
+  await expect(dialog.getByRole("combobox", { name: "Kind of sku" })).toHaveValue("Left out");
+  await dialog.getByRole("textbox", { name: "Collection" }).fill("Goods");
+  await expect(dialog.getByRole("textbox", { name: "Ids begin with" })).toHaveValue("goods/");
+  await dialog.getByRole("textbox", { name: "Ids begin with" }).fill("products/");
+  await dialog.getByRole("textbox", { name: "Collection" }).fill("Products");
+  await expect(dialog.getByRole("textbox", { name: "Ids begin with" })).toHaveValue("products/");
   await expect(dialog.getByText('products/7 {"Price":34.8000,"Zip":"04109"')).toBeVisible();
   await studio.isAccessible();
   await dialog.getByRole("button", { name: "Import" }).click();
@@ -89,6 +93,12 @@ test("a file of CSV is imported with the ids and kinds that were chosen", async 
 
   await dialog.getByRole("button", { name: "Close" }).last().click();
   await file.setInputFiles({ name: "more.csv", mimeType: "text/csv", buffer: Buffer.from("id,a\nx/1,1\nx/2\n") });
+  // The column that was taken for the ids is not lost if another one has them.
+  await dialog.getByRole("combobox", { name: "Id", exact: true }).click();
+  await page.getByRole("option", { name: "From a", exact: true }).click();
+  await expect(dialog.getByText('more/1 {"id":"x/1"')).toBeVisible();
+  await dialog.getByRole("combobox", { name: "Id", exact: true }).click();
+  await page.getByRole("option", { name: "From id", exact: true }).click();
   await dialog.getByRole("button", { name: "Import" }).click();
   await expect(dialog.getByText(/^Line 3: 1 fields/)).toBeVisible();
   expect(await studio.stored("Rows", "x/1")).toMatchObject({ a: 1 });

@@ -1,4 +1,5 @@
 // Documents: collections, the grid over many rows, its columns, deleting several.
+import { readFileSync } from "node:fs";
 import { expect, test } from "./studio";
 
 test("a collection is chosen, and the address keeps it", async ({ page, studio }) => {
@@ -213,14 +214,14 @@ test("a page that cannot be read is said in its place, and the others stay", asy
     route.fulfill({ status: 500, json: { Type: "System.IO.IOException", Message: "The disk is gone" } }),
   );
   await grid.evaluate((box) => box.scrollTo({ top: 60_000 }));
-  await expect(grid.getByText("Not read: The disk is gone").first()).toBeVisible();
+  await expect(grid.getByText("Could not be read: The disk is gone").first()).toBeVisible();
   await studio.isAccessible();
   // The row with the focus is there for readers, though it is not in view.
   const active = await grid.getAttribute("aria-activedescendant");
   expect(await page.locator(`[id="${active}"]`).count()).toBe(1);
   await page.unroute("**/databases/Cities/queries");
   await grid.getByRole("button", { name: "Try again" }).first().click();
-  await expect(grid.getByText(/^Not read/)).toHaveCount(0);
+  await expect(grid.getByText(/^Could not be read/)).toHaveCount(0);
   await expect(grid.locator('[aria-rowindex="2010"] a')).toBeVisible();
   await grid.evaluate((box) => box.scrollTo({ top: 0 }));
   await expect(grid.getByRole("link", { name: first!, exact: true })).toBeVisible();
@@ -237,6 +238,15 @@ test("going back from a document leads to its place in the grid", async ({ page,
   await expect(page.getByRole("heading", { name: id, exact: true })).toBeVisible();
   await page.goBack();
   await expect(grid.getByRole("link", { name: id, exact: true })).toBeVisible();
+  // Also to a row of the first ones, to which nothing was scrolled.
+  await grid.focus();
+  await page.keyboard.press("Home");
+  for (let step = 0; step < 3; step++) await page.keyboard.press("ArrowDown");
+  await expect(grid).toHaveAttribute("aria-activedescendant", /-3$/);
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("textbox", { name: "Document as JSON" })).toBeVisible();
+  await page.goBack();
+  await expect(grid).toHaveAttribute("aria-activedescendant", /-3$/);
   // A new visit begins at the top.
   await page.getByRole("navigation", { name: "Database Cities" }).getByRole("link", { name: "Query" }).click();
   await expect(page.getByRole("heading", { name: "Query", exact: true })).toBeVisible();
@@ -278,4 +288,28 @@ test("a grid has all digits of a number, and fields that are called as those of 
   for (const cell of ["Person", "1465432100000000001", '{"Far":[9007199254740993]}']) {
     await expect(row.getByRole("gridcell", { name: cell, exact: true })).toBeVisible();
   }
+});
+
+test("of large documents fewer are asked for at once", async ({ page, studio }) => {
+  const scan = { Picture: "x".repeat(600_000), "@metadata": { "@collection": "Scans" } };
+  await studio.database("Large", Object.fromEntries(Array.from({ length: 14 }, (_, at) => [`scans/${at}`, { Page: at, ...scan }])));
+  const counts: number[] = [];
+  page.on("request", (request) => {
+    const body = request.url().endsWith("/databases/Large/queries") ? request.postData() : null;
+    if (body) counts.push((JSON.parse(body) as { PageSize: number }).PageSize);
+  });
+  await studio.open("/databases/Large/documents?collection=Scans");
+  await expect(page.getByRole("grid").getByRole("link", { name: "scans/13", exact: true })).toBeVisible();
+  await studio.open(`/databases/Large/query?q=${encodeURIComponent("from Scans")}`);
+  const grid = page.getByRole("grid", { name: "Results" });
+  await expect(grid).toHaveAttribute("aria-rowcount", "15");
+  await grid.focus();
+  await page.keyboard.press("End");
+  await expect(grid.getByRole("link", { name: "scans/13", exact: true })).toBeVisible();
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export" }).click();
+  await page.getByRole("menuitem", { name: "JSON, with all digits" }).click();
+  const content = readFileSync(await (await downloading).path(), "utf8");
+  expect((JSON.parse(content) as unknown[]).length).toBe(14);
+  expect(Math.max(...counts)).toBeLessThan(14);
 });

@@ -98,3 +98,47 @@ test("a changed query is sent once, and not the one before it again", async ({ p
   await page.keyboard.press("ControlOrMeta+Enter");
   await expect.poll(() => sent.length).toBe(2);
 });
+
+test("a question whose action runs is not closed, and its end closes no other", async ({ page, studio }) => {
+  await studio.database("Asked");
+  await studio.open("/databases");
+  const card = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: "Asked", exact: true }) });
+  await card.getByRole("button", { name: "Actions for Asked" }).click();
+  await page.getByRole("menuitem", { name: "Delete…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete 'Asked'?" });
+  await dialog.getByRole("textbox").fill("Asked");
+  const deleting = await studio.hold("**/admin/databases", (request) => request.method() === "DELETE");
+  await dialog.getByRole("button", { name: "Delete database" }).click();
+  await deleting.first;
+  await page.keyboard.press("Escape");
+  await expect(dialog.getByRole("button", { name: "Close" })).toBeDisabled();
+  await page.mouse.click(5, 5);
+  await expect(dialog).toBeVisible();
+  deleting.go();
+  await expect(dialog).toBeHidden();
+  await expect(card).toHaveCount(0);
+});
+
+test("a database has one name, in whatever case an address has it", async ({ page, studio }) => {
+  await studio.open("/databases/northWIND/documents?collection=Orders");
+  await expect(page).toHaveURL(/#\/databases\/Northwind\/documents\?collection=Orders$/);
+  await expect(page.getByRole("grid").getByRole("link", { name: "orders/1-A", exact: true })).toBeVisible();
+});
+
+test("what was left unsaved is not offered again", async ({ page, studio }) => {
+  await studio.database("Discarded", { "users/1": USER });
+  const text = page.getByRole("textbox", { name: "Document as JSON" });
+  await studio.open("/databases/Discarded/document?id=users/1");
+  await text.click();
+  await page.keyboard.press("ControlOrMeta+Home");
+  await page.keyboard.insertText(" ");
+  await page.getByRole("navigation", { name: "Database Discarded" }).getByRole("link", { name: "Documents" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
+  await expect(page.getByRole("grid")).toBeVisible();
+  await page.request.post(`${studio.url}/admin/databases/disable`, { data: { DatabaseNames: ["Discarded"] } });
+  await expect(page.getByRole("heading", { name: "'Discarded' is disabled" })).toBeVisible();
+  await page.goBack();
+  await expect(page).toHaveURL(/id=users/);
+  await expect(page.getByRole("heading", { name: "'Discarded' is disabled" })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Unsaved changes" })).toHaveCount(0);
+});

@@ -289,6 +289,12 @@ test("results are exported, and queries are kept under a name", async ({ page, s
   await studio.open("/databases/Northwind/query");
   await write(page, "from Orders");
   await page.getByRole("button", { name: "Saved" }).click();
+  // A name that is taken is not taken over unasked, and what was forgotten comes back.
+  await page.getByRole("textbox", { name: "Name for this query" }).fill("Who ships");
+  await expect(page.getByRole("button", { name: "Replace", exact: true })).toBeVisible();
+  await page.getByRole("button", { name: "Forget Who ships" }).click();
+  await expect(page.getByText("'Who ships' was forgotten")).toBeVisible();
+  await page.getByRole("button", { name: "Undo" }).click();
   await page.getByRole("button", { name: /^Who ships/ }).click();
   await expect(editor(page)).toContainText("from Shippers");
 });

@@ -256,9 +256,9 @@ test("rows and results come back by themselves with the server", async ({ page, 
     await expect(grid.getByRole("link").first()).toBeVisible();
     await stopped(server, "SIGKILL");
     await grid.evaluate((box) => box.scrollTo({ top: 12_000 }));
-    await expect(grid.getByText(/^Not read/).first()).toBeVisible();
+    await expect(grid.getByText(/^Could not be read/).first()).toBeVisible();
     ({ server } = await serve(folder, url));
-    await expect(grid.getByText(/^Not read/)).toHaveCount(0);
+    await expect(grid.getByText(/^Could not be read/)).toHaveCount(0);
     await expect(grid.getByRole("link").first()).toBeVisible();
 
     await studio.open("/databases/Back/query?q=from Notes");

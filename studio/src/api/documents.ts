@@ -36,6 +36,14 @@ export async function collections(database: string, signal?: AbortSignal): Promi
   return { total: answer.CountOfDocuments, collections: list.filter((found) => found.count > 0) };
 }
 
+/** The same, as it is kept. */
+export function collectionsQuery(database: string) {
+  return {
+    queryKey: ["collections", database],
+    queryFn: ({ signal }: { signal: AbortSignal }) => collections(database, signal),
+  };
+}
+
 /** GET `/databases/{name}/docs`: all documents, the latest first. */
 export async function latest(database: string, start: number, pageSize: number, signal?: AbortSignal): Promise<Document[]> {
   const query = { start, pageSize };

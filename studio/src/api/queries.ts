@@ -22,6 +22,10 @@ export type Answer = {
   index: string;
   isStale: boolean;
   results: Document[];
+  /** How many were asked for. */
+  pageSize: number;
+  /** Characters of a result, as JSON, on average. */
+  resultSize: number;
   /** The text of each result, with all digits of its numbers. */
   texts: string[];
   /** A tree of times, if the query asked for it. */
@@ -78,6 +82,8 @@ export async function run(database: string, query: Query, signal?: AbortSignal):
     index: answer.IndexName,
     isStale: answer.IsStale,
     results: answer.Results,
+    pageSize,
+    resultSize: text.length / Math.max(1, answer.Results.length),
     // Read when it is asked for: the map and the grid have no use for it.
     get texts() {
       return (texts ??= elements(member(scan(text), "Results")).map((span) => text.slice(span.start, span.end)));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, cell, counted, dateTime, duration, glimpse, rate, size } from "./format";
+import { aggregate, ago, cell, counted, dateTime, duration, glimpse, rate, setServerClock, size } from "./format";
 
 test("sizes change their unit before they have four digits", () => {
   expect([0, 839, 1000, 2_695_168, 5e9, 1e16].map(size)).toEqual(["0 B", "839 B", "1 KB", "2.6 MB", "4.7 GB", "9,095 TB"]);
@@ -30,10 +30,25 @@ test("a cell is one line of text for any value", () => {
 });
 
 test("dates of clients are short in a grid, and nothing else is", () => {
-  expect(["1996-07-04T00:00:00.0000000", "1996-07-04T10:20:30.0000000Z", "1996-07-04", "x"].map(glimpse)).toEqual([
-    "1996-07-04",
-    "1996-07-04 10:20:30",
-    "1996-07-04",
-    "x",
-  ]);
+  const dates = {
+    "1996-07-04T00:00:00.0000000": "1996-07-04",
+    "1996-07-04T10:20:30.0000000Z": "1996-07-04 10:20:30Z",
+    "1996-07-04T00:00:00.0000000Z": "1996-07-04 00:00:00Z",
+    "1996-07-04T10:20:30.2500000": "1996-07-04 10:20:30.25",
+    "1996-07-04T10:20:30": "1996-07-04 10:20:30",
+    "1996-07-04T10:20:30.0000000+02:00": "1996-07-04T10:20:30.0000000+02:00",
+    "1996-07-04": "1996-07-04",
+    x: "x",
+  };
+  expect(Object.keys(dates).map(glimpse)).toEqual(Object.values(dates));
+});
+
+test("ages are by the clock of the server", () => {
+  setServerClock(Date.now() - 3_600_000);
+  expect(ago(new Date(Date.now() - 3_720_000).toISOString())).toBe("2 min ago");
+  setServerClock(Date.now());
+});
+
+test("an average that is small is not 0", () => {
+  expect([1_265_793.044, 12.5, 3, 0.00312789, 0].map(aggregate)).toEqual(["1,265,793.04", "12.5", "3", "0.00313", "0"]);
 });

@@ -31,6 +31,17 @@ export function rate(perSecond: number): string {
   return perSecond < 10 ? ONE_DIGIT.format(perSecond) : WHOLE.format(perSecond);
 }
 
+const AGGREGATE = new Intl.NumberFormat("en-US", {
+  maximumFractionDigits: 2,
+  maximumSignificantDigits: 3,
+  roundingPriority: "morePrecision",
+});
+
+/** A sum or an average: `1,265,793.04`, `6.25`, `0.00313` */
+export function aggregate(value: number): string {
+  return AGGREGATE.format(value);
+}
+
 /** Milliseconds: `3 ms`, `1.2 s`, `4 min`, `2 h`, `3 d` */
 export function duration(ms: number): string {
   if (ms < 10) return `${ONE_DIGIT.format(ms)} ms`;
@@ -52,8 +63,21 @@ export function dateTime(wire: string): string {
   );
 }
 
+/** By how many ms the server's clock is before that of the browser. */
+let ahead = 0;
+
+/** * `now`: what the server's clock shows. */
+export function setServerClock(now: number) {
+  ahead = now - Date.now();
+}
+
+/** What the server's clock shows, by which its dates are, in ms. */
+export function serverNow(): number {
+  return Date.now() + ahead;
+}
+
 /** How long ago: `just now`, `5 min ago`. `0001-…` is how the server writes that it never was. */
-export function ago(wire: string | null, now = Date.now()): string {
+export function ago(wire: string | null, now = serverNow()): string {
   if (!wire || wire.startsWith("0001-")) return "never";
   const ms = now - new Date(wire).getTime();
   return ms < 5000 ? "just now" : `${duration(ms < 60_000 ? Math.floor(ms / 1000) * 1000 : ms)} ago`;
@@ -67,10 +91,13 @@ export function cell(value: unknown): string {
   return String(value);
 }
 
-/** The same where there is little room: a date of a client without its zeros. */
+/** The same where there is little room: a date of a client without what says nothing. A time zone is never left out. */
 export function glimpse(value: unknown): string {
   const text = cell(value);
-  const date = typeof value === "string" ? /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.(\d{7})Z?$/.exec(value) : null;
+  const date = typeof value === "string" ? /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.(\d{1,7}))?(Z?)$/.exec(value) : null;
   if (!date) return text;
-  return date[2] === "00:00:00" ? date[1]! : `${date[1]} ${date[2]}`;
+  const [, day, time, fraction = "", zone] = date;
+  const rest = fraction.replace(/0+$/, "");
+  if (time === "00:00:00" && rest === "" && zone === "") return day!;
+  return `${day} ${time}${rest && `.${rest}`}${zone}`;
 }

@@ -90,9 +90,14 @@ export function Grid({
     setActive(active);
   }, [resetKey]);
 
+  /** Gives a row the focus; going back leads to it. */
+  const activate = (row: number) => {
+    setActive(row);
+    keepPlace(placeKey, { top: scrollTop, active: row });
+  };
   const goTo = (row: number) => {
     const next = Math.min(Math.max(0, row), rowCount - 1);
-    setActive(next);
+    activate(next);
     const top = scrollTo(next, rowCount, scrollTop, viewport);
     if (top !== scrollTop) box.current?.scrollTo({ top });
   };
@@ -169,7 +174,7 @@ export function Grid({
             data-kind={isNumeric(column.path) ? "number" : undefined}
             data-target={dragged !== undefined && dragged !== column.path ? true : undefined}
             draggable
-            title={column.path}
+            title={column.path === MODIFIED ? "In the time zone of this browser" : column.path}
             onDragStart={(event) => {
               event.dataTransfer.setData("text/plain", column.path);
               event.dataTransfer.effectAllowed = "move";
@@ -209,7 +214,7 @@ export function Grid({
               className={classes}
               data-away={index < view.first || index >= view.end || undefined}
               style={{ transform: `translateY(${topOf(index)}px)`, gridTemplateColumns: template }}
-              onClick={() => setActive(index)}
+              onClick={() => activate(index)}
               onDoubleClick={() => row && onOpen?.(row)}
             >
               {selection && (
@@ -228,13 +233,13 @@ export function Grid({
                 <div role="gridcell" className={styles.failed} aria-colspan={shown.length}>
                   {isFirstFailed ? (
                     <span className={styles.failure}>
-                      Not read: {failure.message}
+                      Could not be read: {failure.message}
                       <Button variant="default" size="compact-xs" onClick={retry}>
                         Try again
                       </Button>
                     </span>
                   ) : (
-                    <span className="soft">Not read</span>
+                    <span className="soft">Could not be read</span>
                   )}
                 </div>
               )}
@@ -260,7 +265,13 @@ function areNumbers(values: readonly unknown[]): boolean {
 function Value({ row, path, linkOf }: { row: Row; path: string; linkOf: Props["linkOf"] }) {
   const value = valueAt(row, path);
   if (path === ID && linkOf && typeof value === "string") return linkOf(row, value);
-  if (path === MODIFIED && typeof value === "string") return <span className="soft number">{dateTime(value)}</span>;
+  if (path === MODIFIED && typeof value === "string") {
+    return (
+      <span className="soft number" title={value}>
+        {dateTime(value)}
+      </span>
+    );
+  }
   const digits = digitsAt(row, path);
   const text = digits ?? cell(value);
   const kind = value === null ? "null" : typeof value;

@@ -1,5 +1,15 @@
 import { expect, test } from "vitest";
-import { csvCommand, CsvReader, guessed, guessedCollection, guessedId, separatorOf, type CsvPlan } from "./csv";
+import {
+  csvCommand,
+  csvDocument,
+  CsvReader,
+  distinct,
+  guessed,
+  guessedCollection,
+  guessedId,
+  separatorOf,
+  type CsvPlan,
+} from "./csv";
 
 function rows(text: string, size = text.length) {
   const reader = new CsvReader(",");
@@ -70,4 +80,18 @@ test("a row becomes a document, with all digits and paths", () => {
 test("rows that do not fit are told with their lines", () => {
   expect(() => csvCommand({ line: 9, fields: ["1"] }, PLAN)).toThrow("Line 9: 1 fields, but the first line names 5");
   expect(() => csvCommand({ line: 9, fields: ["", "", "", "", ""] }, PLAN)).toThrow('Line 9: the id in "Id" is empty');
+});
+
+test("columns that would take the place of another one keep their own", () => {
+  expect(distinct(["a", "b", "a", "a 2", "a"])).toEqual(["a", "b", "a 3", "a 2", "a 4"]);
+  const names = ["Address.City", "Address.Geo.Lat", "Address", "Address.Zip"];
+  const columns = names.map((name) => ({ name, kind: "text" as const }));
+  const plan: CsvPlan = { separator: ",", columns, idColumn: -1, idPrefix: "users/", collection: "" };
+  const { text } = csvDocument({ line: 2, fields: ["Oslo", "59", "Home", "0150"] }, plan);
+  expect(JSON.parse(text)).toEqual({
+    Address: "Home",
+    "Address.City": "Oslo",
+    "Address.Geo": { Lat: "59" },
+    "Address.Zip": "0150",
+  });
 });

@@ -123,6 +123,18 @@ export function guessed(names: readonly string[], rows: readonly Row[]): Column[
   });
 }
 
+/** Names of columns, each once: of two that are the same, the second would take the place of the first in each document. */
+export function distinct(names: readonly string[]): string[] {
+  const known = new Set(names);
+  const seen = new Set<string>();
+  return names.map((name) => {
+    let own = name;
+    for (let number = 2; seen.has(own) || (own !== name && known.has(own)); number++) own = `${name} ${number}`;
+    seen.add(own);
+    return own;
+  });
+}
+
 /** The column that is called as ids are; -1 if there is none. */
 export function guessedId(names: readonly string[]): number {
   const wanted = ["@metadata.@id", "@id", "id", "_id", "key"];
@@ -177,9 +189,15 @@ function put(root: Tree, path: readonly string[], value: string) {
   let tree = root;
   for (const [at, name] of path.entries()) {
     const found = tree.get(name);
-    if (at === path.length - 1 || typeof found === "string") {
+    if (typeof found === "string") {
       // A value stands where an object would have to: the rest of the path is a name of its own.
-      tree.set(typeof found === "string" ? path.slice(at).join(".") : name, value);
+      tree.set(path.slice(at).join("."), value);
+      return;
+    }
+    if (at === path.length - 1) {
+      tree.set(name, value);
+      // The same if the object was there first.
+      for (const [inner, below] of found ?? []) tree.set(`${name}.${inner}`, below);
       return;
     }
     const inner: Tree = found ?? new Map();

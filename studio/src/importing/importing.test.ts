@@ -11,7 +11,7 @@ test("a line becomes a command, with all digits", () => {
 test.each([
   ["[1]", "an object in braces"],
   ['{"@metadata":{"@id":1}}', "is no text"],
-  ['{"a":1', '"," or "}" is due'],
+  ['{"a":1', 'expected "," or "}"'],
 ])("what is wrong with %s is told with its line", (text, reason) => {
   expect(() => commandOf(text, "Line 7")).toThrow("Line 7");
   expect(() => commandOf(text, "Line 7")).toThrow(reason);

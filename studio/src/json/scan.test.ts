@@ -29,9 +29,9 @@ test("a value is found by its name", () => {
 });
 
 test.each([
-  ["", 1, 1, "ends where a value is due"],
+  ["", 1, 1, "ends where a value is expected"],
   ['{"a":1,}', 1, 8, "without a comma"],
-  ['{\n  "a" 1}', 2, 7, '":" is due'],
+  ['{\n  "a" 1}', 2, 7, 'expected ":"'],
   ['{"a":01}', 1, 7, '"," or "}"'],
   ['["x]', 1, 2, "does not end"],
   ["[1] 2", 1, 5, "something follows"],

@@ -64,7 +64,7 @@ export function scan(text: string): Span {
     const start = at;
     switch (text[at]) {
       case undefined:
-        return fail("the text ends where a value is due");
+        return fail("the text ends where a value is expected");
       case "{":
         return object(start, depth);
       case "[":
@@ -86,17 +86,17 @@ export function scan(text: string): Span {
     for (;;) {
       space();
       const nameStart = at;
-      if (text[at] !== '"') fail('a name in quotes is due, or "}" without a comma before it');
+      if (text[at] !== '"') fail('expected a name in quotes, or "}" without a comma before it');
       if (!string()) fail("a name that does not end, or has an escape or character that strings cannot have");
       const name = JSON.parse(text.slice(nameStart, at)) as string;
       space();
-      if (text[at] !== ":") fail('":" is due behind a name');
+      if (text[at] !== ":") fail('expected ":" behind a name');
       at++;
       space();
       members.push({ name, nameStart, value: value(depth + 1) });
       space();
       if (text[at] === "}") return { kind: "object", start, end: ++at, members };
-      if (text[at] !== ",") fail('"," or "}" is due');
+      if (text[at] !== ",") fail('expected "," or "}"');
       at++;
     }
   }
@@ -110,7 +110,7 @@ export function scan(text: string): Span {
       elements.push(value(depth + 1));
       space();
       if (text[at] === "]") return { kind: "array", start, end: ++at, elements };
-      if (text[at] !== ",") fail('"," or "]" is due');
+      if (text[at] !== ",") fail('expected "," or "]"');
       at++;
     }
   }

@@ -18,22 +18,25 @@ export type Question = {
 };
 
 export function Confirm({ question, close }: { question: Question | undefined; close: () => void }) {
+  const [isRunning, setRunning] = useState(false);
   return (
     <Modal
       opened={question !== undefined}
-      onClose={close}
+      // What runs is not called off, and its end closes what stands then.
+      onClose={() => isRunning || close()}
       title={question?.title}
       size={question?.isWide ? "min(1000px, 94vw)" : "md"}
-      closeButtonProps={{ "aria-label": "Close" }}
+      closeButtonProps={{ "aria-label": "Close", disabled: isRunning }}
     >
-      {question && <Body key={question.title} question={question} close={close} />}
+      {question && <Body key={question.title} question={question} isRunning={isRunning} setRunning={setRunning} close={close} />}
     </Modal>
   );
 }
 
-function Body({ question, close }: { question: Question; close: () => void }) {
+type BodyProps = { question: Question; isRunning: boolean; setRunning: (isRunning: boolean) => void; close: () => void };
+
+function Body({ question, isRunning, setRunning, close }: BodyProps) {
   const [typed, setTyped] = useState("");
-  const [isRunning, setRunning] = useState(false);
   const isReady = question.typed === undefined || typed === question.typed;
   return (
     <form

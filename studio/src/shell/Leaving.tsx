@@ -34,13 +34,16 @@ export function Leaving({ text, ...props }: Props & { text: () => string }) {
   useEffect(() => {
     latest.current = text;
   });
+  /** Nobody wants it back. */
+  const isLeft = useRef(false);
   useEffect(() => {
-    unsaved = isDirty ? { href, what, text: () => latest.current() } : undefined;
+    if (!isDirty) isLeft.current = false;
+    unsaved = isDirty && !isLeft.current ? { href, what, text: () => latest.current() } : undefined;
   }, [isDirty, href, what]);
-  return <Blocker {...props} />;
+  return <Blocker {...props} left={() => (isLeft.current = true)} />;
 }
 
-export function Blocker({ isDirty, what, isSame }: Props) {
+export function Blocker({ isDirty, what, isSame, left }: Props & { left?: () => void }) {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => isDirty && !isSame?.(current, next),
     enableBeforeUnload: () => isDirty,
@@ -58,7 +61,14 @@ export function Blocker({ isDirty, what, isSame }: Props) {
         <Button variant="default" onClick={() => blocker.reset?.()} data-autofocus>
           Stay
         </Button>
-        <Button color="red.8" onClick={() => blocker.proceed?.()}>
+        <Button
+          color="red.8"
+          onClick={() => {
+            unsaved = undefined;
+            left?.();
+            blocker.proceed?.();
+          }}
+        >
           Leave
         </Button>
       </div>

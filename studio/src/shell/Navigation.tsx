@@ -1,5 +1,13 @@
 // The side: where one can go, in which database one is, and how the server does.
-import { ActionIcon, Menu, Tooltip, UnstyledButton, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import {
+  ActionIcon,
+  Menu,
+  Tooltip,
+  UnstyledButton,
+  VisuallyHidden,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from "@mantine/core";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { version } from "../api/node";
@@ -117,6 +125,7 @@ function Item({
       {alarm && (
         <span className={styles.alarm} title={alarm}>
           <Icon name="warning" size={13} />
+          <VisuallyHidden>{alarm}</VisuallyHidden>
         </span>
       )}
       {number !== undefined && <span className={`${styles.count} number`}>{count(number)}</span>}

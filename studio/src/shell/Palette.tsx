@@ -5,7 +5,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { names } from "../api/databases";
-import { collections, idsByPrefix, idsWith } from "../api/documents";
+import { collectionsQuery, idsByPrefix, idsWith } from "../api/documents";
 import { definitions } from "../api/indexes";
 import { withoutReplacements } from "../screens/indexes/state";
 import { count } from "../format/format";
@@ -80,7 +80,7 @@ function Body({ close }: { close: () => void }) {
           placeholder="Screen, database, collection, index, or document id"
           aria-label="Jump to"
           role="combobox"
-          aria-expanded="true"
+          aria-expanded={entries.length > 0}
           aria-controls={list}
           aria-activedescendant={entries.length > 0 ? `${list}-${chosen}` : undefined}
           autoComplete="off"
@@ -112,7 +112,7 @@ function Body({ close }: { close: () => void }) {
           </div>
         ))}
       </div>
-      {entries.length === 0 && <p className={styles.none}>Nothing is called like this.</p>}
+      {entries.length === 0 && <p className={styles.none}>Nothing matches.</p>}
     </div>
   );
 }
@@ -128,8 +128,7 @@ function useEntries(typed: string): Entry[] {
   const { data: databaseNames } = useQuery({ queryKey: ["databases"], queryFn: ({ signal }) => names(signal) });
   const isThere = database !== undefined && (databaseNames?.includes(database) ?? current !== undefined);
   const { data: found } = useQuery({
-    queryKey: ["collections", database],
-    queryFn: ({ signal }) => collections(database!, signal),
+    ...collectionsQuery(database ?? ""),
     enabled: isThere,
   });
   const { data: indexes } = useQuery({

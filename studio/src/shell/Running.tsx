@@ -61,7 +61,7 @@ function Shown({ operation: { database, id, title }, ended, close }: Props & { o
           <>
             <Button
               variant="default"
-              onClick={() => kill(database, id).catch((reason: unknown) => failed("It was not stopped", reason))}
+              onClick={() => kill(database, id).catch((reason: unknown) => failed("The operation could not be stopped", reason))}
             >
               Stop
             </Button>

@@ -1,10 +1,10 @@
 // What surrounds all screens: navigation at the side, the command palette, and the place of the screen.
 import { ActionIcon, Drawer } from "@mantine/core";
 import { useDisclosure, useHotkeys, useMediaQuery } from "@mantine/hooks";
-import { Link, Outlet, useLocation, useParams, type ErrorComponentProps } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useNavigate, useParams, type ErrorComponentProps } from "@tanstack/react-router";
 import { Activity, useEffect, useRef } from "react";
 import { Icon, Mark } from "../theme/icons";
-import { useLive } from "./live";
+import { ofDatabase, useLive } from "./live";
 import { Navigation } from "./Navigation";
 import { Palette } from "./Palette";
 import { Screen } from "./Screen";
@@ -22,7 +22,14 @@ export function Shell() {
   useHotkeys([["mod+K", palette.open]], [], true);
   const { database } = useParams({ strict: false }) as { database?: string };
   const unavailable = useUnavailability(database);
-  const { isError: isLost } = useLive();
+  const { data: live, isError: isLost } = useLive();
+  // Names are the same in any case; what is remembered of a database is under the one that it has.
+  const named = database === undefined ? undefined : ofDatabase(live?.latest, database)?.Name;
+  const navigate = useNavigate();
+  useEffect(() => {
+    if (named === undefined || named === database) return;
+    void navigate({ to: ".", params: { database: named }, search: true, replace: true });
+  }, [named, database, navigate]);
   const main = useRef<HTMLElement>(null);
 
   useEffect(() => {

@@ -16,6 +16,13 @@ export function changedByImport(): Promise<void> {
   return requests.invalidateQueries({ predicate: ({ queryKey }) => !RESULTS.includes(String(queryKey[0])) });
 }
 
+/** Has all of a database read again, with results: a patch or a deletion by query has ended. */
+export function changedByQuery(database: string): Promise<void> {
+  return requests.invalidateQueries({
+    predicate: ({ queryKey: [what, of] }) => of === database || !RESULTS.includes(String(what)),
+  });
+}
+
 /** Has it read again where it is shown. */
 export function changed(what: keyof typeof KEYS): Promise<void> {
   const keys: readonly string[] = KEYS[what];

@@ -1,5 +1,6 @@
 // The live counters, asked for once for all who show them, and the rates between them.
 import { useQuery } from "@tanstack/react-query";
+import { setServerClock } from "../format/format";
 import { live, type Live, type LiveDatabase } from "../api/node";
 
 /** How often they are asked for, in ms, while the page is seen. */
@@ -16,6 +17,7 @@ export function useLive() {
     queryFn: async ({ signal }) => {
       const askedAt = Date.now();
       const latest = await live(undefined, signal);
+      setServerClock(Date.parse(latest.Now));
       // A server that was started anew counts from 0.
       const last = samples.at(-1);
       if (last && latest.UptimeInMs < last.UptimeInMs) samples = [];

@@ -1,5 +1,6 @@
 // The screens of a database, for the side and the palette. A screen that is not built does not stand here.
 import type { LiveDatabase } from "../api/node";
+import { counted } from "../format/format";
 import type { IconName } from "../theme/icons";
 
 export type Open = Extract<LiveDatabase, { State: "Open" }>;
@@ -21,7 +22,12 @@ export const SCREENS: readonly Place[] = [
     label: "Indexes",
     icon: "index",
     count: (database) => database.Indexes,
-    alarm: (database) => (database.IndexErrors > 0 ? "Some documents could not be indexed" : undefined),
+    alarm: ({ FailedIndexes, IndexErrors }) =>
+      FailedIndexes > 0
+        ? `${counted(FailedIndexes, "index", "indexes")} failed`
+        : IndexErrors > 0
+          ? "Some documents could not be indexed"
+          : undefined,
   },
   { to: "/databases/$database/statistics", label: "Statistics", icon: "statistics" },
   {

@@ -25,16 +25,26 @@ function close(id: number) {
   set(toasts.filter((toast) => toast.id !== id));
 }
 
+function add(toast: Toast) {
+  const next = [...toasts, toast];
+  while (next.length > SHOWN_MAX) {
+    // What failed is not pushed out by good news.
+    const good = next.findIndex(({ kind }) => kind === "good");
+    next.splice(Math.max(0, good), 1);
+  }
+  set(next);
+}
+
 /** Says what was done. */
 export function told(text: string) {
   const id = ++lastId;
-  set([...toasts, { id, kind: "good" as const, text }].slice(-SHOWN_MAX));
+  add({ id, kind: "good", text });
   setTimeout(() => close(id), GOOD_MS);
 }
 
 /** Says what failed, and why. */
 export function failed(what: string, error: unknown) {
-  set([...toasts, { id: ++lastId, kind: "bad" as const, text: `${what}: ${messageOf(error)}` }].slice(-SHOWN_MAX));
+  add({ id: ++lastId, kind: "bad", text: `${what}: ${messageOf(error)}` });
 }
 
 export function Toasts() {
@@ -44,17 +54,22 @@ export function Toasts() {
   );
   return (
     <div className={styles.toasts} role="region" aria-label="Messages">
-      <div aria-live="polite">
-        {shown.map((toast) => (
-          <div key={toast.id} className={`${styles.toast} ${styles[toast.kind]}`}>
-            <Icon name={toast.kind === "good" ? "check" : "warning"} />
-            <span className={styles.text}>{toast.text}</span>
-            <ActionIcon size="sm" aria-label="Close message" onClick={() => close(toast.id)}>
-              <Icon name="close" size={12} />
-            </ActionIcon>
-          </div>
-        ))}
-      </div>
+      {/* What failed is told at once. */}
+      {(["bad", "good"] as const).map((kind) => (
+        <div key={kind} aria-live={kind === "bad" ? "assertive" : "polite"}>
+          {shown
+            .filter((toast) => toast.kind === kind)
+            .map((toast) => (
+              <div key={toast.id} className={`${styles.toast} ${styles[kind]}`}>
+                <Icon name={kind === "good" ? "check" : "warning"} />
+                <span className={styles.text}>{toast.text}</span>
+                <ActionIcon size="sm" aria-label="Close message" onClick={() => close(toast.id)}>
+                  <Icon name="close" size={12} />
+                </ActionIcon>
+              </div>
+            ))}
+        </div>
+      ))}
     </div>
   );
 }

@@ -8,7 +8,7 @@ import { changed } from "../../shell/changed";
 import { useIsHere } from "../../shell/here";
 import { forget } from "../../shell/remembered";
 import { messageOf } from "../../shell/states";
-import { told } from "../../shell/toasts";
+import { failed, told } from "../../shell/toasts";
 import styles from "./databases.module.css";
 
 export function Create({ isOpen, close }: { isOpen: boolean; close: () => void }) {
@@ -30,13 +30,16 @@ function Form({ close }: { close: () => void }) {
       await create({ name: name.trim(), isInMemory });
       // One of this name that was deleted elsewhere has left its columns and queries.
       forget(name.trim());
-      if (!hasSample) return;
-      await createSampleData(name.trim()).catch((error: unknown) => {
-        throw new Error(`It was created, but the sample was not loaded: ${messageOf(error)}`);
-      });
+      if (!hasSample) return undefined;
+      // The database is there without it, and offers to load it.
+      return createSampleData(name.trim()).then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      );
     },
-    onSuccess: () => {
-      told(`'${name.trim()}' was created`);
+    onSuccess: (withoutSample) => {
+      if (withoutSample) failed(`'${name.trim()}' was created, but the sample was not loaded`, withoutSample.error);
+      else told(`'${name.trim()}' was created`);
       if (!isHere()) return;
       close();
       void navigate({ to: "/databases/$database/documents", params: { database: name.trim() } });

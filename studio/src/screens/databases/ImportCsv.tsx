@@ -1,7 +1,18 @@
 // What becomes of the columns of a file of CSV: a look at its first rows, the ids, and a kind for each column.
 import { Button, Select, TextInput } from "@mantine/core";
 import { useEffect, useState } from "react";
-import { csvDocument, guessed, guessedCollection, guessedId, type ColumnKind, type CsvPlan, type Row } from "../../importing/csv";
+import {
+  csvDocument,
+  distinct,
+  guessed,
+  guessedCollection,
+  guessedId,
+  type Column,
+  type ColumnKind,
+  type CsvPlan,
+  type Row,
+} from "../../importing/csv";
+import { prefixOf } from "../../api/documents";
 import { previewRows } from "../../importing/importing";
 import { Failed, Loading } from "../../shell/states";
 import styles from "./databases.module.css";
@@ -23,6 +34,10 @@ const MADE = "-1";
 export function ImportCsv({ file, begin, close }: { file: File; begin: (plan: CsvPlan) => void; close: () => void }) {
   const [rows, setRows] = useState<readonly Row[]>();
   const [plan, setPlan] = useState<CsvPlan>();
+  /** The columns as they were guessed, none of them the id. */
+  const [usual, setUsual] = useState<readonly Column[]>([]);
+  /** Whether somebody said what ids begin with; until then it follows the collection. */
+  const [isPrefixTyped, setPrefixTyped] = useState(false);
   const [error, setError] = useState<unknown>();
   useEffect(() => {
     let isCurrent = true;
@@ -30,13 +45,18 @@ export function ImportCsv({ file, begin, close }: { file: File; begin: (plan: Cs
       ({ separator, rows: [names, ...found] }) => {
         if (!isCurrent) return;
         if (!names) return setError(new Error("The file is empty."));
-        const idColumn = guessedId(names.fields);
         const collection = guessedCollection(file.name);
-        const columns = guessed(names.fields, found).map((column, at) =>
-          at === idColumn ? { ...column, kind: "none" as const } : column,
-        );
+        const columns = guessed(distinct(names.fields), found);
         setRows(found);
-        setPlan({ separator, columns, idColumn, collection, idPrefix: isWholeId(found[0], idColumn) ? "" : prefixOf(collection) });
+        setUsual(columns);
+        const idColumn = guessedId(names.fields);
+        setPlan({
+          separator,
+          columns: withId(columns, idColumn),
+          idColumn,
+          collection,
+          idPrefix: prefixFor(found[0], idColumn, collection),
+        });
       },
       (reason: unknown) => isCurrent && setError(reason),
     );
@@ -58,6 +78,15 @@ export function ImportCsv({ file, begin, close }: { file: File; begin: (plan: Cs
 
   const setKind = (place: number, kind: ColumnKind) =>
     setPlan({ ...plan, columns: plan.columns.map((column, at) => (at === place ? { ...column, kind } : column)) });
+  const setIdColumn = (idColumn: number) => {
+    const before = plan.columns.map((column, at) => (at === plan.idColumn && column.kind === "none" ? usual[at]! : column));
+    const idPrefix = isPrefixTyped ? plan.idPrefix : prefixFor(rows[0], idColumn, plan.collection);
+    setPlan({ ...plan, idColumn, idPrefix, columns: withId(before, idColumn) });
+  };
+  const setCollection = (collection: string) => {
+    const idPrefix = isPrefixTyped ? plan.idPrefix : prefixFor(rows[0], plan.idColumn, collection);
+    setPlan({ ...plan, collection, idPrefix });
+  };
   const sample = rows[0] && previewOf(rows[0], plan);
   return (
     <form
@@ -74,12 +103,12 @@ export function ImportCsv({ file, begin, close }: { file: File; begin: (plan: Cs
           data-autofocus
           label="Collection"
           value={plan.collection}
-          onChange={(event) => setPlan({ ...plan, collection: event.currentTarget.value })}
+          onChange={(event) => setCollection(event.currentTarget.value)}
         />
         <Select
           label="Id"
           value={String(plan.idColumn)}
-          onChange={(value) => value !== null && setPlan({ ...plan, idColumn: Number(value) })}
+          onChange={(value) => value !== null && setIdColumn(Number(value))}
           data={[
             { value: MADE, label: "Made by the server" },
             ...plan.columns.map(({ name }, at) => ({ value: String(at), label: `From ${name || `column ${at + 1}`}` })),
@@ -88,7 +117,10 @@ export function ImportCsv({ file, begin, close }: { file: File; begin: (plan: Cs
         <TextInput
           label="Ids begin with"
           value={plan.idPrefix}
-          onChange={(event) => setPlan({ ...plan, idPrefix: event.currentTarget.value })}
+          onChange={(event) => {
+            setPrefixTyped(true);
+            setPlan({ ...plan, idPrefix: event.currentTarget.value });
+          }}
           error={plan.idColumn < 0 && plan.idPrefix === "" ? "Something is needed before a number" : undefined}
         />
       </div>
@@ -147,13 +179,15 @@ export function ImportCsv({ file, begin, close }: { file: File; begin: (plan: Cs
   );
 }
 
-/** Ids such as `products/1-A` say all there is to say. */
-function isWholeId(row: Row | undefined, idColumn: number): boolean {
-  return row?.fields[idColumn]?.includes("/") ?? false;
+/** What ids begin with. Those such as `products/1-A` say all there is to say. */
+function prefixFor(row: Row | undefined, idColumn: number, collection: string): string {
+  const isWhole = row?.fields[idColumn]?.includes("/") ?? false;
+  return isWhole || collection === "" ? "" : prefixOf(collection);
 }
 
-function prefixOf(collection: string): string {
-  return `${collection[0]!.toLowerCase()}${collection.slice(1)}/`;
+/** The column of the ids is no field besides. */
+function withId(columns: readonly Column[], idColumn: number): Column[] {
+  return columns.map((column, at) => (at === idColumn ? { ...column, kind: "none" } : column));
 }
 
 /** The document of a row, or why there is none. */

@@ -241,7 +241,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
               </ActionIcon>
             </Tooltip>
           )}
-          <Tooltip label="Indent">
+          <Tooltip label="Format">
             <ActionIcon variant="default" size={30} aria-label="Format" onClick={format}>
               <Icon name="format" size={14} />
             </ActionIcon>

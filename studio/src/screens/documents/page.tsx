@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { createSampleData } from "../../api/databases";
-import { collections, idOf, idsOf, latest, quoted, removeAll, type Collection, type Document } from "../../api/documents";
+import { collectionsQuery, idOf, idsOf, latest, quoted, removeAll, type Collection, type Document } from "../../api/documents";
 import { ofCollection, removeFound } from "../../api/queries";
 import { count, counted, size } from "../../format/format";
 import { choose, forgetChosen, useChosen } from "../../grid/chosen";
@@ -38,8 +38,7 @@ export function Documents() {
   const { database } = route.useParams();
   const { collection } = route.useSearch();
   const { data, error, refetch } = useQuery({
-    queryKey: ["collections", database],
-    queryFn: ({ signal }) => collections(database, signal),
+    ...collectionsQuery(database),
     refetchInterval: 3000,
   });
   // Here, because a collection is gone when its last document is, and what tells of it must not.
@@ -193,7 +192,7 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
   const [anchor, setAnchor] = useState(0);
   const [kept, setKept] = useRemembered<Column[]>(`columns.${database}/${collection ?? "@all"}`, NO_COLUMNS);
 
-  const pages = usePages(["documents", database, collection ?? null], (start, pageSize, signal) =>
+  const pages = usePages(["documents", database, collection ?? null], bytes / Math.max(1, rowCount), (start, pageSize, signal) =>
     collection === undefined
       ? latest(database, start, pageSize, signal)
       : ofCollection(database, collection, start, pageSize, signal),
@@ -227,7 +226,12 @@ function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning 
   const toggleAll = () => (chosen.size >= rowCount ? setChosen([]) : withIds(0, rowCount, (ids) => setChosen(ids)));
   /** Gives the ids of rows, those that are not in view read first. */
   const withIds = (from: number, total: number, take: (ids: readonly string[]) => void) => {
-    const known = Array.from({ length: total }, (_, at) => idAt(from + at)).filter((id) => id !== undefined);
+    const known: string[] = [];
+    while (known.length < total) {
+      const id = idAt(from + known.length);
+      if (id === undefined) break;
+      known.push(id);
+    }
     if (known.length === total) return take(known);
     // The whole of the range in one go: rows that are read one after the other may have moved meanwhile.
     setTask({

@@ -132,6 +132,11 @@ function Spatial({
   change: (options: SpatialOptions | null) => void;
 }) {
   const set = (changed: SpatialOptions) => change({ ...options, ...changed });
+  /** One that is emptied is the server's own again. */
+  const setBound = (bound: (typeof BOUNDS)[number], number: number) => {
+    const { [bound]: _, ...others } = options ?? {};
+    change(Number.isFinite(number) ? { ...others, [bound]: number } : others);
+  };
   return (
     <div className={styles.spatial}>
       <Select
@@ -162,11 +167,8 @@ function Spatial({
                   type="number"
                   aria-label={`${bound} of ${called}`}
                   placeholder={bound}
-                  defaultValue={options[bound]}
-                  onChange={(event) => {
-                    const number = event.currentTarget.valueAsNumber;
-                    if (Number.isFinite(number)) set({ [bound]: number });
-                  }}
+                  value={options[bound] ?? ""}
+                  onChange={(event) => setBound(bound, event.currentTarget.valueAsNumber)}
                 />
               ))}
             </div>

@@ -16,7 +16,7 @@ export function Tried({ result, close }: { result: Tested; close: () => void }) 
   return (
     <section className={styles.tried} aria-label="Result of the test">
       <header className={styles.codeHead}>
-        <h2>What it makes of the first documents</h2>
+        <h2>Result for the first documents</h2>
         <ActionIcon size="sm" aria-label="Close the result of the test" onClick={close} style={{ marginLeft: "auto" }}>
           <Icon name="close" size={13} />
         </ActionIcon>
@@ -27,8 +27,8 @@ export function Tried({ result, close }: { result: Tested; close: () => void }) 
           <span>{result.Errors!.map((error) => (typeof error === "string" ? error : JSON.stringify(error))).join("\n")}</span>
         </div>
       )}
-      {isReduced && <Step title="The map gives" rows={result.MapResults} />}
-      {isReduced && <Step title="The reduce makes groups of it" rows={result.ReduceResults} />}
+      {isReduced && <Step title="Results of the map" rows={result.MapResults} />}
+      {isReduced && <Step title="Results of the reduce" rows={result.ReduceResults} />}
       <Step title="Terms of the entries" rows={result.IndexEntries} />
     </section>
   );

@@ -3,7 +3,7 @@ import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { kill, list, type Operation } from "../../api/operations";
-import { count, counted, dateTime, duration } from "../../format/format";
+import { count, counted, dateTime, duration, serverNow } from "../../format/format";
 import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { failed } from "../../shell/toasts";
@@ -71,11 +71,11 @@ function Row({ database, operation }: { database: string; operation: Operation }
   const requests = useQueryClient();
   const { Status, Progress, Result } = operation.State;
   const part = Progress && Progress.Total > 0 ? Progress.Processed / Progress.Total : undefined;
-  const took = (operation.EndTime ? Date.parse(operation.EndTime) : Date.now()) - Date.parse(operation.StartTime);
+  const took = (operation.EndTime ? Date.parse(operation.EndTime) : serverNow()) - Date.parse(operation.StartTime);
   const stop = () =>
     kill(database, operation.Id).then(
       () => requests.invalidateQueries({ queryKey: ["operations", database] }),
-      (error: unknown) => failed("It was not stopped", error),
+      (error: unknown) => failed("The operation could not be stopped", error),
     );
   return (
     <tr>

@@ -1,9 +1,7 @@
 // Results of `facet()` and `suggest()`, as what they are.
-import { count, counted } from "../../format/format";
+import { aggregate, count, counted } from "../../format/format";
 import type { Facet, Suggested } from "./facets";
 import styles from "./query.module.css";
-
-const NUMBER = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });
 
 export function Facets({ facets }: { facets: readonly Facet[] }) {
   return (
@@ -48,7 +46,7 @@ function FacetTable({ facet }: { facet: Facet }) {
               <td className="number">{count(value.count)}</td>
               {value.numbers.map((number, column) => (
                 <td key={facet.aggregates[column]} className="number">
-                  {number === undefined ? "–" : NUMBER.format(number)}
+                  {number === undefined ? "–" : aggregate(number)}
                 </td>
               ))}
             </tr>

@@ -36,14 +36,22 @@ export function Kept({
   const [isOpen, setOpen] = useState(false);
   const [saved, setSaved] = useRemembered<KeptQuery[]>(`saved.${database}`, NONE);
   const [name, setName] = useState("");
+  /** The last one that was forgotten, while one may want it back. */
+  const [forgotten, setForgotten] = useState<{ kept: KeptQuery; at: number }>();
+  const key = name.trim();
+  const isTaken = saved.some((kept) => kept.name === key);
+  const show = (isShown: boolean) => {
+    setOpen(isShown);
+    setForgotten(undefined);
+  };
   const choose = (kept: KeptQuery) => {
     use(kept);
-    setOpen(false);
+    show(false);
   };
   return (
-    <Popover opened={isOpen} onChange={setOpen} position="bottom-end" shadow="md" width={420} trapFocus>
+    <Popover opened={isOpen} onChange={show} position="bottom-end" shadow="md" width={420} trapFocus>
       <Popover.Target>
-        <Button variant="default" leftSection={<Icon name="clock" size={14} />} onClick={() => setOpen(!isOpen)}>
+        <Button variant="default" leftSection={<Icon name="clock" size={14} />} onClick={() => show(!isOpen)}>
           Saved
         </Button>
       </Popover.Target>
@@ -52,12 +60,11 @@ export function Kept({
           className={styles.saveRow}
           onSubmit={(event) => {
             event.preventDefault();
-            const key = name.trim();
             if (key === "" || text.trim() === "") return;
             setSaved((stored) => [{ text, parameters, name: key }, ...stored.filter((kept) => kept.name !== key)]);
             setName("");
             setOpen(false);
-            told(`Saved as '${key}'`);
+            told(isTaken ? `'${key}' was replaced` : `Saved as '${key}'`);
           }}
         >
           <TextInput
@@ -67,13 +74,29 @@ export function Kept({
             onChange={(event) => setName(event.currentTarget.value)}
             style={{ flex: 1 }}
           />
-          <Button type="submit" disabled={name.trim() === "" || text.trim() === ""}>
-            Save
+          <Button type="submit" disabled={key === "" || text.trim() === ""}>
+            {isTaken ? "Replace" : "Save"}
           </Button>
         </form>
         <div className={styles.keptList}>
+          {forgotten && (
+            <p className={styles.forgotten} role="status">
+              <span className="cut">{`'${forgotten.kept.name}' was forgotten`}</span>
+              <Button
+                size="compact-xs"
+                variant="default"
+                onClick={() => {
+                  const { kept, at } = forgotten;
+                  setSaved((stored) => stored.filter((other) => other.name !== kept.name).toSpliced(at, 0, kept));
+                  setForgotten(undefined);
+                }}
+              >
+                Undo
+              </Button>
+            </p>
+          )}
           {saved.length > 0 && <h2 className={styles.keptTitle}>Saved</h2>}
-          {saved.map((kept) => (
+          {saved.map((kept, at) => (
             <div key={kept.name} className={styles.keptRow}>
               <button type="button" className={styles.kept} onClick={() => choose(kept)}>
                 <span>{kept.name}</span>
@@ -82,7 +105,10 @@ export function Kept({
               <ActionIcon
                 size="sm"
                 aria-label={`Forget ${kept.name}`}
-                onClick={() => setSaved((stored) => stored.filter((other) => other.name !== kept.name))}
+                onClick={() => {
+                  setForgotten({ kept, at });
+                  setSaved((stored) => stored.filter((other) => other.name !== kept.name));
+                }}
               >
                 <Icon name="close" size={12} />
               </ActionIcon>

@@ -4,18 +4,18 @@ import { useElementSize } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
-import { run } from "../../api/queries";
+import type { Answer } from "../../api/queries";
 import { count, counted } from "../../format/format";
 import { Failed, Loading } from "../../shell/states";
 import { Icon } from "../../theme/icons";
 import { fit, paint, project, type View } from "./mapPaint";
 import { pointsOf, type Point } from "./points";
 import type { Submitted } from "./Results";
+import { inSteps } from "./steps";
 import styles from "./query.module.css";
 
 /** Results that are asked for places. */
 const COUNT_MAX = 100_000;
-const STEP_COUNT = 5000;
 const ZOOM_MAX = 400;
 /** How near the pointer must be to a point, in pixels. */
 const REACH = 9;
@@ -28,15 +28,18 @@ function middleOf(places: readonly Place[]): Place & { spread: number } {
   return { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2, spread: Math.hypot(one.x - other.x, one.y - other.y) };
 }
 
-export default function MapView({ database, submitted, total }: { database: string; submitted: Submitted; total: number }) {
+type Props = { database: string; submitted: Submitted; answer: Answer };
+
+export default function MapView({ database, submitted, answer: { total, resultSize } }: Props) {
   const [done, setDone] = useState(0);
   const { data, error, refetch } = useQuery({
     queryKey: ["points", database, submitted],
     queryFn: async ({ signal }) => {
       const points: Point[] = [];
-      for (let start = 0; start < Math.min(total, COUNT_MAX); start += STEP_COUNT) {
-        points.push(...pointsOf((await run(database, { ...submitted, start, pageSize: STEP_COUNT }, signal)).results));
-        setDone(Math.min(total, start + STEP_COUNT));
+      let seen = 0;
+      for await (const { results } of inSteps(database, submitted, resultSize, COUNT_MAX, signal)) {
+        for (const point of pointsOf(results)) points.push(point);
+        setDone((seen += results.length));
       }
       return points;
     },

@@ -3,13 +3,14 @@ import { Button, Menu, SegmentedControl } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { collectionsQuery } from "../../api/documents";
 import { run, type Answer } from "../../api/queries";
 import { Editor } from "../../editor/Editor";
 import { count, counted, duration } from "../../format/format";
 import { columnsFor, ID, valueAt, type Column } from "../../grid/columns";
 import { ColumnsMenu } from "../../grid/ColumnsMenu";
 import { Grid } from "../../grid/Grid";
-import { PAGE_COUNT, usePages } from "../../grid/pages";
+import { pageCountFor, usePages } from "../../grid/pages";
 import { pretty } from "../../json/scan";
 import { keepLatest, useRemembered } from "../../shell/remembered";
 import { Empty, Loading } from "../../shell/states";
@@ -20,6 +21,8 @@ import { facetsOf, suggestionsOf } from "./facets";
 import { Explanations, Highlights } from "./Highlights";
 import { Plan } from "./Plan";
 import { pointsOf } from "./points";
+import { documentSize } from "./steps";
+import type { Format } from "./resultFile";
 import styles from "./query.module.css";
 
 const MapView = lazy(() => import("./MapView"));
@@ -54,7 +57,11 @@ export function Results({
   const queryKey = ["answer", database, submitted];
   const { data, error, isFetching } = useQuery({
     queryKey,
-    queryFn: ({ signal }) => run(database, { ...submitted, pageSize: PAGE_COUNT }, signal),
+    queryFn: async ({ signal }) => {
+      const found = await requests.ensureQueryData(collectionsQuery(database)).catch(() => undefined);
+      const pageSize = pageCountFor(documentSize(submitted.text, found?.collections ?? []));
+      return run(database, { ...submitted, pageSize }, signal);
+    },
     // What was run is what is shown, until it is run again.
     staleTime: Infinity,
     gcTime: 0,
@@ -138,7 +145,7 @@ function Answered({ database, submitted, answer, wanted, setForm }: AnsweredProp
           {isOfIndex ? `index ${answer.index}` : "no index needed"}
           {answer.isStale && <span className={styles.stale}>stale</span>}
         </span>
-        <Export database={database} submitted={submitted} isEmpty={answer.total === 0} columns={columns} />
+        <Export database={database} submitted={submitted} answer={answer} columns={columns} />
       </div>
       {form === "facets" && facets && <Facets facets={facets} />}
       {form === "suggestions" && suggestions && <Suggestions suggestions={suggestions} />}
@@ -148,7 +155,7 @@ function Answered({ database, submitted, answer, wanted, setForm }: AnsweredProp
       {form === "json" && <Json answer={answer} />}
       {form === "map" && (
         <Suspense fallback={<Loading what="the map" />}>
-          <MapView database={database} submitted={submitted} total={answer.total} />
+          <MapView database={database} submitted={submitted} answer={answer} />
         </Suspense>
       )}
       {form === "highlights" && (
@@ -196,6 +203,7 @@ function Table({ database, submitted, answer, columns: found, setColumns }: Tabl
   const navigate = useNavigate();
   const pages = usePages(
     ["rows", database, submitted],
+    answer.resultSize,
     async (start, pageSize, signal) => (await run(database, { ...submitted, start, pageSize }, signal)).results,
     answer.results,
   );
@@ -217,7 +225,7 @@ function Table({ database, submitted, answer, columns: found, setColumns }: Tabl
       </div>
       <Grid
         label="Results"
-        rowCount={answer.results.length < PAGE_COUNT ? answer.results.length : answer.total}
+        rowCount={answer.results.length < answer.pageSize ? answer.results.length : answer.total}
         rowAt={pages.rowAt}
         columns={columns}
         setColumns={setColumns}
@@ -251,9 +259,10 @@ function Json({ answer }: { answer: Answer }) {
   );
 }
 
-type ExportProps = { database: string; submitted: Submitted; isEmpty: boolean; columns: readonly Column[] };
+type ExportProps = { database: string; submitted: Submitted; answer: Answer; columns: readonly Column[] };
 
-function Export({ database, submitted, isEmpty, columns }: ExportProps) {
+function Export({ database, submitted, answer, columns }: ExportProps) {
+  const save = (format: Format) => exportResults(database, submitted, answer.resultSize, format);
   const paths = columns.filter((column) => !column.isHidden).map(({ path }) => path);
   return (
     <Menu position="bottom-end">
@@ -262,17 +271,15 @@ function Export({ database, submitted, isEmpty, columns }: ExportProps) {
           variant="default"
           style={{ marginLeft: "auto" }}
           leftSection={<Icon name="download" size={14} />}
-          disabled={isEmpty}
+          disabled={answer.total === 0}
         >
           Export
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => exportResults(database, submitted, { kind: "csv", paths })}>
-          CSV, the columns of the table
-        </Menu.Item>
-        <Menu.Item onClick={() => exportResults(database, submitted, { kind: "csv", paths: undefined })}>CSV, all fields</Menu.Item>
-        <Menu.Item onClick={() => exportResults(database, submitted, { kind: "json" })}>JSON, with all digits</Menu.Item>
+        <Menu.Item onClick={() => save({ kind: "csv", paths })}>CSV, the columns of the table</Menu.Item>
+        <Menu.Item onClick={() => save({ kind: "csv", paths: undefined })}>CSV, all fields</Menu.Item>
+        <Menu.Item onClick={() => save({ kind: "json" })}>JSON, with all digits</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { ID } from "../../grid/columns";
-import { csv } from "./csv";
+import { csvHead, csvLines } from "./csv";
+import { ResultFile } from "./resultFile";
+
+const csv = (texts: readonly string[], paths: readonly string[]) => csvHead(paths) + csvLines(texts, paths);
 
 test("quotes and lines stay in their cell", () => {
   const texts = ['{"a":"x \\"y\\", z","b":{"c":-1.5}}', '{"a":"=1+1","b":null}', '{"a":"l\\nm"}'];
@@ -39,4 +42,23 @@ test("the id is of the metadata, and null is written", () => {
 test("fields that begin as those of the metadata have their values", () => {
   const text = '{"@id":"http://x/1","@type":"P","@metadata":{"@id":"people/1"}}';
   expect(csv([text], [ID, "@id", "@type"])).toBe("Id,'@id,'@type\r\npeople/1,http://x/1,P\r\n");
+});
+
+test("a file is put together of parts, with the fields of all of them", async () => {
+  const parts = [
+    ['{"a":1.50,"b":{"c":1}}', '{"a":2,"@metadata":{"@id":"x/1"}}'],
+    [],
+    ['{"b":{"d":12345678901234567890},"e":{"f":1}}', '{"e":5}'],
+  ];
+  const made = async (format: ConstructorParameters<typeof ResultFile>[0]) => {
+    const file = new ResultFile(format);
+    for (const part of parts) file.add(part);
+    expect(file.count).toBe(4);
+    return (await file.content()).bytes().then((bytes) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes));
+  };
+  expect(await made({ kind: "json" })).toBe(`[\n${parts.flat().join(",\n")}\n]\n`);
+  expect(await made({ kind: "csv", paths: ["a"] })).toBe("\uFEFFa\r\n1.50\r\n2\r\n\r\n\r\n");
+  expect(await made({ kind: "csv", paths: undefined })).toBe(
+    '\uFEFFId,a,b.c,b.d,e,e.f\r\n,1.50,1,,,\r\nx/1,2,,,,\r\n,,,12345678901234567890,"{""f"":1}",1\r\n,,,,5,\r\n',
+  );
 });

@@ -1,5 +1,5 @@
 // Results as CSV (RFC 4180), a column for each path that is asked for. Numbers are written as the server wrote them.
-import { nameOf } from "../../grid/columns";
+import { ID, nameOf, valueAt } from "../../grid/columns";
 import { member, scan, type Span } from "../../json/scan";
 
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
@@ -18,12 +18,50 @@ function cellAt(text: string, root: Span, path: string): string {
   return found.kind === "string" ? (JSON.parse(written) as string) : written;
 }
 
-/** * `texts`: a JSON object each. */
-export function csv(texts: readonly string[], paths: readonly string[]): string {
-  const head = paths.map((path) => escaped(nameOf(path))).join(",");
-  const rows = texts.map((text) => {
-    const root = scan(text);
-    return paths.map((path) => escaped(cellAt(text, root, path))).join(",");
-  });
-  return [head, ...rows].join("\r\n") + "\r\n";
+/** The names of the columns, a line. */
+export function csvHead(paths: readonly string[]): string {
+  return `${paths.map((path) => escaped(nameOf(path))).join(",")}\r\n`;
+}
+
+/** A line for each of `texts`, which are JSON objects. */
+export function csvLines(texts: readonly string[], paths: readonly string[]): string {
+  return texts
+    .map((text) => {
+      const root = scan(text);
+      return `${paths.map((path) => escaped(cellAt(text, root, path))).join(",")}\r\n`;
+    })
+    .join("");
+}
+
+type Row = Record<string, unknown>;
+
+/** Finds the columns of rows that come in parts: the id, if any has one, and all fields. */
+export class FieldColumns {
+  private hasId = false;
+  /** Fields of the root in the order in which they came, each with the fields of the objects in it. */
+  private readonly fields = new Map<string, Set<string>>();
+  /** Fields of the root that are something else than an object somewhere. */
+  private readonly mixed = new Set<string>();
+
+  add(rows: readonly Row[]) {
+    for (const row of rows) {
+      this.hasId ||= valueAt(row, ID) !== undefined;
+      for (const [name, value] of Object.entries(row)) {
+        if (name === "@metadata") continue;
+        const below = this.fields.get(name) ?? new Set();
+        this.fields.set(name, below);
+        if (typeof value === "object" && !Array.isArray(value)) for (const inner of Object.keys(value ?? {})) below.add(inner);
+        else this.mixed.add(name);
+      }
+    }
+  }
+
+  /** An object has a column for each of its fields, not one of its own besides; unless some rows have something else there. */
+  paths(): string[] {
+    const paths = [...this.fields].flatMap(([name, below]) => [
+      ...(below.size === 0 || this.mixed.has(name) ? [name] : []),
+      ...[...below].map((inner) => `${name}.${inner}`),
+    ]);
+    return [...new Set([...(this.hasId ? [ID] : []), ...paths])];
+  }
 }

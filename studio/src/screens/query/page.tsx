@@ -3,13 +3,14 @@ import { Button, Menu, Tooltip } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Fragment, useCallback, useEffect, useMemo, useRef, useState, type CSSProperties } from "react";
-import { collections } from "../../api/documents";
+import { collectionsQuery } from "../../api/documents";
 import { definitions, fieldsQuery } from "../../api/indexes";
 import { ofCollection, patchFound, removeFound, run, testPatch } from "../../api/queries";
 import { Editor } from "../../editor/Editor";
 import { counted } from "../../format/format";
 import { pathsOf } from "../../grid/columns";
 import { JsonError, scan } from "../../json/scan";
+import { changedByQuery } from "../../shell/changed";
 import { Confirm, type Question } from "../../shell/Confirm";
 import { remembered, useRemembered } from "../../shell/remembered";
 import { Running, type RunningOperation } from "../../shell/Running";
@@ -87,7 +88,7 @@ function QueryEditor({ database }: { database: string }) {
 
   const typed = useRef(parameters);
   useEffect(() => void (typed.current = parameters), [parameters]);
-  const { data: found } = useQuery({ queryKey: ["collections", database], queryFn: ({ signal }) => collections(database, signal) });
+  const { data: found } = useQuery(collectionsQuery(database));
   const { data: indexes } = useQuery({
     queryKey: ["definitions", database],
     queryFn: ({ signal }) => definitions(database, signal),
@@ -318,7 +319,7 @@ function QueryEditor({ database }: { database: string }) {
         )
       )}
       <Confirm question={question} close={() => ask(undefined)} />
-      <Running operation={running} ended={() => void requests.invalidateQueries()} close={() => setRunning(undefined)} />
+      <Running operation={running} ended={() => void changedByQuery(database)} close={() => setRunning(undefined)} />
     </Screen>
   );
 }
@@ -384,6 +385,6 @@ function submit(text: string, parameters: string, run: number): Submitted | { er
 function checked(parameters: string): string {
   if (parameters.trim() === "") return "{}";
   const root = scan(parameters);
-  if (root.kind !== "object") throw new JsonError("an object in braces is due", 0, 1, 1);
+  if (root.kind !== "object") throw new JsonError("expected an object in braces", 0, 1, 1);
   return parameters;
 }

@@ -88,7 +88,9 @@ export function Log({ filter, setFilter }: { filter: LogFilter; setFilter: (filt
           <Loading what="the log" />
         )
       ) : data.length === 0 ? (
-        <p className={styles.none}>No line of the log is like this. The server keeps what its `Log.Level` lets pass.</p>
+        <p className={styles.none}>
+          No line matches. The server keeps only what its setting <code>Log.Level</code> lets through.
+        </p>
       ) : (
         <div className={styles.tableBox}>
           <table className={`${styles.table} ${styles.log}`} aria-label="Lines of the log, the newest first">

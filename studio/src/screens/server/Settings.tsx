@@ -42,9 +42,7 @@ export function Settings() {
         />
       </div>
       {shown.length === 0 ? (
-        <p className={styles.none}>
-          {wanted === "" ? "Nobody set anything: all defaults are in force." : "No setting is like this."}
-        </p>
+        <p className={styles.none}>{wanted === "" ? "Nobody set anything: all defaults are in force." : "No setting matches."}</p>
       ) : (
         <div className={styles.tableBox}>
           <table className={styles.table}>

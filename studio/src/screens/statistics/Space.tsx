@@ -4,9 +4,10 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo, type ReactNode } from "react";
 import type { StorageArea } from "../../api/diagnostics";
-import { collections } from "../../api/documents";
+import { collectionsQuery } from "../../api/documents";
 import { treemap } from "../../chart/treemap";
 import { size } from "../../format/format";
+import { Failed, Loading } from "../../shell/states";
 import { REPLACEMENT } from "../indexes/state";
 import { partsOf, type Kind, type Part } from "./space";
 import styles from "./statistics.module.css";
@@ -33,23 +34,40 @@ type SpaceProps = {
 };
 
 export function Space({ database, areas, fileSize }: SpaceProps) {
+  const { data, error, refetch } = useQuery(collectionsQuery(database));
+  // Without the collections all documents would be something else.
+  const parts = useMemo(() => (data ? partsOf(areas, data.collections, fileSize) : undefined), [areas, data, fileSize]);
+  const total = parts?.reduce((sum, part) => sum + part.bytes, 0) ?? 0;
+  if (parts?.length === 0) return null;
+  return (
+    <section className={styles.panel} aria-labelledby="space">
+      <h2 id="space">
+        What takes the space{" "}
+        <span className="soft number">
+          {fileSize > 0 ? `${size(fileSize)} on disk` : total > 0 ? `${size(total)} in memory` : ""}
+        </span>
+      </h2>
+      {parts ? (
+        <Areas database={database} parts={parts} />
+      ) : error ? (
+        <Failed what="The collections cannot be read" error={error} retry={() => void refetch()} />
+      ) : (
+        <Loading what="collections" />
+      )}
+    </section>
+  );
+}
+
+function Areas({ database, parts }: { database: string; parts: readonly Part[] }) {
   const { ref, width } = useElementSize();
-  const { data } = useQuery({ queryKey: ["collections", database], queryFn: ({ signal }) => collections(database, signal) });
-  const parts = useMemo(() => partsOf(areas, data?.collections ?? [], fileSize), [areas, data, fileSize]);
   const fields = treemap(
     parts.map((part) => part.bytes),
     width,
     MAP_HEIGHT,
   );
-  if (parts.length === 0) return null;
-  const total = parts.reduce((sum, part) => sum + part.bytes, 0);
   const kinds = (Object.keys(KINDS) as Kind[]).filter((kind) => parts.some((part) => part.kind === kind));
   return (
-    <section className={styles.panel} aria-labelledby="space">
-      <h2 id="space">
-        What takes the space{" "}
-        <span className="soft number">{fileSize === 0 ? `${size(total)} in memory` : `${size(fileSize)} on disk`}</span>
-      </h2>
+    <>
       <div ref={ref} className={styles.treemap} style={{ height: MAP_HEIGHT }}>
         <ul>
           {fields.map((field, at) => {
@@ -82,7 +100,7 @@ export function Space({ database, areas, fileSize }: SpaceProps) {
           </span>
         ))}
       </p>
-    </section>
+    </>
   );
 }
 

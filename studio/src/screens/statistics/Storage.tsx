@@ -31,7 +31,7 @@ export function Storage({ areas }: { areas: readonly StorageArea[] }) {
     ["Oldest reader", Readers.Open === 0 ? "nobody reads" : age === 0 ? "the newest state" : `${counted(age, "transaction")} back`],
     ["Page versions kept for readers", count(Readers.PageVersionsWaiting)],
     ["Page versions of the server", size(documents.PageVersionsOfProcessInBytes)],
-    ["Jobs that wait for the writer", count(documents.QueueLength)],
+    ["Jobs queued for the writer", count(documents.QueueLength)],
   ];
   return (
     <section className={styles.panel} aria-labelledby="storage">

@@ -26,7 +26,7 @@ export function Statistics() {
     queryFn: ({ signal }) => statistics(database, signal),
     refetchInterval: POLL_MS,
   });
-  const { data: storage } = useQuery({
+  const storage = useQuery({
     queryKey: ["storage", database],
     queryFn: ({ signal }) => storageReport(database, signal),
     refetchInterval: POLL_MS,
@@ -42,8 +42,16 @@ export function Statistics() {
       ) : (
         <div className={styles.page}>
           <Charts database={database} />
-          {storage && <Space database={database} areas={storage.Results} fileSize={storage.SizeInBytes} />}
-          {storage && <Storage areas={storage.Results} />}
+          {storage.data ? (
+            <>
+              <Space database={database} areas={storage.data.Results} fileSize={storage.data.SizeInBytes} />
+              <Storage areas={storage.data.Results} />
+            </>
+          ) : storage.error ? (
+            <Failed what="The storage report cannot be read" error={storage.error} retry={() => void storage.refetch()} />
+          ) : (
+            <Loading what="the storage report" />
+          )}
           <section className={styles.panel} aria-labelledby="slow">
             <h2 id="slow">
               Slow requests and queries
@@ -79,7 +87,7 @@ function Numbers({ database, data }: { database: string; data: DatabaseStatistic
       ].join(", "),
     ],
     ["Last indexed", ago(data.LastIndexingTime)],
-    ["Batches that wait", count(data.NumberOfTransactionMergerQueueOperations)],
+    ["Queued batches", count(data.NumberOfTransactionMergerQueueOperations)],
     ["Operations under way", open ? count(open.RunningOperations) : "–"],
     ["Requests since it was loaded", open ? count(open.Requests) : "–"],
     ["Last etag", count(data.LastDatabaseEtag)],
