@@ -140,7 +140,11 @@ fn decode(mut bytes: &[u8], environment_id: u128) -> Option<Intent> {
         let checksum = u128::from_le_bytes(std::array::from_fn(|i| entry[12 + i]));
         Entry { number: PageNumber(number), pages, checksum }
     });
-    Some(Intent::new(TransactionId(u64_at(24)), entries.collect()))
+    Some(Intent::new(transaction_of(header), entries.collect()))
+}
+
+fn transaction_of(header: &[u8; HEADER_SIZE]) -> TransactionId {
+    TransactionId(u64::from_le_bytes(std::array::from_fn(|i| header[24 + i])))
 }
 
 /// The intents of one environment.
@@ -167,7 +171,8 @@ impl Intents {
         Intents { folder, places: Mutex::new(Places { in_force: 1, ..Places::default() }) }
     }
 
-    /// Reads what the last flush was about to write. Nothing: there was none, or it did not come to writing.
+    /// Reads what the last flush was about to write. Nothing: there was none, or it did not come to writing, or it has ended. A list is
+    /// as long as the flush was large, so one that is of no use is not read.
     ///
     /// * `flushed`: the transaction of the header in force.
     ///
@@ -177,7 +182,7 @@ impl Intents {
     pub fn read(&self, environment_id: u128, flushed: TransactionId) -> Result<Intent> {
         let mut newest: Option<(usize, Intent)> = None;
         for (place, name) in NAMES.into_iter().enumerate() {
-            let intent = self.read_place(name)?.and_then(|bytes| decode(&bytes, environment_id));
+            let intent = self.read_place(name, flushed)?.and_then(|bytes| decode(&bytes, environment_id));
             if let Some(intent) = intent
                 && newest.as_ref().is_none_or(|(_, newest)| newest.transaction <= intent.transaction)
             {
@@ -187,11 +192,12 @@ impl Intents {
         let Some((place, intent)) = newest else { return Ok(Intent::default()) };
         let mut places = self.places.lock();
         places.in_force = place;
-        places.cut_short = (intent.transaction > flushed).then(|| intent.clone());
+        places.cut_short = Some(intent.clone());
         Ok(intent)
     }
 
-    fn read_place(&self, name: &str) -> Result<Option<Vec<u8>>> {
+    /// What a place has, if it says that it is of a flush behind `flushed`.
+    fn read_place(&self, name: &str, flushed: TransactionId) -> Result<Option<Vec<u8>>> {
         let path = self.folder.file(name);
         let failed = |operation| {
             let path = path.clone();
@@ -202,7 +208,16 @@ impl Intents {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed("open")(error)),
         };
-        let mut bytes = vec![0; file.len().map_err(failed("measure"))? as usize];
+        let length = file.len().map_err(failed("measure"))? as usize;
+        let mut header = [0; HEADER_SIZE];
+        if length < HEADER_SIZE {
+            return Ok(None);
+        }
+        file.read_at(&mut header, 0).map_err(failed("read"))?;
+        if transaction_of(&header) <= flushed {
+            return Ok(None);
+        }
+        let mut bytes = vec![0; length];
         file.read_at(&mut bytes, 0).map_err(failed("read"))?;
         Ok(Some(bytes))
     }
