@@ -5,13 +5,6 @@ import { expect, test, type Held } from "./studio";
 
 const text = (page: Page) => page.getByRole("textbox", { name: "Document as JSON" });
 
-/** Puts a text in place of all that is in the editor, as a user would. */
-async function write(page: Page, content: string) {
-  await text(page).click();
-  await page.keyboard.press("ControlOrMeta+A");
-  await page.keyboard.insertText(content);
-}
-
 test("a document is read with all its digits, and leads to those it names", async ({ page, studio }) => {
   await studio.open("/databases/Northwind/document?id=orders%2F1-A");
   await expect(text(page)).toContainText('"PricePerUnit": 34.8000');
@@ -35,10 +28,10 @@ test("a change is saved by keyboard, and a mistake has its place", async ({ page
   await studio.database("Edited", { "users/1": { Name: "Ann", "@metadata": { "@collection": "Users" } } });
   await studio.open("/databases/Edited/document?id=users%2F1");
   await expect(page.getByRole("button", { name: "Save" })).toBeDisabled();
-  await write(page, '{"Name":"Bo",\n"Size":1.50,}');
+  await studio.write("Document as JSON", '{"Name":"Bo",\n"Size":1.50,}');
   await page.keyboard.press("ControlOrMeta+s");
   await expect(page.getByRole("alert")).toContainText("Line 2, column 13");
-  await write(page, '{"Name":"Bo","Size":1.50,"@metadata":{"@collection":"Users"}}');
+  await studio.write("Document as JSON", '{"Name":"Bo","Size":1.50,"@metadata":{"@collection":"Users"}}');
   await page.keyboard.press("ControlOrMeta+s");
   await expect(page.getByText("users/1 saved")).toBeVisible();
   await expect(page.getByRole("alert")).toHaveCount(0);
@@ -52,7 +45,7 @@ test("what somebody else saved meanwhile is shown, and merged", async ({ page, s
   const user = { "@metadata": { "@collection": "Users" } };
   await studio.database("Clash", { "users/1": { Name: "Ann", ...user } });
   await studio.open("/databases/Clash/document?id=users%2F1");
-  await write(page, '{"Name":"Mine","@metadata":{"@collection":"Users"}}');
+  await studio.write("Document as JSON", '{"Name":"Mine","@metadata":{"@collection":"Users"}}');
   await studio.put("Clash", "users/1", { Name: "Theirs", ...user });
   studio.allow(/409 \(Conflict\)/);
   await page.getByRole("button", { name: "Save" }).click();
@@ -76,7 +69,7 @@ test("theirs can be taken, and what was deleted meanwhile saved again", async ({
   await studio.database("Clash2", { "users/1": { Name: "Ann", ...user }, "users/2": { Name: "Bo", ...user } });
   studio.allow(/409 \(Conflict\)|404 \(Not Found\)/);
   await studio.open("/databases/Clash2/document?id=users%2F1");
-  await write(page, '{"Name":"Mine"}');
+  await studio.write("Document as JSON", '{"Name":"Mine"}');
   await studio.put("Clash2", "users/1", { Name: "Theirs", ...user });
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("button", { name: "Take theirs" }).click();
@@ -85,7 +78,7 @@ test("theirs can be taken, and what was deleted meanwhile saved again", async ({
 
   await studio.open("/databases/Clash2/document?id=users%2F2");
   await expect(text(page)).toContainText("Bo");
-  await write(page, '{"Name":"Again"}');
+  await studio.write("Document as JSON", '{"Name":"Again"}');
   await page.request.delete(`${studio.url}/databases/Clash2/docs?id=users/2`);
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("dialog", { name: "Somebody else deleted it" }).getByRole("button", { name: "Save it again" }).click();
@@ -133,7 +126,7 @@ test("a document is cloned and deleted, and a missing one says so", async ({ pag
 
 test("what is not saved is not left by accident", async ({ page, studio }) => {
   await studio.open("/databases/Northwind/document?id=shippers%2F1-A");
-  await write(page, '{"Name":"Changed"}');
+  await studio.write("Document as JSON", '{"Name":"Changed"}');
   await page.getByRole("link", { name: "Databases" }).click();
   const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
   await dialog.getByRole("button", { name: "Stay" }).click();
@@ -185,7 +178,7 @@ test("a new document without an id gets one, with and without a collection", asy
 
   await studio.open("/databases/Nameless/document?collection=Users");
   await page.getByLabel("Id").fill("");
-  await write(page, '{"Size":1.50,"@metadata":{"@collection":"Users"}}');
+  await studio.write("Document as JSON", '{"Size":1.50,"@metadata":{"@collection":"Users"}}');
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("heading", { name: /^users\/\d+-A$/ })).toBeVisible();
   await expect(text(page)).toContainText("1.50");
@@ -206,7 +199,7 @@ test("what is typed while it is being saved stays, and is not saved yet", async 
   await studio.database("SlowSave", { "users/1": { Name: "Ann", ...user } });
   const saving = await studio.hold("**/databases/SlowSave/docs?id=*", (request) => request.method() === "PUT");
   await studio.open("/databases/SlowSave/document?id=users%2F1");
-  await write(page, '{"Name":"Bo","@metadata":{"@collection":"Users"}}');
+  await studio.write("Document as JSON", '{"Name":"Bo","@metadata":{"@collection":"Users"}}');
   await saveAndType(page, saving);
   await expect(page.getByText("users/1 saved")).toBeVisible();
   await expect(text(page)).toContainText('{"More":1,"Name":"Bo"');
@@ -222,7 +215,7 @@ test("what is typed while a new document is being saved stays too", async ({ pag
   await studio.database("SlowNew");
   const saving = await studio.hold("**/databases/SlowNew/docs?id=*", (request) => request.method() === "PUT");
   await studio.open("/databases/SlowNew/document?collection=Users");
-  await write(page, '{"Name":"Bo","@metadata":{"@collection":"Users"}}');
+  await studio.write("Document as JSON", '{"Name":"Bo","@metadata":{"@collection":"Users"}}');
   await saveAndType(page, saving);
   const id = /^users\/\d+-A$/;
   await expect(page.getByRole("heading", { name: id })).toBeVisible();
@@ -272,11 +265,11 @@ test("somebody who saves right behind us is not overwritten", async ({ page, stu
     await page.unroute("**/databases/Quick/docs?id=*");
   });
   await studio.open("/databases/Quick/document?id=users%2F1");
-  await write(page, '{"Name":"Ours","@metadata":{"@collection":"Users"}}');
+  await studio.write("Document as JSON", '{"Name":"Ours","@metadata":{"@collection":"Users"}}');
   await page.keyboard.press("ControlOrMeta+s");
   await expect(page.getByText("Somebody else changed it.")).toBeVisible();
   await expect(text(page)).toContainText("Ours");
-  await write(page, '{"Name":"Ours again","@metadata":{"@collection":"Users"}}');
+  await studio.write("Document as JSON", '{"Name":"Ours again","@metadata":{"@collection":"Users"}}');
   studio.allow(/409 \(Conflict\)/);
   await page.keyboard.press("ControlOrMeta+s");
   const dialog = page.getByRole("dialog", { name: "Somebody else saved it first" });

@@ -1,29 +1,15 @@
 // Indexes: the list, switching, defining, testing before saving, terms, errors.
-import type { Page } from "@playwright/test";
-import { expect, test, type Studio } from "./studio";
+import { expect, test } from "./studio";
 
 const USERS = Object.fromEntries(
   ["Oslo", "Oslo", "Rome"].map((City, at) => [`users/${at + 1}`, { City, Age: at, "@metadata": { "@collection": "Users" } }]),
 );
 
-async function defined(studio: Studio, database: string, definition: object) {
-  const answer = await studio.page.request.put(`${studio.url}/databases/${database}/admin/indexes`, {
-    data: { Indexes: [definition] },
-  });
-  expect(answer.status()).toBe(201);
-}
-
 const BY_CITY = { Name: "Users/ByCity", Maps: ["from user in docs.Users select new { user.City }"] };
-
-async function write(page: Page, label: string, content: string) {
-  await page.getByRole("textbox", { name: label, exact: true }).click();
-  await page.keyboard.press("ControlOrMeta+A");
-  await page.keyboard.insertText(content);
-}
 
 test("an index is paused, resumed, disabled, given priority, locked, reset and deleted", async ({ page, studio }) => {
   await studio.database("Switched", USERS);
-  await defined(studio, "Switched", BY_CITY);
+  await studio.index("Switched", BY_CITY);
   await studio.open("/databases/Switched/indexes");
   const row = page.getByRole("row", { name: /Users\/ByCity/ });
   const act = async (name: string | RegExp) => {
@@ -66,14 +52,13 @@ test("a map-reduce is written, tested on documents, and created", async ({ page,
   await studio.open("/databases/Defined/indexes");
   await page.getByRole("button", { name: "New index" }).first().click();
   await page.getByLabel("Name").fill("Users/CountByCity");
-  await write(page, "Map", "from user in docs.Users selec new { user.City }");
+  await studio.write("Map", "from user in docs.Users selec new { user.City }");
   studio.allow(/500 \(Internal|400 \(Bad/);
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page.getByRole("alert")).toContainText("Syntax error");
-  await write(page, "Map", "from user in docs.Users select new { user.City, Count = 1 }");
+  await studio.write("Map", "from user in docs.Users select new { user.City, Count = 1 }");
   await page.getByRole("button", { name: "Reduce" }).click();
-  await write(
-    page,
+  await studio.write(
     "Reduce",
     "from r in results group r by r.City into g select new { City = g.Key, Count = g.Sum(x => x.Count) }",
   );
@@ -89,10 +74,10 @@ test("a map-reduce is written, tested on documents, and created", async ({ page,
 
 test("a definition is changed, and the fields have options", async ({ page, studio }) => {
   await studio.database("Redefined", USERS);
-  await defined(studio, "Redefined", BY_CITY);
+  await studio.index("Redefined", BY_CITY);
   await studio.open("/databases/Redefined/index?name=Users%2FByCity");
   await expect(page.getByRole("button", { name: "Save" })).toBeDisabled();
-  await write(page, "Map", "from user in docs.Users select new { user.City, user.Age }");
+  await studio.write("Map", "from user in docs.Users select new { user.City, user.Age }");
   await page.getByRole("button", { name: "Field options" }).click();
   await page.getByRole("textbox", { name: "Name of the field" }).fill("City");
   await page.getByRole("combobox", { name: "Indexing of City" }).click();
@@ -113,8 +98,8 @@ test("a definition is changed, and the fields have options", async ({ page, stud
 
 test("terms are browsed, and what failed is told with its document", async ({ page, studio }) => {
   await studio.database("Browsed", USERS);
-  await defined(studio, "Browsed", BY_CITY);
-  await defined(studio, "Browsed", { Name: "Users/Fails", Maps: ["from user in docs.Users select new { X = 1 / user.Age }"] });
+  await studio.index("Browsed", BY_CITY);
+  await studio.index("Browsed", { Name: "Users/Fails", Maps: ["from user in docs.Users select new { X = 1 / user.Age }"] });
   await studio.open("/databases/Browsed/index?name=Users%2FByCity&tab=terms");
   const terms = page.getByRole("list", { name: "Terms of City" });
   await expect(terms.getByRole("listitem")).toHaveText([/^oslo\d$/, /^rome\d$/]);
@@ -152,7 +137,7 @@ test("an index that has failed says why, with all of its errors counted", async 
   }));
   const written = await page.request.post(`${studio.url}/databases/Failing/bulk_docs`, { data: { Commands: commands } });
   expect(written.status()).toBe(201);
-  await defined(studio, "Failing", { Name: "Users/Fails", Maps: ["from user in docs.Users select new { X = 1 / user.Age }"] });
+  await studio.index("Failing", { Name: "Users/Fails", Maps: ["from user in docs.Users select new { X = 1 / user.Age }"] });
   await studio.open("/databases/Failing/index?name=Users%2FFails&tab=errors");
   await expect(page.getByRole("alert")).toContainText("600 of 600 documents could not be indexed");
   await expect(page.getByText("The last 500 errors; the server keeps no more")).toBeVisible();
@@ -161,7 +146,7 @@ test("an index that has failed says why, with all of its errors counted", async 
 
 test("fields have term vectors, spatial options and options of all fields", async ({ page, studio }) => {
   await studio.database("Options", USERS);
-  await defined(studio, "Options", BY_CITY);
+  await studio.index("Options", BY_CITY);
   await studio.open("/databases/Options/index?name=Users%2FByCity");
   const choose = async (what: string, option: string) => {
     await page.getByRole("combobox", { name: what }).click();
@@ -196,14 +181,14 @@ test("fields have term vectors, spatial options and options of all fields", asyn
 
 test("sources and settings of an index are written, saved and removed", async ({ page, studio }) => {
   await studio.database("Sourced", USERS);
-  await defined(studio, "Sourced", {
+  await studio.index("Sourced", {
     Name: "Users/Shouted",
     Maps: ["map('Users', user => ({ City: shouted(user.City) }))"],
     AdditionalSources: { "functions.js": "function shouted(text) { return text; }" },
   });
   await studio.open("/databases/Sourced/index?name=Users%2FShouted");
   await expect(page.getByRole("textbox", { name: "Name of source 1" })).toHaveValue("functions.js");
-  await write(page, "Source 1", "function shouted(text) { return text + '!'; }");
+  await studio.write("Source 1", "function shouted(text) { return text + '!'; }");
   await page.getByRole("button", { name: "Setting" }).click();
   await page
     .getByRole("combobox", { name: "Name of setting 1" })
@@ -232,11 +217,11 @@ test("what was saved or is being written stays while one looks at the terms, and
   studio,
 }) => {
   await studio.database("Revisited", USERS);
-  await defined(studio, "Revisited", BY_CITY);
+  await studio.index("Revisited", BY_CITY);
   await studio.open("/databases/Revisited/index?name=Users%2FByCity");
   const map = page.getByRole("textbox", { name: "Map", exact: true });
   const part = (name: string) => page.getByRole("radiogroup", { name: "Part of the index" }).getByText(name, { exact: true });
-  await write(page, "Map", "from user in docs.Users select new { user.City, user.Age }");
+  await studio.write("Map", "from user in docs.Users select new { user.City, user.Age }");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("Users/ByCity saved")).toBeVisible();
   await part("Terms").click();
@@ -245,7 +230,7 @@ test("what was saved or is being written stays while one looks at the terms, and
   await expect(map).toContainText("user.Age");
   await expect(page.getByRole("button", { name: "Save" })).toBeDisabled();
 
-  await write(page, "Map", "from user in docs.Users select new { user.City, Later = user.Age }");
+  await studio.write("Map", "from user in docs.Users select new { user.City, Later = user.Age }");
   await part("Terms").click();
   await expect(map).toBeHidden();
   await part("Definition").click();
@@ -287,7 +272,7 @@ test("a map in JavaScript is typed, key by key", async ({ page, studio }) => {
 
 test("all fields of an index have their terms, whatever they are called in documents", async ({ page, studio }) => {
   await studio.database("Fields", USERS);
-  await defined(studio, "Fields", {
+  await studio.index("Fields", {
     Name: "Users/Renamed",
     Maps: ["from user in docs.Users select new { Town = user.City, Doubled = user.Age * 2 }"],
     Fields: { Town: { Indexing: "Exact" } },
@@ -309,7 +294,7 @@ test("all fields of an index have their terms, whatever they are called in docum
 test("the empty text is a term that can be seen and followed", async ({ page, studio }) => {
   const nameless = { City: "", "@metadata": { "@collection": "Users" } };
   await studio.database("Nameless2", { ...USERS, "users/4": nameless });
-  await defined(studio, "Nameless2", BY_CITY);
+  await studio.index("Nameless2", BY_CITY);
   await studio.open("/databases/Nameless2/index?name=Users%2FByCity&tab=terms");
   const terms = page.getByRole("list", { name: "Terms of City" });
   await expect(terms.getByRole("link")).toHaveText(["(empty text)", "oslo", "rome"]);
@@ -329,7 +314,7 @@ test("fields that a map makes have their terms, also of documents behind the fir
   }));
   const written = await page.request.post(`${studio.url}/databases/Made/bulk_docs`, { data: { Commands: users } });
   expect(written.status()).toBe(201);
-  await defined(studio, "Made", {
+  await studio.index("Made", {
     Name: "Users/Made",
     Maps: ["map('Users', user => ({ Always: user.At, _: createField('Made' + user.Kind, user.Kind, {}) }))"],
   });
@@ -346,7 +331,7 @@ test("fields that a map makes have their terms, also of documents behind the fir
 
 test("on a narrow screen all of an index is reached", async ({ page, studio }) => {
   await studio.database("Narrow", USERS);
-  await defined(studio, "Narrow", { ...BY_CITY, LockMode: "LockedIgnore", Priority: "Low" });
+  await studio.index("Narrow", { ...BY_CITY, LockMode: "LockedIgnore", Priority: "Low" });
   await page.setViewportSize({ width: 400, height: 800 });
   await studio.open("/databases/Narrow/indexes");
   const row = page.getByRole("row", { name: /Users\/ByCity/ });
@@ -370,7 +355,7 @@ test("what the menu sets is kept by saving, and the definition that is being bui
   studio,
 }) => {
   await studio.database("Building", USERS);
-  await defined(studio, "Building", BY_CITY);
+  await studio.index("Building", BY_CITY);
   await studio.open("/databases/Building/index?name=Users%2FByCity");
   const map = page.getByRole("textbox", { name: "Map", exact: true });
   await expect(map).toContainText("user.City");
@@ -382,7 +367,7 @@ test("what the menu sets is kept by saving, and the definition that is being bui
   };
   await act("High");
   await expect(page.getByText("given high priority")).toBeVisible();
-  await write(page, "Map", "from user in docs.Users select new { user.City, user.Age }");
+  await studio.write("Map", "from user in docs.Users select new { user.City, user.Age }");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("Users/ByCity saved")).toBeVisible();
   const stored = async (name: string) => {
@@ -405,7 +390,7 @@ test("what the menu sets is kept by saving, and the definition that is being bui
 
 test("what an index that is being built has to take is told in documents", async ({ page, studio }) => {
   await studio.database("Counted", USERS);
-  await defined(studio, "Counted", BY_CITY);
+  await studio.index("Counted", BY_CITY);
   // Indexes are built too fast here to be seen: one that is stale is given in their place.
   await page.route(/\/indexes\/stats$/, async (route) => {
     const answer = await (await route.fetch()).json();
@@ -430,7 +415,7 @@ test("what an index that is being built has to take is told in documents", async
 
 test("a definition with the line ends of Windows is not changed by being looked at", async ({ page, studio }) => {
   await studio.database("Windows", USERS);
-  await defined(studio, "Windows", { ...BY_CITY, Maps: ["from user in docs.Users\r\nselect new { user.City }"] });
+  await studio.index("Windows", { ...BY_CITY, Maps: ["from user in docs.Users\r\nselect new { user.City }"] });
   await studio.open("/databases/Windows/index?name=Users%2FByCity");
   await expect(page.getByRole("textbox", { name: "Map", exact: true })).toContainText("select new");
   await expect(page.getByRole("button", { name: "Save" })).toBeDisabled();
@@ -440,7 +425,7 @@ test("a definition with the line ends of Windows is not changed by being looked 
 
 test("terms are shown after the query editor has asked for the same fields", async ({ page, studio }) => {
   await studio.database("Shared", USERS);
-  await defined(studio, "Shared", { ...BY_CITY, Name: "users/bycity" });
+  await studio.index("Shared", { ...BY_CITY, Name: "users/bycity" });
   await studio.open("/databases/Shared/query");
   await page.getByRole("textbox", { name: "Query in RQL" }).click();
   await page.keyboard.type("from index 'users/bycity' where Ci");
@@ -454,8 +439,8 @@ test("terms are shown after the query editor has asked for the same fields", asy
 test("a name that two databases have is an index of each", async ({ page, studio }) => {
   await studio.database("OneOfTwo", USERS);
   await studio.database("TwoOfTwo", USERS);
-  await defined(studio, "OneOfTwo", BY_CITY);
-  await defined(studio, "TwoOfTwo", { ...BY_CITY, Maps: ["from user in docs.Users select new { user.Age }"] });
+  await studio.index("OneOfTwo", BY_CITY);
+  await studio.index("TwoOfTwo", { ...BY_CITY, Maps: ["from user in docs.Users select new { user.Age }"] });
   await studio.open("/databases/OneOfTwo/index?name=Users%2FByCity");
   const map = page.getByRole("textbox", { name: "Map", exact: true });
   await expect(map).toContainText("user.City");
@@ -476,7 +461,7 @@ test("bounds of a spatial field stay with their field, and can be emptied", asyn
   const spatial = (far: number) => ({
     Spatial: { Type: "Cartesian", Strategy: "QuadPrefixTree", MinX: -far, MaxX: far, MinY: -far, MaxY: far },
   });
-  await defined(studio, "Bounds", {
+  await studio.index("Bounds", {
     Name: "Users/Places",
     Maps: ["from user in docs.Users select new { Here = CreateSpatialField(1, 2), There = CreateSpatialField(3, 4) }"],
     Fields: { Here: spatial(100), There: spatial(200) },

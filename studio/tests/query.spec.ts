@@ -5,12 +5,6 @@ import { expect, test } from "./studio";
 
 const editor = (page: Page) => page.getByRole("textbox", { name: "Query in RQL" });
 
-async function write(page: Page, query: string) {
-  await editor(page).click();
-  await page.keyboard.press("ControlOrMeta+A");
-  await page.keyboard.insertText(query);
-}
-
 /** Patches or deletes in the dialog, whose question is the title, and waits for the operation. */
 async function confirm(page: Page, title: string, count: number) {
   const [action] = title.split(" ") as [string];
@@ -72,12 +66,12 @@ test("names are completed in aliases, indexes, open quotes, patches and paramete
 test("a mistake is shown at its place, and goes when it is mended", async ({ page, studio }) => {
   await studio.open("/databases/Northwind/query");
   studio.allow(/500 \(Internal|400 \(Bad/);
-  await write(page, "from Orders\nwhere Freight >");
+  await studio.write("Query in RQL", "from Orders\nwhere Freight >");
   await page.keyboard.press("ControlOrMeta+Enter");
   await expect(page.getByRole("alert")).toContainText("Line 2, column");
   await expect(page.locator(".cm-lintRange-error")).toBeVisible();
   await studio.isAccessible();
-  await write(page, "from Orders where Freight > 800");
+  await studio.write("Query in RQL", "from Orders where Freight > 800");
   await page.keyboard.press("ControlOrMeta+Enter");
   await expect(page.getByText(/^4 results in/)).toBeVisible();
   await expect(page.getByRole("alert")).toHaveCount(0);
@@ -138,7 +132,7 @@ test("all cities are on the map", async ({ page, studio }) => {
 
 test("parameters go with the query", async ({ page, studio }) => {
   await studio.open("/databases/Northwind/query");
-  await write(page, "from Companies where Address.City = $city");
+  await studio.write("Query in RQL", "from Companies where Address.City = $city");
   await page.getByRole("button", { name: "Parameters" }).click();
   await page.getByRole("textbox", { name: "Parameters as JSON" }).click();
   await page.keyboard.insertText("[1]");
@@ -196,7 +190,7 @@ test("a patch and a deletion by query are counted, confirmed and run", async ({ 
   );
   await studio.database("Changed", users);
   await studio.open("/databases/Changed/query");
-  await write(page, "from Users where Age > 1 update { this.Old = true; }");
+  await studio.write("Query in RQL", "from Users where Age > 1 update { this.Old = true; }");
   await page.getByRole("button", { name: "Patch…" }).click();
   const patching = page.getByRole("dialog", { name: "Patch 2 documents?" });
   await expect(patching.getByRole("textbox", { name: "Before" })).toContainText('"Age": 2');
@@ -206,7 +200,7 @@ test("a patch and a deletion by query are counted, confirmed and run", async ({ 
   expect((await studio.stored("Changed", "users/3"))!["Old"]).toBe(true);
   expect((await studio.stored("Changed", "users/1"))!["Old"]).toBeUndefined();
 
-  await write(page, "from Users where Age = 1");
+  await studio.write("Query in RQL", "from Users where Age = 1");
   await askToDelete(page);
   await confirm(page, "Delete 1 document?", 1);
   expect(await studio.stored("Changed", "users/1")).toBeUndefined();
@@ -222,7 +216,7 @@ test("a patch that is called off leaves the results, and one that cannot run is 
   await expect(page.getByText(/^1 result in/)).toBeVisible();
   const address = page.url();
   const patch = "from Users as u update { u.Age = 2; put('log/1', {}); }";
-  await write(page, patch);
+  await studio.write("Query in RQL", patch);
   await page.keyboard.press("ControlOrMeta+Enter");
   const dialog = page.getByRole("dialog", { name: "Patch 1 document?" });
   await expect(dialog).toContainText("It also stores log/1");
@@ -237,13 +231,13 @@ test("a patch that is called off leaves the results, and one that cannot run is 
     ["this.Age = ;", "invalid script"],
     ["throw 'No, not this'", "No, not this"],
   ] as const) {
-    await write(page, `from Users update { ${script} }`);
+    await studio.write("Query in RQL", `from Users update { ${script} }`);
     await page.getByRole("button", { name: "Patch…" }).click();
     await expect(page.getByRole("alert")).toContainText(reason);
     await expect(page.getByRole("dialog")).toHaveCount(0);
   }
   // After a patch stands what it finds.
-  await write(page, patch);
+  await studio.write("Query in RQL", patch);
   await page.keyboard.press("ControlOrMeta+Enter");
   await confirm(page, "Patch 1 document?", 1);
   await expect(page.getByText("This is what the patch finds now.")).toBeVisible();
@@ -287,7 +281,7 @@ test("results are exported, and queries are kept under a name", async ({ page, s
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page.getByText("Saved as 'Who ships'")).toBeVisible();
   await studio.open("/databases/Northwind/query");
-  await write(page, "from Orders");
+  await studio.write("Query in RQL", "from Orders");
   await page.getByRole("button", { name: "Saved" }).click();
   // A name that is taken is not taken over unasked, and what was forgotten comes back.
   await page.getByRole("textbox", { name: "Name for this query" }).fill("Who ships");
@@ -309,13 +303,13 @@ test("a limit counts in what is shown, exported, patched and deleted", async ({ 
   await expect(page.getByText(/^3 results in/)).toBeVisible();
   await expect(grid.getByRole("link")).toHaveText(["users/2", "users/3", "users/4"]);
 
-  await write(page, "from Users update { this.Old = true; } limit 2");
+  await studio.write("Query in RQL", "from Users update { this.Old = true; } limit 2");
   await page.getByRole("button", { name: "Patch…" }).click();
   await confirm(page, "Patch 2 documents?", 2);
   expect((await studio.stored("Limited", "users/2"))!["Old"]).toBe(true);
   expect((await studio.stored("Limited", "users/3"))!["Old"]).toBeUndefined();
 
-  await write(page, "from Users limit 3");
+  await studio.write("Query in RQL", "from Users limit 3");
   await askToDelete(page);
   await confirm(page, "Delete 3 documents?", 3);
   const left = await page.request.get(`${studio.url}/databases/Limited/collections/stats`);
@@ -355,7 +349,7 @@ test("numbers of parameters keep their digits, also in what is deleted", async (
     await page.request.put(`${studio.url}/databases/Digits/docs?id=users/${big}`, { data });
   }
   await studio.open("/databases/Digits/query");
-  await write(page, "from Users where Big = $big");
+  await studio.write("Query in RQL", "from Users where Big = $big");
   await page.getByRole("button", { name: "Parameters" }).click();
   await page.getByRole("textbox", { name: "Parameters as JSON" }).click();
   await page.keyboard.type('{"big":9007199254740993}');
@@ -431,14 +425,14 @@ test("the screen follows the address, and what is not run yet is kept", async ({
   await studio.open(placed("Northwind", "from Regions"));
   await expect(page.getByText(/^4 results in/)).toBeVisible();
   await expect(editor(page)).toHaveText("from Regions");
-  await write(page, "from Employees");
+  await studio.write("Query in RQL", "from Employees");
   await page.keyboard.press("ControlOrMeta+Enter");
   await expect(page.getByText(/^9 results in/)).toBeVisible();
   await page.goBack();
   await expect(page.getByText(/^4 results in/)).toBeVisible();
   await expect(editor(page)).toHaveText("from Regions");
 
-  await write(page, "from Regions where Unfinished");
+  await studio.write("Query in RQL", "from Regions where Unfinished");
   const side = page.getByRole("navigation", { name: "Database Northwind" });
   await side.getByRole("link", { name: "Statistics" }).click();
   await expect(page.getByText("What takes the space")).toBeVisible();
@@ -467,7 +461,7 @@ test("the link of a slow query is opened, not run", async ({ page, studio }) => 
   await expect(page.getByText("these are missing: $city")).toBeVisible();
   await expect(page.getByRole("region", { name: "Results" })).toHaveCount(0);
   await editor(page).click();
-  await write(page, "from Companies");
+  await studio.write("Query in RQL", "from Companies");
   await page.keyboard.press("ControlOrMeta+Enter");
   await expect(page.getByText(/^91 results in/)).toBeVisible();
   await expect(page.getByText("are missing")).toHaveCount(0);

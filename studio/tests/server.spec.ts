@@ -29,7 +29,7 @@ test("settings are told with where they came from", async ({ page, studio }) => 
   await expect(row("Limits.Connections")).toContainText("10000");
   await expect(row("Limits.Connections")).toContainText("default");
   await studio.isAccessible();
-  await page.getByRole("switch", { name: "Only what somebody set" }).check();
+  await page.getByRole("switch", { name: "Only what was set" }).check();
   await expect(row("Limits.Connections")).toBeHidden();
   await expect(row("DataDir")).toBeVisible();
   await page.getByRole("textbox", { name: "Filter settings" }).fill("no such setting");

@@ -90,5 +90,5 @@ test("parts that cannot be read say so, and the others stay", async ({ page, stu
   await page.unroute("**/debug/storage/report*");
   // It is asked for anew by itself.
   await expect(page.getByText("The collections cannot be read")).toBeVisible();
-  await expect(page.getByText("Their keys")).toHaveCount(0);
+  await expect(page.getByText("Keys of documents")).toHaveCount(0);
 });

@@ -78,6 +78,19 @@ export class Studio {
     expect(answer.status()).toBe(201);
   }
 
+  async index(database: string, definition: object) {
+    const data = { Indexes: [definition] };
+    const answer = await this.page.request.put(`${this.url}/databases/${database}/admin/indexes`, { data });
+    expect(answer.status()).toBe(201);
+  }
+
+  /** Puts a text in place of all that is in an editor, as a user would. */
+  async write(label: string, content: string) {
+    await this.page.getByRole("textbox", { name: label, exact: true }).click();
+    await this.page.keyboard.press("ControlOrMeta+A");
+    await this.page.keyboard.insertText(content);
+  }
+
   /** A document as the server has it, undefined if it has none. */
   async stored(database: string, id: string): Promise<Record<string, unknown> | undefined> {
     const answer = await this.page.request.get(`${this.url}/databases/${database}/docs`, { params: { id } });

@@ -5,13 +5,6 @@ import type { Page } from "@playwright/test";
 const USERS = { "users/1": { City: "Oslo", Age: 7, "@metadata": { "@collection": "Users" } } };
 const BY_CITY = { Name: "Users/ByCity", Maps: ["from user in docs.Users select new { user.City }"] };
 
-async function defined(studio: Studio, database: string, definition: object) {
-  const answer = await studio.page.request.put(`${studio.url}/databases/${database}/admin/indexes`, {
-    data: { Indexes: [definition] },
-  });
-  expect(answer.status()).toBe(201);
-}
-
 /** The maps of an index, those of what is built to replace it if there is such. */
 async function mapsOf(studio: Studio, database: string, name: string): Promise<string[] | undefined> {
   const answer = await studio.page.request.get(`${studio.url}/databases/${database}/indexes`);
@@ -20,15 +13,9 @@ async function mapsOf(studio: Studio, database: string, name: string): Promise<s
   return found?.Maps;
 }
 
-async function write(page: Page, label: string, content: string) {
-  await page.getByRole("textbox", { name: label, exact: true }).click();
-  await page.keyboard.press("ControlOrMeta+A");
-  await page.keyboard.insertText(content);
-}
-
 test("a new index with the name of another one does not take its place", async ({ page, studio }) => {
   await studio.database("Taken", USERS);
-  await defined(studio, "Taken", BY_CITY);
+  await studio.index("Taken", BY_CITY);
   await studio.open("/databases/Taken/index");
   // Names are the same in whatever case.
   await page.getByLabel("Name").fill("users/bycity");
@@ -46,12 +33,12 @@ test("an index that somebody else changed meanwhile is shown side by side, and t
   studio,
 }) => {
   await studio.database("Clashing", USERS);
-  await defined(studio, "Clashing", BY_CITY);
+  await studio.index("Clashing", BY_CITY);
   await studio.open("/databases/Clashing/index?name=Users%2FByCity");
   await expect(page.getByRole("textbox", { name: "Map", exact: true })).toContainText("user.City");
-  await write(page, "Map", "from user in docs.Users select new { user.City, Mine = 1 }");
+  await studio.write("Map", "from user in docs.Users select new { user.City, Mine = 1 }");
   const theirs = { ...BY_CITY, Maps: ["from user in docs.Users select new { user.City, Theirs = 1 }"] };
-  await defined(studio, "Clashing", theirs);
+  await studio.index("Clashing", theirs);
   await expect(page.getByText("Somebody else changed it.")).toBeVisible();
   await page.getByRole("button", { name: "Save", exact: true }).click();
   const dialog = page.getByRole("dialog", { name: "Somebody else saved it first" });
@@ -71,7 +58,7 @@ test("an index that somebody else changed meanwhile is shown side by side, and t
   await expect(page.getByText("Somebody else changed it.")).toBeHidden();
 
   // What was not changed here is not fought over.
-  await defined(studio, "Clashing", theirs);
+  await studio.index("Clashing", theirs);
   await page.getByRole("button", { name: "Show the change" }).click();
   await expect(page.getByRole("textbox", { name: "Map", exact: true })).toContainText("Theirs");
   await expect(page.getByRole("button", { name: "Save", exact: true })).toBeDisabled();
@@ -79,9 +66,9 @@ test("an index that somebody else changed meanwhile is shown side by side, and t
 
 test("an index that somebody else deleted is made again from what is in the editor", async ({ page, studio }) => {
   await studio.database("Vanishing", USERS);
-  await defined(studio, "Vanishing", BY_CITY);
+  await studio.index("Vanishing", BY_CITY);
   await studio.open("/databases/Vanishing/index?name=Users%2FByCity");
-  await write(page, "Map", "from user in docs.Users select new { user.City, Kept = 1 }");
+  await studio.write("Map", "from user in docs.Users select new { user.City, Kept = 1 }");
   const deleted = await page.request.delete(`${studio.url}/databases/Vanishing/indexes`, { params: { name: "Users/ByCity" } });
   expect(deleted.status()).toBe(204);
   await expect(page.getByText("Somebody else deleted this index.")).toBeVisible();

@@ -71,7 +71,7 @@ export type StorageArea = {
   };
 };
 
-/** * `SizeInBytes`: of all files; 0 in memory. */
+/** `SizeInBytes`: of all files; 0 in memory. */
 export type StorageReport = { SizeInBytes: number; Results: StorageArea[] };
 
 /** GET `/databases/{name}/debug/storage/report`: the documents first. */

@@ -5,7 +5,7 @@ import { Decoration, EditorView, ViewPlugin, type DecorationSet, type ViewUpdate
 /** What is deeper than this part of the editor's width goes on there: there has to be room behind it. */
 const INDENT_SHARE_MAX = 0.5;
 
-/** * `indentMax`: in characters. */
+/** `indentMax`: in characters. */
 function decorated(view: EditorView, indentMax: number): DecorationSet {
   const found: Range<Decoration>[] = [];
   for (const { from, to } of view.visibleRanges) {

@@ -66,7 +66,7 @@ export function dateTime(wire: string): string {
 /** By how many ms the server's clock is before that of the browser. */
 let ahead = 0;
 
-/** * `now`: what the server's clock shows. */
+/** `now`: what the server's clock shows. */
 export function setServerClock(now: number) {
   ahead = now - Date.now();
 }

@@ -11,7 +11,7 @@ import styles from "./grid.module.css";
 
 export type Row = Record<string, unknown>;
 
-/** * `count`: rows that are chosen. * `all`: chooses every row, or none if all are. */
+/** `count`: rows that are chosen. `all`: chooses every row, or none if all are. */
 export type Selection = {
   count: number;
   has: (row: Row) => boolean;

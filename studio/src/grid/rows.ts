@@ -16,7 +16,7 @@ export type Seen = {
   top: (row: number) => number;
 };
 
-/** * `scrollTop`, `viewport`: pixels. */
+/** `scrollTop`, `viewport`: pixels. */
 export function seen(rowCount: number, scrollTop: number, viewport: number): Seen {
   const full = rowCount * ROW_HEIGHT;
   const height = Math.min(full, HEIGHT_MAX);

@@ -22,7 +22,7 @@ const BLANK = 0x20;
 const ELEMENT_DEPTH = 3;
 
 export class DumpReader {
-  /** * `isStrict`: what stands between the objects of an array is refused, in place of being passed over. */
+  /** `isStrict`: what stands between the objects of an array is refused, in place of being passed over. */
   constructor(private readonly options = { isStrict: false }) {}
 
   private depth = 0;

@@ -26,7 +26,7 @@ export function unsavedAt(href: string): Omit<Unsaved, "href"> | undefined {
   return unsaved?.href === href ? unsaved : undefined;
 }
 
-/** * `text`: what would be lost. */
+/** `text`: what would be lost. */
 export function Leaving({ text, ...props }: Props & { text: () => string }) {
   const href = useLocation({ select: (location) => location.href });
   const { isDirty, what } = props;

@@ -1,7 +1,7 @@
 // How far something is, and whether it went well.
 import styles from "./running.module.css";
 
-/** * `part`: from 0 to 1; `status`: of an operation, once it is known. */
+/** `part`: from 0 to 1; `status`: of an operation, once it is known. */
 export function ProgressBar({ part, status }: { part: number; status: string | undefined }) {
   return (
     <div

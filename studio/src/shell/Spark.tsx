@@ -1,7 +1,7 @@
 // A small line of the last minutes, without axes: the number beside it has the value.
 import styles from "./spark.module.css";
 
-/** * `values`: the oldest first; `capacity`: how many fill the width. */
+/** `values`: the oldest first; `capacity`: how many fill the width. */
 export function Spark({
   values,
   label,

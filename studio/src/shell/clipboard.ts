@@ -1,7 +1,7 @@
 // Copying a text for the user.
 import { failed, told } from "./toasts";
 
-/** * `what`: how it is called where it is told. Without TLS a browser has no clipboard for pages but on its own machine. */
+/** `what`: how it is called where it is told. Without TLS a browser has no clipboard for pages but on its own machine. */
 export async function copyText(text: string, what: string) {
   if (await copied(text)) told(`${what} copied`);
 }

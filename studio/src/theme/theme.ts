@@ -68,6 +68,7 @@ export const theme = createTheme({
       defaultProps: {
         centered: true,
         radius: "lg",
+        styles: { title: { fontWeight: 600, fontSize: 15 } },
         overlayProps: { backgroundOpacity: 0.4, blur: 2 },
         transitionProps: { duration: 120 },
       },

@@ -6,6 +6,7 @@ import { names } from "../../api/databases";
 import { SERVER_URL } from "../../api/http";
 import { nodeInfo, version } from "../../api/node";
 import { lastDatabase } from "../../shell/lastDatabase";
+import { ofDatabase, useLive } from "../../shell/live";
 import { useRemembered } from "../../shell/remembered";
 import { Screen } from "../../shell/Screen";
 import { copied } from "../../shell/clipboard";
@@ -17,8 +18,10 @@ export function About() {
   const { data: databases } = useQuery({ queryKey: ["databases"], queryFn: ({ signal }) => names(signal) });
   const [language, setLanguage] = useRemembered("snippets", "curl");
   const [chosen, setChosen] = useState<string>();
+  const { data: live } = useLive();
   const last = lastDatabase.get();
-  const database = chosen ?? (last !== undefined && databases?.includes(last) ? last : databases?.[0]) ?? "Shop";
+  const answering = databases?.find((name) => ofDatabase(live?.latest, name)?.State !== "Disabled");
+  const database = chosen ?? (last !== undefined && databases?.includes(last) ? last : answering) ?? "Shop";
   const all = snippets(SERVER_URL, database);
   const snippet = all.find((found) => found.key === language) ?? all[0]!;
   return (

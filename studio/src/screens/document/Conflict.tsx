@@ -7,15 +7,15 @@ import { dateTime } from "../../format/format";
 import { scan } from "../../json/scan";
 import { ConflictButtons, ConflictDialog, ConflictText, Sides } from "../../shell/ConflictDialog";
 
-/** * `theirs`: undefined if it was deleted; `isNew`: ours was to be the first. */
+/** `theirs`: undefined if it was deleted; `isNew`: ours was to be the first. */
 export type Clash = { id: string; mine: string; theirs: Loaded | undefined; isNew: boolean };
 
 type Props = {
   clash: Clash | undefined;
   isSaving: boolean;
-  /** * `mine`: what was changed in the dialog, which the editor is to keep. */
+  /** `mine`: what was changed in the dialog, which the editor is to keep. */
   close: (mine?: string) => void;
-  /** * `changeVector`: that of theirs, so that a third one is noticed too; "" if it must not be there. */
+  /** `changeVector`: that of theirs, so that a third one is noticed too; "" if it must not be there. */
   save: (content: string, changeVector: string) => void;
   takeTheirs: (theirs: Loaded) => void;
 };

@@ -10,7 +10,7 @@ import { Failed, Loading } from "../../shell/states";
 import { Icon } from "../../theme/icons";
 import styles from "./document.module.css";
 
-/** * `id`: undefined shows nothing. */
+/** `id`: undefined shows nothing. */
 export function Raw({ database, id, close }: { database: string; id: string | undefined; close: () => void }) {
   return (
     <Modal

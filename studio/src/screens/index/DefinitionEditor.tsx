@@ -1,37 +1,26 @@
 // The definition of an index: maps, reduce, fields; tried on some documents before it is saved.
-import { ActionIcon, Autocomplete, Button, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { Button, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import * as api from "../../api/indexes";
-import { Editor } from "../../editor/Editor";
-import type { Language } from "../../editor/CodeEditor";
-import { useIsHere } from "../../shell/here";
 import { Leaving, type Place } from "../../shell/Leaving";
 import { messageOf } from "../../shell/states";
-import { told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
-import { isSameContent, languageOf } from "./definition";
+import { Automatic } from "./Automatic";
+import { Code } from "./Code";
+import { isSameContent } from "./definition";
 import { ALL_FIELDS, FieldTable, type Field } from "./FieldTable";
 import { IndexConflict, type IndexClash } from "./IndexConflict";
-import { latestDefinition } from "./latest";
-import { RemoveCell } from "./RemoveCell";
+import { namedOf, recordOf } from "./named";
+import { SettingTable } from "./SettingTable";
+import { Sources } from "./Sources";
 import { Tried } from "./Tried";
+import { useSaving } from "./useSaving";
 import styles from "./index.module.css";
 
 /** Documents that a definition is tried on. */
 const TRIED_COUNT = 100;
-
-/** Settings of an index that the server heeds (docs/http.md, "Indexes"). Others are kept and change nothing. */
-const SETTINGS = ["Indexing.IndexMissingFieldsAsNull", "Indexing.IndexEmptyEntries"];
-
-/** A setting or source as it is typed: names may be the same for a while. */
-type Named = { name: string; value: string };
-
-const namedOf = (record: Record<string, string> | undefined): Named[] =>
-  Object.entries(record ?? {}).map(([name, value]) => ({ name, value }));
-const recordOf = (list: readonly Named[]) =>
-  Object.fromEntries(list.filter(({ name }) => name.trim() !== "").map(({ name, value }) => [name.trim(), value]));
 
 export function DefinitionEditor({
   database,
@@ -48,9 +37,6 @@ export function DefinitionEditor({
   /** Whether the definition that was saved last is still being built. */
   isReplaced?: boolean;
 }) {
-  const navigate = useNavigate();
-  const requests = useQueryClient();
-  const isHere = useIsHere();
   const [base, setBase] = useState(stored);
   const [name, setName] = useState(stored.Name);
   const [maps, setMaps] = useState(stored.Maps);
@@ -92,47 +78,16 @@ export function DefinitionEditor({
     setClash(undefined);
   };
 
-  /**
-   * * `over`: what the server must have now; undefined if there must be no such index.
-   * * `isMerged`: whether `written` is of the dialog, and not what is in the editor.
-   */
-  const saving = useMutation({
-    mutationFn: async ({ written, over }: { written: api.Definition; over: api.Definition | undefined; isMerged?: boolean }) => {
-      await requests.cancelQueries({ queryKey: ["definition", database, written.Name] });
-      const present = await latestDefinition(database, written.Name);
-      if (isNew && present) throw new Taken(present.Name);
-      if (present ? !over || !isSameContent(present, over) : over) throw new Overtaken(present);
-      if (present?.LockMode === "LockedIgnore")
-        throw new Error("The index is locked, and the server ignores changes to it. Unlock it in its menu first.");
-      // The rest is what it is now: lock, priority and state are set in the menu, also while the definition is open.
-      const { Maps, Reduce, Fields, AdditionalSources, Configuration } = written;
-      const definition = present
-        ? ({ ...present, Maps, Reduce, Fields, AdditionalSources, Configuration } as api.Definition)
-        : written;
-      await api.put(database, definition);
-      return definition;
-    },
-    onSuccess: (definition, { isMerged }) => {
+  const saving = useSaving(database, isNew, {
+    saved: (definition, isMerged) => {
       setProblem(undefined);
       setClash(undefined);
       setBase(definition);
       if (isMerged) show(definition);
-      // Who looks at another part of the index and comes back has what was saved, also while it is being built.
-      requests.setQueryData(["definition", database, definition.Name], definition);
-      told(isNew ? `${definition.Name} is being built` : `${definition.Name} saved`);
-      void requests.invalidateQueries({
-        predicate: ({ queryKey }) => ["indexes", "definitions", "live"].includes(String(queryKey[0])),
-      });
-      if (isNew && isHere()) {
-        const search = { name: definition.Name };
-        void navigate({ to: "/databases/$database/index", params: { database }, search, ignoreBlocker: true });
-      }
     },
-    onError: (error, { written }) => {
-      if (error instanceof Taken) setTaken(error.name);
-      else if (error instanceof Overtaken) setClash({ mine: written, theirs: error.theirs });
-      else setProblem(messageOf(error));
-    },
+    taken: setTaken,
+    clashed: setClash,
+    failed: setProblem,
   });
   const trying = useMutation({
     mutationFn: () => api.test(database, { ...definition, Name: definition.Name || "Test" }, TRIED_COUNT),
@@ -249,64 +204,8 @@ export function DefinitionEditor({
           </Button>
         </div>
         {fields.length > 0 && <FieldTable fields={fields} change={setFields} />}
-        {sources.map((source, at) => (
-          <Code
-            key={at}
-            title={`Source ${at + 1}`}
-            language="javascript"
-            about={
-              <TextInput
-                aria-label={`Name of source ${at + 1}`}
-                value={source.name}
-                spellCheck={false}
-                onChange={(event) => setSources(changed(sources, at, { name: event.currentTarget.value }))}
-              />
-            }
-            value={source.value}
-            onChange={(value) => setSources(changed(sources, at, { value }))}
-            onSave={save}
-            remove={() => setSources(without(sources, at))}
-          />
-        ))}
-        {configuration.length > 0 && (
-          <table className={styles.fields}>
-            <thead>
-              <tr>
-                <th scope="col">Setting</th>
-                <th scope="col">Value</th>
-                <td />
-              </tr>
-            </thead>
-            <tbody>
-              {configuration.map((setting, at) => (
-                <tr key={at}>
-                  <td>
-                    <Autocomplete
-                      size="xs"
-                      aria-label={`Name of setting ${at + 1}`}
-                      data={SETTINGS}
-                      value={setting.name}
-                      spellCheck={false}
-                      onChange={(name) => setConfiguration(changed(configuration, at, { name }))}
-                    />
-                  </td>
-                  <td>
-                    <TextInput
-                      aria-label={`Value of ${setting.name || `setting ${at + 1}`}`}
-                      value={setting.value}
-                      spellCheck={false}
-                      onChange={(event) => setConfiguration(changed(configuration, at, { value: event.currentTarget.value }))}
-                    />
-                  </td>
-                  <RemoveCell
-                    what={setting.name || `setting ${at + 1}`}
-                    remove={() => setConfiguration(without(configuration, at))}
-                  />
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        )}
+        <Sources sources={sources} change={setSources} save={save} />
+        {configuration.length > 0 && <SettingTable settings={configuration} change={setConfiguration} />}
         {problem && (
           <div className={styles.problem} role="alert">
             <Icon name="warning" size={15} />
@@ -352,20 +251,6 @@ export function DefinitionEditor({
   );
 }
 
-/** A new index has the name of one that is there. */
-class Taken extends Error {
-  constructor(override readonly name: string) {
-    super();
-  }
-}
-
-/** The server has another definition than the one that was read; undefined if it has none. */
-class Overtaken extends Error {
-  constructor(readonly theirs: api.Definition | undefined) {
-    super();
-  }
-}
-
 function fieldsOf(definition: api.Definition): Field[] {
   return Object.entries(definition.Fields ?? {}).map(([name, options]) => ({ name, options }));
 }
@@ -373,75 +258,4 @@ function fieldsOf(definition: api.Definition): Field[] {
 /** Definition, terms and errors of one index. */
 function isSameIndex(one: Place, other: Place): boolean {
   return one.pathname === other.pathname && "name" in one.search && "name" in other.search && one.search.name === other.search.name;
-}
-
-function changed(list: readonly Named[], place: number, change: Partial<Named>): Named[] {
-  return list.map((one, at) => (at === place ? { ...one, ...change } : one));
-}
-
-function without(list: readonly Named[], place: number): Named[] {
-  return list.filter((_, at) => at !== place);
-}
-
-function Code({
-  title,
-  about,
-  language: given,
-  value,
-  onChange,
-  onSave,
-  remove,
-}: {
-  title: string;
-  /** What stands beside the title. */
-  about?: ReactNode;
-  /** What it is written in, if that is not to be seen from it. */
-  language?: Language;
-  value: string;
-  onChange: (value: string) => void;
-  onSave: () => void;
-  remove?: (() => void) | undefined;
-}) {
-  const language = given ?? languageOf(value);
-  return (
-    <section className={styles.code} aria-label={title}>
-      <header className={styles.codeHead}>
-        <h2>{title}</h2>
-        {about}
-        <span className="soft">{language === "javascript" ? "JavaScript" : "C# (LINQ)"}</span>
-        {remove && (
-          <ActionIcon size="sm" aria-label={`Remove ${title}`} onClick={remove} style={{ marginLeft: "auto" }}>
-            <Icon name="close" size={13} />
-          </ActionIcon>
-        )}
-      </header>
-      <Editor label={title} language={language} value={value} onChange={onChange} onSave={onSave} isFitted />
-    </section>
-  );
-}
-
-function Automatic({ definition }: { definition: api.Definition }) {
-  return (
-    <div className={styles.editor}>
-      <div className={styles.form}>
-        <p className="soft">A query made this index, and other queries widen it. It cannot be edited.</p>
-        <table className={styles.fields}>
-          <thead>
-            <tr>
-              <th scope="col">Field</th>
-              <th scope="col">Indexing</th>
-            </tr>
-          </thead>
-          <tbody>
-            {Object.entries(definition.Fields ?? {}).map(([field, options]) => (
-              <tr key={field}>
-                <td>{field}</td>
-                <td>{options.Indexing ?? "Default"}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </div>
-  );
 }

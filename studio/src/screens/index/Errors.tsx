@@ -46,7 +46,7 @@ export function Errors({ database, name, statistics }: { database: string; name:
           {`The index has failed and stands still: ${count(statistics.MapErrors ?? data.length)} of ${counted(statistics.MapAttempts, "document")} could not be indexed. Change the definition or reset the index.`}
         </div>
       )}
-      <div className={styles.termsHead}>
+      <div className={styles.errorsHead}>
         <span>
           {data.length < ERRORS_KEPT_MAX
             ? counted(data.length, "error")

@@ -13,9 +13,9 @@ export type IndexClash = { mine: Definition; theirs: Definition | undefined };
 type Props = {
   clash: IndexClash | undefined;
   isSaving: boolean;
-  /** * `mine`: what was changed in the dialog, which the editor is to keep. */
+  /** `mine`: what was changed in the dialog, which the editor is to keep. */
   close: (mine?: Definition) => void;
-  /** * `over`: what it is to take the place of, so that a third one is noticed too. */
+  /** `over`: what it is to take the place of, so that a third one is noticed too. */
   save: (definition: Definition, over: Definition | undefined) => void;
   takeTheirs: (theirs: Definition) => void;
 };

@@ -2,7 +2,7 @@
 import { ActionIcon } from "@mantine/core";
 import { Icon } from "../../theme/icons";
 
-/** * `what`: as `the options of Name`. */
+/** `what`: as `the options of Name`. */
 export function RemoveCell({ what, remove }: { what: string; remove: () => void }) {
   return (
     <td>

@@ -57,7 +57,9 @@ function Step({ title, rows }: { title: string; rows: readonly Row[] }) {
               {rows.slice(0, SHOWN_COUNT).map((row, index) => (
                 <tr key={index}>
                   {names.map((name) => (
-                    <td key={name}>{(digitsOf(row, name) ?? cell(row[name])).slice(0, 200)}</td>
+                    <td key={name} className={typeof row[name] === "number" ? "number" : undefined}>
+                      {(digitsOf(row, name) ?? cell(row[name])).slice(0, 200)}
+                    </td>
                   ))}
                 </tr>
               ))}

@@ -9,10 +9,10 @@ import { Confirm, type Question } from "../../shell/Confirm";
 import { useIsHere } from "../../shell/here";
 import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
-import { IndexMenu } from "../indexes/page";
+import { IndexMenu } from "../indexes/IndexMenu";
 import { useSpeeds } from "../indexes/speed";
 import { errorCount, kindOf, REPLACEMENT, stateOf } from "../indexes/state";
-import badges from "../indexes/indexes.module.css";
+import tables from "../../shell/table.module.css";
 import { DefinitionEditor } from "./DefinitionEditor";
 import { Errors } from "./Errors";
 import { distinct, MapReduce } from "./MapReduce";
@@ -126,14 +126,14 @@ function Existing({
       about={
         statistics ? (
           <span className="number">
-            {kindOf(statistics.Type)} · {count(statistics.EntriesCount)} entries{speed > 0 && ` · ${rate(speed)} documents/s`}{" "}
-            <span className={badges.badge} data-tone={state?.tone}>
+            {kindOf(statistics.Type)} · {count(statistics.EntriesCount)} entries{speed > 0 && ` · ${rate(speed)} documents/s`}
+            <span className={`${tables.badge} ${styles.state}`} data-tone={state?.tone}>
               {state?.label}
             </span>
           </span>
         ) : (
           latest === null && (
-            <span className={badges.badge} data-tone="bad">
+            <span className={tables.badge} data-tone="bad">
               Deleted
             </span>
           )

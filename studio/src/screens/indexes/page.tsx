@@ -1,17 +1,19 @@
 // The indexes of a database: how each does, and switching it.
-import { ActionIcon, Button, Menu, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import * as api from "../../api/indexes";
 import { ago, count, counted, rate } from "../../format/format";
 import { Confirm, type Question } from "../../shell/Confirm";
+import { FilterField } from "../../shell/FilterField";
 import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
-import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
+import { IndexMenu } from "./IndexMenu";
 import { useSpeeds } from "./speed";
 import { arranged, errorCount, isBuilding, kindOf, progressOf, REPLACEMENT, stateOf } from "./state";
+import tables from "../../shell/table.module.css";
 import styles from "./indexes.module.css";
 
 const route = getRouteApi("/databases/$database/indexes");
@@ -64,13 +66,7 @@ export function Indexes() {
       actions={
         <>
           {data && data.length >= FILTER_FROM_COUNT && (
-            <TextInput
-              placeholder="Filter by name"
-              aria-label="Filter indexes by name"
-              leftSection={<Icon name="search" size={13} />}
-              value={filter}
-              onChange={(event) => setFilter(event.currentTarget.value)}
-            />
+            <FilterField label="Filter indexes by name" placeholder="Filter by name" value={filter} onChange={setFilter} />
           )}
           {newIndex}
         </>
@@ -87,8 +83,8 @@ export function Indexes() {
           Queries make the indexes that they need. One of your own can compute, group, and search in texts.
         </Empty>
       ) : (
-        <div className={styles.scroll}>
-          <table className={styles.table} role="table">
+        <div className={tables.scroll}>
+          <table className={tables.table} role="table">
             <thead role="rowgroup">
               <tr role="row">
                 <th scope="col" role="columnheader">
@@ -97,13 +93,13 @@ export function Indexes() {
                 <th scope="col" role="columnheader">
                   State
                 </th>
-                <th scope="col" role="columnheader" className={styles.right}>
+                <th scope="col" role="columnheader" className={tables.right}>
                   Entries
                 </th>
-                <th scope="col" role="columnheader" className={styles.right}>
+                <th scope="col" role="columnheader" className={tables.right}>
                   Documents/s
                 </th>
-                <th scope="col" role="columnheader" className={styles.right}>
+                <th scope="col" role="columnheader" className={tables.right}>
                   Errors
                 </th>
                 <th scope="col" role="columnheader">
@@ -113,7 +109,7 @@ export function Indexes() {
                   Last queried
                 </th>
                 <th scope="col" role="columnheader">
-                  <span className={styles.hidden}>Actions</span>
+                  <span className={tables.hidden}>Actions</span>
                 </th>
               </tr>
             </thead>
@@ -156,8 +152,8 @@ function Row({
   const isReplacement = index.Name.startsWith(REPLACEMENT);
   const state = stateOf(index);
   return (
-    <tr role="row" data-replacement={isReplacement || undefined}>
-      <th scope="row" role="rowheader" className={styles.name}>
+    <tr role="row" data-inset={isReplacement || undefined}>
+      <th scope="row" role="rowheader" className={tables.name}>
         {isReplacement ? (
           <span className={styles.replacement}>
             <Icon name="refresh" size={13} /> Being built to replace it
@@ -167,7 +163,7 @@ function Row({
             {index.Name}
           </Link>
         )}
-        <span className={styles.kind}>
+        <span className={tables.kind}>
           {kindOf(index.Type)} of {Object.keys(index.Collections).join(", ") || "all documents"}
           {index.Priority !== "Normal" && ` · ${index.Priority.toLowerCase()} priority`}
           {index.LockMode !== "Unlock" && (
@@ -177,14 +173,14 @@ function Row({
           )}
         </span>
       </th>
-      <td role="cell" className={styles.state}>
-        <span className={styles.badge} data-tone={state.tone}>
+      <td role="cell" className={tables.state}>
+        <span className={tables.badge} data-tone={state.tone}>
           {state.label}
         </span>
         {progress && progress.left > 0 && (
           <>
             <span
-              className={styles.progress}
+              className={tables.progress}
               role="progressbar"
               aria-label={`Building ${index.Name}`}
               aria-valuemin={0}
@@ -197,16 +193,16 @@ function Row({
           </>
         )}
       </td>
-      <td role="cell" data-label="Entries" className={`${styles.right} number`}>
+      <td role="cell" data-label="Entries" className={`${tables.right} number`}>
         {count(index.EntriesCount)}
       </td>
-      <td role="cell" data-label="Documents/s" className={`${styles.right} number`}>
+      <td role="cell" data-label="Documents/s" className={`${tables.right} number`}>
         {speed > 0 ? rate(speed) : <span className="soft">–</span>}
       </td>
-      <td role="cell" data-label="Errors" className={`${styles.right} number`}>
+      <td role="cell" data-label="Errors" className={`${tables.right} number`}>
         {index.ErrorsCount > 0 ? (
           <Link
-            className={styles.errors!}
+            className={tables.errors!}
             to="/databases/$database/index"
             params={{ database }}
             search={{ name: index.Name, tab: "errors" }}
@@ -223,7 +219,7 @@ function Row({
       <td role="cell" data-label="Last queried" className="number">
         {since(index.LastQueryingTime)}
       </td>
-      <td role="cell" className={`${styles.right} ${styles.menu}`}>
+      <td role="cell" className={`${tables.right} ${tables.menu}`}>
         <IndexMenu
           database={database}
           index={index}
@@ -245,137 +241,3 @@ function since(date: string) {
     text
   );
 }
-
-/** What can be done with an index. */
-export function IndexMenu({
-  database,
-  index,
-  ask,
-  changed,
-}: {
-  database: string;
-  index: api.Statistics;
-  ask: (question: Question) => void;
-  changed: (isDeleted: boolean) => unknown;
-}) {
-  const name = index.Name;
-  const isReplacement = name.startsWith(REPLACEMENT);
-  const isAutomatic = index.Type.startsWith("Auto");
-  const act = (what: string, action: () => Promise<unknown>, isDeleted = false) =>
-    action().then(
-      () => (told(`${name} ${what}`), changed(isDeleted)),
-      (error: unknown) => failed(`${name} was not ${what}`, error),
-    );
-  const isPaused = index.Status === "Paused";
-  const isDisabled = index.State === "Disabled";
-  return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon aria-label={`Actions for ${name}`}>
-          <Icon name="dots" />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {isReplacement ? (
-          <Menu.Item
-            leftSection={<Icon name="check" size={14} />}
-            onClick={() => void act("swapped in", () => api.replace(database, name.slice(REPLACEMENT.length)))}
-          >
-            Use it now
-          </Menu.Item>
-        ) : (
-          <>
-            {!isDisabled && (
-              <Menu.Item
-                leftSection={<Icon name={isPaused ? "start" : "pause"} size={14} />}
-                onClick={() =>
-                  void act(isPaused ? "resumed" : "paused", () => api.control(database, name, isPaused ? "start" : "stop"))
-                }
-              >
-                {isPaused ? "Resume" : "Pause until restart"}
-              </Menu.Item>
-            )}
-            <Menu.Item
-              leftSection={<Icon name="power" size={14} />}
-              onClick={() =>
-                void act(isDisabled ? "enabled" : "disabled", () => api.control(database, name, isDisabled ? "enable" : "disable"))
-              }
-            >
-              {isDisabled ? "Enable" : "Disable"}
-            </Menu.Item>
-            <Menu.Item
-              leftSection={<Icon name="refresh" size={14} />}
-              onClick={() =>
-                ask({
-                  title: `Build ${name} anew?`,
-                  text: "All of its entries are thrown away and made again. Until then queries on it find less.",
-                  action: "Reset",
-                  run: () => act("reset", () => api.reset(database, name)),
-                })
-              }
-            >
-              Reset…
-            </Menu.Item>
-            <Menu.Divider />
-            <Menu.Label>Priority</Menu.Label>
-            <Menu.RadioGroup
-              aria-label="Priority"
-              value={index.Priority}
-              onChange={(value) => {
-                const priority = value as api.Priority;
-                void act(`given ${priority.toLowerCase()} priority`, () => api.setPriority(database, name, priority));
-              }}
-            >
-              {(["Low", "Normal", "High"] as const).map((priority) => (
-                <Menu.RadioItem key={priority} value={priority} closeMenuOnClick>
-                  {priority}
-                </Menu.RadioItem>
-              ))}
-            </Menu.RadioGroup>
-            {!isAutomatic && (
-              <>
-                <Menu.Divider />
-                <Menu.Label>Changes of the definition</Menu.Label>
-                <Menu.RadioGroup
-                  aria-label="Changes of the definition"
-                  value={index.LockMode}
-                  onChange={(value) => {
-                    const mode = value as api.LockMode;
-                    void act(mode === "Unlock" ? "unlocked" : "locked", () => api.setLock(database, name, mode));
-                  }}
-                >
-                  {LOCKS.map(({ mode, label }) => (
-                    <Menu.RadioItem key={mode} value={mode} closeMenuOnClick>
-                      {label}
-                    </Menu.RadioItem>
-                  ))}
-                </Menu.RadioGroup>
-              </>
-            )}
-          </>
-        )}
-        <Menu.Divider />
-        <Menu.Item
-          color="red"
-          leftSection={<Icon name="trash" size={14} />}
-          onClick={() =>
-            ask({
-              title: isReplacement ? "Give up building it?" : `Delete ${name}?`,
-              text: isReplacement ? "The present index stays as it is." : "Queries that need it fail, or make one of their own.",
-              action: "Delete",
-              run: () => act("deleted", () => api.remove(database, name), true),
-            })
-          }
-        >
-          Delete…
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
-const LOCKS: { mode: api.LockMode; label: string }[] = [
-  { mode: "Unlock", label: "Unlocked" },
-  { mode: "LockedIgnore", label: "Locked (ignore)" },
-  { mode: "LockedError", label: "Locked (error)" },
-];

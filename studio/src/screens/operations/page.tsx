@@ -3,12 +3,12 @@ import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { kill, list, type Operation } from "../../api/operations";
-import { count, counted, dateTime, duration, serverNow } from "../../format/format";
+import { count, dateTime, duration, serverNow } from "../../format/format";
 import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { failed } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
-import tables from "../indexes/indexes.module.css";
+import tables from "../../shell/table.module.css";
 
 const route = getRouteApi("/databases/$database/operations");
 
@@ -23,7 +23,10 @@ export function Operations() {
   });
   const runningCount = data?.filter((operation) => operation.State.Status === "InProgress").length ?? 0;
   return (
-    <Screen title="Operations" about={data && <span className="number">{`${counted(runningCount, "operation")} under way`}</span>}>
+    <Screen
+      title="Operations"
+      about={data && <span className="number">{runningCount === 0 ? "None under way" : `${count(runningCount)} under way`}</span>}
+    >
       {!data ? (
         error ? (
           <Failed what="The operations cannot be read" error={error} retry={() => void refetch()} />
@@ -36,19 +39,27 @@ export function Operations() {
         </Empty>
       ) : (
         <div className={tables.scroll}>
-          <table className={tables.table}>
-            <thead>
-              <tr>
-                <th scope="col">Operation</th>
-                <th scope="col">State</th>
-                <th scope="col">Began</th>
-                <th scope="col">Took</th>
-                <th scope="col">
+          <table className={tables.table} role="table">
+            <thead role="rowgroup">
+              <tr role="row">
+                <th scope="col" role="columnheader">
+                  Operation
+                </th>
+                <th scope="col" role="columnheader">
+                  State
+                </th>
+                <th scope="col" role="columnheader">
+                  Began
+                </th>
+                <th scope="col" role="columnheader">
+                  Took
+                </th>
+                <th scope="col" role="columnheader">
                   <span className={tables.hidden}>Actions</span>
                 </th>
               </tr>
             </thead>
-            <tbody>
+            <tbody role="rowgroup">
               {data.map((operation) => (
                 <Row key={operation.Id} database={database} operation={operation} />
               ))}
@@ -78,8 +89,8 @@ function Row({ database, operation }: { database: string; operation: Operation }
       (error: unknown) => failed("The operation could not be stopped", error),
     );
   return (
-    <tr>
-      <th scope="row" className={tables.name}>
+    <tr role="row">
+      <th scope="row" role="rowheader" className={tables.name}>
         <b>{operation.Description}</b>
         <span className={tables.kind}>
           {Progress
@@ -88,7 +99,7 @@ function Row({ database, operation }: { database: string; operation: Operation }
         </span>
         {operation.Query && <code className={`${tables.kind} cut`}>{operation.Query}</code>}
       </th>
-      <td>
+      <td role="cell" className={tables.state}>
         <span className={tables.badge} data-tone={STATES[Status].tone}>
           {STATES[Status].label}
         </span>
@@ -103,9 +114,13 @@ function Row({ database, operation }: { database: string; operation: Operation }
           </span>
         )}
       </td>
-      <td className="number">{dateTime(operation.StartTime)}</td>
-      <td className="number">{duration(Math.max(0, took))}</td>
-      <td className={tables.right}>
+      <td role="cell" data-label="Began" className="number">
+        {dateTime(operation.StartTime)}
+      </td>
+      <td role="cell" data-label="Took" className="number">
+        {duration(Math.max(0, took))}
+      </td>
+      <td role="cell" className={tables.right}>
         {Status === "InProgress" && (
           <Button variant="default" leftSection={<Icon name="stop" size={12} />} onClick={() => void stop()}>
             Stop

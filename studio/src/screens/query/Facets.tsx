@@ -1,7 +1,7 @@
 // Results of `facet()` and `suggest()`, as what they are.
 import { aggregate, count, counted } from "../../format/format";
 import type { Facet, Suggested } from "./facets";
-import styles from "./query.module.css";
+import styles from "./facets.module.css";
 
 export function Facets({ facets }: { facets: readonly Facet[] }) {
   return (

@@ -2,7 +2,9 @@
 import { Link } from "@tanstack/react-router";
 import { Fragment, useMemo } from "react";
 import { piecesOf } from "./fragments";
-import styles from "./query.module.css";
+import bars from "./facets.module.css";
+import styles from "./highlights.module.css";
+import results from "./query.module.css";
 
 export function Highlights({
   database,
@@ -16,7 +18,7 @@ export function Highlights({
 }) {
   const values = useMemo(() => JSON.parse(parameters) as Record<string, unknown>, [parameters]);
   const ids = [...new Set(Object.values(found).flatMap((byId) => Object.keys(byId)))];
-  if (ids.length === 0) return <p className={styles.note}>Nothing of what was found is a word to mark.</p>;
+  if (ids.length === 0) return <p className={results.note}>Nothing of what was found is a word to mark.</p>;
   return (
     <ul className={styles.marks}>
       {ids.map((id) => (
@@ -51,7 +53,7 @@ export function Highlights({
 /** The first line has the score; the rest is how it came about. */
 export function Explanations({ database, found }: { database: string; found: Record<string, string[]> }) {
   const all = Object.entries(found);
-  if (all.length === 0) return <p className={styles.note}>No result has a score.</p>;
+  if (all.length === 0) return <p className={results.note}>No result has a score.</p>;
   const scores = all.map(([, texts]) => Number.parseFloat(texts[0] ?? ""));
   const top = Math.max(...scores.filter((score) => !Number.isNaN(score)), Number.MIN_VALUE);
   return (
@@ -62,7 +64,7 @@ export function Explanations({ database, found }: { database: string; found: Rec
             <Of database={database} id={id} />
             {!Number.isNaN(scores[at]!) && (
               <>
-                <span className={styles.facetBar}>
+                <span className={bars.facetBar}>
                   <span style={{ width: `${(scores[at]! / top) * 100}%` }} />
                 </span>
                 <b className="number">{scores[at]!.toPrecision(4)}</b>

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useRemembered } from "../../shell/remembered";
 import { told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
-import styles from "./query.module.css";
+import styles from "./kept.module.css";
 
 export type KeptQuery = { text: string; parameters: string; name?: string };
 

@@ -12,7 +12,7 @@ import { fit, paint, project, type View } from "./mapPaint";
 import { pointsOf, type Point } from "./points";
 import type { Submitted } from "./Results";
 import { inSteps } from "./steps";
-import styles from "./query.module.css";
+import styles from "./map.module.css";
 
 /** Results that are asked for places. */
 const COUNT_MAX = 100_000;

@@ -6,7 +6,7 @@ import type { TestedPatch } from "../../api/queries";
 import { Comparison } from "../../editor/Editor";
 import { counted } from "../../format/format";
 import { pretty } from "../../json/scan";
-import styles from "./query.module.css";
+import styles from "./patch.module.css";
 
 /** Documents that it is tried on. */
 export const TESTED_COUNT = 3;

@@ -5,7 +5,7 @@ import { count, duration } from "../../format/format";
 import { Failed, Loading } from "../../shell/states";
 import { isPatch, reasonOf, withoutInclude, withTimings } from "./text";
 import type { Submitted } from "./Results";
-import styles from "./query.module.css";
+import styles from "./plan.module.css";
 
 export function Plan({ database, submitted }: { database: string; submitted: Submitted }) {
   const { data, error, refetch } = useQuery({
@@ -38,8 +38,8 @@ export function Plan({ database, submitted }: { database: string; submitted: Sub
         <div className={styles.planHead} aria-hidden="true">
           <span>Operator</span>
           <span>Expected</span>
-          <span>Gave</span>
-          <span title="With what stands below it">Time, in all</span>
+          <span>Found</span>
+          <span title="With the steps below it">Total time</span>
         </div>
         <ul className={styles.tree} aria-label="Plan">
           <Step step={data.plan} total={total} depth={0} />
@@ -52,7 +52,7 @@ export function Plan({ database, submitted }: { database: string; submitted: Sub
         <section>
           <h2 className={styles.planTitle}>Timings</h2>
           <ul className={styles.tree} aria-label="Timings">
-            <TimingRow name="Whole" timing={timings} total={Math.max(1, timings.DurationInMs)} depth={0} />
+            <TimingRow name="Total" timing={timings} total={Math.max(1, timings.DurationInMs)} depth={0} />
           </ul>
         </section>
       )}

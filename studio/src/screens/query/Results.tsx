@@ -27,7 +27,7 @@ import styles from "./query.module.css";
 
 const MapView = lazy(() => import("./MapView"));
 
-/** * `parameters`: a JSON object as text. */
+/** `parameters`: a JSON object as text. */
 export type Submitted = { text: string; parameters: string; run: number };
 
 type Form = "table" | "json" | "map" | "plan" | "facets" | "suggestions" | "highlights" | "explanations";
@@ -140,7 +140,7 @@ function Answered({ database, submitted, answer, wanted, setForm }: AnsweredProp
       <div className={styles.bar}>
         <SegmentedControl size="xs" aria-label="Form of the results" data={forms} value={form} onChange={setForm} />
         <span className={`${styles.about} number`} role="status">
-          {`${counted(answer.total, "result")} in ${duration(answer.durationMs)}`}
+          {`${counted(answer.total, "result")} in ${answer.durationMs < 1 ? "less than 1 ms" : duration(answer.durationMs)}`}
           {" · "}
           {isOfIndex ? `index ${answer.index}` : "no index needed"}
           {answer.isStale && <span className={styles.stale}>stale</span>}

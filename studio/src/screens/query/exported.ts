@@ -9,7 +9,7 @@ import { inSteps } from "./steps";
 /** Results of one file: the server goes through all that it skips for each step. */
 export const EXPORTED_COUNT_MAX = 200_000;
 
-/** * `resultSize`: characters of a result, as far as known. */
+/** `resultSize`: characters of a result, as far as known. */
 export function exportResults(database: string, submitted: Submitted, resultSize: number, format: Format) {
   begin(`Export results of ${database}`, save(database, submitted, resultSize, format), () => "Stopped. Nothing was saved.");
 }

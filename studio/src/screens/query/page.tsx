@@ -1,46 +1,36 @@
 // Queries: an editor of RQL, and what it gives as table, JSON, map and plan.
 import { Button, Menu, Tooltip } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { Fragment, useCallback, useEffect, useMemo, useRef, useState, type CSSProperties } from "react";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useCallback, useEffect, useMemo, useRef, useState, type CSSProperties } from "react";
 import { collectionsQuery } from "../../api/documents";
 import { definitions, fieldsQuery } from "../../api/indexes";
-import { ofCollection, patchFound, removeFound, run, testPatch } from "../../api/queries";
+import { ofCollection } from "../../api/queries";
 import { Editor } from "../../editor/Editor";
-import { counted } from "../../format/format";
 import { pathsOf } from "../../grid/columns";
-import { JsonError, scan } from "../../json/scan";
-import { changedByQuery } from "../../shell/changed";
-import { Confirm, type Question } from "../../shell/Confirm";
-import { remembered, useRemembered } from "../../shell/remembered";
-import { Running, type RunningOperation } from "../../shell/Running";
+import { useRemembered } from "../../shell/remembered";
 import { MoreActions } from "../../shell/MoreActions";
 import { Screen } from "../../shell/Screen";
 import { isUnreachable, useAnswering } from "../../shell/recovery";
 import { Empty } from "../../shell/states";
-import { told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
 import { withoutReplacements } from "../indexes/state";
 import { completion } from "./completion";
+import { checked, draftOf, firstDraft, namesOf, noObject, submit } from "./draft";
 import { Kept, remember, type KeptQuery } from "./Kept";
-import { PatchPreview, TESTED_COUNT, type Tested } from "./PatchPreview";
-import { Results, type Submitted } from "./Results";
+import { Results } from "./Results";
 import { findingPart, isPatch, mistakeOf, parametersOf, quotedIfNeeded, reasonOf } from "./text";
+import { useChanging } from "./useChanging";
 import styles from "./query.module.css";
 
 const route = getRouteApi("/databases/$database/query");
 
-/** Documents that are named before they are deleted. */
-const NAMED_COUNT = 5;
 /** Documents whose fields are offered. */
 const SAMPLE_COUNT = 25;
 const NO_KEPT: KeptQuery[] = [];
 const NO_RUNS: ReadonlyMap<string, number> = new Map();
 
 const runKey = (q: string, p: string | undefined) => JSON.stringify([q, p]);
-
-/** What stands in the editors, and the address for which it was written. */
-type Draft = { text: string; parameters: string; q?: string | undefined; p?: string | undefined };
 
 export function QueryScreen() {
   const { database } = route.useParams();
@@ -57,11 +47,8 @@ function QueryEditor({ database }: { database: string }) {
   const [parameters, setParameters] = useState(begun.parameters);
   const [hasParameters, setHasParameters] = useState(begun.parameters !== "" || p !== undefined);
   const [met, setProblem] = useState<{ error: unknown; text: string }>();
-  const [question, ask] = useState<Question>();
-  const [running, setRunning] = useState<RunningOperation>();
   // How often what stands in an address was run here. It is of the address: the new one comes a moment after what was run.
   const [runs, setRuns] = useState<ReadonlyMap<string, number>>(NO_RUNS);
-  const [isAsking, setAsking] = useState(false);
   const [isStopped, setStopped] = useState(false);
 
   // The editors follow the address, but for one that was made of what stands in them.
@@ -125,11 +112,12 @@ function QueryEditor({ database }: { database: string }) {
     }
   };
   const runNow = () => {
-    if (text.trim() === "" || readParameters() === undefined) return;
+    const values = text.trim() === "" ? undefined : readParameters();
+    if (values === undefined) return;
     setProblem(undefined);
     setStopped(false);
     // What is on the screen stays until the patch is confirmed.
-    if (isPatch(text)) return void askToChange("patch");
+    if (isPatch(text)) return void changing.ask("patch", text, values);
     const key = runKey(...keep());
     setRuns(new Map(runs).set(key, (runs.get(key) ?? 0) + 1));
   };
@@ -145,56 +133,7 @@ function QueryEditor({ database }: { database: string }) {
   const goTo = (search: { q: string | undefined; p: string | undefined; as: string | undefined }, replace: boolean) =>
     // What is undefined does not come into the address.
     void navigate({ to: "/databases/$database/query", params: { database }, search: search as { q: string }, replace });
-  /** Counts what would be changed, tries a patch on the first of it, and asks. */
-  const askToChange = async (what: "patch" | "delete") => {
-    const values = readParameters();
-    if (values === undefined) return;
-    const isPatching = what === "patch";
-    setAsking(true);
-    try {
-      const found = await run(database, { text: findingPart(text), parameters: values, pageSize: NAMED_COUNT, isFresh: true });
-      const ids = found.results.map((result) => result["@metadata"]?.["@id"]).filter((id) => id !== undefined);
-      const tested = isPatching ? await tryPatch(ids, values) : [];
-      if (found.total === 0) return told(`The query finds no documents: there is nothing to ${what}`);
-      ask({
-        title: isPatching ? `Patch ${counted(found.total, "document")}?` : `Delete ${counted(found.total, "document")}?`,
-        text: isPatching ? (
-          <PatchPreview database={database} tested={tested} total={found.total} />
-        ) : (
-          <>
-            <p>
-              {found.total > ids.length ? "The first of them: " : ""}
-              <Names database={database} ids={ids} />
-            </p>
-            <p>The deletion runs in the background and cannot be undone.</p>
-          </>
-        ),
-        isWide: isPatching,
-        action: isPatching ? "Patch" : "Delete",
-        typed: String(found.total),
-        typedWhat: "the number of documents",
-        run: async () => {
-          try {
-            const started = isPatching ? await patchFound(database, text, values) : await removeFound(database, text, values);
-            if (isPatching) keep();
-            setRunning({ database, id: started.OperationId, title: isPatching ? "Patching" : "Deleting" });
-          } catch (error) {
-            setProblem({ error, text });
-          }
-        },
-      });
-    } catch (error) {
-      setProblem({ error, text });
-    } finally {
-      setAsking(false);
-    }
-  };
-  /** Throws if it is no script, also where there is nothing to try it on. */
-  const tryPatch = async (ids: readonly string[], values: string): Promise<Tested[]> => {
-    const some = ids.length > 0 ? ids.slice(0, TESTED_COUNT) : ["-"];
-    const tested = await Promise.all(some.map(async (id) => ({ id, patch: await testPatch(database, id, text, values) })));
-    return tested.filter((one): one is Tested => one.patch !== undefined);
-  };
+  const changing = useChanging(database, keep, (error, of) => setProblem({ error, text: of }));
   const problem = met ?? (submitted && "error" in submitted ? { error: noObject(submitted.error), text: q ?? "" } : undefined);
   const onError = useCallback((error: unknown, of: string) => setProblem({ error, text: of }), []);
   useAnswering(useCallback(() => setProblem((before) => (isUnreachable(before?.error) ? undefined : before)), []));
@@ -228,7 +167,10 @@ function QueryEditor({ database }: { database: string }) {
                 color="red"
                 leftSection={<Icon name="trash" size={14} />}
                 disabled={text.trim() === ""}
-                onClick={() => void askToChange("delete")}
+                onClick={() => {
+                  const values = readParameters();
+                  if (values !== undefined) void changing.ask("delete", text, values);
+                }}
               >
                 Delete what it finds…
               </Menu.Item>
@@ -239,7 +181,7 @@ function QueryEditor({ database }: { database: string }) {
               color={patching ? "red.8" : "rook"}
               leftSection={<Icon name={patching ? "edit" : "start"} size={13} />}
               onClick={runNow}
-              loading={isAsking}
+              loading={changing.isAsking}
               disabled={text.trim() === ""}
             >
               {patching ? "Patch…" : "Run"}
@@ -318,22 +260,9 @@ function QueryEditor({ database }: { database: string }) {
           </Empty>
         )
       )}
-      <Confirm question={question} close={() => ask(undefined)} />
-      <Running operation={running} ended={() => void changedByQuery(database)} close={() => setRunning(undefined)} />
+      {changing.dialogs}
     </Screen>
   );
-}
-
-/** Ids that lead to their documents, beside this page. */
-function Names({ database, ids }: { database: string; ids: readonly string[] }) {
-  return ids.map((id, at) => (
-    <Fragment key={id}>
-      {at > 0 && ", "}
-      <Link to="/databases/$database/document" params={{ database }} search={{ id }} target="_blank">
-        {id}
-      </Link>
-    </Fragment>
-  ));
 }
 
 /** What a link opened without running it, and why. */
@@ -346,45 +275,4 @@ function NotRun({ text }: { text: string }) {
         : "Not run yet."}
     </p>
   );
-}
-
-function noObject(error: unknown): Error {
-  return new Error(`The parameters are no JSON object: ${error instanceof Error ? error.message : String(error)}`);
-}
-
-/** The names of parameters as far as they are JSON yet. */
-function namesOf(parameters: string): string[] {
-  try {
-    return Object.keys(JSON.parse(parameters) as object);
-  } catch {
-    return [];
-  }
-}
-
-function draftOf(database: string) {
-  return remembered<Draft>(`draft.${database}`, { text: "", parameters: "" }, "tab");
-}
-
-/** What was being written for this address, or what it says itself; without one what was written last. */
-function firstDraft(database: string, q: string | undefined, p: string | undefined, recent: KeptQuery | undefined): Draft {
-  const draft = draftOf(database).get();
-  if (q !== undefined && (draft.q !== q || draft.p !== p)) return { text: q, parameters: p ?? "" };
-  if (draft.text.trim() !== "" || q !== undefined) return draft;
-  return { text: recent?.text ?? "", parameters: recent?.parameters ?? "" };
-}
-
-function submit(text: string, parameters: string, run: number): Submitted | { error: unknown } {
-  try {
-    return { text, parameters: checked(parameters), run };
-  } catch (error) {
-    return { error };
-  }
-}
-
-/** The parameters as they were typed: a number that goes through JavaScript loses digits, and then others are found, or deleted. */
-function checked(parameters: string): string {
-  if (parameters.trim() === "") return "{}";
-  const root = scan(parameters);
-  if (root.kind !== "object") throw new JsonError("expected an object in braces", 0, 1, 1);
-  return parameters;
 }

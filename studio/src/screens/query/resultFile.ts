@@ -15,7 +15,7 @@ export class ResultFile {
 
   constructor(private readonly format: Format) {}
 
-  /** * `texts`: a JSON object each. */
+  /** `texts`: a JSON object each. */
   add(texts: readonly string[]) {
     const { format } = this;
     if (texts.length === 0) return;

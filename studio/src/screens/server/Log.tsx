@@ -8,7 +8,7 @@ import { counted, dateTime } from "../../format/format";
 import { FilterField } from "../../shell/FilterField";
 import { Failed, Loading } from "../../shell/states";
 import { useSettings } from "./useSettings";
-import badges from "../indexes/indexes.module.css";
+import tables from "../../shell/table.module.css";
 import styles from "./server.module.css";
 
 const POLL_MS = 2000;
@@ -38,7 +38,7 @@ function lowest(setting: string | null | undefined): number {
   );
 }
 
-/** * `filter`: what the address says; `setFilter` puts it there. */
+/** `filter`: what the address says; `setFilter` puts it there. */
 export function Log({ filter, setFilter }: { filter: LogFilter; setFilter: (filter: LogFilter) => void }) {
   const [text, setText] = useState(filter.text);
   const [part] = useDebouncedValue(text.trim(), 150);
@@ -99,7 +99,7 @@ export function Log({ filter, setFilter }: { filter: LogFilter; setFilter: (filt
                 <tr key={line.Number}>
                   <td className="number">{dateTime(line.At)}</td>
                   <td>
-                    <span className={badges.badge} data-tone={TONES[line.Level]}>
+                    <span className={tables.badge} data-tone={TONES[line.Level]}>
                       {line.Level}
                     </span>
                   </td>

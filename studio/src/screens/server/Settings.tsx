@@ -5,7 +5,7 @@ import type { Setting } from "../../api/diagnostics";
 import { FilterField } from "../../shell/FilterField";
 import { Failed, Loading } from "../../shell/states";
 import { useSettings } from "./useSettings";
-import badges from "../indexes/indexes.module.css";
+import tables from "../../shell/table.module.css";
 import styles from "./server.module.css";
 
 export function Settings() {
@@ -36,13 +36,13 @@ export function Settings() {
         />
         <Switch
           size="xs"
-          label="Only what somebody set"
+          label="Only what was set"
           checked={isGivenOnly}
           onChange={(event) => setGivenOnly(event.currentTarget.checked)}
         />
       </div>
       {shown.length === 0 ? (
-        <p className={styles.none}>{wanted === "" ? "Nobody set anything: all defaults are in force." : "No setting matches."}</p>
+        <p className={styles.none}>{wanted === "" ? "Nothing was set: all defaults are in force." : "No setting matches."}</p>
       ) : (
         <div className={styles.tableBox}>
           <table className={styles.table}>
@@ -69,7 +69,7 @@ export function Settings() {
 function Row({ setting: { name, description, default: usual, given } }: { setting: Setting }) {
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" className={styles.name}>
         <code>{name}</code>
       </th>
       <td className={styles.value}>
@@ -85,7 +85,7 @@ function Row({ setting: { name, description, default: usual, given } }: { settin
       </td>
       <td>
         {given ? (
-          <span className={badges.badge} data-tone="busy">
+          <span className={tables.badge} data-tone="busy">
             {given.source}
           </span>
         ) : (

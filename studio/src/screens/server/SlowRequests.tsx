@@ -8,7 +8,7 @@ import styles from "./server.module.css";
 
 const POLL_MS = 3000;
 
-/** * `database`: those of one database only, without a column for it. */
+/** `database`: those of one database only, without a column for it. */
 export function SlowRequests({ database, countMax }: { database?: string; countMax: number }) {
   const { data, error, refetch } = useQuery({
     queryKey: ["slow", database],
@@ -24,9 +24,12 @@ export function SlowRequests({ database, countMax }: { database?: string; countM
   }
   const { ThresholdInMs, Results } = data;
   if (Results.length === 0) {
-    return (
+    const why = `No request has taken ${duration(ThresholdInMs)} or more since the server started.`;
+    return database !== undefined ? (
+      <p className={styles.note}>{why}</p>
+    ) : (
       <Empty icon="statistics" title="No slow requests">
-        No request has taken {duration(ThresholdInMs)} or more since the server started.
+        {why}
       </Empty>
     );
   }

@@ -19,7 +19,7 @@ const SIZE_HEIGHT = 56;
 
 const KINDS: Record<Kind, string> = {
   collection: "Documents",
-  structure: "Their keys",
+  structure: "Keys of documents",
   index: "Indexes",
   journal: "Journals",
   free: "Free",

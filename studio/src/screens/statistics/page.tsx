@@ -92,7 +92,7 @@ function Numbers({ database, data }: { database: string; data: DatabaseStatistic
     ["Requests since it was loaded", open ? count(open.Requests) : "–"],
     ["Last etag", count(data.LastDatabaseEtag)],
     ["Server up for", live ? duration(live.latest.UptimeInMs) : "–"],
-    ["Answers with 5xx since then", live ? count(live.latest.ServerErrors) : "–"],
+    ["Server errors since then", live ? count(live.latest.ServerErrors) : "–"],
     ["Database id", data.DatabaseId],
     ["Change vector", data.DatabaseChangeVector || "–"],
   ];

@@ -1,0 +1,217 @@
+// The documents of a collection, or all of them, as a grid in which several are chosen.
+import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
+import { Link, useLocation, useNavigate } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
+import { idOf, idsOf, latest, quoted, type Document } from "../../api/documents";
+import { ofCollection, removeFound } from "../../api/queries";
+import { count, counted, size } from "../../format/format";
+import { choose, useChosen } from "../../grid/chosen";
+import { columnsFor, ID, valueAt, type Column } from "../../grid/columns";
+import { ColumnsMenu } from "../../grid/ColumnsMenu";
+import { Grid, type Row } from "../../grid/Grid";
+import { usePages } from "../../grid/pages";
+import { changed } from "../../shell/changed";
+import { Confirm, type Question } from "../../shell/Confirm";
+import { MoreActions } from "../../shell/MoreActions";
+import { useRemembered } from "../../shell/remembered";
+import type { RunningOperation } from "../../shell/Running";
+import { Screen } from "../../shell/Screen";
+import { Failed, Loading } from "../../shell/states";
+import { TaskDialog, type Task } from "../../shell/Task";
+import { failed } from "../../shell/toasts";
+import { Icon } from "../../theme/icons";
+import { deleteChosen } from "./deleting";
+import { GoTo } from "./GoTo";
+
+/** Ids that one request reads. */
+const READ_COUNT = 2000;
+const NO_COLUMNS: Column[] = [];
+
+type GridProps = {
+  database: string;
+  collection: string | undefined;
+  rowCount: number;
+  size: number;
+  setRunning: (operation: RunningOperation) => void;
+};
+
+export function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning }: GridProps) {
+  const navigate = useNavigate();
+  const [question, ask] = useState<Question>();
+  const entry = useLocation({ select: (location) => location.state.__TSR_key ?? "" });
+  const chosenKey = `${entry} ${database}/${collection ?? ""}`;
+  const chosen = useChosen(chosenKey);
+  const setChosen = (ids: Iterable<string>) => choose(chosenKey, database, ids);
+  const [task, setTask] = useState<Task>();
+  const [anchor, setAnchor] = useState(0);
+  const [kept, setKept] = useRemembered<Column[]>(`columns.${database}/${collection ?? "@all"}`, NO_COLUMNS);
+
+  const pages = usePages(["documents", database, collection ?? null], bytes / Math.max(1, rowCount), (start, pageSize, signal) =>
+    collection === undefined
+      ? latest(database, start, pageSize, signal)
+      : ofCollection(database, collection, start, pageSize, signal),
+  );
+  const { rowAt, firstPage, inView } = pages;
+  const columns = useMemo(() => columnsFor(firstPage ?? [], kept, true, inView), [firstPage, kept, inView]);
+  const toDocument = useCallback(
+    (id: string) => ({ to: "/databases/$database/document", params: { database }, search: { id } }) as const,
+    [database],
+  );
+  const refresh = () => changed("documents");
+
+  const idAt = (index: number) => {
+    const row = rowAt(index);
+    return row && idOf(row as Document);
+  };
+  const toggle = (index: number, isRange: boolean) => {
+    const [from, to] = isRange ? [Math.min(anchor, index), Math.max(anchor, index)] : [index, index];
+    const isOn = !chosen.has(idAt(index) ?? "");
+    const take = (ids: readonly string[]) => {
+      const next = new Set(chosen);
+      for (const id of ids) {
+        if (isOn) next.add(id);
+        else next.delete(id);
+      }
+      setChosen(next);
+      setAnchor(index);
+    };
+    withIds(from, to - from + 1, take);
+  };
+  const toggleAll = () => (chosen.size >= rowCount ? setChosen([]) : withIds(0, rowCount, (ids) => setChosen(ids)));
+  /** Gives the ids of rows, those that are not in view read first. */
+  const withIds = (from: number, total: number, take: (ids: readonly string[]) => void) => {
+    const known: string[] = [];
+    while (known.length < total) {
+      const id = idAt(from + known.length);
+      if (id === undefined) break;
+      known.push(id);
+    }
+    if (known.length === total) return take(known);
+    // The whole of the range in one go: rows that are read one after the other may have moved meanwhile.
+    setTask({
+      title: "Reading ids",
+      total,
+      run: async (tell, signal) => {
+        const ids: string[] = [];
+        while (ids.length < total) {
+          const more = await idsOf(database, collection, from + ids.length, Math.min(READ_COUNT, total - ids.length), signal);
+          if (more.length === 0) break;
+          ids.push(...more);
+          tell(ids.length);
+        }
+        take(ids);
+      },
+      partly: () => "Nothing was chosen.",
+    });
+  };
+  const title = collection ?? "All documents";
+  return (
+    <Screen
+      title={title}
+      about={<span className="number">{`${counted(rowCount, "document")} · ${size(bytes)}`}</span>}
+      actions={
+        <>
+          {chosen.size > 0 && (
+            <>
+              <Button variant="subtle" color="gray" onClick={() => setChosen([])}>
+                Clear
+              </Button>
+              <Button
+                color="red.8"
+                leftSection={<Icon name="trash" size={14} />}
+                onClick={() =>
+                  ask({
+                    title: `Delete ${counted(chosen.size, "document")}?`,
+                    text: "They are deleted in transactions of up to 500. This cannot be taken back.",
+                    action: "Delete",
+                    run: () => deleteChosen(database, chosen),
+                  })
+                }
+              >
+                Delete {count(chosen.size)}
+              </Button>
+            </>
+          )}
+          <GoTo database={database} />
+          <Tooltip label="Read again">
+            <ActionIcon variant="default" size={30} aria-label="Read again" onClick={() => void refresh()}>
+              <Icon name="refresh" size={14} />
+            </ActionIcon>
+          </Tooltip>
+          <ColumnsMenu columns={columns} setColumns={setKept} reset={() => setKept(NO_COLUMNS)} />
+          {collection !== undefined && (
+            <MoreActions>
+              <Menu.Item
+                color="red"
+                leftSection={<Icon name="trash" size={14} />}
+                onClick={() =>
+                  ask({
+                    title: `Delete all of '${collection}'?`,
+                    text: `All ${counted(rowCount, "document")} of the collection are deleted in the background. This cannot be taken back.`,
+                    action: "Delete all",
+                    typed: collection,
+                    typedWhat: "the name of the collection",
+                    run: () =>
+                      removeFound(database, `from ${quoted(collection)}`, "{}").then(
+                        ({ OperationId }) => setRunning({ database, id: OperationId, title: `Deleting all of '${collection}'` }),
+                        (error: unknown) => failed(`'${collection}' was not deleted`, error),
+                      ),
+                  })
+                }
+              >
+                Delete all documents…
+              </Menu.Item>
+            </MoreActions>
+          )}
+          <Button
+            leftSection={<Icon name="plus" size={14} />}
+            onClick={() =>
+              void navigate({
+                to: "/databases/$database/document",
+                params: { database },
+                search: collection === undefined ? {} : { collection },
+              })
+            }
+          >
+            New document
+          </Button>
+        </>
+      }
+    >
+      {firstPage === undefined && pages.failureAt(0) ? (
+        <Failed what="These documents cannot be read" error={pages.failureAt(0)} retry={pages.retry} />
+      ) : firstPage === undefined ? (
+        <Loading what="documents" />
+      ) : (
+        <Grid
+          label={title}
+          rowCount={rowCount}
+          rowAt={rowAt}
+          columns={columns}
+          setColumns={setKept}
+          failureAt={pages.failureAt}
+          retry={pages.retry}
+          onSeen={pages.onSeen}
+          resetKey={`${database}/${collection ?? ""}`}
+          selection={{
+            count: chosen.size,
+            has: (row: Row) => chosen.has(String(valueAt(row, ID))),
+            toggle,
+            all: toggleAll,
+          }}
+          onOpen={(row) => {
+            const id = idOf(row as Document);
+            if (id !== undefined) void navigate(toDocument(id));
+          }}
+          linkOf={(_, id) => (
+            <Link {...toDocument(id)} className="cut" tabIndex={-1} title={id}>
+              {id}
+            </Link>
+          )}
+        />
+      )}
+      <Confirm question={question} close={() => ask(undefined)} />
+      <TaskDialog task={task} close={() => setTask(undefined)} />
+    </Screen>
+  );
+}
