@@ -249,7 +249,7 @@ test("several files are imported one after the other, and what came of each is k
   const dialog = page.getByRole("dialog", { name: "Import into Files" });
   await dialog.getByRole("button", { name: "Continue in the background" }).click();
   sending.go();
-  await page.getByRole("button", { name: /Import into Files Not done/ }).click();
+  await page.getByRole("button", { name: /Import into Files Failed/ }).click();
   await expect(dialog.getByRole("status")).toContainText("a.jsonl: 1 document imported.");
   await expect(dialog.getByRole("status")).toContainText("c.csv: 1 document imported.");
   await expect(dialog.getByRole("status")).toContainText(/d\.jsonl: Line 1/);
@@ -262,7 +262,7 @@ test("as long as nothing is known of a database, nothing is said of it", async (
   const live = await studio.hold("**/admin/live*");
   await studio.open("/databases");
   const card = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: "Northwind", exact: true }) });
-  await expect(card.getByText("Reading how it does…")).toBeVisible();
+  await expect(card.getByText("Reading its state…")).toBeVisible();
   await expect(card.getByRole("button", { name: "Load" })).toHaveCount(0);
   live.go();
   await expect(card.getByText("Documents")).toBeVisible();

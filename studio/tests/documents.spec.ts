@@ -292,15 +292,15 @@ test("a grid has all digits of a number, and fields that are called as those of 
 
 test("of large documents fewer are asked for at once", async ({ page, studio }) => {
   const scan = { Picture: "x".repeat(600_000), "@metadata": { "@collection": "Scans" } };
-  await studio.database("Large", Object.fromEntries(Array.from({ length: 14 }, (_, at) => [`scans/${at}`, { Page: at, ...scan }])));
+  await studio.database("Weighty", Object.fromEntries(Array.from({ length: 14 }, (_, at) => [`scans/${at}`, { Page: at, ...scan }])));
   const counts: number[] = [];
   page.on("request", (request) => {
-    const body = request.url().endsWith("/databases/Large/queries") ? request.postData() : null;
+    const body = request.url().endsWith("/databases/Weighty/queries") ? request.postData() : null;
     if (body) counts.push((JSON.parse(body) as { PageSize: number }).PageSize);
   });
-  await studio.open("/databases/Large/documents?collection=Scans");
+  await studio.open("/databases/Weighty/documents?collection=Scans");
   await expect(page.getByRole("grid").getByRole("link", { name: "scans/13", exact: true })).toBeVisible();
-  await studio.open(`/databases/Large/query?q=${encodeURIComponent("from Scans")}`);
+  await studio.open(`/databases/Weighty/query?q=${encodeURIComponent("from Scans")}`);
   const grid = page.getByRole("grid", { name: "Results" });
   await expect(grid).toHaveAttribute("aria-rowcount", "15");
   await grid.focus();

@@ -44,7 +44,7 @@ test("an index is paused, resumed, disabled, given priority, locked, reset and d
   await expect(row.getByText("locked")).toBeHidden();
   await act("Delete…");
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await expect(page.getByRole("heading", { name: "No index yet", exact: true })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No indexes yet", exact: true })).toBeVisible();
 });
 
 test("a map-reduce is written, tested on documents, and created", async ({ page, studio }) => {
@@ -125,7 +125,7 @@ test("terms are browsed, and what failed is told with its document", async ({ pa
   await expect(page.getByText("Attempted to divide by zero.")).toBeVisible();
   await studio.isAccessible();
   await page.getByRole("button", { name: "Clear" }).click();
-  await expect(page.getByRole("heading", { name: "No errors are kept", exact: true })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No errors recorded", exact: true })).toBeVisible();
 });
 
 test("an index that has failed says why, with all of its errors counted", async ({ page, studio }) => {

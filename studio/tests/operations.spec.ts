@@ -29,11 +29,11 @@ test("an operation is stopped in the list, and one that failed is told", async (
   await page.request.delete(`${studio.url}/databases/Stopping/queries?maxOpsPerSec=1`, { data: { Query: "from Users" } });
   await studio.open("/databases/Stopping/operations");
   const row = page.getByRole("row", { name: /Delete by query/i });
-  await expect(row.getByText("Under way")).toBeVisible();
+  await expect(row.getByText("Running")).toBeVisible();
   await expect(row.getByRole("progressbar")).toBeVisible();
   await row.getByRole("button", { name: "Stop" }).click();
   await expect(row.getByText("Stopped", { exact: true })).toBeVisible();
-  await expect(row.getByText(/^Before it ended: \d+ of 40 documents$/)).toBeVisible();
+  await expect(row.getByText(/^Ended after \d+ of 40 documents$/)).toBeVisible();
   await expect(row.getByRole("button", { name: "Stop" })).toHaveCount(0);
 
   const patch = { Query: { Query: "from Users update { throw 'no more' }" } };

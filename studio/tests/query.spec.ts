@@ -18,7 +18,7 @@ async function confirm(page: Page, title: string, count: number) {
 
 async function askToDelete(page: Page) {
   await page.getByRole("button", { name: "More actions" }).click();
-  await page.getByRole("menuitem", { name: "Delete what it finds…" }).click();
+  await page.getByRole("menuitem", { name: "Delete the results…" }).click();
 }
 
 const placed = (database: string, query: string) => `/databases/${database}/query?q=${encodeURIComponent(query)}`;
@@ -240,7 +240,7 @@ test("a patch that is called off leaves the results, and one that cannot run is 
   await studio.write("Query in RQL", patch);
   await page.keyboard.press("ControlOrMeta+Enter");
   await confirm(page, "Patch 1 document?", 1);
-  await expect(page.getByText("This is what the patch finds now.")).toBeVisible();
+  await expect(page.getByText("These are the documents that the patch matches now.")).toBeVisible();
   await expect(page.getByText(/^1 result in/)).toBeVisible();
   expect(page.url()).toContain("update");
 });

@@ -76,12 +76,12 @@ const SCREENS: Screen[] = [
       await page
         .getByLabel("Files to import into Northwind")
         .setInputFiles({ name: "products.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
-      await expect(page.getByText("The first becomes")).toBeVisible();
+      await expect(page.getByText("The first row becomes")).toBeVisible();
     },
   },
   { name: "server", place: "/server", ready: seen("the server is ready") },
   { name: "settings", place: "/server?tab=settings", ready: seen("Limits.Connections") },
-  { name: "operations", place: "/databases/Northwind/operations", ready: seen("Began") },
+  { name: "operations", place: "/databases/Northwind/operations", ready: seen("Started") },
   { name: "document-new", place: "/databases/Northwind/document?collection=Orders", ready: seen("New document") },
   { name: "documents-empty", place: "/databases/Hollow/documents", ready: seen("Nothing here yet") },
   { name: "database-disabled", place: "/databases/Asleep/documents", ready: seen("is disabled") },

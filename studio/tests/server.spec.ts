@@ -60,7 +60,7 @@ test("slow requests of all databases are listed", async ({ page, studio }) => {
 
 test("levels that are not logged are not offered", async ({ page, studio }) => {
   await studio.open("/server?tab=log&level=Debug");
-  const levels = page.getByRole("radiogroup", { name: "The least important lines" });
+  const levels = page.getByRole("radiogroup", { name: "Minimum level" });
   await expect(levels.getByText("Warn")).toBeVisible();
   await expect(levels.getByText("Debug")).toHaveCount(0);
   await expect(levels.getByRole("radio", { name: "All" })).toBeChecked();

@@ -1,6 +1,7 @@
 // The ids of rows that were chosen, for each entry of the browser's history, as places are: whoever looks at a document and goes back finds
 // them chosen still.
 import { useSyncExternalStore } from "react";
+import { listeners } from "../shell/listeners";
 
 /** Entries that are kept: all rows of a large collection may be chosen. */
 const COUNT_MAX = 10;
@@ -9,18 +10,11 @@ type Kept = { database: string; ids: Set<string> };
 
 const NONE: { ids: ReadonlySet<string> } = { ids: new Set() };
 const kept = new Map<string, Kept>();
-const listeners = new Set<() => void>();
-
-function changed() {
-  for (const listener of listeners) listener();
-}
+const { subscribe, tell: changed } = listeners();
 
 /** The ids that are chosen at an entry, whoever changes them. */
 export function useChosen(key: string): ReadonlySet<string> {
-  return useSyncExternalStore(
-    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
-    () => kept.get(key) ?? NONE,
-  ).ids;
+  return useSyncExternalStore(subscribe, () => kept.get(key) ?? NONE).ids;
 }
 
 export function choose(key: string, database: string, ids: Iterable<string>) {

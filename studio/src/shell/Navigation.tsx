@@ -143,7 +143,7 @@ function Transfers() {
       {hidden.map(({ id, title, part, outcome }) => (
         <UnstyledButton key={id} className={styles.transfer} onClick={() => show(id)}>
           <span className="cut">{title}</span>
-          {outcome && <span className="soft">{outcome.isGood ? "Done: what came of it" : "Not done: what came of it"}</span>}
+          {outcome && <span className="soft">{outcome.isGood ? "Done: show the result" : "Failed: show why"}</span>}
           <ProgressBar part={part} status={outcome && (outcome.isGood ? "Completed" : "Faulted")} />
         </UnstyledButton>
       ))}

@@ -32,7 +32,7 @@ function Shown({ operation: { database, id, title }, ended, close }: Props & { o
     staleTime: 0,
   });
   const isOver = error !== null || (data !== undefined && data.Status !== "InProgress");
-  const text = error ? `How far it is cannot be read: ${messageOf(error)}` : textOf(data);
+  const text = error ? `The progress cannot be read: ${messageOf(error)}` : textOf(data);
   const latest = useRef({ ended, close, isHidden, text });
   useEffect(() => {
     latest.current = { ended, close, isHidden, text };
@@ -69,7 +69,7 @@ function Shown({ operation: { database, id, title }, ended, close }: Props & { o
               variant="default"
               onClick={() => {
                 setHidden(true);
-                told(`${title} goes on; Operations shows how far it is`);
+                told(`${title} continues in the background: see Operations`);
               }}
             >
               Continue in the background
@@ -92,6 +92,6 @@ function textOf(operation: OperationState | undefined): string {
     case "Faulted":
       return operation.Result?.Message ?? "It failed.";
     default:
-      return total > 0 ? `${count(done)} of ${count(total)}` : "Under way…";
+      return total > 0 ? `${count(done)} of ${count(total)}` : "Running…";
   }
 }

@@ -81,7 +81,7 @@ export function Shell() {
           {isLost && (
             <p className={styles.lost}>
               <Icon name="warning" size={14} />
-              The server does not answer. What is shown is from before.
+              The server does not answer. What is shown may be out of date.
             </p>
           )}
         </div>
@@ -109,7 +109,7 @@ export function NotFound() {
   return (
     <Screen title="Not found">
       <Empty icon="search" title="There is no such screen" action={<Link to="/databases">Go to the databases</Link>}>
-        The address may be of another version of the studio.
+        The address may belong to another version of the studio.
       </Empty>
     </Screen>
   );
@@ -119,7 +119,7 @@ export function NotFound() {
 export function ScreenFailed({ error, reset }: ErrorComponentProps) {
   return (
     <Screen title="Something broke">
-      <Failed what="This screen met a bug" error={error} retry={reset} />
+      <Failed what="This screen has hit a bug" error={error} retry={reset} />
     </Screen>
   );
 }

@@ -52,7 +52,7 @@ export function Unavailable({ database, state }: { database: string; state: Excl
         <p className={styles.text}>
           {isDisabled
             ? "It answers no requests until it is enabled. What was open here is kept."
-            : "It was deleted, or never was on this server."}
+            : "It was deleted, or was never on this server."}
         </p>
         <div className={styles.action}>
           {isDisabled && (

@@ -1,6 +1,7 @@
 // What this browser remembers: widths, columns, recent queries. Storage may be full or forbidden; then it is forgotten. All tabs share it, but
 // for what is kept of one tab alone.
 import { useSyncExternalStore } from "react";
+import { listeners } from "./listeners";
 
 const PREFIX = "rookery.";
 
@@ -29,10 +30,10 @@ export function remembered<T>(key: string, initial: T, scope: Scope = "browser")
     }
   };
   let value = stored(initial);
-  const listeners = new Set<() => void>();
+  const { subscribe, tell: told } = listeners();
   const tell = (next: T) => {
     value = next;
-    for (const listener of listeners) listener();
+    told();
   };
   const made = {
     get: () => value,
@@ -48,7 +49,7 @@ export function remembered<T>(key: string, initial: T, scope: Scope = "browser")
     scope,
     read: () => tell(stored(initial)),
     reset: () => tell(initial),
-    subscribe: (listener: () => void) => (listeners.add(listener), () => listeners.delete(listener)),
+    subscribe,
   };
   known.set(key, made as unknown as Known);
   return made;

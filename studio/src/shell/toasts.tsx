@@ -2,6 +2,7 @@
 import { useSyncExternalStore } from "react";
 import { ActionIcon } from "@mantine/core";
 import { Icon } from "../theme/icons";
+import { listeners } from "./listeners";
 import { messageOf } from "./states";
 import styles from "./toasts.module.css";
 
@@ -14,11 +15,11 @@ const GOOD_MS = 4000;
 
 let toasts: readonly Toast[] = [];
 let lastId = 0;
-const listeners = new Set<() => void>();
+const { subscribe, tell } = listeners();
 
 function set(next: readonly Toast[]) {
   toasts = next;
-  for (const listener of listeners) listener();
+  tell();
 }
 
 function close(id: number) {
@@ -48,10 +49,7 @@ export function failed(what: string, error: unknown) {
 }
 
 export function Toasts() {
-  const shown = useSyncExternalStore(
-    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
-    () => toasts,
-  );
+  const shown = useSyncExternalStore(subscribe, () => toasts);
   return (
     <div className={styles.toasts} role="region" aria-label="Messages">
       {/* What failed is told at once. */}

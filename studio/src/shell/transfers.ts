@@ -1,5 +1,6 @@
 // Imports, exports and long deletions. They go on whichever screen is open; the navigation has their progress.
 import { useSyncExternalStore } from "react";
+import { listeners } from "./listeners";
 import { messageOf } from "./states";
 import { failed, told } from "./toasts";
 
@@ -21,11 +22,11 @@ export type Work = (tell: (part: number, text: string) => void, signal: AbortSig
 let state: { all: readonly Transfer[]; shown: number | undefined } = { all: [], shown: undefined };
 let lastId = 0;
 const controllers = new Map<number, AbortController>();
-const listeners = new Set<() => void>();
+const { subscribe, tell } = listeners();
 
 function set(next: Partial<typeof state>) {
   state = { ...state, ...next };
-  for (const listener of listeners) listener();
+  tell();
 }
 
 function change(id: number, what: Partial<Transfer>) {
@@ -83,8 +84,5 @@ export function hide() {
 }
 
 export function useTransfers() {
-  return useSyncExternalStore(
-    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
-    () => state,
-  );
+  return useSyncExternalStore(subscribe, () => state);
 }

@@ -72,7 +72,7 @@ function Form({ close }: { close: () => void }) {
       />
       <Switch
         label="Keep it in memory"
-        description="It is gone when the server stops. This cannot be changed later."
+        description="Its data is lost when the server stops. This cannot be changed later."
         checked={isInMemory}
         onChange={(event) => setInMemory(event.currentTarget.checked)}
       />

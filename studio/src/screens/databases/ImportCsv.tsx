@@ -121,7 +121,7 @@ export function ImportCsv({ file, begin, close }: { file: File; begin: (plan: Cs
             setPrefixTyped(true);
             setPlan({ ...plan, idPrefix: event.currentTarget.value });
           }}
-          error={plan.idColumn < 0 && plan.idPrefix === "" ? "Something is needed before a number" : undefined}
+          error={plan.idColumn < 0 && plan.idPrefix === "" ? "Required: the server adds a number only" : undefined}
         />
       </div>
       <div className={styles.csvTable} tabIndex={0} role="region" aria-label="The first rows">
@@ -163,7 +163,7 @@ export function ImportCsv({ file, begin, close }: { file: File; begin: (plan: Cs
       </div>
       {sample && (
         <figure className={styles.csvSample}>
-          <figcaption>The first becomes</figcaption>
+          <figcaption>The first row becomes</figcaption>
           <code>{sample}</code>
         </figure>
       )}

@@ -85,7 +85,7 @@ export function Databases() {
       ) : data.length === 0 ? (
         <Empty
           icon="database"
-          title="No database yet"
+          title="No databases yet"
           action={
             <Button leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
               Create the first one
@@ -152,12 +152,12 @@ function Card({
   const switching = useMutation({
     mutationFn: (isEnabled: boolean) => setEnabled(name, isEnabled),
     onSuccess: (_, isEnabled) => (told(`'${name}' is ${isEnabled ? "enabled" : "disabled"}`), refresh()),
-    onError: (error) => failed(`'${name}' was not switched`, error),
+    onError: (error) => failed(`'${name}' could not be changed`, error),
   });
   const askToDelete = () =>
     ask({
       title: `Delete '${name}'?`,
-      text: "All of its documents and indexes are deleted, and its files with them. This cannot be taken back.",
+      text: "All of its documents and indexes are deleted, and its files with them. This cannot be undone.",
       action: "Delete database",
       typed: name,
       typedWhat: "the name of the database",
@@ -258,7 +258,7 @@ function Card({
       ) : (
         <div className={styles.resting}>
           {counters === undefined ? (
-            <p>{isLost ? "How it does cannot be read: the server does not answer." : "Reading how it does…"}</p>
+            <p>{isLost ? "Its state cannot be read: the server does not answer." : "Reading its state…"}</p>
           ) : isDisabled ? (
             <>
               <p>It answers no requests until it is enabled.</p>
@@ -268,7 +268,7 @@ function Card({
             </>
           ) : (
             <>
-              <p>Not loaded: it is opened when it is used, or here.</p>
+              <p>Not loaded yet. It is loaded when it is first used.</p>
               <Button variant="default" onClick={() => opening.mutate()} loading={opening.isPending}>
                 Load
               </Button>

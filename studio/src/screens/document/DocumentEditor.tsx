@@ -114,7 +114,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
         try {
           setClash({ id, mine: String(isMerged ? content : latest.current), theirs: await load(database, id), isNew });
         } catch (reason) {
-          failed("Somebody else saved it, and theirs cannot be read", reason);
+          failed("Somebody else saved it, and their version cannot be read", reason);
         }
         return;
       }
@@ -161,7 +161,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
       setStored(now.text);
       setProblem(undefined);
     } catch (error) {
-      failed("It cannot be read", error);
+      failed("The document cannot be read", error);
     }
   };
   // One that somebody else deleted can be put there again as it is.
@@ -184,7 +184,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
       title: "Delete this document?",
       text: (
         <>
-          <b>{base.id}</b> is deleted. This cannot be taken back.
+          <b>{base.id}</b> is deleted. This cannot be undone.
         </>
       ),
       action: "Delete",
@@ -200,7 +200,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
             void navigate({ to: "/databases/$database/documents", params: { database }, search, ignoreBlocker: true });
           },
           (error: unknown) => {
-            failed("It was not deleted", error);
+            failed("The document was not deleted", error);
             // Somebody else changed it: the screen says so.
             void requests.invalidateQueries({ queryKey: ["stands", database, base.id] });
           },
@@ -221,18 +221,18 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
         <>
           {isDirty && <span className={styles.dirty}>Not saved yet</span>}
           {!isNew && reload && (
-            <Tooltip label="Read again">
+            <Tooltip label="Reload">
               <ActionIcon
                 variant="default"
                 size={30}
-                aria-label="Read again"
+                aria-label="Reload"
                 onClick={() => {
                   if (!isDirty) void readAgain();
                   else
                     ask({
-                      title: "Read it again?",
+                      title: "Reload it?",
                       text: "What you changed and did not save is lost.",
-                      action: "Discard and read",
+                      action: "Discard and reload",
                       run: readAgain,
                     });
                 }}
@@ -277,7 +277,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
             <div className={styles.idRow}>
               <TextInput
                 label="Id"
-                description="Empty: the server makes one. With a slash at its end, the server completes it."
+                description="Leave it empty for an id made by the server. An id that ends with a slash is completed."
                 inputWrapperOrder={["label", "input", "description"]}
                 value={id}
                 spellCheck={false}

@@ -87,7 +87,7 @@ export function DocumentScreen() {
             </Link>
           }
         >
-          It may have been deleted, or never written.
+          It may have been deleted, or it never existed.
         </Empty>
       </Screen>
     );

@@ -122,7 +122,7 @@ export function DocumentGrid({ database, collection, rowCount, size: bytes, setR
                 onClick={() =>
                   ask({
                     title: `Delete ${counted(chosen.size, "document")}?`,
-                    text: "They are deleted in transactions of up to 500. This cannot be taken back.",
+                    text: "They are deleted in transactions of up to 500. This cannot be undone.",
                     action: "Delete",
                     run: () => deleteChosen(database, chosen),
                   })
@@ -133,8 +133,8 @@ export function DocumentGrid({ database, collection, rowCount, size: bytes, setR
             </>
           )}
           <GoTo database={database} />
-          <Tooltip label="Read again">
-            <ActionIcon variant="default" size={30} aria-label="Read again" onClick={() => void refresh()}>
+          <Tooltip label="Reload">
+            <ActionIcon variant="default" size={30} aria-label="Reload" onClick={() => void refresh()}>
               <Icon name="refresh" size={14} />
             </ActionIcon>
           </Tooltip>
@@ -147,7 +147,7 @@ export function DocumentGrid({ database, collection, rowCount, size: bytes, setR
                 onClick={() =>
                   ask({
                     title: `Delete all of '${collection}'?`,
-                    text: `All ${counted(rowCount, "document")} of the collection are deleted in the background. This cannot be taken back.`,
+                    text: `All ${counted(rowCount, "document")} of the collection are deleted in the background. This cannot be undone.`,
                     action: "Delete all",
                     typed: collection,
                     typedWhat: "the name of the collection",

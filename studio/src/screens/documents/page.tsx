@@ -47,7 +47,7 @@ export function Documents() {
             title={`No documents in '${collection}'`}
             action={<Link {...toDocuments(database)}>Show all documents</Link>}
           >
-            A collection is there as long as it has documents.
+            A collection exists as long as it has documents.
           </Empty>
         </Screen>
       ) : (

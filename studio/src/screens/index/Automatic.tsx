@@ -6,7 +6,7 @@ export function Automatic({ definition }: { definition: Definition }) {
   return (
     <div className={styles.editor}>
       <div className={styles.form}>
-        <p className="soft">A query made this index, and other queries widen it. It cannot be edited.</p>
+        <p className="soft">A query created this index, and other queries may extend it. It cannot be edited.</p>
         <table className={styles.fields}>
           <thead>
             <tr>

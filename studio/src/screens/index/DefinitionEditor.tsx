@@ -225,11 +225,11 @@ export function DefinitionEditor({
             Test on {TRIED_COUNT} documents
           </Button>
           {!isNew && isChanged && !isDeleted ? (
-            <span className={styles.hint}>The present index answers until the changed one has everything.</span>
+            <span className={styles.hint}>The current index answers queries until the new one is complete.</span>
           ) : (
             isReplaced && (
               <span className={styles.hint}>
-                This definition is being built. The one before it answers until it has everything.
+                This definition is being built. The previous one answers queries until it is complete.
               </span>
             )
           )}

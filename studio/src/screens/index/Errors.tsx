@@ -24,10 +24,10 @@ export function Errors({ database, name, statistics }: { database: string; name:
     );
   if (data.length === 0) {
     return (
-      <Empty icon={statistics?.State === "Error" ? "warning" : "check"} title="No errors are kept">
+      <Empty icon={statistics?.State === "Error" ? "warning" : "check"} title="No errors recorded">
         {statistics?.State === "Error"
           ? "The index has failed, and its errors were cleared. Change the definition or reset the index."
-          : "Documents that cannot be indexed are told here, and why."}
+          : "Documents that cannot be indexed are listed here, with the reason."}
       </Empty>
     );
   }
@@ -43,7 +43,7 @@ export function Errors({ database, name, statistics }: { database: string; name:
     <div className={styles.terms}>
       {statistics?.State === "Error" && (
         <div className={styles.problem} role="alert">
-          {`The index has failed and stands still: ${count(statistics.MapErrors ?? data.length)} of ${counted(statistics.MapAttempts, "document")} could not be indexed. Change the definition or reset the index.`}
+          {`The index has failed and stopped: ${count(statistics.MapErrors ?? data.length)} of ${counted(statistics.MapAttempts, "document")} could not be indexed. Change the definition or reset the index.`}
         </div>
       )}
       <div className={styles.errorsHead}>

@@ -100,7 +100,7 @@ export function MapReduce({ database, name, documents }: { database: string; nam
               </div>
             }
           >
-            Choose documents, and see what the map gives of them, and what it is reduced to.
+            Choose documents to see what the map makes of them, and what that is reduced to.
           </Empty>
         )
       ) : error && !data ? (

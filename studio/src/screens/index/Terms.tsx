@@ -71,7 +71,7 @@ export function Terms({ database, name }: { database: string; name: string }) {
         <Failed what="The terms cannot be read" error={error} retry={() => void refetch()} />
       ) : terms === undefined ? (
         field === undefined && !fields.isLoading ? (
-          <Empty icon="index" title="No field is known">
+          <Empty icon="index" title="No fields">
             An index without entries has no terms.
           </Empty>
         ) : (
@@ -96,7 +96,7 @@ export function Terms({ database, name }: { database: string; name: string }) {
                     {term === "" ? <i className="soft">(empty text)</i> : term}
                   </Link>
                 ) : (
-                  <span title="The rest of a long term is not kept">{term}</span>
+                  <span title="Long terms are cut off">{term}</span>
                 )}
                 <span className="number soft">{count(entries)}</span>
               </li>

@@ -108,7 +108,7 @@ function Existing({
       <Screen title={name} about={<Link {...toIndexes}>Indexes</Link>}>
         {latest === null ? (
           <Empty icon="index" title={`There is no index '${name}'`} action={<Link {...toIndexes}>Show all indexes</Link>}>
-            It may have been deleted, or never created.
+            It may have been deleted, or it never existed.
           </Empty>
         ) : error ? (
           <Failed what="The index cannot be read" error={error} retry={() => void refetch()} />

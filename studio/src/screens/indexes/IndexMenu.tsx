@@ -72,8 +72,8 @@ export function IndexMenu({
               leftSection={<Icon name="refresh" size={14} />}
               onClick={() =>
                 ask({
-                  title: `Build ${name} anew?`,
-                  text: "All of its entries are thrown away and made again. Until then queries on it find less.",
+                  title: `Rebuild ${name}?`,
+                  text: "All of its entries are discarded and built again. Until that is done, queries on it find less.",
                   action: "Reset",
                   run: () => act("reset", () => api.reset(database, name)),
                 })
@@ -125,8 +125,10 @@ export function IndexMenu({
           leftSection={<Icon name="trash" size={14} />}
           onClick={() =>
             ask({
-              title: isReplacement ? "Give up building it?" : `Delete ${name}?`,
-              text: isReplacement ? "The present index stays as it is." : "Queries that need it fail, or make one of their own.",
+              title: isReplacement ? "Stop building it?" : `Delete ${name}?`,
+              text: isReplacement
+                ? "The current index stays as it is."
+                : "Queries that name it will fail; others may create an index of their own.",
               action: "Delete",
               run: () => act("deleted", () => api.remove(database, name), true),
             })

@@ -79,8 +79,8 @@ export function Indexes() {
           <Loading what="indexes" />
         )
       ) : data.length === 0 ? (
-        <Empty icon="index" title="No index yet" action={newIndex}>
-          Queries make the indexes that they need. One of your own can compute, group, and search in texts.
+        <Empty icon="index" title="No indexes yet" action={newIndex}>
+          Queries create the indexes that they need. An index of your own can compute, group, and search text.
         </Empty>
       ) : (
         <div className={tables.scroll}>

@@ -25,7 +25,7 @@ export function Operations() {
   return (
     <Screen
       title="Operations"
-      about={data && <span className="number">{runningCount === 0 ? "None under way" : `${count(runningCount)} under way`}</span>}
+      about={data && <span className="number">{runningCount === 0 ? "None running" : `${count(runningCount)} running`}</span>}
     >
       {!data ? (
         error ? (
@@ -49,10 +49,10 @@ export function Operations() {
                   State
                 </th>
                 <th scope="col" role="columnheader">
-                  Began
+                  Started
                 </th>
                 <th scope="col" role="columnheader">
-                  Took
+                  Duration
                 </th>
                 <th scope="col" role="columnheader">
                   <span className={tables.hidden}>Actions</span>
@@ -72,7 +72,7 @@ export function Operations() {
 }
 
 const STATES = {
-  InProgress: { label: "Under way", tone: "busy" },
+  InProgress: { label: "Running", tone: "busy" },
   Completed: { label: "Done", tone: "good" },
   Faulted: { label: "Failed", tone: "bad" },
   Canceled: { label: "Stopped", tone: "warn" },
@@ -94,7 +94,7 @@ function Row({ database, operation }: { database: string; operation: Operation }
         <b>{operation.Description}</b>
         <span className={tables.kind}>
           {Progress
-            ? `${Status === "InProgress" ? "" : "Before it ended: "}${count(Progress.Processed)}${Progress.Total > 0 ? ` of ${count(Progress.Total)}` : ""} documents`
+            ? `${Status === "InProgress" ? "" : "Ended after "}${count(Progress.Processed)}${Progress.Total > 0 ? ` of ${count(Progress.Total)}` : ""} documents`
             : (Result?.Message ?? `number ${operation.Id}`)}
         </span>
         {operation.Query && <code className={`${tables.kind} cut`}>{operation.Query}</code>}
@@ -114,10 +114,10 @@ function Row({ database, operation }: { database: string; operation: Operation }
           </span>
         )}
       </td>
-      <td role="cell" data-label="Began" className="number">
+      <td role="cell" data-label="Started" className="number">
         {dateTime(operation.StartTime)}
       </td>
-      <td role="cell" data-label="Took" className="number">
+      <td role="cell" data-label="Duration" className="number">
         {duration(Math.max(0, took))}
       </td>
       <td role="cell" className={tables.right}>

@@ -18,7 +18,7 @@ export function Highlights({
 }) {
   const values = useMemo(() => JSON.parse(parameters) as Record<string, unknown>, [parameters]);
   const ids = [...new Set(Object.values(found).flatMap((byId) => Object.keys(byId)))];
-  if (ids.length === 0) return <p className={results.note}>Nothing of what was found is a word to mark.</p>;
+  if (ids.length === 0) return <p className={results.note}>There is nothing to highlight in these results.</p>;
   return (
     <ul className={styles.marks}>
       {ids.map((id) => (
@@ -72,7 +72,7 @@ export function Explanations({ database, found }: { database: string; found: Rec
             )}
           </h2>
           <details open={at === 0}>
-            <summary>How it came about</summary>
+            <summary>Explanation</summary>
             {texts.map((text, place) => (
               <pre key={place}>{text.trimEnd()}</pre>
             ))}

@@ -198,7 +198,7 @@ function Canvas({ database, points, total }: { database: string; points: readonl
         </ActionIcon>
       </div>
       <p className={styles.mapNote}>
-        {total > COUNT_MAX && <b>{`A part: the first ${count(COUNT_MAX)} of ${count(total)} results. `}</b>}
+        {total > COUNT_MAX && <b>{`Only the first ${count(COUNT_MAX)} of ${count(total)} results. `}</b>}
         {`${counted(points.length, "place")} · land: Natural Earth`}
       </p>
       {near && (

@@ -214,7 +214,7 @@ function Table({ database, submitted, answer, columns: found, setColumns }: Tabl
   if (answer.total === 0 || answer.results.length === 0) {
     return (
       <Empty icon="search" title="Nothing was found">
-        The query ran, and no document fits.
+        The query ran, and no document matches it.
       </Empty>
     );
   }
@@ -252,7 +252,9 @@ function Json({ answer }: { answer: Answer }) {
   return (
     <>
       {answer.total > answer.texts.length && (
-        <p className={styles.note}>{`The first ${count(answer.texts.length)} of ${count(answer.total)}. An export has all.`}</p>
+        <p
+          className={styles.note}
+        >{`The first ${count(answer.texts.length)} of ${count(answer.total)}. An export contains all of them.`}</p>
       )}
       <Editor label="Results as JSON" language="json" value={text} isReadOnly />
     </>

@@ -172,7 +172,7 @@ function QueryEditor({ database }: { database: string }) {
                   if (values !== undefined) void changing.ask("delete", text, values);
                 }}
               >
-                Delete what it finds…
+                Delete the results…
               </Menu.Item>
             </MoreActions>
           )}
@@ -223,7 +223,9 @@ function QueryEditor({ database }: { database: string }) {
         </div>
       )}
       {runMode === "no" && <NotRun text={text} />}
-      {isRun && q !== undefined && isPatch(q) && !problem && <p className={styles.patched}>This is what the patch finds now.</p>}
+      {isRun && q !== undefined && isPatch(q) && !problem && (
+        <p className={styles.patched}>These are the documents that the patch matches now.</p>
+      )}
       {isStopped && (
         <p className={styles.notRun} role="status">
           The query was stopped.
@@ -244,7 +246,7 @@ function QueryEditor({ database }: { database: string }) {
         runMode !== "no" && (
           <Empty
             icon="query"
-            title={text.trim() === "" ? "Ask something" : "Not run yet"}
+            title={text.trim() === "" ? "Run a query" : "Not run yet"}
             action={
               // What was written is not thrown away.
               text.trim() === "" &&

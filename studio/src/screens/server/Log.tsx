@@ -56,7 +56,7 @@ export function Log({ filter, setFilter }: { filter: LogFilter; setFilter: (filt
       <div className={styles.filter}>
         <SegmentedControl
           size="xs"
-          aria-label="The least important lines"
+          aria-label="Minimum level"
           value={logged.slice(1).includes(filter.level) ? filter.level : "Trace"}
           onChange={(level) => setFilter({ ...filter, level: levelOf(level) })}
           data={[
@@ -68,7 +68,7 @@ export function Log({ filter, setFilter }: { filter: LogFilter; setFilter: (filt
         <FilterField
           className={styles.text}
           label="Filter the log by text"
-          placeholder="Lines with this text"
+          placeholder="Filter by text"
           value={text}
           onChange={(next) => {
             setText(next);

@@ -30,7 +30,7 @@ export function Settings() {
         <FilterField
           className={styles.text}
           label="Filter settings"
-          placeholder="Settings with this text"
+          placeholder="Filter by text"
           value={filter}
           onChange={setFilter}
         />
@@ -49,9 +49,9 @@ export function Settings() {
             <thead>
               <tr>
                 <th scope="col">Setting</th>
-                <th scope="col">In force</th>
+                <th scope="col">Value</th>
                 <th scope="col">From</th>
-                <th scope="col">What it is</th>
+                <th scope="col">Description</th>
               </tr>
             </thead>
             <tbody>

@@ -23,7 +23,7 @@ const KINDS: Record<Kind, string> = {
   index: "Indexes",
   journal: "Journals",
   free: "Free",
-  rest: "Set aside",
+  rest: "Reserved",
 };
 
 type SpaceProps = {

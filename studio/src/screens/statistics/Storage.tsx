@@ -28,7 +28,7 @@ export function Storage({ areas }: { areas: readonly StorageArea[] }) {
     ["Flushes since it was loaded", count(Flush.FlushCount)],
     ["Last transaction", count(Flush.LastTransaction)],
     ["Open snapshots", count(Readers.Open)],
-    ["Oldest reader", Readers.Open === 0 ? "nobody reads" : age === 0 ? "the newest state" : `${counted(age, "transaction")} back`],
+    ["Oldest reader", Readers.Open === 0 ? "none" : age === 0 ? "the newest state" : `${counted(age, "transaction")} back`],
     ["Page versions kept for readers", count(Readers.PageVersionsWaiting)],
     ["Page versions of the server", size(documents.PageVersionsOfProcessInBytes)],
     ["Jobs queued for the writer", count(documents.QueueLength)],

@@ -88,7 +88,7 @@ function Numbers({ database, data }: { database: string; data: DatabaseStatistic
     ],
     ["Last indexed", ago(data.LastIndexingTime)],
     ["Queued batches", count(data.NumberOfTransactionMergerQueueOperations)],
-    ["Operations under way", open ? count(open.RunningOperations) : "–"],
+    ["Running operations", open ? count(open.RunningOperations) : "–"],
     ["Requests since it was loaded", open ? count(open.Requests) : "–"],
     ["Last etag", count(data.LastDatabaseEtag)],
     ["Server up for", live ? duration(live.latest.UptimeInMs) : "–"],

@@ -21,12 +21,12 @@ export function partsOf(areas: readonly StorageArea[], collections: readonly Col
     }
     parts.push(...collections.map(({ name, size }): Part => ({ kind: "collection", name, bytes: size })));
     const rest = used - sum(collections.map(({ size }) => size));
-    parts.push({ kind: "structure", name: "Keys and room between documents", bytes: rest });
+    parts.push({ kind: "structure", name: "Keys and gaps between documents", bytes: rest });
   }
   const journals = areas.flatMap(({ Report }) => Report.Journals.map((journal) => journal.AllocatedSpaceInBytes));
   parts.push({ kind: "journal", name: "Journals", bytes: sum(journals) });
   parts.push({ kind: "free", name: "Free in files", bytes: sum(areas.map(({ Report }) => Report.DataFile.FreeSpaceInBytes)) });
   const told = areas.map(({ Report }) => Report.DataFile.AllocatedSpaceInBytes);
-  parts.push({ kind: "rest", name: "Room at the end of files", bytes: fileSize - sum(told) - sum(journals) });
+  parts.push({ kind: "rest", name: "Reserved at the end of files", bytes: fileSize - sum(told) - sum(journals) });
   return parts.filter(({ bytes }) => bytes > 0).sort((a, b) => b.bytes - a.bytes);
 }
