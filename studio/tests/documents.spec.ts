@@ -292,7 +292,10 @@ test("a grid has all digits of a number, and fields that are called as those of 
 
 test("of large documents fewer are asked for at once", async ({ page, studio }) => {
   const scan = { Picture: "x".repeat(600_000), "@metadata": { "@collection": "Scans" } };
-  await studio.database("Weighty", Object.fromEntries(Array.from({ length: 14 }, (_, at) => [`scans/${at}`, { Page: at, ...scan }])));
+  await studio.database(
+    "Weighty",
+    Object.fromEntries(Array.from({ length: 14 }, (_, at) => [`scans/${at}`, { Page: at, ...scan }])),
+  );
   const counts: number[] = [];
   page.on("request", (request) => {
     const body = request.url().endsWith("/databases/Weighty/queries") ? request.postData() : null;
