@@ -151,10 +151,9 @@ test("files are kept by the browser, small enough, and nothing else is allowed",
   expect((await page.request.get(`${studio.url}/studio/nothing.js`)).status()).toBe(404);
 });
 
-test("each screen can be read in the dark, and fits on a narrow one", async ({ page, studio }) => {
-  // Seven screens, each read by axe.
+test("each screen can be read in light and dark, and fits on a narrow one", async ({ page, studio }) => {
+  // Seven screens, each read by axe twice.
   test.slow();
-  await page.emulateMedia({ colorScheme: "dark" });
   const screens: [string, string | RegExp][] = [
     ["/databases/Northwind/document?id=orders%2F1-A", "Related documents"],
     [`/databases/Northwind/query?q=${encodeURIComponent("from Orders where Freight > 500")}`, /results in/],
@@ -168,11 +167,34 @@ test("each screen can be read in the dark, and fits on a narrow one", async ({ p
     await page.setViewportSize({ width: 1280, height: 800 });
     await studio.open(place);
     await expect(page.getByRole("main").getByText(text).first()).toBeVisible();
-    await studio.isAccessible();
+    for (const colorScheme of ["light", "dark"] as const) {
+      // Without motion colours change at once.
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", colorScheme);
+      await studio.isAccessible();
+    }
     await page.setViewportSize({ width: 400, height: 800 });
     await expect(page.getByRole("button", { name: "Open navigation" })).toBeVisible();
     expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), place).toBe(0);
   }
+});
+
+test("dialogs can be read in the dark", async ({ page, studio }) => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await studio.open("/databases");
+  await page.getByRole("button", { name: "New database" }).click();
+  await expect(page.getByRole("dialog", { name: "New database" })).toBeVisible();
+  await studio.isAccessible();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Actions for Northwind" }).click();
+  await page.getByRole("menuitem", { name: "Delete…" }).click();
+  await expect(page.getByRole("dialog", { name: "Delete 'Northwind'?" })).toBeVisible();
+  await studio.isAccessible();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+  await page.keyboard.press("ControlOrMeta+k");
+  await expect(page.getByRole("option").first()).toBeVisible();
+  await studio.isAccessible();
 });
 
 test("a database that is disabled or deleted elsewhere is said, and what was typed stays", async ({ page, studio }) => {

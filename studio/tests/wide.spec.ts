@@ -36,6 +36,10 @@ test("on a wide screen nothing is cut off", async ({ page, studio }) => {
     const found = await page.evaluate(() => {
       const root = document.documentElement;
       const beside = root.scrollWidth > root.clientWidth ? ["the page scrolls"] : [];
+      const heads = [...document.querySelectorAll("main h1")].map((head) => head.getBoundingClientRect());
+      const head = heads.find(({ width }) => width > 0)!;
+      const edge = head.left - document.querySelector("main")!.getBoundingClientRect().left;
+      if (edge < 12) beside.push("the title lies at the edge");
       const cut = [...document.body.querySelectorAll<HTMLElement>("*")].filter((element) => {
         const { overflowX, textOverflow, position } = getComputedStyle(element);
         // What ends with dots says so, and what is hidden from the eye is for readers.

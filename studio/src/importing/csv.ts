@@ -1,4 +1,5 @@
 // A file of comma-separated values (RFC 4180), and the document that each of its rows becomes.
+import { isNumber } from "../json/scan";
 import { FileError } from "./text";
 
 /** What a column's fields become. An empty field is left out of its document. */
@@ -96,11 +97,9 @@ export class CsvReader {
   }
 }
 
-/** A number as JSON writes it; `007` and `+1` are codes and stay text. */
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
 const KINDS: Record<Exclude<ColumnKind, "text" | "none">, (field: string) => boolean> = {
-  number: (field) => field.length <= 32 && NUMBER.test(field),
+  // `007` and `+1` are codes and stay text.
+  number: (field) => field.length <= 32 && isNumber(field),
   truth: (field) => /^(true|false)$/i.test(field),
   json: (field) => /^[[{]/.test(field) && isJson(field),
 };

@@ -32,6 +32,12 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const WORD = /true|false|null/y;
 const SPACE = /[ \t\r\n]*/y;
 
+/** Whether a text is a number as JSON writes it. */
+export function isNumber(text: string): boolean {
+  NUMBER.lastIndex = 0;
+  return NUMBER.test(text) && NUMBER.lastIndex === text.length;
+}
+
 /** Reads one value and nothing behind it; throws `JsonError`. */
 export function scan(text: string): Span {
   let at = 0;

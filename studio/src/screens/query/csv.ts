@@ -2,6 +2,7 @@
 import { ID, nameOf, valueAt } from "../../grid/columns";
 import { member, scan, type Span } from "../../json/scan";
 
+/** What a spreadsheet takes for a number, also with zeros before it. */
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
 /** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
