@@ -107,6 +107,7 @@ pub(crate) const WHOLE_ANSWER_SIZE: usize = 1 << 20;
 pub(crate) const SMALL_ANSWER_SIZE: usize = 64 << 10;
 /// See [`SMALL_ANSWER_SIZE`].
 pub(crate) const SMALL_ANSWER_ENTRIES: u64 = 32;
+const _: () = assert!(SMALL_ANSWER_ENTRIES <= query::index::limits::SORTED_WITHOUT_COLUMN_MAX);
 
 /// Bodies and answers up to this size are not counted: they are about what the kernel holds for a connection anyway.
 pub(crate) const UNCOUNTED_SIZE: usize = 64 << 10;

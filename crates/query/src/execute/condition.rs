@@ -94,18 +94,23 @@ fn count_max(index: &IndexSnapshot<'_>, fields: &dyn Fields, condition: &Conditi
         // What walks through terms does so before anything is known of the others; but ranges stop where records are cheaper.
         Condition::And(conditions) => {
             let counts = each(conditions)?;
-            let (mut is_walking, mut ranges) = (false, 0);
+            let (mut is_walking, mut walked, mut ranges) = (false, 0u64, 0);
             for (condition, count) in conditions.iter().zip(&counts) {
                 match condition {
                     Condition::All => {}
                     Condition::Not(condition) if condition.field_of_range().is_some() => ranges += 1,
                     Condition::Not(condition) => is_walking |= walks(condition),
                     condition if condition.field_of_range().is_some() => ranges += 1,
-                    condition => is_walking |= *count == u64::MAX && walks(condition),
+                    // It is walked through whole, whatever the others find; `u64::MAX` if nobody knows how much that is.
+                    condition if walks(condition) => walked = walked.saturating_add(*count),
+                    _ => {}
                 }
             }
             let least = counts.into_iter().min().unwrap_or(u64::MAX);
-            if is_walking { u64::MAX } else { least.saturating_mul(1 + RECORD_COST * ranges) }
+            match is_walking {
+                true => u64::MAX,
+                false => least.saturating_mul(1 + RECORD_COST * ranges).saturating_add(walked),
+            }
         }
         Condition::Or(conditions) => each(conditions)?.into_iter().fold(0, u64::saturating_add),
         Condition::Boosted(condition, _) => count_max(index, fields, condition)?,
@@ -164,7 +169,7 @@ pub(super) trait Watch {
 }
 
 /// Nobody watches: compiled away.
-struct Unwatched;
+pub(super) struct Unwatched;
 
 impl Watch for Unwatched {
     fn watch<'s, E>(&self, _: &Condition, make: impl FnOnce() -> Result<Ids<'s>, E>) -> Result<Ids<'s>, E> {

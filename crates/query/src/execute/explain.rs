@@ -3,7 +3,7 @@
 //! The same operators run as without it, each inside of one that counts what it gives and how long that takes. So the rows are those that
 //! were really asked for: of two lists that are intersected, the longer one gives no more than it has to.
 
-use super::condition::{self, Ids, Kept, Watch};
+use super::condition::{Ids, Kept, Watch};
 use super::{Found, Look};
 use crate::definition::Fields;
 use crate::index::{EntryId, EntryIds, Error, IndexSnapshot, Kind, Result, TermRange};
@@ -55,8 +55,7 @@ pub fn explain<E: From<Error>>(
     let mut watching = Watching { clock: clock.clone(), measures: HashMap::new() };
     watching.add(&query.condition);
     let start = clock();
-    let set = condition::evaluate_watched(index, fields, &query.condition, &watching, look)?;
-    let found = super::page_of(index, fields, query, &query.condition, page, &set, look)?;
+    let found = super::page_of(index, fields, query, &query.condition, page, &watching, look)?;
     let time = clock().saturating_sub(start);
     let conditions = watching.operator(index, fields, &query.condition)?;
     let operator = match super::order_of(fields, query) {

@@ -22,8 +22,9 @@ mod text;
 mod vector;
 
 use crate::definition::Fields;
-use crate::index::{EntrySet, Error, IndexSnapshot};
+use crate::index::{EntryIds, Error, IndexSnapshot};
 use crate::plan::{Condition, IndexQuery, Page, SortBy, SortKey};
+use condition::Watch;
 use score::Scores;
 use spatial::Distances;
 
@@ -83,8 +84,7 @@ pub fn find<E: From<Error>>(
     look: Look<'_, E>,
 ) -> Result<Found, E> {
     let condition = vector::resolved(index, fields, &query.condition, look)?;
-    let set = condition::evaluate(index, fields, &condition, look)?;
-    page_of(index, fields, query, &condition, page, &set, look)
+    page_of(index, fields, query, &condition, page, &condition::Unwatched, look)
 }
 
 /// What has weights of its own comes in their order, unless another one is asked for.
@@ -98,30 +98,37 @@ fn order_of<'q>(fields: &dyn Fields, query: &'q IndexQuery) -> &'q [SortKey] {
 
 /// The entries of a page, of all that are found.
 ///
-/// * `condition`: that of the query, perhaps with what its vectors find.
+/// * `condition`: that of the query, perhaps with what its vectors find; `watch`: told of its operators.
 fn page_of<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
     query: &IndexQuery,
     condition: &Condition,
     page: Page,
-    set: &EntrySet,
+    watch: &impl Watch,
     look: Look<'_, E>,
 ) -> Result<Found, E> {
-    let total = set.len();
-    let (skip, end) = (page.skip.min(total), page.end().min(total));
-    if skip == end {
-        return Ok(Found { total, ..Found::default() });
-    }
     let order = order_of(fields, query);
     let is_by_score = order.iter().any(|key| key.by == SortBy::Score);
     let is_scored = is_by_score || query.explains || fields.boosts() || condition.is_scoring();
     let scores = || Scores::of(index, fields, condition, look);
-    let mut sorting = if is_by_score { Some(scores()?) } else { None };
-    let count_max = usize::try_from(end).unwrap_or(usize::MAX);
-    let mut entries =
-        order::sorted(index, fields, order::Matches { set, condition }, order, sorting.as_mut(), count_max, look)?;
-    entries.drain(..usize::try_from(skip).unwrap_or(usize::MAX).min(entries.len()));
+    let (total, entries, sorting) = if matches!(condition, Condition::All) && order.is_empty() {
+        (index.entry_count(), page_of_all(index, condition, page, watch, look)?, None)
+    } else {
+        let set = condition::evaluate_watched(index, fields, condition, watch, look)?;
+        let (skip, end) = page.places(set.len());
+        if skip == end {
+            return Ok(Found { total: set.len(), ..Found::default() });
+        }
+        let mut sorting = if is_by_score { Some(scores()?) } else { None };
+        let matches = order::Matches { set: &set, condition };
+        let mut entries = order::sorted(index, fields, matches, order, sorting.as_mut(), end, look)?;
+        entries.drain(..skip.min(entries.len()));
+        (set.len(), entries, sorting)
+    };
+    if entries.is_empty() {
+        return Ok(Found { total, ..Found::default() });
+    }
     let scores = match sorting {
         Some(mut sorting) => Some(sorting.of_all(&entries, look)?),
         None if is_scored => Some(scores()?.of_all(&entries, look)?),
@@ -133,6 +140,29 @@ fn page_of<E: From<Error>>(
         false => None,
     };
     Ok(Found { total, entries, scores, distances, explanations })
+}
+
+/// The entries of a page, of all there are: no more are looked at than those up to its end.
+///
+/// * `condition`: the one that all fit, to be watched.
+fn page_of_all<E: From<Error>>(
+    index: &IndexSnapshot<'_>,
+    condition: &Condition,
+    page: Page,
+    watch: &impl Watch,
+    look: Look<'_, E>,
+) -> Result<Vec<EntryId>, E> {
+    let (skip, end) = page.places(index.entry_count());
+    let mut entries = Vec::with_capacity(end - skip);
+    let mut all = watch.watch(condition, || Ok::<_, E>(Box::new(index.all())))?;
+    for at in 0..end {
+        look()?;
+        let Some(id) = all.next()? else { break };
+        if at >= skip {
+            entries.push(id);
+        }
+    }
+    Ok(entries)
 }
 
 /// How far entries are by the first key that is a distance.
@@ -181,5 +211,8 @@ pub fn count<E: From<Error>>(
     query: &IndexQuery,
     look: Look<'_, E>,
 ) -> Result<u64, E> {
-    Ok(condition::evaluate(index, fields, &query.condition, look)?.len())
+    match &query.condition {
+        Condition::All => Ok(index.entry_count()),
+        condition => Ok(condition::evaluate(index, fields, condition, look)?.len()),
+    }
 }

@@ -291,6 +291,9 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::limits::SORTED_WITHOUT_COLUMN_MAX;
+    use crate::index::{Absent, Batch, Entry, EntrySet, Index, Number, Order, Term};
+    use storage::Options;
 
     const KEY: ColumnKey = ColumnKey { field: FieldNumber(1), kind: Kind::Text, direction: Direction::Ascending };
 
@@ -408,5 +411,33 @@ mod tests {
             columns.find(keys[0], at(1));
         }
         assert_eq!(keys.map(|key| columns.find(key, at(1)).is_some()), [true, false, true]);
+    }
+
+    #[test]
+    fn sorting_few_entries_makes_none_however_often() {
+        let index = Index::in_memory(Options::default()).unwrap();
+        let field = index.field("N").unwrap();
+        let (mut batch, mut entries) = (Batch::new(), [Entry::new()]);
+        for number in 0..5000 {
+            entries[0].clear();
+            entries[0].add(field, Term::Number(Number::Long(number * 7919 % 5000))).unwrap();
+            batch.put(&format!("docs/{number}"), 1, &mut entries).unwrap();
+        }
+        index.write(&batch).unwrap();
+        let snapshot = index.read().unwrap();
+        let order = Order { field, kind: Kind::Number, direction: Direction::Ascending, absent: Absent::First };
+        let sort = |count: u64| {
+            let set: EntrySet = (0..count).map(|at| EntryId(1 + at * 5000 / count)).collect();
+            let sorted = snapshot.sorted(&set, order, None, count as usize).unwrap();
+            assert_eq!(sorted, snapshot.sorted_by_values(&set, order, count as usize).unwrap());
+        };
+        let has_slots = || !snapshot.columns().state.lock().slots.is_empty();
+        (0..500).for_each(|_| sort(10));
+        (0..200).for_each(|_| sort(SORTED_WITHOUT_COLUMN_MAX));
+        assert!(!has_slots());
+        (0..50).for_each(|_| sort(4 * SORTED_WITHOUT_COLUMN_MAX));
+        let key = ColumnKey { field, kind: Kind::Number, direction: Direction::Ascending };
+        assert!(has_slots() && snapshot.columns().find(key, snapshot.tx().id()).is_some());
+        sort(10);
     }
 }

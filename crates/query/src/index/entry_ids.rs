@@ -6,6 +6,7 @@
 use super::entry::EntryId;
 use super::entry_set::EntrySet;
 use super::error::Result;
+use super::runs::Run;
 use storage::{FixedCursor, ReadTransaction};
 
 /// Ids of entries, each above the one before.
@@ -62,6 +63,8 @@ pub struct AllEntries<'s> {
     pub(crate) left: u64,
     /// Above all that was given.
     pub(crate) next: u64,
+    /// Above all that there are.
+    pub(crate) end: u64,
 }
 
 impl AllEntries<'_> {
@@ -89,5 +92,62 @@ impl EntryIds for AllEntries<'_> {
     }
     fn count_max(&self) -> u64 {
         self.left
+    }
+
+    fn add_to(&mut self, set: &mut EntrySet) -> Result<()> {
+        // Where none ever went, they are all that were given ids.
+        if self.next == 0 && self.left + 1 == self.end {
+            set.insert_run(Run { first: 1, last: self.left });
+            (self.left, self.next) = (0, u64::MAX);
+        }
+        let mut run: Option<Run> = None;
+        while let Some(EntryId(id)) = self.next()? {
+            run = Some(match run {
+                Some(run) if run.last + 1 == id => Run { last: id, ..run },
+                passed => {
+                    passed.into_iter().for_each(|passed| set.insert_run(passed));
+                    Run { first: id, last: id }
+                }
+            });
+        }
+        run.into_iter().for_each(|run| set.insert_run(run));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Batch, Entry, Index};
+    use storage::Options;
+
+    /// As one by one, whether some went or none did, and whatever was given before.
+    #[test]
+    fn all_entries_are_added_at_once() {
+        let index = Index::in_memory(Options::default()).unwrap();
+        let write = |numbers: &[u64], entries: &mut [Entry]| {
+            let mut batch = Batch::new();
+            numbers.iter().for_each(|number| batch.put(&format!("docs/{number}"), 1, entries).unwrap());
+            index.write(&batch).unwrap();
+        };
+        let numbers: Vec<u64> = (1..=5000).collect();
+        for gone in [&[][..], &[7], &[1, 64, 65, 66, 5000], &numbers[10..4990], &numbers] {
+            write(&numbers, &mut [Entry::new()]);
+            write(gone, &mut []);
+            let snapshot = index.read().unwrap();
+            let mut expected: Vec<EntryId> = Vec::new();
+            let mut all = snapshot.all();
+            while let Some(id) = all.next().unwrap() {
+                expected.push(id);
+            }
+            assert_eq!(expected.len() as u64, snapshot.entry_count());
+            for passed in [0, 1, 3] {
+                let (mut all, mut set) = (snapshot.all(), EntrySet::new());
+                (0..passed).for_each(|_| _ = all.next().unwrap());
+                all.add_to(&mut set).unwrap();
+                assert_eq!(set, expected.iter().skip(passed).copied().collect());
+                assert_eq!(all.next().unwrap(), None);
+            }
+        }
     }
 }

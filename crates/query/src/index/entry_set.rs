@@ -104,6 +104,31 @@ impl EntrySet {
         count
     }
 
+    /// Takes out those of entries whose ids follow each other, the first `count_max` of them, and appends them.
+    pub(crate) fn take_run(&mut self, run: Run, count_max: usize, taken: &mut Vec<EntryId>) {
+        let (mut first, mut left) = (run.first, count_max);
+        while first <= run.last && left > 0 {
+            let (chunk, word, _) = place(first);
+            let Some(chunk) = self.chunks.get_mut(chunk) else { break };
+            let Some(chunk) = chunk else {
+                first = (first / CHUNK_BITS + 1) * CHUNK_BITS;
+                continue;
+            };
+            // Up to the end of the run or of the word.
+            let last = run.last.min(first | 63);
+            let mut bits = chunk[word] & (u64::MAX >> (63 - (last - first))) << (first % 64);
+            while bits != 0 && left > 0 {
+                let bit = bits & bits.wrapping_neg();
+                taken.push(EntryId(first / 64 * 64 + u64::from(bit.trailing_zeros())));
+                chunk[word] ^= bit;
+                bits ^= bit;
+                self.count -= 1;
+                left -= 1;
+            }
+            first = last + 1;
+        }
+    }
+
     /// Removes an entry. False: it was not there.
     #[inline]
     pub fn remove(&mut self, id: EntryId) -> bool {
@@ -282,7 +307,7 @@ impl<S: Held> EntryIds for SetEntries<S> {
     }
 
     fn add_to(&mut self, set: &mut EntrySet) -> Result<()> {
-        let is_whole = self.left == self.set.borrow().count;
+        let is_whole = (self.chunk, self.word, self.bits) == (0, 0, self.set.borrow().word(0, 0));
         if is_whole
             && set.is_empty()
             && let Some(own) = self.set.take()
@@ -344,6 +369,13 @@ mod tests {
             let mut z = x.clone();
             let run = Run { first: run.0.min(run.1), last: run.0.max(run.1) };
             prop_assert_eq!(x.count_run(run), a.range(run.first..=run.last).count() as u64);
+            for count_max in [0, 1, 7, usize::MAX] {
+                let (mut left, mut taken) = (x.clone(), vec![EntryId(0)]);
+                left.take_run(run, count_max, &mut taken);
+                let expected: Vec<u64> = a.range(run.first..=run.last).take(count_max).copied().collect();
+                prop_assert_eq!(taken.iter().skip(1).map(|id| id.0).collect::<Vec<_>>(), expected.clone());
+                prop_assert_eq!(ids_of(&left), &a - &expected.into_iter().collect());
+            }
             z.insert_run(run);
             let with: BTreeSet<u64> = (run.first..=run.last).chain(a.iter().copied()).collect();
             prop_assert_eq!(ids_of(&z), with);
@@ -354,7 +386,7 @@ mod tests {
         }
 
         #[test]
-        fn a_set_that_is_handed_over_is_the_same(a in ids(), b in ids(), given in 0usize..3) {
+        fn a_set_that_is_handed_over_is_the_same(a in ids(), b in ids(), given in 0usize..3, sought in 0u64..70_000) {
             for begun in [BTreeSet::new(), b] {
                 let mut entries = set_of(&a).into_entries();
                 (0..given).for_each(|_| _ = entries.next().unwrap());
@@ -362,6 +394,11 @@ mod tests {
                 entries.add_to(&mut set).unwrap();
                 prop_assert_eq!(ids_of(&set), a.iter().skip(given).chain(&begun).copied().collect());
                 prop_assert_eq!((entries.next().unwrap(), entries.count_max()), (None, 0));
+                // What was passed over does not come back, whether there is anything behind it or not.
+                let (mut entries, mut set) = (set_of(&a).into_entries(), set_of(&begun));
+                entries.seek(EntryId(sought)).unwrap();
+                entries.add_to(&mut set).unwrap();
+                prop_assert_eq!(ids_of(&set), a.range(sought..).skip(1).chain(&begun).copied().collect());
             }
         }
 

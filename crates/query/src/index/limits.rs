@@ -50,6 +50,10 @@ pub const ESTIMATED_TERMS_MAX: usize = 256;
 /// Bytes of all columns of an index: eight for each entry and field that is often sorted by. Those that are used least go.
 pub const COLUMNS_SIZE_MAX: usize = 64 << 20;
 
+/// Entries whose values are read to sort them, as long as their field has no column, however often so few are sorted: some ten
+/// microseconds. Making one would take the time of all entries, where queries of few are answered at once.
+pub const SORTED_WITHOUT_COLUMN_MAX: u64 = 64;
+
 /// Errors of an index that are kept: the last of them.
 pub const ERRORS_KEPT_MAX: usize = 500;
 

@@ -386,7 +386,8 @@ impl<'env> IndexSnapshot<'env> {
 
     /// All entries.
     pub fn all(&self) -> AllEntries<'_> {
-        AllEntries { cursor: self.schema.entries.cursor(&self.tx), left: self.entry_count(), next: 0 }
+        let Counters { next_entry: end, entry_count: left, .. } = self.counters;
+        AllEntries { cursor: self.schema.entries.cursor(&self.tx), left, next: 0, end }
     }
 
     /// The entries with a term.

@@ -16,6 +16,7 @@ use super::entry_ids::EntryIds;
 use super::entry_set::EntrySet;
 use super::error::{Result, corrupt};
 use super::key;
+use super::limits::SORTED_WITHOUT_COLUMN_MAX;
 use super::range::TermRange;
 use super::runs::Run;
 use super::snapshot::IndexSnapshot;
@@ -111,7 +112,10 @@ impl IndexSnapshot<'_> {
         } else {
             others = others.min(walked);
         }
-        if let Some(column) = self.column(order, others.saturating_sub(ranked), present_count)? {
+        // Few gain little by a column, and making one takes long where queries of few are answered.
+        let is_few = set.len() <= SORTED_WITHOUT_COLUMN_MAX && read < present_count;
+        let cost = (!is_few).then(|| others.saturating_sub(ranked));
+        if let Some(column) = self.column(order, cost, present_count)? {
             return self.sorted_by_column(&column, set, order, count_max);
         }
         if ranked < walked
@@ -128,12 +132,14 @@ impl IndexSnapshot<'_> {
 
     /// The column for an order, made if going without has cost enough.
     ///
-    /// * `cost`: what going without costs this time; `present_count`: what making it costs. Both in entries that are walked past.
-    fn column(&self, order: Order, cost: u64, present_count: u64) -> Result<Option<Column>> {
+    /// * `cost`: what going without costs this time, and `None` if none is to be made; `present_count`: what making it costs. Both in
+    ///   entries that are walked past.
+    fn column(&self, order: Order, cost: Option<u64>, present_count: u64) -> Result<Option<Column>> {
         let key = order.column_key();
         if let Some(column) = self.columns().find(key, self.tx().id()) {
             return Ok(Some(column));
         }
+        let Some(cost) = cost else { return Ok(None) };
         match self.columns().owe(key, cost, present_count, self.counters().next_entry) {
             true => self.make_column(order),
             false => Ok(None),
@@ -229,7 +235,7 @@ impl IndexSnapshot<'_> {
             let Some((key, head)) = heads.next()? else { break };
             let mut entries = self.entries_of_list(key, head);
             while let Some(run) = entries.next_run()? {
-                take_run(&mut remaining, run, count_max, &mut sorted)?;
+                take_run(&mut remaining, run, count_max, &mut sorted);
                 walked += 1;
             }
             if walked > walked_max {
@@ -266,7 +272,7 @@ impl IndexSnapshot<'_> {
     ///
     /// As [`Self::sorted`].
     pub fn sorted_by_a_column(&self, set: &EntrySet, order: Order, count_max: usize) -> Result<Option<Vec<EntryId>>> {
-        match self.column(order, u64::MAX, 0)? {
+        match self.column(order, Some(u64::MAX), 0)? {
             Some(column) => self.sorted_by_column(&column, set, order, count_max).map(Some),
             None => Ok(None),
         }
@@ -344,24 +350,12 @@ fn take(set: &EntrySet, count_max: usize, sorted: &mut Vec<EntryId>) -> Result<(
 }
 
 /// Moves those of a run that remain to the sorted ones, until there are enough.
-fn take_run(remaining: &mut EntrySet, run: Run, count_max: usize, sorted: &mut Vec<EntryId>) -> Result<()> {
-    if run.first == run.last {
-        if sorted.len() < count_max && remaining.remove(EntryId(run.first)) {
-            sorted.push(EntryId(run.first));
-        }
-        return Ok(());
+fn take_run(remaining: &mut EntrySet, run: Run, count_max: usize, sorted: &mut Vec<EntryId>) {
+    if run.first != run.last {
+        remaining.take_run(run, count_max.saturating_sub(sorted.len()), sorted);
+    } else if sorted.len() < count_max && remaining.remove(EntryId(run.first)) {
+        sorted.push(EntryId(run.first));
     }
-    let first = sorted.len();
-    let mut entries = remaining.entries();
-    let mut found = entries.seek(EntryId(run.first))?;
-    while let Some(id) = found.filter(|id| id.0 <= run.last && sorted.len() < count_max) {
-        sorted.push(id);
-        found = entries.next()?;
-    }
-    for id in sorted.iter().skip(first) {
-        remaining.remove(*id);
-    }
-    Ok(())
 }
 
 /// Values of entries, to be sorted.

@@ -31,6 +31,12 @@ impl Page {
         Page { skip: self.skip.max(skip), take: [self.take, take].into_iter().flatten().min(), ..self }
     }
 
+    /// Where it begins and ends among so many results.
+    pub(crate) fn places(self, count: u64) -> (usize, usize) {
+        let place = |place: u64| usize::try_from(place.min(count)).unwrap_or(usize::MAX);
+        (place(self.skip), place(self.end()))
+    }
+
     /// How many results have to be known for it.
     pub fn end(self) -> u64 {
         self.take.map_or(u64::MAX, |take| self.skip.saturating_add(take))
