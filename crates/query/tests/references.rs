@@ -12,7 +12,7 @@ use index_model::{Random, seeds};
 use json::Raw;
 use rookery_query::definition::{IndexDefinition, MapIndex};
 use rookery_query::index::{Batch, EntryIds, Index};
-use rookery_query::indexing::Indexer;
+use rookery_query::indexing::{Indexer, state_hash};
 use simulated::{catch_up, fate, options, store};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -223,6 +223,100 @@ fn what_changes_all_the_time_starves_neither_those_who_ask_nor_others() {
     assert!(left.iter().all(|round| *round >= 15), "some were left behind: {left:?}");
     catch_up(&index, &mut indexer, &store);
     assert_eq!(names(&index), BTreeMap::from([("\"29\"".to_owned(), 31)]));
+}
+
+/// What nobody asked for counts too, by the time that looking takes: a turn ends, and others have theirs.
+#[test]
+fn changes_that_nobody_asked_for_take_several_batches() {
+    const COUNT: u64 = 100;
+    let io = SimulatedIo::new();
+    let store = store(&io);
+    let write = |commands: &Commands| store.write(Date::now(), |writing| writing.run(commands)).unwrap();
+    let (index, mut indexer) = open(&io, &definitions()[0], 0);
+    let mut commands = Commands::new();
+    let user = r#"{"City":"cities/none","One":1,"@metadata":{"@collection":"Users"}}"#;
+    commands.put("users/1", user.as_bytes(), Expected::Any).unwrap();
+    write(&commands);
+    catch_up(&index, &mut indexer, &store);
+    let mut commands = Commands::new();
+    for city in 0..COUNT {
+        let body = format!(r#"{{"Name":"n{city}","@metadata":{{"@collection":"Cities"}}}}"#);
+        commands.put(&format!("cities/{city}"), body.as_bytes(), Expected::Any).unwrap();
+    }
+    commands.put("users/2", user.as_bytes(), Expected::Any).unwrap();
+    write(&commands);
+    indexer.set_batches_of(1);
+    let (mut batch, mut steps, mut indexed) = (Batch::new(), 1, 0);
+    loop {
+        let step = indexer.step(&index, &store.read(), &mut batch).unwrap();
+        indexed += step.indexed;
+        if step.is_done {
+            break;
+        }
+        assert_eq!(indexed, 1, "who is new does not wait for them");
+        steps += 1;
+    }
+    assert!((COUNT / 10..=COUNT).contains(&steps), "{steps}");
+    assert_eq!(index.read().unwrap().entry_count(), 2);
+}
+
+/// Whoever keeps an answer asks by this whether it is still the same.
+#[test]
+fn each_batch_of_those_who_asked_changes_the_state_of_the_index() {
+    let io = SimulatedIo::new();
+    let store = store(&io);
+    let definition = &definitions()[0];
+    let (index, mut indexer) = open(&io, definition, 0);
+    let write = |round: u64| {
+        let mut commands = Commands::new();
+        let body = format!(r#"{{"Name":"{round}","@metadata":{{"@collection":"Cities"}}}}"#);
+        commands.put("cities/1", body.as_bytes(), Expected::Any).unwrap();
+        for user in 0..if round == 0 { 30 } else { 0 } {
+            let body = r#"{"City":"cities/1","One":1,"@metadata":{"@collection":"Users"}}"#;
+            commands.put(&format!("users/{user}"), body.as_bytes(), Expected::Any).unwrap();
+        }
+        store.write(Date::now(), |writing| writing.run(&commands)).unwrap();
+    };
+    write(0);
+    catch_up(&index, &mut indexer, &store);
+    indexer.set_batches_of(10);
+    write(1);
+    let state = || state_hash(&index.read().unwrap(), &definition.sources()).unwrap();
+    let mut states = vec![state()];
+    let mut mapped = vec![names(&index)];
+    while !indexer.step(&index, &store.read(), &mut Batch::new()).unwrap().is_done {
+        states.push(state());
+        mapped.push(names(&index));
+    }
+    assert!(states.len() > 2);
+    assert!(mapped.windows(2).all(|pair| pair[0] != pair[1]), "{mapped:?}");
+    states.sort_unstable();
+    assert!(states.windows(2).all(|pair| pair[0] != pair[1]), "{states:?}");
+}
+
+/// What documents ask for is written with them.
+#[test]
+fn a_batch_has_no_more_of_what_documents_asked_for_than_of_entries() {
+    const ASKED: usize = 200;
+    const COUNT: usize = rookery_query::indexing::BATCH_BYTES / ASKED / 400 * 3 / 2;
+    let io = SimulatedIo::new();
+    let store = store(&io);
+    let map = r#"from u in docs.Users select new { Names = u.Cities.Select(c => LoadDocument(c, \"Cities\").Name) }"#;
+    let definition = format!(r#"{{"Name":"X","Maps":["{map}"]}}"#);
+    let definition = MapIndex::from_json(&json::Value::parse(definition.as_bytes()).unwrap()).unwrap();
+    let (index, mut indexer) = open(&io, &IndexDefinition::Map(Arc::new(definition)), 0);
+    let mut commands = Commands::new();
+    for user in 0..COUNT {
+        let city = format!("cities/{}/{user}/", "x".repeat(400));
+        let cities: Vec<String> = (0..ASKED).map(|number| format!("\"{city}{number}\"")).collect();
+        let body = format!(r#"{{"Cities":[{}],"@metadata":{{"@collection":"Users"}}}}"#, cities.join(","));
+        commands.put(&format!("users/{user}"), body.as_bytes(), Expected::Any).unwrap();
+    }
+    store.write(Date::now(), |writing| writing.run(&commands)).unwrap();
+    let step = indexer.step(&index, &store.read(), &mut Batch::new()).unwrap();
+    assert!(!step.is_done && step.indexed > 0 && step.failures.is_empty(), "{step:?}");
+    catch_up(&index, &mut indexer, &store);
+    assert_eq!(index.read().unwrap().entry_count(), COUNT as u64);
 }
 
 /// More documents ask for one than a batch takes: it is gone on within.

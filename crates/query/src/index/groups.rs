@@ -16,6 +16,7 @@
 //! [`NO_RESULT`] stands for a child that gave none, an item without bytes for one that could not be reduced.
 
 use super::error::{Result, corrupt};
+use super::limits::GROUP_BYTES_KEPT;
 use super::snapshot::IndexSnapshot;
 use super::varint;
 use documents::id;
@@ -132,10 +133,25 @@ impl Groups {
         }
     }
 
+    /// The leaves that a group has, rising by number, and their items.
+    pub fn leaves<'t>(&self, reader: &'t impl Reader, group: GroupKey) -> Result<Vec<(u64, &'t [u8])>> {
+        let first = NodeKey { group, level: 0, number: 0 }.bytes();
+        let (prefix, _) = first.split_at(first.len() - size_of::<u64>());
+        let mut leaves = Vec::new();
+        let mut cursor = self.nodes.cursor(reader);
+        let mut found = cursor.seek(&first)?;
+        while let Some((key, value)) = found {
+            let Some(number) = key.strip_prefix(prefix) else { break };
+            let number = number.try_into().map(u64::from_be_bytes);
+            let number = number.map_err(|_| corrupt("a node has a number of eight bytes"))?;
+            leaves.push((number, self.records.get(reader, location_of(value)?)?));
+            found = cursor.next()?;
+        }
+        Ok(leaves)
+    }
+
     fn location(&self, reader: &impl Reader, key: &NodeKey) -> Result<Option<Location>> {
-        let Some(value) = self.nodes.get(reader, &key.bytes())? else { return Ok(None) };
-        let location = value.try_into().map(u64::from_le_bytes);
-        Ok(Some(Location(location.map_err(|_| corrupt("a node has a location of eight bytes"))?)))
+        self.nodes.get(reader, &key.bytes())?.map(location_of).transpose()
     }
 
     /// Where the values of a document are.
@@ -217,6 +233,11 @@ impl Groups {
     }
 }
 
+fn location_of(value: &[u8]) -> Result<Location> {
+    let location = value.try_into().map(u64::from_le_bytes);
+    Ok(Location(location.map_err(|_| corrupt("a node has a location of eight bytes"))?))
+}
+
 impl IndexSnapshot<'_> {
     /// Calls `each` with the documents that have mapped values, by their lower-cased ids, until it gives false.
     ///
@@ -243,9 +264,10 @@ pub struct GroupChanges {
 }
 
 impl GroupChanges {
-    /// Forgets everything, and keeps the memory.
+    /// Forgets everything, and keeps the memory, unless it is much.
     pub fn clear(&mut self) {
         self.bytes.clear();
+        self.bytes.shrink_to(GROUP_BYTES_KEPT);
         self.given.clear();
         self.nodes.clear();
         self.mapped.clear();
@@ -277,6 +299,11 @@ impl GroupChanges {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.given.is_empty() && self.nodes.is_empty() && self.mapped.is_empty()
+    }
+
+    /// Bytes of nodes and places.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
     }
 
     fn append(&mut self, bytes: &[u8]) -> Range<usize> {

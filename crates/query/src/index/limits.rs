@@ -41,18 +41,21 @@ pub const BATCH_SIZE_MAX: usize = 1 << 30;
 /// bound on a batch of the indexer these are some two thousand vectors, about a second.
 pub(crate) const VECTOR_WEIGHT: usize = 8 << 10;
 
+/// Bytes of the nodes of groups for which a batch keeps its memory until the next.
+pub(crate) const GROUP_BYTES_KEPT: usize = 32 << 20;
+
 /// Terms of a range that are counted to see whether a query is a small one.
 pub(crate) const FEW_TERMS_MAX: usize = 32;
 
 /// Terms that an estimate looks at before it gives bounds instead of a count.
 pub const ESTIMATED_TERMS_MAX: usize = 256;
 
-/// Bytes of all columns of an index: eight for each entry and field that is often sorted by. Those that are used least go.
-pub const COLUMNS_SIZE_MAX: usize = 64 << 20;
-
 /// Entries whose values are read to sort them, as long as their field has no column, however often so few are sorted: some ten
 /// microseconds. Making one would take the time of all entries, where queries of few are answered at once.
 pub const SORTED_WITHOUT_COLUMN_MAX: u64 = 64;
+
+/// Bytes of all columns of an index: eight for each entry and field that is often sorted by. Those that are used least go.
+pub const COLUMNS_SIZE_MAX: usize = 64 << 20;
 
 /// Errors of an index that are kept: the last of them.
 pub const ERRORS_KEPT_MAX: usize = 500;

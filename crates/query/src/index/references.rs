@@ -119,14 +119,18 @@ impl ReferenceChanges {
 
     /// A document asks for these now, and for no others.
     ///
-    /// * all ids are lower-cased; `asked` has each once, and is sorted here.
-    pub fn set(&mut self, document: &[u8], asked: &mut [Vec<u8>]) {
-        asked.sort_unstable();
+    /// * all ids are lower-cased; `asked` has each once, rising.
+    pub fn set(&mut self, document: &[u8], asked: &[Vec<u8>]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(document);
         let middle = self.bytes.len();
         asked.iter().for_each(|id| put_sized(id, &mut self.bytes));
         self.items.push((start..middle, middle..self.bytes.len()));
+    }
+
+    /// Bytes of all ids.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

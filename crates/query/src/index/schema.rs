@@ -205,14 +205,25 @@ impl Schema {
     }
 
     /// Gives a field a number that no other has.
-    pub fn add_field(&self, tx: &mut WriteTransaction<'_>, name: &str) -> Result<FieldNumber> {
+    ///
+    /// * `known_count`: how many fields there are, once they were counted.
+    pub fn add_field(
+        &self,
+        tx: &mut WriteTransaction<'_>,
+        name: &str,
+        known_count: &mut Option<usize>,
+    ) -> Result<FieldNumber> {
         if let Some(number) = self.field(tx, name)? {
             return Ok(number);
         }
-        let count = self.field_names(tx)?.len();
+        let count = match *known_count {
+            Some(count) => count,
+            None => self.field_names(tx)?.len(),
+        };
         match u16::try_from(count) {
             Ok(number) if count < FIELD_COUNT_MAX => {
                 self.fields.put(tx, name.as_bytes(), &number.to_be_bytes())?;
+                *known_count = Some(count + 1);
                 Ok(FieldNumber(number))
             }
             _ => Err(Error::TooManyFields { name: name.to_owned(), max: FIELD_COUNT_MAX }),

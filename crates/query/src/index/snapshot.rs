@@ -200,6 +200,15 @@ impl<'env> IndexSnapshot<'env> {
         self.schema.groups.map_or(Ok(&[]), |groups| groups.node(&self.tx, key))
     }
 
+    /// The leaves that a group has, rising by number, and the bytes of each.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn group_leaves(&self, group: GroupKey) -> Result<Vec<(u64, &[u8])>> {
+        self.schema.groups.map_or(Ok(Vec::new()), |groups| groups.leaves(&self.tx, group))
+    }
+
     /// Appends where the mapped values of a document are.
     ///
     /// * `document`: the lower-cased id.

@@ -24,6 +24,8 @@ pub struct Index {
     columns: Columns,
     /// Held by the one who writes, so that columns go from each transaction to the next.
     writing: Mutex<()>,
+    /// How many fields there are, once they were counted. Held by the one who adds one.
+    field_count: Mutex<Option<usize>>,
 }
 
 impl Index {
@@ -106,7 +108,7 @@ impl Index {
     fn of(environment: Environment) -> Result<Index> {
         let schema = Schema::open(&environment)?;
         let columns = Columns::new(environment.read().id());
-        Ok(Index { environment, schema, columns, writing: Mutex::new(()) })
+        Ok(Index { environment, schema, columns, writing: Mutex::new(()), field_count: Mutex::new(None) })
     }
 
     /// Changes the index in one transaction, and brings its columns along.
@@ -136,7 +138,12 @@ impl Index {
         let found = self.schema.field(&self.environment.read(), name)?;
         match found {
             Some(number) => Ok(number),
-            None => self.change(|tx, _| self.schema.add_field(tx, name)),
+            None => {
+                let count = &mut *self.field_count.lock();
+                let given = self.change(|tx, _| self.schema.add_field(tx, name, count));
+                // What was taken back does not count.
+                given.inspect_err(|_| *count = None)
+            }
         }
     }
 

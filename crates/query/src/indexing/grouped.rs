@@ -1,17 +1,20 @@
 //! Entries of indexes that group what is mapped and reduce each group: an entry is what a group gives.
 //!
-//! Values of documents are gathered while a batch is filled. When it is full, the places of the documents' old values are looked
-//! up: a value whose group had one of the document before takes its place, others get new numbers, what is left over goes. Then
+//! Values of documents are gathered while a batch is filled, with the places of their old values: a value whose group had one of the document before takes its place, others get new numbers, what is left over goes. Then
 //! each group that changed is brought up to date ([`reduce_tree`](super::reduce_tree)).
 
 use super::extract::Found;
 use super::indexer::Unmapped;
+use super::limits::{BATCH_BYTES, LEAF_BYTES};
 use super::map_runner::Loading;
 use super::reduce_tree::{LevelChanges, Outcome, Reduces, apply};
 use super::step::Failure;
 use super::terms;
 use crate::definition::{Analysis, MapIndex, Output};
-use crate::index::{Batch, Entry, Error, FieldNumber, GroupKey, Index, IndexSnapshot, Member, Result};
+use crate::index::{
+    Batch, Entry, Error, FieldNumber, GroupKey, Index, IndexSnapshot, Member, NODE_ITEMS_BITS, NODE_ITEMS_MAX, NodeKey,
+    Result,
+};
 use documents::{Document, id};
 use json::{Kind, Raw};
 use std::ops::Range;
@@ -66,6 +69,12 @@ pub(super) struct GroupedEntries {
     bytes: Vec<u8>,
     documents: Vec<Gathered>,
     values: Vec<(GroupKey, Range<usize>)>,
+    /// Where the values of the documents are now.
+    old: Vec<Member>,
+    /// Bytes of the leaves that are written anew, as far as is known.
+    leaf_bytes: usize,
+    /// The last of those that were looked up.
+    last_leaf: Option<NodeKey>,
     lower: Vec<u8>,
     entries: Vec<Entry>,
 }
@@ -76,6 +85,8 @@ struct Gathered {
     key: Range<usize>,
     /// Its values, in the list of all of them.
     values: Range<usize>,
+    /// Where its values are now, in the list of all of these.
+    old: Range<usize>,
 }
 
 /// A value of a group that changes.
@@ -111,6 +122,9 @@ impl GroupedEntries {
             bytes,
             documents,
             values,
+            old: Vec::new(),
+            leaf_bytes: 0,
+            last_leaf: None,
             lower: Vec::new(),
             entries: Vec::new(),
         }
@@ -120,27 +134,35 @@ impl GroupedEntries {
         self.bytes.clear();
         self.documents.clear();
         self.values.clear();
+        self.old.clear();
+        (self.leaf_bytes, self.last_leaf) = (0, None);
     }
 
-    /// Bytes that were gathered so far.
+    /// Bytes that were gathered so far, and a share of those of the leaves that are written for them.
     pub fn size(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() + self.leaf_bytes / (LEAF_BYTES / BATCH_BYTES)
     }
 
     /// Gathers the values of a document, in place of all that it had.
-    pub fn put(&mut self, document: &Document<'_>, loading: Loading<'_>) -> Result<(), Unmapped> {
+    ///
+    /// * `before`: the index as it is until the batch is written.
+    pub fn put(
+        &mut self,
+        document: &Document<'_>,
+        loading: Loading<'_>,
+        before: &IndexSnapshot<'_>,
+    ) -> Result<(), Unmapped> {
         let first = self.values.len();
-        let GroupedEntries { groups, bytes, values, .. } = self;
+        let GroupedEntries { groups, bytes, values, leaf_bytes, .. } = self;
         let mapped = groups.map(document, loading, &mut |group, value| {
             let start = bytes.len();
             bytes.extend_from_slice(value);
             values.push((group, start..bytes.len()));
+            // It comes to others of its group, as many as may lie beside it, which are taken to be of its size.
+            *leaf_bytes += value.len() * NODE_ITEMS_MAX as usize;
         });
         match mapped {
-            Ok(()) => {
-                self.gather(document.id(), first);
-                Ok(())
-            }
+            Ok(()) => Ok(self.gather(document.id(), first, before)?),
             Err(message) => {
                 self.values.truncate(first);
                 Err(Unmapped::Failed(message))
@@ -149,28 +171,49 @@ impl GroupedEntries {
     }
 
     /// A document has no values any more.
-    pub fn remove(&mut self, document: &str) {
-        self.gather(document, self.values.len());
+    ///
+    /// * `before`: the index as it is until the batch is written.
+    pub fn remove(&mut self, document: &str, before: &IndexSnapshot<'_>) -> Result<()> {
+        self.gather(document, self.values.len(), before)
     }
 
-    fn gather(&mut self, document: &str, first: usize) {
-        let start = self.bytes.len();
+    fn gather(&mut self, document: &str, first: usize, before: &IndexSnapshot<'_>) -> Result<()> {
+        let (start, first_old) = (self.bytes.len(), self.old.len());
         id::lower_into(&mut self.lower, document);
         self.bytes.extend_from_slice(&self.lower);
-        let gathered = Gathered { key: start..self.bytes.len(), values: first..self.values.len() };
-        self.documents.push(gathered);
+        before.group_members(&self.lower, &mut self.old)?;
+        for member in self.old.iter().skip(first_old) {
+            let leaf = NodeKey { group: member.group, level: 0, number: member.number >> NODE_ITEMS_BITS };
+            // Documents that were written together often share one.
+            if self.last_leaf.replace(leaf) != Some(leaf) {
+                self.leaf_bytes += before.group_node(&leaf)?.len();
+            }
+        }
+        self.documents.push(Gathered {
+            key: start..self.bytes.len(),
+            values: first..self.values.len(),
+            old: first_old..self.old.len(),
+        });
+        Ok(())
     }
 
     /// Brings what was gathered into a batch.
     ///
+    /// * `snapshot`: the one by which it was gathered.
+    ///
     /// # Errors
     ///
     /// The index cannot be read, or the batch is too large.
-    pub fn finish(&mut self, index: &Index, batch: &mut Batch, failures: &mut Vec<Failure>) -> Result<()> {
-        let snapshot = index.read()?;
+    pub fn finish(
+        &mut self,
+        index: &Index,
+        snapshot: &IndexSnapshot<'_>,
+        batch: &mut Batch,
+        failures: &mut Vec<Failure>,
+    ) -> Result<()> {
         let mut members = Vec::new();
         let mut moved = Vec::new();
-        let mut changes = self.find_changes(&snapshot, &mut members, &mut moved)?;
+        let mut changes = self.find_changes(&mut members, &mut moved);
         changes.sort_unstable_by_key(|change| (change.group, change.place));
         let mut leaves = LevelChanges::default();
         let mut outcomes = Vec::new();
@@ -194,7 +237,7 @@ impl GroupedEntries {
                 leaves.push(number, value);
             }
             let groups = &mut batch.groups;
-            let outcome = apply(&snapshot, group, (before, after), &mut leaves, &*self.groups, groups)?;
+            let outcome = apply(snapshot, group, (before, after), &mut leaves, &*self.groups, groups)?;
             let first = changes.iter().filter_map(|change| change.value.as_ref()).map(|value| value.start).min();
             outcomes.push((first.unwrap_or(usize::MAX), group, outcome));
         }
@@ -231,20 +274,17 @@ impl GroupedEntries {
     /// * `moved`: gets these documents by their keys, rising, and which of the members are theirs.
     fn find_changes(
         &mut self,
-        snapshot: &IndexSnapshot<'_>,
         members: &mut Vec<Member>,
         moved: &mut Vec<(Range<usize>, Range<usize>)>,
-    ) -> Result<Vec<Change>> {
-        let GroupedEntries { bytes, documents, values, .. } = self;
+    ) -> Vec<Change> {
+        let GroupedEntries { bytes, documents, values, old, .. } = self;
         let key_of = |gathered: &Gathered| bytes.get(gathered.key.clone()).unwrap_or_default();
         // Stable: of several changes of one document the last counts.
         documents.sort_by(|a, b| key_of(a).cmp(key_of(b)));
         let mut changes = Vec::with_capacity(values.len());
-        let mut old = Vec::new();
         let last_of_each = documents.chunk_by(|a, b| key_of(a) == key_of(b)).filter_map(<[Gathered]>::last);
         for document in last_of_each {
-            old.clear();
-            snapshot.group_members(key_of(document), &mut old)?;
+            let old = old.get_mut(document.old.clone()).unwrap_or_default();
             old.sort_unstable();
             let new = values.get_mut(document.values.clone()).unwrap_or_default();
             new.sort_by_key(|(group, _)| *group);
@@ -269,7 +309,7 @@ impl GroupedEntries {
                 moved.push((document.key.clone(), first..members.len()));
             }
         }
-        Ok(changes)
+        changes
     }
 
     fn remove_results(&self, group: GroupKey, batch: &mut Batch) -> Result<()> {

@@ -1,10 +1,11 @@
 //! Batches: from the documents and tombstones of some sources to entries.
 
+use super::asked::Asked;
 use super::automatic::{self, AutomaticEntries};
 use super::automatic_groups::AutomaticGroups;
 use super::field_failures::{FieldFailure, FieldFailures};
 use super::grouped::{GroupedEntries, ResultField};
-use super::limits::{ASKING_AT_ONCE, BATCH_BYTES, BATCH_DOCUMENTS, CHANGES_LOOKED_AT_MAX};
+use super::limits::{ASKING_AT_ONCE, BATCH_BYTES, BATCH_DOCUMENTS, CHANGES_LOOKED_AT_SHARE};
 use super::map_runner::Loading;
 use super::mapped::MappedEntries;
 use super::mapped_groups::MappedGroups;
@@ -13,6 +14,7 @@ use super::step::{Failure, Moment, Step};
 use crate::definition::{Field, IndexDefinition, IndexSource};
 use crate::index::{Batch, Entry, Error, Index, IndexSnapshot, Progress, Result};
 use documents::{ByEtag, Document, Etag, Snapshot, TombstonesByEtag, id};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Brings an index up to date. One thread at a time; it keeps memory between batches.
 pub struct Indexer {
@@ -190,7 +192,7 @@ impl Indexer {
         let mut progress = before.clone();
         let mut step = Step { is_done: true, ..Step::default() };
         let Indexer { sources, has_references, makes, batch_count_max } = self;
-        let (mut asked, mut field_failures) = (Vec::new(), FieldFailures::default());
+        let (mut asked, mut field_failures) = (Asked::default(), FieldFailures::default());
         let mut filling = Filling {
             makes,
             index,
@@ -200,6 +202,7 @@ impl Indexer {
             has_references: *has_references,
             count_max: *batch_count_max,
             bytes_max: BATCH_BYTES,
+            looked_at_max: *batch_count_max * CHANGES_LOOKED_AT_SHARE,
             asked: &mut asked,
             field_failures: &mut field_failures,
             batch: &mut *batch,
@@ -233,9 +236,8 @@ impl Indexer {
             }
         }
         step.is_done = is_done;
-        drop(snapshot);
         if let Makes::Groups(groups) = &mut self.makes {
-            groups.finish(index, batch, &mut step.failures)?;
+            groups.finish(index, &snapshot, batch, &mut step.failures)?;
             if !step.failures.is_empty() {
                 batch.set_resume(FAILED, vec![1]);
             }
@@ -272,6 +274,24 @@ pub fn progress_of(index: &IndexSnapshot<'_>, sources: &[IndexSource]) -> Result
     sources.iter().map(|source| Ok(index.progress(&source.progress_name())?.unwrap_or_default())).collect()
 }
 
+/// A number that is another one whenever entries may have changed: of how far an index is with each of its sources, and within them.
+///
+/// # Errors
+///
+/// The index cannot be read.
+pub fn state_hash(index: &IndexSnapshot<'_>, sources: &[IndexSource]) -> Result<u64> {
+    let mut words = Vec::with_capacity(3 * sources.len());
+    for (source, progress) in sources.iter().zip(progress_of(index, sources)?) {
+        words.extend([progress.documents, progress.tombstones]);
+        // While those who asked for what changed are mapped again, no progress moves.
+        if source.is_referenced {
+            words.push(index.resume(&source.progress_name())?.map_or(0, xxh3_64));
+        }
+    }
+    let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+    Ok(xxh3_64(&bytes))
+}
+
 /// What is kept under this name among the resumes, if documents or groups ever failed. No source has it.
 const FAILED: &str = "@failed";
 
@@ -297,7 +317,9 @@ struct Filling<'f> {
     count_max: u64,
     /// or so many bytes.
     bytes_max: usize,
-    asked: &'f mut Vec<Vec<u8>>,
+    /// So many changes of a source that is referenced are looked at.
+    looked_at_max: u64,
+    asked: &'f mut Asked,
     /// Those of the document at hand.
     field_failures: &'f mut FieldFailures,
     batch: &'f mut Batch,
@@ -337,7 +359,7 @@ impl Filling<'_> {
             let Some(tombstone) = tombstones.next() else { return Ok(true) };
             let tombstone = tombstone?;
             self.remove(tombstone.id())?;
-            self.set_references(tombstone.id(), &mut []);
+            self.set_references(tombstone.id(), &[]);
             progress.tombstones = tombstone.etag();
             self.step.removed += 1;
         }
@@ -394,7 +416,7 @@ impl Filling<'_> {
         let mut looked_at = 0;
         let mut is_over = |filling: &Self, rounds: &Rounds| {
             looked_at += 1;
-            filling.is_full() || rounds.are_many() || looked_at > CHANGES_LOOKED_AT_MAX
+            filling.is_full() || rounds.are_many() || looked_at > filling.looked_at_max
         };
         let mut tombstones = tombstones_after(all, collection, rounds.ahead.tombstones)?;
         while !is_over(self, rounds) {
@@ -505,14 +527,16 @@ impl Filling<'_> {
         }));
         // What failed may work once it finds something else.
         let mut asked = std::mem::take(self.asked);
-        self.set_references(document.id(), &mut asked);
+        self.set_references(document.id(), asked.sorted());
         *self.asked = asked;
         self.step.indexed += 1;
         Ok(())
     }
 
     /// Notes what a document asked for.
-    fn set_references(&mut self, document: &str, asked: &mut [Vec<u8>]) {
+    ///
+    /// * `asked`: rising.
+    fn set_references(&mut self, document: &str, asked: &[Vec<u8>]) {
         if self.has_references {
             self.batch.references.set(&id::lower(document), asked);
         }
@@ -525,7 +549,7 @@ impl Filling<'_> {
                 let entries = entries.entries_of(self.index, document, loading, self.field_failures)?;
                 Ok(self.batch.put(document.id(), document.etag(), entries)?)
             }
-            Makes::Groups(groups) => groups.put(document, loading),
+            Makes::Groups(groups) => groups.put(document, loading, self.before),
         }
     }
 
@@ -535,17 +559,14 @@ impl Filling<'_> {
                 self.removed_bytes += self.before.record_bytes_of(document)?;
                 self.batch.remove(document)
             }
-            Makes::Groups(groups) => {
-                groups.remove(document);
-                Ok(())
-            }
+            Makes::Groups(groups) => groups.remove(document, self.before),
         }
     }
 
     /// Bytes of what the batch has, and takes away.
     fn size(&self) -> usize {
         let gathered = if let Makes::Groups(groups) = &*self.makes { groups.size() } else { 0 };
-        self.batch.size() + gathered + self.removed_bytes
+        self.batch.size() + self.batch.references.size() + gathered + self.removed_bytes
     }
 
     /// Documents and tombstones of the batch.

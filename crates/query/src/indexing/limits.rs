@@ -7,6 +7,9 @@ pub const BATCH_DOCUMENTS: usize = 32 << 10;
 /// Bytes of entries in one batch.
 pub const BATCH_BYTES: usize = 16 << 20;
 
+/// Bytes of the leaves of groups that one batch writes: a value that changes is written with up to 63 others.
+pub const LEAF_BYTES: usize = 16 * BATCH_BYTES;
+
 /// Documents that the maps of one document may load: each is looked up, and noted so that the document is mapped again when it
 /// changes.
 pub const LOADED_DOCUMENTS_MAX: usize = 4096;
@@ -14,8 +17,8 @@ pub const LOADED_DOCUMENTS_MAX: usize = 4096;
 /// Documents that are looked up at once to be mapped again because they asked for one that changed.
 pub const ASKING_AT_ONCE: usize = 1024;
 
-/// Changes of documents that others may load, most of which nobody asked for, that one batch looks at.
-pub const CHANGES_LOOKED_AT_MAX: usize = 4 * BATCH_DOCUMENTS;
+/// Changes of documents that others may load, most of which nobody asked for, that one batch looks at for each that it may map.
+pub const CHANGES_LOOKED_AT_SHARE: u64 = 4;
 
 /// Documents whose groups are shown at once.
 pub const SHOWN_DOCUMENTS_MAX: usize = 64;

@@ -1,5 +1,6 @@
 //! Running the maps of a definition over a document.
 
+use super::asked::Asked;
 use super::limits::LOADED_DOCUMENTS_MAX;
 use crate::definition::{ALL_DOCUMENTS, MapIndex};
 use crate::mapping::{Attachment, DocumentView, Following, Host, MapError, Output, Source};
@@ -11,14 +12,14 @@ use std::sync::Arc;
 /// Where documents are loaded from while another is mapped, and which were asked for.
 pub(super) struct Loading<'l> {
     pub documents: &'l Snapshot<'l>,
-    /// Lower-cased ids, each once, whether they were there or not.
-    pub asked: &'l mut Vec<Vec<u8>>,
+    /// Whether they were there or not.
+    pub asked: &'l mut Asked,
 }
 
 /// Answers maps from one snapshot.
 struct LoadingHost<'h, 'd> {
     documents: &'d Snapshot<'d>,
-    asked: &'h mut Vec<Vec<u8>>,
+    asked: &'h mut Asked,
     reads_metadata: bool,
 }
 

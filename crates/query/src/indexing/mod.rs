@@ -3,6 +3,7 @@
 //! [`Indexer::step`] is one batch. There are no threads and no clock here: who calls decides when, and how much at once.
 
 mod amount;
+mod asked;
 pub(crate) mod automatic;
 mod automatic_groups;
 pub(crate) mod extract;
@@ -24,7 +25,7 @@ pub(crate) mod terms;
 mod vectors;
 
 pub use group_trees::{GroupTree, GroupTrees, Parts, TreeNode, TreeValue, group_trees};
-pub use indexer::{Indexer, has_failed, is_behind, progress_of};
-pub use limits::{BATCH_BYTES, BATCH_DOCUMENTS, SHOWN_DOCUMENTS_MAX, SHOWN_GROUPS_MAX};
+pub use indexer::{Indexer, has_failed, is_behind, progress_of, state_hash};
+pub use limits::{BATCH_BYTES, BATCH_DOCUMENTS, LEAF_BYTES, SHOWN_DOCUMENTS_MAX, SHOWN_GROUPS_MAX};
 pub use sample::map_results;
 pub use step::{Failure, Moment, Step};

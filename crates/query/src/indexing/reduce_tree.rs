@@ -170,9 +170,12 @@ fn apply_whole(
     let mut is_changed = false;
     let mut whole: Vec<Cow<'_, [u8]>> = Vec::new();
     let mut changes = leaves.changes.as_slice();
-    for number in 0..after.div_ceil(NODE_ITEMS_MAX) {
-        let key = NodeKey { group, level: 0, number };
-        let old = index.group_node(&key)?;
+    // Numbers are not given again, so most of the leaves that there were may be gone.
+    let mut olds = index.group_leaves(group)?.into_iter().peekable();
+    loop {
+        let changed_next = changes.first().map(|(at, _)| at >> NODE_ITEMS_BITS);
+        let Some(number) = olds.peek().map(|(number, _)| *number).into_iter().chain(changed_next).min() else { break };
+        let old = olds.next_if(|(old, _)| *old == number).map_or(&[][..], |(_, old)| old);
         let (of_node, rest) = changes.split_at(changes.partition_point(|(at, _)| at >> NODE_ITEMS_BITS == number));
         changes = rest;
         if of_node.is_empty() {
@@ -182,7 +185,7 @@ fn apply_whole(
         let new = merged(old, of_node, &leaves.bytes)?;
         if new != old {
             is_changed = true;
-            changed.set_node(key, &new);
+            changed.set_node(NodeKey { group, level: 0, number }, &new);
         }
         whole.push(Cow::Owned(new));
     }
@@ -264,6 +267,33 @@ mod tests {
             give(format!("{{\"N\":{sum}}}").as_bytes());
             Ok(())
         }
+    }
+
+    /// Were it to look for each leaf that ever was, it would not end.
+    #[test]
+    fn a_group_that_is_reduced_whole_looks_at_the_leaves_that_there_are() {
+        const GIVEN: u64 = 1 << 50;
+        let index = Index::in_memory(Options::default()).unwrap().with_groups().unwrap();
+        let (group, other, sum) = (GroupKey::of(b"all"), GroupKey::of(b"other"), Sum { is_partial: false });
+        let apply = |group, changes: &[(u64, Option<&[u8]>)]| {
+            let mut leaves = LevelChanges::default();
+            changes.iter().for_each(|(number, value)| leaves.push(*number, *value));
+            let (mut batch, snapshot) = (Batch::new(), index.read().unwrap());
+            let outcome = apply(&snapshot, group, (GIVEN, GIVEN), &mut leaves, &sum, &mut batch.groups).unwrap();
+            drop(snapshot);
+            index.write(&batch).unwrap();
+            outcome
+        };
+        let results = |number: i64| Outcome::Results(vec![format!("{{\"N\":{number}}}").into_bytes()]);
+        let [one, two, four] = [&br#"{"N":1}"#[..], br#"{"N":2}"#, br#"{"N":4}"#].map(Some);
+        assert_eq!(apply(other, &[(0, four), (GIVEN - 1, four)]), results(8));
+        assert_eq!(apply(group, &[(5, one), (70, one), (GIVEN / 2, two), (GIVEN - 1, four)]), results(8));
+        assert_eq!(apply(group, &[(70, None), (71, None), (GIVEN - 2, one)]), results(8));
+        assert_eq!(apply(group, &[(70, None), (GIVEN - 1, four)]), Outcome::Unchanged);
+        assert_eq!(apply(group, &[(6, two), (GIVEN / 2, None)]), results(8));
+        assert_eq!(apply(group, &[(5, None), (6, None), (GIVEN - 2, None), (GIVEN - 1, None)]), Outcome::Gone);
+        assert_eq!(index.read().unwrap().group_given(&group).unwrap(), 0);
+        assert_eq!(index.read().unwrap().group_leaves(group).unwrap(), []);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use documents::Snapshot;
 
+use super::asked::Asked;
 use super::indexer::documents_after;
 use super::limits::BATCH_BYTES;
 use super::map_runner::{Loading, MapRunner};
@@ -26,7 +27,7 @@ pub fn map_results(
     goes_on: &dyn Fn() -> bool,
 ) -> Result<Vec<Vec<u8>>> {
     let runner = MapRunner::new(definition);
-    let (mut results, mut asked, mut size, mut count) = (Vec::new(), Vec::new(), 0, 0);
+    let (mut results, mut asked, mut size, mut count) = (Vec::new(), Asked::default(), 0, 0);
     for source in definition.sources().iter().filter(|source| !source.is_referenced) {
         for document in documents_after(documents, source.collection.as_deref(), 0)? {
             if count == count_max || size >= BATCH_BYTES || !goes_on() {

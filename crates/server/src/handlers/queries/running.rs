@@ -12,7 +12,7 @@ use database::documents::{Document, Etag, Snapshot};
 use database::script;
 use query::execute::{self, Distance, Found, Highlighter, Operator, ScriptProjection, ScriptRows};
 use query::index::{EntryId, FieldNumber, IndexEntry, IndexSnapshot};
-use query::indexing::progress_of;
+use query::indexing::state_hash;
 use query::plan::{
     CollectionQuery, FacetClause, Filter, FilterClause, Find, IndexQuery, Page, Plan, Projection, Source,
 };
@@ -544,9 +544,7 @@ impl<'a> Running<'a> {
             }
         }
         if let Results::Index { index, snapshot, is_stale, .. } = &self.results {
-            for progress in progress_of(snapshot, index.sources())? {
-                [progress.documents, progress.tombstones].into_iter().for_each(&mut add);
-            }
+            add(state_hash(snapshot, index.sources())?);
             add(u64::from(*is_stale));
             add(index.created().ticks());
             bytes.extend_from_slice(index.name().as_bytes());
