@@ -177,6 +177,32 @@ fn an_index_of_which_too_many_documents_failed_stays_so_until_it_is_built_anew()
     session(folder.path(), |database| assert!(index(database).failure().is_none()));
 }
 
+/// What is not durable is lost when the power fails: it would go on from before, and never see what was deleted meanwhile.
+#[test]
+fn that_too_many_documents_failed_is_durable_before_their_tombstones_go() {
+    let folder = tempfile::tempdir().unwrap();
+    session(folder.path(), |database| {
+        put(database, 0..150, |_| true);
+        define(database, DIVIDES);
+        assert!(index(database).failure().is_some());
+        let mut batch = Batch::new();
+        (0..150).for_each(|n| batch.delete(&format!("us/{n}"), Expected::Any).unwrap());
+        database.execute(batch).unwrap();
+        let removed: u64 = (0..3).map(|_| database.clean_unneeded_tombstones().unwrap()).sum();
+        assert_eq!(removed, 150, "it needs none of them");
+        // What the files have now is what is left of it.
+        let left = tempfile::tempdir().unwrap();
+        let indexes: Vec<_> = std::fs::read_dir(folder.path().join("databases/x/indexes")).unwrap().collect();
+        let [Ok(files)] = indexes.as_slice() else { panic!("{indexes:?}") };
+        for file in std::fs::read_dir(files.path()).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), left.path().join(file.file_name())).unwrap();
+        }
+        let left = query::index::Index::open(left.path(), storage::Options::default()).unwrap();
+        assert_eq!(left.read().unwrap().history().unwrap().failed_count, 150);
+    });
+}
+
 #[test]
 fn when_an_index_was_last_asked_outlives_a_restart() {
     let folder = tempfile::tempdir().unwrap();

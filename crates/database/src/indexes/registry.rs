@@ -1,5 +1,6 @@
 //! The indexes of one database: which there are, and which answers a query.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock, Weak};
@@ -206,7 +207,7 @@ impl Indexes {
             };
             others.push((index.name().to_owned(), reason));
         }
-        let name = chosen.map_or_else(|| widened(&open, needed).name(), |chosen| chosen.name().to_owned());
+        let name = chosen.map_or_else(|| new_for(&open, needed).name(), |chosen| chosen.name().to_owned());
         Explanation { name, others }
     }
 
@@ -225,8 +226,7 @@ impl Indexes {
         }
         let database = self.database()?;
         let open = self.open.load();
-        let definition = widened(&open, needed);
-        let definition = IndexDefinition::Automatic(definition);
+        let definition = IndexDefinition::Automatic(new_for(&open, needed));
         self.add(&database, StoredIndex::new(definition, IndexSettings::default(), false, Date::now()))
     }
 
@@ -400,8 +400,11 @@ impl Indexes {
         let mut seen = None;
         for index in self.open.load_full().iter() {
             match index.failure() {
-                // It does nothing any more; when it is reset it begins anew.
-                Some(query::index::Error::TooManyFailures { .. }) => continue,
+                // It does nothing any more; when it is reset it begins anew. That it failed must not be lost, or it would go on from before.
+                Some(query::index::Error::TooManyFailures { .. }) => {
+                    index.flush()?;
+                    continue;
+                }
                 // It goes on from where it is, if ever.
                 None | Some(query::index::Error::Bug) => {}
                 // It is built anew.
@@ -435,6 +438,15 @@ fn keep_gaps(open: &[Arc<Index>]) {
     let newest = open.iter().filter_map(|index| index.asked().last_use()).max();
     let ticks = newest.map_or(0, |newest| Date::now().ticks().saturating_sub(newest.ticks()));
     open.iter().for_each(|index| index.asked().move_on(ticks));
+}
+
+/// The new index for a query: what it has, under a name that no other has in any case. Names of fields are told apart by it.
+fn new_for(open: &[Arc<Index>], needed: &AutomaticIndex) -> AutomaticIndex {
+    let widened = widened(open, needed);
+    let names: HashSet<Vec<u8>> = open.iter().map(|index| documents::id::lower(&index.definition().name())).collect();
+    let is_free = |definition: &AutomaticIndex| !names.contains(&documents::id::lower(&definition.name()));
+    let mut numbered = (1..).map(|number| widened.clone().numbered(number));
+    numbered.find(is_free).unwrap_or(widened)
 }
 
 /// What a new index for a query has: the fields of the widest one of its source besides, of those in which nothing failed: what fails

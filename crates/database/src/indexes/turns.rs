@@ -224,9 +224,12 @@ impl Indexes {
         }
     }
 
-    fn fail(&self, index: &Index, error: query::index::Error) {
+    fn fail(&self, index: &Arc<Index>, error: query::index::Error) {
         index.fail(error);
-        self.tell(index, IndexChange::Failed);
+        // One that was built anew meanwhile has its name, and did not fail.
+        if self.open.load().iter().any(|open| Arc::ptr_eq(open, index)) {
+            self.tell(index, IndexChange::Failed);
+        }
     }
 
     /// Puts an index, which has all that there is now, in place of what it stands in for. False: that failed.
@@ -295,4 +298,47 @@ impl Indexes {
 /// A bug in indexing ends this index, and tells those who wait for it.
 fn safely<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(query::index::Error::Bug.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use parking_lot::Mutex;
+    use query::index::Error::Bug;
+    use storage::{Environment, Options};
+
+    use super::super::pool::IndexingPool;
+    use super::*;
+    use crate::{ChangeListener, Committed, Limits};
+
+    #[derive(Default)]
+    struct Told(Mutex<Vec<String>>);
+
+    impl ChangeListener for Told {
+        fn committed(&self, _: Committed) {}
+
+        fn index_changed(&self, change: IndexChange, name: &str) {
+            if change == IndexChange::Failed {
+                self.0.lock().push(name.to_owned());
+            }
+        }
+    }
+
+    #[test]
+    fn one_that_fails_after_it_was_built_anew_is_not_told_under_the_name_of_the_new_one() {
+        let environment = Environment::in_memory(Options::default()).unwrap();
+        let pool = Arc::new(IndexingPool::new(1));
+        let database = Database::open("x", environment, true, "A", &Limits::default(), &pool).unwrap();
+        let told = Arc::new(Told::default());
+        database.add_listener(told.clone());
+        let indexes = database.indexes();
+        let needed = AutomaticIndex::new(Some("Us".to_owned()), []);
+        let old = indexes.covering_or_new(&needed).unwrap();
+        assert!(indexes.reset(old.name()).unwrap());
+        let anew = indexes.by_name(old.name()).unwrap();
+        assert!(!Arc::ptr_eq(&old, &anew));
+        indexes.fail(&old, Bug);
+        assert!(told.0.lock().is_empty() && anew.failure().is_none());
+        indexes.fail(&anew, Bug);
+        assert_eq!(*told.0.lock(), [anew.name()]);
+    }
 }

@@ -15,6 +15,8 @@ pub struct AutomaticIndex {
     fields: Vec<Field>,
     /// What documents are grouped by, in the order of the fields; empty: they are not.
     group_by: Vec<GroupedBy>,
+    /// Which it is of those whose names would differ in case only, from 1 on.
+    number: u32,
 }
 
 /// A key of groups.
@@ -64,7 +66,13 @@ impl AutomaticIndex {
         }
         group_by.sort_by(|one, other| one.path.cmp(&other.path));
         sorted.sort_by_cached_key(|field| label(field, is_array(&group_by, field)));
-        AutomaticIndex { collection, fields: sorted, group_by }
+        AutomaticIndex { collection, fields: sorted, group_by, number: 1 }
+    }
+
+    /// The same with a number in its name, unless that is 1. Fields are told apart by case, indexes are not.
+    #[must_use]
+    pub fn numbered(self, number: u32) -> AutomaticIndex {
+        AutomaticIndex { number, ..self }
     }
 
     /// What documents are grouped by; empty: they are not.
@@ -92,8 +100,16 @@ impl AutomaticIndex {
     }
 
     /// The name: `Auto/Users/ByAgeAndName`, `Auto/Users/ByCountReducedByCity`. Labels stand in the order of their bytes; without
-    /// fields it is `ById()`.
+    /// fields it is `ById()`. Behind it stands its number, as in `Auto/Users/ByCountReducedBycity-2`: a label that ends so is in quotes.
     pub fn name(&self) -> String {
+        let mut name = self.plain_name();
+        if self.number > 1 {
+            name.push_str(&format!("-{}", self.number));
+        }
+        name
+    }
+
+    fn plain_name(&self) -> String {
         let labels = |fields: &mut dyn Iterator<Item = &Field>| {
             let labels: Vec<String> = fields.map(|field| self.label(field)).collect();
             labels.join("And")
@@ -185,7 +201,7 @@ impl AutomaticIndex {
     /// The definition as it is kept:
     /// `{"Collection":..,"Fields":[{"Name":..,"IsNameQuoted":..,"IsExact":..,"IsSearched":..,"IsSuggested":..,"IsHighlighted":..,
     /// "IsSpatial":..,"IsVector":..}]}`,
-    /// of groups also `"GroupBy":[{"Name":..,"IsArray":..}]`.
+    /// of groups also `"GroupBy":[{"Name":..,"IsArray":..}]`; `"Number":2` if it has one.
     pub fn to_json(&self) -> Value {
         let mut value = Value::object();
         value.set("Collection", self.collection.clone().map_or(Value::Null, Value::String));
@@ -210,6 +226,9 @@ impl AutomaticIndex {
         };
         if !self.group_by.is_empty() {
             value.set("GroupBy", Value::Array(self.group_by.iter().map(key).collect()));
+        }
+        if self.number > 1 {
+            value.set("Number", Value::Number(self.number.to_string()));
         }
         value
     }
@@ -247,7 +266,12 @@ impl AutomaticIndex {
             Some(Value::Array(keys)) => keys.iter().map(key).collect(),
             Some(_) => None,
         };
-        Some(AutomaticIndex::grouped(collection, group_by?, fields?))
+        let number = match value.get("Number") {
+            None => 1,
+            Some(Value::Number(number)) => number.parse().ok()?,
+            Some(_) => return None,
+        };
+        Some(AutomaticIndex::grouped(collection, group_by?, fields?).numbered(number))
     }
 }
 
@@ -388,7 +412,9 @@ mod tests {
 
     #[test]
     fn definitions_come_back() {
-        for index in [index("Ä", &["a.b", "@id"]), AutomaticIndex::new(None, [field("x\"", true)])] {
+        let numbered = index("Us", &["a"]).numbered(2);
+        assert_eq!(numbered.name(), "Auto/Us/Bya-2");
+        for index in [index("Ä", &["a.b", "@id"]), AutomaticIndex::new(None, [field("x\"", true)]), numbered] {
             assert_eq!(AutomaticIndex::from_json(&index.to_json()), Some(index));
         }
         assert_eq!(AutomaticIndex::from_json(&Value::object()), None);
