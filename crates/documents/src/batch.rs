@@ -221,7 +221,7 @@ impl Batch {
         id::check(&id)?;
         let (content, collection) = content::split(&mut self.text, document)?;
         let collection = collection.map(|name| self.collections.place(name, &mut self.held_bytes));
-        self.push(Command { action: Action::Put { content, collection }, id, expected });
+        self.push(Command { action: Action::Put { content, collection, has_whole_id: false }, id, expected });
         Ok(())
     }
 

@@ -20,6 +20,8 @@ pub(crate) enum Action {
     Put {
         content: Content,
         collection: Option<usize>,
+        /// The id is used as it is, however it ends.
+        has_whole_id: bool,
     },
     Delete,
     DeletePrefixed,

@@ -85,7 +85,7 @@ mod tests {
             .write(Date::now(), |writing| {
                 let mut batch = Batch::new();
                 batch.put("users/1", b"{}", Expected::Any)?;
-                let crate::command::Action::Put { content, collection } = &batch.commands[0].action else {
+                let crate::command::Action::Put { content, collection, .. } = &batch.commands[0].action else {
                     panic!("it is a put");
                 };
                 let (decision, found) = writing.decide_put(&batch, &batch.commands[0], content, *collection)?;

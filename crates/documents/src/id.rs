@@ -81,6 +81,12 @@ pub fn lower(id: &str) -> Vec<u8> {
     key
 }
 
+/// The same as a text.
+pub fn lower_text(id: &str) -> String {
+    // Characters stand in the place of characters.
+    String::from_utf8(lower(id)).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
 /// Whether two ids, or names of collections, are the same: case does not count.
 pub fn is_same(one: &str, other: &str) -> bool {
     one == other || lower(one) == lower(other)

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::command::Command;
+use crate::command::{Action, Command};
 use crate::content::Content;
 use crate::error::Actual;
 use crate::found::{Existing, Found};
@@ -42,7 +42,8 @@ impl Writing<'_, '_> {
         content: &Content,
         collection: Option<usize>,
     ) -> Result<(PutDecision<'b>, Found)> {
-        let (id, etag, mut found) = match batch.ids_are_whole {
+        let has_whole_id = matches!(command.action, Action::Put { has_whole_id: true, .. });
+        let (id, etag, mut found) = match batch.ids_are_whole || has_whole_id {
             true => (Cow::Borrowed(command.id.as_str()), None, self.find(&command.id)?),
             false => self.complete(&command.id, batch.separator.unwrap_or('/'))?,
         };

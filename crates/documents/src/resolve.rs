@@ -81,6 +81,16 @@ impl View<'_> {
         Ok(())
     }
 
+    /// Adds a document that is there to what is written. Its id is whole, however it ends.
+    fn put_back(&mut self, id: &str, json: &[u8]) -> Result<()> {
+        self.batch.push_put(id, Raw::new(json), Expected::Any)?;
+        if let Some(Command { action: Action::Put { has_whole_id, .. }, .. }) = self.batch.commands.last_mut() {
+            *has_whole_id = true;
+        }
+        self.note_last();
+        Ok(())
+    }
+
     /// Notes what the last command writes.
     fn note_last(&mut self) {
         let Some(command) = self.batch.commands.last() else { return };
@@ -154,8 +164,10 @@ impl View<'_> {
             Some(_) => PatchStatus::Patched,
         };
         if told.status != PatchStatus::NotModified {
-            let id = seen.as_ref().map_or(id, |seen| &seen.id);
-            self.put(id, &run.json, Expected::Any)?;
+            match &seen {
+                Some(seen) => self.put_back(&seen.id, &run.json)?,
+                None => self.put(id, &run.json, Expected::Any)?,
+            }
             told.is_written = true;
         }
         told.document = request.returns_document.then(|| content::without_computed(run.json));

@@ -355,8 +355,12 @@ impl<'t> ByPrefix<'t> {
                 Some(first) => self.cursor.seek(&first)?,
                 None => self.cursor.next()?,
             };
-            let Some((key, location)) = entry else { return Ok(None) };
-            let Some(rest) = key.strip_prefix(self.prefix.as_slice()) else { return Ok(None) };
+            let within = entry.and_then(|(key, location)| Some((key.strip_prefix(self.prefix.as_slice())?, location)));
+            let Some((rest, location)) = within else {
+                // The end, not a pause.
+                self.left = 0;
+                return Ok(None);
+            };
             let PrefixQuery { matches, exclude, .. } = &self.query;
             let fits = (matches.is_none() && exclude.is_none()) || {
                 let rest = String::from_utf8_lossy(rest);

@@ -212,7 +212,7 @@ impl<'a, 'e> Writing<'a, 'e> {
         let mut outcome = Outcome::default();
         for command in &batch.commands {
             match &command.action {
-                Action::Put { content, collection } => {
+                Action::Put { content, collection, .. } => {
                     let (decision, found) = self.decide_put(batch, command, content, *collection)?;
                     match decision {
                         PutDecision::Write(put) => {
@@ -232,7 +232,7 @@ impl<'a, 'e> Writing<'a, 'e> {
 
     fn run_command(&mut self, batch: &Batch, command: &Command, outcome: &mut Outcome) -> Result<CommandResult> {
         match &command.action {
-            Action::Put { content, collection } => {
+            Action::Put { content, collection, .. } => {
                 let (decision, found) = self.decide_put(batch, command, content, *collection)?;
                 let collection = collection.and_then(|place| batch.collections.name(place)).map(str::to_owned);
                 let (id, change_vector, last_modified) = match decision {

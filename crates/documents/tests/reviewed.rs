@@ -294,3 +294,76 @@ fn a_condition_of_a_deletion_by_prefix_is_refused() {
     let batch = Batch::from_bulk_docs(body).unwrap();
     assert_eq!(store.write(Date::now(), |writing| writing.run(&batch)).unwrap().changed_count, 1);
 }
+
+/// Puts the same, whatever was there.
+struct Same;
+
+impl ScriptRunner for Same {
+    type Error = Error;
+
+    fn run(&mut self, _: &PatchScript, _: &str, _: Option<&Seen>, _: &mut View<'_>) -> Result<PatchRun> {
+        let json = br#"{"Name":"Bob","@metadata":{"@collection":"Users"}}"#.to_vec();
+        Ok(PatchRun { json, ..PatchRun::default() })
+    }
+}
+
+/// Indexes and hi-lo make such ids. The patch was told to be done, of a document that it left alone beside a new one.
+#[test]
+fn a_patch_of_a_document_whose_id_asks_for_completion_changes_that_one() {
+    let store = store();
+    for (number, id) in ["Totals/1/", "totals|"].into_iter().enumerate() {
+        let mut batch = Batch::of_index();
+        batch.put(id, USER.as_bytes(), Expected::Any).unwrap();
+        store.write(Date::now(), |writing| writing.run(&batch)).unwrap();
+        let patch = PatchScript { script: String::new(), values: b"{}".to_vec() };
+        let request = PatchRequest {
+            patch,
+            if_missing: None,
+            create_if_missing: None,
+            returns_document: false,
+            skips_mismatch: false,
+        };
+        let mut batch = Batch::new();
+        batch.patch(id, Expected::Any, request).unwrap();
+        let batch = batch.resolve(&store.read(), &mut Same).unwrap();
+        store.write(Date::now(), |writing| writing.run(&batch)).unwrap();
+        let snapshot = store.read();
+        let body = snapshot.get(id).unwrap().unwrap().body().bytes().to_vec();
+        assert_eq!(String::from_utf8(body).unwrap(), r#"{"Name":"Bob"}"#);
+        assert_eq!(snapshot.statistics().unwrap().document_count, number as u64 + 1);
+    }
+}
+
+/// The end was taken for a pause where each look was the last one allowed, and so it was for ever.
+#[test]
+fn documents_by_prefix_end_however_often_they_pause() {
+    let store = store();
+    for id in ["users/1", "users/2", "vs/1"] {
+        put(&store, id, "{}").unwrap();
+    }
+    let snapshot = store.read();
+    for (prefix, expected) in [("users/", 2), ("vs/", 1), ("x", 0), ("", 3)] {
+        for look_count in 1..4 {
+            let query = PrefixQuery {
+                prefix: prefix.to_owned(),
+                matches: None,
+                exclude: None,
+                start_after: None,
+                start: 0,
+                count_max: u64::MAX,
+            };
+            let mut documents = snapshot.by_prefix(query).unwrap();
+            let (mut found, mut pauses) = (0, 0);
+            loop {
+                match documents.next_within(look_count) {
+                    Some(Ok(Some(_))) => found += 1,
+                    Some(Ok(None)) => break,
+                    Some(Err(error)) => panic!("{error}"),
+                    None => pauses += 1,
+                }
+                assert!(pauses < 10, "'{prefix}' by {look_count}");
+            }
+            assert_eq!(found, expected, "'{prefix}' by {look_count}");
+        }
+    }
+}

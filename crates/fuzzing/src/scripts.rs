@@ -1,6 +1,6 @@
 //! Scripts: any text ends with an error or a result that is JSON, and the thread goes on.
 
-use script::{Body, Document, Effect, Host, Input, Limits, Program, Run};
+use script::{Body, Document, Effect, Host, Input, Key, Limits, Program, Run};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -10,6 +10,10 @@ const LIMITS: Limits = Limits { steps: 10_000, time: Duration::from_millis(200),
 struct Documents;
 
 impl Host for Documents {
+    fn key(&self) -> Key {
+        |id| id.to_ascii_lowercase().into_bytes()
+    }
+
     fn load(&mut self, id: &str) -> Result<Option<Document>, String> {
         match id.len() % 3 {
             0 => Ok(None),

@@ -14,7 +14,7 @@ use rquickjs::function::Args;
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Persistent, Runtime, Value};
 
 use crate::error::{Error, Result};
-use crate::host::Host;
+use crate::host::{Host, Key};
 use crate::limits::{Limits, STACK_SIZE_MAX};
 use crate::native;
 use crate::origin::{self, Asking};
@@ -97,10 +97,10 @@ impl Engine {
 
     /// Runs it once. `None`: it asked for something, and is to be run again after [`answer`](Self::answer).
     ///
-    /// * `spent`: what it took before, if it is run again.
-    pub fn run(&mut self, run: &Run<'_>, limits: &Limits, spent: Duration) -> Result<Option<Outcome>> {
+    /// * `key`: how ids are compared; `spent`: what it took before, if it is run again.
+    pub fn run(&mut self, run: &Run<'_>, key: Key, limits: &Limits, spent: Duration) -> Result<Option<Outcome>> {
         let shared = &self.shared;
-        shared.state.borrow_mut().begin(run.may_write);
+        shared.state.borrow_mut().begin(run.may_write, key);
         shared.watch.begin(limits, spent);
         let result = self.context.with(|ctx| {
             let outcome = run_in(&ctx, shared, self.function.clone(), self.prelude.clone(), run);
@@ -134,7 +134,7 @@ impl Engine {
         match question {
             Some(Question::Document(id)) => {
                 let document = host.load(&id).map_err(Error::Host)?.map(Rc::new);
-                self.shared.state.borrow_mut().answers.documents.insert(id.to_lowercase(), document);
+                self.shared.state.borrow_mut().answer(&id, document);
             }
             Some(Question::Id(given)) => {
                 let id = host.new_id(&given).map_err(Error::Host)?;

@@ -24,8 +24,14 @@ pub struct Stored {
     pub ticks: u64,
 }
 
+/// What ids are compared by: those with the same key are of one document.
+pub type Key = fn(id: &str) -> Vec<u8>;
+
 /// Answers the questions of a run. It is asked the same question once.
 pub trait Host {
+    /// How it compares ids. It gives the same each time.
+    fn key(&self) -> Key;
+
     /// The document with this id, in any case.
     ///
     /// # Errors
@@ -46,6 +52,10 @@ pub trait Host {
 pub struct NoHost;
 
 impl Host for NoHost {
+    fn key(&self) -> Key {
+        |id| id.as_bytes().to_vec()
+    }
+
     fn load(&mut self, _id: &str) -> Result<Option<Document>, String> {
         Ok(None)
     }

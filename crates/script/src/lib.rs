@@ -29,7 +29,7 @@ mod token;
 mod watch;
 
 pub use error::{Error, Result};
-pub use host::{Document, Host, NoHost, Stored};
+pub use host::{Document, Host, Key, NoHost, Stored};
 pub use limits::{Limits, SCRIPT_SIZE_MAX};
 pub use outcome::{Effect, Outcome};
 pub use program::{Body, Input, Program, Run, is_name};

@@ -88,7 +88,7 @@ fn add_effects<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>, natives: &Object<'js>) 
             false => id,
         };
         let place = state.add(Rc::new(Document { id: id.clone(), json: Rc::from(&json[..]), stored: None }));
-        state.by_id.insert(id.to_lowercase(), Some(place));
+        state.set(&id, Some(place));
         state.effects.push(Effect::Put { id: id.clone(), json, expected: expected.flatten() });
         drop(state);
         of.check_count(&ctx)?;
@@ -100,7 +100,7 @@ fn add_effects<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>, natives: &Object<'js>) 
         of.may_write(&ctx)?;
         let mut state = of.state.borrow_mut();
         let was_there = state.document(&id).map_err(|()| gave_up(&ctx))?.is_some();
-        state.by_id.insert(id.to_lowercase(), None);
+        state.set(&id, None);
         state.effects.push(Effect::Delete { id, expected: expected.flatten() });
         drop(state);
         of.check_count(&ctx)?;

@@ -116,7 +116,7 @@ impl Program {
         let limits = Limits { steps: self.limits.steps.saturating_add(run.steps_more), ..self.limits };
         let mut engine = self.engine()?;
         for _ in 0..QUESTIONS_MAX {
-            let outcome = engine.run(run, &limits, begun.elapsed());
+            let outcome = engine.run(run, host.key(), &limits, begun.elapsed());
             match outcome {
                 Ok(Some(outcome)) => {
                     keep(engine);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::error::Error;
-use crate::host::Document;
+use crate::host::{Document, Key};
 use crate::origin::Origin;
 use crate::outcome::Effect;
 
@@ -24,8 +24,10 @@ pub(crate) struct State {
     pub may_write: bool,
     /// Documents that it was given, that were loaded, and that it put: each by the number that the engine knows it by.
     pub documents: Vec<Rc<Document>>,
-    /// Documents by lower-cased id, as this run sees them; `None`: there is none.
-    pub by_id: HashMap<String, Option<usize>>,
+    /// How ids are compared. `None`: no run began.
+    key: Option<Key>,
+    /// Documents by the keys of their ids, as this run sees them; `None`: there is none.
+    by_id: HashMap<Vec<u8>, Option<usize>>,
     /// New ids that this run was given.
     pub ids_taken: usize,
     /// Why it was given up.
@@ -46,20 +48,35 @@ pub(crate) struct State {
 /// The answers of the host.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    pub documents: HashMap<String, Option<Rc<Document>>>,
+    /// By the keys of their ids.
+    documents: HashMap<Vec<u8>, Option<Rc<Document>>>,
     pub ids: Vec<String>,
 }
 
 impl State {
     /// Forgets all but the answers.
-    pub fn begin(&mut self, may_write: bool) {
+    pub fn begin(&mut self, may_write: bool, key: Key) {
         let answers = std::mem::take(&mut self.answers);
-        *self = State { may_write, answers, ..State::default() };
+        *self = State { may_write, key: Some(key), answers, ..State::default() };
+    }
+
+    fn key_of(&self, id: &str) -> Vec<u8> {
+        self.key.map_or_else(|| id.as_bytes().to_vec(), |key| key(id))
+    }
+
+    /// The host's answer to the question for a document.
+    pub fn answer(&mut self, id: &str, document: Option<Rc<Document>>) {
+        self.answers.documents.insert(self.key_of(id), document);
+    }
+
+    /// From here on, this is the document under an id; `None`: there is none.
+    pub fn set(&mut self, id: &str, document: Option<usize>) {
+        self.by_id.insert(self.key_of(id), document);
     }
 
     /// The number of a document, if there is one; `Err`: it is not known yet.
     pub fn document(&mut self, id: &str) -> Result<Option<usize>, ()> {
-        let key = id.to_lowercase();
+        let key = self.key_of(id);
         if let Some(known) = self.by_id.get(&key) {
             return Ok(*known);
         }

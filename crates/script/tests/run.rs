@@ -23,6 +23,10 @@ fn stored(id: &str, json: &str) -> Document {
 }
 
 impl Host for One {
+    fn key(&self) -> Key {
+        |id| id.to_ascii_lowercase().into_bytes()
+    }
+
     fn load(&mut self, id: &str) -> Result<Option<Document>, String> {
         Ok(id.eq_ignore_ascii_case("users/2").then(|| stored("users/2", r#"{"Name":"Bob","D":1.50,"N":[{"x":1.0}]}"#)))
     }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
-use database::documents::Etag;
+use database::documents::{Etag, id};
 use database::{ChangeListener, Committed, Database, IndexChange, TombstoneHolder};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, broadcast, watch};
@@ -25,15 +25,15 @@ pub(crate) struct Change {
     pub(crate) id: String,
     pub(crate) collection: Option<String>,
     pub(crate) change_vector: String,
-    /// Id and collection in lower case, which is how they are compared.
+    /// Keys of id and collection, by which they are compared.
     pub(crate) id_key: String,
     pub(crate) collection_key: Option<String>,
 }
 
 impl Change {
     fn new(etag: Etag, kind: &'static str, id: &str, collection: Option<String>, change_vector: String) -> Arc<Change> {
-        let collection_key = collection.as_ref().map(|name| name.to_lowercase());
-        let id_key = id.to_lowercase();
+        let collection_key = collection.as_deref().map(id::lower_text);
+        let id_key = id::lower_text(id);
         Arc::new(Change { etag, kind, id: id.to_owned(), collection, change_vector, id_key, collection_key })
     }
 
@@ -139,7 +139,7 @@ struct Bell {
 impl ChangeListener for Bell {
     fn index_changed(&self, change: IndexChange, name: &str) {
         if self.indexes.receiver_count() > 0 {
-            let key = name.to_lowercase().into();
+            let key = id::lower_text(name).into();
             // Nobody listens any more: nobody misses it.
             let _ = self.indexes.send(IndexNews { change, name: name.into(), key });
         }

@@ -1,7 +1,7 @@
 //! What scripts of patches ask of the database.
 
 use documents::{Seen, View};
-use script::{Document, Host, Stored};
+use script::{Document, Host, Key, Stored};
 
 use crate::{Database, Error};
 
@@ -14,6 +14,10 @@ pub(super) struct PatchHost<'h, 'v> {
 }
 
 impl Host for PatchHost<'_, '_> {
+    fn key(&self) -> Key {
+        documents::id::lower
+    }
+
     fn load(&mut self, id: &str) -> Result<Option<Document>, String> {
         match self.view.get(id) {
             Ok(seen) => Ok(seen.as_ref().map(document)),

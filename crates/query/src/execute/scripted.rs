@@ -217,6 +217,10 @@ struct SnapshotHost<'h> {
 }
 
 impl script::Host for SnapshotHost<'_> {
+    fn key(&self) -> script::Key {
+        documents::id::lower
+    }
+
     fn load(&mut self, id: &str) -> Result<Option<script::Document>, String> {
         match self.snapshot.get(id) {
             Ok(document) => Ok(document.as_ref().map(of_script)),

@@ -239,7 +239,7 @@ impl Watched {
         let command = json::Value::parse(text).map_err(|_| UNKNOWN)?;
         let name = command.get("Command").and_then(json::Value::as_str).ok_or(UNKNOWN)?.to_ascii_lowercase();
         let parameter = match command.get("Param") {
-            Some(json::Value::String(text) | json::Value::Number(text)) => text.to_lowercase(),
+            Some(json::Value::String(text) | json::Value::Number(text)) => database::documents::id::lower_text(text),
             _ => String::new(),
         };
         let (is_on, kind) = match name.strip_prefix("unwatch-") {

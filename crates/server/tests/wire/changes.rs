@@ -361,3 +361,24 @@ fn what_happens_to_indexes_is_told_to_those_who_watch_them() {
         assert_eq!(all.read().unwrap(), news(kind, name));
     }
 }
+
+/// As documents are found: letter by letter, so that `Σ` at the end of a name is no other letter than within.
+#[test]
+fn names_are_compared_as_keys_are() {
+    let wire = Wire::with_database();
+    let mut socket = Socket::open(&wire);
+    socket.watch("watch-prefix", "ΑΣ");
+    socket.watch("watch-doc", "οδοσ");
+    socket.watch("watch-doc", "users/1");
+    for id in ["ΑΣΜΑ/1", "ΟΔΟΣ"] {
+        let body = format!(r#"{{"Commands":[{{"Type":"PUT","Id":"{id}","Document":{USER}}}]}}"#);
+        assert_eq!(wire.call("POST /databases/db/bulk_docs", &body).status, 201);
+        // It is told in any case.
+        wire.put("users/1", USER);
+        let mut told = String::new();
+        while !told.contains("users/1") {
+            told.push_str(&socket.read().unwrap());
+        }
+        assert!(told.contains(id), "{told}");
+    }
+}

@@ -275,3 +275,16 @@ fn a_killed_patch_tells_what_it_did() {
     let list = wire.call("GET /databases/db/operations", "").text();
     assert!(list.contains(&format!(r#""Description":"Patch by query","Query":"{query}""#)), "{list}");
 }
+
+/// As documents are found: letter by letter, so that `Σ` at the end of a name is no other letter than within.
+#[test]
+fn a_script_sees_what_it_put_under_the_same_id() {
+    let wire = wire();
+    let script =
+        "put('ΑΣ', {a: 1}); this.put = load('ασ').a; this.other = !load('ας'); del('ασ'); this.gone = !load('ΑΣ')";
+    let modified = r#"{"Name":"Ann","D":1.50,"@metadata":{"@collection":"Users"},"put":1,"other":true,"gone":true}"#;
+    let expected = format!(
+        r#"{{"Status":"Patched","ModifiedDocument":{modified},"LastModified":"DATE","ChangeVector":"A:4-ID","Collection":"Users"}}"#
+    );
+    wire.check(DOCS, &format!(r#"{{"Patch":{{"Script":"{script}"}}}}"#), 200, &expected);
+}

@@ -110,6 +110,10 @@ pub(super) struct Loader<'h, 'd> {
 }
 
 impl script::Host for Loader<'_, '_> {
+    fn key(&self) -> script::Key {
+        documents::id::lower
+    }
+
     fn load(&mut self, question: &str) -> Result<Option<Document>, String> {
         let mut characters = question.chars();
         let following = match characters.next() {
@@ -133,6 +137,10 @@ impl script::Host for Loader<'_, '_> {
 pub(super) struct NoLoader;
 
 impl script::Host for NoLoader {
+    fn key(&self) -> script::Key {
+        documents::id::lower
+    }
+
     fn load(&mut self, _question: &str) -> Result<Option<Document>, String> {
         Err("a reduce may not load documents".to_owned())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use database::documents::{Document, PrefixQuery, Snapshot};
+use database::documents::{Document, PrefixQuery, Snapshot, id};
 use query::plan::{CollectionQuery, Filter, Order, Page, Source};
 
 use super::running::{Counts, taken};
@@ -51,16 +51,16 @@ pub(super) fn execute<'s>(
         }
         (Filter::Ids(ids), order) => {
             let mut documents = Vec::new();
-            for id in ids {
+            for wanted in ids {
                 deadline.look()?;
-                if let Some(document) = snapshot.get(id)?
+                if let Some(document) = snapshot.get(wanted)?
                     && in_source(&document)?
                 {
                     keep(&mut documents, document, &mut room)?;
                 }
             }
             // Without an order of its own the reference gives them by id.
-            documents.sort_by_cached_key(|document| document.id().to_lowercase());
+            documents.sort_by_cached_key(|document| id::lower(document.id()));
             if order == Order::IdDescending {
                 documents.reverse();
             }
