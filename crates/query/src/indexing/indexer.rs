@@ -9,12 +9,12 @@ use super::limits::{ASKING_AT_ONCE, BATCH_BYTES, BATCH_DOCUMENTS, CHANGES_LOOKED
 use super::map_runner::Loading;
 use super::mapped::MappedEntries;
 use super::mapped_groups::MappedGroups;
+use super::progress::{FAILED, documents_after, progress_of, tombstones_after};
 use super::rounds::{Change, Round, Rounds};
 use super::step::{Failure, Moment, Step};
 use crate::definition::{Field, IndexDefinition, IndexSource};
 use crate::index::{Batch, Entry, Error, Index, IndexSnapshot, Progress, Result};
-use documents::{ByEtag, Document, Etag, Snapshot, TombstonesByEtag, id};
-use xxhash_rust::xxh3::xxh3_64;
+use documents::{Document, Snapshot, id};
 
 /// Brings an index up to date. One thread at a time; it keeps memory between batches.
 pub struct Indexer {
@@ -265,45 +265,6 @@ impl Filled {
     }
 }
 
-/// How far an index is with each of its sources.
-///
-/// # Errors
-///
-/// The index cannot be read.
-pub fn progress_of(index: &IndexSnapshot<'_>, sources: &[IndexSource]) -> Result<Vec<Progress>> {
-    sources.iter().map(|source| Ok(index.progress(&source.progress_name())?.unwrap_or_default())).collect()
-}
-
-/// A number that is another one whenever entries may have changed: of how far an index is with each of its sources, and within them.
-///
-/// # Errors
-///
-/// The index cannot be read.
-pub fn state_hash(index: &IndexSnapshot<'_>, sources: &[IndexSource]) -> Result<u64> {
-    let mut words = Vec::with_capacity(3 * sources.len());
-    for (source, progress) in sources.iter().zip(progress_of(index, sources)?) {
-        words.extend([progress.documents, progress.tombstones]);
-        // While those who asked for what changed are mapped again, no progress moves.
-        if source.is_referenced {
-            words.push(index.resume(&source.progress_name())?.map_or(0, xxh3_64));
-        }
-    }
-    let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
-    Ok(xxh3_64(&bytes))
-}
-
-/// What is kept under this name among the resumes, if documents or groups ever failed. No source has it.
-const FAILED: &str = "@failed";
-
-/// Whether documents or groups of an index of groups ever failed: what it counts may be too little.
-///
-/// # Errors
-///
-/// The index cannot be read.
-pub fn has_failed(index: &IndexSnapshot<'_>) -> Result<bool> {
-    Ok(index.resume(FAILED)?.is_some_and(|failed| !failed.is_empty()))
-}
-
 /// A batch that is being filled.
 struct Filling<'f> {
     makes: &'f mut Makes,
@@ -324,30 +285,6 @@ struct Filling<'f> {
     field_failures: &'f mut FieldFailures,
     batch: &'f mut Batch,
     step: &'f mut Step,
-}
-
-/// What was deleted in a collection, or at all, behind an etag.
-fn tombstones_after<'d>(
-    documents: &'d Snapshot<'_>,
-    collection: Option<&str>,
-    etag: Etag,
-) -> Result<TombstonesByEtag<'d>> {
-    Ok(match collection {
-        None => documents.tombstones_after(etag),
-        Some(collection) => documents.collection_tombstones_after(collection, etag)?,
-    })
-}
-
-/// The documents of a collection, or all, behind an etag.
-pub(super) fn documents_after<'d>(
-    documents: &'d Snapshot<'_>,
-    collection: Option<&str>,
-    etag: Etag,
-) -> Result<ByEtag<'d>> {
-    Ok(match collection {
-        None => documents.after(etag),
-        Some(collection) => documents.collection_after(collection, etag)?,
-    })
 }
 
 impl Filling<'_> {
@@ -583,26 +520,4 @@ impl Filling<'_> {
         self.count_max -= self.count_max.saturating_sub(self.count()) / 2;
         self.bytes_max -= self.bytes_max.saturating_sub(self.size()) / 2;
     }
-}
-
-/// Whether an index that has come so far with a source lacks something of a snapshot.
-///
-/// * `source`: a collection, or all documents.
-/// * `cutoff`: what was written after it does not count. Where a document was written before and again after it, and the index has
-///   come to neither, it counts: the index never had it.
-///
-/// # Errors
-///
-/// Documents cannot be read.
-pub fn is_behind(
-    source: Option<&str>,
-    progress: Progress,
-    documents: &Snapshot<'_>,
-    cutoff: Option<Etag>,
-) -> Result<bool> {
-    let document = documents_after(documents, source, progress.documents)?.next();
-    let tombstone = tombstones_after(documents, source, progress.tombstones)?.next();
-    let counts = |reached: Etag| cutoff.is_none_or(|cutoff| reached < cutoff);
-    Ok((document.transpose()?.is_some() && counts(progress.documents))
-        || (tombstone.transpose()?.is_some() && counts(progress.tombstones)))
 }

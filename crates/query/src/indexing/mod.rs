@@ -17,6 +17,7 @@ mod map_runner;
 mod mapped;
 mod mapped_groups;
 mod places;
+mod progress;
 mod reduce_tree;
 mod rounds;
 mod sample;
@@ -25,7 +26,8 @@ pub(crate) mod terms;
 mod vectors;
 
 pub use group_trees::{GroupTree, GroupTrees, Parts, TreeNode, TreeValue, group_trees};
-pub use indexer::{Indexer, has_failed, is_behind, progress_of, state_hash};
+pub use indexer::Indexer;
 pub use limits::{BATCH_BYTES, BATCH_DOCUMENTS, LEAF_BYTES, SHOWN_DOCUMENTS_MAX, SHOWN_GROUPS_MAX};
+pub use progress::{has_failed, is_behind, progress_of, state_hash};
 pub use sample::map_results;
 pub use step::{Failure, Moment, Step};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use documents::Snapshot;
 
 use super::asked::Asked;
-use super::indexer::documents_after;
 use super::limits::BATCH_BYTES;
 use super::map_runner::{Loading, MapRunner};
+use super::progress::documents_after;
 use crate::definition::MapIndex;
 use crate::index::Result;
 
