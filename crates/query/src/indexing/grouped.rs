@@ -17,8 +17,12 @@ use crate::index::{
 };
 use documents::{Document, id};
 use json::{Kind, Raw};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Places of a set that is kept from one batch to the next.
+const SET_KEPT_MAX: usize = 1024;
 
 /// What is mapped of documents, and into which groups it goes.
 pub(super) trait Groups: Reduces {
@@ -73,8 +77,10 @@ pub(super) struct GroupedEntries {
     old: Vec<Member>,
     /// Bytes of the leaves that are written anew, as far as is known.
     leaf_bytes: usize,
-    /// The last of those that were looked up.
-    last_leaf: Option<NodeKey>,
+    /// Those of them that were looked up,
+    leaves: HashSet<NodeKey>,
+    /// and the groups that values come to: one leaf of each is filled up first.
+    grown: HashSet<GroupKey>,
     lower: Vec<u8>,
     entries: Vec<Entry>,
 }
@@ -124,7 +130,8 @@ impl GroupedEntries {
             values,
             old: Vec::new(),
             leaf_bytes: 0,
-            last_leaf: None,
+            leaves: HashSet::new(),
+            grown: HashSet::new(),
             lower: Vec::new(),
             entries: Vec::new(),
         }
@@ -135,7 +142,9 @@ impl GroupedEntries {
         self.documents.clear();
         self.values.clear();
         self.old.clear();
-        (self.leaf_bytes, self.last_leaf) = (0, None);
+        self.leaf_bytes = 0;
+        empty(&mut self.leaves);
+        empty(&mut self.grown);
     }
 
     /// Bytes that were gathered so far, and a share of those of the leaves that are written for them.
@@ -153,13 +162,13 @@ impl GroupedEntries {
         before: &IndexSnapshot<'_>,
     ) -> Result<(), Unmapped> {
         let first = self.values.len();
-        let GroupedEntries { groups, bytes, values, leaf_bytes, .. } = self;
+        let GroupedEntries { groups, bytes, values, leaf_bytes, grown, .. } = self;
         let mapped = groups.map(document, loading, &mut |group, value| {
             let start = bytes.len();
             bytes.extend_from_slice(value);
             values.push((group, start..bytes.len()));
-            // It comes to others of its group, as many as may lie beside it, which are taken to be of its size.
-            *leaf_bytes += value.len() * NODE_ITEMS_MAX as usize;
+            // The first comes to others of its group, as many as may lie in a leaf, which are taken to be of its size.
+            *leaf_bytes += value.len() * if grown.insert(group) { NODE_ITEMS_MAX as usize } else { 1 };
         });
         match mapped {
             Ok(()) => Ok(self.gather(document.id(), first, before)?),
@@ -184,8 +193,7 @@ impl GroupedEntries {
         before.group_members(&self.lower, &mut self.old)?;
         for member in self.old.iter().skip(first_old) {
             let leaf = NodeKey { group: member.group, level: 0, number: member.number >> NODE_ITEMS_BITS };
-            // Documents that were written together often share one.
-            if self.last_leaf.replace(leaf) != Some(leaf) {
+            if self.leaves.insert(leaf) {
                 self.leaf_bytes += before.group_node(&leaf)?.len();
             }
         }
@@ -359,10 +367,80 @@ impl GroupedEntries {
     }
 }
 
+/// Empties a set, and keeps its memory, unless emptying it would take long.
+fn empty<T>(set: &mut HashSet<T>) {
+    if set.capacity() > SET_KEPT_MAX { *set = HashSet::new() } else { set.clear() }
+}
+
 /// The recursion ends: it goes into arrays of a result, whose depth is bounded.
 fn add(entry: &mut Entry, field: FieldNumber, analysis: Analysis, value: Raw<'_>, lower: &mut Vec<u8>) -> Result<()> {
     match value.kind() {
         Kind::Array => value.elements().try_for_each(|element| add(entry, field, analysis, element, lower)),
         _ => terms::add(entry, field, analysis, &Found::Value(value), lower),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Item, put_item};
+    use json::Raw;
+    use storage::Options;
+
+    struct Nothing;
+
+    impl Reduces for Nothing {
+        fn reduce(&self, _: &GroupKey, _: &[Raw<'_>], _: &mut dyn FnMut(&[u8])) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn is_partial(&self) -> bool {
+            true
+        }
+    }
+
+    impl Groups for Nothing {
+        fn map(&mut self, _: &Document<'_>, _: Loading<'_>, _: &mut dyn FnMut(GroupKey, &[u8])) -> Result<(), String> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_goes_counts_for_the_leaves_that_it_lies_in_each_once() {
+        let index = Index::in_memory(Options::default()).unwrap().with_groups().unwrap();
+        let mut batch = Batch::new();
+        let mut groups = [b"a", b"b"].map(|name| GroupKey::of(name));
+        groups.sort_unstable();
+        let mut sizes = Vec::new();
+        for (at, group) in groups.into_iter().enumerate() {
+            for number in 0..2 {
+                let mut node = Vec::new();
+                put_item(&mut node, Item { number: 3, bytes: &vec![b'x'; 100_000 * (1 + at * 2 + number as usize)] });
+                sizes.push(node.len());
+                batch.groups.set_node(NodeKey { group, level: 0, number }, &node);
+            }
+            batch.groups.set_given(group, 128);
+        }
+        let member = |group: usize, number| Member { group: groups[group], number };
+        batch.groups.set_mapped(b"one", [member(0, 3), member(1, 67)].into_iter());
+        batch.groups.set_mapped(b"two", [member(0, 4), member(0, 67)].into_iter());
+        index.write(&batch).unwrap();
+        let (snapshot, mut entries) =
+            (index.read().unwrap(), GroupedEntries::new(Box::new(Nothing), Vec::new(), None, None));
+        for _ in 0..2 {
+            let mut gathered = 0;
+            for (document, leaves) in [
+                ("none", 0),
+                ("ONE", sizes[0] + sizes[3]),
+                ("two", sizes[0] + sizes[1] + sizes[3]),
+                ("one", sizes[0] + sizes[1] + sizes[3]),
+            ] {
+                entries.remove(document, &snapshot).unwrap();
+                gathered += document.len();
+                assert_eq!(entries.size(), gathered + leaves / (LEAF_BYTES / BATCH_BYTES), "{document}");
+            }
+            entries.clear();
+            assert_eq!(entries.size(), 0);
+        }
     }
 }
