@@ -49,7 +49,7 @@ impl<'t> ChangeVector<'t> {
         let mut vector = ChangeVector::default();
         let mut rest = Some(text);
         while let Some(text_from_here) = rest {
-            let (part, after) = match text_from_here.as_bytes().iter().position(|byte| *byte == b',') {
+            let (part, after) = match memchr::memchr(b',', text_from_here.as_bytes()) {
                 Some(comma) => (&text_from_here[..comma], Some(&text_from_here[comma + 1..])),
                 None => (text_from_here, None),
             };
