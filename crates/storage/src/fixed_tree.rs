@@ -23,7 +23,7 @@ use crate::page::{self, Kind, count, set_count, u16_at, u64_at};
 use crate::pager::Page;
 use crate::pager::changes::{Lines, PageMut};
 use crate::transaction::{Reader, WriteTransaction};
-use crate::tree::catalog;
+use crate::tree::{beside, catalog};
 
 const DEAD_COUNT: usize = 36;
 const DEAD: usize = 64;
@@ -516,15 +516,12 @@ impl FixedTree {
         let branch = tx.page_of(parent)?;
         let child = |position: usize| PageNumber(value_at(branch, position));
         let living = living_count(tx.page_of(path.steps[path.depth - 1].0)?);
-        let fits = |beside: &usize| {
-            let page = tx.optional_page(child(*beside), Kind::FixedTree, 0);
+        let fits = |side: &usize| {
+            let page = tx.optional_page(child(*side), Kind::FixedTree, 0);
             page.is_some_and(|page| living_count(page) + living <= JOINED_MAX)
         };
-        // Keys are mostly deleted in rising order, so the one before it has fewer.
-        let before = position.checked_sub(1);
-        let behind = (position + 1 < count(branch)).then_some(position + 1);
-        let Some(beside) = before.filter(fits).or(behind.filter(fits)) else { return Ok(()) };
-        let left = position.min(beside);
+        let Some(side) = beside(position, count(branch).saturating_sub(1)).find(fits) else { return Ok(()) };
+        let left = position.min(side);
         let (left_number, right_number) = (child(left), child(left + 1));
         let right = *tx.page_of(right_number)?;
         let page = &mut tx.page_mut(left_number)?;

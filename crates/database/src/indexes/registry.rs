@@ -97,8 +97,10 @@ impl Indexes {
             return Ok(());
         }
         let _changing = self.changing.lock();
-        let documents = self.database()?;
-        let (stored, last_etag) = (StoredIndex::all(&documents.read())?, documents.read().last_etag()?);
+        let database = self.database()?;
+        let documents = database.read();
+        let (stored, last_etag) = (StoredIndex::all(&documents)?, documents.last_etag()?);
+        drop(documents);
         let mut lacks_some = false;
         for stored in stored {
             let name = stored.definition.name();

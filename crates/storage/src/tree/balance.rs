@@ -4,7 +4,7 @@
 
 use super::exchange;
 use super::node::{self, Payload};
-use super::{Path, Tree};
+use super::{Path, Tree, beside};
 use crate::error::Result;
 use crate::ids::PageNumber;
 use crate::limits::PAGE_SIZE;
@@ -90,12 +90,11 @@ impl Tree {
         let number = path.steps[depth].0;
         let (parent, position) = path.steps[depth - 1];
         let parent_page = tx.page_of(parent)?;
-        let sides = [position.checked_sub(1), (position < page::count(parent_page)).then_some(position + 1)];
         let mut emptiest: Option<(usize, PageNumber, usize)> = None;
-        for side in sides.into_iter().flatten() {
+        for side in beside(position, page::count(parent_page)) {
             let neighbour = node::child(parent_page, side);
-            let Some(beside) = tx.optional_page(neighbour, Kind::Tree, 0) else { continue };
-            let fill = exchange::fill(beside);
+            let Some(page) = tx.optional_page(neighbour, Kind::Tree, 0) else { continue };
+            let fill = exchange::fill(page);
             if emptiest.is_none_or(|(_, _, least)| fill < least) {
                 emptiest = Some((side, neighbour, fill));
             }
@@ -178,15 +177,12 @@ impl Tree {
         let parent_page = tx.page_of(parent)?;
         let used = node::used(tx.page_of(path.leaf())?);
         // Full to three quarters at most, or the next insertion would split it again.
-        let fits = |beside: &usize| {
-            let page = tx.optional_page(node::child(parent_page, *beside), Kind::Tree, 0);
+        let fits = |side: &usize| {
+            let page = tx.optional_page(node::child(parent_page, *side), Kind::Tree, 0);
             page.is_some_and(|page| node::used(page) + used <= node::CAPACITY / 4 * 3)
         };
-        // Keys are often deleted in rising order, so the one before it has less.
-        let before = position.checked_sub(1);
-        let behind = (position < page::count(parent_page)).then_some(position + 1);
-        let Some(beside) = before.filter(fits).or(behind.filter(fits)) else { return Ok(()) };
-        let left_position = position.min(beside);
+        let Some(side) = beside(position, page::count(parent_page)).find(fits) else { return Ok(()) };
+        let left_position = position.min(side);
         let left = node::child(parent_page, left_position);
         let right = node::child(parent_page, left_position + 1);
         let mut separator = Vec::new();

@@ -297,6 +297,13 @@ impl Tree {
     }
 }
 
+/// The positions beside that of a child, below the same parent, whose last is at `last`. First the one before it: keys are often deleted in
+/// rising order, and what is before has less then.
+pub(crate) fn beside(position: usize, last: usize) -> impl Iterator<Item = usize> {
+    let behind = (position < last).then_some(position + 1);
+    position.checked_sub(1).into_iter().chain(behind)
+}
+
 /// The bytes of a value, wherever they are.
 pub(crate) fn value<'t>(reader: &'t impl Reader, payload: Payload<'t>) -> Result<&'t [u8]> {
     match payload {
