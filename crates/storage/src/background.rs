@@ -57,6 +57,11 @@ pub(crate) fn spawn(task: impl FnOnce() + Send + 'static) {
     }
 }
 
+/// Memory came free outside of the pool: a thread of it gives that back, unless there is more to do for it soon.
+pub(crate) fn rest_soon() {
+    spawn(|| ());
+}
+
 /// Whether a task waits for a thread: who holds one and could let go of it soon, should.
 pub(crate) fn is_short_of_threads() -> bool {
     let state = STATE.lock();

@@ -1,5 +1,6 @@
 //! An environment: a folder with a data file, journals and a lock, opened by one process.
 
+use crate::background;
 use crate::error::{Error, Result};
 use crate::header::{FORMAT_VERSION, Header};
 use crate::ids::{PageNumber, SnapshotWord, TransactionId};
@@ -312,7 +313,9 @@ impl Environment {
         if self.inner.data.is_none() || !lacks() || self.inner.is_held_back() || self.inner.has_failed() {
             return Ok(false);
         }
-        self.flush().map(|()| true)
+        self.flush()?;
+        background::rest_soon();
+        Ok(true)
     }
 
     /// Puts the closed environment in `compacted`, a folder inside of this one's, in the place of this one: one renaming, so a

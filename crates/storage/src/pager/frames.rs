@@ -32,6 +32,9 @@ const _: () = assert!(FRAME_SIZE.is_multiple_of(128), "head and first line share
 const CHUNK_SIZE: usize = if cfg!(miri) { 256 << 10 } else { 4 << 20 };
 const _: () = assert!(!CHUNK_SIZE.is_multiple_of(FRAME_SIZE), "frames of two chunks are never neighbours");
 
+/// What one entry of the processor's tables reaches, where the system gives huge pages.
+const HUGE_PAGE_SIZE: usize = if cfg!(miri) { 64 << 10 } else { 2 << 20 };
+
 /// Versions that the process keeps although the file has them: 256 MiB, the branches of some 12 GiB of data.
 const KEPT_FRAMES_MAX: usize = (256 << 20) / FRAME_SIZE;
 
@@ -95,6 +98,9 @@ unsafe impl Send for VersionPointer {}
 impl VersionPointer {
     pub fn from_raw(head: *mut Head) -> Option<Self> {
         NonNull::new(head).map(VersionPointer)
+    }
+    fn address(&self) -> usize {
+        self.0.as_ptr().addr()
     }
     fn head<'a>(&self) -> &'a Head {
         // SAFETY: a `VersionPointer` in use points to a live version: it is freed only after every snapshot that could
@@ -330,7 +336,9 @@ impl Versions {
     pub fn keep_as_spare(&self, version: VersionPointer, successor: VersionPointer) -> bool {
         let head = successor.head();
         let is_page = head.pages == 1 && version.pages() == 1;
-        let is_of_use = is_page && !head.replaced.load(Ordering::Relaxed) && !head.fresh.get() && !version.has_spare();
+        // One that is kept may not change again for long.
+        let is_current = !head.replaced.load(Ordering::Relaxed) && !head.kept.load(Ordering::Relaxed);
+        let is_of_use = is_page && is_current && !head.fresh.get() && !version.has_spare();
         if !is_of_use || POOL.spares.load(Ordering::Relaxed) >= SPARE_FRAMES_MAX {
             return false;
         }
@@ -415,6 +423,32 @@ struct Free {
     chunks: Vec<Mapping>,
 }
 
+impl Free {
+    /// Takes frames out to give their memory back, sorted by address: those of the huge pages that have most of them, until
+    /// [`WARM_FRAMES`] are left. Of a huge page that is in use by half and more none is taken: that would split it, and what is in use
+    /// there would be slower to reach.
+    fn take_coolest(&mut self) -> Vec<VersionPointer> {
+        self.frames.sort_unstable_by_key(VersionPointer::address);
+        let of_one_huge_page = |one: &VersionPointer, next: &VersionPointer| {
+            one.address() / HUGE_PAGE_SIZE == next.address() / HUGE_PAGE_SIZE
+        };
+        let mut groups: Vec<&[VersionPointer]> = self.frames.chunk_by(of_one_huge_page).collect();
+        groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
+        let mut warm = self.frames.len();
+        let coolest = groups.into_iter().take_while(|group| {
+            let is_mostly_free = group.len() * 2 * FRAME_SIZE >= HUGE_PAGE_SIZE;
+            warm = warm.saturating_sub(group.len());
+            is_mostly_free && warm >= WARM_FRAMES
+        });
+        let mut cooling: Vec<VersionPointer> = coolest.flatten().copied().collect();
+        cooling.sort_unstable_by_key(VersionPointer::address);
+        // The last is taken first: in rising order, as from a new chunk.
+        self.frames.retain(|frame| cooling.binary_search_by_key(&frame.address(), VersionPointer::address).is_err());
+        self.frames.reverse();
+        cooling
+    }
+}
+
 static POOL: Pool = Pool::new();
 
 impl Pool {
@@ -455,35 +489,31 @@ impl Pool {
         Ok(version)
     }
 
-    /// Gives the memory of free frames back to the system where whole huge pages of it are free, but for some that are kept warm.
-    /// Costs some ms for each GiB.
+    /// Gives the memory of free frames back to the system, but for some that are kept warm. Costs some ms for each GiB.
     pub fn cool_all() {
         POOL.cool();
     }
 
     fn cool(&self) {
-        let (mut cooling, mut chunks) = {
+        let (cooling, mut chunks) = {
             let mut free = self.free.lock();
-            let warm = free.frames.len().min(WARM_FRAMES);
-            (free.frames.split_off(warm), free.chunks.clone())
+            (free.take_coolest(), free.chunks.clone())
         };
-        let address = |frame: &VersionPointer| frame.0.as_ptr().addr();
-        cooling.sort_unstable_by_key(address);
         chunks.sort_unstable_by_key(|chunk| chunk.base().addr());
         // Between two chunks there is a gap, so that neighbours are of one chunk.
-        for neighbours in cooling.chunk_by(|one, next| address(one) + FRAME_SIZE == address(next)) {
-            let start = address(&neighbours[0]);
+        for neighbours in cooling.chunk_by(|one, next| one.address() + FRAME_SIZE == next.address()) {
+            let (start, last) = (neighbours[0].address(), neighbours[neighbours.len() - 1].address());
             let next_chunk = chunks.partition_point(|chunk| chunk.base().addr() <= start);
             let chunk = &chunks[next_chunk - 1];
             let position = start - chunk.base().addr();
-            // What is left behind the last frame is nobody's.
-            let end = position + neighbours.len() * FRAME_SIZE;
+            let end = last + FRAME_SIZE - chunk.base().addr();
+            // What is left behind the last frame of a chunk is nobody's.
             let end = if CHUNK_SIZE - end < FRAME_SIZE { CHUNK_SIZE } else { end };
+            // The next huge page may be one that stays whole.
+            let end = end.min((last / HUGE_PAGE_SIZE + 1) * HUGE_PAGE_SIZE - chunk.base().addr());
             chunk.discard(position, end - position);
         }
-        // The last is taken first: in rising order again.
-        cooling.reverse();
-        self.free.lock().cold.extend(cooling);
+        self.free.lock().cold.extend(cooling.into_iter().rev());
     }
 
     fn grow(free: &mut Free) -> std::io::Result<()> {
@@ -586,5 +616,31 @@ mod tests {
             version.page_mut().fill(0xcd);
         }
         pool.give_back(taken);
+    }
+
+    #[test]
+    fn frames_between_those_in_use_give_their_memory_back() {
+        const COUNT: usize = WARM_FRAMES * 4;
+        let pool = Pool::new();
+        let mut taken: Vec<VersionPointer> = (0..COUNT).map(|_| pool.take().unwrap()).collect();
+        taken.iter_mut().for_each(|version| version.page_mut().fill(0xab));
+        // Every eighth of the first half stays, and two of three of the others: their huge pages are not worth splitting.
+        let mut index = 0;
+        let (in_use, free): (Vec<_>, Vec<_>) = taken.into_iter().partition(|_| {
+            index += 1;
+            if index < COUNT / 2 { index % 8 == 0 } else { index % 3 != 0 }
+        });
+        pool.give_back(free);
+        pool.cool();
+        let cold = pool.free.lock().cold.clone();
+        let few = COUNT / 2 * 7 / 8;
+        assert!((few / 2..=few).contains(&cold.len()), "the memory of some went back: {}", cold.len());
+        let is_zeroed = |version: &VersionPointer| version.page()[PAGE_SIZE / 2] == 0;
+        assert!(cold.iter().filter(|version| is_zeroed(version)).count() > cold.len() * 9 / 10);
+        let is_whole =
+            |version: &VersionPointer| version.pages() == 1 && version.page().iter().all(|byte| *byte == 0xab);
+        assert!(in_use.iter().all(is_whole), "what is in use is left alone");
+        assert!(pool.free.lock().frames.iter().all(is_whole), "so is what stays warm");
+        pool.give_back(in_use);
     }
 }

@@ -167,15 +167,12 @@ mod memory {
         }
     }
 
-    const HUGE_PAGE_SIZE: usize = 2 << 20;
-
-    /// Whole huge pages only: to give back a part would split it, and what else lies there would be slower to reach.
     pub fn discard(map: &Mapping, position: usize, length: usize) {
-        let base = map.base().addr();
-        let first = (base + position).next_multiple_of(HUGE_PAGE_SIZE) - base;
-        let end = ((base + position + length) / HUGE_PAGE_SIZE * HUGE_PAGE_SIZE).saturating_sub(base);
+        let system_page_size = rustix::param::page_size();
+        let first = position.next_multiple_of(system_page_size);
+        let end = (position + length) / system_page_size * system_page_size;
         if first < end {
-            // SAFETY: whole huge pages inside of the range, which is ours and mapped, and of which nobody knows this part.
+            // SAFETY: whole pages inside of the range, which is ours and mapped, and of which nobody knows this part.
             unsafe { madvise(map.base().add(first).cast(), end - first, Advice::LinuxDontNeed).ok() };
         }
     }
