@@ -41,8 +41,8 @@ const KEPT_FRAMES_MAX: usize = (256 << 20) / FRAME_SIZE;
 /// Spares that the process keeps: 64 MiB.
 const SPARE_FRAMES_MAX: usize = (64 << 20) / FRAME_SIZE;
 
-/// Free frames whose memory the process keeps in any case: 16 MiB.
-const WARM_FRAMES: usize = (16 << 20) / FRAME_SIZE;
+/// Free frames whose memory the process keeps in any case: 4 MiB.
+const WARM_FRAMES: usize = (4 << 20) / FRAME_SIZE;
 
 /// The head of one version of a page, or of a run of pages; the bytes follow it.
 ///
