@@ -136,6 +136,11 @@ impl Error {
         }
     }
 
+    /// Whether it passes by itself: there is no room, no descriptor, or an old snapshot for now. Nothing was changed.
+    pub fn passes(&self) -> bool {
+        matches!(self, Error::DiskFull { .. } | Error::LongReader { .. }) || self.is_want_of_descriptors()
+    }
+
     /// Whether the process or the machine has too many files open: nothing was tried, and it passes.
     pub(crate) fn is_want_of_descriptors(&self) -> bool {
         let Error::Io { source, .. } = self else { return false };

@@ -20,7 +20,7 @@ use crate::intent::{Entry, Intents};
 use crate::io::File;
 use crate::limits::{PAGE_SIZE, SPAN_PAGES};
 use crate::page;
-use crate::pager::frames::VersionPointer;
+use crate::pager::version::VersionPointer;
 use crate::space;
 use crate::sync::MutexGuard;
 use crate::transaction::ReadTransaction;

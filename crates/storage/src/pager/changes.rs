@@ -8,7 +8,7 @@
 //! time that it changes a line of a version that an earlier job made, the line is saved.
 
 use super::Page;
-use super::frames::VersionPointer;
+use super::version::VersionPointer;
 use crate::limits::PAGE_SIZE;
 use std::cell::Cell;
 use std::ops::{Deref, Range};

@@ -1,7 +1,8 @@
 //! Where a page is: in the mapped file, or in a version in memory. All of the crate's pointers live here.
 //!
 //! * [`map`]: ranges of mapped addresses.
-//! * [`frames`]: the memory that page versions live in.
+//! * [`version`]: one version of a page, and what is noted about it.
+//! * [`frames`]: the memory that versions live in.
 //! * [`table`]: page number to newest version, and from there to the version a snapshot sees.
 //! * [`readers`]: the announced snapshots, which bound what may be overwritten or reused.
 
@@ -10,6 +11,7 @@ pub mod frames;
 pub mod map;
 pub mod readers;
 pub mod table;
+pub mod version;
 
 use crate::limits::PAGE_SIZE;
 

@@ -18,8 +18,9 @@
 //!    at all (`transaction::direct`).
 
 use super::Page;
-use super::frames::{Head, VersionPointer, Versions};
+use super::frames::Versions;
 use super::map::Mapping;
+use super::version::{Head, VersionPointer};
 use crate::error::{Error, Result};
 use crate::ids::{PageNumber, TransactionId};
 use crate::io::File;

@@ -429,7 +429,7 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Option<RecordWrite>,
 fn base_of(
     inner: &Inner,
     number: PageNumber,
-    previous: Option<crate::pager::frames::VersionPointer>,
+    previous: Option<crate::pager::version::VersionPointer>,
 ) -> Result<&crate::pager::Page> {
     match previous {
         Some(previous) => Ok(previous.page()),

@@ -12,7 +12,7 @@ use crate::ids::PageNumber;
 use crate::io::File;
 use crate::limits::PAGE_SIZE;
 use crate::page;
-use crate::pager::frames::VersionPointer;
+use crate::pager::version::VersionPointer;
 
 /// The runs of one transaction, sealed: their versions stay as they are until the transaction is published.
 #[derive(Default)]

@@ -10,8 +10,9 @@
 //! several pages are not used again so.
 
 use crate::ids::SnapshotWord;
-use crate::pager::frames::{VersionPointer, Versions};
+use crate::pager::frames::Versions;
 use crate::pager::readers::Older;
+use crate::pager::version::VersionPointer;
 use std::collections::VecDeque;
 
 /// Places of versions that were used again, beside fewer others, before the list is made anew.
