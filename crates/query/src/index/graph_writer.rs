@@ -77,8 +77,9 @@ impl<'w, 'tx, 'env> GraphWriter<'w, 'tx, 'env> {
         }
         for level in (0..=level.min(state.top)).rev() {
             from = self.graph(*state).search_level(new.stored, &from, width, level, &go_on)?;
-            for neighbour in self.chosen(state, &from, edges)? {
-                self.link(node, neighbour, level)?;
+            let chosen = self.chosen(state, &from, edges)?;
+            self.link_all(node, &chosen, level)?;
+            for neighbour in chosen {
                 self.limit(state, neighbour, level)?;
             }
         }
@@ -111,6 +112,20 @@ impl<'w, 'tx, 'env> GraphWriter<'w, 'tx, 'env> {
         let mut neighbours = Vec::new();
         self.vectors.neighbours(self.tx, self.field, node, level, &mut neighbours)?;
         Ok(neighbours)
+    }
+
+    /// Links a node that has no links on this level yet.
+    fn link_all(&mut self, node: Node, others: &[Node], level: u8) -> Result<()> {
+        for other in others {
+            let mut neighbours = self.neighbours(*other, level)?;
+            if let Err(place) = neighbours.binary_search(&node) {
+                neighbours.insert(place, node);
+                self.vectors.set_neighbours(self.tx, self.field, *other, level, &neighbours)?;
+            }
+        }
+        let mut rising = others.to_vec();
+        rising.sort_unstable();
+        self.vectors.set_neighbours(self.tx, self.field, node, level, &rising)
     }
 
     pub(super) fn link(&mut self, one: Node, other: Node, level: u8) -> Result<()> {
