@@ -96,6 +96,9 @@ pub(crate) const INDEXING_THREAD_REST: Duration = Duration::from_secs(30);
 /// Niceness of the threads that index: at 10 a thread gets a tenth of what one that answers requests gets beside it.
 pub(crate) const INDEXING_NICENESS: i32 = 10;
 
+/// How long one index is built of one snapshot of the documents: what changes beside a snapshot stays in memory.
+pub(crate) const INDEXING_TURN_MAX: Duration = Duration::from_secs(1);
+
 /// How long indexes that are up to date rest at most before they look for more. They rest as long as the last round took them, so that one
 /// write is indexed at once, and writes that come faster than they can be indexed one by one are indexed in batches.
 pub(crate) const INDEXING_PAUSE_MAX: Duration = Duration::from_millis(10);

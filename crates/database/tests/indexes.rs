@@ -210,6 +210,112 @@ fn an_index_that_cannot_be_opened_for_now_misses_nothing() {
     assert_eq!(removed, 9);
 }
 
+/// The same for the replacement of one that answers: it is opened beside that, under the same name.
+#[test]
+fn a_replacement_that_cannot_be_opened_for_now_misses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let map =
+        |number: u64| defined("X", &format!("from u in docs.Users select new {{ u.Name, N = u.Age + {number} }}"));
+    let (of_x, of_replacement) = {
+        let databases = open(folder.path());
+        let database = databases.find_or_create("x").unwrap();
+        (0..10).for_each(|number| put(&database, &format!("users/{number}"), &user("ann")));
+        database.indexes().put(map(1), IndexSettings::default()).unwrap();
+        let index = database.indexes().by_name("X").unwrap();
+        wait(&database, &index);
+        let of_x = index_folders(folder.path());
+        // It is not built yet: what it has not seen is all that there is.
+        database.indexes().pause_all(true);
+        database.indexes().put(map(2), IndexSettings::default()).unwrap();
+        let all = index_folders(folder.path()).into_iter();
+        (of_x.clone(), all.filter(|folder| !of_x.contains(folder)).collect::<Vec<_>>())
+    };
+    for held in [&of_replacement, &of_x] {
+        let held = query::index::Index::open(&held[0], storage::Options::default()).unwrap();
+        let databases = open(folder.path());
+        let database = databases.find("x").unwrap();
+        database.indexes().pause_all(true);
+        assert_eq!(names(&database).len(), 1);
+        drop(held);
+        databases.maintain();
+        assert_eq!(names(&database), ["ReplacementOf/X", "X"], "each is opened, once");
+    }
+    let databases = open(folder.path());
+    let database = databases.find("x").unwrap();
+    while names(&database) != ["X"] {
+        std::thread::yield_now();
+    }
+    let index = database.indexes().by_name("X").unwrap();
+    wait(&database, &index);
+    assert_eq!(count(&index, "N", "3"), 10);
+}
+
+/// Each new shape of queries is answered by an index with the fields of all shapes before, and is called by them.
+#[test]
+fn the_fields_of_queries_may_be_as_many_as_there_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let fields: Vec<String> = (0..100).map(|number| format!("Field_with_a_name_of_thirty_{number:02}")).collect();
+    {
+        let databases = open(folder.path());
+        let database = databases.find_or_create("x").unwrap();
+        put(&database, "users/1", &user("ann"));
+        for field in &fields {
+            database.indexes().covering_or_new(&by(&[field])).unwrap();
+        }
+    }
+    let databases = open(folder.path());
+    let database = databases.find("x").unwrap();
+    let all: Vec<&str> = fields.iter().map(String::as_str).collect();
+    let index = database.indexes().covering(&by(&all)).expect("the widest was kept");
+    wait(&database, &index);
+    assert!(index.name().len() > 3000 && database.indexes().remove(index.name()).unwrap());
+    drop((index, database, databases));
+    let databases = open(folder.path());
+    assert!(databases.find("x").unwrap().indexes().covering(&by(&all)).is_none(), "it was removed for good");
+}
+
+/// An index that cannot be made leaves nothing behind: neither its definition, nor tombstones that are kept for it.
+#[test]
+fn an_index_that_cannot_be_made_is_not_there_later() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let databases = open(folder.path());
+        let database = databases.find_or_create("x").unwrap();
+        (0..10).for_each(|number| put(&database, &format!("users/{number}"), &user("ann")));
+        let long = "a".repeat(1025);
+        assert!(database.indexes().covering_or_new(&by(&[&long])).is_err());
+        let map = format!("from u in docs.Users select new {{ {long} = u.Name }}");
+        assert!(database.indexes().put(defined("X", &map), IndexSettings::default()).is_err());
+    }
+    let databases = open(folder.path());
+    let database = databases.find("x").unwrap();
+    let mut batch = Batch::new();
+    (0..10).for_each(|number| batch.delete(&format!("users/{number}"), Expected::Any).unwrap());
+    database.execute(batch).unwrap();
+    let removed: u64 = (0..3).map(|_| database.clean_unneeded_tombstones().unwrap()).sum();
+    assert_eq!((removed, names(&database).len()), (10, 0));
+}
+
+/// One whose folder cannot be opened can be removed all the same.
+#[test]
+fn an_index_that_is_not_open_can_be_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let database = open(folder.path()).find_or_create("x").unwrap();
+        let index = database.indexes().covering_or_new(&by(&["Name"])).unwrap();
+        wait(&database, &index);
+    }
+    let [index_folder] = index_folders(folder.path()).try_into().unwrap();
+    let _held = query::index::Index::open(&index_folder, storage::Options::default()).unwrap();
+    let databases = open(folder.path());
+    let database = databases.find("x").unwrap();
+    assert!(names(&database).is_empty() && !database.indexes().remove("Auto/Users/ByAge").unwrap());
+    assert!(database.indexes().remove("auto/users/byname").unwrap());
+    assert!(!database.indexes().remove("Auto/Users/ByName").unwrap());
+    databases.maintain();
+    assert!(names(&database).is_empty(), "there is nothing to be opened any more");
+}
+
 #[test]
 fn queries_of_many_threads_make_one_index() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();

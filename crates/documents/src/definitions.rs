@@ -6,8 +6,13 @@
 //! ```text
 //! definitions:  <kind>/<name, lower-cased>  ->  bytes
 //! ```
+//!
+//! Of a name that is too long for a key the beginning stands there, then 0 and its hash (XXH3, 128 bits, in hexadecimal): indexes that
+//! queries make are called by all their fields.
 
 use storage::Tree;
+use storage::limits::KEY_SIZE_MAX;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::{Result, Snapshot, Writing, id};
 
@@ -15,7 +20,14 @@ use crate::{Result, Snapshot, Writing, id};
 pub(crate) const DEFINITIONS: &[u8] = b"definitions";
 
 fn key(kind: &str, name: &str) -> Vec<u8> {
-    [kind.as_bytes(), b"/", &id::lower(name)].concat()
+    let name = id::lower(name);
+    let mut key = [kind.as_bytes(), b"/", &name].concat();
+    if key.len() > KEY_SIZE_MAX {
+        let hash = format!("\0{:032x}", xxh3_128(&name));
+        key.truncate(KEY_SIZE_MAX - hash.len());
+        key.extend_from_slice(hash.as_bytes());
+    }
+    key
 }
 
 impl Writing<'_, '_> {
@@ -25,7 +37,7 @@ impl Writing<'_, '_> {
     ///
     /// # Errors
     ///
-    /// Storage fails, or the name is too long for a key.
+    /// Storage fails.
     pub fn put_definition(&mut self, kind: &str, name: &str, definition: &[u8]) -> Result<()> {
         let tree = Tree::open_or_create(self.tx, DEFINITIONS)?;
         Ok(tree.put(self.tx, &key(kind, name), definition)?)
@@ -95,5 +107,24 @@ mod tests {
         store.copy_into(&target, |_| {}).unwrap();
         let copy = DocumentStore::open(target, StoreOptions::default()).unwrap();
         assert_eq!(copy.read().definitions("index").unwrap(), expected);
+    }
+
+    #[test]
+    fn names_of_any_length_are_told_apart() {
+        let store = store();
+        let names: Vec<String> = (2000..2100).map(|size| format!("{}X", "n".repeat(size))).collect();
+        let written = store.write(Date::now(), |writing| {
+            for name in &names {
+                writing.put_definition("index", name, b"old")?;
+                writing.put_definition("index", &name.to_lowercase(), name.as_bytes())?;
+            }
+            writing.delete_definition("index", &names[99].to_uppercase())
+        });
+        written.unwrap();
+        let mut kept = store.read().definitions("index").unwrap();
+        kept.sort();
+        let mut expected: Vec<Vec<u8>> = names[..99].iter().map(|name| name.clone().into_bytes()).collect();
+        expected.sort();
+        assert!(kept == expected, "{} definitions", kept.len());
     }
 }

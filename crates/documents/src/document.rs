@@ -166,6 +166,8 @@ impl<'t> Document<'t> {
         json::escape_into(out, self.id());
         if let Some(score) = index_score {
             out.extend_from_slice(b"\",\"@index-score\":");
+            // What is no number would be no JSON.
+            let score = if score.is_nan() { 0.0 } else { score.clamp(f64::MIN, f64::MAX) };
             out.extend_from_slice(score.to_string().as_bytes());
             out.extend_from_slice(b",\"@last-modified\":\"");
         } else {

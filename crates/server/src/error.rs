@@ -475,6 +475,7 @@ fn index_shape(error: &query::index::Error) -> Shape {
         | E::Bug => Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException"),
         E::NothingToCompare => Shape::new(internal, INVALID_OPERATION),
         E::TooLarge { .. }
+        | E::LargeBatch { .. }
         | E::LongText { .. }
         | E::LongPhrase { .. }
         | E::Shape(_)

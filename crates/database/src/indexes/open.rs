@@ -42,6 +42,8 @@ pub struct Index {
     pub(super) has_turn: AtomicBool,
     /// Whether what it stands in for is gone.
     pub(super) has_stepped_in: AtomicBool,
+    /// Whether its last turn ended with what passes by itself, so that it needs another one.
+    pub(super) has_stumbled: AtomicBool,
     /// Its folder goes when nobody holds it any more.
     is_removed: AtomicBool,
     asked: Asked,
@@ -89,6 +91,7 @@ impl Index {
             state: Mutex::new(State { failure, ..state }),
             has_turn: AtomicBool::new(false),
             has_stepped_in: AtomicBool::new(false),
+            has_stumbled: AtomicBool::new(false),
             is_removed: AtomicBool::new(false),
             asked: Asked::new(&history),
             opened: Date::now(),
@@ -498,7 +501,7 @@ impl Index {
         Ok(index.document_count() < count)
     }
 
-    /// Nothing is indexed any more, and nobody waits for it: what was found to be damaged is built anew.
+    /// Nothing is indexed any more, and nobody waits for it. Maintenance builds it anew, unless it would fail again.
     pub fn fail(&self, error: query::index::Error) {
         tracing::error!(index = self.name, %error, "an index failed");
         let mut state = self.state.lock();

@@ -36,6 +36,10 @@ pub struct Indexes {
     pub(super) is_paused: AtomicBool,
     /// Whether one could not be opened, for now. What it has not seen must stay until it can.
     lacks_some: AtomicBool,
+    /// For how many ticks the database was closed.
+    closed_for: AtomicU64,
+    /// Bytes that old versions of pages may take.
+    version_bytes_max: usize,
 }
 
 /// Which index answers a query.
@@ -48,7 +52,8 @@ pub struct Explanation {
 }
 
 impl Indexes {
-    pub(crate) fn new(folder: Option<PathBuf>, pool: Arc<IndexingPool>) -> Indexes {
+    /// * `version_bytes_max`: bytes that old versions of pages may take.
+    pub(crate) fn new(folder: Option<PathBuf>, pool: Arc<IndexingPool>, version_bytes_max: usize) -> Indexes {
         Indexes {
             folder,
             open: ArcSwap::default(),
@@ -60,6 +65,8 @@ impl Indexes {
             pace: Mutex::default(),
             is_paused: AtomicBool::new(false),
             lacks_some: AtomicBool::new(false),
+            closed_for: AtomicU64::new(0),
+            version_bytes_max,
         }
     }
 
@@ -83,7 +90,11 @@ impl Indexes {
                 }
             }
         }
-        keep_gaps(&open);
+        // While the database was closed no index was left behind by others.
+        let newest = open.iter().filter_map(|index| index.asked().last_use()).max();
+        let closed_for = newest.map_or(0, |newest| Date::now().ticks().saturating_sub(newest.ticks()));
+        self.closed_for.store(closed_for, SeqCst);
+        open.iter().for_each(|index| index.asked().move_on(closed_for));
         if !open.is_empty() {
             self.open.store(Arc::new(open));
             self.committed(last_etag);
@@ -104,11 +115,13 @@ impl Indexes {
         let mut lacks_some = false;
         for stored in stored {
             let name = stored.definition.name();
-            if self.open.load().iter().any(|index| index.name() == name) {
+            if self.open.load().iter().any(|index| stored.is_of(index)) {
                 continue;
             }
             match self.open_stored(stored, last_etag) {
                 Ok(index) => {
+                    index.asked().move_on(self.closed_for.load(SeqCst));
+                    index.pause(self.is_paused.load(SeqCst));
                     tracing::info!(index = name, "it is opened after all");
                     self.change_open(|open| open.push(index.clone()));
                     self.give_turn(&index);
@@ -125,7 +138,11 @@ impl Indexes {
 
     /// * `last_etag`: that of the documents. An index that is past it is of others.
     fn open_stored(&self, stored: StoredIndex, last_etag: Etag) -> Result<Arc<Index>> {
-        let options = storage::Options { flush_after_bytes: INDEX_FLUSH_BYTES, ..storage::Options::default() };
+        let options = storage::Options {
+            flush_after_bytes: INDEX_FLUSH_BYTES,
+            version_bytes_max: self.version_bytes_max,
+            ..storage::Options::default()
+        };
         let Some(folder) = self.folder.as_ref().map(|folder| folder.join(&stored.folder)) else {
             let store = query::index::Index::in_memory(options)?;
             return Ok(Arc::new(Index::new(stored, store, None)?));
@@ -167,8 +184,9 @@ impl Indexes {
 
     /// The one of this name, in any case.
     pub fn by_name(&self, name: &str) -> Option<Arc<Index>> {
-        let wanted = documents::id::lower(name);
-        self.open.load().iter().find(|index| documents::id::lower(index.name()) == wanted).cloned()
+        let open = self.open.load();
+        let spelled_so = open.iter().find(|index| index.name() == name);
+        spelled_so.or_else(|| open.iter().find(|index| documents::id::is_same(index.name(), name))).cloned()
     }
 
     /// Those that queries made over a collection; `None`: over all documents.
@@ -239,7 +257,13 @@ impl Indexes {
         }
         // First the definition: a folder without one is swept at the next start.
         database.write(0, |writing| stored.put(writing))?;
-        let index = self.open_stored(stored, Etag::MAX)?;
+        let (name, is_replacement) = (stored.definition.name(), stored.is_replacement);
+        let opened = self.open_stored(stored, Etag::MAX);
+        let index = opened.or_else(|error| {
+            // Nobody gets an index that is never there.
+            database.write(0, |writing| StoredIndex::delete(&name, is_replacement, writing))?;
+            Err(error)
+        })?;
         index.pause(self.is_paused.load(SeqCst));
         self.change_open(|open| open.push(index.clone()));
         self.give_turn(&index);
@@ -338,7 +362,7 @@ impl Indexes {
     /// Storage fails.
     pub fn remove(&self, name: &str) -> Result<bool> {
         let _changing = self.changing.lock();
-        let Some(index) = self.by_name(name) else { return Ok(false) };
+        let Some(index) = self.by_name(name) else { return self.remove_missing(name) };
         match index.settings().lock_mode {
             LockMode::Unlock => {}
             LockMode::LockedIgnore => return Ok(true),
@@ -349,6 +373,32 @@ impl Indexes {
         }
         self.remove_open(&index)?;
         Ok(true)
+    }
+
+    /// Removes one that could not be opened, and its replacement. The lock `changing` is held. False: there is none of this name.
+    fn remove_missing(&self, name: &str) -> Result<bool> {
+        if !self.lacks_some.load(SeqCst) {
+            return Ok(false);
+        }
+        let database = self.database()?;
+        let is_replacement = |index: &&Arc<Index>| documents::id::is_same(&index.definition().name(), name);
+        if let Some(replacement) = self.open.load_full().iter().find(is_replacement) {
+            self.remove_open(replacement)?;
+        }
+        let mut stored = StoredIndex::all(&database.read())?;
+        stored.retain(|stored| documents::id::is_same(&stored.definition.name(), name));
+        match stored.iter().map(|stored| stored.settings.lock_mode).find(|mode| *mode != LockMode::Unlock) {
+            Some(LockMode::LockedError) => return Err(Error::IndexLocked { name: name.to_owned() }),
+            Some(_) => return Ok(true),
+            None => {}
+        }
+        database.write_patiently(0, |writing| {
+            stored.iter().try_for_each(|one| StoredIndex::delete(&one.definition.name(), one.is_replacement, writing))
+        })?;
+        if !stored.is_empty() {
+            database.tell_of_index(IndexChange::Removed, name);
+        }
+        Ok(!stored.is_empty())
     }
 
     /// The lock `changing` is held.
@@ -376,8 +426,16 @@ impl Indexes {
         let StoredIndex { definition, settings, is_replacement, created, output, .. } = index.stored();
         let stored = StoredIndex { output, ..StoredIndex::new(definition, settings, is_replacement, created) };
         index.stop_outputs(true);
-        let written = self.database()?.write(0, |writing| stored.put(writing));
-        let anew = written.and_then(|()| self.open_stored(stored, Etag::MAX));
+        let database = self.database()?;
+        let written = database.write(0, |writing| stored.put(writing));
+        let anew = written.and_then(|()| {
+            let opened = self.open_stored(stored, Etag::MAX);
+            opened.or_else(|error| {
+                // The old one stays, with its folder.
+                database.write(0, |writing| index.stored().put(writing))?;
+                Err(error)
+            })
+        });
         let anew = anew.inspect_err(|_| index.stop_outputs(false))?;
         anew.pause(index.is_paused());
         self.change_open(|open| {
@@ -433,13 +491,6 @@ impl Indexes {
     pub fn size_on_disk(&self) -> u64 {
         self.open.load().iter().map(|index| index.size_on_disk()).sum()
     }
-}
-
-/// While the database was closed no index was left behind by others.
-fn keep_gaps(open: &[Arc<Index>]) {
-    let newest = open.iter().filter_map(|index| index.asked().last_use()).max();
-    let ticks = newest.map_or(0, |newest| Date::now().ticks().saturating_sub(newest.ticks()));
-    open.iter().for_each(|index| index.asked().move_on(ticks));
 }
 
 /// The new index for a query: what it has, under a name that no other has in any case. Names of fields are told apart by it.

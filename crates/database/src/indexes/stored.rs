@@ -15,6 +15,7 @@ use documents::{Date, Snapshot, Writing, id};
 use json::Value;
 use query::definition::{AutomaticIndex, IndexDefinition, IndexSettings, MapIndex, Output};
 
+use super::open::Index;
 use crate::Result;
 
 /// The kind of definitions.
@@ -162,6 +163,12 @@ impl StoredIndex {
             value.set("Output", output.to_json());
         }
         value.to_vec()
+    }
+
+    /// Whether it is what is kept about an index that is open.
+    pub fn is_of(&self, index: &Index) -> bool {
+        self.is_replacement == index.is_replacement()
+            && id::is_same(&self.definition.name(), &index.definition().name())
     }
 
     /// The name that it is kept under.

@@ -23,7 +23,7 @@ use super::open::Index;
 use super::outputs::Left;
 use super::pool::Workplace;
 use super::registry::Indexes;
-use crate::limits::INDEXING_PAUSE_MAX;
+use crate::limits::{INDEXING_PAUSE_MAX, INDEXING_TURN_MAX};
 use crate::{Database, Error, IndexChange, Result};
 
 /// How long indexes rest between rounds.
@@ -106,7 +106,8 @@ impl Indexes {
                 index.is_current(last_etag);
             }
             // What it stands in for goes in a turn.
-            if index.is_running() && (lacks || !index.has_stepped_in.load(SeqCst)) {
+            let is_unfinished = index.has_stumbled.load(SeqCst) || !index.has_stepped_in.load(SeqCst);
+            if index.is_running() && (lacks || is_unfinished) {
                 self.give_turn(index);
             }
         }
@@ -147,7 +148,7 @@ impl Indexes {
         let (began, documents) = (Instant::now(), database.read());
         let goes_on = || {
             let may_go_on = !database.is_closed() && !index.is_removed() && index.is_running();
-            may_go_on && self.pool.has_spare_thread()
+            may_go_on && began.elapsed() < INDEXING_TURN_MAX && self.pool.has_spare_thread()
         };
         let turn = documents
             .last_etag()
@@ -167,6 +168,9 @@ impl Indexes {
         if matches!(turn, Ok((_, (true, _)))) {
             database.tell_of_index(IndexChange::BatchCompleted, index.name());
         }
+        if turn.is_ok() {
+            index.has_stumbled.store(false, SeqCst);
+        }
         match turn {
             Ok((_, (_, false))) => self.add_turn(index.clone()),
             Ok((last_etag, (_, true))) => {
@@ -183,15 +187,7 @@ impl Indexes {
             }
             Err(error) => {
                 index.has_turn.store(false, SeqCst);
-                database.indexes().fail(
-                    index,
-                    match error {
-                        Error::Index(error) => error,
-                        Error::Storage(error) => error.into(),
-                        Error::Documents(error) => error.into(),
-                        _ => query::index::Error::Corrupt { rule: "its documents can be read" },
-                    },
-                );
+                self.end_turn_with(index, error);
             }
         }
     }
@@ -221,6 +217,21 @@ impl Indexes {
                 index.has_turn.store(false, SeqCst);
                 Ok(None)
             }
+        }
+    }
+
+    /// An index that meets what passes by itself answers what it has, and the next look at it or maintenance tries again; else it fails.
+    fn end_turn_with(&self, index: &Arc<Index>, error: Error) {
+        let error = match error {
+            Error::Index(error) => error,
+            Error::Storage(error) => error.into(),
+            Error::Documents(error) => error.into(),
+            _ => query::index::Error::Corrupt { rule: "its documents can be read" },
+        };
+        if !error.passes() {
+            self.fail(index, error);
+        } else if !index.has_stumbled.swap(true, SeqCst) {
+            tracing::warn!(index = index.name(), %error, "an index cannot go on for now");
         }
     }
 
@@ -270,7 +281,10 @@ impl Indexes {
         if let Err(error) = self.retire() {
             tracing::warn!(%error, "indexes that nobody asks any more could not be removed");
         }
-        let is_unfinished = |index: &Arc<Index>| !index.has_stepped_in.load(SeqCst) || index.owes_outputs();
+        let is_unfinished = |index: &Arc<Index>| {
+            let has_stumbled = index.has_stumbled.load(SeqCst);
+            has_stumbled || !index.has_stepped_in.load(SeqCst) || index.owes_outputs()
+        };
         if self.open.load().iter().any(is_unfinished) {
             // Those that could not try again.
             self.committed(0);
@@ -340,5 +354,31 @@ mod tests {
         assert!(told.0.lock().is_empty() && anew.failure().is_none());
         indexes.fail(&anew, Bug);
         assert_eq!(*told.0.lock(), [anew.name()]);
+    }
+
+    #[test]
+    fn what_passes_by_itself_costs_an_index_nothing_but_a_turn() {
+        let environment = Environment::in_memory(Options::default()).unwrap();
+        let pool = Arc::new(IndexingPool::new(1));
+        let database = Database::open("x", environment, true, "A", &Limits::default(), &pool).unwrap();
+        let indexes = database.indexes();
+        let index = indexes.covering_or_new(&AutomaticIndex::new(Some("Us".to_owned()), [])).unwrap();
+        while index.has_turn.load(SeqCst) {
+            std::thread::yield_now();
+        }
+        let full = storage::Error::DiskFull { path: "x".into(), needed_bytes: 1 };
+        for error in [Error::Storage(full.clone()), Error::Index(full.clone().into()), Error::Documents(full.into())] {
+            indexes.end_turn_with(&index, error);
+            assert!(index.failure().is_none() && index.has_stumbled.load(SeqCst));
+            indexes.maintain();
+            assert!(indexes.by_name(index.name()).is_some_and(|now| Arc::ptr_eq(&now, &index)), "it is not built anew");
+            while index.has_stumbled.load(SeqCst) {
+                std::thread::yield_now();
+            }
+        }
+        indexes.end_turn_with(&index, storage::Error::Closed.into());
+        assert!(index.failure().is_some());
+        indexes.maintain();
+        assert!(indexes.by_name(index.name()).is_some_and(|now| !Arc::ptr_eq(&now, &index)), "this one is");
     }
 }

@@ -161,6 +161,13 @@ impl AutomaticIndex {
         found.is_some_and(|field| field.needs.cover(needed.needs))
     }
 
+    /// The longest of the names under which something of it is kept.
+    pub fn longest_name(&self) -> Option<String> {
+        let terms = self.stored_fields().into_iter().map(|(_, _, name)| name);
+        let others = self.places().map(|(name, _)| name).chain(self.vectors().map(|(name, _)| name));
+        terms.chain(others.map(str::to_owned)).max_by_key(String::len)
+    }
+
     /// The label of a field that it lacks.
     pub fn missing(&self, needed: &Field) -> Option<String> {
         (!self.has(needed)).then(|| self.label(needed))

@@ -5,7 +5,7 @@ use super::entry::{Entry, EntryVector};
 use super::error::{Error, Result};
 use super::groups::GroupChanges;
 use super::history::Notes;
-use super::limits::{BATCH_SIZE_MAX, DOCUMENT_ID_SIZE_MAX, NAME_SIZE_MAX, VECTOR_WEIGHT};
+use super::limits::{BATCH_BYTES_KEPT, BATCH_SIZE_MAX, DOCUMENT_ID_SIZE_MAX, NAME_SIZE_MAX, VECTOR_WEIGHT};
 use super::outputs::OutputChanges;
 use super::references::ReferenceChanges;
 use documents::{Etag, id};
@@ -58,9 +58,10 @@ impl Batch {
         Batch::default()
     }
 
-    /// Forgets everything, and keeps the memory.
+    /// Forgets everything, and keeps the memory that most batches need.
     pub fn clear(&mut self) {
         self.bytes.clear();
+        self.bytes.shrink_to(BATCH_BYTES_KEPT);
         self.documents.clear();
         self.entries.clear();
         self.vectors.clear();
@@ -84,8 +85,8 @@ impl Batch {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLarge`] if the id is over [`DOCUMENT_ID_SIZE_MAX`], or the batch would be over [`BATCH_SIZE_MAX`]. The
-    /// batch is as it was before.
+    /// [`Error::TooLarge`] if the id is over [`DOCUMENT_ID_SIZE_MAX`]; [`Error::LargeBatch`] if the batch would be over
+    /// [`BATCH_SIZE_MAX`]. The batch is as it was before.
     pub fn put(&mut self, document: &str, etag: Etag, entries: &mut [Entry]) -> Result<()> {
         if document.is_empty() || document.len() > DOCUMENT_ID_SIZE_MAX {
             return Err(Error::TooLarge { what: "a document id", size: document.len(), max: DOCUMENT_ID_SIZE_MAX });
@@ -107,7 +108,7 @@ impl Batch {
             self.bytes.truncate(start);
             self.entries.truncate(first);
             self.vectors.truncate(first_vector);
-            return Err(Error::TooLarge { what: "a batch of index entries", size, max: BATCH_SIZE_MAX });
+            return Err(Error::LargeBatch { size, max: BATCH_SIZE_MAX });
         }
         self.vectors_size += vectors_size;
         self.documents.push(BatchDocument { key, entries: first..self.entries.len() });

@@ -41,6 +41,14 @@ pub enum Error {
         /// Bytes allowed.
         max: usize,
     },
+    /// What a batch changes is over a bound. Fewer documents have to come at once.
+    #[error("a batch of index entries of {size} bytes is over the limit of {max} bytes")]
+    LargeBatch {
+        /// Bytes given.
+        size: usize,
+        /// Bytes allowed.
+        max: usize,
+    },
     /// A field more than [`super::limits::FIELD_COUNT_MAX`].
     #[error("the field '{}' would be one more than the limit FIELD_COUNT_MAX of {max}", .name.escape_debug())]
     TooManyFields {
@@ -110,6 +118,16 @@ impl Error {
                 | Error::NotAnIndex
                 | Error::Storage(S::Corrupt { .. } | S::CorruptFile { .. })
         )
+    }
+
+    /// Whether the index is what it was, and may go on once something else is over: a full disk, an old snapshot, documents that cannot be
+    /// read.
+    pub fn passes(&self) -> bool {
+        match self {
+            Error::Documents(_) => true,
+            Error::Storage(error) => error.passes(),
+            _ => false,
+        }
     }
 }
 

@@ -37,6 +37,9 @@ pub const ENTRY_SIZE_MAX: usize = 64 << 20;
 /// Bytes that one batch holds. Places in it are 32 bits wide; callers end a batch far below this.
 pub const BATCH_SIZE_MAX: usize = 1 << 30;
 
+/// Bytes for which a batch keeps its memory until the next.
+pub(crate) const BATCH_BYTES_KEPT: usize = 64 << 20;
+
 /// Bytes that a vector counts for in a batch beside its own: putting one into its graph takes as long as writing so many of terms. With the
 /// bound on a batch of the indexer these are some two thousand vectors, about a second.
 pub(crate) const VECTOR_WEIGHT: usize = 8 << 10;

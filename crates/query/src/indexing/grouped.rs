@@ -5,7 +5,7 @@
 
 use super::extract::Found;
 use super::indexer::Unmapped;
-use super::limits::{BATCH_BYTES, LEAF_BYTES};
+use super::limits::{BATCH_BYTES, GATHERED_BYTES_KEPT, LEAF_BYTES};
 use super::map_runner::Loading;
 use super::reduce_tree::{LevelChanges, Outcome, Reduces, apply};
 use super::step::Failure;
@@ -23,6 +23,9 @@ use std::sync::Arc;
 
 /// Places of a set that is kept from one batch to the next.
 const SET_KEPT_MAX: usize = 1024;
+
+/// Entries for which an index of groups keeps its memory when it has all that there is: results of one group.
+const ENTRIES_KEPT: usize = 16;
 
 /// What is mapped of documents, and into which groups it goes.
 pub(super) trait Groups: Reduces {
@@ -147,6 +150,17 @@ impl GroupedEntries {
         empty(&mut self.grown);
     }
 
+    /// Forgets what was gathered, and keeps little of the memory: nothing may come for long.
+    pub fn rest(&mut self) {
+        self.clear();
+        let count = |size: usize| GATHERED_BYTES_KEPT / size;
+        self.bytes.shrink_to(GATHERED_BYTES_KEPT);
+        self.documents.shrink_to(count(size_of::<Gathered>()));
+        self.values.shrink_to(count(size_of::<(GroupKey, Range<usize>)>()));
+        self.old.shrink_to(count(size_of::<Member>()));
+        self.entries.truncate(ENTRIES_KEPT);
+    }
+
     /// Bytes that were gathered so far, and a share of those of the leaves that are written for them.
     pub fn size(&self) -> usize {
         self.bytes.len() + self.leaf_bytes / (LEAF_BYTES / BATCH_BYTES)
@@ -208,14 +222,16 @@ impl GroupedEntries {
     /// Brings what was gathered into a batch.
     ///
     /// * `snapshot`: the one by which it was gathered.
+    /// * `results_bytes_max`: bytes of results that all groups together may have.
     ///
     /// # Errors
     ///
-    /// The index cannot be read, or the batch is too large.
+    /// The index cannot be read; [`Error::LargeBatch`] if there is a bound and what changes is over it or that of batches.
     pub fn finish(
         &mut self,
         index: &Index,
         snapshot: &IndexSnapshot<'_>,
+        results_bytes_max: usize,
         batch: &mut Batch,
         failures: &mut Vec<Failure>,
     ) -> Result<()> {
@@ -224,7 +240,7 @@ impl GroupedEntries {
         let mut changes = self.find_changes(&mut members, &mut moved);
         changes.sort_unstable_by_key(|change| (change.group, change.place));
         let mut leaves = LevelChanges::default();
-        let mut outcomes = Vec::new();
+        let (mut outcomes, mut results_bytes) = (Vec::new(), 0);
         for changes in changes.chunk_by(|a, b| a.group == b.group) {
             let Some(group) = changes.first().map(|change| change.group) else { continue };
             let before = snapshot.group_given(&group)?;
@@ -246,6 +262,12 @@ impl GroupedEntries {
             }
             let groups = &mut batch.groups;
             let outcome = apply(snapshot, group, (before, after), &mut leaves, &*self.groups, groups)?;
+            if let Outcome::Results(results) = &outcome {
+                results_bytes += results.iter().map(Vec::len).sum::<usize>();
+            }
+            if results_bytes > results_bytes_max {
+                return Err(Error::LargeBatch { size: results_bytes, max: results_bytes_max });
+            }
             let first = changes.iter().filter_map(|change| change.value.as_ref()).map(|value| value.start).min();
             outcomes.push((first.unwrap_or(usize::MAX), group, outcome));
         }
@@ -257,7 +279,8 @@ impl GroupedEntries {
                 Outcome::Gone => self.remove_results(group, batch)?,
                 Outcome::Results(results) => match self.put_results(index, group, &results, batch) {
                     Ok(()) => self.put_outputs(group, &results, batch, failures),
-                    Err(error @ (Error::TooLarge { .. } | Error::TooManyFields { .. })) => {
+                    Err(error @ Error::LargeBatch { .. }) if results_bytes_max < usize::MAX => return Err(error),
+                    Err(error @ (Error::TooLarge { .. } | Error::LargeBatch { .. } | Error::TooManyFields { .. })) => {
                         self.remove_results(group, batch)?;
                         failures.push(Failure { document: None, field: None, message: error.to_string() });
                     }

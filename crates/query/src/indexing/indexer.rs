@@ -5,7 +5,7 @@ use super::automatic::{self, AutomaticEntries};
 use super::automatic_groups::AutomaticGroups;
 use super::field_failures::{FieldFailure, FieldFailures};
 use super::grouped::{GroupedEntries, ResultField};
-use super::limits::{ASKING_AT_ONCE, BATCH_BYTES, BATCH_DOCUMENTS, CHANGES_LOOKED_AT_SHARE};
+use super::limits::{ASKING_AT_ONCE, BATCH_BYTES, BATCH_DOCUMENTS, CHANGES_LOOKED_AT_SHARE, RESULTS_BYTES_MAX};
 use super::map_runner::Loading;
 use super::mapped::MappedEntries;
 use super::mapped_groups::MappedGroups;
@@ -64,6 +64,7 @@ impl From<Error> for Unmapped {
     fn from(error: Error) -> Unmapped {
         match error {
             Error::TooLarge { .. }
+            | Error::LargeBatch { .. }
             | Error::TooManyFields { .. }
             | Error::Shape(_)
             | Error::Vector(_)
@@ -156,7 +157,12 @@ impl Indexer {
         while !filled.step.is_done && self.fills_ahead() && goes_on() {
             batch.set_notes(filled.step.notes(moment()));
             let ahead = std::thread::scope(|scope| {
-                let writing = scope.spawn(|| filled.write(index, batch));
+                let writer = std::thread::Builder::new().name("index writer".to_owned());
+                let Ok(writing) = writer.spawn_scoped(scope, || filled.write(index, batch)) else {
+                    // No thread is to be had: one after the other.
+                    filled.write(index, batch)?;
+                    return Ok(self.fill(index, documents, filled.step.progress.clone(), next));
+                };
                 let ahead = self.fill(index, documents, filled.step.progress.clone(), next);
                 writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map(|()| ahead)
             })?;
@@ -166,6 +172,9 @@ impl Indexer {
         }
         batch.set_notes(filled.step.notes(moment()));
         filled.write(index, batch)?;
+        if let (true, Makes::Groups(groups)) = (filled.step.is_done, &mut self.makes) {
+            groups.rest();
+        }
         done(filled.step)
     }
 
@@ -174,10 +183,26 @@ impl Indexer {
         !self.has_references && matches!(self.makes, Makes::Entries(_))
     }
 
-    /// Fills a batch with the next documents and tombstones of a snapshot.
+    /// Fills a batch with the next documents and tombstones of a snapshot. Where what they change is too much for one, this one and all that
+    /// come have fewer.
     ///
     /// * `before`: how far the index is, once what was filled before is written.
     fn fill(
+        &mut self,
+        index: &Index,
+        documents: &Snapshot<'_>,
+        before: Vec<Progress>,
+        batch: &mut Batch,
+    ) -> Result<Filled> {
+        loop {
+            match self.try_to_fill(index, documents, before.clone(), batch) {
+                Err(Error::LargeBatch { .. }) if self.batch_count_max > 1 => self.batch_count_max /= 2,
+                filled => return filled,
+            }
+        }
+    }
+
+    fn try_to_fill(
         &mut self,
         index: &Index,
         documents: &Snapshot<'_>,
@@ -237,7 +262,8 @@ impl Indexer {
         }
         step.is_done = is_done;
         if let Makes::Groups(groups) = &mut self.makes {
-            groups.finish(index, &snapshot, batch, &mut step.failures)?;
+            let results_bytes_max = if self.batch_count_max > 1 { RESULTS_BYTES_MAX } else { usize::MAX };
+            groups.finish(index, &snapshot, results_bytes_max, batch, &mut step.failures)?;
             if !step.failures.is_empty() {
                 batch.set_resume(FAILED, vec![1]);
             }

@@ -124,5 +124,5 @@ fn order(query: &Query<'_>, alias: Option<&str>) -> Option<Order> {
 /// Ids are the same in any case.
 fn once_each(ids: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut seen = HashSet::new();
-    ids.into_iter().filter(|id| seen.insert(id.to_lowercase())).collect()
+    ids.into_iter().filter(|id| seen.insert(documents::id::lower(id))).collect()
 }

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, AutomaticIndex, Field, FieldName, FieldNeeds};
+use crate::index::limits::NAME_SIZE_MAX;
 use crate::limits::{BOUND_SIZE_MAX, REGEX_SIZE_MAX, SEARCH_CLAUSES_MAX};
 use crate::rql::{self, Between, Call, Comparison, Expression, In, Operator, OrderKey, Ordering, Query};
 use crate::spatial::Geometry;
@@ -111,9 +112,19 @@ impl IndexQuery {
         let suggestions = suggestion::plan(query, &mut planner)?;
         let facets = facet::plan(query, &planner)?;
         let highlights = highlight::plan(query, &mut planner)?;
-        let covering = |collection, fields| match grouping {
-            Some(grouping) => IndexChoice::Covering(grouping.index(collection, fields)),
-            None => IndexChoice::Covering(AutomaticIndex::new(collection, fields)),
+        let covering = |collection, fields| {
+            let index = match grouping {
+                Some(grouping) => grouping.index(collection, fields),
+                None => AutomaticIndex::new(collection, fields),
+            };
+            match index.longest_name().filter(|name| name.len() > NAME_SIZE_MAX) {
+                None => Ok(IndexChoice::Covering(index)),
+                Some(name) => Err(Refused::Invalid(format!(
+                    "The field '{}...' of {} bytes is over the limit NAME_SIZE_MAX = {NAME_SIZE_MAX}",
+                    name.chars().take(40).collect::<String>(),
+                    name.len(),
+                ))),
+            }
         };
         let index = match &query.from.source {
             rql::Source::Index(_) if grouping.is_some() => {
@@ -122,8 +133,8 @@ impl IndexQuery {
                 ));
             }
             rql::Source::Index(name) => IndexChoice::Named(name.to_string(), planner.fields),
-            rql::Source::AllDocuments => covering(None, planner.fields),
-            rql::Source::Collection(name) => covering(Some(name.to_string()), planner.fields),
+            rql::Source::AllDocuments => covering(None, planner.fields)?,
+            rql::Source::Collection(name) => covering(Some(name.to_string()), planner.fields)?,
         };
         Ok(IndexQuery { index, condition, order, suggestions, facets, highlights, explains: false })
     }

@@ -266,6 +266,11 @@ fn phrase_frequency(index: &IndexSnapshot<'_>, phrase: &Phrase, entry: EntryId) 
     Ok(sequence.map_or(0.0, |sequence| phrase.frequency(&sequence)))
 }
 
+/// A boost within another one. Beyond all numbers nothing could be told apart.
+fn product(boost: f32, more: f32) -> f32 {
+    (boost * more).clamp(f32::MIN, f32::MAX)
+}
+
 fn sum<'s>(must: Vec<Node<'s>>, may: Vec<Node<'s>>) -> Node<'s> {
     // How near something is stays what it is beside other conditions.
     let counts = !must.iter().chain(&may).any(|part| matches!(part, Node::Near { .. }));
@@ -291,7 +296,7 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
         Ok(match condition {
             Condition::And(conditions) => sum(each(conditions, is_known)?, Vec::new()),
             Condition::Or(conditions) => sum(Vec::new(), each(conditions, false)?),
-            Condition::Boosted(condition, more) => self.of(condition, boost * more, is_known)?,
+            Condition::Boosted(condition, more) => self.of(condition, product(boost, *more), is_known)?,
             Condition::Like(like) => {
                 let Builder { index, fields, look, .. } = self;
                 let wanted = Meaning { index, fields: *fields, look: *look }.of_likeness(like)?;
@@ -435,7 +440,7 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
                 let weight = Weight::new(idf, boost, label);
                 Node::Phrase { members: members(wanted, is_known)?, phrase: phrase.clone(), norms, weight }
             }
-            Wanted::Boosted(wanted, more) => self.of_wanted(wanted, boost * more, is_known)?,
+            Wanted::Boosted(wanted, more) => self.of_wanted(wanted, product(boost, *more), is_known)?,
             Wanted::Several(several) => Node::Sum {
                 must: each(&several.must, is_known)?,
                 may: Parts::new(each(&several.may, false)?),

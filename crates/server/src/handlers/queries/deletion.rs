@@ -104,7 +104,10 @@ impl Deletion {
     fn run(&mut self, request: &Request, ready: Option<&Ready>) -> Result<()> {
         let page = request.plan.page;
         match (&request.plan.find, ready) {
-            (Find::Index(query), Some(ready)) => self.found_by_index(query, page, ready),
+            (Find::Index(query), Some(ready)) => {
+                let deleted = self.found_by_index(query, page, ready);
+                deleted.inspect_err(|error| ready.fail_if_damaged(error))
+            }
             (Find::Collection(query), _) => self.found_in_collection(query, page),
             (Find::Index(_), None) => unreachable!("a query that needs an index was made ready with one"),
         }

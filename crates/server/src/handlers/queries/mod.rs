@@ -251,5 +251,6 @@ pub(crate) fn with_snapshots<T>(
         None => None,
     };
     let documents = exchange.database().read();
-    work(index, &documents)
+    let outcome = work(index, &documents);
+    outcome.inspect_err(|error| ready.iter().for_each(|ready| ready.fail_if_damaged(error)))
 }

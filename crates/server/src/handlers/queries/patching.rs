@@ -17,6 +17,7 @@ use super::by_query::{Details, Options, Pace, end, refuse_killed};
 use super::collection;
 use super::ready::{Ready, ready, wait_for};
 use super::request::Request;
+use super::running::with_stop_words;
 use crate::bridge::{self, Pool};
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
@@ -69,7 +70,8 @@ pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
             let permit = node.bridge.permit(Pool::Reads).await?;
             let patching = Patching { database, operation: patching, options };
             bridge::with_permit(permit, move || {
-                let ids = patching.find(&request, ready.as_ref(), (!options.allows_stale).then_some(last_etag))?;
+                let ids = patching.find(&request, ready.as_ref(), (!options.allows_stale).then_some(last_etag));
+                let ids = ids.inspect_err(|error| ready.iter().for_each(|ready| ready.fail_if_damaged(error)))?;
                 patching.patch(clause(&request)?, &ids)
             })
             .await
@@ -166,7 +168,8 @@ impl Patching {
                 if cutoff.is_some() && index.is_stale(&snapshot, reached, &self.database.read(), cutoff)? {
                     return Err(database::Error::StaleIndex { name: index.name().to_owned() }.into());
                 }
-                let found = execute::find(&snapshot, index.definition().fields(), query, page, &|| deadline.look())?;
+                let query = with_stop_words(query, &self.database.read())?;
+                let found = execute::find(&snapshot, index.definition().fields(), &query, page, &|| deadline.look())?;
                 // A document may have several entries.
                 let mut seen = HashSet::new();
                 for entry in found.entries {

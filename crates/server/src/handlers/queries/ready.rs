@@ -24,6 +24,17 @@ pub(crate) struct Ready {
     pub(crate) cutoff: Option<Etag>,
 }
 
+impl Ready {
+    /// An index that is found to be damaged is built anew.
+    pub(crate) fn fail_if_damaged(&self, error: &Error) {
+        if let Error::Database(database::Error::Index(error)) = error
+            && error.is_damage()
+        {
+            self.index.fail(error.clone());
+        }
+    }
+}
+
 /// Finds or makes the index of a query, if it needs one, and waits for it: as long as the query says, or for an index that was
 /// made just now, whose answers would say nothing, as long as a query may run.
 ///

@@ -107,17 +107,8 @@ pub(crate) struct Opened<'a> {
     pub(crate) snapshot: IndexSnapshot<'a>,
 }
 
-/// An index that is found to be damaged is built anew.
-fn fail_if_damaged(index: &Index, error: &Error) {
-    if let Error::Database(database::Error::Index(error)) = error
-        && error.is_damage()
-    {
-        index.fail(error.clone());
-    }
-}
-
 /// A query with the stop words that it keeps in documents.
-fn with_stop_words<'q>(query: &'q IndexQuery, documents: &Snapshot<'_>) -> Result<Cow<'q, IndexQuery>> {
+pub(super) fn with_stop_words<'q>(query: &'q IndexQuery, documents: &Snapshot<'_>) -> Result<Cow<'q, IndexQuery>> {
     if !query.condition.lacks_stop_words() {
         return Ok(Cow::Borrowed(query));
     }
@@ -199,18 +190,16 @@ impl<'a> Running<'a> {
                 };
                 if !query.highlights.is_empty() {
                     let make = || Highlighter::new(&snapshot, fields, &query.highlights, &asked, &look);
-                    let made = timed(timings, Stage::HighlightSetup, make);
-                    highlighter = Some(made.inspect_err(|error| fail_if_damaged(&ready.index, error))?);
+                    highlighter = Some(timed(timings, Stage::HighlightSetup, make)?);
                 }
-                let mut found = found.inspect_err(|error| fail_if_damaged(&ready.index, error))?;
+                let mut found = found?;
                 for suggestion in &query.suggestions {
                     let suggest = || execute::suggest(&snapshot, fields, suggestion, &look);
                     suggested.push(timed(timings, Stage::Search, suggest)?);
                 }
                 if !query.facets.is_empty() {
                     let count = || facets::count(&asked, &query.facets, &ready.index, &snapshot, documents, deadline);
-                    faceted = timed(timings, Stage::Search, count)
-                        .inspect_err(|error| fail_if_damaged(&ready.index, error))?;
+                    faceted = timed(timings, Stage::Search, count)?;
                 }
                 let mut room = memory.room();
                 room.grow(found.entries.len() * size_of::<execute::EntryId>())?;
@@ -531,9 +520,10 @@ impl<'a> Running<'a> {
             Results::Collection(_) => vec![None],
             Results::Index { index, .. } => index.sources().iter().map(|source| source.collection.as_deref()).collect(),
         };
-        let has_setup = plan.facets().iter().any(|facet| matches!(facet, FacetClause::Setup(_)));
+        let mut has_setup = plan.facets().iter().any(|facet| matches!(facet, FacetClause::Setup(_)));
+        has_setup |= matches!(&plan.find, Find::Index(query) if query.condition.lacks_stop_words());
         for source in sources {
-            // What is included, loaded by a script, or has facets may be of any collection.
+            // What is included, loaded by a script, or has facets or stop words may be of any collection.
             match source.filter(|_| plan.includes.is_empty() && !plan.runs_scripts() && !has_setup) {
                 Some(name) => {
                     let last = self.documents.last_etags(Some(name))?;
