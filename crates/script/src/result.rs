@@ -47,7 +47,7 @@ pub(crate) struct ResultWriter<'w, 'js> {
 impl<'js> ResultWriter<'_, 'js> {
     /// Appends a value.
     ///
-    /// * `omits_undefined`: properties of the value itself that are not defined are left out.
+    /// * `omits_undefined`: properties of the value itself, or of its elements, that are not defined are left out.
     pub fn write(&self, out: &mut Vec<u8>, value: &Value<'js>, omits_undefined: bool) -> Result<(), Failure> {
         self.value(out, value, None, omits_undefined, 0)
     }
@@ -105,7 +105,9 @@ impl<'js> ResultWriter<'_, 'js> {
                 if at > 0 {
                     out.push(b',');
                 }
-                self.value(out, &array.get(at)?, elements.next(), false, depth + 1)?;
+                // A map may give several values at once.
+                let omits_undefined = omits_undefined && depth == 0;
+                self.value(out, &array.get(at)?, elements.next(), omits_undefined, depth + 1)?;
             }
             out.push(b']');
             return Ok(());

@@ -67,6 +67,24 @@ impl Analyzer {
         }
     }
 
+    /// The same of parts of words, beside which there is a wildcard: the beginning of a word is none that is too common.
+    pub fn sought_parts(self, text: &str) -> Vec<String> {
+        match self {
+            Analyzer::Standard | Analyzer::NGram => {
+                let (mut words, mut lower) = (Vec::new(), LowerCase::default());
+                let Ok(()) = standard::words::<std::convert::Infallible>(text, &mut |word| {
+                    lower.give(word, &mut |word: Word<'_>| {
+                        words.push(word.text.to_owned());
+                        Ok(())
+                    })
+                });
+                words
+            }
+            Analyzer::Stop => Analyzer::Simple.sought(text),
+            Analyzer::Whitespace | Analyzer::LowerCaseWhitespace | Analyzer::Simple => self.sought(text),
+        }
+    }
+
     /// The words that a text which is looked for stands for.
     pub fn sought(self, text: &str) -> Vec<String> {
         let analyzer = if self == Analyzer::NGram { Analyzer::Standard } else { self };

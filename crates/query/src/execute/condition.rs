@@ -130,7 +130,9 @@ fn is_small(condition: &Condition, left: &mut usize) -> bool {
         Condition::And(conditions) | Condition::Or(conditions) => {
             conditions.iter().all(|condition| is_small(condition, left))
         }
-        Condition::Not(condition) | Condition::Boosted(condition, _) => is_small(condition, left),
+        Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
+            is_small(condition, left)
+        }
         _ => true,
     }
 }
@@ -146,6 +148,7 @@ fn walks(condition: &Condition) -> bool {
     match condition {
         Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(walks),
         Condition::Not(condition) | Condition::Boosted(condition, _) => walks(condition),
+        Condition::OfDocuments(_) => true,
         Condition::AnyOf(_, values) | Condition::AllOf(_, values) => values.len() > MERGED_LISTS_MAX,
         Condition::Ids(ids) => ids.len() > MERGED_LISTS_MAX,
         Condition::All | Condition::Nothing | Condition::Exists(_) => false,
@@ -227,6 +230,7 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
             Condition::Or(conditions) => Box::new(Union::new(self.all_of(conditions)?)),
             Condition::Not(condition) => Box::new(Difference::new(self.index.all(), self.of(condition)?)),
             Condition::Boosted(condition, _) => self.of(condition)?,
+            Condition::OfDocuments(condition) => self.of_documents(condition)?,
             Condition::Like(like) => {
                 let Operators { index, fields, look, .. } = self;
                 let wanted = Meaning { index, fields: *fields, look: *look }.of_likeness(like)?;
@@ -259,6 +263,21 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
                 None => set(EntrySet::new()),
             },
         })
+    }
+
+    /// All entries of the documents of what is found.
+    fn of_documents(&self, condition: &Condition) -> Result<Ids<'s>, E> {
+        let mut ids = self.of(condition)?;
+        if self.index.entry_count() == self.index.document_count() {
+            return Ok(ids);
+        }
+        let mut found = EntrySet::new();
+        while let Some(id) = ids.next()? {
+            (self.look)()?;
+            let Some(entry) = self.index.entry(id)? else { continue };
+            self.index.entries_of(entry.document())?.into_iter().for_each(|entry| _ = found.insert(entry));
+        }
+        Ok(set(found))
     }
 
     fn all_of(&self, conditions: &[Condition]) -> Result<Vec<Ids<'s>>, E> {

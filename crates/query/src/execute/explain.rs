@@ -259,6 +259,7 @@ fn write_keys(keys: &[SortKey], text: &mut dyn Write) -> fmt::Result {
             SortBy::Number(field) => write!(text, "{} as double", field.name.path)?,
             SortBy::AlphaNumeric(field) => write!(text, "{} as alphaNumeric", field.name.path)?,
             SortBy::Id => text.write_str("id()")?,
+            SortBy::AlphaNumericId => text.write_str("id() as alphaNumeric")?,
             SortBy::Score => text.write_str("score()")?,
             SortBy::Random(_) => text.write_str("random()")?,
             SortBy::Distance(key) => write!(text, "spatial.distance({})", key.field.name.path)?,

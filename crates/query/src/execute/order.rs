@@ -88,6 +88,7 @@ enum Value {
     Number(FieldNumber),
     AlphaNumeric(FieldNumber),
     Id,
+    AlphaNumericId,
     Score,
     Random(u64),
     Distance(Distances),
@@ -102,6 +103,7 @@ impl Key {
             SortBy::Number(name) => field(name)?.map(Value::Number),
             SortBy::AlphaNumeric(name) => field(name)?.map(Value::AlphaNumeric),
             SortBy::Id => Some(Value::Id),
+            SortBy::AlphaNumericId => Some(Value::AlphaNumericId),
             SortBy::Score => Some(Value::Score),
             SortBy::Distance(key) => Some(Value::Distance(Distances::of(index, fields, key)?)),
             SortBy::Random(seed) => Some(Value::Random(xxh3_64_with_seed(seed.as_bytes(), 0))),
@@ -124,6 +126,7 @@ impl Key {
             // The best come first.
             Value::Score => out.extend_from_slice(&(!sortable(score)).to_be_bytes()),
             Value::Id => out.extend_from_slice(&documents::id::lower(entry.document())),
+            Value::AlphaNumericId => out.extend_from_slice(&alphanumeric(&documents::id::lower(entry.document()))),
             Value::Random(seed) => out.extend_from_slice(&xxh3_64_with_seed(&id.0.to_le_bytes(), *seed).to_be_bytes()),
             Value::Text(field) => return self.write_term(entry, *field, Kind::Text, out, <[u8]>::to_vec),
             Value::Number(field) => return self.write_term(entry, *field, Kind::Number, out, <[u8]>::to_vec),

@@ -45,6 +45,8 @@ pub enum Condition {
     Or(Vec<Condition>),
     /// All others.
     Not(Box<Condition>),
+    /// All entries of documents that have one of these.
+    OfDocuments(Box<Condition>),
     /// Those whose words fit to a text.
     Words(FieldUse, TextQuery),
     /// The same ones, counting so much more in scores.
@@ -119,7 +121,7 @@ impl Condition {
         match self {
             Condition::Boosted(..) | Condition::Like(_) | Condition::Vector(..) => true,
             Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(Condition::is_boosted),
-            Condition::Not(condition) => condition.is_boosted(),
+            Condition::Not(condition) | Condition::OfDocuments(condition) => condition.is_boosted(),
             _ => false,
         }
     }
@@ -129,7 +131,7 @@ impl Condition {
         match self {
             Condition::Boosted(..) | Condition::Words(..) | Condition::Like(_) | Condition::Vector(..) => true,
             Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(Condition::is_scoring),
-            Condition::Not(condition) => condition.is_scoring(),
+            Condition::Not(condition) | Condition::OfDocuments(condition) => condition.is_scoring(),
             _ => false,
         }
     }
@@ -145,7 +147,9 @@ impl Condition {
             Condition::And(conditions) | Condition::Or(conditions) => {
                 conditions.iter_mut().try_for_each(|condition| condition.likenesses(each))
             }
-            Condition::Not(condition) | Condition::Boosted(condition, _) => condition.likenesses(each),
+            Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
+                condition.likenesses(each)
+            }
             _ => Ok(()),
         }
     }
@@ -155,7 +159,9 @@ impl Condition {
         match self {
             Condition::Vector(..) => true,
             Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(Condition::has_vectors),
-            Condition::Not(condition) | Condition::Boosted(condition, _) => condition.has_vectors(),
+            Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
+                condition.has_vectors()
+            }
             _ => false,
         }
     }
@@ -171,7 +177,9 @@ impl Condition {
             Condition::And(conditions) | Condition::Or(conditions) => {
                 conditions.iter_mut().try_for_each(|condition| condition.vectors(each))
             }
-            Condition::Not(condition) | Condition::Boosted(condition, _) => condition.vectors(each),
+            Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
+                condition.vectors(each)
+            }
             _ => Ok(()),
         }
     }
@@ -183,7 +191,9 @@ impl Condition {
             Condition::And(conditions) | Condition::Or(conditions) => {
                 conditions.iter().any(Condition::lacks_stop_words)
             }
-            Condition::Not(condition) | Condition::Boosted(condition, _) => condition.lacks_stop_words(),
+            Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
+                condition.lacks_stop_words()
+            }
             _ => false,
         }
     }

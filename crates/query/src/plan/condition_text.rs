@@ -27,6 +27,7 @@ impl Condition {
             Condition::And(_) => "and",
             Condition::Or(_) => "or",
             Condition::Not(_) => "not",
+            Condition::OfDocuments(_) => "ofDocuments",
             Condition::Words(_, TextQuery::Search { .. }) => "search",
             Condition::Words(_, TextQuery::Fuzzy { .. }) => "fuzzy",
             Condition::Words(_, TextQuery::Proximity { .. }) => "proximity",
@@ -59,6 +60,7 @@ impl Condition {
             | Condition::And(_)
             | Condition::Or(_)
             | Condition::Not(_)
+            | Condition::OfDocuments(_)
             | Condition::Boosted(..)
             | Condition::Like(_) => None,
         }
@@ -68,7 +70,9 @@ impl Condition {
     pub fn operands(&self) -> &[Condition] {
         match self {
             Condition::And(conditions) | Condition::Or(conditions) => conditions,
-            Condition::Not(condition) | Condition::Boosted(condition, _) => std::slice::from_ref(condition),
+            Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
+                std::slice::from_ref(condition)
+            }
             _ => &[],
         }
     }
@@ -77,7 +81,11 @@ impl Condition {
     pub fn write_argument(&self, f: &mut dyn fmt::Write) -> fmt::Result {
         match self {
             Condition::All | Condition::Exists(_) => f.write_str("*"),
-            Condition::Nothing | Condition::And(_) | Condition::Or(_) | Condition::Not(_) => Ok(()),
+            Condition::Nothing
+            | Condition::And(_)
+            | Condition::Or(_)
+            | Condition::Not(_)
+            | Condition::OfDocuments(_) => Ok(()),
             Condition::Ids(ids) => write!(f, "{}", Several(ids, ", ")),
             Condition::IdPrefix(prefix) | Condition::Prefix(_, prefix) => write!(f, "{prefix}*"),
             Condition::AnyOf(_, values) | Condition::AllOf(_, values) => write!(f, "{}", Several(values, ", ")),
@@ -120,6 +128,7 @@ impl Display for Condition {
             // The depth of the recursion is that of the query's text, which is bounded.
             (Condition::Boosted(condition, boost), None) => write!(f, "({condition})^{boost}"),
             (Condition::Not(condition), None) => write!(f, "-({condition})"),
+            (Condition::OfDocuments(condition), None) => write!(f, "documents({condition})"),
             (Condition::And(conditions), None) => write!(f, "({})", Several(conditions, " AND ")),
             (Condition::Or(conditions), None) => write!(f, "({})", Several(conditions, " OR ")),
             (_, None) => f.write_str(self.operator()),

@@ -79,6 +79,8 @@ pub enum SortBy {
     AlphaNumeric(FieldUse),
     /// The document's id.
     Id,
+    /// By id, digits that follow each other as numbers.
+    AlphaNumericId,
     /// How well the entry fits, the best first.
     Score,
     /// Nothing: an order that looks like chance, the same for the same seed.
@@ -246,7 +248,13 @@ impl Planner<'_> {
         if is("intersect") {
             return match arguments {
                 [] | [_] => Err(wrong_arguments("intersect", "at least two conditions")),
-                operands => Ok(Condition::And(self.conditions(operands, analysis)?)),
+                operands => {
+                    // Entries of the first, of documents that the others find, too.
+                    let mut conditions = self.conditions(operands, analysis)?.into_iter();
+                    let first = conditions.next();
+                    let others = conditions.map(|condition| Condition::OfDocuments(Box::new(condition)));
+                    Ok(Condition::And(first.into_iter().chain(others).collect()))
+                }
             };
         }
         if is("exists") {
@@ -465,7 +473,8 @@ impl Planner<'_> {
 
     fn sort_key(&mut self, key: &OrderKey<'_>) -> Result<SortKey, Refused> {
         let by = match &key.key {
-            key if self.is_id(key) => SortBy::Id,
+            id if self.is_id(id) && matches!(key.ordering, Some(Ordering::AlphaNumeric)) => SortBy::AlphaNumericId,
+            id if self.is_id(id) => SortBy::Id,
             Expression::Call(call) if call.name.eq_ignore_ascii_case("score") => SortBy::Score,
             Expression::Call(call) if call.name.eq_ignore_ascii_case("random") => match call.arguments.as_slice() {
                 [] => SortBy::Random(String::new()),

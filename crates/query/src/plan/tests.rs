@@ -142,6 +142,7 @@ fn told(condition: &Condition) -> String {
         Condition::And(conditions) => format!("and({})", all(conditions)),
         Condition::Or(conditions) => format!("or({})", all(conditions)),
         Condition::Not(condition) => format!("not({})", told(condition)),
+        Condition::OfDocuments(condition) => format!("documents({})", told(condition)),
         Condition::Boosted(condition, boost) => format!("{} ^{boost}", told(condition)),
         Condition::Like(like) => format!("like {:?}", like.options),
         Condition::Words(name, TextQuery::Search { parts, is_all }) => {

@@ -1,6 +1,7 @@
 //! Wire tests: a whole server in this process on a free port, requests and answers as text. One file per resource.
 
 mod arrays;
+mod as_the_reference;
 mod bulk_docs;
 mod bulk_insert;
 mod changes;

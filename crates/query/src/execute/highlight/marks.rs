@@ -137,7 +137,7 @@ impl<E: From<Error>> Gatherer<'_, '_, E> {
             Condition::And(conditions) | Condition::Or(conditions) => {
                 conditions.iter().try_for_each(|condition| self.condition(condition))
             }
-            Condition::Boosted(condition, _) => self.condition(condition),
+            Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => self.condition(condition),
             Condition::Words(field, query) => {
                 let wanted = meaning.of(field, query)?;
                 self.wanted(&wanted);

@@ -297,6 +297,9 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
             Condition::And(conditions) => sum(each(conditions, is_known)?, Vec::new()),
             Condition::Or(conditions) => sum(Vec::new(), each(conditions, false)?),
             Condition::Boosted(condition, more) => self.of(condition, product(boost, *more), is_known)?,
+            Condition::OfDocuments(condition) if self.index.entry_count() == self.index.document_count() => {
+                self.of(condition, boost, is_known)?
+            }
             Condition::Like(like) => {
                 let Builder { index, fields, look, .. } = self;
                 let wanted = Meaning { index, fields: *fields, look: *look }.of_likeness(like)?;

@@ -100,7 +100,11 @@ fn search_part(field: FieldNumber, analysis: Analysis, part: &SearchPart) -> Res
     if part.text.is_empty() {
         return Ok(Some(Wanted::All));
     }
-    let mut words = analysis.sought(&part.text);
+    // As in the reference, the end of a word may be too common, its beginning not.
+    let mut words = match part.wildcard {
+        Wildcard::Before | Wildcard::None => analysis.sought(&part.text),
+        Wildcard::Behind | Wildcard::Around => analysis.sought_parts(&part.text),
+    };
     // A wildcard stands at a word; where there are several it stands nowhere.
     let word = match words.len() {
         1 => words.remove(0),
