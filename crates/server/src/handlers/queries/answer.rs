@@ -186,7 +186,9 @@ impl<'a> Answer<'a> {
         let (mut results, mut row) = (Vec::new(), Vec::new());
         let mut room = running.memory.room();
         let mut seen = HashSet::new();
-        let (mut before, mut skipped, mut taken) = (running.plan.page.skip, 0, 0);
+        // A filter has not even seen what is before the page.
+        let before = if running.plan.filter.is_some() { 0 } else { running.plan.page.skip };
+        let (mut before, mut skipped, mut taken) = (before, 0, 0);
         let mut is_full = take == 0;
         let outcome = running.each(&mut |hit| {
             let is_before = before > 0;

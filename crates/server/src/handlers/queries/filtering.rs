@@ -1,10 +1,11 @@
-//! The clause `filter`: results are looked at one by one, and the page is one of those that fit.
+//! The clause `filter`: results are looked at one by one, and those that fit are given until the page is full. As in the reference, a page begins
+//! behind so many results of the condition, which are not looked at: clients add those that did not fit to where the next page begins.
 
 use database::documents::Snapshot;
 use database::script;
 use query::execute::{Found, ResultFilter, Row};
 use query::index::IndexSnapshot;
-use query::plan::{FilterClause, Page};
+use query::plan::FilterClause;
 
 use super::running::{LOOKED_UP_AT_ONCE, look_up};
 use crate::deadline::Deadline;
@@ -20,7 +21,7 @@ pub(super) struct Filtered {
 }
 
 impl Filtered {
-    /// Those that fit, before the page and of it.
+    /// Those that fit.
     pub(super) fn fitting(self) -> u64 {
         self.scanned - self.refused
     }
@@ -30,7 +31,7 @@ impl Filtered {
 pub(super) enum Verdict {
     /// It is one of the page.
     Taken,
-    /// It does not fit, or is before the page.
+    /// It does not fit.
     Left,
     /// It was not looked at: nothing more is wanted.
     Full,
@@ -40,35 +41,30 @@ pub(super) enum Verdict {
 pub(super) struct Filtering<'p> {
     limit: Option<u64>,
     filter: ResultFilter<'p>,
-    page: Page,
+    take: Option<u64>,
     pub(super) seen: Filtered,
 }
 
 impl<'p> Filtering<'p> {
-    /// * `page`: which of those that fit are wanted.
+    /// * `take`: how many of those that fit are wanted; `None`: all.
     /// * `limits`: of the functions that it calls.
-    pub(super) fn new(clause: &'p FilterClause, page: Page, limits: script::Limits) -> Result<Filtering<'p>> {
+    pub(super) fn new(clause: &'p FilterClause, take: Option<u64>, limits: script::Limits) -> Result<Filtering<'p>> {
         let filter = ResultFilter::new(clause, limits)?;
-        Ok(Filtering { limit: clause.limit, filter, page, seen: Filtered::default() })
-    }
-
-    /// Of those that fit, how many are of the page.
-    pub(super) fn taken(&self) -> u64 {
-        self.seen.fitting().saturating_sub(self.page.skip)
+        Ok(Filtering { limit: clause.limit, filter, take, seen: Filtered::default() })
     }
 
     /// * `documents`: where functions load documents from.
     pub(super) fn offer(&mut self, row: &Row<'_>, documents: &Snapshot<'_>) -> Result<Verdict> {
-        let is_page_full = self.page.take.is_some_and(|take| self.taken() >= take);
+        let is_page_full = self.take.is_some_and(|take| self.seen.fitting() >= take);
         if is_page_full || self.limit.is_some_and(|limit| self.seen.scanned >= limit) {
             return Ok(Verdict::Full);
         }
         self.seen.scanned += 1;
-        if !self.filter.holds(row, documents)? {
-            self.seen.refused += 1;
-            return Ok(Verdict::Left);
+        if self.filter.holds(row, documents)? {
+            return Ok(Verdict::Taken);
         }
-        Ok(if self.taken() == 0 { Verdict::Left } else { Verdict::Taken })
+        self.seen.refused += 1;
+        Ok(Verdict::Left)
     }
 }
 

@@ -213,7 +213,7 @@ impl<'a> Running<'a> {
                     has_documents && projection.is_some_and(|projection| projection.omits_missing_in(may_store));
                 let loads = has_documents && projection.is_none_or(|projection| projection.needs_documents(is_stored));
                 if let Some(clause) = &plan.filter {
-                    let filtering = Filtering::new(clause, page_of(plan), limits)?;
+                    let filtering = Filtering::new(clause, page_of(plan).take, limits)?;
                     filtered.set(filter(filtering, &mut found, &snapshot, (documents, has_documents), deadline)?);
                 }
                 Results::Index { index: &ready.index, snapshot, found, is_stale, loads, _room: room }
@@ -323,7 +323,7 @@ impl<'a> Running<'a> {
 
     /// The same with a filter: the total is that of the documents which fit, as far as they were looked at.
     fn execute_filtered(&self, query: &CollectionQuery, clause: &FilterClause, found: Taking<'_, 'a>) -> Result<i64> {
-        let mut filtering = Filtering::new(clause, page_of(self.plan), self.script_limits)?;
+        let mut filtering = Filtering::new(clause, page_of(self.plan).take, self.script_limits)?;
         let mut is_full = false;
         let looked = &mut |document| {
             self.deadline.look()?;
@@ -336,7 +336,8 @@ impl<'a> Running<'a> {
                 }
             }
         };
-        let outcome = collection::execute(self.documents, query, WHOLE, self.memory, self.deadline, looked);
+        let outcome =
+            collection::execute(self.documents, query, wanted_of(self.plan), self.memory, self.deadline, looked);
         if !is_full {
             outcome?;
         }
@@ -580,12 +581,9 @@ pub(super) fn look_up<'a, 's>(
     Ok(entries.into_iter().map(|entry| entry.and_then(&mut with_document)).collect())
 }
 
-/// All results.
-const WHOLE: Page = Page { skip: 0, take: None, is_limited: false };
-
-/// The part of what an index finds that is looked at: all of it, if a filter chooses.
+/// The part of what is found that is looked at: to its end, if a filter chooses.
 pub(crate) fn wanted_of(plan: &Plan) -> Page {
-    if plan.filter.is_some() { WHOLE } else { page_of(plan) }
+    if plan.filter.is_some() { Page { take: None, ..plan.page } } else { page_of(plan) }
 }
 
 /// The documents that are looked at. How many of them are equal in the results is not known before they are there, and what is left out
