@@ -3,7 +3,7 @@
 //! `Company`, `Lines[].Product` and so on are paths whose values are ids. `Path(prefix/)` puts a prefix before the value,
 //! `Path[prefix/{0}/suffix]` puts the value into a template.
 
-use json::Path;
+use json::{Path, Raw};
 
 use crate::{Document, Result, Snapshot, id};
 
@@ -34,9 +34,9 @@ impl IncludePath {
         plain(text, "", "")
     }
 
-    /// The ids that a document refers to by this path, in its order.
-    pub fn ids(&self, document: &Document<'_>) -> Vec<String> {
-        let texts = self.path.texts(document.body());
+    /// The ids that a document, or what is made of it, refers to by this path, in its order.
+    pub fn ids(&self, body: Raw<'_>) -> Vec<String> {
+        let texts = self.path.texts(body);
         texts
             .iter()
             .filter(|text| !text.is_empty())
@@ -56,7 +56,7 @@ impl Snapshot<'_> {
             documents.iter().map(|document| id::lower(document.id())).collect();
         let mut included = Vec::new();
         for document in documents {
-            for id in paths.iter().flat_map(|path| path.ids(document)) {
+            for id in paths.iter().flat_map(|path| path.ids(document.body())) {
                 if seen.insert(id::lower(&id)) {
                     included.extend(self.get(&id)?);
                 }

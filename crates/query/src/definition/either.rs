@@ -79,17 +79,9 @@ impl IndexDefinition {
         self.as_map().and_then(|index| index.output())
     }
 
-    /// Whether the values of a field are kept as they are, so that projections need no document.
-    pub fn stores(&self, field: &str) -> bool {
-        match self {
-            IndexDefinition::Automatic(_) => false,
-            IndexDefinition::Map(index) => index.stores(field),
-        }
-    }
-
-    /// Whether its maps name fields as they run, so that any field may be one of them, and stored.
-    pub fn makes_fields(&self) -> bool {
-        self.as_map().is_some_and(|index| index.maps().iter().any(|map| map.makes_fields()))
+    /// Whether the values of a field may be kept as they are, for projections.
+    pub fn may_store(&self, field: &str) -> bool {
+        self.as_map().is_some_and(|index| index.may_store(field))
     }
 
     /// Whether words of a field may be suggested.

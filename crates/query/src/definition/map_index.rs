@@ -220,6 +220,11 @@ impl MapIndex {
         self.storages.get(field).or_else(|| self.storages.get(ALL_FIELDS)).copied().unwrap_or(false)
     }
 
+    /// Whether entries may keep values of a field: it is one of them, or has options, and is stored, or maps name fields as they run.
+    pub fn may_store(&self, field: &str) -> bool {
+        self.maps.iter().any(Map::makes_fields) || (self.stores(field) && self.has_field(field))
+    }
+
     /// How a field keeps shapes, as its definition says.
     pub fn spatial_options(&self, field: &str) -> Option<SpatialOptions> {
         self.spatials.get(field).or_else(|| self.spatials.get(ALL_FIELDS)).copied()
@@ -278,6 +283,11 @@ impl MapIndex {
     /// The name of a field that it lacks, as errors say it.
     pub fn missing(&self, needed: &Field) -> Option<String> {
         let path = needed.name.path.as_str();
+        if self.has_field(path) { None } else { Some(path.to_owned()) }
+    }
+
+    /// Whether entries may have a field of that name.
+    fn has_field(&self, path: &str) -> bool {
         let has = |names: &[Box<str>]| names.iter().any(|name| &**name == path);
         // Fields that are made are known only when it runs.
         let is_there = match &self.reduce {
@@ -287,7 +297,7 @@ impl MapIndex {
         // No entry has it, but options say how it would be analysed: a field, as with the reference.
         let has_options =
             || self.given.get("Fields").is_some_and(|fields| path != ALL_FIELDS && fields.get(path).is_some());
-        if is_there || has_options() { None } else { Some(path.to_owned()) }
+        is_there || has_options()
     }
 
     /// Whether a definition asks for the same: what it does not say counts as what is said by default.

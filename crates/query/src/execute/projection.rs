@@ -35,24 +35,27 @@ pub enum MissingValue {
 }
 
 impl Projection {
-    /// Whether documents have to be loaded for it.
-    ///
-    /// * `is_stored`: whether an index stores a field.
-    pub fn needs_documents(&self, is_stored: impl Fn(&str) -> bool) -> bool {
-        self.columns.iter().any(|column| match &column.value {
-            Projected::Path { field, .. } if self.behavior.asks_index() && is_stored(field) => false,
-            Projected::Path { .. } | Projected::Metadata(_) => self.behavior.asks_documents(),
+    /// Whether the document of an entry has to be loaded for it: as in the reference, where the entry lacks one of the values.
+    pub fn needs_document(&self, entry: &IndexEntry<'_>) -> bool {
+        let stored = entry.stored().filter(|_| self.behavior.asks_index());
+        let is_stored = |field: &str, steps: &[Step]| {
+            stored.is_some_and(|stored| stored.get(field).is_some() || write_path(steps, stored, &mut Vec::new()))
+        };
+        let needs = |column: &ProjectedColumn| match &column.value {
+            Projected::Path { field, steps } => !is_stored(field, steps),
+            Projected::Metadata(_) => true,
             Projected::Key(_) | Projected::Id | Projected::Literal(_) => false,
-        })
+        };
+        self.behavior.asks_documents() && self.columns.iter().any(needs)
     }
 
     /// Whether what is missing is left out of results of an index, where it is null otherwise: as in the reference, if a field or id comes
     /// from the index.
     ///
-    /// * `is_stored`: whether the index stores a field.
-    pub fn omits_missing_in(&self, is_stored: impl Fn(&str) -> bool) -> bool {
+    /// * `may_store`: whether the index may store a field.
+    pub fn omits_missing_in(&self, may_store: impl Fn(&str) -> bool) -> bool {
         let is_of_index = |column: &ProjectedColumn| match &column.value {
-            Projected::Path { field, .. } => is_stored(field),
+            Projected::Path { field, .. } => may_store(field),
             Projected::Id => true,
             Projected::Metadata(_) | Projected::Key(_) | Projected::Literal(_) => false,
         };

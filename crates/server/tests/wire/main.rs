@@ -23,6 +23,7 @@ mod highlights;
 mod hilo;
 mod http;
 mod identities;
+mod includes;
 mod index_debug;
 mod index_queries;
 mod indexes;

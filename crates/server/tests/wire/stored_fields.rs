@@ -35,9 +35,10 @@ fn stored_values_are_projected_without_loading_the_document() {
     check("select N", r#"{"N":"Ann!",stored"#);
     check("select N as X, Big, id()", r#"{"X":"Ann!","Big":"true","id()":"users/1",stored"#);
     check("select N, Name", r#"{"N":"Ann!","Name":"Ann",loaded"#);
-    check("select Made", r#"{"Made":"Oslo",loaded"#);
-    check("select M, N", r#"{"N":"Ann!",stored"#);
-    check("as i select i.M, i.N", r#"{"N":"Ann!",stored"#);
+    check("select Made", r#"{"Made":"Oslo",stored"#);
+    // What an entry lacks is looked for in the document.
+    check("select M, N", r#"{"N":"Ann!",loaded"#);
+    check("as i select i.M, i.N", r#"{"N":"Ann!",loaded"#);
     check("select distinct Big", r#"{"Big":"true",stored"#);
     wire.put("users/1", r#"{"Name":"Bob","@metadata":{"@collection":"Users"}}"#);
     check("select N, Name", r#"{"N":"Bob!","Name":"Bob",loaded"#);
@@ -77,6 +78,31 @@ fn what_is_stored_has_the_form_of_the_reference() {
         r#","Configuration":{"Indexing.IndexMissingFieldsAsNull":"true"}"#,
     );
     assert_eq!(["Script", "Empty", "Null"].map(count), [Some(1), Some(2), Some(2)]);
+}
+
+#[test]
+fn where_all_fields_are_stored_others_come_from_the_document() {
+    let wire = Wire::with_database();
+    wire.put("d/1", r#"{"A":5,"S":"x","L":[{"P":"p1"}],"@metadata":{"@collection":"Ds"}}"#);
+    let put = |map: &str| {
+        let fields = r#"{"__all_fields":{"Storage":"Yes"},"Opt":{"Indexing":"Exact"}}"#;
+        let body = format!(r#"{{"Indexes":[{{"Name":"I","Maps":["{map}"],"Fields":{fields}}}]}}"#);
+        assert_eq!(wire.call("PUT /databases/db/admin/indexes", &body).status, 201);
+    };
+    let check = |query: &str, expected: &str| assert_eq!(first(&wire, query, "Default"), expected, "{query}");
+    put("from d in docs.Ds select new { d.A, d.S }");
+    check("select A, S", r#"{"A":"5","S":"x",stored"#);
+    check("select A, L", r#"{"A":"5","L":[{"P":"p1"}],loaded"#);
+    check("select L[].P as P", r#"{"P":["p1"],loaded"#);
+    check("select id(), L", r#"{"id()":"d/1","L":[{"P":"p1"}],loaded"#);
+    check("select Zz", r#"{"Zz":null,loaded"#);
+    check("select A, Zz", r#"{"A":"5",loaded"#);
+    check("select Opt", "{loaded");
+    assert_eq!(first(&wire, "select L", "FromIndex"), "{stored");
+    put("from d in docs.Ds select new { d.A, _ = CreateField(\\\"Made\\\", d.S, true, false) }");
+    check("select Made", r#"{"Made":"x",stored"#);
+    check("select A, L", r#"{"A":"5","L":[{"P":"p1"}],loaded"#);
+    check("select Zz", "{loaded");
 }
 
 /// A duration is found by its text, and compared by its ticks of 100 ns.

@@ -5,20 +5,18 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use database::Index;
-use database::documents::{Document, IncludePath};
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 
-use super::collection::keep;
 use super::facets::Counted;
+use super::included::Included;
 use super::plans;
-use super::running::{Counts, Hit, Running};
-use super::timings::{Stage, Timings, timed};
+use super::running::{Counts, Running};
+use super::timings::Timings;
 use crate::answers::WholeOut;
 use crate::date::NEVER;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::handlers::docs::write_includes;
-use crate::memory::Room;
 use crate::reply::{self, Reply};
 
 const REQUEST_TIME: HeaderName = HeaderName::from_static("request-time");
@@ -50,22 +48,14 @@ impl<'a> Answer<'a> {
         if let Some(timings) = running.timings.filter(|_| running.plan.is_explained) {
             return self.write_explained(timings, out);
         }
-        let mut included = Included { kept: Vec::new(), room: running.memory.room() };
+        let mut included = Included::new(running, self.is_metadata_only);
         if running.plan.is_distinct() {
             self.write_distinct(out, &mut included)?;
         } else {
             self.write_all(out, &mut included)?;
         }
         out.buffer().extend_from_slice(b"],\"Includes\":{");
-        let includes = &running.plan.includes;
-        if !includes.is_empty() {
-            let paths: Vec<IncludePath> = includes.iter().map(|path| IncludePath::new(path)).collect();
-            let documents: Vec<&Document<'_>> = included.kept.iter().collect();
-            let load = || running.deadline.includes(running.documents, &documents, &paths);
-            write_includes(out, &timed(running.timings, Stage::Include, load)?)?;
-        } else if running.plan.script.is_some() {
-            write_includes(out, &running.script_included()?)?;
-        }
+        write_includes(out, &included.load(running)?)?;
         out.buffer().extend_from_slice(b"},");
         self.end(out);
         Ok(())
@@ -147,6 +137,7 @@ impl<'a> Answer<'a> {
                         }
                         is_begun = true;
                         buffer.extend_from_slice(&row.json);
+                        included.note(&row.json)?;
                     }
                 }
                 None => {
@@ -154,7 +145,9 @@ impl<'a> Answer<'a> {
                         buffer.push(b',');
                     }
                     is_begun = true;
+                    let start = buffer.len();
                     running.write_row(&hit, self.is_metadata_only, buffer)?;
+                    included.note(buffer.get(start..).unwrap_or_default())?;
                 }
             }
             taken += 1;
@@ -214,6 +207,7 @@ impl<'a> Answer<'a> {
                     for row in rows {
                         if is_new(&row.values, &mut seen, &mut results)? {
                             results.extend_from_slice(&row.json);
+                            included.note(&row.json)?;
                         }
                     }
                 }
@@ -221,7 +215,9 @@ impl<'a> Answer<'a> {
                     row.clear();
                     running.write_values(running.plan.projection.as_ref(), &hit, &mut row)?;
                     if is_new(&row, &mut seen, &mut results)? {
+                        let start = results.len();
                         running.write_row(&hit, self.is_metadata_only, &mut results)?;
+                        included.note(results.get(start..).unwrap_or_default())?;
                     }
                 }
             }
@@ -289,23 +285,6 @@ impl<'a> Answer<'a> {
             }
         });
         out.buffer().extend_from_slice(rest.strip_prefix(b"{").unwrap_or(&rest));
-    }
-}
-
-/// Documents whose includes are wanted.
-struct Included<'a> {
-    kept: Vec<Document<'a>>,
-    room: Room,
-}
-
-impl<'a> Included<'a> {
-    /// Keeps what a result that was written is asked for besides.
-    fn keep(&mut self, running: &Running<'_>, hit: Hit<'a, '_>) -> Result<()> {
-        running.marks.note(&hit.row(), hit.explanation, running.deadline, running.timings)?;
-        match hit.document.filter(|_| !running.plan.includes.is_empty()) {
-            Some(document) => keep(&mut self.kept, document, &mut self.room),
-            None => Ok(()),
-        }
     }
 }
 

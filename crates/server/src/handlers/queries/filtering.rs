@@ -7,7 +7,7 @@ use query::execute::{Found, ResultFilter, Row};
 use query::index::IndexSnapshot;
 use query::plan::FilterClause;
 
-use super::running::{LOOKED_UP_AT_ONCE, look_up};
+use super::lookups::{LOOKED_UP_AT_ONCE, look_up};
 use crate::deadline::Deadline;
 use crate::error::Result;
 
@@ -80,7 +80,8 @@ pub(super) fn filter(
 ) -> Result<Filtered> {
     let mut kept = Vec::new();
     'all: for (group, ids) in found.entries.chunks(LOOKED_UP_AT_ONCE).enumerate() {
-        for (at, row) in look_up(ids, snapshot, are_documents.then_some(documents), None)?.into_iter().enumerate() {
+        let rows = look_up(ids, snapshot, are_documents.then_some(documents), |_| true, None)?;
+        for (at, row) in rows.into_iter().enumerate() {
             deadline.look()?;
             let Some((entry, document)) = row else { continue };
             match filtering.offer(&Row { document: document.as_ref(), entry: Some(entry) }, documents)? {

@@ -14,6 +14,8 @@ mod deletion;
 mod entries;
 mod facets;
 mod filtering;
+mod included;
+mod lookups;
 mod marks;
 mod patching;
 mod plans;
@@ -21,6 +23,7 @@ mod ready;
 mod repeats;
 mod request;
 mod running;
+mod scripts;
 mod timings;
 
 pub(crate) use deletion::delete;

@@ -12,7 +12,7 @@ use query::execute::{EntryId, Found};
 use query::index::IndexSnapshot;
 use query::plan::{Page, Plan};
 
-use super::running::LOOKED_UP_AT_ONCE;
+use super::lookups::LOOKED_UP_AT_ONCE;
 use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::memory::Memory;

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use database::Index;
 use database::documents::{Document, Etag, Snapshot};
 use database::script;
-use query::execute::{self, Distance, Found, Highlighter, Operator, ScriptProjection, ScriptRows};
-use query::index::{EntryId, FieldNumber, IndexEntry, IndexSnapshot};
+use query::execute::{self, Distance, Found, Highlighter, Operator, ScriptProjection};
+use query::index::{FieldNumber, IndexEntry, IndexSnapshot};
 use query::indexing::state_hash;
 use query::plan::{
     CollectionQuery, FacetClause, Filter, FilterClause, Find, IndexQuery, Page, Plan, Projection, Source,
@@ -20,6 +20,7 @@ use query::plan::{
 use super::collection;
 use super::facets::{self, Counted};
 use super::filtering::{Filtered, Filtering, Verdict, filter};
+use super::lookups::{LOOKED_UP_AT_ONCE, look_up};
 use super::marks::Marks;
 use super::ready::Ready;
 use super::repeats;
@@ -27,9 +28,6 @@ use super::timings::{Stage, Timings, timed};
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::memory::{Memory, Room};
-
-/// Results that are looked up together.
-pub(super) const LOOKED_UP_AT_ONCE: usize = 32;
 
 /// What an index query scores where nothing scores.
 const SCORE: f64 = 1.0;
@@ -53,11 +51,11 @@ pub(crate) struct Running<'a> {
     pub(super) repeated: u64,
     /// Whether properties of results that are missing are left out.
     omits_missing: bool,
-    script: Option<ScriptProjection<'a>>,
+    pub(super) script: Option<ScriptProjection<'a>>,
     /// Of scripts, for each result.
     script_limits: script::Limits,
     /// Ids that scripts want to be included.
-    script_includes: RefCell<BTreeSet<String>>,
+    pub(super) script_includes: RefCell<BTreeSet<String>>,
     /// How the entries were found, if that is asked for.
     pub(super) explained: Option<Operator>,
     /// What is told about results besides.
@@ -67,7 +65,14 @@ pub(crate) struct Running<'a> {
 #[expect(clippy::large_enum_variant, reason = "one for each query, and never moved")]
 enum Results<'a> {
     Collection(&'a CollectionQuery),
-    Index { index: &'a Index, snapshot: IndexSnapshot<'a>, found: Found, is_stale: bool, loads: bool, _room: Room },
+    Index {
+        index: &'a Index,
+        snapshot: IndexSnapshot<'a>,
+        found: Found,
+        is_stale: bool,
+        has_documents: bool,
+        _room: Room,
+    },
 }
 
 /// One result: a document, or what the index keeps of it, or both.
@@ -90,14 +95,6 @@ impl Hit<'_, '_> {
 
 /// What is called with each document.
 type Taking<'t, 'd> = &'t mut dyn FnMut(Document<'d>) -> Result<()>;
-
-/// One result of a script.
-pub(crate) struct ScriptedRow {
-    /// Its properties, without braces and metadata.
-    pub(crate) values: Vec<u8>,
-    /// All of it.
-    pub(crate) json: Vec<u8>,
-}
 
 /// The index of a query, opened.
 pub(crate) struct Opened<'a> {
@@ -203,20 +200,18 @@ impl<'a> Running<'a> {
                 }
                 let mut room = memory.room();
                 room.grow(found.entries.len() * size_of::<execute::EntryId>())?;
-                let is_stored = |field: &str| ready.index.definition().stores(field);
                 let projection = plan.projection.as_ref();
                 if projection.is_some_and(|projection| !has_documents && !projection.behavior.asks_index()) {
                     return Err(Error::NoDocuments);
                 }
-                let may_store = |field: &str| is_stored(field) || ready.index.definition().makes_fields();
+                let may_store = |field: &str| ready.index.definition().may_store(field);
                 omits_missing =
                     has_documents && projection.is_some_and(|projection| projection.omits_missing_in(may_store));
-                let loads = has_documents && projection.is_none_or(|projection| projection.needs_documents(is_stored));
                 if let Some(clause) = &plan.filter {
                     let filtering = Filtering::new(clause, page_of(plan).take, limits)?;
                     filtered.set(filter(filtering, &mut found, &snapshot, (documents, has_documents), deadline)?);
                 }
-                Results::Index { index: &ready.index, snapshot, found, is_stale, loads, _room: room }
+                Results::Index { index: &ready.index, snapshot, found, is_stale, has_documents, _room: room }
             }
             (Find::Index(_), None) => unreachable!("a query that needs an index was made ready with one"),
             (Find::Collection(query), _) => Results::Collection(query),
@@ -292,12 +287,15 @@ impl<'a> Running<'a> {
             Results::Index {
                 snapshot,
                 found: Found { total, entries, scores, distances, explanations },
-                loads,
+                has_documents,
                 ..
             } => {
-                let documents = loads.then_some(self.documents);
+                let documents = has_documents.then_some(self.documents);
+                let projection = self.plan.projection.as_ref();
+                let needs =
+                    |entry: &IndexEntry<'_>| projection.is_none_or(|projection| projection.needs_document(entry));
                 for (group, ids) in entries.chunks(LOOKED_UP_AT_ONCE).enumerate() {
-                    let rows = look_up(ids, snapshot, documents, self.timings)?;
+                    let rows = look_up(ids, snapshot, documents, needs, self.timings)?;
                     for (at, row) in rows.into_iter().enumerate() {
                         self.deadline.look()?;
                         let Some((entry, document)) = row else { continue };
@@ -357,45 +355,6 @@ impl<'a> Running<'a> {
         });
         timings.add(Stage::Load, start.elapsed().saturating_sub(taking));
         outcome
-    }
-
-    /// The results that a script makes of a document; `None`: no script is asked.
-    pub(crate) fn script_rows(&self, hit: &Hit<'_, '_>, is_metadata_only: bool) -> Result<Option<Vec<ScriptedRow>>> {
-        let Some(script) = self.script.as_ref().filter(|_| !is_metadata_only) else { return Ok(None) };
-        let stored = hit.entry.and_then(|entry| entry.stored()).unwrap_or(json::Raw::new(b"{}"));
-        let run = || script.rows(hit.document.as_ref().ok_or(stored), self.documents);
-        let ScriptRows { rows, includes } = timed(self.timings, Stage::Script, run)?;
-        self.script_includes.borrow_mut().extend(includes);
-        // As the reference: none where an index answers.
-        let score = hit.entry.is_none().then_some(0.0);
-        let whole = rows.into_iter().map(|row| {
-            let mut json = Vec::with_capacity(row.values.len() + row.metadata.len() + 200);
-            json.push(b'{');
-            json.extend_from_slice(&row.values);
-            json.extend_from_slice(if row.values.is_empty() { b"" } else { b"," });
-            json.extend_from_slice(b"\"@metadata\":{");
-            if !row.is_document {
-                json.extend_from_slice(b"\"@projection\":true,");
-            }
-            if !row.metadata.is_empty() {
-                json.extend_from_slice(&row.metadata);
-                json.push(b',');
-            }
-            match &hit.document {
-                Some(document) => document.write_computed_metadata(&mut json, score),
-                None => json.extend_from_slice(b"\"@change-vector\":null"),
-            }
-            json.extend_from_slice(b"}}");
-            ScriptedRow { values: row.values, json }
-        });
-        Ok(Some(whole.collect()))
-    }
-
-    /// Documents that scripts want to be included.
-    pub(crate) fn script_included(&self) -> Result<Vec<Document<'a>>> {
-        let ids = self.script_includes.borrow();
-        let documents = self.documents.get_many(ids.iter().map(String::as_str))?;
-        Ok(documents.into_iter().flatten().collect())
     }
 
     /// Appends what a result is in the answer.
@@ -559,26 +518,6 @@ fn write_distance(distance: Option<Distance>, out: &mut Vec<u8>) {
             };
         }
     });
-}
-
-/// What is kept of an entry, and its document if that is asked for.
-pub(super) type Row<'a, 's> = (IndexEntry<'s>, Option<Document<'a>>);
-
-/// Looks entries up, and their documents if `documents` are given, in their order. `None`: it was deleted after the index was read.
-pub(super) fn look_up<'a, 's>(
-    ids: &[EntryId],
-    snapshot: &'s IndexSnapshot<'_>,
-    documents: Option<&'a Snapshot<'_>>,
-    timings: Option<&Timings>,
-) -> Result<Vec<Option<Row<'a, 's>>>> {
-    let entries = snapshot.entries(ids)?;
-    let Some(documents) = documents else {
-        return Ok(entries.into_iter().map(|entry| entry.map(|entry| (entry, None))).collect());
-    };
-    let written = entries.iter().flatten().map(|entry| (entry.document(), entry.etag()));
-    let mut found = timed(timings, Stage::Load, || documents.get_written(written))?.into_iter();
-    let mut with_document = |entry| found.next().flatten().map(|document| (entry, Some(document)));
-    Ok(entries.into_iter().map(|entry| entry.and_then(&mut with_document)).collect())
 }
 
 /// The part of what is found that is looked at: to its end, if a filter chooses.

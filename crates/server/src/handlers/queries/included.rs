@@ -1,0 +1,84 @@
+//! What results are asked for besides: documents that they refer to.
+//!
+//! As in the reference, paths are looked for in the results: in documents where those are given, else in what is made of them or what a
+//! group is.
+
+use std::collections::{BTreeSet, HashSet};
+
+use database::documents::{Document, IncludePath};
+use json::Raw;
+
+use super::collection::keep;
+use super::running::{Hit, Running};
+use super::timings::{Stage, timed};
+use crate::error::Result;
+use crate::memory::Room;
+
+/// Gathers what is included, while results are written.
+pub(super) struct Included<'a> {
+    paths: Vec<IncludePath>,
+    /// Whether results are documents, which are kept and asked in the end.
+    are_documents: bool,
+    kept: Vec<Document<'a>>,
+    /// What other results refer to.
+    ids: BTreeSet<String>,
+    ids_size: usize,
+    room: Room,
+}
+
+impl<'a> Included<'a> {
+    pub fn new(running: &Running<'_>, is_metadata_only: bool) -> Included<'a> {
+        let plan = running.plan;
+        let is_grouped = running.index().is_some_and(|index| index.definition().is_grouped());
+        Included {
+            paths: plan.includes.iter().map(|path| IncludePath::new(path)).collect(),
+            are_documents: is_metadata_only || (plan.projection.is_none() && plan.script.is_none() && !is_grouped),
+            kept: Vec::new(),
+            ids: BTreeSet::new(),
+            ids_size: 0,
+            room: running.memory.room(),
+        }
+    }
+
+    /// Notes what a result refers to.
+    ///
+    /// * `json`: all of it, as it was written.
+    pub fn note(&mut self, json: &[u8]) -> Result<()> {
+        if self.are_documents {
+            return Ok(());
+        }
+        for id in self.paths.iter().flat_map(|path| path.ids(Raw::new(json))) {
+            let size = id.len() + size_of::<String>();
+            if self.ids.insert(id) {
+                self.ids_size += size;
+            }
+        }
+        self.room.grow(self.ids_size)
+    }
+
+    /// Keeps what a result that was written is asked for besides.
+    pub fn keep(&mut self, running: &Running<'_>, hit: Hit<'a, '_>) -> Result<()> {
+        running.marks.note(&hit.row(), hit.explanation, running.deadline, running.timings)?;
+        match hit.document.filter(|_| self.are_documents && !self.paths.is_empty()) {
+            Some(document) => keep(&mut self.kept, document, &mut self.room),
+            None => Ok(()),
+        }
+    }
+
+    /// The documents, each once; those that are results are not among them where results are documents.
+    pub fn load<'s>(&self, running: &'s Running<'a>) -> Result<Vec<Document<'s>>> {
+        if self.are_documents {
+            let documents: Vec<&Document<'_>> = self.kept.iter().collect();
+            let load = || running.deadline.includes(running.documents, &documents, &self.paths);
+            return if self.paths.is_empty() { Ok(Vec::new()) } else { timed(running.timings, Stage::Include, load) };
+        }
+        let of_scripts = running.script_includes.borrow();
+        let ids = self.ids.union(&of_scripts).map(String::as_str);
+        let load = || running.documents.get_many(ids);
+        let found = if self.paths.is_empty() { load()? } else { timed(running.timings, Stage::Include, load)? };
+        // Ids may differ by their case alone.
+        let mut seen = HashSet::new();
+        let is_new = |document: &Document<'_>| seen.insert(document.id().to_owned());
+        Ok(found.into_iter().flatten().filter(is_new).collect())
+    }
+}

@@ -1,0 +1,49 @@
+//! What scripts make of the results of a query.
+
+use query::execute::ScriptRows;
+
+use super::running::{Hit, Running};
+use super::timings::{Stage, timed};
+use crate::error::Result;
+
+/// One result of a script.
+pub(crate) struct ScriptedRow {
+    /// Its properties, without braces and metadata.
+    pub(crate) values: Vec<u8>,
+    /// All of it.
+    pub(crate) json: Vec<u8>,
+}
+
+impl Running<'_> {
+    /// The results that a script makes of a document; `None`: no script is asked.
+    pub(crate) fn script_rows(&self, hit: &Hit<'_, '_>, is_metadata_only: bool) -> Result<Option<Vec<ScriptedRow>>> {
+        let Some(script) = self.script.as_ref().filter(|_| !is_metadata_only) else { return Ok(None) };
+        let stored = hit.entry.and_then(|entry| entry.stored()).unwrap_or(json::Raw::new(b"{}"));
+        let run = || script.rows(hit.document.as_ref().ok_or(stored), self.documents);
+        let ScriptRows { rows, includes } = timed(self.timings, Stage::Script, run)?;
+        self.script_includes.borrow_mut().extend(includes);
+        // As the reference: none where an index answers.
+        let score = hit.entry.is_none().then_some(0.0);
+        let whole = rows.into_iter().map(|row| {
+            let mut json = Vec::with_capacity(row.values.len() + row.metadata.len() + 200);
+            json.push(b'{');
+            json.extend_from_slice(&row.values);
+            json.extend_from_slice(if row.values.is_empty() { b"" } else { b"," });
+            json.extend_from_slice(b"\"@metadata\":{");
+            if !row.is_document {
+                json.extend_from_slice(b"\"@projection\":true,");
+            }
+            if !row.metadata.is_empty() {
+                json.extend_from_slice(&row.metadata);
+                json.push(b',');
+            }
+            match &hit.document {
+                Some(document) => document.write_computed_metadata(&mut json, score),
+                None => json.extend_from_slice(b"\"@change-vector\":null"),
+            }
+            json.extend_from_slice(b"}}");
+            ScriptedRow { values: row.values, json }
+        });
+        Ok(Some(whole.collect()))
+    }
+}
