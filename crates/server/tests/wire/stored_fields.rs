@@ -82,15 +82,16 @@ fn what_is_stored_has_the_form_of_the_reference() {
 
 #[test]
 fn where_all_fields_are_stored_others_come_from_the_document() {
-    let wire = Wire::with_database();
-    wire.put("d/1", r#"{"A":5,"S":"x","L":[{"P":"p1"}],"@metadata":{"@collection":"Ds"}}"#);
-    let put = |map: &str| {
+    let with = |map: &str| {
+        let wire = Wire::with_database();
+        wire.put("d/1", r#"{"A":5,"S":"x","L":[{"P":"p1"}],"@metadata":{"@collection":"Ds"}}"#);
         let fields = r#"{"__all_fields":{"Storage":"Yes"},"Opt":{"Indexing":"Exact"}}"#;
         let body = format!(r#"{{"Indexes":[{{"Name":"I","Maps":["{map}"],"Fields":{fields}}}]}}"#);
         assert_eq!(wire.call("PUT /databases/db/admin/indexes", &body).status, 201);
+        wire
     };
+    let wire = with("from d in docs.Ds select new { d.A, d.S }");
     let check = |query: &str, expected: &str| assert_eq!(first(&wire, query, "Default"), expected, "{query}");
-    put("from d in docs.Ds select new { d.A, d.S }");
     check("select A, S", r#"{"A":"5","S":"x",stored"#);
     check("select A, L", r#"{"A":"5","L":[{"P":"p1"}],loaded"#);
     check("select L[].P as P", r#"{"P":["p1"],loaded"#);
@@ -99,7 +100,8 @@ fn where_all_fields_are_stored_others_come_from_the_document() {
     check("select A, Zz", r#"{"A":"5",loaded"#);
     check("select Opt", "{loaded");
     assert_eq!(first(&wire, "select L", "FromIndex"), "{stored");
-    put("from d in docs.Ds select new { d.A, _ = CreateField(\\\"Made\\\", d.S, true, false) }");
+    let wire = with("from d in docs.Ds select new { d.A, _ = CreateField(\\\"Made\\\", d.S, true, false) }");
+    let check = |query: &str, expected: &str| assert_eq!(first(&wire, query, "Default"), expected, "{query}");
     check("select Made", r#"{"Made":"x",stored"#);
     check("select A, L", r#"{"A":"5","L":[{"P":"p1"}],loaded"#);
     check("select Zz", "{loaded");
