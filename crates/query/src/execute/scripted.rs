@@ -101,7 +101,10 @@ impl<'p> ScriptProjection<'p> {
         let value = Raw::new(&outcome.json);
         let mut rows = Vec::new();
         match (value.kind(), self.form) {
-            (Kind::Object, _) => rows.push(row(value, outcome.is_first_argument)),
+            (Kind::Object, form) => {
+                let is_metadata = matches!(form, ScriptForm::Metadata(_));
+                rows.push(row(value, outcome.is_first_argument || is_metadata));
+            }
             (Kind::Array, ScriptForm::Call(_)) => {
                 for element in value.elements() {
                     match element.kind() {

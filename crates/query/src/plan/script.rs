@@ -33,6 +33,8 @@ pub enum ScriptForm {
     Columns(String),
     /// A call of a declared function, which gives an object or an array of them.
     Call(String),
+    /// A call that gives the metadata of a document, which is the whole result, and no projection.
+    Metadata(String),
 }
 
 /// Documents that are loaded for another one.
@@ -129,8 +131,11 @@ impl ScriptClause {
 
     /// The script itself.
     pub fn text(&self) -> &str {
-        let (ScriptForm::Update(text) | ScriptForm::Object(text) | ScriptForm::Columns(text) | ScriptForm::Call(text)) =
-            &self.form;
+        let (ScriptForm::Update(text)
+        | ScriptForm::Object(text)
+        | ScriptForm::Columns(text)
+        | ScriptForm::Call(text)
+        | ScriptForm::Metadata(text)) = &self.form;
         text
     }
 }
@@ -182,7 +187,7 @@ impl Names<'_, '_> {
     /// Columns as JavaScript; `None`: none of them has to be run.
     fn columns(&self, columns: &[Column<'_>]) -> Result<Option<ScriptForm>, Refused> {
         let is_run = columns.iter().any(|column| match &column.value {
-            ColumnValue::Call(call) => self.is_declared(call),
+            ColumnValue::Call(call) => self.is_declared(call) || is_of_metadata(call),
             ColumnValue::Field(path) => self.is_loaded(path),
             ColumnValue::Value(_) | ColumnValue::TimeSeries(_) => false,
         });
@@ -191,7 +196,9 @@ impl Names<'_, '_> {
         }
         match columns {
             [Column { value: ColumnValue::Call(call), alias: None }] => {
-                return Ok(Some(ScriptForm::Call(self.call(call)?)));
+                let text = self.call(call)?;
+                let is_metadata = is_of_metadata(call) && !self.is_declared(call) && call.member.is_none();
+                return Ok(Some(if is_metadata { ScriptForm::Metadata(text) } else { ScriptForm::Call(text) }));
             }
             [Column { value: ColumnValue::Field(path), .. }] if path.rest.is_empty() => {
                 return Err(Refused::NotSupported("'select' of a loaded document".to_owned()));
@@ -224,7 +231,11 @@ impl Names<'_, '_> {
     }
 
     fn call(&self, call: &Call<'_>) -> Result<String, Refused> {
-        if !self.is_declared(call) && !call.name.eq_ignore_ascii_case("id") {
+        let is_metadata = !self.is_declared(call) && is_of_metadata(call);
+        if is_metadata && call.arguments.len() != 1 {
+            return Err(Refused::Invalid("getMetadata(doc) must be called with a single entity argument".to_owned()));
+        }
+        if !self.is_declared(call) && !is_metadata && !call.name.eq_ignore_ascii_case("id") {
             return Err(Refused::NotSupported(format!("{}() beside functions that are declared", call.name)));
         }
         let arguments =
@@ -233,7 +244,11 @@ impl Names<'_, '_> {
             (true, Some(alias)) if !self.is_declared(call) => alias.to_owned(),
             _ => arguments.join(","),
         };
-        let name = if self.is_declared(call) { &*call.name } else { "id" };
+        let name = match is_metadata {
+            true => "getMetadata",
+            false if self.is_declared(call) => &*call.name,
+            false => "id",
+        };
         Ok(match &call.member {
             None => format!("{name}({arguments})"),
             Some(member) => format!("{name}({arguments}).{}", self.path(member)?),
@@ -274,6 +289,10 @@ impl Names<'_, '_> {
         }
         Ok(text)
     }
+}
+
+fn is_of_metadata(call: &Call<'_>) -> bool {
+    call.name == "getMetadata"
 }
 
 fn last_name(path: &Path<'_>) -> String {

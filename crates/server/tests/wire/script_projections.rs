@@ -133,3 +133,31 @@ fn mistakes_are_told() {
     );
     check("from Orders as o select { A: cmpxchg('x') }", 501, "RavenException", "'cmpxchg'");
 }
+
+/// The metadata of a document may be the result.
+#[test]
+fn metadata_is_selected() {
+    let wire = wire();
+    let ask = |query: &str| {
+        let answer = wire.call("POST /databases/db/queries", &format!(r#"{{"Query":"{query}"}}"#));
+        assert_eq!(answer.status, 200, "{query}: {}", answer.text());
+        let Some(json::Value::Array(results)) = answer.json().get("Results").cloned() else { panic!("{query}") };
+        results.into_iter().next().unwrap()
+    };
+    let names =
+        |value: &json::Value| value.members().iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>().join(" ");
+    let own = "@collection @change-vector @id @last-modified";
+    let whole = ask("from Orders as o where id() = 'o/1' select getMetadata(o)");
+    assert_eq!(names(&whole), format!("{own} @metadata"));
+    assert_eq!(whole.get("@id").and_then(json::Value::as_str), Some("o/1"));
+    assert_eq!(whole.get("@metadata").and_then(|metadata| metadata.get("@projection")), None);
+    let loaded = ask("from Orders as o where id() = 'o/1' load o.Company as c select getMetadata(c)");
+    assert_eq!(loaded.get("@id").and_then(json::Value::as_str), Some("c/1"));
+    assert_eq!(loaded.get("@metadata").and_then(|of| of.get("@id")).and_then(json::Value::as_str), Some("o/1"));
+    let column = ask("from Orders as o where id() = 'o/1' select getMetadata(o) as M, o.N");
+    assert_eq!(names(&column), "M N @metadata");
+    assert_eq!(column.get("M").map(names).as_deref(), Some(own));
+    let body = r#"{"Query":"from Orders as o select getMetadata()"}"#;
+    let message = "getMetadata(doc) must be called with a single entity argument";
+    wire.check_error("POST /databases/db/queries", body, 500, "InvalidQueryException", message);
+}
