@@ -316,6 +316,31 @@ fn an_index_that_is_not_open_can_be_removed() {
     assert!(names(&database).is_empty(), "there is nothing to be opened any more");
 }
 
+/// So goes the replacement of one that is: it would take that one's name later.
+#[test]
+fn a_replacement_that_is_not_open_goes_with_its_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let map = |number: u64| defined("X", &format!("from u in docs.Users select new {{ N = u.Age + {number} }}"));
+    let index_folder = {
+        let databases = open(folder.path());
+        let database = databases.find_or_create("x").unwrap();
+        database.indexes().put(map(1), IndexSettings::default()).unwrap();
+        wait(&database, &database.indexes().by_name("X").unwrap());
+        let before = index_folders(folder.path());
+        database.indexes().pause_all(true);
+        database.indexes().put(map(2), IndexSettings::default()).unwrap();
+        index_folders(folder.path()).into_iter().find(|folder| !before.contains(folder)).unwrap()
+    };
+    let held = query::index::Index::open(&index_folder, storage::Options::default()).unwrap();
+    let databases = open(folder.path());
+    let database = databases.find("x").unwrap();
+    assert_eq!(names(&database), ["X"]);
+    assert!(database.indexes().remove("X").unwrap());
+    drop(held);
+    databases.maintain();
+    assert!(names(&database).is_empty(), "it does not come back");
+}
+
 #[test]
 fn queries_of_many_threads_make_one_index() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();

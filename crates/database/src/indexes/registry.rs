@@ -185,8 +185,11 @@ impl Indexes {
     /// The one of this name, in any case.
     pub fn by_name(&self, name: &str) -> Option<Arc<Index>> {
         let open = self.open.load();
-        let spelled_so = open.iter().find(|index| index.name() == name);
-        spelled_so.or_else(|| open.iter().find(|index| documents::id::is_same(index.name(), name))).cloned()
+        let spelled_otherwise = || {
+            let wanted = documents::id::lower(name);
+            open.iter().find(|index| documents::id::lower(index.name()) == wanted)
+        };
+        open.iter().find(|index| index.name() == name).or_else(spelled_otherwise).cloned()
     }
 
     /// Those that queries made over a collection; `None`: over all documents.
@@ -363,39 +366,40 @@ impl Indexes {
     pub fn remove(&self, name: &str) -> Result<bool> {
         let _changing = self.changing.lock();
         let Some(index) = self.by_name(name) else { return self.remove_missing(name) };
-        match index.settings().lock_mode {
-            LockMode::Unlock => {}
-            LockMode::LockedIgnore => return Ok(true),
-            LockMode::LockedError => return Err(Error::IndexLocked { name: index.name().to_owned() }),
+        if is_locked(index.settings().lock_mode, index.name())? {
+            return Ok(true);
         }
         if let Some(replacement) = self.replacement_of(&index) {
             self.remove_open(&replacement)?;
         }
         self.remove_open(&index)?;
+        // Its replacement may be one that could not be opened.
+        self.remove_missing(name)?;
         Ok(true)
     }
 
-    /// Removes one that could not be opened, and its replacement. The lock `changing` is held. False: there is none of this name.
+    /// Removes one that could not be opened, and its replacement, open or not. The lock `changing` is held. False: there is none of this
+    /// name.
     fn remove_missing(&self, name: &str) -> Result<bool> {
         if !self.lacks_some.load(SeqCst) {
             return Ok(false);
         }
         let database = self.database()?;
-        let is_replacement = |index: &&Arc<Index>| documents::id::is_same(&index.definition().name(), name);
-        if let Some(replacement) = self.open.load_full().iter().find(is_replacement) {
-            self.remove_open(replacement)?;
-        }
         let mut stored = StoredIndex::all(&database.read())?;
         stored.retain(|stored| documents::id::is_same(&stored.definition.name(), name));
-        match stored.iter().map(|stored| stored.settings.lock_mode).find(|mode| *mode != LockMode::Unlock) {
-            Some(LockMode::LockedError) => return Err(Error::IndexLocked { name: name.to_owned() }),
-            Some(_) => return Ok(true),
-            None => {}
+        for stored in &stored {
+            if is_locked(stored.settings.lock_mode, name)? {
+                return Ok(true);
+            }
         }
-        database.write_patiently(0, |writing| {
-            stored.iter().try_for_each(|one| StoredIndex::delete(&one.definition.name(), one.is_replacement, writing))
-        })?;
-        if !stored.is_empty() {
+        for stored in &stored {
+            if let Some(open) = self.open.load_full().iter().find(|index| stored.is_of(index)) {
+                self.remove_open(open)?;
+                continue;
+            }
+            database.write_patiently(0, |writing| {
+                StoredIndex::delete(&stored.definition.name(), stored.is_replacement, writing)
+            })?;
             database.tell_of_index(IndexChange::Removed, name);
         }
         Ok(!stored.is_empty())
@@ -490,6 +494,15 @@ impl Indexes {
     /// Bytes of all files.
     pub fn size_on_disk(&self) -> u64 {
         self.open.load().iter().map(|index| index.size_on_disk()).sum()
+    }
+}
+
+/// Whether a removal is passed over in silence.
+fn is_locked(mode: LockMode, name: &str) -> Result<bool> {
+    match mode {
+        LockMode::Unlock => Ok(false),
+        LockMode::LockedIgnore => Ok(true),
+        LockMode::LockedError => Err(Error::IndexLocked { name: name.to_owned() }),
     }
 }
 
