@@ -7,6 +7,7 @@ mod ngram;
 mod standard;
 mod stop_words;
 
+use std::convert::Infallible;
 use std::ops::Range;
 
 /// How the texts of a field become words.
@@ -55,46 +56,42 @@ impl Analyzer {
     /// Calls `each` with the words by which a text is found, until that fails.
     pub fn words<E>(self, text: &str, each: Each<'_, E>) -> Result<(), E> {
         match self {
-            Analyzer::Standard => standard_words(text, each),
+            Analyzer::Standard => standard_words(text, is_uncommon, each),
             Analyzer::Whitespace => runs(text, |character| !character.is_whitespace(), each),
             Analyzer::LowerCaseWhitespace => {
                 let mut lower = LowerCase::default();
                 runs(text, |character| !character.is_whitespace(), &mut |word| lower.give(word, each))
             }
             Analyzer::Simple => letters(text, |_| true, each),
-            Analyzer::Stop => letters(text, |word| !stop_words::contains(word), each),
-            Analyzer::NGram => standard_words(text, &mut |word: Word<'_>| ngram::cut(&word, each)),
-        }
-    }
-
-    /// The same of parts of words, beside which there is a wildcard: the beginning of a word is none that is too common.
-    pub fn sought_parts(self, text: &str) -> Vec<String> {
-        match self {
-            Analyzer::Standard | Analyzer::NGram => {
-                let (mut words, mut lower) = (Vec::new(), LowerCase::default());
-                let Ok(()) = standard::words::<std::convert::Infallible>(text, &mut |word| {
-                    lower.give(word, &mut |word: Word<'_>| {
-                        words.push(word.text.to_owned());
-                        Ok(())
-                    })
-                });
-                words
-            }
-            Analyzer::Stop => Analyzer::Simple.sought(text),
-            Analyzer::Whitespace | Analyzer::LowerCaseWhitespace | Analyzer::Simple => self.sought(text),
+            Analyzer::Stop => letters(text, is_uncommon, each),
+            Analyzer::NGram => standard_words(text, is_uncommon, &mut |word: Word<'_>| ngram::cut(&word, each)),
         }
     }
 
     /// The words that a text which is looked for stands for.
     pub fn sought(self, text: &str) -> Vec<String> {
         let analyzer = if self == Analyzer::NGram { Analyzer::Standard } else { self };
-        let mut words = Vec::new();
-        let Ok(()) = analyzer.words::<std::convert::Infallible>(text, &mut |word| {
-            words.push(word.text.to_owned());
-            Ok(())
-        });
-        words
+        gathered(|each| analyzer.words(text, each))
     }
+
+    /// The same of parts of words, beside which there is a wildcard: the beginning of a word is none that is too common.
+    pub fn sought_parts(self, text: &str) -> Vec<String> {
+        match self {
+            Analyzer::Standard | Analyzer::NGram => gathered(|each| standard_words(text, |_| true, each)),
+            Analyzer::Stop => Analyzer::Simple.sought(text),
+            Analyzer::Whitespace | Analyzer::LowerCaseWhitespace | Analyzer::Simple => self.sought(text),
+        }
+    }
+}
+
+/// All words that `give` gives.
+fn gathered(give: impl FnOnce(Each<'_, Infallible>) -> Result<(), Infallible>) -> Vec<String> {
+    let mut words = Vec::new();
+    let Ok(()) = give(&mut |word| {
+        words.push(word.text.to_owned());
+        Ok(())
+    });
+    words
 }
 
 /// Lower-cases words, in memory of its own.
@@ -109,14 +106,18 @@ impl LowerCase {
     }
 }
 
-fn standard_words<E>(text: &str, each: Each<'_, E>) -> Result<(), E> {
+fn is_uncommon(word: &str) -> bool {
+    !stop_words::contains(word)
+}
+
+fn standard_words<E>(text: &str, keeps: fn(&str) -> bool, each: Each<'_, E>) -> Result<(), E> {
     let mut lower = LowerCase::default();
     standard::words(text, &mut |word| {
         // As in the reference a word whose 's was dropped is none that is left out: the `it` of `it's` is found.
         let is_cut = word.text.len() < word.place.len();
-        lower.give(word, &mut |word: Word<'_>| match !is_cut && stop_words::contains(word.text) {
-            true => Ok(()),
-            false => each(word),
+        lower.give(word, &mut |word: Word<'_>| match is_cut || keeps(word.text) {
+            true => each(word),
+            false => Ok(()),
         })
     })
 }

@@ -161,11 +161,15 @@ impl AutomaticIndex {
         found.is_some_and(|field| field.needs.cover(needed.needs))
     }
 
-    /// The longest of the names under which something of it is kept.
-    pub fn longest_name(&self) -> Option<String> {
+    /// A name of over so many bytes under which something of it is kept.
+    pub fn name_over(&self, size_max: usize) -> Option<String> {
+        // They are little longer than paths, so that mostly none has to be made.
+        if self.fields.iter().all(|field| field.name.path.len() <= size_max / 2) {
+            return None;
+        }
         let terms = self.stored_fields().into_iter().map(|(_, _, name)| name);
         let others = self.places().map(|(name, _)| name).chain(self.vectors().map(|(name, _)| name));
-        terms.chain(others.map(str::to_owned)).max_by_key(String::len)
+        terms.chain(others.map(str::to_owned)).find(|name| name.len() > size_max)
     }
 
     /// The label of a field that it lacks.

@@ -27,19 +27,19 @@ pub enum Analysis {
 }
 
 impl Analysis {
-    /// The same of parts of terms, beside which there is a wildcard.
-    pub fn sought_parts(self, text: &str) -> Vec<String> {
-        match self {
-            Analysis::Words(analyzer) => analyzer.sought_parts(text),
-            Analysis::Exact | Analysis::LowerCase => self.sought(text),
-        }
-    }
-
     /// The terms that a text which is searched for stands for.
     pub fn sought(self, text: &str) -> Vec<String> {
         match self {
             Analysis::Words(analyzer) => analyzer.sought(text),
             Analysis::Exact | Analysis::LowerCase => vec![crate::indexing::terms::analyzed(text, self)],
+        }
+    }
+
+    /// The same of parts of terms, beside which there is a wildcard.
+    pub fn sought_parts(self, text: &str) -> Vec<String> {
+        match self {
+            Analysis::Words(analyzer) => analyzer.sought_parts(text),
+            Analysis::Exact | Analysis::LowerCase => self.sought(text),
         }
     }
 }

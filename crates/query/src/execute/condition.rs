@@ -126,15 +126,7 @@ fn count_max(index: &IndexSnapshot<'_>, fields: &dyn Fields, condition: &Conditi
 fn is_small(condition: &Condition, left: &mut usize) -> bool {
     let Some(fewer) = left.checked_sub(1) else { return false };
     *left = fewer;
-    match condition {
-        Condition::And(conditions) | Condition::Or(conditions) => {
-            conditions.iter().all(|condition| is_small(condition, left))
-        }
-        Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
-            is_small(condition, left)
-        }
-        _ => true,
-    }
+    condition.operands().iter().all(|condition| is_small(condition, left))
 }
 
 /// The terms that a condition asks for. `None`: they are no range, or there are none.
@@ -268,7 +260,7 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
     /// All entries of the documents of what is found.
     fn of_documents(&self, condition: &Condition) -> Result<Ids<'s>, E> {
         let mut ids = self.of(condition)?;
-        if self.index.entry_count() == self.index.document_count() {
+        if !self.index.has_several_entries() {
             return Ok(ids);
         }
         let mut found = EntrySet::new();

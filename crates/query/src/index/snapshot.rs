@@ -375,6 +375,11 @@ impl<'env> IndexSnapshot<'env> {
         self.counters.document_count
     }
 
+    /// Whether a document may have more than one entry.
+    pub fn has_several_entries(&self) -> bool {
+        self.entry_count() != self.document_count()
+    }
+
     /// The number of a field. `None`: no entry ever had it.
     ///
     /// # Errors

@@ -118,22 +118,14 @@ impl Condition {
 
     /// Whether it orders what it finds by how well it fits, if nothing else is said.
     pub fn is_boosted(&self) -> bool {
-        match self {
-            Condition::Boosted(..) | Condition::Like(_) | Condition::Vector(..) => true,
-            Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(Condition::is_boosted),
-            Condition::Not(condition) | Condition::OfDocuments(condition) => condition.is_boosted(),
-            _ => false,
-        }
+        matches!(self, Condition::Boosted(..) | Condition::Like(_) | Condition::Vector(..))
+            || self.operands().iter().any(Condition::is_boosted)
     }
 
     /// Whether it says how well something fits, besides whether.
     pub fn is_scoring(&self) -> bool {
-        match self {
-            Condition::Boosted(..) | Condition::Words(..) | Condition::Like(_) | Condition::Vector(..) => true,
-            Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(Condition::is_scoring),
-            Condition::Not(condition) | Condition::OfDocuments(condition) => condition.is_scoring(),
-            _ => false,
-        }
+        matches!(self, Condition::Boosted(..) | Condition::Words(..) | Condition::Like(_) | Condition::Vector(..))
+            || self.operands().iter().any(Condition::is_scoring)
     }
 
     /// Calls `each` with whatever is to be like something.
@@ -144,26 +136,13 @@ impl Condition {
     pub fn likenesses<E>(&mut self, each: &mut dyn FnMut(&mut MoreLikeThis) -> Result<(), E>) -> Result<(), E> {
         match self {
             Condition::Like(like) => each(like),
-            Condition::And(conditions) | Condition::Or(conditions) => {
-                conditions.iter_mut().try_for_each(|condition| condition.likenesses(each))
-            }
-            Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
-                condition.likenesses(each)
-            }
-            _ => Ok(()),
+            condition => condition.operands_mut().iter_mut().try_for_each(|condition| condition.likenesses(each)),
         }
     }
 
     /// Whether vectors are looked for.
     pub fn has_vectors(&self) -> bool {
-        match self {
-            Condition::Vector(..) => true,
-            Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(Condition::has_vectors),
-            Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
-                condition.has_vectors()
-            }
-            _ => false,
-        }
+        matches!(self, Condition::Vector(..)) || self.operands().iter().any(Condition::has_vectors)
     }
 
     /// Calls `each` with whatever looks for vectors.
@@ -174,28 +153,14 @@ impl Condition {
     pub fn vectors<E>(&mut self, each: &mut dyn FnMut(&FieldUse, &mut VectorQuery) -> Result<(), E>) -> Result<(), E> {
         match self {
             Condition::Vector(field, query) => each(field, query),
-            Condition::And(conditions) | Condition::Or(conditions) => {
-                conditions.iter_mut().try_for_each(|condition| condition.vectors(each))
-            }
-            Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
-                condition.vectors(each)
-            }
-            _ => Ok(()),
+            condition => condition.operands_mut().iter_mut().try_for_each(|condition| condition.vectors(each)),
         }
     }
 
     /// Whether something is to be like something whose stop words are not known yet.
     pub fn lacks_stop_words(&self) -> bool {
-        match self {
-            Condition::Like(like) => like.stop_words_document.is_some(),
-            Condition::And(conditions) | Condition::Or(conditions) => {
-                conditions.iter().any(Condition::lacks_stop_words)
-            }
-            Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
-                condition.lacks_stop_words()
-            }
-            _ => false,
-        }
+        matches!(self, Condition::Like(like) if like.stop_words_document.is_some())
+            || self.operands().iter().any(Condition::lacks_stop_words)
     }
 }
 

@@ -77,6 +77,17 @@ impl Condition {
         }
     }
 
+    /// The same, to be changed.
+    pub(super) fn operands_mut(&mut self) -> &mut [Condition] {
+        match self {
+            Condition::And(conditions) | Condition::Or(conditions) => conditions,
+            Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
+                std::slice::from_mut(condition)
+            }
+            _ => &mut [],
+        }
+    }
+
     /// What it asks of its field, or of entries; nothing of conditions that are made of others.
     pub fn write_argument(&self, f: &mut dyn fmt::Write) -> fmt::Result {
         match self {

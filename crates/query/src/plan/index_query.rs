@@ -119,7 +119,7 @@ impl IndexQuery {
                 Some(grouping) => grouping.index(collection, fields),
                 None => AutomaticIndex::new(collection, fields),
             };
-            match index.longest_name().filter(|name| name.len() > NAME_SIZE_MAX) {
+            match index.name_over(NAME_SIZE_MAX) {
                 None => Ok(IndexChoice::Covering(index)),
                 Some(name) => Err(Refused::Invalid(format!(
                     "The field '{}...' of {} bytes is over the limit NAME_SIZE_MAX = {NAME_SIZE_MAX}",

@@ -297,7 +297,7 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
             Condition::And(conditions) => sum(each(conditions, is_known)?, Vec::new()),
             Condition::Or(conditions) => sum(Vec::new(), each(conditions, false)?),
             Condition::Boosted(condition, more) => self.of(condition, product(boost, *more), is_known)?,
-            Condition::OfDocuments(condition) if self.index.entry_count() == self.index.document_count() => {
+            Condition::OfDocuments(condition) if !self.index.has_several_entries() => {
                 self.of(condition, boost, is_known)?
             }
             Condition::Like(like) => {

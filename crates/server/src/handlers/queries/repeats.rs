@@ -21,10 +21,7 @@ use crate::memory::Memory;
 ///
 /// * `has_documents`: whether the results of the index are documents.
 pub(super) fn may_repeat(plan: &Plan, snapshot: &IndexSnapshot<'_>, has_documents: bool) -> bool {
-    has_documents
-        && plan.projection.is_none()
-        && plan.script.is_none()
-        && snapshot.entry_count() != snapshot.document_count()
+    has_documents && plan.projection.is_none() && plan.script.is_none() && snapshot.has_several_entries()
 }
 
 /// Finds the page, each document once, and how many entries were left out of it.
