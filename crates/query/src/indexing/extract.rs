@@ -13,10 +13,17 @@ pub(crate) struct Paths {
 
 #[derive(Debug, Default)]
 struct Step {
-    /// The numbers of the fields that end here: `Lines[].P` and `Lines.P` are two.
-    fields: Vec<usize>,
+    /// The fields that end here: `Lines[].P` and `Lines.P` are two.
+    fields: Vec<Field>,
     /// What follows, by name.
     next: Vec<(String, Step)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Field {
+    number: usize,
+    /// It ends with `[]`: an array that is null has none of it.
+    is_of_elements: bool,
 }
 
 /// A value of a field.
@@ -42,7 +49,7 @@ impl Paths {
             });
             step = &mut step.next[at].1;
         }
-        step.fields.push(field);
+        step.fields.push(Field { number: field, is_of_elements: path.ends_with("[]") });
         self
     }
 
@@ -79,7 +86,9 @@ fn visit<'d, E>(
 ) -> Result<(), E> {
     let kind = value.kind();
     if kind != Kind::Array {
-        step.fields.iter().try_for_each(|field| found(*field, Found::Value(value)))?;
+        let is_no_array = kind == Kind::Null && standing == As::Value;
+        let mut fields = step.fields.iter().filter(|field| !(is_no_array && field.is_of_elements));
+        fields.try_for_each(|field| found(field.number, Found::Value(value)))?;
     }
     // What is counted, and whether a property of the name stands in the way.
     let count = match kind {
@@ -127,7 +136,7 @@ fn visit_count<'d, E>(
     found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
 ) -> Result<(), E> {
     for (_, step) in step.next.iter().filter(|(next, _)| COUNTS.contains(&next.as_str())) {
-        step.fields.iter().try_for_each(|field| found(*field, Found::Count(count)))?;
+        step.fields.iter().try_for_each(|field| found(field.number, Found::Count(count)))?;
     }
     Ok(())
 }
@@ -164,6 +173,13 @@ mod tests {
         check(r#"{"L":[{"P":1}]}"#, &["L[].P", "L.P"], &["L[].P=1", "L.P=1"]);
         check(text, &["B"], &[r#"B={"C":null,"D":[true,[{"E":"x"},"y"]]}"#]);
         check(r#"{"A":[]}"#, &["A", "A.Count"], &["A.Count=0"]);
+    }
+
+    #[test]
+    fn an_array_that_is_null_has_no_elements() {
+        check(r#"{"A":null}"#, &["A", "A[]", "A[].P"], &["A=null"]);
+        check(r#"{"A":[null]}"#, &["A", "A[]"], &["A=null", "A[]=null"]);
+        check(r#"{"A":[{"P":null}]}"#, &["A[].P", "A[].P[]"], &["A[].P=null"]);
     }
 
     #[test]

@@ -9,8 +9,8 @@ use super::terms;
 use super::vectors::Dimensions;
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, Fields, MapIndex};
-use crate::index::{Entry, FieldNumber, Index, Norm, Number, Result, Term};
-use crate::mapping::{Map, MapError, Output, Spatial, TimeSpan, Value};
+use crate::index::{Entry, FieldNumber, Index, Norm, Result, Term};
+use crate::mapping::{Map, MapError, Output, Spatial, Value};
 use crate::spatial::{Geometry, SpatialOptions, geometry_of_text};
 use crate::vector::VectorOptions;
 use documents::Document;
@@ -83,8 +83,10 @@ impl MakesEntries for MappedEntries {
         // An error of ours, on its way through the map.
         let mut failed = None;
         let mapped = runner.run(document, loading, &mut |map, output| {
-            // As in the reference: a document that has none of the fields is not in the index.
-            if !definition.indexes_empty() && output.values.iter().all(|value| matches!(value, Value::Missing)) {
+            // As in the reference: a document that has none of the fields is not in the index, unless one of them is a place.
+            let keeps_empty =
+                || definition.indexes_empty() || definition.maps().get(map).is_some_and(Map::makes_spatial_fields);
+            if output.values.iter().all(|value| matches!(value, Value::Missing)) && !keeps_empty() {
                 return Ok(());
             }
             if entries.len() == count {
@@ -239,10 +241,6 @@ impl Values<'_> {
             }
             value => {
                 let json = value.to_json();
-                if let Value::Span(TimeSpan(ticks)) = value {
-                    // Durations are compared as numbers.
-                    self.entry.add(number, Term::Number(Number::Long(*ticks)))?;
-                }
                 self.add_json(number, analysis, Raw::new(&json))
             }
         }

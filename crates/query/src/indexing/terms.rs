@@ -2,13 +2,14 @@
 //!
 //! * null is a term of its own; `true` and `false` are texts; a text is lower-cased, or as it is where it is exact.
 //! * A text that is a date, in one of the ways to write it, is when that is, and a text that all these ways have in common.
+//! * A text that is a duration is its ticks as a number besides.
 //! * A number is its text, without zeros that end a fraction, and the number.
 //! * An object is its JSON.
 
 use super::extract::Found;
 use crate::definition::Analysis;
 use crate::index::{Entry, FieldNumber, Number, Result, Term};
-use crate::mapping::DateTime;
+use crate::mapping::{DateTime, TimeSpan};
 use documents::id;
 use json::Kind;
 use std::borrow::Cow;
@@ -42,6 +43,9 @@ pub(crate) fn add(
 fn add_text(entry: &mut Entry, field: FieldNumber, analysis: Analysis, text: &str, lower: &mut Vec<u8>) -> Result<()> {
     if let Some(ticks) = time(text, analysis) {
         entry.add(field, Term::Time(ticks))?;
+    }
+    if let Some(ticks) = TimeSpan::ticks_of(text) {
+        entry.add(field, Term::Number(Number::Long(ticks)))?;
     }
     if !matches!(analysis, Analysis::Words(_))
         && let Some(added) = DateTime::with_term_of(text, |date| entry.add(field, Term::Text(date)))

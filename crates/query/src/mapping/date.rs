@@ -240,8 +240,26 @@ impl TimeSpan {
             return None;
         }
         let time = hours * TICKS_PER_HOUR + minutes * TICKS_PER_MINUTE + seconds * TICKS_PER_SECOND + fraction;
-        let ticks = days.checked_mul(TICKS_PER_DAY)?.checked_add(time)?;
-        Some(TimeSpan(if is_negative { -ticks } else { ticks }))
+        // The least has no opposite of 64 bits.
+        let ticks = i128::from(days) * i128::from(TICKS_PER_DAY) + i128::from(time);
+        i64::try_from(if is_negative { -ticks } else { ticks }).ok().map(TimeSpan)
+    }
+
+    /// The ticks of a text that queries compare as a duration: one as .NET writes it (`c`), `[-][days.]hh:mm:ss[.fraction]` with up to seven
+    /// digits behind the point.
+    #[inline]
+    pub(crate) fn ticks_of(text: &str) -> Option<i64> {
+        // Nearly every text that is no duration fails here.
+        let bytes = text.as_bytes();
+        if !(8..=26).contains(&bytes.len()) || !matches!(bytes[0], b'0'..=b'9' | b'-') {
+            return None;
+        }
+        let clock = bytes.iter().take(13).position(|byte| *byte == b':')?.checked_sub(2)?;
+        let has_two_digits_each = bytes.get(clock + 5) == Some(&b':')
+            && bytes.get(clock + 8).is_none_or(|byte| *byte == b'.')
+            && [0, 1, 3, 4, 6, 7].iter().all(|at| bytes.get(clock + at).is_some_and(u8::is_ascii_digit));
+        let begins = matches!(&bytes[..clock], [] | [b'-'] | [.., b'.']);
+        if has_two_digits_each && begins { TimeSpan::parse(text).map(|span| span.0) } else { None }
     }
 }
 
@@ -356,6 +374,47 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_text_is_compared_as_a_duration_if_it_is_written_as_one() {
+        for (text, ticks) in [
+            ("00:00:00", 0),
+            ("-00:05:00", -3_000_000_000),
+            ("1.02:03:04", 937_840_000_000),
+            ("10.00:00:00", 8_640_000_000_000),
+            ("00:00:00.5", 5_000_000),
+            ("-00:00:00.0000001", -1),
+            ("10675199.02:48:05.4775807", i64::MAX),
+            ("-10675199.02:48:05.4775808", i64::MIN),
+        ] {
+            assert_eq!(TimeSpan::ticks_of(text), Some(ticks), "{text}");
+        }
+        for other in [
+            "12",
+            "12:30",
+            "1:02:03:04",
+            "1:02:030",
+            "01:02:3.",
+            "12:30:00.",
+            "12:30:00.12345678",
+            "24:00:00",
+            "12:60:00",
+            "12:30:60",
+            "12:30:0x",
+            "12:30:00Z",
+            ".12:30:00",
+            "-.12:30:00",
+            "--12:30:00",
+            "1-12:30:00",
+            "1.112:30:00",
+            "10675199.02:48:05.4775808",
+            "99999999.00:00:00",
+            "2020-01-01T10:00:00",
+            "0äää:ää:00",
+        ] {
+            assert_eq!(TimeSpan::ticks_of(other), None, "{other}");
+        }
+    }
+
     proptest! {
         #[test]
         fn every_day_comes_back(days in 0..3_652_059i64) {
@@ -366,7 +425,7 @@ mod tests {
 
         #[test]
         fn any_text_is_a_date_or_none(text in "[0-9T:.Z+ü-]{0,34}") {
-            let _ = (DateTime::parse(&text), DateTime::parse_lenient(&text), TimeSpan::parse(&text));
+            let _ = (DateTime::parse(&text), DateTime::parse_lenient(&text), TimeSpan::parse(&text), TimeSpan::ticks_of(&text));
         }
     }
 }

@@ -103,3 +103,64 @@ fn scores_are_numbers_whatever_they_are_multiplied_by() {
     let query = "from Ds where boost(boost(boost(T = 'ann', 3e38), 3e38), 3e38) or boost(T = 'bob', 3e38)";
     check(&wire, query, &["d/1", "d/2"]);
 }
+
+#[test]
+fn durations_are_their_ticks_as_numbers() {
+    let wire = with_documents(&[
+        r#"{"D":"00:00:01"}"#,
+        r#"{"D":"12:30:00"}"#,
+        r#"{"D":"1.02:03:04"}"#,
+        r#"{"D":"-00:05:00"}"#,
+        r#"{"D":"10.00:00:00"}"#,
+        r#"{"D":"02:00:00"}"#,
+    ]);
+    // Not of the reference: a duration has hours, minutes and seconds.
+    wire.put("d/7", r#"{"D":"12:30","@metadata":{"@collection":"Ds"}}"#);
+    put(&wire, "Linq", "from d in docs.Ds select new { d.D }", "{}");
+    put(&wire, "Exact", "from d in docs.Ds select new { d.D }", r#"{"D":{"Indexing":"Exact"}}"#);
+    put(&wire, "Script", "map('Ds', d => ({ D: d.D }))", "{}");
+    for source in ["Ds", "index 'Linq'", "index 'Exact'", "index 'Script'"] {
+        let check = |rest: &str, expected: &[&str]| check(&wire, &format!("from {source} {rest}"), expected);
+        check("where D > 0 order by id()", &["d/1", "d/2", "d/3", "d/5", "d/6"]);
+        check("where D < 36000000000 order by id()", &["d/1", "d/4"]);
+        check("where D between 36000000001 and 1000000000000 order by id()", &["d/2", "d/3", "d/6"]);
+        check("order by D as long", &["d/7", "d/4", "d/1", "d/6", "d/2", "d/3", "d/5"]);
+        check("order by D as double desc", &["d/5", "d/3", "d/2", "d/6", "d/1", "d/4", "d/7"]);
+        check("where D = '12:30:00'", &["d/2"]);
+        check("where startsWith(D, '1') order by id()", &["d/2", "d/3", "d/5", "d/7"]);
+    }
+}
+
+#[test]
+fn an_array_that_is_null_has_no_elements() {
+    let wire = with_documents(&[
+        r#"{"Tags":null}"#,
+        r#"{"Tags":["a",null]}"#,
+        r#"{"Tags":["a"]}"#,
+        r#"{"Lines":null}"#,
+        r#"{"Tags":[]}"#,
+    ]);
+    check(&wire, "from Ds where exists(Tags[]) order by id()", &["d/2", "d/3"]);
+    check(&wire, "from Ds where exists(Tags) order by id()", &["d/1", "d/2", "d/3"]);
+    check(&wire, "from Ds where Tags[] = null", &["d/2"]);
+    check(&wire, "from Ds where Tags[] != null order by id()", &["d/1", "d/3", "d/4", "d/5"]);
+    check(&wire, "from Ds where Tags = null order by id()", &["d/1", "d/2"]);
+    check(&wire, "from Ds where exists(Lines[].Product) or Lines[].Product = null", &[]);
+}
+
+#[test]
+fn an_index_of_places_has_an_entry_for_each_document() {
+    let wire = with_documents(&[
+        r#"{"N":"a","G":{"Lat":1,"Lng":2}}"#,
+        r#"{"N":"b"}"#,
+        r#"{"X":1}"#,
+        r#"{"X":2}"#,
+        r#"{"X":3}"#,
+        r#"{"G":{"Lat":1,"Lng":3}}"#,
+    ]);
+    let all = ["d/1", "d/2", "d/3", "d/4", "d/5", "d/6"];
+    put(&wire, "G", "from d in docs.Ds select new { d.N, Loc = CreateSpatialField(d.G.Lat, d.G.Lng), d.A }", "{}");
+    check(&wire, "from index 'G' order by id()", &all);
+    put(&wire, "N", "from d in docs.Ds select new { d.N, d.A }", "{}");
+    check(&wire, "from index 'N' order by id()", &all[..2]);
+}
