@@ -208,18 +208,22 @@ fn ask_sorted(random: &mut Random, snapshot: &IndexSnapshot<'_>, model: &Model, 
         }
         let count_max = *random.of(&[0, 1, 10, 100_000]);
         let is_ascending = order.direction == Direction::Ascending;
-        let mut expected: Vec<(Option<StoredTerm>, u64)> = Vec::new();
+        let mut expected: Vec<((bool, Option<StoredTerm>), u64)> = Vec::new();
         let found = model.find(|terms| condition.holds(terms));
         for id in found.into_iter().filter(|id| set.contains(EntryId(*id))) {
             let mut values =
                 model.entries[&id].1.iter().filter(|(of, term)| *of == field && kind_of(term) == order.kind);
             let value = if is_ascending { values.next() } else { values.next_back() };
-            expected.push((value.map(|(_, term)| term.clone()), id));
+            let has_null = model.entries[&id].1.contains(&(field, StoredTerm::Null));
+            expected.push(((has_null, value.map(|(_, term)| term.clone())), id));
         }
-        expected.sort_by(|(a, x), (b, y)| {
+        expected.sort_by(|((a_null, a), x), ((b_null, b), y)| {
             let by_value = match (a, b) {
                 (Some(a), Some(b)) if is_ascending => a.cmp(b),
                 (Some(a), Some(b)) => b.cmp(a),
+                // What lacks the field comes before null, or behind it.
+                (None, None) if is_ascending => a_null.cmp(b_null),
+                (None, None) => b_null.cmp(a_null),
                 _ if order.absent == Absent::First => a.is_some().cmp(&b.is_some()),
                 _ => b.is_some().cmp(&a.is_some()),
             };

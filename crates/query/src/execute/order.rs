@@ -106,7 +106,10 @@ impl Key {
             SortBy::AlphaNumericId => Some(Value::AlphaNumericId),
             SortBy::Score => Some(Value::Score),
             SortBy::Distance(key) => Some(Value::Distance(Distances::of(index, fields, key)?)),
-            SortBy::Random(seed) => Some(Value::Random(xxh3_64_with_seed(seed.as_bytes(), 0))),
+            SortBy::Random(seed) => {
+                let seed = seed.as_deref().unwrap_or_default();
+                Some(Value::Random(xxh3_64_with_seed(seed.as_bytes(), 0)))
+            }
         };
         // Nothing is below everything, so it comes first, and last if the greatest come first.
         // What has no distance is neither near nor far.
@@ -115,13 +118,13 @@ impl Key {
         Ok(value.map(|value| Key { value, is_descending: key.is_descending, absent }))
     }
 
-    /// Appends bytes that sort as the entry's value does. False: it has none.
-    fn write(&self, id: EntryId, entry: &IndexEntry<'_>, score: f32, out: &mut Vec<u8>) -> Result<bool, Error> {
+    /// Appends bytes that sort as the entry's value does, and tells whether it has one.
+    fn write(&self, id: EntryId, entry: &IndexEntry<'_>, score: f32, out: &mut Vec<u8>) -> Result<Written, Error> {
         match &self.value {
             Value::Distance(distances) => {
                 let distance = distances.sortable(entry)?;
                 out.extend_from_slice(&distance.unwrap_or_default().to_be_bytes());
-                return Ok(distance.is_some());
+                return Ok(if distance.is_some() { Written::Value } else { Written::Missing });
             }
             // The best come first.
             Value::Score => out.extend_from_slice(&(!sortable(score)).to_be_bytes()),
@@ -132,7 +135,7 @@ impl Key {
             Value::Number(field) => return self.write_term(entry, *field, Kind::Number, out, <[u8]>::to_vec),
             Value::AlphaNumeric(field) => return self.write_term(entry, *field, Kind::Text, out, alphanumeric),
         }
-        Ok(true)
+        Ok(Written::Value)
     }
 
     /// Of several terms the least counts, or the greatest if those come first.
@@ -143,10 +146,13 @@ impl Key {
         kind: Kind,
         out: &mut Vec<u8>,
         key: impl Fn(&[u8]) -> Vec<u8>,
-    ) -> Result<bool, Error> {
-        let mut best: Option<Vec<u8>> = None;
+    ) -> Result<Written, Error> {
+        let (mut best, mut absent): (Option<Vec<u8>>, _) = (None, Written::Missing);
         for term in entry.record().terms() {
             let term = term?;
+            if (term.field, term.kind) == (field, Kind::Null) {
+                absent = Written::Null;
+            }
             if (term.field, term.kind) == (field, kind) {
                 let value = key(term.bytes);
                 best = Some(match best {
@@ -157,8 +163,19 @@ impl Key {
             }
         }
         out.extend_from_slice(best.as_deref().unwrap_or_default());
-        Ok(best.is_some())
+        Ok(if best.is_some() { Written::Value } else { absent })
     }
+}
+
+/// What an entry has of a key. What has no value is in this order, or the reverse if the greatest come first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Written {
+    /// Nothing.
+    Missing,
+    /// Null, and nothing else.
+    Null,
+    /// A value.
+    Value,
 }
 
 /// Bytes that sort as a text does in which digits that follow each other are one number: `a2` before `a10`.
@@ -188,8 +205,8 @@ fn alphanumeric(text: &[u8]) -> Vec<u8> {
 struct Rows {
     bytes: Vec<u8>,
     ids: Vec<EntryId>,
-    /// For each entry and key where the value is; `None`: it has none.
-    values: Vec<Option<Range<usize>>>,
+    /// For each entry and key what it has, and where.
+    values: Vec<(Written, Range<usize>)>,
 }
 
 impl Rows {
@@ -209,8 +226,8 @@ impl Rows {
             let score = scores.as_mut().map_or(Ok(0.0), |scores| scores.score(id))?;
             for key in keys {
                 let start = rows.bytes.len();
-                let is_there = key.write(id, &entry, score, &mut rows.bytes)?;
-                rows.values.push(is_there.then_some(start..rows.bytes.len()));
+                let written = key.write(id, &entry, score, &mut rows.bytes)?;
+                rows.values.push((written, start..rows.bytes.len()));
             }
         }
         Ok(rows)
@@ -218,15 +235,20 @@ impl Rows {
 
     fn sorted(self, keys: &[Key], count_max: usize) -> Vec<EntryId> {
         let value = |row: usize, key: usize| {
-            let range = self.values.get(row * keys.len() + key).cloned().flatten();
-            range.map(|range| self.bytes.get(range).unwrap_or_default())
+            let (written, range) = self.values.get(row * keys.len() + key).cloned().unwrap_or((Written::Missing, 0..0));
+            (written, self.bytes.get(range).unwrap_or_default())
         };
         let compare = |a: &usize, b: &usize| {
-            let mut by_keys = keys.iter().enumerate().map(|(at, key)| match (value(*a, at), value(*b, at)) {
-                (Some(a), Some(b)) if key.is_descending => b.cmp(a),
-                (Some(a), Some(b)) => a.cmp(b),
-                (a, b) if key.absent == Absent::First => a.is_some().cmp(&b.is_some()),
-                (a, b) => b.is_some().cmp(&a.is_some()),
+            let mut by_keys = keys.iter().enumerate().map(|(at, key)| {
+                let (a, b) = (value(*a, at), value(*b, at));
+                let is_there = |(written, _): (Written, &[u8])| written == Written::Value;
+                match (is_there(a), is_there(b)) {
+                    (a, b) if a != b && key.absent == Absent::First => a.cmp(&b),
+                    (a, b) if a != b => b.cmp(&a),
+                    // Both have a value, or neither has.
+                    _ if key.is_descending => b.cmp(&a),
+                    _ => a.cmp(&b),
+                }
             });
             by_keys.find(|order| *order != Ordering::Equal).unwrap_or_else(|| a.cmp(b))
         };

@@ -331,6 +331,18 @@ impl<'r> Record<'r> {
     pub fn terms(&self) -> RecordTerms<'r> {
         RecordTerms { bytes: self.terms, before: None }
     }
+
+    /// Whether a field is null, alone or among others.
+    pub fn has_null(&self, field: FieldNumber) -> Result<bool> {
+        for term in self.terms() {
+            let term = term?;
+            // They rise, and null comes first of a field.
+            if term.field >= field {
+                return Ok((term.field, term.kind) == (field, Kind::Null));
+            }
+        }
+        Ok(false)
+    }
 }
 
 /// The terms of a record, rising.

@@ -7,7 +7,8 @@
 //! * Reading the rank of each entry from a column, and values only where ranks are equal: for all others, once there is one.
 //!
 //! All give the same: an entry with several terms stands where its least one does, or its greatest if the order is
-//! descending; entries that are equal by rising id; entries without a term of the kind before or after all others.
+//! descending; entries that are equal by rising id; entries without a term of the kind before or after all others, and among them
+//! those where the field is null behind the rest, or before it if the order is descending.
 
 use super::column::{Column, Rank};
 use super::columns::{ColumnKey, Made};
@@ -21,6 +22,7 @@ use super::range::TermRange;
 use super::runs::Run;
 use super::snapshot::IndexSnapshot;
 use super::term::{FieldNumber, Kind};
+use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -225,7 +227,7 @@ impl IndexSnapshot<'_> {
             let present = EntrySet::of(self.present(order.field, order.kind)?)?;
             let mut absent = set.clone();
             absent.subtract(&present);
-            take(&absent, count_max, &mut sorted)?;
+            self.take_absent(absent, order, count_max, &mut sorted)?;
             remaining.intersect(&present);
         }
         let all = TermRange::all(order.field, order.kind);
@@ -243,8 +245,28 @@ impl IndexSnapshot<'_> {
             }
         }
         // What no list had, if they were walked through to the end.
-        take(&remaining, count_max, &mut sorted)?;
+        self.take_absent(remaining, order, count_max, &mut sorted)?;
         Ok(Some(sorted))
+    }
+
+    /// Adds entries without a term of the order's kind, until there are enough.
+    fn take_absent(&self, absent: EntrySet, order: Order, count_max: usize, sorted: &mut Vec<EntryId>) -> Result<()> {
+        if sorted.len() >= count_max || absent.is_empty() {
+            return Ok(());
+        }
+        let nulls = self.present(order.field, Kind::Null)?;
+        if nulls.count() == 0 {
+            return take(&absent, count_max, sorted);
+        }
+        let mut nulls = EntrySet::of(nulls)?;
+        nulls.intersect(&absent);
+        let mut others = absent;
+        others.subtract(&nulls);
+        let parts = match order.direction {
+            Direction::Ascending => [others, nulls],
+            Direction::Descending => [nulls, others],
+        };
+        parts.iter().try_for_each(|part| take(part, count_max, sorted))
     }
 
     /// [`Self::sorted`], by the values of the entries.
@@ -261,8 +283,13 @@ impl IndexSnapshot<'_> {
         Ok(values.sorted(order, count_max))
     }
 
-    fn value(&self, id: EntryId, order: Order) -> Result<Option<&[u8]>> {
-        order.column_key().value(self.known_entry(id)?.record())
+    fn value(&self, id: EntryId, order: Order) -> Result<SortValue<'_>> {
+        let record = self.known_entry(id)?.record();
+        Ok(match order.column_key().value(record)? {
+            Some(bytes) => SortValue::Term(bytes),
+            None if record.has_null(order.field)? => SortValue::Null,
+            None => SortValue::Missing,
+        })
     }
 
     /// [`Self::sorted`], by a column that is made for it if there is none. `None`: the index was changed since this snapshot
@@ -306,7 +333,11 @@ impl IndexSnapshot<'_> {
                 sorted.extend(equal.iter().map(|(_, id)| *id));
                 continue;
             };
-            if *key == absent || Rank::of_key(*key, is_descending).is_exact() {
+            if *key == absent {
+                self.take_absent(equal.iter().map(|(_, id)| *id).collect(), order, count_max, &mut sorted)?;
+                continue;
+            }
+            if Rank::of_key(*key, is_descending).is_exact() {
                 sorted.extend(equal.iter().map(|(_, id)| *id));
                 continue;
             }
@@ -358,6 +389,16 @@ fn take_run(remaining: &mut EntrySet, run: Run, count_max: usize, sorted: &mut V
     }
 }
 
+/// What an entry is sorted by.
+enum SortValue<'r> {
+    /// Nothing: the field has no term of the kind, nor is it null.
+    Missing,
+    /// Only null.
+    Null,
+    /// The bytes of a term.
+    Term(&'r [u8]),
+}
+
 /// Values of entries, to be sorted.
 #[derive(Default)]
 struct Values {
@@ -367,33 +408,38 @@ struct Values {
 
 struct Value {
     id: EntryId,
-    /// The first bytes of the value as a number: mostly enough to compare.
+    /// The first bytes of the value as a number: mostly enough to compare. Without a value: 1 for null, 0 for nothing.
     head: u64,
     /// `None`: the entry has none.
     bytes: Option<Range<usize>>,
 }
 
 impl Values {
-    fn add(&mut self, id: EntryId, value: Option<&[u8]>) {
+    fn add(&mut self, id: EntryId, value: SortValue<'_>) {
         let start = self.bytes.len();
-        let value = value.map(|value| {
-            self.bytes.extend_from_slice(value);
-            let head = value.iter().chain(std::iter::repeat(&0)).take(8);
-            (head.fold(0, |head, byte| head << 8 | u64::from(*byte)), start..self.bytes.len())
-        });
-        let (head, bytes) = value.map_or((0, None), |(head, bytes)| (head, Some(bytes)));
+        let (head, bytes) = match value {
+            SortValue::Missing => (0, None),
+            SortValue::Null => (1, None),
+            SortValue::Term(value) => {
+                self.bytes.extend_from_slice(value);
+                let head = value.iter().chain(std::iter::repeat(&0)).take(8);
+                (head.fold(0, |head, byte| head << 8 | u64::from(*byte)), Some(start..self.bytes.len()))
+            }
+        };
         self.items.push(Value { id, head, bytes });
     }
 
     fn sorted(self, order: Order, count_max: usize) -> Vec<EntryId> {
         let Values { bytes, mut items } = self;
         let value = |range: &Range<usize>| bytes.get(range.clone()).unwrap_or_default();
+        let directed = |rising: Ordering| match order.direction {
+            Direction::Ascending => rising,
+            Direction::Descending => rising.reverse(),
+        };
         let compare = |a: &Value, b: &Value| {
             let by_value = match (&a.bytes, &b.bytes) {
-                (Some(x), Some(y)) => {
-                    let rising = a.head.cmp(&b.head).then_with(|| value(x).cmp(value(y)));
-                    if order.direction == Direction::Ascending { rising } else { rising.reverse() }
-                }
+                (Some(x), Some(y)) => directed(a.head.cmp(&b.head).then_with(|| value(x).cmp(value(y)))),
+                (None, None) => directed(a.head.cmp(&b.head)),
                 (x, y) if order.absent == Absent::First => x.is_some().cmp(&y.is_some()),
                 (x, y) => y.is_some().cmp(&x.is_some()),
             };

@@ -83,8 +83,8 @@ pub enum SortBy {
     AlphaNumericId,
     /// How well the entry fits, the best first.
     Score,
-    /// Nothing: an order that looks like chance, the same for the same seed.
-    Random(String),
+    /// Nothing: an order that looks like chance, the same for the same seed. `None`: the query gives no seed, see [`super::Plan::seed`].
+    Random(Option<String>),
     /// How far the shapes of a field are from the middle of one, the nearest first.
     Distance(DistanceKey),
 }
@@ -477,9 +477,9 @@ impl Planner<'_> {
             id if self.is_id(id) => SortBy::Id,
             Expression::Call(call) if call.name.eq_ignore_ascii_case("score") => SortBy::Score,
             Expression::Call(call) if call.name.eq_ignore_ascii_case("random") => match call.arguments.as_slice() {
-                [] => SortBy::Random(String::new()),
+                [] => SortBy::Random(None),
                 [Expression::Value(value)] => match self.parameters.scalar(value)?.text() {
-                    Some(seed) => SortBy::Random(seed),
+                    Some(seed) => SortBy::Random(Some(seed)),
                     None => return Err(wrong_arguments("random", "a text or nothing")),
                 },
                 _ => return Err(wrong_arguments("random", "a text or nothing")),

@@ -173,6 +173,18 @@ impl Plan {
         }
     }
 
+    /// Gives an order by chance that has no seed the one that `chance` makes, so that it is another one with each request.
+    pub fn seed(&mut self, chance: impl FnOnce() -> String) {
+        let Find::Index(query) = &mut self.find else { return };
+        let unseeded = query.order.iter_mut().find_map(|key| match &mut key.by {
+            SortBy::Random(seed @ None) => Some(seed),
+            _ => None,
+        });
+        if let Some(seed) = unseeded {
+            *seed = Some(chance());
+        }
+    }
+
     /// Whether JavaScript is run for its results, which may take long and load other documents.
     pub fn runs_scripts(&self) -> bool {
         self.script.is_some() || self.filter.as_ref().is_some_and(|filter| !filter.calls.is_empty())

@@ -320,7 +320,7 @@ fn orders_name_the_fields_that_an_index_needs() {
         "from U where B = 1 order by score() desc, random('x')",
         &["B"],
         "B any 1",
-        "Score desc, Random(\"x\")",
+        "Score desc, Random(Some(\"x\"))",
     );
 }
 

@@ -9,8 +9,25 @@ use std::fmt;
 /// The fields that queries name.
 pub const PATHS: [&str; 6] = ["Name", "Age", "Tags", "Address.City", "Lines[].P", "Tags.Length"];
 
-const TEXTS: [&str; 13] =
-    ["ann", "Ann", "BOB", "a b", "", "10", "1.5", "Zoë", DATES[0].0, DATES[1].0, DATES[2].0, DATES[3].0, DATES[4].0];
+const TEXTS: [&str; 15] = [
+    "ann",
+    "Ann",
+    "BOB",
+    "a b",
+    "",
+    "10",
+    "1.5",
+    "Zoë",
+    DATES[0].0,
+    DATES[1].0,
+    DATES[2].0,
+    DATES[3].0,
+    DATES[4].0,
+    DURATIONS[0].0,
+    DURATIONS[1].0,
+];
+/// Durations and their ticks.
+const DURATIONS: [(&str, &str); 2] = [("00:00:00.0000007", "7"), ("-1.00:00:00", "-864000000000")];
 /// Dates, which comes after which, and the text by which each is found.
 const DATES: [(&str, u8, &str); 5] = [
     ("2020-01-01", 0, "2020-01-01"),
@@ -102,6 +119,15 @@ fn moment(value: &Value) -> Option<u8> {
     DATES.iter().find(|(date, ..)| date == text).map(|(_, moment, _)| *moment)
 }
 
+/// The number that a value is, or is besides.
+fn number_of(value: &Value) -> Option<&str> {
+    match value {
+        Value::Number(text) => Some(text),
+        Value::String(text) => DURATIONS.iter().find(|(duration, _)| duration == text).map(|(_, ticks)| *ticks),
+        _ => None,
+    }
+}
+
 /// The text by which a value is found.
 fn text_of(value: &Value, is_exact: bool) -> Option<String> {
     match value {
@@ -123,8 +149,10 @@ fn text_of(value: &Value, is_exact: bool) -> Option<String> {
 fn is_equal(value: &Value, sought: &Value, is_exact: bool) -> bool {
     match (value, sought) {
         (Value::Null, Value::Null) => true,
-        (Value::Number(value), Value::Number(sought)) => compare_numbers(value, sought) == Ordering::Equal,
-        (_, Value::Number(_) | Value::Null) => false,
+        (value, Value::Number(sought)) => {
+            number_of(value).is_some_and(|value| compare_numbers(value, sought) == Ordering::Equal)
+        }
+        (_, Value::Null) => false,
         (value, sought) if moment(sought).is_some() => moment(value) == moment(sought),
         (value, sought) => text_of(value, is_exact).is_some_and(|text| Some(text) == text_of(sought, is_exact)),
     }
@@ -309,8 +337,10 @@ fn is_in_range(value: &Value, sign: &str, sought: &Value, is_exact: bool) -> boo
 
 fn is_in_plain_range(value: &Value, sign: &str, sought: &Value, is_exact: bool) -> bool {
     let order = match (value, sought) {
-        (Value::Number(value), Value::Number(sought)) => compare_numbers(value, sought),
-        (_, Value::Number(_)) => return false,
+        (value, Value::Number(sought)) => match number_of(value) {
+            Some(value) => compare_numbers(value, sought),
+            None => return false,
+        },
         // A date beside another text, as the other end of a range, is a text like any other.
         (value, Value::String(sought)) => match text_of(value, is_exact) {
             Some(value) if is_exact => value.as_str().cmp(sought),
@@ -399,26 +429,27 @@ impl Order {
     }
 }
 
-/// Nothing is before everything. Of several values the least counts, or the greatest if those come first.
-fn text(document: &Value, path: &str, is_descending: bool) -> Option<String> {
+/// Nothing is before null, and null before everything. Of several values the least counts, or the greatest if those come first.
+fn text(document: &Value, path: &str, is_descending: bool) -> (bool, Option<String>) {
     let texts = values(document, path).into_iter().filter_map(|value| text_of(&value, false));
-    if is_descending { texts.max() } else { texts.min() }
+    let text = if is_descending { texts.max() } else { texts.min() };
+    (text.is_some() || has_null(document, path), text)
+}
+
+fn has_null(document: &Value, path: &str) -> bool {
+    values(document, path).contains(&Value::Null)
 }
 
 fn number(document: &Value, path: &str, is_descending: bool, other: &Value) -> Ordering {
     let key = |document: &Value| {
-        let mut numbers: Vec<String> = values(document, path)
-            .into_iter()
-            .filter_map(|value| match value {
-                Value::Number(text) => Some(text),
-                _ => None,
-            })
-            .collect();
+        let mut numbers: Vec<String> =
+            values(document, path).into_iter().filter_map(|value| number_of(&value).map(str::to_owned)).collect();
         numbers.sort_by(|one, other| compare_numbers(one, other));
         if is_descending { numbers.pop() } else { numbers.into_iter().next() }
     };
     match (key(document), key(other)) {
         (Some(one), Some(other)) => compare_numbers(&one, &other),
+        (None, None) => has_null(document, path).cmp(&has_null(other, path)),
         (one, other) => one.is_some().cmp(&other.is_some()),
     }
 }

@@ -164,3 +164,33 @@ fn an_index_of_places_has_an_entry_for_each_document() {
     put(&wire, "N", "from d in docs.Ds select new { d.N, d.A }", "{}");
     check(&wire, "from index 'N' order by id()", &all[..2]);
 }
+#[test]
+fn what_lacks_a_field_stands_before_null() {
+    let wire = with_documents(&[
+        r#"{"N":"b","X":1,"V":5}"#,
+        r#"{"X":1}"#,
+        r#"{"N":null,"X":1,"V":null}"#,
+        r#"{"N":"","X":1,"V":0}"#,
+        r#"{"N":"a","X":1,"V":-1}"#,
+        r#"{"X":1}"#,
+        r#"{"N":null,"X":1,"V":null}"#,
+    ]);
+    put(&wire, "I", "from d in docs.Ds select new { d.N, d.X, d.V }", "{}");
+    let rising = ["d/2", "d/6", "d/3", "d/7", "d/4", "d/5", "d/1"];
+    let falling = ["d/1", "d/5", "d/4", "d/3", "d/7", "d/2", "d/6"];
+    for source in ["Ds", "index 'I'", "Ds where X = 1"] {
+        for (keys, expected) in [
+            ("N", rising),
+            ("N desc", falling),
+            ("N, id()", rising),
+            ("N desc, id()", falling),
+            ("X, N, id()", rising),
+            ("V as long", ["d/2", "d/6", "d/3", "d/7", "d/5", "d/4", "d/1"]),
+            ("V as double desc", ["d/1", "d/4", "d/5", "d/3", "d/7", "d/2", "d/6"]),
+            ("V as long desc, id() desc", ["d/1", "d/4", "d/5", "d/7", "d/3", "d/6", "d/2"]),
+        ] {
+            check(&wire, &format!("from {source} order by {keys}"), &expected);
+            check(&wire, &format!("from {source} order by {keys} limit 1, 3"), &expected[1..4]);
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! `/databases/{name}/queries` and `streams/queries`: what indexes answer, as the reference does unless said otherwise.
 
+use std::collections::BTreeSet;
+
 use super::support::Wire;
 
 /// One document for each value of `V`, in this order; `-` has none. Their ids are `ts/0` and so on.
@@ -125,13 +127,13 @@ fn ranges_are_of_numbers_or_of_texts() {
 #[test]
 fn results_come_in_every_order() {
     let wire = with_values(&["\"b\"", "\"a10\"", "null", "\"A9\"", "-", "\"é\"", "\"c\""]);
-    check(&wire, "from Ts order by V", r#"null - "a10" "A9" "b" "c" "é""#);
+    check(&wire, "from Ts order by V", r#"- null "a10" "A9" "b" "c" "é""#);
     check(&wire, "from Ts order by V desc", r#""é" "c" "b" "A9" "a10" null -"#);
-    check(&wire, "from Ts order by V as alphaNumeric", r#"null - "A9" "a10" "b" "c" "é""#);
+    check(&wire, "from Ts order by V as alphaNumeric", r#"- null "A9" "a10" "b" "c" "é""#);
     check(&wire, "from Ts order by V limit 2, 2", r#""a10" "A9""#);
     check(&wire, "from Ts order by score(), id() desc limit 2", r#""c" "é""#);
     let wire = with_values(&["30", "7", "null", "7.5", "-", "1e2"]);
-    check(&wire, "from Ts order by V as long", "null - 7 7.5 30 1e2");
+    check(&wire, "from Ts order by V as long", "- null 7 7.5 30 1e2");
     check(&wire, "from Ts order by V as double desc", "1e2 30 7.5 7 null -");
     check(&wire, "from Ts where exists(V) order by V as double desc, id()", "1e2 30 7.5 7 null");
     // Without a word numbers are texts, as with the reference.
@@ -140,6 +142,32 @@ fn results_come_in_every_order() {
         |seed: u32| query(&wire, &format!("from Ts order by random('{seed}')"), "null").get("Results").cloned();
     assert_eq!(shuffled(1), shuffled(1));
     assert!((0..9).any(|seed| shuffled(seed) != shuffled(9)), "another seed is another order");
+}
+
+#[test]
+fn chance_without_a_seed_is_another_one_with_each_request() {
+    let values: Vec<String> = (0..20).map(|value| value.to_string()).collect();
+    let wire = with_values(&values.iter().map(String::as_str).collect::<Vec<_>>());
+    let asked = body("from Ts order by random()", "null");
+    let orders: BTreeSet<String> = (0..5)
+        .map(|_| {
+            let answer = wire.call("POST /databases/db/queries", &asked).json();
+            format!("{:?}", answer.get("Results").unwrap())
+        })
+        .collect();
+    assert!(orders.len() > 1, "five times the same order of twenty");
+    let etag = wire.call("POST /databases/db/queries", &asked).header("etag").unwrap().to_owned();
+    let header = format!("If-None-Match: \"{etag}\"");
+    assert_eq!(
+        wire.call_with("POST /databases/db/queries", &[&header], asked.as_bytes()).status,
+        200,
+        "it has changed"
+    );
+    let page = wire.call("POST /databases/db/queries", &body("from Ts order by random() limit 7, 5", "null")).json();
+    let Some(json::Value::Array(page)) = page.get("Results") else { panic!("{page:?}") };
+    assert_eq!(page.iter().map(|result| result.to_vec()).collect::<BTreeSet<_>>().len(), 5);
+    let stream = wire.call("POST /databases/db/streams/queries", r#"{"Query":"from Ts order by random()"}"#).text();
+    assert!((0..20).all(|number| stream.contains(&format!("\"@id\":\"ts/{number}\""))), "{stream}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use database::documents::id;
 use hyper::StatusCode;
 use query::plan::{Parameters, Plan, ProjectionBehavior, Refused, ScriptForm};
 use query::rql;
@@ -84,10 +85,11 @@ impl Request {
         }
         let wrong = |message: String, is_grammar| Error::Query { message, query: text.to_owned(), is_grammar };
         let tree = rql::parse(text).map_err(|error| wrong(error.to_string(), error.reason.is_grammar()))?;
-        let plan = Plan::new(&tree, Parameters::new(parameters)).map_err(|refused| match refused {
+        let mut plan = Plan::new(&tree, Parameters::new(parameters)).map_err(|refused| match refused {
             Refused::Invalid(message) => wrong(message, false),
             Refused::NotSupported(feature) => Error::not_supported(feature),
         })?;
+        plan.seed(|| u128::from_ne_bytes(id::random_bytes()).to_string());
         let timings = (plan.has_timings || plan.is_explained).then(Timings::default);
         Ok(Request { text: text.to_owned(), plan, stale_wait: None, after_write: None, timings })
     }

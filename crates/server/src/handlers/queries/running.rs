@@ -14,7 +14,7 @@ use query::execute::{self, Distance, Found, Highlighter, Operator, ScriptProject
 use query::index::{FieldNumber, IndexEntry, IndexSnapshot};
 use query::indexing::state_hash;
 use query::plan::{
-    CollectionQuery, FacetClause, Filter, FilterClause, Find, IndexQuery, Page, Plan, Projection, Source,
+    CollectionQuery, FacetClause, Filter, FilterClause, Find, IndexQuery, Page, Plan, Projection, SortBy, Source,
 };
 
 use super::collection;
@@ -491,6 +491,14 @@ impl<'a> Running<'a> {
                     [last.documents, last.tombstones, count].into_iter().for_each(&mut add);
                 }
                 None => add(self.documents.last_etag()?),
+            }
+        }
+        if let Find::Index(query) = &plan.find {
+            // An order by chance is another one with each request.
+            for key in &query.order {
+                if let SortBy::Random(seed) = &key.by {
+                    add(xxhash_rust::xxh3::xxh3_64(seed.as_deref().unwrap_or_default().as_bytes()));
+                }
             }
         }
         if let Results::Index { index, snapshot, is_stale, .. } = &self.results {
