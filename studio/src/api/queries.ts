@@ -72,8 +72,8 @@ export async function run(database: string, query: Query, signal?: AbortSignal):
   };
   let texts: string[] | undefined;
   const elements = (results: Span | undefined) => (results?.kind === "array" ? results.elements : []);
-  // What was taken, if the text has a limit: all of it unless the page was too small for it.
-  const taken = isBehind ? undefined : answer.CappedMaxResults;
+  // How many came, if the text has a limit: all of them unless the page was too small for that.
+  const taken = isBehind || answer.CappedMaxResults === undefined ? undefined : answer.Results.length;
   const isWhole = taken !== undefined && taken < pageSize;
   const total = isWhole ? taken : limit ? Math.max(0, Math.min(answer.TotalResults - limit.skip, limit.take)) : answer.TotalResults;
   return {

@@ -194,7 +194,8 @@ pub(crate) fn write_path(steps: &[Step], value: Raw<'_>, out: &mut Vec<u8>) -> b
     }
 }
 
-/// * `with_null`: those that lack it are null, instead of being left out.
+/// * `with_null`: those that lack it are null, instead of being left out. Then, as in the reference, what stands there in arrays is given one
+///   by one.
 fn write_elements(steps: &[Step], array: Raw<'_>, with_null: bool, out: &mut Vec<u8>) -> bool {
     out.push(b'[');
     let start = out.len();
@@ -203,7 +204,9 @@ fn write_elements(steps: &[Step], array: Raw<'_>, with_null: bool, out: &mut Vec
         if before > start {
             out.push(b',');
         }
+        let at = out.len();
         match write_path(steps, element, out) {
+            true if with_null && !steps.is_empty() && is_empty_without_brackets(at, out) => out.truncate(before),
             true => {}
             false if with_null => out.extend_from_slice(b"null"),
             false => out.truncate(before),
@@ -211,6 +214,16 @@ fn write_elements(steps: &[Step], array: Raw<'_>, with_null: bool, out: &mut Vec
     }
     out.push(b']');
     true
+}
+
+/// Takes the brackets off a value that was appended, if it is an array. True: nothing was in them.
+fn is_empty_without_brackets(at: usize, out: &mut Vec<u8>) -> bool {
+    if out.get(at) != Some(&b'[') {
+        return false;
+    }
+    out.pop();
+    out.remove(at);
+    out.get(at..).is_none_or(|elements| elements.trim_ascii().is_empty())
 }
 
 fn write_character(number: usize, text: Raw<'_>, out: &mut Vec<u8>) -> bool {
@@ -237,7 +250,7 @@ mod tests {
 
     #[track_caller]
     fn check(steps: &[&str], expected: Option<&str>) {
-        let document = br#"{"Name":"Ann","A":{"City":"Oslo","Zip":null},"L":[{"P":"x","Q":1},{"P":"y"},{"Z":1}],"T":["a","b"],"E":[],"O":{"P":5}}"#;
+        let document = br#"{"Name":"Ann","A":{"City":"Oslo","Zip":null},"L":[{"P":"x","Q":1},{"P":"y"},{"Z":1}],"T":["a","b"],"E":[],"O":{"P":5},"N":[["a"],["b"]],"D":[{"S":["a","b"],"M":[{"P":1},{}]},{"S":[ ],"M":[{"P":2}]},{"Z":1},{"S":[["c"]]},{"S":"d"},{"S":null}]}"#;
         let step = |step: &&str| if *step == "[]" { Step::Elements } else { Step::Name((*step).to_owned()) };
         let steps: Vec<Step> = steps.iter().map(step).collect();
         let mut out = b"before".to_vec();
@@ -264,5 +277,10 @@ mod tests {
         check(&["L", "Length"], Some("3"));
         check(&["T", "Count"], Some("2"));
         check(&["Name", "Length"], Some("3"));
+        check(&["D", "[]", "S"], Some(r#"["a","b",null,["c"],"d",null]"#));
+        check(&["D", "[]", "S", "[]"], Some(r#"["a","b",null,["c"],"d",null]"#));
+        check(&["D", "[]", "M", "[]", "P"], Some("[1,null,2,null,null,null,null]"));
+        check(&["T", "[]"], Some(r#"["a","b"]"#));
+        check(&["N", "[]"], Some(r#"[["a"],["b"]]"#));
     }
 }

@@ -61,7 +61,8 @@ pub fn suggest<E: From<Error>>(
         }
     }
     if options.sorts_all {
-        taken.sort_by(better_first);
+        // Of those that are as good, the ones of the first term stay first.
+        taken.sort_by(liker_first);
     }
     Ok(taken.into_iter().map(|candidate| candidate.word).collect())
 }
@@ -94,6 +95,9 @@ impl Sought {
 }
 
 fn better_first(one: &Candidate, other: &Candidate) -> Ordering {
-    let by_likeness = other.likeness.total_cmp(&one.likeness);
-    by_likeness.then(other.entry_count.cmp(&one.entry_count)).then_with(|| other.word.cmp(&one.word))
+    liker_first(one, other).then_with(|| other.word.cmp(&one.word))
+}
+
+fn liker_first(one: &Candidate, other: &Candidate) -> Ordering {
+    other.likeness.total_cmp(&one.likeness).then(other.entry_count.cmp(&one.entry_count))
 }

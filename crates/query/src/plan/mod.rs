@@ -42,7 +42,7 @@ pub use include::Explanations;
 pub use index_query::{DistanceKey, IndexChoice, IndexQuery, SortBy, SortKey};
 pub use lucene::LuceneQuery;
 pub use more_like_this::{Base, LikenessOptions, MoreLikeThis};
-pub use page::Page;
+pub use page::{Page, WrittenPage};
 pub use parameters::Parameters;
 pub(crate) use parameters::Scalar;
 pub use projection::{Projected, ProjectedColumn, Projection, ProjectionBehavior, Step};

@@ -10,19 +10,34 @@ pub struct Page {
     pub skip: u64,
     /// Results that follow; `None`: all.
     pub take: Option<u64>,
-    /// The text of the query itself has a `limit` or `offset`.
-    pub is_limited: bool,
+    /// What the text of the query itself says. `None`: it has neither `limit` nor `offset`.
+    pub written: Option<WrittenPage>,
+}
+
+/// The page of the text of a query, whatever else its request wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WrittenPage {
+    /// `offset`.
+    pub skip: u64,
+    /// `limit`.
+    pub take: Option<u64>,
+}
+
+impl WrittenPage {
+    /// How many of so many results it has.
+    pub fn count_of(self, total: u64) -> u64 {
+        total.saturating_sub(self.skip).min(self.take.unwrap_or(u64::MAX))
+    }
 }
 
 impl Page {
     /// What the clauses `limit` and `offset` say.
     pub(super) fn of(limit: &Limit<'_>, parameters: Parameters<'_>) -> Result<Page, Refused> {
         let count = |value: Option<&Value<'_>>, what| value.map_or(Ok(None), |value| parameters.count(value, what));
-        Ok(Page {
-            skip: count(limit.skip.as_ref(), "Offset (Start)")?.unwrap_or(0),
-            take: count(limit.take.as_ref(), "Limit (PageSize)")?,
-            is_limited: *limit != Limit::default(),
-        })
+        let skip = count(limit.skip.as_ref(), "Offset (Start)")?.unwrap_or(0);
+        let take = count(limit.take.as_ref(), "Limit (PageSize)")?;
+        let written = (*limit != Limit::default()).then_some(WrittenPage { skip, take });
+        Ok(Page { skip, take, written })
     }
 
     /// The page of a request beside that of the text: the later start and the smaller count hold.

@@ -132,6 +132,10 @@ impl Projection {
                 Some(grouping) => grouping.column(column)?,
                 None => self::column(column, alias, parameters)?,
             };
+            // `key()` beside the key itself.
+            if grouping.is_some() && projected.contains(&column) {
+                continue;
+            }
             if projected.iter().any(|other| other.name == column.name) {
                 return Err(Refused::Invalid(format!(
                     "Duplicate alias '{}' detected. Note: if an alias is not specified, the implicit alias is equal to field name",
@@ -162,7 +166,7 @@ fn column(column: &Column<'_>, alias: Option<&str>, parameters: Parameters<'_>) 
                 ValueKind::Text(text) | ValueKind::Number(text) => text.to_string(),
                 ValueKind::Boolean(is_true) => is_true.to_string(),
                 ValueKind::Null => "null".to_owned(),
-                ValueKind::Parameter(name) => format!("${name}"),
+                ValueKind::Parameter(name) => name.to_string(),
             };
             (Projected::Literal(parameters.json(value)?), name)
         }

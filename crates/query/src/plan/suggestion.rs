@@ -31,7 +31,7 @@ pub struct SuggestionOptions {
     pub distance: SuggestionDistance,
     /// Only what is at least so like: 0 to 1.
     pub accuracy: f32,
-    /// The likest of all terms first, of these the most frequent; else those of the first term first.
+    /// The likest of all terms first, of these the most frequent, of these those of the first term; else those of the first term first.
     pub sorts_all: bool,
 }
 

@@ -38,7 +38,8 @@ fn check(text: &str, change: impl FnOnce(&mut Collected)) {
     else {
         panic!("it needs no index: {text}")
     };
-    let Page { skip, take, is_limited } = page;
+    let Page { skip, take, written } = page;
+    let is_limited = written.is_some_and(|written| (written.skip, written.take) == (skip, take));
     assert_eq!(Collected { source, filter, order, includes, skip, take, is_limited }, expected, "{text}");
 }
 

@@ -194,3 +194,86 @@ fn what_lacks_a_field_stands_before_null() {
         }
     }
 }
+
+/// `CappedMaxResults` of a query.
+fn capped(wire: &Wire, query: &str, rest: &str) -> Option<i64> {
+    let body = format!(r#"{{"Query":"{query}","WaitForNonStaleResults":true{rest}}}"#);
+    let answer = wire.call("POST /databases/db/queries", &body);
+    assert_eq!(answer.status, 200, "{query}: {}", answer.text());
+    answer.json().get("CappedMaxResults").and_then(json::Value::as_i64)
+}
+
+#[test]
+fn capped_max_results_are_of_the_limit_of_the_text_and_of_all_that_is_found() {
+    let documents: Vec<String> = (0..12).map(|n| format!(r#"{{"N":{n},"K":{},"L":[1,2]}}"#, n % 3)).collect();
+    let wire = with_documents(&documents.iter().map(String::as_str).collect::<Vec<_>>());
+    put(&wire, "ByN", "from d in docs.Ds select new { d.N }", "{}");
+    put(&wire, "Lines", "from d in docs.Ds from l in d.L select new { d.N, P = l }", "{}");
+    for (page, expected) in [
+        ("", None),
+        ("limit 2", Some(2)),
+        ("limit 2 offset 1", Some(2)),
+        ("limit 2 offset 11", Some(1)),
+        ("limit 2 offset 100", Some(0)),
+        ("limit 5", Some(5)),
+        ("limit 100", Some(12)),
+        ("limit 0", Some(0)),
+        ("offset 3", Some(9)),
+    ] {
+        for query in [
+            "from index 'ByN'",
+            "from index 'ByN' filter K = 1",
+            "from index 'ByN' filter K = 7",
+            "from Ds where N >= 0 filter K = 1",
+            "from Ds where N >= 0 select distinct K",
+            "from Ds",
+        ] {
+            assert_eq!(capped(&wire, &format!("{query} {page}"), ""), expected, "{query} {page}");
+        }
+    }
+    assert_eq!(capped(&wire, "from index 'ByN' filter K = 1 limit 2 offset 1 filter_limit 5", ""), Some(2));
+    assert_eq!(capped(&wire, "from index 'Lines' limit 20", ""), Some(20));
+    assert_eq!(capped(&wire, "from index 'Lines' limit 20 offset 10", ""), Some(14));
+    // What the request wants besides does not count.
+    assert_eq!(capped(&wire, "from Ds limit 5", r#","PageSize":3"#), Some(5));
+    assert_eq!(capped(&wire, "from Ds where N >= 0 limit 5", r#","Start":2,"PageSize":3"#), Some(5));
+    assert_eq!(capped(&wire, "from Ds", r#","Start":2,"PageSize":3"#), None);
+    // Of a collection, what fits among those that were looked at is all that is known. The reference says less than nothing at times.
+    for (page, expected) in [("limit 2", 2), ("limit 2 offset 1", 1), ("offset 3", 0), ("limit 2 offset 5", 0)] {
+        assert_eq!(capped(&wire, &format!("from Ds filter K = 1 {page}"), ""), Some(expected), "{page}");
+    }
+}
+
+/// The results of a query, without their metadata.
+#[track_caller]
+fn check_rows(wire: &Wire, query: &str, parameters: &str, expected: &[&str]) {
+    let body = format!(r#"{{"Query":"{query}","QueryParameters":{parameters},"WaitForNonStaleResults":true}}"#);
+    let answer = wire.call("POST /databases/db/queries", &body);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let Some(json::Value::Array(results)) = answer.json().get("Results").cloned() else { panic!("{}", answer.text()) };
+    let row = |result: &json::Value| {
+        let text = String::from_utf8(result.to_vec()).unwrap();
+        text.split_once("\"@metadata\"").unwrap().0.trim_start_matches('{').trim_end_matches(',').to_owned()
+    };
+    assert_eq!(results.iter().map(row).collect::<Vec<_>>(), expected, "{query}");
+}
+
+#[test]
+fn columns_are_those_of_the_reference() {
+    let wire = with_documents(&[
+        r#"{"C":"a","Lines":[{"Sub":["a","b"]},{"Sub":["a"]}]}"#,
+        r#"{"C":"a","Lines":[{"Sub":["a"]},{"Sub":["b","a"]}]}"#,
+    ]);
+    let flat = [r#""Lines[].Sub":["a","b","a"]"#, r#""Lines[].Sub":["a","b","a"]"#];
+    check_rows(&wire, "from Ds select Lines[].Sub", "null", &flat);
+    check_rows(&wire, "from Ds select distinct Lines[].Sub", "null", &flat[..1]);
+    check_rows(&wire, "from Ds where C = 'a' select Lines[].Sub[] as S", "null", &[r#""S":["a","b","a"]"#; 2]);
+    check_rows(&wire, "from Ds where id() = 'd/1' select $p, $q as Q", r#"{"p":5,"q":[1]}"#, &[r#""p":5,"Q":[1]"#]);
+    check_rows(&wire, "from Ds group by C select key(), C", "null", &[r#""C":"a""#]);
+    check_rows(
+        &wire,
+        "from Ds group by C select count(), C, key(), key() as K",
+        "null",
+        &[r#""Count":2,"C":"a","K":"a""#],
+    );
+}

@@ -308,6 +308,15 @@ fn like_words_are_suggested() {
     assert!(fields.contains(r#""Storage":"No","Suggestions":true"#), "{fields}");
 }
 
+/// What is as good for another term stands behind what is for the first.
+#[test]
+fn words_for_several_terms_keep_the_order_of_the_terms() {
+    let wire = with_names(&["green", "apple"]);
+    check_suggestions(&wire, "suggest(Name, $t)", r#"{"t":["aple","gren"]}"#, "Name: apple green");
+    check_suggestions(&wire, "suggest(W, $t)", r#"{"t":["gren","aple"]}"#, "W: green apple");
+    check_suggestions(&wire, "suggest(W, $t)", r#"{"t":["gren","apple1"]}"#, "W: apple green");
+}
+
 #[test]
 fn what_cannot_be_suggested_is_refused() {
     let wire = with_names(&["Oren"]);

@@ -247,8 +247,11 @@ impl<'a> Answer<'a> {
         let mut before = Vec::with_capacity(512);
         json::Writer::new(&mut before).object(|json| {
             json.name("TotalResults").signed(counts.total);
-            if plan.page.is_limited {
-                json.name("CappedMaxResults").unsigned(counts.taken);
+            if let Some(written) = plan.page.written {
+                // A page that ended before all was counted is full.
+                let unknown = written.skip.saturating_add(written.take.unwrap_or(counts.taken));
+                let total = u64::try_from(counts.total).unwrap_or(unknown);
+                json.name("CappedMaxResults").unsigned(written.count_of(total));
             }
             let filtered = self.running.filtered.get();
             json.name("ScannedResults").unsigned(filtered.scanned);
