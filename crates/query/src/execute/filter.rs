@@ -1,7 +1,8 @@
 //! Asking a result whether it fits the clause `filter`.
 //!
-//! As in the reference, texts are compared as they are, a number and a text that is one as numbers, and what is missing fits no
-//! comparison but `!=`; an array is equal to nothing, and `in` and `all in` ask its elements.
+//! As in the reference, values are compared as JavaScript does: equal are those of one kind only; below and above, texts are compared as they
+//! are, and other pairs as numbers, of which null is 0. What is missing fits no comparison but `!=`; a property of what is missing or null is
+//! null. Unlike there, `in` and `all in` ask the elements of an array.
 
 use std::cmp::Ordering;
 
@@ -13,7 +14,7 @@ use super::projection::{Row, write_path};
 use super::scripted::{ScriptFailure, ScriptProjection};
 use crate::index::Number;
 use crate::indexing::terms;
-use crate::plan::{FilterClause, FilterCondition, Operand, Projected, Scalar};
+use crate::plan::{FilterClause, FilterCondition, Operand, Projected, Scalar, Step};
 use crate::rql::Operator;
 
 /// A filter that is ready to ask results.
@@ -79,14 +80,12 @@ impl Asked<'_> {
                 false
             }
             FilterCondition::Not(operand) => !self.holds(operand)?,
-            FilterCondition::Compare(operand, operator, scalar) => {
-                is_met(*operator, self.with_value(operand, |value| compare(value, scalar))?.flatten(), scalar)
-            }
+            FilterCondition::Compare(operand, operator, scalar) => self.compared(operand, *operator, scalar)?,
             FilterCondition::CompareFields(left, operator, right) => {
                 let Some(scalar) = self.with_value(right, scalar)?.flatten() else {
                     return Ok(*operator == Operator::NotEqual);
                 };
-                is_met(*operator, self.with_value(left, |value| compare(value, &scalar))?.flatten(), &scalar)
+                self.compared(left, *operator, &scalar)?
             }
             FilterCondition::AnyOf(operand, scalars) => self.has_value(operand, |value| {
                 let is_among = |value: Raw<'_>| scalars.iter().any(|scalar| is_equal(value, scalar));
@@ -112,6 +111,22 @@ impl Asked<'_> {
             FilterCondition::Exists(operand) => self.has_value(operand, |_| true)?,
             FilterCondition::IsTrue(operand) => self.has_value(operand, |value| value.as_bool() == Some(true))?,
         })
+    }
+
+    fn compared(&mut self, operand: &Operand, operator: Operator, scalar: &Scalar) -> Result<bool, ScriptFailure> {
+        let is_met = match self.with_value(operand, |value| is_met(operator, value, scalar))? {
+            None if self.is_in_nothing(operand) => Some(is_met(operator, Raw::new(b"null"), scalar)),
+            is_met => is_met,
+        };
+        Ok(is_met.unwrap_or(operator == Operator::NotEqual))
+    }
+
+    /// Whether an operand is a property of what is missing, or null.
+    fn is_in_nothing(&mut self, operand: &Operand) -> bool {
+        let Operand::Of(Projected::Path { steps, .. }) = operand else { return false };
+        let Some((_, before @ [_, ..])) = steps.split_last() else { return false };
+        self.memory.clear();
+        !write_steps(before, self.row, self.memory) || self.memory == b"null"
     }
 
     fn has_value(&mut self, operand: &Operand, ask: impl FnOnce(Raw<'_>) -> bool) -> Result<bool, ScriptFailure> {
@@ -141,16 +156,16 @@ impl Asked<'_> {
     }
 }
 
-/// Whether a comparison is met by the order of its sides. Null is neither above nor below anything.
-fn is_met(operator: Operator, ordering: Option<Ordering>, scalar: &Scalar) -> bool {
-    let is_comparable = *scalar != Scalar::Null;
+/// Whether a value and one of the query compare so.
+fn is_met(operator: Operator, value: Raw<'_>, scalar: &Scalar) -> bool {
+    let is_order = |is: fn(Ordering) -> bool| order(value, scalar).is_some_and(is);
     match operator {
-        Operator::Equal => ordering.is_some_and(Ordering::is_eq),
-        Operator::NotEqual => !ordering.is_some_and(Ordering::is_eq),
-        Operator::Less => is_comparable && ordering.is_some_and(Ordering::is_lt),
-        Operator::LessOrEqual => is_comparable && ordering.is_some_and(Ordering::is_le),
-        Operator::Greater => is_comparable && ordering.is_some_and(Ordering::is_gt),
-        Operator::GreaterOrEqual => is_comparable && ordering.is_some_and(Ordering::is_ge),
+        Operator::Equal => is_equal(value, scalar),
+        Operator::NotEqual => !is_equal(value, scalar),
+        Operator::Less => is_order(Ordering::is_lt),
+        Operator::LessOrEqual => is_order(Ordering::is_le),
+        Operator::Greater => is_order(Ordering::is_gt),
+        Operator::GreaterOrEqual => is_order(Ordering::is_ge),
     }
 }
 
@@ -169,11 +184,7 @@ fn scalar(value: Raw<'_>) -> Option<Scalar> {
 fn write_operand(operand: &Projected, row: &Row<'_>, memory: &mut Vec<u8>) -> bool {
     memory.clear();
     match operand {
-        Projected::Path { steps, .. } => match (row.document, row.entry.and_then(|entry| entry.stored())) {
-            (Some(document), _) => write_path(steps, document.body(), memory),
-            (None, Some(stored)) => write_path(steps, stored, memory),
-            (None, None) => false,
-        },
+        Projected::Path { steps, .. } => write_steps(steps, row, memory),
         Projected::Metadata(steps) => row.document.is_some_and(|document| {
             let mut metadata = vec![b'{'];
             document.write_metadata(&mut metadata, None);
@@ -195,24 +206,56 @@ fn write_operand(operand: &Projected, row: &Row<'_>, memory: &mut Vec<u8>) -> bo
     }
 }
 
-fn is_equal(value: Raw<'_>, scalar: &Scalar) -> bool {
-    compare(value, scalar) == Some(Ordering::Equal)
+/// Appends what stands at a path of a result. False: nothing does.
+fn write_steps(steps: &[Step], row: &Row<'_>, out: &mut Vec<u8>) -> bool {
+    match (row.document, row.entry.and_then(|entry| entry.stored())) {
+        (Some(document), _) => write_path(steps, document.body(), out),
+        (None, Some(stored)) => write_path(steps, stored, out),
+        (None, None) => false,
+    }
 }
 
-/// A number of the query. One beyond those of documents is the infinite one: all are on one side of it.
-fn end(text: &str) -> Option<Number> {
-    terms::number(text).or_else(|| text.parse().ok().map(Number::Double))
+/// Values of two kinds are never equal.
+fn is_equal(value: Raw<'_>, scalar: &Scalar) -> bool {
+    match (value.kind(), scalar) {
+        (Kind::Null, Scalar::Null) => true,
+        (Kind::Bool, Scalar::Boolean(is_true)) => value.as_bool() == Some(*is_true),
+        (Kind::String, Scalar::Text(text)) => value.as_str().is_some_and(|value| *value == **text),
+        (Kind::Number, Scalar::Number(_)) => order(value, scalar) == Some(Ordering::Equal),
+        _ => false,
+    }
 }
 
 /// `None`: they have no order.
-fn compare(value: Raw<'_>, scalar: &Scalar) -> Option<Ordering> {
-    match (value.kind(), scalar) {
-        (Kind::Null, Scalar::Null) => Some(Ordering::Equal),
-        (Kind::Bool, Scalar::Boolean(is_true)) => value.as_bool().map(|value| value.cmp(is_true)),
-        (Kind::String, Scalar::Text(text)) => value.as_str().map(|value| (*value).cmp(text.as_str())),
-        (Kind::Number, Scalar::Number(text)) => Some(terms::number(value.number_text()?)?.cmp(&end(text)?)),
-        (Kind::Number, Scalar::Text(text)) => Some(terms::number(value.number_text()?)?.cmp(&terms::number(text)?)),
-        (Kind::String, Scalar::Number(text)) => Some(terms::number(&value.as_str()?)?.cmp(&end(text)?)),
-        _ => None,
+fn order(value: Raw<'_>, scalar: &Scalar) -> Option<Ordering> {
+    if let (Kind::String, Scalar::Text(text)) = (value.kind(), scalar) {
+        return value.as_str().map(|value| (*value).cmp(text.as_str()));
     }
+    let left = match value.kind() {
+        Kind::Null => ZERO,
+        Kind::Bool => of_boolean(value.as_bool()?),
+        Kind::Number => terms::number(value.number_text()?)?,
+        Kind::String => of_text(&value.as_str()?)?,
+        Kind::Array | Kind::Object => return None,
+    };
+    let right = match scalar {
+        Scalar::Null => ZERO,
+        Scalar::Boolean(is_true) => of_boolean(*is_true),
+        // One beyond those of documents is the infinite one: all are on one side of it.
+        Scalar::Number(text) => terms::number(text).or_else(|| text.parse().ok().map(Number::Double))?,
+        Scalar::Text(text) => of_text(text)?,
+    };
+    Some(left.cmp(&right))
+}
+
+const ZERO: Number = Number::Long(0);
+
+fn of_boolean(is_true: bool) -> Number {
+    Number::Long(is_true.into())
+}
+
+/// `None`: it is no number.
+fn of_text(text: &str) -> Option<Number> {
+    let text = text.trim();
+    if text.is_empty() { Some(ZERO) } else { terms::number(text) }
 }

@@ -281,3 +281,37 @@ fn brackets_elsewhere_are_names_as_in_the_reference() {
         r#"Auto/Orders/ByLines.0.Quantity {"N":1} {"N":2} {"N":3}"#
     );
 }
+
+/// As JavaScript does, so as the reference.
+#[test]
+fn values_of_different_kinds_are_compared_as_javascript_does() {
+    let wire = Wire::with_database();
+    for (number, values) in [
+        (1, r#""A":5,"O":{"B":1},"S":"x""#),
+        (2, r#""A":null,"O":null,"S":null"#),
+        (3, r#""X":0"#),
+        (4, r#""A":"5","O":{},"S":"""#),
+        (5, r#""A":-1,"O":{"B":null},"S":"y""#),
+        (6, r#""A":7.5,"O":{"B":"1"},"S":"z""#),
+    ] {
+        wire.put(&format!("users/{number}"), &format!(r#"{{{values},"@metadata":{{"@collection":"Users"}}}}"#));
+    }
+    let check = |filter: &str, expected: &str| {
+        let answer = ask(&wire, &format!("from Users filter {filter}"));
+        assert_eq!(answer.split_once(" |").unwrap().0, expected, "{filter}");
+    };
+    check("A = 5", "1");
+    check("A = 5.0", "1");
+    check("A = '5'", "4");
+    check("A != 5", "2 3 4 5 6");
+    check("A in (5)", "1");
+    check("A < 6", "1 2 4 5");
+    check("A >= -1", "1 2 4 5 6");
+    check("S >= ''", "1 2 4 5 6");
+    check("O.B = null", "2 3 5");
+    check("O.B < 2", "1 2 3 5 6");
+    check("Z.Y = null", "1 2 3 4 5 6");
+    check("Z.Y < 1", "1 2 3 4 5 6");
+    check("Z = null", "");
+    check("exists(O.B)", "1 5 6");
+}
