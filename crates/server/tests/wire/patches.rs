@@ -150,7 +150,7 @@ fn patches_of_one_document_at_once_lose_nothing() {
 }
 
 /// Starts a patch by query and gives how its operation ended.
-fn by_query(wire: &Wire, options: &str, query: &str) -> String {
+pub(super) fn by_query(wire: &Wire, options: &str, query: &str) -> String {
     let reply = wire.call(&format!("PATCH /databases/db/queries?{options}"), query);
     assert_eq!(reply.status, 200, "{}", reply.text());
     let id = reply.text().trim_start_matches(r#"{"OperationId":"#).split(',').next().unwrap().to_owned();

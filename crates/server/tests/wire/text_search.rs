@@ -449,6 +449,41 @@ fn entries_like_another_one_are_found() {
     );
 }
 
+/// Answers belong to the stop words as they are in their document, and patches use them, too.
+#[test]
+fn stop_words_are_those_of_their_document_as_it_is() {
+    let wire = Wire::with_database();
+    for (number, text) in ["a cake and a test", "a test", "a cake"].iter().enumerate() {
+        wire.put(&format!("d/{number}"), &format!(r#"{{"B":"{text}","@metadata":{{"@collection":"Ds"}}}}"#));
+    }
+    wire.put("stop/1", r#"{"StopWords":["cake"],"@metadata":{"@collection":"Stops"}}"#);
+    define(&wire, "I", "from u in docs.Ds select new { u.B }", r#"{"B":{"Indexing":"Search","TermVector":"Yes"}}"#);
+    let condition = r#"moreLikeThis(id() = 'd/0', $o)"#;
+    let options = r#"{"o":{"StopWordsDocumentId":"stop/1","MinimumTermFrequency":1,"MinimumDocumentFrequency":1}}"#;
+    let ask = |etag: &str| {
+        let body = format!(
+            r#"{{"Query":"from index 'I' where {condition} select id() as Id","QueryParameters":{options},"WaitForNonStaleResults":true}}"#
+        );
+        wire.call_with("POST /databases/db/queries", &[&format!("If-None-Match: {etag}")], body.as_bytes())
+    };
+    let first = ask("\"0\"");
+    assert!(first.text().contains("d/1") && !first.text().contains("d/2"), "{}", first.text());
+    let etag = first.header("etag").unwrap().to_owned();
+    assert_eq!(ask(&etag).status, 304);
+    wire.put("stop/1", r#"{"StopWords":["test"],"@metadata":{"@collection":"Stops"}}"#);
+    let second = ask(&etag);
+    assert_eq!(second.status, 200, "{}", second.text());
+    assert!(second.text().contains("d/2") && !second.text().contains("d/1"), "{}", second.text());
+    let patch = format!(
+        r#"{{"Query":{{"Query":"from index 'I' where {condition} update {{ this.Like = 1; }}","QueryParameters":{options}}}}}"#
+    );
+    super::patches::by_query(&wire, "", &patch);
+    for (id, is_like) in [("d/1", false), ("d/2", true)] {
+        let document = wire.call(&format!("GET /databases/db/docs?id={id}"), "").text();
+        assert_eq!(document.contains(r#""Like":1"#), is_like, "{document}");
+    }
+}
+
 /// A long phrase over a text that has its words everywhere is answered quickly, and one that is longer is refused.
 #[test]
 fn phrases_have_a_bound() {
