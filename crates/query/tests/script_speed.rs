@@ -100,7 +100,7 @@ fn projections() {
         let plan = Plan::new(&tree, Parameters::default()).unwrap();
         let clause = plan.script.as_ref().unwrap();
         let script = ScriptProjection::new(clause, Default::default()).unwrap();
-        print(what, rounds(), &mut || assert_eq!(script.rows(Ok(&document), &snapshot).unwrap().rows.len(), 1));
+        print(what, rounds(), &mut || assert_eq!(script.rows(Ok(&document), None, &snapshot).unwrap().rows.len(), 1));
     }
     let tree = rql::parse("from Users as u select { a: u.Name }").unwrap();
     let plan = Plan::new(&tree, Parameters::default()).unwrap();

@@ -82,8 +82,10 @@ impl Engine {
         let compiled = context.with(|ctx| {
             let prelude: Function<'_> = ctx.eval(PRELUDE).catch(&ctx).map_err(|error| prelude_failed(&error))?;
             let natives = native::natives(&ctx, &shared).catch(&ctx).map_err(|error| prelude_failed(&error))?;
-            let prelude: Object<'_> =
-                prelude.call((natives, LENGTH_MAX, WORK_MAX)).catch(&ctx).map_err(|error| prelude_failed(&error))?;
+            let prelude: Object<'_> = prelude
+                .call((natives, LENGTH_MAX, WORK_MAX, text.contains("@metadata")))
+                .catch(&ctx)
+                .map_err(|error| prelude_failed(&error))?;
             let compiled = compile(&ctx, &prelude, &text);
             let function = compiled.map_err(|failure| match error(&ctx, &shared, failure) {
                 Error::Thrown { message, line } => Error::Syntax { message, line, text: written.to_owned() },
@@ -193,7 +195,13 @@ fn run_in<'js>(
     let function = function.restore(ctx)?;
     let prelude = prelude.restore(ctx)?;
     prelude.get::<_, Function<'js>>("begin")?.call::<_, ()>(())?;
-    let inputs = Inputs { ctx, shared, know: prelude.get("know")?, noting: prelude.get("note")? };
+    let inputs = Inputs {
+        ctx,
+        shared,
+        know: prelude.get("know")?,
+        noting: prelude.get("note")?,
+        overlay: prelude.get("overlay")?,
+    };
     let mut arguments = Args::new(ctx.clone(), run.arguments.len());
     let this = match &run.this {
         Some(this) => Some(inputs.value(this)?),
@@ -211,7 +219,8 @@ fn run_in<'js>(
     let returned: Value<'js> = arguments.apply(&function)?;
     let asking = asking(&prelude)?;
     let has_origins = !shared.state.borrow().origins.is_empty();
-    let writer = ResultWriter { asking: &asking, state: &shared.state, has_origins };
+    let names_documents = run.names_documents;
+    let writer = ResultWriter { asking: &asking, state: &shared.state, has_origins, names_documents };
     let mut json = Vec::new();
     let result = this.as_ref().unwrap_or(&returned);
     writer.write(&mut json, result, run.omits_undefined)?;
@@ -222,6 +231,8 @@ fn run_in<'js>(
 pub(crate) fn asking<'js>(prelude: &Object<'js>) -> rquickjs::Result<Asking<'js>> {
     Ok(Asking {
         origin: prelude.get("origin")?,
+        own: prelude.get("own")?,
+        place: prelude.get("place")?,
         date_text: prelude.get("dateText")?,
         well_formed: prelude.get("wellFormed")?,
         date: prelude.get("date")?,
@@ -234,6 +245,7 @@ struct Inputs<'i, 'js> {
     shared: &'i Shared,
     know: Function<'js>,
     noting: Function<'js>,
+    overlay: Function<'js>,
 }
 
 impl<'js> Inputs<'_, 'js> {
@@ -242,6 +254,12 @@ impl<'js> Inputs<'_, 'js> {
             Input::Null => Ok(Value::new_null(self.ctx.clone())),
             Input::Json(json) => self.json(&Rc::from(*json)),
             Input::Document(document) => self.document(document),
+            Input::Overlaid(document, fields) => {
+                let own = self.document(document)?;
+                let fields: Value<'js> = self.ctx.json_parse(*fields)?;
+                self.shared.state.borrow_mut().has_overlays = true;
+                Ok(self.overlay.call((own, fields))?)
+            }
             Input::Documents(documents) => {
                 let array = rquickjs::Array::new(self.ctx.clone())?;
                 for (at, document) in documents.iter().enumerate() {

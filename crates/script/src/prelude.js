@@ -1,17 +1,18 @@
 // What scripts find in their global scope, and what they do not find any more. Runs once for each engine, before the script is compiled.
 // `native` stays in here: scripts reach the host through the functions below alone.
-(function (native, lengthMax, workMax) {
+// `readsMetadata`: whether the script names `@metadata`, which then has what getMetadata() gives.
+(function (native, lengthMax, workMax, readsMetadata) {
     "use strict";
     const { apply, defineProperty } = Reflect;
     const global = globalThis;
-    const documents = new Map(), origins = new Map();
+    const documents = new Map(), origins = new Map(), overlaid = new Map();
     const mapGet = Map.prototype.get, mapSet = Map.prototype.set, mapClear = Map.prototype.clear;
     const isArray = Array.isArray, stringOf = String, NumberOf = Number, ErrorOf = Error;
     const DateOf = Date, dateToJson = Date.prototype.toISOString, dateToTime = Date.prototype.getTime;
     const replace = String.prototype.replace, slice = String.prototype.slice, RegExpOf = RegExp;
     const toWellFormed = String.prototype.toWellFormed;
     const greatest = Math.max;
-    const ProxyOf = Proxy;
+    const ProxyOf = Proxy, hasOwn = Object.prototype.hasOwnProperty;
     const refuse = message => { native.refuse(message); throw new ErrorOf(message); };
     const isObject = value => typeof value === "object" && value !== null;
 
@@ -34,11 +35,26 @@
     }));
 
     const add = (name, value) => defineProperty(global, name, { value, writable: false, enumerable: false, configurable: false });
+    const metadataOf = (document, place) => {
+        let metadata = document["@metadata"];
+        if (!isObject(metadata)) metadata = {};
+        const vector = place === undefined ? undefined : native.vectorOf(place);
+        if (vector !== undefined) {
+            metadata["@change-vector"] = vector;
+            metadata["@id"] = native.idOf(place);
+            metadata["@last-modified"] = native.dateOf(place);
+        }
+        return metadata;
+    };
+    const know = (document, place) => {
+        apply(mapSet, documents, [document, place]);
+        if (readsMetadata && native.vectorOf(place) !== undefined) document["@metadata"] = metadataOf(document, place);
+    };
     const loaded = id => {
         const place = native.load(id);
         if (place === undefined) return undefined;
         const document = native.parse(tools, place);
-        apply(mapSet, documents, [document, place]);
+        know(document, place);
         return document;
     };
     const load = id => {
@@ -63,16 +79,7 @@
         if (arguments.length !== 1) refuse("getMetadata(doc) must be called with a single argument");
         if (document === null || document === undefined) return null;
         if (!isObject(document)) refuse("getMetadata(doc) must be called with an object argument");
-        let metadata = document["@metadata"];
-        if (!isObject(metadata)) metadata = {};
-        const place = apply(mapGet, documents, [document]);
-        const vector = place === undefined ? undefined : native.vectorOf(place);
-        if (vector !== undefined) {
-            metadata["@change-vector"] = vector;
-            metadata["@id"] = native.idOf(place);
-            metadata["@last-modified"] = native.dateOf(place);
-        }
-        return metadata;
+        return metadataOf(document, apply(mapGet, documents, [document]));
     });
     add("lastModified", function (document) {
         if (arguments.length !== 1) refuse("lastModified(doc) must be called with a single argument");
@@ -280,8 +287,21 @@
         nothing,
         callNothing,
         date: DateOf,
-        begin: () => { work = 0; apply(mapClear, documents, []); apply(mapClear, origins, []); },
-        know: (document, place) => { apply(mapSet, documents, [document, place]); },
+        begin: () => { work = 0; apply(mapClear, documents, []); apply(mapClear, origins, []); apply(mapClear, overlaid, []); },
+        know,
+        place: document => apply(mapGet, documents, [document]),
+        // What an index stores is read in place of the document's own; its names are the document's.
+        overlay: (document, fields) => {
+            const seen = new ProxyOf(document, {
+                get: (own, name) => (typeof name === "string" && apply(hasOwn, fields, [name]) ? fields[name] : own[name]),
+                set: (own, name, value) => { delete fields[name]; own[name] = value; return true; },
+                deleteProperty: (own, name) => { delete fields[name]; return delete own[name]; },
+            });
+            apply(mapSet, documents, [seen, apply(mapGet, documents, [document])]);
+            apply(mapSet, overlaid, [seen, document]);
+            return seen;
+        },
+        own: object => apply(mapGet, overlaid, [object]),
         note: (object, origin) => { apply(mapSet, origins, [object, origin]); },
         origin: object => apply(mapGet, origins, [object]),
         dateText: value => {

@@ -42,6 +42,8 @@ pub enum Input<'i> {
     Json(&'i [u8]),
     /// A document.
     Document(&'i Document),
+    /// A document, and values that are read in place of its own properties: checked JSON, an object. What is written of it is its own.
+    Overlaid(&'i Document, &'i [u8]),
     /// Documents, in an array.
     Documents(&'i [Document]),
     /// `null`
@@ -59,6 +61,8 @@ pub struct Run<'r> {
     pub may_write: bool,
     /// Whether properties of the result that are not defined are left out, rather than being null.
     pub omits_undefined: bool,
+    /// Whether documents inside of the result have their ids in their metadata.
+    pub names_documents: bool,
     /// Steps beyond those of the limits, for what takes more the more it is given.
     pub steps_more: u64,
 }

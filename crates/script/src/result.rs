@@ -10,7 +10,7 @@
 
 use std::rc::Rc;
 
-use json::Raw;
+use json::{Kind, Raw};
 use rquickjs::{Filter, Value};
 
 use crate::error::Error;
@@ -42,6 +42,8 @@ pub(crate) struct ResultWriter<'w, 'js> {
     pub state: &'w std::cell::RefCell<State>,
     /// Whether any text was odd.
     pub has_origins: bool,
+    /// Whether documents inside of the value have their ids in their metadata.
+    pub names_documents: bool,
 }
 
 impl<'js> ResultWriter<'_, 'js> {
@@ -91,6 +93,9 @@ impl<'js> ResultWriter<'_, 'js> {
         if depth == json::DEPTH_MAX {
             return Err(refused(format!("An object is inside of itself, or over {} deep", json::DEPTH_MAX)));
         }
+        if let Some(own) = self.own(value)? {
+            return self.value(out, &own, was, omits_undefined, depth);
+        }
         // The text that the object comes from is held while it is looked at.
         let origin = self.origin(value)?;
         let (text, place) = match &origin {
@@ -136,10 +141,34 @@ impl<'js> ResultWriter<'_, 'js> {
                 Some((key, member)) if key.is(name) => Some(member),
                 _ => was.and_then(|was| was.get(name)),
             };
+            let start = out.len();
             self.value(out, value, was, false, depth + 1)?;
+            if depth > 0
+                && name == "@metadata"
+                && let Some(id) = self.id(object)?
+            {
+                name_document(out, start, &id);
+            }
         }
         out.push(b'}');
         Ok(())
+    }
+
+    /// The id of a document, if ids are wanted.
+    fn id(&self, object: &rquickjs::Object<'js>) -> Result<Option<String>, Failure> {
+        if !self.names_documents {
+            return Ok(None);
+        }
+        let place: Option<usize> = self.asking.place.call((object.clone(),))?;
+        let state = self.state.borrow();
+        let document = place.and_then(|place| state.documents.get(place)).filter(|document| document.stored.is_some());
+        Ok(document.map(|document| document.id.clone()))
+    }
+
+    /// What is written of a document that is seen with other values than its own.
+    fn own(&self, value: &Value<'js>) -> Result<Option<Value<'js>>, Failure> {
+        let has_overlays = self.state.borrow().has_overlays;
+        Ok(if has_overlays { self.asking.own.call((value.clone(),))? } else { None })
     }
 
     fn origin(&self, value: &Value<'js>) -> Result<Option<Place>, Failure> {
@@ -171,6 +200,29 @@ impl<'js> ResultWriter<'_, 'js> {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Gives the metadata that was written last the document's id, in place of what scripts may have been told of it.
+///
+/// * `start`: where the metadata begins.
+fn name_document(out: &mut Vec<u8>, start: usize, id: &str) {
+    let metadata = out.split_off(start);
+    let metadata = Raw::new(&metadata);
+    if metadata.kind() != Kind::Object {
+        return out.extend_from_slice(metadata.bytes());
+    }
+    let is_told = |name: &str| matches!(name, "@id" | "@change-vector" | "@last-modified");
+    out.push(b'{');
+    for (name, value) in metadata.members().filter(|(name, _)| !is_told(&name.decode())) {
+        out.push(b'"');
+        out.extend_from_slice(name.escaped());
+        out.extend_from_slice(b"\":");
+        out.extend_from_slice(value.bytes());
+        out.push(b',');
+    }
+    out.extend_from_slice(b"\"@id\":\"");
+    json::escape_into(out, id);
+    out.extend_from_slice(b"\"}");
 }
 
 fn refused(message: String) -> Failure {

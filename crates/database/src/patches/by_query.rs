@@ -5,7 +5,7 @@ use documents::{
     View,
 };
 use json::Raw;
-use query::execute::Loading;
+use query::execute::Loads;
 use query::plan::ScriptClause;
 use script::{Document, Input};
 
@@ -17,7 +17,7 @@ use crate::{Database, Error, Result};
 pub struct QueryPatch<'d> {
     database: &'d Database,
     prepared: Prepared,
-    loads: Vec<Loading<'d>>,
+    loads: Loads<'d>,
 }
 
 /// What became of a document.
@@ -45,7 +45,7 @@ impl<'d> QueryPatch<'d> {
             .map_err(wrong)?;
         prepared.program.check().map_err(wrong)?;
         let prepared = Prepared { printed: "Output", ..prepared };
-        Ok(QueryPatch { database, prepared, loads: update.loads.iter().map(Loading::new).collect() })
+        Ok(QueryPatch { database, prepared, loads: Loads::new(&update.loads) })
     }
 
     /// Patches documents in one transaction; gives what became of each. Those that are gone are left out.
@@ -100,15 +100,8 @@ impl<'d> QueryPatch<'d> {
 
     /// The documents that a document names.
     fn load(&self, seen: &Seen, view: &mut View<'_>) -> Result<Vec<Vec<Document>>> {
-        let mut loaded = Vec::new();
-        for loading in &self.loads {
-            let mut documents = Vec::new();
-            for id in loading.ids(Raw::new(&seen.json))? {
-                documents.extend(view.get(&id)?.as_ref().map(document));
-            }
-            loaded.push(documents);
-        }
-        Ok(loaded)
+        let find = |id: &str| Ok::<_, Error>(view.get(id)?.as_ref().map(document));
+        self.loads.load(Raw::new(&seen.json), None, find)
     }
 }
 
@@ -120,8 +113,7 @@ impl ScriptRunner for &mut QueryPatch<'_> {
             Some(seen) => self.load(seen, view)?,
             None => Vec::new(),
         };
-        let inputs: Vec<Input<'_>> =
-            loaded.iter().zip(&self.loads).map(|(documents, loading)| loading.input(documents)).collect();
+        let inputs: Vec<Input<'_>> = self.loads.inputs(&loaded).collect();
         run(self.database, &self.prepared, &inputs, id, document, view)
     }
 }

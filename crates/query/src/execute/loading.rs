@@ -9,43 +9,99 @@ use script::{Document, Input};
 #[error("Attempted to read multiple values in a field that should have only a single value, did you forget '[]' ?")]
 pub struct SeveralLoaded;
 
-/// A `load` that is ready to be run.
+/// The `load` clauses of a query, ready to be run.
 #[derive(Debug)]
-pub struct Loading<'l> {
-    load: &'l Load,
-    path: Option<Path>,
+pub struct Loads<'l> {
+    loads: Vec<Loading<'l>>,
 }
 
-impl<'l> Loading<'l> {
-    /// Takes its path apart.
-    pub fn new(load: &'l Load) -> Loading<'l> {
-        let path = match &load.ids {
-            LoadIds::Path(path) => Some(Path::new(path)),
-            LoadIds::Given(_) => None,
+#[derive(Debug)]
+struct Loading<'l> {
+    load: &'l Load,
+    ids: Ids<'l>,
+}
+
+/// Where the ids of the documents are.
+#[derive(Debug)]
+enum Ids<'l> {
+    /// In the document that was found, or in what an index stores of it, if that has the field.
+    Found {
+        path: Path,
+        field: &'l str,
+    },
+    /// In what another load found, by its number.
+    Loaded {
+        path: Path,
+        load: usize,
+    },
+    Given(&'l [String]),
+}
+
+impl<'l> Loads<'l> {
+    /// Takes their paths apart.
+    pub fn new(loads: &'l [Load]) -> Loads<'l> {
+        let ids = |at: usize, load: &'l Load| match &load.ids {
+            LoadIds::Path(path) => {
+                Ids::Found { path: Path::new(path), field: path.split(['.', '[']).next().unwrap_or_default() }
+            }
+            LoadIds::Loaded { alias, path } => {
+                let before = loads.get(..at).unwrap_or_default();
+                let load = before.iter().rposition(|load| load.alias == *alias);
+                Ids::Loaded { path: Path::new(path), load: load.unwrap_or(usize::MAX) }
+            }
+            LoadIds::Given(ids) => Ids::Given(ids),
         };
-        Loading { load, path }
+        Loads { loads: loads.iter().enumerate().map(|(at, load)| Loading { load, ids: ids(at, load) }).collect() }
     }
 
-    /// The ids of the documents that a document names.
+    /// Loads what a document names: the documents of each clause that are there.
+    ///
+    /// * `stored`: an object that an index stores of the document; its fields stand for those of the document.
+    /// * `find`: gives a document by its id; `None`: there is none.
     ///
     /// # Errors
     ///
-    /// [`SeveralLoaded`] if there are several and there has to be one.
-    pub fn ids(&self, document: Raw<'_>) -> Result<Vec<String>, SeveralLoaded> {
-        let ids: Vec<String> = match (&self.path, &self.load.ids) {
-            (Some(path), _) => path.texts(document).into_iter().map(|id| id.into_owned()).collect(),
-            (None, LoadIds::Given(ids)) => ids.clone(),
-            (None, LoadIds::Path(_)) => Vec::new(),
-        };
-        if ids.len() > 1 && !self.load.is_array { Err(SeveralLoaded) } else { Ok(ids) }
+    /// [`SeveralLoaded`] if there are several ids and there has to be one; those of `find`.
+    pub fn load<E: From<SeveralLoaded>>(
+        &self,
+        document: Raw<'_>,
+        stored: Option<Raw<'_>>,
+        mut find: impl FnMut(&str) -> Result<Option<Document>, E>,
+    ) -> Result<Vec<Vec<Document>>, E> {
+        let mut loaded: Vec<Vec<Document>> = Vec::with_capacity(self.loads.len());
+        for Loading { load, ids } in &self.loads {
+            let texts = |path: &Path, value: Raw<'_>| path.texts(value).into_iter().map(|id| id.into_owned()).collect();
+            let ids: Vec<String> = match ids {
+                Ids::Found { path, field } => {
+                    texts(path, stored.filter(|stored| stored.get(field).is_some()).unwrap_or(document))
+                }
+                Ids::Loaded { path, load } => {
+                    let documents = loaded.get(*load).into_iter().flatten();
+                    documents.flat_map(|document| -> Vec<String> { texts(path, Raw::new(&document.json)) }).collect()
+                }
+                Ids::Given(ids) => ids.to_vec(),
+            };
+            if ids.len() > 1 && !load.is_array {
+                return Err(SeveralLoaded.into());
+            }
+            let mut documents = Vec::with_capacity(ids.len());
+            for id in &ids {
+                // What is not there is not among several either.
+                documents.extend(find(id)?);
+            }
+            loaded.push(documents);
+        }
+        Ok(loaded)
     }
 
-    /// What a script gets of them.
-    pub fn input<'d>(&self, documents: &'d [Document]) -> Input<'d> {
-        match documents {
-            documents if self.load.is_array => Input::Documents(documents),
+    /// What a script gets of what was loaded.
+    ///
+    /// * `loaded`: as [`Loads::load`] gives it.
+    pub fn inputs<'d>(&self, loaded: &'d [Vec<Document>]) -> impl Iterator<Item = Input<'d>> {
+        self.loads.iter().zip(loaded).map(|(Loading { load, .. }, documents)| match documents.as_slice() {
+            documents if load.is_array => Input::Documents(documents),
             [document] => Input::Document(document),
             _ => Input::Null,
-        }
+        })
     }
 }

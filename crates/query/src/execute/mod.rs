@@ -33,7 +33,7 @@ pub use explain::{Clock, Operator, explain, short};
 pub use facet::{Aggregate, FacetResult, FacetValue, facets};
 pub use filter::ResultFilter;
 pub use highlight::Highlighter;
-pub use loading::{Loading, SeveralLoaded};
+pub use loading::{Loads, SeveralLoaded};
 pub(crate) use projection::write_path;
 pub use projection::{MissingValue, Row};
 pub use scripted::{ScriptFailure, ScriptProjection, ScriptRow, ScriptRows};

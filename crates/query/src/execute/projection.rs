@@ -13,6 +13,8 @@ pub struct Row<'r> {
     pub document: Option<&'r Document<'r>>,
     /// What an index keeps of it; `None`: no index answers.
     pub entry: Option<IndexEntry<'r>>,
+    /// Whether the entry is the result of a reduce.
+    pub is_grouped: bool,
 }
 
 /// A value that has to be there and is not.
@@ -79,6 +81,12 @@ impl Projection {
             let is_there = match value {
                 Projected::Path { field, steps } => self.write_field(field, steps, row, out),
                 Projected::Metadata(steps) => row.document.is_some_and(|document| {
+                    if let [Step::Name(name)] = steps.as_slice()
+                        && name == "@last-modified"
+                    {
+                        json::Writer::new(out).string(&document.last_modified().to_string());
+                        return true;
+                    }
                     let stored = [b"{", document.stored_metadata(), b"}"].concat();
                     write_path(steps, Raw::new(&stored), out)
                 }),
@@ -136,7 +144,10 @@ impl Projection {
         let stored = row.entry.and_then(|entry| entry.stored());
         if let Some(stored) = stored.filter(|_| self.behavior.asks_index() || row.document.is_none()) {
             if let Some(value) = stored.get(field) {
-                out.extend_from_slice(value.bytes());
+                match row.is_grouped {
+                    true => out.extend_from_slice(value.bytes()),
+                    false => write_stored(value, out),
+                }
                 return true;
             }
             // Into what a reduce gave, or a stored object.
@@ -150,6 +161,27 @@ impl Projection {
             }
             _ => false,
         }
+    }
+}
+
+/// Appends what an index stores of a document: as in the reference, numbers are texts, alone and in arrays. The depth of the recursion is
+/// that of the document.
+pub(super) fn write_stored(value: Raw<'_>, out: &mut Vec<u8>) {
+    match value.kind() {
+        Kind::Number => {
+            out.push(b'"');
+            out.extend_from_slice(value.bytes());
+            out.push(b'"');
+        }
+        Kind::Array => {
+            out.push(b'[');
+            for (at, element) in value.elements().enumerate() {
+                out.extend_from_slice(if at == 0 { b"" } else { b"," });
+                write_stored(element, out);
+            }
+            out.push(b']');
+        }
+        _ => out.extend_from_slice(value.bytes()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Projections by JavaScript: what a script makes of each document that is found.
 
-use super::{Loading, SeveralLoaded};
+use super::projection::write_stored;
+use super::{Loads, SeveralLoaded};
 use crate::plan::{ScriptClause, ScriptForm};
 use documents::{Document, Snapshot};
 use json::{Kind, Raw};
@@ -12,7 +13,7 @@ pub struct ScriptProjection<'p> {
     form: &'p ScriptForm,
     /// The values of the query's parameters: all of them, then those that scripts can name.
     values: Vec<&'p [u8]>,
-    loads: Vec<Loading<'p>>,
+    loads: Loads<'p>,
 }
 
 /// Why a projection fails.
@@ -77,17 +78,13 @@ impl<'p> ScriptProjection<'p> {
         let parameters: Vec<&str> = alias.chain(names.iter().map(String::as_str)).chain(loads).collect();
         let program = Program::new(&clause.declarations, &parameters, Body::Expression(clause.text()), limits)?;
         program.check()?;
-        Ok(ScriptProjection {
-            program,
-            form: &clause.form,
-            values,
-            loads: clause.loads.iter().map(Loading::new).collect(),
-        })
+        Ok(ScriptProjection { program, form: &clause.form, values, loads: Loads::new(&clause.loads) })
     }
 
     /// The results of a document, or of what an index has in its place.
     ///
     /// * `found`: `Err` with the JSON that an index keeps, for what no document is.
+    /// * `stored`: an object that an index stores of the document; what it has is read in place of the document's own.
     ///
     /// # Errors
     ///
@@ -95,20 +92,27 @@ impl<'p> ScriptProjection<'p> {
     pub fn rows(
         &self,
         found: Result<&Document<'_>, Raw<'_>>,
+        stored: Option<Raw<'_>>,
         snapshot: &Snapshot<'_>,
     ) -> Result<ScriptRows, ScriptFailure> {
-        let outcome = self.run(found, snapshot)?;
+        let outcome = self.run(found, stored, snapshot)?;
         let value = Raw::new(&outcome.json);
         let mut rows = Vec::new();
         match (value.kind(), self.form) {
+            (Kind::Object, ScriptForm::Columns { fields, .. }) => {
+                // Fields are what they are without a script: numbers that are stored are texts.
+                let field_of = |name: &str| fields.iter().find(|(column, _)| column == name).map(|(_, field)| field);
+                let of_index = |name: &str| field_of(name).and_then(|field| stored?.get(field));
+                rows.push(row(value, false, &of_index));
+            }
             (Kind::Object, form) => {
                 let is_metadata = matches!(form, ScriptForm::Metadata(_));
-                rows.push(row(value, outcome.is_first_argument || is_metadata));
+                rows.push(row(value, outcome.is_first_argument || is_metadata, &|_| None));
             }
             (Kind::Array, ScriptForm::Call(_)) => {
                 for element in value.elements() {
                     match element.kind() {
-                        Kind::Object => rows.push(row(element, false)),
+                        Kind::Object => rows.push(row(element, false, &|_| None)),
                         _ => return Err(no_object(element)),
                     }
                 }
@@ -130,31 +134,32 @@ impl<'p> ScriptProjection<'p> {
         found: Result<&Document<'_>, Raw<'_>>,
         snapshot: &Snapshot<'_>,
     ) -> Result<Vec<u8>, ScriptFailure> {
-        Ok(self.run(found, snapshot)?.json)
+        Ok(self.run(found, None, snapshot)?.json)
     }
 
-    fn run(&self, found: Result<&Document<'_>, Raw<'_>>, snapshot: &Snapshot<'_>) -> Result<Outcome, ScriptFailure> {
-        let body = found.map_or_else(|stored| stored, Document::body);
-        let mut loaded = Vec::with_capacity(self.loads.len());
-        for loading in &self.loads {
-            let mut documents: Vec<script::Document> = Vec::new();
-            for id in loading.ids(body)? {
-                // What is not there is not among several either.
-                documents.extend(snapshot.get(&id)?.as_ref().map(of_script));
-            }
-            loaded.push(documents);
-        }
+    fn run(
+        &self,
+        found: Result<&Document<'_>, Raw<'_>>,
+        stored: Option<Raw<'_>>,
+        snapshot: &Snapshot<'_>,
+    ) -> Result<Outcome, ScriptFailure> {
+        let body = found.map_or_else(|group| group, Document::body);
+        let find = |id: &str| Ok::<_, ScriptFailure>(snapshot.get(id)?.as_ref().map(of_script));
+        let loaded = self.loads.load(body, stored, find)?;
         let document = match found {
             Ok(document) => of_script(document),
-            Err(stored) => script::Document { id: String::new(), json: stored.bytes().into(), stored: None },
+            Err(group) => script::Document { id: String::new(), json: group.bytes().into(), stored: None },
         };
         let mut arguments = Vec::with_capacity(1 + self.values.len() + loaded.len());
-        arguments.push(Input::Document(&document));
+        arguments.push(match stored {
+            Some(stored) => Input::Overlaid(&document, stored.bytes()),
+            None => Input::Document(&document),
+        });
         arguments.extend(self.values.iter().map(|json| Input::Json(json)));
-        arguments.extend(self.loads.iter().zip(&loaded).map(|(loading, documents)| loading.input(documents)));
+        arguments.extend(self.loads.inputs(&loaded));
         let mut host = SnapshotHost { snapshot, failed: None };
-        let omits_undefined = matches!(self.form, ScriptForm::Columns(_));
-        let run = Run { arguments: &arguments, omits_undefined, ..Run::default() };
+        let omits_undefined = matches!(self.form, ScriptForm::Columns { .. });
+        let run = Run { arguments: &arguments, omits_undefined, names_documents: true, ..Run::default() };
         let outcome = self.program.run(&run, &mut host);
         if let Some(failed) = host.failed {
             return Err(failed.into());
@@ -174,7 +179,9 @@ fn no_object(value: Raw<'_>) -> ScriptFailure {
 }
 
 /// Takes a result apart.
-fn row(value: Raw<'_>, is_document: bool) -> ScriptRow {
+///
+/// * `of_index`: what an index stores, that stands in the result as it is.
+fn row<'r>(value: Raw<'_>, is_document: bool, of_index: &dyn Fn(&str) -> Option<Raw<'r>>) -> ScriptRow {
     let mut row = ScriptRow { is_document, ..ScriptRow::default() };
     for (name, member) in value.members() {
         if name.is("@metadata") {
@@ -182,7 +189,11 @@ fn row(value: Raw<'_>, is_document: bool) -> ScriptRow {
                 push(&mut row.metadata, name.escaped(), member);
             }
         } else {
-            push(&mut row.values, name.escaped(), member);
+            push_name(&mut row.values, name.escaped());
+            match of_index(&name.decode()) {
+                Some(stored) => write_stored(stored, &mut row.values),
+                None => row.values.extend_from_slice(member.bytes()),
+            }
         }
     }
     row
@@ -193,10 +204,14 @@ fn is_of_found_document(name: &str) -> bool {
     matches!(name, "@id" | "@change-vector" | "@last-modified" | "@flags" | "@index-score" | "@projection")
 }
 
-fn push(out: &mut Vec<u8>, name: &[u8], value: Raw<'_>) {
+fn push_name(out: &mut Vec<u8>, name: &[u8]) {
     out.extend_from_slice(if out.is_empty() { b"\"" } else { b",\"" });
     out.extend_from_slice(name);
     out.extend_from_slice(b"\":");
+}
+
+fn push(out: &mut Vec<u8>, name: &[u8], value: Raw<'_>) {
+    push_name(out, name);
     out.extend_from_slice(value.bytes());
 }
 

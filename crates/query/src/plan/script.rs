@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Parameters, Refused};
+use super::{Parameters, ProjectionBehavior, Refused};
 use crate::rql::{self, Call, Column, ColumnValue, Expression, Language, Output, Path, Query, Segment, ValueKind};
 
 /// A script of a query, with what it may name.
@@ -20,6 +20,8 @@ pub struct ScriptClause {
     pub values: Arc<Vec<u8>>,
     /// Results that are equal come once.
     pub is_distinct: bool,
+    /// Whether what an index stores is read in place of the document's own. Queries of requests say it, not their texts.
+    pub behavior: ProjectionBehavior,
 }
 
 /// What a script does.
@@ -30,7 +32,12 @@ pub enum ScriptForm {
     /// An expression that gives an object.
     Object(String),
     /// The same, made of columns: what is missing is left out.
-    Columns(String),
+    Columns {
+        /// The expression.
+        text: String,
+        /// The columns that are fields of the document: their names, and those of the fields.
+        fields: Vec<(String, String)>,
+    },
     /// A call of a declared function, which gives an object or an array of them.
     Call(String),
     /// A call that gives the metadata of a document, which is the whole result, and no projection.
@@ -53,6 +60,13 @@ pub struct Load {
 pub enum LoadIds {
     /// At a path of the document.
     Path(String),
+    /// At a path of documents that a load before this one found.
+    Loaded {
+        /// The name that those have.
+        alias: String,
+        /// The path.
+        path: String,
+    },
     /// In the query.
     Given(Vec<String>),
 }
@@ -87,7 +101,10 @@ impl ScriptClause {
             },
         };
         let declarations = declarations(query)?;
-        let loads = query.load.iter().map(|load| self::load(load, alias, parameters)).collect::<Result<Vec<_>, _>>()?;
+        let before = |at: usize| query.load.get(..at).unwrap_or_default();
+        let loads = query.load.iter().enumerate();
+        let loads = loads.map(|(at, load)| self::load(load, before(at), alias, parameters));
+        let loads = loads.collect::<Result<Vec<_>, _>>()?;
         for name in alias.into_iter().chain(loads.iter().map(|load| load.alias.as_str())) {
             if !script::is_name(name) {
                 return Err(Refused::Invalid(format!("'{name}' is no name for a document in a script")));
@@ -100,6 +117,7 @@ impl ScriptClause {
             form,
             values: Arc::new(parameters.all()),
             is_distinct,
+            behavior: ProjectionBehavior::Default,
         }))
     }
 
@@ -126,6 +144,7 @@ impl ScriptClause {
             form: ScriptForm::Call(names.call(call)?),
             values,
             is_distinct: false,
+            behavior: ProjectionBehavior::Default,
         })
     }
 
@@ -133,7 +152,7 @@ impl ScriptClause {
     pub fn text(&self) -> &str {
         let (ScriptForm::Update(text)
         | ScriptForm::Object(text)
-        | ScriptForm::Columns(text)
+        | ScriptForm::Columns { text, .. }
         | ScriptForm::Call(text)
         | ScriptForm::Metadata(text)) = &self.form;
         text
@@ -169,8 +188,21 @@ fn inside(text: &str) -> &str {
     text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text)
 }
 
-fn load(load: &rql::Load<'_>, alias: Option<&str>, parameters: Parameters<'_>) -> Result<Load, Refused> {
+/// * `before`: the loads that stand before it.
+fn load(
+    load: &rql::Load<'_>,
+    before: &[rql::Load<'_>],
+    alias: Option<&str>,
+    parameters: Parameters<'_>,
+) -> Result<Load, Refused> {
     let ids = match &load.ids {
+        Expression::Field(path) if path.first.is_quoted && path.rest.is_empty() => {
+            LoadIds::Given(vec![path.first.text.to_string()])
+        }
+        Expression::Field(path) if !path.first.is_quoted && before.iter().any(|load| load.alias == path.first.text) => {
+            let path_in_it = super::without_alias(path, Some(&path.first.text));
+            LoadIds::Loaded { alias: path.first.text.to_string(), path: path_in_it }
+        }
         Expression::Field(path) => LoadIds::Path(super::without_alias(path, alias)),
         Expression::Value(value) => LoadIds::Given(parameters.texts(value)?),
         _ => return Err(Refused::Invalid("'load' needs a path to ids of documents".to_owned())),
@@ -205,7 +237,7 @@ impl Names<'_, '_> {
             }
             _ => {}
         }
-        let mut text = "{".to_owned();
+        let (mut text, mut fields) = ("{".to_owned(), Vec::new());
         for column in columns {
             let (value, own_name) = match &column.value {
                 ColumnValue::Call(call) => (self.call(call)?, call.name.to_string()),
@@ -216,10 +248,15 @@ impl Names<'_, '_> {
                 }
             };
             let name = column.alias.as_deref().unwrap_or(&own_name);
+            if let ColumnValue::Field(path) = &column.value
+                && let Some(field) = self.field(path)
+            {
+                fields.push((name.to_owned(), field.to_owned()));
+            }
             text.push_str(&format!("{}:{value},", quoted(name)));
         }
         text.push('}');
-        Ok(Some(ScriptForm::Columns(text)))
+        Ok(Some(ScriptForm::Columns { text, fields }))
     }
 
     fn is_declared(&self, call: &Call<'_>) -> bool {
@@ -267,6 +304,15 @@ impl Names<'_, '_> {
                 ValueKind::Parameter(name) => format!("${name}"),
             }),
             _ => Err(Refused::Invalid("A condition is no argument of a function in 'select'".to_owned())),
+        }
+    }
+
+    /// The field of the document that a path is; `None`: it goes on, or begins elsewhere.
+    fn field<'p>(&self, path: &'p Path<'_>) -> Option<&'p str> {
+        match path.rest.as_slice() {
+            [Segment::Name(name)] if Some(&*path.first.text) == self.alias => Some(&name.text),
+            [] if Some(&*path.first.text) != self.alias && !self.is_loaded(path) => Some(&path.first.text),
+            _ => None,
         }
     }
 

@@ -389,7 +389,11 @@ fn what_is_run_is_told_from_what_is_read() {
     );
     check_script(
         "declare function f(a) { return a } from U as u select f(u.A) as x, u.B, id()",
-        "function f(a) { return a }\nColumns(\"{\\\"x\\\":f(u?.[\\\"A\\\"]),\\\"B\\\":u?.[\\\"B\\\"],\\\"id\\\":id(u),}\") ",
+        "function f(a) { return a }\nColumns { text: \"{\\\"x\\\":f(u?.[\\\"A\\\"]),\\\"B\\\":u?.[\\\"B\\\"],\\\"id\\\":id(u),}\", fields: [(\"B\", \"B\")] } ",
+    );
+    check_script(
+        "from U as u load 'a/1' as a, u.F as f, f.G as g, g.H.I as h select { N: h.N }",
+        "Object(\"{ N: h.N }\") aGiven([\"a/1\"]) fPath(\"F\") gLoaded { alias: \"f\", path: \"G\" } hLoaded { alias: \"g\", path: \"H.I\" }",
     );
     assert!(plan("from U as u load u.F as f select u.A", "{}").unwrap().script.is_none());
 }

@@ -161,3 +161,123 @@ fn metadata_is_selected() {
     let message = "getMetadata(doc) must be called with a single entity argument";
     wire.check_error("POST /databases/db/queries", body, 500, "InvalidQueryException", message);
 }
+
+/// What an index stores is read in place of the document's own values, with numbers as numbers; what is written of the document is its own.
+#[test]
+fn scripts_see_what_an_index_stores() {
+    let wire = wire();
+    wire.put("o/2", r#"{"N":2,"Company":"c/1","Total":"own","@metadata":{"@collection":"Orders"}}"#);
+    let map = "from o in docs.Orders let c = LoadDocument(o.Company, \\\"Companies\\\") select new { Company = c.Name, Total = o.N * 2, Flag = o.N > 1, Boss = o.Company, Arr = new[] { 1, 2 }, Text = \\\"12\\\", o.N }";
+    let fields =
+        ["Company", "Total", "Flag", "Boss", "Arr", "Text"].map(|name| format!(r#""{name}":{{"Storage":"Yes"}}"#));
+    let definition = format!(r#"{{"Indexes":[{{"Name":"T","Maps":["{map}"],"Fields":{{{}}}}}]}}"#, fields.join(","));
+    let answer = wire.call("PUT /databases/db/admin/indexes", &definition);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    let wait = r#"{"Query":"from index 'T'","WaitForNonStaleResults":true}"#;
+    assert_eq!(wire.call("POST /databases/db/queries", wait).status, 200);
+    let check = |query: &str, expected: &str| check(&wire, query, expected);
+    check(
+        "from index 'T' as o select { C: o.Company, T: o.Total + 1, F: o.Flag, X: o.Text, N: o.N, P: o.Price }",
+        r#"[{"C":"HR","T":3,"F":"false","X":"12","N":1,"P":1.5},{"C":"HR","T":5,"F":"true","X":"12","N":2,"P":null}]"#,
+    );
+    check(
+        "declare function f(x) { return { T: x.Total, A: x.Arr } } from index 'T' as o select f(o)",
+        r#"[{"T":2,"A":[1,2]},{"T":4,"A":[1,2]}]"#,
+    );
+    // Where documents are loaded from, and what columns are: numbers are texts there, as without a script.
+    check(
+        "from index 'T' as o load o.Boss as b select b.Name, o.Total, o.Arr, o.Price",
+        r#"[{"Name":"HR","Total":"2","Arr":["1","2"],"Price":1.5},{"Name":"HR","Total":"4","Arr":["1","2"]}]"#,
+    );
+    check(
+        "from index 'T' as o load o.Company as c select { C: c, B: load(o.Boss).Name }",
+        r#"[{"C":null,"B":"HR"},{"C":null,"B":"HR"}]"#,
+    );
+    check(
+        "declare function f(o) { o.Z = o.Company; o.Total = 7; return { T: o.Total, K: Object.keys(o).length, Z: o.Z, A: Object.assign({}, o).Company } } from index 'T' as o where id() = 'o/2' select f(o)",
+        r#"[{"T":7,"K":5,"Z":"HR","A":"HR"}]"#,
+    );
+    let whole = results(
+        &wire,
+        "declare function f(o) { var x = o.Company; return o } from index 'T' as o where id() = 'o/2' select f(o)",
+    );
+    assert!(whole.starts_with(r#"[{"N":2,"Company":"c/1","Total":"own","@metadata":{"#), "{whole}");
+    let body = r#"{"Query":"from index 'T' as o where id() = 'o/2' select { T: o.Total }","ProjectionBehavior":"FromDocument"}"#;
+    let answer = wire.call("POST /databases/db/queries", body).text();
+    assert!(answer.contains(r#"{"T":"own","@metadata""#), "{answer}");
+}
+
+#[test]
+fn scripts_see_the_index_alone_where_that_is_asked() {
+    let wire = wire();
+    let map = "from o in docs.Orders select new { o.Total, o.N }";
+    let definition = format!(r#"{{"Indexes":[{{"Name":"T","Maps":["{map}"],"Fields":{{"N":{{"Storage":"Yes"}}}}}}]}}"#);
+    assert_eq!(wire.call("PUT /databases/db/admin/indexes", &definition).status, 201);
+    let ask = |behavior: &str| {
+        let query = "from index 'T' as o where id() = 'o/1' select { N: o.N, P: o.Price }";
+        let body = format!(r#"{{"Query":"{query}","WaitForNonStaleResults":true,"ProjectionBehavior":"{behavior}"}}"#);
+        wire.call("POST /databases/db/queries", &body)
+    };
+    for (behavior, expected) in [("FromIndex", r#"{"N":1,"P":null,"#), ("FromDocument", r#"{"N":1,"P":1.5,"#)] {
+        let answer = ask(behavior).text();
+        assert!(answer.contains(expected), "{answer}");
+    }
+    for behavior in ["FromIndexOrThrow", "FromDocumentOrThrow"] {
+        assert_eq!(ask(behavior).status, 501, "{behavior}");
+    }
+}
+
+/// A load may go on from what another one found, and may name a document itself.
+#[test]
+fn loads_go_on_from_loads() {
+    let wire = wire();
+    wire.put("c/1", r#"{"Name":"HR","Head":"e/1","All":["e/1","e/2"],"@metadata":{"@collection":"Companies"}}"#);
+    wire.put("e/1", r#"{"Name":"Ann","@metadata":{"@collection":"Employees"}}"#);
+    wire.put("e/2", r#"{"Name":"Bob","@metadata":{"@collection":"Employees"}}"#);
+    let check = |query: &str, expected: &str| check(&wire, query, expected);
+    check(
+        "from Orders as o load o.Company as c, c.Head as h select { C: c.Name, H: h.Name }",
+        r#"[{"C":"HR","H":"Ann"},{"C":null,"H":null}]"#,
+    );
+    check(
+        "from Orders as o load o.Company as c, c.All as all[] select { N: all.map(x => x.Name) }",
+        r#"[{"N":["Ann","Bob"]},{"N":[]}]"#,
+    );
+    check("from Orders as o load o.Cs as cs[], cs.Head as h select { H: h.Name }", r#"[{"H":"Ann"},{"H":null}]"#);
+    check("from Orders as o load 'e/2' as e select { N: e.Name }", r#"[{"N":"Bob"},{"N":"Bob"}]"#);
+    check(
+        "from Orders as o load o.Company as c, 'e/1' as e select c.Name, e.Name as E",
+        r#"[{"Name":"HR","E":"Ann"},{"E":"Ann"}]"#,
+    );
+}
+
+/// Documents inside of a result say which they are; metadata has what is not stored with the document.
+#[test]
+fn documents_inside_of_results_have_their_ids() {
+    let wire = wire();
+    let first = |query: &str| results(&wire, &format!("from Orders as o where id() = 'o/1' {query}"));
+    let company = r#"{"Name":"HR","Addr":{"City":"Oslo"},"@metadata":{"@collection":"Companies","@id":"c/1"}}"#;
+    for query in ["load o.Company as c select { C: c }", "select { C: load(o.Company) }"] {
+        let found = first(query);
+        assert!(found.starts_with(&format!(r#"[{{"C":{company}"#)), "{query}: {found}");
+    }
+    let found = first("select { A: [load('c/1')] }");
+    assert!(found.starts_with(&format!(r#"[{{"A":[{company}]"#)), "{found}");
+    let found = first(
+        "select { I: o['@metadata']['@id'], C: o['@metadata']['@collection'], V: o['@metadata']['@last-modified'].length }",
+    );
+    assert!(found.starts_with(r#"[{"I":"o/1","C":"Orders","V":28}"#), "{found}");
+    // That the metadata was looked at does not show in what is written of a document.
+    let found = first("select { C: load(o.Company), X: o['@metadata']['@flags'] }");
+    assert!(found.starts_with(&format!(r#"[{{"C":{company},"X":null}}"#)), "{found}");
+}
+
+#[test]
+fn the_time_of_the_last_change_is_selected() {
+    let wire = wire();
+    let query = "from Orders as o where id() = 'o/1' select o.@metadata.@last-modified as M, o.N";
+    let found = results(&wire, query);
+    let (time, _) = found.strip_prefix(r#"[{"M":""#).and_then(|rest| rest.split_once('"')).expect(&found);
+    let document = wire.call("GET /databases/db/docs?id=o/1", "").text();
+    assert!(document.contains(&format!(r#""@last-modified":"{time}""#)), "{time} {document}");
+}

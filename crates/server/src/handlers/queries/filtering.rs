@@ -84,7 +84,10 @@ pub(super) fn filter(
         for (at, row) in rows.into_iter().enumerate() {
             deadline.look()?;
             let Some((entry, document)) = row else { continue };
-            match filtering.offer(&Row { document: document.as_ref(), entry: Some(entry) }, documents)? {
+            match filtering.offer(
+                &Row { document: document.as_ref(), entry: Some(entry), is_grouped: !are_documents },
+                documents,
+            )? {
                 Verdict::Taken => kept.push(group * LOOKED_UP_AT_ONCE + at),
                 Verdict::Left => {}
                 Verdict::Full => break 'all,

@@ -68,6 +68,12 @@ impl Request {
         if let Some(projection) = &mut request.plan.projection {
             projection.behavior = projection_behavior(&body)?;
         }
+        if let Some(script) = &mut request.plan.script {
+            script.behavior = projection_behavior(&body)?;
+            if script.behavior.throws() {
+                return Err(Error::not_supported("'ProjectionBehavior' that throws, beside JavaScript".to_owned()));
+            }
+        }
         Ok(request)
     }
 

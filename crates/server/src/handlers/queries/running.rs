@@ -79,6 +79,8 @@ enum Results<'a> {
 pub(crate) struct Hit<'a, 's> {
     pub(crate) document: Option<Document<'a>>,
     pub(crate) entry: Option<IndexEntry<'s>>,
+    /// Whether the entry is the result of a reduce.
+    pub(crate) is_grouped: bool,
     /// How well it fits, if an index says so.
     pub(crate) score: Option<f64>,
     /// How far it is, where results are sorted by that; inside: `None` for one without a place.
@@ -89,7 +91,7 @@ pub(crate) struct Hit<'a, 's> {
 
 impl Hit<'_, '_> {
     pub(super) fn row(&self) -> execute::Row<'_> {
-        execute::Row { document: self.document.as_ref(), entry: self.entry }
+        execute::Row { document: self.document.as_ref(), entry: self.entry, is_grouped: self.is_grouped }
     }
 }
 
@@ -277,7 +279,14 @@ impl<'a> Running<'a> {
         match &self.results {
             Results::Collection(query) => {
                 let found = &mut |document| {
-                    found(Hit { document: Some(document), entry: None, score: None, distance: None, explanation: None })
+                    found(Hit {
+                        document: Some(document),
+                        entry: None,
+                        is_grouped: false,
+                        score: None,
+                        distance: None,
+                        explanation: None,
+                    })
                 };
                 match self.timings {
                     None => self.execute(query, found),
@@ -304,7 +313,14 @@ impl<'a> Running<'a> {
                         let score = Some(score.map_or(SCORE, |score| f64::from(*score)));
                         let distance = distances.as_ref().and_then(|distances| distances.get(at).copied());
                         let explanation = explanations.as_ref().and_then(|texts| texts.get(at)).map(String::as_str);
-                        found(Hit { document, entry: Some(entry), score, distance, explanation })?;
+                        found(Hit {
+                            document,
+                            entry: Some(entry),
+                            is_grouped: !has_documents,
+                            score,
+                            distance,
+                            explanation,
+                        })?;
                     }
                 }
                 Ok(total.cast_signed())
@@ -325,7 +341,9 @@ impl<'a> Running<'a> {
         let mut is_full = false;
         let looked = &mut |document| {
             self.deadline.look()?;
-            match filtering.offer(&execute::Row { document: Some(&document), entry: None }, self.documents)? {
+            match filtering
+                .offer(&execute::Row { document: Some(&document), entry: None, is_grouped: false }, self.documents)?
+            {
                 Verdict::Taken => found(document),
                 Verdict::Left => Ok(()),
                 Verdict::Full => {

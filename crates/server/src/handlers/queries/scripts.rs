@@ -19,7 +19,11 @@ impl Running<'_> {
     pub(crate) fn script_rows(&self, hit: &Hit<'_, '_>, is_metadata_only: bool) -> Result<Option<Vec<ScriptedRow>>> {
         let Some(script) = self.script.as_ref().filter(|_| !is_metadata_only) else { return Ok(None) };
         let stored = hit.entry.and_then(|entry| entry.stored()).unwrap_or(json::Raw::new(b"{}"));
-        let run = || script.rows(hit.document.as_ref().ok_or(stored), self.documents);
+        let behavior = self.plan.script.as_ref().map(|clause| clause.behavior).unwrap_or_default();
+        let document = hit.document.as_ref().filter(|_| hit.entry.is_none() || behavior.asks_documents());
+        let of_index = hit.entry.filter(|_| document.is_some() && behavior.asks_index());
+        let of_index = of_index.and_then(|entry| entry.stored());
+        let run = || script.rows(document.ok_or(stored), of_index, self.documents);
         let ScriptRows { rows, includes } = timed(self.timings, Stage::Script, run)?;
         self.script_includes.borrow_mut().extend(includes);
         // As the reference: none where an index answers.
