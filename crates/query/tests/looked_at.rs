@@ -6,6 +6,7 @@ use rookery_query::execute::{self, Found, Operator};
 use rookery_query::index::{Batch, Entry, Error, Index, Number, Term};
 use rookery_query::plan::{Find, IndexChoice, IndexQuery, Page, Parameters, Plan};
 use rookery_query::rql;
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 use storage::Options;
@@ -42,7 +43,8 @@ fn fields() -> AutomaticIndex {
 fn explain(index: &Index, text: &str) -> (Found, Operator) {
     let ((query, page), snapshot) = (plan(text), index.read().unwrap());
     let look = || Ok::<_, Error>(());
-    let clock: execute::Clock = Rc::new(|| Duration::ZERO);
+    let ticks = Cell::new(0);
+    let clock: execute::Clock = Rc::new(move || Duration::from_micros(ticks.replace(ticks.get() + 1)));
     let explained = execute::explain(&snapshot, &fields(), &query, page, &clock, &look).unwrap();
     assert_eq!(execute::find(&snapshot, &fields(), &query, page, &look).unwrap(), explained.0, "{text}");
     explained
@@ -64,6 +66,17 @@ fn a_page_of_all_entries_looks_at_no_more_than_those_up_to_its_end() {
         assert_eq!((found.total, ends), (COUNT, [first, last]), "{text}");
         assert_eq!((operator.name, operator.rows), ("all", Some(rows)), "{text}");
     }
+}
+
+/// Ranges are looked for in the records of what the others find; what those take is not theirs.
+#[test]
+fn a_range_that_is_looked_for_in_records_takes_its_own_time() {
+    let (found, operator) =
+        explain(&index(), "from Users where (Name = 'n1' or id() = 'users/2') and Name >= 'n' and Name >= 'n1'");
+    assert_eq!((found.total, operator.name, operator.children.len()), (2, "and", 3));
+    let of_children: Duration = operator.children.iter().map(|child| child.time).sum();
+    assert!(operator.children.iter().all(|child| child.rows.is_some() && !child.time.is_zero()), "{operator:?}");
+    assert!(operator.time >= of_children, "{operator:?}");
 }
 
 /// What `or` and `boost` are made of is walked through before anything is known of what stands beside them.

@@ -161,6 +161,9 @@ fn walks(condition: &Condition) -> bool {
 pub(super) trait Watch {
     /// Makes the operator of a condition, and perhaps puts it into another one.
     fn watch<'s, E>(&self, condition: &Condition, make: impl FnOnce() -> Result<Ids<'s>, E>) -> Result<Ids<'s>, E>;
+
+    /// Makes the operator of a condition that chooses among what others find.
+    fn watch_choice<'s>(&self, condition: &Condition, ids: Ids<'s>, make: impl FnOnce(Ids<'s>) -> Ids<'s>) -> Ids<'s>;
 }
 
 /// Nobody watches: compiled away.
@@ -169,6 +172,10 @@ pub(super) struct Unwatched;
 impl Watch for Unwatched {
     fn watch<'s, E>(&self, _: &Condition, make: impl FnOnce() -> Result<Ids<'s>, E>) -> Result<Ids<'s>, E> {
         make()
+    }
+
+    fn watch_choice<'s>(&self, _: &Condition, ids: Ids<'s>, make: impl FnOnce(Ids<'s>) -> Ids<'s>) -> Ids<'s> {
+        make(ids)
     }
 }
 
@@ -319,9 +326,8 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
         }
         for (condition, range, is_wanted) in looked_at {
             let index = self.index;
-            ids = self
-                .watch
-                .watch(condition, || Ok(Box::new(WithTerm { index, ids, range, is_wanted, key: Vec::new() })))?;
+            let choose = |ids| Box::new(WithTerm { index, ids, range, is_wanted, key: Vec::new() }) as Ids<'s>;
+            ids = self.watch.watch_choice(condition, ids, choose);
         }
         Ok(ids)
     }

@@ -143,7 +143,15 @@ impl Watch for Watching {
         let start = (self.clock)();
         let ids = make()?;
         measure.add((self.clock)().saturating_sub(start));
-        Ok(Box::new(Watched { ids, measure: measure.clone(), clock: self.clock.clone() }))
+        Ok(Box::new(Watched { ids, measure: measure.clone(), others: None, clock: self.clock.clone() }))
+    }
+
+    fn watch_choice<'s>(&self, condition: &Condition, ids: Ids<'s>, make: impl FnOnce(Ids<'s>) -> Ids<'s>) -> Ids<'s> {
+        let Some(measure) = self.measures.get(&address(condition)) else { return make(ids) };
+        measure.has_run.set(true);
+        let (others, clock) = (Rc::<Measure>::default(), || self.clock.clone());
+        let ids = make(Box::new(Watched { ids, measure: others.clone(), others: None, clock: clock() }));
+        Box::new(Watched { ids, measure: measure.clone(), others: Some(others), clock: clock() })
     }
 }
 
@@ -151,14 +159,19 @@ impl Watch for Watching {
 struct Watched<'s> {
     ids: Ids<'s>,
     measure: Rc<Measure>,
+    /// What others do within, whose time is their own.
+    others: Option<Rc<Measure>>,
     clock: Clock,
 }
 
 impl Watched<'_> {
     fn give(&mut self, next: impl FnOnce(&mut dyn EntryIds) -> Result<Option<EntryId>>) -> Result<Option<EntryId>> {
-        let start = (self.clock)();
+        let of_others =
+            |others: &Option<Rc<Measure>>| others.as_ref().map_or(Duration::ZERO, |others| others.time.get());
+        let (start, before) = ((self.clock)(), of_others(&self.others));
         let id = next(&mut *self.ids)?;
-        self.measure.add((self.clock)().saturating_sub(start));
+        let own = (self.clock)().saturating_sub(start).saturating_sub(of_others(&self.others).saturating_sub(before));
+        self.measure.add(own);
         self.measure.rows.set(self.measure.rows.get() + u64::from(id.is_some()));
         Ok(id)
     }
