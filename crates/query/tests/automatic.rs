@@ -121,8 +121,9 @@ fn check(random: &mut Random, index: &Index, store: &DocumentStore, model: &Mode
     sorted.sort();
     sorted.dedup();
     assert_eq!(sorted, holding.iter().map(|(id, _)| (*id).clone()).collect::<Vec<_>>(), "{text}");
-    for pair in ids.windows(2) {
-        assert!(order.is_in_order(&pair[0], &model[&pair[0]], &pair[1], &model[&pair[1]]), "{text}: {pair:?}");
+    for [first, second] in ids.array_windows() {
+        let [one, other] = [first, second].map(|id| (id.as_str(), &model[id]));
+        assert!(order.is_in_order(model.values(), one, other), "{text}: {one:?} {other:?}");
     }
     // A page is that part of the whole.
     let (skip, take) = (random.below(8), random.below(8));

@@ -416,11 +416,21 @@ impl Order {
     }
 
     /// Whether the first may stand before the second.
-    pub fn is_in_order(&self, id: &str, document: &Value, other_id: &str, other: &Value) -> bool {
+    ///
+    /// * `all`: all documents. A field of dates alone is sorted by time.
+    pub fn is_in_order<'a>(
+        &self,
+        all: impl Iterator<Item = &'a Value> + Clone,
+        (id, document): (&str, &Value),
+        (other_id, other): (&str, &Value),
+    ) -> bool {
         let by_keys = self.0.iter().map(|(path, how, is_descending)| {
             let order = match *how {
                 "id()" => id.cmp(other_id),
                 " as long" | " as double" => number(document, path, *is_descending, other),
+                _ if are_dates(all.clone(), path) => {
+                    time(document, path, *is_descending).cmp(&time(other, path, *is_descending))
+                }
                 _ => text(document, path, *is_descending).cmp(&text(other, path, *is_descending)),
             };
             if *is_descending { order.reverse() } else { order }
@@ -434,6 +444,18 @@ fn text(document: &Value, path: &str, is_descending: bool) -> (bool, Option<Stri
     let texts = values(document, path).into_iter().filter_map(|value| text_of(&value, false));
     let text = if is_descending { texts.max() } else { texts.min() };
     (text.is_some() || has_null(document, path), text)
+}
+
+/// Whether all texts of a field are dates.
+fn are_dates<'a>(mut all: impl Iterator<Item = &'a Value>, path: &str) -> bool {
+    all.all(|document| values(document, path).iter().all(|value| *value == Value::Null || moment(value).is_some()))
+}
+
+/// As [`text`], of dates.
+fn time(document: &Value, path: &str, is_descending: bool) -> (bool, Option<u8>) {
+    let moments = values(document, path).into_iter().filter_map(|value| moment(&value));
+    let moment = if is_descending { moments.max() } else { moments.min() };
+    (moment.is_some() || has_null(document, path), moment)
 }
 
 fn has_null(document: &Value, path: &str) -> bool {
