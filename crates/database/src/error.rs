@@ -154,9 +154,9 @@ pub enum Error {
         /// Why.
         error: script::Error,
     },
-    /// `load path as alias` where there are several.
+    /// `load path as alias` where there are several, or too many.
     #[error(transparent)]
-    SeveralLoaded(#[from] query::execute::SeveralLoaded),
+    Load(#[from] query::execute::LoadRefused),
     /// A query that is to patch what it finds finds more than there is memory for. Patch a part at a time.
     #[error("The ids of what the query finds are over the limit PATCH_IDS_SIZE_MAX")]
     TooManyFound,

@@ -110,5 +110,8 @@ pub const VECTORS_OF_QUERY_MAX: usize = 64;
 /// Vectors of one field of one entry. Each that is new is put into the graph when the entry is written.
 pub const VECTORS_OF_ENTRY_MAX: usize = 1024;
 
+/// Documents that the `load` clauses of a query may load for one result, each as often as it is named.
+pub const LOADED_MAX: usize = 16 * 1024;
+
 /// Characters of the name that a user gives an index.
 pub const INDEX_NAME_LENGTH_MAX: usize = 206;

@@ -2,7 +2,7 @@
 
 use documents::{Batch, Date, DocumentStore, Expected, StoreOptions};
 use json::{Properties, Raw};
-use rookery_query::execute::ScriptProjection;
+use rookery_query::execute::{ScriptProjection, Scripted};
 use rookery_query::mapping::{DocumentView, Map, NoHost, Reduce};
 use rookery_query::plan::{Parameters, Plan};
 use rookery_query::rql;
@@ -100,7 +100,9 @@ fn projections() {
         let plan = Plan::new(&tree, Parameters::default()).unwrap();
         let clause = plan.script.as_ref().unwrap();
         let script = ScriptProjection::new(clause, Default::default()).unwrap();
-        print(what, rounds(), &mut || assert_eq!(script.rows(Ok(&document), None, &snapshot).unwrap().rows.len(), 1));
+        print(what, rounds(), &mut || {
+            assert_eq!(script.rows(Scripted::Document(&document), &snapshot).unwrap().rows.len(), 1)
+        });
     }
     let tree = rql::parse("from Users as u select { a: u.Name }").unwrap();
     let plan = Plan::new(&tree, Parameters::default()).unwrap();

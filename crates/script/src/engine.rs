@@ -13,6 +13,8 @@ use rquickjs::context::intrinsic;
 use rquickjs::function::Args;
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Persistent, Runtime, Value};
 
+use json::Raw;
+
 use crate::error::{Error, Result};
 use crate::host::{Host, Key};
 use crate::limits::{Limits, STACK_SIZE_MAX};
@@ -20,7 +22,7 @@ use crate::native;
 use crate::origin::{self, Asking};
 use crate::outcome::Outcome;
 use crate::program::{Input, Run};
-use crate::result::{Failure, ResultWriter};
+use crate::result::{Failure, Overlay, ResultWriter};
 use crate::state::{Question, State};
 use crate::watch::Watch;
 
@@ -195,13 +197,7 @@ fn run_in<'js>(
     let function = function.restore(ctx)?;
     let prelude = prelude.restore(ctx)?;
     prelude.get::<_, Function<'js>>("begin")?.call::<_, ()>(())?;
-    let inputs = Inputs {
-        ctx,
-        shared,
-        know: prelude.get("know")?,
-        noting: prelude.get("note")?,
-        overlay: prelude.get("overlay")?,
-    };
+    let inputs = Inputs { ctx, shared, know: prelude.get("know")?, noting: prelude.get("note")? };
     let mut arguments = Args::new(ctx.clone(), run.arguments.len());
     let this = match &run.this {
         Some(this) => Some(inputs.value(this)?),
@@ -210,9 +206,15 @@ fn run_in<'js>(
     if let Some(this) = &this {
         arguments.this(this.clone())?;
     }
-    let mut first = None;
+    let (mut first, mut overlay) = (None, None);
     for input in run.arguments {
         let value = inputs.value(input)?;
+        if let (Input::Overlaid(document, fields), Some(seen)) = (input, value.as_object()) {
+            let fields = Raw::new(fields).members().map(|(name, _)| name.decode().into_owned());
+            let read = |name: String| seen.get(&*name).map(|value: Value<'js>| (name, value));
+            let fields = fields.map(read).collect::<rquickjs::Result<_>>()?;
+            overlay = Some(Overlay { seen: value.clone(), fields, own: document.json.clone() });
+        }
         arguments.push_arg(value.clone())?;
         first.get_or_insert(value);
     }
@@ -220,7 +222,7 @@ fn run_in<'js>(
     let asking = asking(&prelude)?;
     let has_origins = !shared.state.borrow().origins.is_empty();
     let names_documents = run.names_documents;
-    let writer = ResultWriter { asking: &asking, state: &shared.state, has_origins, names_documents };
+    let writer = ResultWriter { asking: &asking, state: &shared.state, has_origins, names_documents, overlay };
     let mut json = Vec::new();
     let result = this.as_ref().unwrap_or(&returned);
     writer.write(&mut json, result, run.omits_undefined)?;
@@ -231,7 +233,6 @@ fn run_in<'js>(
 pub(crate) fn asking<'js>(prelude: &Object<'js>) -> rquickjs::Result<Asking<'js>> {
     Ok(Asking {
         origin: prelude.get("origin")?,
-        own: prelude.get("own")?,
         place: prelude.get("place")?,
         date_text: prelude.get("dateText")?,
         well_formed: prelude.get("wellFormed")?,
@@ -245,7 +246,6 @@ struct Inputs<'i, 'js> {
     shared: &'i Shared,
     know: Function<'js>,
     noting: Function<'js>,
-    overlay: Function<'js>,
 }
 
 impl<'js> Inputs<'_, 'js> {
@@ -254,12 +254,7 @@ impl<'js> Inputs<'_, 'js> {
             Input::Null => Ok(Value::new_null(self.ctx.clone())),
             Input::Json(json) => self.json(&Rc::from(*json)),
             Input::Document(document) => self.document(document),
-            Input::Overlaid(document, fields) => {
-                let own = self.document(document)?;
-                let fields: Value<'js> = self.ctx.json_parse(*fields)?;
-                self.shared.state.borrow_mut().has_overlays = true;
-                Ok(self.overlay.call((own, fields))?)
-            }
+            Input::Overlaid(document, fields) => self.known(document, &overlaid(&document.json, fields).into()),
             Input::Documents(documents) => {
                 let array = rquickjs::Array::new(self.ctx.clone())?;
                 for (at, document) in documents.iter().enumerate() {
@@ -275,11 +270,36 @@ impl<'js> Inputs<'_, 'js> {
     }
 
     fn document(&self, document: &crate::Document) -> Result<Value<'js>, Failure> {
-        let value = self.json(&document.json)?;
+        self.known(document, &document.json)
+    }
+
+    /// * `json`: what is seen of the document.
+    fn known(&self, document: &crate::Document, json: &Rc<[u8]>) -> Result<Value<'js>, Failure> {
+        let value = self.json(json)?;
         let place = self.shared.state.borrow_mut().add(Rc::new(document.clone()));
         self.know.call::<_, ()>((value.clone(), place))?;
         Ok(value)
     }
+}
+
+/// An object with other values than its own, and those that it does not have behind them.
+fn overlaid(own: &[u8], fields: &[u8]) -> Vec<u8> {
+    let (own, fields) = (Raw::new(own), Raw::new(fields));
+    let mut json = Vec::with_capacity(own.bytes().len() + fields.bytes().len());
+    let mut push = |name: &[u8], value: Raw<'_>| {
+        json.extend_from_slice(if json.is_empty() { b"{\"" } else { b",\"" });
+        json.extend_from_slice(name);
+        json.extend_from_slice(b"\":");
+        json.extend_from_slice(value.bytes());
+    };
+    for (name, value) in own.members() {
+        push(name.escaped(), fields.get(&name.decode()).unwrap_or(value));
+    }
+    for (name, value) in fields.members().filter(|(name, _)| own.get(&name.decode()).is_none()) {
+        push(name.escaped(), value);
+    }
+    json.extend_from_slice(if json.is_empty() { b"{}" } else { b"}" });
+    json
 }
 
 /// Makes a value of JSON, and notes where its parts come from if it is odd.
@@ -293,7 +313,7 @@ pub(crate) fn parse<'js>(
     if origin::is_odd(json) {
         let text = state.borrow().texts.len();
         let mut origins = std::mem::take(&mut state.borrow_mut().origins);
-        let noted = origin::note(noting, &value, (text, json, json::Raw::new(json)), &mut origins);
+        let noted = origin::note(noting, &value, (text, json, Raw::new(json)), &mut origins);
         let mut state = state.borrow_mut();
         state.origins = origins;
         state.texts.push(json.clone());

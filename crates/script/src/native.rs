@@ -171,7 +171,8 @@ impl Shared {
         let asking = engine::asking(tools)?;
         let has_origins = !self.state.borrow().origins.is_empty();
         let mut json = Vec::new();
-        let writer = ResultWriter { asking: &asking, state: &self.state, has_origins, names_documents: false };
+        let writer =
+            ResultWriter { asking: &asking, state: &self.state, has_origins, names_documents: false, overlay: None };
         match writer.write(&mut json, value, false) {
             Ok(()) => Ok(json),
             Err(Failure::Engine(error)) => Err(error),

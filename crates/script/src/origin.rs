@@ -106,8 +106,6 @@ pub(crate) fn unchanged<'a>(origin: Option<Raw<'a>>, value: f64) -> Option<&'a [
 /// What writing asks of the engine.
 pub(crate) struct Asking<'js> {
     pub origin: Function<'js>,
-    /// A document that is seen with other values.
-    pub own: Function<'js>,
     /// The number of a document.
     pub place: Function<'js>,
     pub date_text: Function<'js>,

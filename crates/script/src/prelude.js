@@ -5,14 +5,14 @@
     "use strict";
     const { apply, defineProperty } = Reflect;
     const global = globalThis;
-    const documents = new Map(), origins = new Map(), overlaid = new Map();
+    const documents = new Map(), origins = new Map();
     const mapGet = Map.prototype.get, mapSet = Map.prototype.set, mapClear = Map.prototype.clear;
     const isArray = Array.isArray, stringOf = String, NumberOf = Number, ErrorOf = Error;
     const DateOf = Date, dateToJson = Date.prototype.toISOString, dateToTime = Date.prototype.getTime;
     const replace = String.prototype.replace, slice = String.prototype.slice, RegExpOf = RegExp;
     const toWellFormed = String.prototype.toWellFormed;
     const greatest = Math.max;
-    const ProxyOf = Proxy, hasOwn = Object.prototype.hasOwnProperty;
+    const ProxyOf = Proxy;
     const refuse = message => { native.refuse(message); throw new ErrorOf(message); };
     const isObject = value => typeof value === "object" && value !== null;
 
@@ -287,21 +287,9 @@
         nothing,
         callNothing,
         date: DateOf,
-        begin: () => { work = 0; apply(mapClear, documents, []); apply(mapClear, origins, []); apply(mapClear, overlaid, []); },
+        begin: () => { work = 0; apply(mapClear, documents, []); apply(mapClear, origins, []); },
         know,
         place: document => apply(mapGet, documents, [document]),
-        // What an index stores is read in place of the document's own; its names are the document's.
-        overlay: (document, fields) => {
-            const seen = new ProxyOf(document, {
-                get: (own, name) => (typeof name === "string" && apply(hasOwn, fields, [name]) ? fields[name] : own[name]),
-                set: (own, name, value) => { delete fields[name]; own[name] = value; return true; },
-                deleteProperty: (own, name) => { delete fields[name]; return delete own[name]; },
-            });
-            apply(mapSet, documents, [seen, apply(mapGet, documents, [document])]);
-            apply(mapSet, overlaid, [seen, document]);
-            return seen;
-        },
-        own: object => apply(mapGet, overlaid, [object]),
         note: (object, origin) => { apply(mapSet, origins, [object, origin]); },
         origin: object => apply(mapGet, origins, [object]),
         dateText: value => {

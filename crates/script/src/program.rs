@@ -42,7 +42,8 @@ pub enum Input<'i> {
     Json(&'i [u8]),
     /// A document.
     Document(&'i Document),
-    /// A document, and values that are read in place of its own properties: checked JSON, an object. What is written of it is its own.
+    /// A document, and values that are read in place of its own properties: checked JSON, an object. Those that a script leaves as they are
+    /// are written as the document has them.
     Overlaid(&'i Document, &'i [u8]),
     /// Documents, in an array.
     Documents(&'i [Document]),

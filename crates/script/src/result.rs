@@ -10,7 +10,7 @@
 
 use std::rc::Rc;
 
-use json::{Kind, Raw};
+use json::Raw;
 use rquickjs::{Filter, Value};
 
 use crate::error::Error;
@@ -44,14 +44,36 @@ pub(crate) struct ResultWriter<'w, 'js> {
     pub has_origins: bool,
     /// Whether documents inside of the value have their ids in their metadata.
     pub names_documents: bool,
+    /// A document that is seen with other values than its own.
+    pub overlay: Option<Overlay<'js>>,
 }
+
+/// A document that is seen with other values than its own. Where they were not changed, its own are written.
+pub(crate) struct Overlay<'js> {
+    pub seen: Value<'js>,
+    /// The other values, by their names.
+    pub fields: Vec<(String, Value<'js>)>,
+    /// Checked JSON: the document itself.
+    pub own: Rc<[u8]>,
+}
+
+/// How an object is written.
+#[derive(Clone, Copy)]
+struct Manner<'m> {
+    /// Properties that are not defined are left out.
+    omits_undefined: bool,
+    /// It is the metadata of the document with this id, which is inside of something else.
+    metadata_of: Option<&'m str>,
+}
+
+const PLAIN: Manner<'static> = Manner { omits_undefined: false, metadata_of: None };
 
 impl<'js> ResultWriter<'_, 'js> {
     /// Appends a value.
     ///
     /// * `omits_undefined`: properties of the value itself, or of its elements, that are not defined are left out.
     pub fn write(&self, out: &mut Vec<u8>, value: &Value<'js>, omits_undefined: bool) -> Result<(), Failure> {
-        self.value(out, value, None, omits_undefined, 0)
+        self.value(out, value, None, Manner { omits_undefined, metadata_of: None }, 0)
     }
 
     fn value(
@@ -59,7 +81,7 @@ impl<'js> ResultWriter<'_, 'js> {
         out: &mut Vec<u8>,
         value: &Value<'js>,
         was: Option<Raw<'_>>,
-        omits_undefined: bool,
+        manner: Manner<'_>,
         depth: usize,
     ) -> Result<(), Failure> {
         if out.len() > RESULT_SIZE_MAX {
@@ -93,9 +115,6 @@ impl<'js> ResultWriter<'_, 'js> {
         if depth == json::DEPTH_MAX {
             return Err(refused(format!("An object is inside of itself, or over {} deep", json::DEPTH_MAX)));
         }
-        if let Some(own) = self.own(value)? {
-            return self.value(out, &own, was, omits_undefined, depth);
-        }
         // The text that the object comes from is held while it is looked at.
         let origin = self.origin(value)?;
         let (text, place) = match &origin {
@@ -111,64 +130,69 @@ impl<'js> ResultWriter<'_, 'js> {
                     out.push(b',');
                 }
                 // A map may give several values at once.
-                let omits_undefined = omits_undefined && depth == 0;
-                self.value(out, &array.get(at)?, elements.next(), omits_undefined, depth + 1)?;
+                let manner = Manner { omits_undefined: manner.omits_undefined && depth == 0, ..PLAIN };
+                self.value(out, &array.get(at)?, elements.next(), manner, depth + 1)?;
             }
             out.push(b']');
             return Ok(());
         }
         if object.is_instance_of(&self.asking.date) {
-            return self.value(out, &self.asking.date_text.call((object.clone(),))?, None, false, depth + 1);
+            return self.value(out, &self.asking.date_text.call((object.clone(),))?, None, PLAIN, depth + 1);
         }
         let mut properties = Vec::new();
         for property in object.own_props::<rquickjs::String<'js>, Value<'js>>(Filter::new().string().enum_only()) {
             let (name, value) = property?;
-            if !(omits_undefined && value.is_undefined()) {
-                properties.push((self.to_text(&name)?, value));
+            let name = self.to_text(&name)?;
+            let is_left_out = manner.omits_undefined && value.is_undefined()
+                || manner.metadata_of.is_some() && matches!(&*name, "@id" | "@change-vector" | "@last-modified");
+            if !is_left_out {
+                properties.push((name, value));
             }
         }
         if let Some(was) = was {
             properties = origin::in_order(was, properties);
         }
+        let overlay = self.overlay.as_ref().filter(|overlay| overlay.seen == *value);
         let mut members = was.map(Raw::members);
+        let start = out.len() + 1;
         out.push(b'{');
-        for (at, (name, value)) in properties.iter().enumerate() {
-            out.extend_from_slice(if at == 0 { b"\"" } else { b",\"" });
-            json::escape_into(out, name);
-            out.extend_from_slice(b"\":");
+        for (name, value) in &properties {
             // Mostly the properties are those of the text, in its order.
             let was = match members.as_mut().and_then(Iterator::next) {
                 Some((key, member)) if key.is(name) => Some(member),
                 _ => was.and_then(|was| was.get(name)),
             };
-            let start = out.len();
-            self.value(out, value, was, false, depth + 1)?;
-            if depth > 0
-                && name == "@metadata"
-                && let Some(id) = self.id(object)?
-            {
-                name_document(out, start, &id);
+            let own = overlay.and_then(|overlay| overlay.unchanged(name, value));
+            if own == Some(None) {
+                continue;
             }
+            out.extend_from_slice(if out.len() == start { b"\"" } else { b",\"" });
+            json::escape_into(out, name);
+            out.extend_from_slice(b"\":");
+            match own.flatten() {
+                Some(own) => out.extend_from_slice(own.bytes()),
+                None if depth > 0 && name == "@metadata" => {
+                    let id = self.id(object)?;
+                    self.value(out, value, was, Manner { metadata_of: id.as_deref(), ..PLAIN }, depth + 1)?;
+                }
+                None => self.value(out, value, was, PLAIN, depth + 1)?,
+            }
+        }
+        if let Some(id) = manner.metadata_of.filter(|_| self.names_documents) {
+            out.extend_from_slice(if out.len() == start { b"\"@id\":\"" } else { b",\"@id\":\"" });
+            json::escape_into(out, id);
+            out.push(b'"');
         }
         out.push(b'}');
         Ok(())
     }
 
-    /// The id of a document, if ids are wanted.
+    /// The id of a document that is stored.
     fn id(&self, object: &rquickjs::Object<'js>) -> Result<Option<String>, Failure> {
-        if !self.names_documents {
-            return Ok(None);
-        }
         let place: Option<usize> = self.asking.place.call((object.clone(),))?;
         let state = self.state.borrow();
         let document = place.and_then(|place| state.documents.get(place)).filter(|document| document.stored.is_some());
         Ok(document.map(|document| document.id.clone()))
-    }
-
-    /// What is written of a document that is seen with other values than its own.
-    fn own(&self, value: &Value<'js>) -> Result<Option<Value<'js>>, Failure> {
-        let has_overlays = self.state.borrow().has_overlays;
-        Ok(if has_overlays { self.asking.own.call((value.clone(),))? } else { None })
     }
 
     fn origin(&self, value: &Value<'js>) -> Result<Option<Place>, Failure> {
@@ -202,27 +226,12 @@ impl<'js> ResultWriter<'_, 'js> {
     }
 }
 
-/// Gives the metadata that was written last the document's id, in place of what scripts may have been told of it.
-///
-/// * `start`: where the metadata begins.
-fn name_document(out: &mut Vec<u8>, start: usize, id: &str) {
-    let metadata = out.split_off(start);
-    let metadata = Raw::new(&metadata);
-    if metadata.kind() != Kind::Object {
-        return out.extend_from_slice(metadata.bytes());
+impl<'js> Overlay<'js> {
+    /// If a property is one of the other values still: what the document has there itself.
+    fn unchanged(&self, name: &str, value: &Value<'js>) -> Option<Option<Raw<'_>>> {
+        let (_, stored) = self.fields.iter().find(|(field, _)| field == name)?;
+        (stored == value).then(|| Raw::new(&self.own).get(name))
     }
-    let is_told = |name: &str| matches!(name, "@id" | "@change-vector" | "@last-modified");
-    out.push(b'{');
-    for (name, value) in metadata.members().filter(|(name, _)| !is_told(&name.decode())) {
-        out.push(b'"');
-        out.extend_from_slice(name.escaped());
-        out.extend_from_slice(b"\":");
-        out.extend_from_slice(value.bytes());
-        out.push(b',');
-    }
-    out.extend_from_slice(b"\"@id\":\"");
-    json::escape_into(out, id);
-    out.extend_from_slice(b"\"}");
 }
 
 fn refused(message: String) -> Failure {

@@ -41,8 +41,6 @@ pub(crate) struct State {
     /// Texts that have origins in them.
     pub texts: Vec<Rc<[u8]>>,
     pub origins: Vec<Origin>,
-    /// Whether a document is seen with other values than its own.
-    pub has_overlays: bool,
     /// What the host answered, for this run and those that begin anew.
     pub answers: Answers,
 }

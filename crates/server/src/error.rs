@@ -389,7 +389,7 @@ fn database_shape(error: &database::Error) -> Shape {
             Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
         }
         E::IndexLocked { .. } => Shape::new(internal, INVALID_OPERATION),
-        E::StaleIndex { .. } | E::SeveralLoaded(_) | E::TooManyFound => Shape::new(internal, INVALID_OPERATION),
+        E::StaleIndex { .. } | E::Load(_) | E::TooManyFound => Shape::new(internal, INVALID_OPERATION),
         E::NoSuchIndex { .. } => {
             Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException")
         }
@@ -422,7 +422,7 @@ fn projection_shape(error: &query::execute::ScriptFailure) -> Shape {
         }
         F::Script(error) => script_shape(error),
         F::NoObject(_) | F::ReadOnly => Shape::new(internal, INVALID_OPERATION),
-        F::Several(_) => Shape::new(internal, "System.NotSupportedException"),
+        F::Load(_) => Shape::new(internal, "System.NotSupportedException"),
         F::Documents(error) => documents_shape(error),
     }
 }

@@ -11,7 +11,7 @@ use json::{Kind, Raw};
 use script::Limits;
 
 use super::projection::{Row, write_path};
-use super::scripted::{ScriptFailure, ScriptProjection};
+use super::scripted::{ScriptFailure, ScriptProjection, Scripted};
 use crate::index::Number;
 use crate::indexing::terms;
 use crate::plan::{FilterClause, FilterCondition, Operand, Projected, Scalar, Step};
@@ -82,9 +82,11 @@ impl Asked<'_> {
             FilterCondition::Not(operand) => !self.holds(operand)?,
             FilterCondition::Compare(operand, operator, scalar) => self.compared(operand, *operator, scalar)?,
             FilterCondition::CompareFields(left, operator, right) => {
-                let Some(scalar) = self.with_value(right, scalar)?.flatten() else {
-                    return Ok(*operator == Operator::NotEqual);
+                let scalar = match self.with_value(right, scalar)? {
+                    None if self.is_in_nothing(right) => Some(Scalar::Null),
+                    scalar => scalar.flatten(),
                 };
+                let Some(scalar) = scalar else { return Ok(*operator == Operator::NotEqual) };
                 self.compared(left, *operator, &scalar)?
             }
             FilterCondition::AnyOf(operand, scalars) => self.has_value(operand, |value| {
@@ -144,8 +146,9 @@ impl Asked<'_> {
             Operand::Of(projected) => projected,
             Operand::Called(place) => {
                 let stored = row.entry.and_then(|entry| entry.stored()).unwrap_or(Raw::new(b"{}"));
+                let found = row.document.map_or(Scripted::Group(stored), Scripted::Document);
                 let given = match self.calls.get(*place) {
-                    Some(call) => call.value(row.document.ok_or(stored), self.snapshot)?,
+                    Some(call) => call.value(found, self.snapshot)?,
                     None => return Ok(None),
                 };
                 return Ok(Some(ask(Raw::new(&given))));
@@ -229,7 +232,7 @@ fn is_equal(value: Raw<'_>, scalar: &Scalar) -> bool {
 /// `None`: they have no order.
 fn order(value: Raw<'_>, scalar: &Scalar) -> Option<Ordering> {
     if let (Kind::String, Scalar::Text(text)) = (value.kind(), scalar) {
-        return value.as_str().map(|value| (*value).cmp(text.as_str()));
+        return value.as_str().map(|value| value.encode_utf16().cmp(text.encode_utf16()));
     }
     let left = match value.kind() {
         Kind::Null => ZERO,
@@ -256,6 +259,10 @@ fn of_boolean(is_true: bool) -> Number {
 
 /// `None`: it is no number.
 fn of_text(text: &str) -> Option<Number> {
-    let text = text.trim();
-    if text.is_empty() { Some(ZERO) } else { terms::number(text) }
+    match text.trim() {
+        "" => Some(ZERO),
+        "Infinity" | "+Infinity" => Some(Number::Double(f64::INFINITY)),
+        "-Infinity" => Some(Number::Double(f64::NEG_INFINITY)),
+        text => terms::number(text),
+    }
 }

@@ -1,13 +1,23 @@
 //! `load path as alias` of a query: the documents that another one names.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::limits::LOADED_MAX;
 use crate::plan::{Load, LoadIds};
 use json::{Path, Raw};
 use script::{Document, Input};
 
-/// `load path as alias` found several documents.
+/// `load` is not done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("Attempted to read multiple values in a field that should have only a single value, did you forget '[]' ?")]
-pub struct SeveralLoaded;
+pub enum LoadRefused {
+    /// `load path as alias` found several documents.
+    #[error("Attempted to read multiple values in a field that should have only a single value, did you forget '[]' ?")]
+    Several,
+    /// The documents of a result's `load` are too many.
+    #[error("'load' of one result names over LOADED_MAX = {LOADED_MAX} documents")]
+    TooMany,
+}
 
 /// The `load` clauses of a query, ready to be run.
 #[derive(Debug)]
@@ -57,37 +67,49 @@ impl<'l> Loads<'l> {
     /// Loads what a document names: the documents of each clause that are there.
     ///
     /// * `stored`: an object that an index stores of the document; its fields stand for those of the document.
-    /// * `find`: gives a document by its id; `None`: there is none.
+    /// * `find`: gives a document by its id; `None`: there is none. It is asked once for each id.
     ///
     /// # Errors
     ///
-    /// [`SeveralLoaded`] if there are several ids and there has to be one; those of `find`.
-    pub fn load<E: From<SeveralLoaded>>(
+    /// [`LoadRefused`]; those of `find`.
+    pub fn load<E: From<LoadRefused>>(
         &self,
         document: Raw<'_>,
         stored: Option<Raw<'_>>,
         mut find: impl FnMut(&str) -> Result<Option<Document>, E>,
     ) -> Result<Vec<Vec<Document>>, E> {
         let mut loaded: Vec<Vec<Document>> = Vec::with_capacity(self.loads.len());
+        let mut known = HashMap::<String, Option<Document>>::new();
+        let mut room = LOADED_MAX;
         for Loading { load, ids } in &self.loads {
-            let texts = |path: &Path, value: Raw<'_>| path.texts(value).into_iter().map(|id| id.into_owned()).collect();
+            let texts = |path: &Path, value: Raw<'_>| -> Vec<String> {
+                path.texts(value).into_iter().map(|id| id.into_owned()).collect()
+            };
             let ids: Vec<String> = match ids {
                 Ids::Found { path, field } => {
                     texts(path, stored.filter(|stored| stored.get(field).is_some()).unwrap_or(document))
                 }
                 Ids::Loaded { path, load } => {
                     let documents = loaded.get(*load).into_iter().flatten();
-                    documents.flat_map(|document| -> Vec<String> { texts(path, Raw::new(&document.json)) }).collect()
+                    documents.flat_map(|document| texts(path, Raw::new(&document.json))).take(room + 1).collect()
                 }
                 Ids::Given(ids) => ids.to_vec(),
             };
             if ids.len() > 1 && !load.is_array {
-                return Err(SeveralLoaded.into());
+                return Err(LoadRefused::Several.into());
             }
+            room = room.checked_sub(ids.len()).ok_or(LoadRefused::TooMany)?;
             let mut documents = Vec::with_capacity(ids.len());
-            for id in &ids {
+            for id in ids {
+                let found = match known.entry(id) {
+                    Entry::Occupied(known) => known.get().clone(),
+                    Entry::Vacant(unknown) => {
+                        let found = find(unknown.key())?;
+                        unknown.insert(found).clone()
+                    }
+                };
                 // What is not there is not among several either.
-                documents.extend(find(id)?);
+                documents.extend(found);
             }
             loaded.push(documents);
         }

@@ -33,10 +33,10 @@ pub use explain::{Clock, Operator, explain, short};
 pub use facet::{Aggregate, FacetResult, FacetValue, facets};
 pub use filter::ResultFilter;
 pub use highlight::Highlighter;
-pub use loading::{Loads, SeveralLoaded};
+pub use loading::{LoadRefused, Loads};
 pub(crate) use projection::write_path;
 pub use projection::{MissingValue, Row};
-pub use scripted::{ScriptFailure, ScriptProjection, ScriptRow, ScriptRows};
+pub use scripted::{ScriptFailure, ScriptProjection, ScriptRow, ScriptRows, Scripted};
 pub use spatial::Distance;
 pub use suggest::suggest;
 

@@ -151,7 +151,13 @@ impl Projection {
                 return true;
             }
             // Into what a reduce gave, or a stored object.
+            let start = out.len();
             if write_path(steps, stored, out) {
+                let is_of_array = !matches!(steps, [_, .., Step::Name(_)]);
+                if !row.is_grouped && is_of_array {
+                    let value = out.split_off(start);
+                    write_stored(Raw::new(&value), out);
+                }
                 return true;
             }
         }

@@ -1,7 +1,7 @@
 //! Projections by JavaScript: what a script makes of each document that is found.
 
 use super::projection::write_stored;
-use super::{Loads, SeveralLoaded};
+use super::{LoadRefused, Loads};
 use crate::plan::{ScriptClause, ScriptForm};
 use documents::{Document, Snapshot};
 use json::{Kind, Raw};
@@ -14,6 +14,49 @@ pub struct ScriptProjection<'p> {
     /// The values of the query's parameters: all of them, then those that scripts can name.
     values: Vec<&'p [u8]>,
     loads: Loads<'p>,
+    /// The declared functions, which name fields as the script does.
+    declarations: &'p str,
+    text: &'p str,
+}
+
+/// What a script is run for.
+#[derive(Clone, Copy)]
+pub enum Scripted<'r> {
+    /// A document.
+    Document(&'r Document<'r>),
+    /// A document, of which an index stores an object; what the script names of that is read in place of the document's own.
+    Overlaid(&'r Document<'r>, Raw<'r>),
+    /// What an index stores of a document, alone.
+    Stored(&'r Document<'r>, Raw<'r>),
+    /// What an index has where no document is.
+    Group(Raw<'r>),
+}
+
+impl<'r> Scripted<'r> {
+    /// What an index stores of a document.
+    fn stored(self) -> Option<Raw<'r>> {
+        match self {
+            Scripted::Overlaid(_, stored) | Scripted::Stored(_, stored) => Some(stored),
+            Scripted::Document(_) | Scripted::Group(_) => None,
+        }
+    }
+
+    fn body(self) -> Raw<'r> {
+        match self {
+            Scripted::Document(document) | Scripted::Overlaid(document, _) => document.body(),
+            Scripted::Stored(_, stored) | Scripted::Group(stored) => stored,
+        }
+    }
+
+    fn of_script(self) -> script::Document {
+        match self {
+            Scripted::Document(document) | Scripted::Overlaid(document, _) => of_script(document),
+            Scripted::Stored(document, stored) => {
+                script::Document { json: stored.bytes().into(), ..of_script(document) }
+            }
+            Scripted::Group(group) => script::Document { id: String::new(), json: group.bytes().into(), stored: None },
+        }
+    }
 }
 
 /// Why a projection fails.
@@ -28,9 +71,9 @@ pub enum ScriptFailure {
     /// It puts or deletes documents.
     #[error("Cannot make modifications in readonly context")]
     ReadOnly,
-    /// `load` found several documents where there has to be one.
+    /// `load` found several documents where there has to be one, or too many.
     #[error(transparent)]
-    Several(#[from] SeveralLoaded),
+    Load(#[from] LoadRefused),
     /// A document cannot be read.
     #[error(transparent)]
     Documents(#[from] documents::Error),
@@ -78,36 +121,36 @@ impl<'p> ScriptProjection<'p> {
         let parameters: Vec<&str> = alias.chain(names.iter().map(String::as_str)).chain(loads).collect();
         let program = Program::new(&clause.declarations, &parameters, Body::Expression(clause.text()), limits)?;
         program.check()?;
-        Ok(ScriptProjection { program, form: &clause.form, values, loads: Loads::new(&clause.loads) })
+        Ok(ScriptProjection {
+            program,
+            form: &clause.form,
+            values,
+            loads: Loads::new(&clause.loads),
+            declarations: &clause.declarations,
+            text: clause.text(),
+        })
     }
 
     /// The results of a document, or of what an index has in its place.
     ///
-    /// * `found`: `Err` with the JSON that an index keeps, for what no document is.
-    /// * `stored`: an object that an index stores of the document; what it has is read in place of the document's own.
-    ///
     /// # Errors
     ///
     /// [`ScriptFailure`]
-    pub fn rows(
-        &self,
-        found: Result<&Document<'_>, Raw<'_>>,
-        stored: Option<Raw<'_>>,
-        snapshot: &Snapshot<'_>,
-    ) -> Result<ScriptRows, ScriptFailure> {
-        let outcome = self.run(found, stored, snapshot)?;
+    pub fn rows(&self, found: Scripted<'_>, snapshot: &Snapshot<'_>) -> Result<ScriptRows, ScriptFailure> {
+        let outcome = self.run(found, snapshot)?;
         let value = Raw::new(&outcome.json);
         let mut rows = Vec::new();
         match (value.kind(), self.form) {
             (Kind::Object, ScriptForm::Columns { fields, .. }) => {
                 // Fields are what they are without a script: numbers that are stored are texts.
                 let field_of = |name: &str| fields.iter().find(|(column, _)| column == name).map(|(_, field)| field);
-                let of_index = |name: &str| field_of(name).and_then(|field| stored?.get(field));
+                let of_index = |name: &str| field_of(name).and_then(|field| found.stored()?.get(field));
                 rows.push(row(value, false, &of_index));
             }
             (Kind::Object, form) => {
                 let is_metadata = matches!(form, ScriptForm::Metadata(_));
-                rows.push(row(value, outcome.is_first_argument || is_metadata, &|_| None));
+                let is_document = outcome.is_first_argument && !matches!(found, Scripted::Stored(..));
+                rows.push(row(value, is_document || is_metadata, &|_| None));
             }
             (Kind::Array, ScriptForm::Call(_)) => {
                 for element in value.elements() {
@@ -124,35 +167,39 @@ impl<'p> ScriptProjection<'p> {
 
     /// What it gives, whatever that is, as JSON.
     ///
-    /// * `found`: as of [`ScriptProjection::rows`].
-    ///
     /// # Errors
     ///
     /// [`ScriptFailure`]
-    pub(super) fn value(
-        &self,
-        found: Result<&Document<'_>, Raw<'_>>,
-        snapshot: &Snapshot<'_>,
-    ) -> Result<Vec<u8>, ScriptFailure> {
-        Ok(self.run(found, None, snapshot)?.json)
+    pub(super) fn value(&self, found: Scripted<'_>, snapshot: &Snapshot<'_>) -> Result<Vec<u8>, ScriptFailure> {
+        Ok(self.run(found, snapshot)?.json)
     }
 
-    fn run(
-        &self,
-        found: Result<&Document<'_>, Raw<'_>>,
-        stored: Option<Raw<'_>>,
-        snapshot: &Snapshot<'_>,
-    ) -> Result<Outcome, ScriptFailure> {
-        let body = found.map_or_else(|group| group, Document::body);
+    /// What the script names of what an index stores: an object; `None`: nothing.
+    fn named(&self, stored: Raw<'_>) -> Option<Vec<u8>> {
+        let is_named = |name: &str| self.text.contains(name) || self.declarations.contains(name);
+        let mut named = Vec::new();
+        for (name, value) in stored.members().filter(|(name, _)| is_named(&name.decode())) {
+            push(&mut named, name.escaped(), value);
+        }
+        if named.is_empty() {
+            return None;
+        }
+        named.insert(0, b'{');
+        named.push(b'}');
+        Some(named)
+    }
+
+    fn run(&self, found: Scripted<'_>, snapshot: &Snapshot<'_>) -> Result<Outcome, ScriptFailure> {
         let find = |id: &str| Ok::<_, ScriptFailure>(snapshot.get(id)?.as_ref().map(of_script));
-        let loaded = self.loads.load(body, stored, find)?;
-        let document = match found {
-            Ok(document) => of_script(document),
-            Err(group) => script::Document { id: String::new(), json: group.bytes().into(), stored: None },
+        let loaded = self.loads.load(found.body(), found.stored(), find)?;
+        let document = found.of_script();
+        let named = match found {
+            Scripted::Overlaid(_, stored) => self.named(stored),
+            Scripted::Document(_) | Scripted::Stored(..) | Scripted::Group(_) => None,
         };
         let mut arguments = Vec::with_capacity(1 + self.values.len() + loaded.len());
-        arguments.push(match stored {
-            Some(stored) => Input::Overlaid(&document, stored.bytes()),
+        arguments.push(match &named {
+            Some(named) => Input::Overlaid(&document, named),
             None => Input::Document(&document),
         });
         arguments.extend(self.values.iter().map(|json| Input::Json(json)));

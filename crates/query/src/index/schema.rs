@@ -12,7 +12,7 @@ use super::vectors::Vectors;
 use storage::{Environment, FixedTree, Reader, Records, Tree, WriteTransaction};
 
 /// The version of everything that an index keeps.
-const VERSION_NOW: u64 = 10;
+const VERSION_NOW: u64 = 11;
 
 const POSTINGS: &[u8] = b"index/postings";
 const ENTRIES: &[u8] = b"index/entries";

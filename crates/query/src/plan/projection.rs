@@ -137,10 +137,7 @@ impl Projection {
                 continue;
             }
             if projected.iter().any(|other| other.name == column.name) {
-                return Err(Refused::Invalid(format!(
-                    "Duplicate alias '{}' detected. Note: if an alias is not specified, the implicit alias is equal to field name",
-                    column.name
-                )));
+                return Err(duplicate(&column.name));
             }
             projected.push(column);
         }
@@ -151,6 +148,13 @@ impl Projection {
             behavior: ProjectionBehavior::Default,
         }))
     }
+}
+
+/// Two columns of one name.
+pub(super) fn duplicate(name: &str) -> Refused {
+    Refused::Invalid(format!(
+        "Duplicate alias '{name}' detected. Note: if an alias is not specified, the implicit alias is equal to field name"
+    ))
 }
 
 fn column(column: &Column<'_>, alias: Option<&str>, parameters: Parameters<'_>) -> Result<ProjectedColumn, Refused> {

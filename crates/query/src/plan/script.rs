@@ -1,5 +1,6 @@
 //! What a query says in JavaScript: `update`, `select { .. }`, `select f(x)`, with `declare function` and `load`.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{Parameters, ProjectionBehavior, Refused};
@@ -238,6 +239,7 @@ impl Names<'_, '_> {
             _ => {}
         }
         let (mut text, mut fields) = ("{".to_owned(), Vec::new());
+        let mut names = HashSet::new();
         for column in columns {
             let (value, own_name) = match &column.value {
                 ColumnValue::Call(call) => (self.call(call)?, call.name.to_string()),
@@ -248,6 +250,9 @@ impl Names<'_, '_> {
                 }
             };
             let name = column.alias.as_deref().unwrap_or(&own_name);
+            if !names.insert(name.to_owned()) {
+                return Err(super::projection::duplicate(name));
+            }
             if let ColumnValue::Field(path) = &column.value
                 && let Some(field) = self.field(path)
             {

@@ -164,6 +164,7 @@ fn an_index_of_places_has_an_entry_for_each_document() {
     put(&wire, "N", "from d in docs.Ds select new { d.N, d.A }", "{}");
     check(&wire, "from index 'N' order by id()", &all[..2]);
 }
+
 #[test]
 fn what_lacks_a_field_stands_before_null() {
     let wire = with_documents(&[

@@ -314,4 +314,8 @@ fn values_of_different_kinds_are_compared_as_javascript_does() {
     check("Z.Y < 1", "1 2 3 4 5 6");
     check("Z = null", "");
     check("exists(O.B)", "1 5 6");
+    check("O.B = A", "2");
+    check("A = O.B", "2");
+    check("A > O.B", "1 6");
+    check("O.B < A", "1 6");
 }

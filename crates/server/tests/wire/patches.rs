@@ -288,3 +288,18 @@ fn a_script_sees_what_it_put_under_the_same_id() {
     );
     wire.check(DOCS, &format!(r#"{{"Patch":{{"Script":"{script}"}}}}"#), 200, &expected);
 }
+
+/// A document inside of another one keeps its own metadata alone, whatever the script was told of it.
+#[test]
+fn what_is_told_of_a_document_is_not_stored_inside_of_another_one() {
+    let wire = wire();
+    let patch = r#"{"Patch":{"Script":"this.Twin = load('users/1'); this.Seen = this.Twin['@metadata']['@id']; put('copy/1', { Of: this })"}}"#;
+    let answer = wire.call("PATCH /databases/db/docs?id=users/1", patch);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    for id in ["users/1", "copy/1"] {
+        let text = wire.call(&format!("GET /databases/db/docs?id={id}"), "").text();
+        assert!(text.contains(r#""Twin":{"#) && text.contains(r#""Seen":"users/1""#), "{text}");
+        assert_eq!(text.matches("@change-vector").count(), 1, "{text}");
+        assert_eq!(text.matches("@id").count(), 1, "{text}");
+    }
+}

@@ -197,6 +197,19 @@ fn scripts_see_what_an_index_stores() {
         "declare function f(o) { o.Z = o.Company; o.Total = 7; return { T: o.Total, K: Object.keys(o).length, Z: o.Z, A: Object.assign({}, o).Company } } from index 'T' as o where id() = 'o/2' select f(o)",
         r#"[{"T":7,"K":5,"Z":"HR","A":"HR"}]"#,
     );
+    check(
+        "from index 'T' as o where id() = 'o/2' select { I: 'Boss' in o, B: ({...o}).Boss, K: Object.assign({}, o).Text }",
+        r#"[{"I":true,"B":"c/1","K":"12"}]"#,
+    );
+    let each = results(&wire, "from index 'T' as o where id() = 'o/2' select Arr, Arr[] as Each");
+    assert!(each.starts_with(r#"[{"Arr":["1","2"],"Each":["1","2"],"#), "{each}");
+    wire.check_error(
+        "POST /databases/db/queries",
+        r#"{"Query":"from index 'T' as o load o.Boss as c select o.Name, c.Name"}"#,
+        500,
+        "InvalidQueryException",
+        "Duplicate alias 'Name' detected",
+    );
     let whole = results(
         &wire,
         "declare function f(o) { var x = o.Company; return o } from index 'T' as o where id() = 'o/2' select f(o)",
@@ -222,6 +235,15 @@ fn scripts_see_the_index_alone_where_that_is_asked() {
         let answer = ask(behavior).text();
         assert!(answer.contains(expected), "{answer}");
     }
+    // It is still the document that was found, but what is given is none.
+    let query = "declare function f(o) { return o } from index 'T' as o where id() = 'o/1' select f(o)";
+    let body = format!(r#"{{"Query":"{query}","ProjectionBehavior":"FromIndex"}}"#);
+    let whole = wire.call("POST /databases/db/queries", &body).text();
+    assert!(whole.contains(r#"{"N":1,"@metadata":{"@projection":true,"#), "{whole}");
+    let query = "from index 'T' as o where id() = 'o/1' select { I: id(o), M: getMetadata(o)['@id'] }";
+    let body = format!(r#"{{"Query":"{query}","ProjectionBehavior":"FromIndex"}}"#);
+    let ids = wire.call("POST /databases/db/queries", &body).text();
+    assert!(ids.contains(r#"{"I":"o/1","M":"o/1","#), "{ids}");
     for behavior in ["FromIndexOrThrow", "FromDocumentOrThrow"] {
         assert_eq!(ask(behavior).status, 501, "{behavior}");
     }
@@ -280,4 +302,16 @@ fn the_time_of_the_last_change_is_selected() {
     let (time, _) = found.strip_prefix(r#"[{"M":""#).and_then(|rest| rest.split_once('"')).expect(&found);
     let document = wire.call("GET /databases/db/docs?id=o/1", "").text();
     assert!(document.contains(&format!(r#""@last-modified":"{time}""#)), "{time} {document}");
+}
+
+/// Loads of loads multiply, so what one result may load has a bound.
+#[test]
+fn what_is_loaded_for_one_result_has_a_bound() {
+    let wire = Wire::with_database();
+    let all = vec![r#""x/1""#; 150].join(",");
+    wire.put("x/1", &format!(r#"{{"A":[{all}],"@metadata":{{"@collection":"Xs"}}}}"#));
+    check(&wire, "from Xs as x load x.A as a[] select { N: a.length }", r#"[{"N":150}]"#);
+    let message = "'load' of one result names over LOADED_MAX = 16384 documents";
+    let query = r#"{"Query":"from Xs as x load x.A as a[], a.A as b[] select { N: b.length }"}"#;
+    wire.check_error("POST /databases/db/queries", query, 500, "NotSupportedException", message);
 }

@@ -1,6 +1,6 @@
 //! What scripts make of the results of a query.
 
-use query::execute::ScriptRows;
+use query::execute::{ScriptRows, Scripted};
 
 use super::running::{Hit, Running};
 use super::timings::{Stage, timed};
@@ -20,10 +20,13 @@ impl Running<'_> {
         let Some(script) = self.script.as_ref().filter(|_| !is_metadata_only) else { return Ok(None) };
         let stored = hit.entry.and_then(|entry| entry.stored()).unwrap_or(json::Raw::new(b"{}"));
         let behavior = self.plan.script.as_ref().map(|clause| clause.behavior).unwrap_or_default();
-        let document = hit.document.as_ref().filter(|_| hit.entry.is_none() || behavior.asks_documents());
-        let of_index = hit.entry.filter(|_| document.is_some() && behavior.asks_index());
-        let of_index = of_index.and_then(|entry| entry.stored());
-        let run = || script.rows(document.ok_or(stored), of_index, self.documents);
+        let found = match (&hit.document, hit.entry) {
+            (Some(document), Some(_)) if !behavior.asks_documents() => Scripted::Stored(document, stored),
+            (Some(document), Some(_)) if behavior.asks_index() => Scripted::Overlaid(document, stored),
+            (Some(document), _) => Scripted::Document(document),
+            (None, _) => Scripted::Group(stored),
+        };
+        let run = || script.rows(found, self.documents);
         let ScriptRows { rows, includes } = timed(self.timings, Stage::Script, run)?;
         self.script_includes.borrow_mut().extend(includes);
         // As the reference: none where an index answers.
