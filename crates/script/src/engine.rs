@@ -285,21 +285,20 @@ impl<'js> Inputs<'_, 'js> {
 /// An object with other values than its own, and those that it does not have behind them.
 fn overlaid(own: &[u8], fields: &[u8]) -> Vec<u8> {
     let (own, fields) = (Raw::new(own), Raw::new(fields));
-    let mut json = Vec::with_capacity(own.bytes().len() + fields.bytes().len());
-    let mut push = |name: &[u8], value: Raw<'_>| {
-        json.extend_from_slice(if json.is_empty() { b"{\"" } else { b",\"" });
-        json.extend_from_slice(name);
-        json.extend_from_slice(b"\":");
-        json.extend_from_slice(value.bytes());
-    };
-    for (name, value) in own.members() {
-        push(name.escaped(), fields.get(&name.decode()).unwrap_or(value));
-    }
-    for (name, value) in fields.members().filter(|(name, _)| own.get(&name.decode()).is_none()) {
-        push(name.escaped(), value);
-    }
-    json.extend_from_slice(if json.is_empty() { b"{}" } else { b"}" });
-    json
+    let mut text = Vec::with_capacity(own.bytes().len() + fields.bytes().len());
+    json::Writer::new(&mut text).object(|json| {
+        for (name, value) in own.members() {
+            let name = name.decode();
+            json.name(&name).raw(fields.get(&name).unwrap_or(value).bytes());
+        }
+        for (name, value) in fields.members() {
+            let name = name.decode();
+            if own.get(&name).is_none() {
+                json.name(&name).raw(value.bytes());
+            }
+        }
+    });
+    text
 }
 
 /// Makes a value of JSON, and notes where its parts come from if it is odd.

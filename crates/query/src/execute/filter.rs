@@ -145,7 +145,7 @@ impl Asked<'_> {
         let projected = match operand {
             Operand::Of(projected) => projected,
             Operand::Called(place) => {
-                let stored = row.entry.and_then(|entry| entry.stored()).unwrap_or(Raw::new(b"{}"));
+                let stored = row.stored().unwrap_or(Raw::new(b"{}"));
                 let found = row.document.map_or(Scripted::Group(stored), Scripted::Document);
                 let given = match self.calls.get(*place) {
                     Some(call) => call.value(found, self.snapshot)?,
@@ -211,7 +211,7 @@ fn write_operand(operand: &Projected, row: &Row<'_>, memory: &mut Vec<u8>) -> bo
 
 /// Appends what stands at a path of a result. False: nothing does.
 fn write_steps(steps: &[Step], row: &Row<'_>, out: &mut Vec<u8>) -> bool {
-    match (row.document, row.entry.and_then(|entry| entry.stored())) {
+    match (row.document, row.stored()) {
         (Some(document), _) => write_path(steps, document.body(), out),
         (None, Some(stored)) => write_path(steps, stored, out),
         (None, None) => false,

@@ -17,6 +17,13 @@ pub struct Row<'r> {
     pub is_grouped: bool,
 }
 
+impl<'r> Row<'r> {
+    /// The object that an index stores; `None`: it stores nothing.
+    pub fn stored(&self) -> Option<Raw<'r>> {
+        self.entry.and_then(|entry| entry.stored())
+    }
+}
+
 /// A value that has to be there and is not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MissingValue {
@@ -91,7 +98,7 @@ impl Projection {
                     write_path(steps, Raw::new(&stored), out)
                 }),
                 Projected::Key(fields) => {
-                    let stored = row.entry.and_then(|entry| entry.stored());
+                    let stored = row.stored();
                     json::Writer::new(out).object(|json| {
                         for field in fields {
                             let value = stored.and_then(|stored| stored.get(field));
@@ -141,7 +148,7 @@ impl Projection {
     }
 
     fn write_value(&self, field: &str, steps: &[Step], row: &Row<'_>, out: &mut Vec<u8>) -> bool {
-        let stored = row.entry.and_then(|entry| entry.stored());
+        let stored = row.stored();
         if let Some(stored) = stored.filter(|_| self.behavior.asks_index() || row.document.is_none()) {
             if let Some(value) = stored.get(field) {
                 match row.is_grouped {

@@ -177,15 +177,14 @@ impl<'p> ScriptProjection<'p> {
     /// What the script names of what an index stores: an object; `None`: nothing.
     fn named(&self, stored: Raw<'_>) -> Option<Vec<u8>> {
         let is_named = |name: &str| self.text.contains(name) || self.declarations.contains(name);
+        let mut members = stored.members().filter(|(name, _)| is_named(&name.decode())).peekable();
+        members.peek()?;
         let mut named = Vec::new();
-        for (name, value) in stored.members().filter(|(name, _)| is_named(&name.decode())) {
-            push(&mut named, name.escaped(), value);
-        }
-        if named.is_empty() {
-            return None;
-        }
-        named.insert(0, b'{');
-        named.push(b'}');
+        json::Writer::new(&mut named).object(|json| {
+            for (name, value) in members {
+                json.name(&name.decode()).raw(value.bytes());
+            }
+        });
         Some(named)
     }
 

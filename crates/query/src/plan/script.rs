@@ -220,7 +220,7 @@ impl Names<'_, '_> {
     /// Columns as JavaScript; `None`: none of them has to be run.
     fn columns(&self, columns: &[Column<'_>]) -> Result<Option<ScriptForm>, Refused> {
         let is_run = columns.iter().any(|column| match &column.value {
-            ColumnValue::Call(call) => self.is_declared(call) || is_of_metadata(call),
+            ColumnValue::Call(call) => self.is_declared(call) || self.is_of_metadata(call),
             ColumnValue::Field(path) => self.is_loaded(path),
             ColumnValue::Value(_) | ColumnValue::TimeSeries(_) => false,
         });
@@ -230,7 +230,7 @@ impl Names<'_, '_> {
         match columns {
             [Column { value: ColumnValue::Call(call), alias: None }] => {
                 let text = self.call(call)?;
-                let is_metadata = is_of_metadata(call) && !self.is_declared(call) && call.member.is_none();
+                let is_metadata = self.is_of_metadata(call) && call.member.is_none();
                 return Ok(Some(if is_metadata { ScriptForm::Metadata(text) } else { ScriptForm::Call(text) }));
             }
             [Column { value: ColumnValue::Field(path), .. }] if path.rest.is_empty() => {
@@ -268,12 +268,17 @@ impl Names<'_, '_> {
         self.query.functions.iter().any(|function| function.name == call.name)
     }
 
+    /// Whether a call is `getMetadata()`, unless a function of that name is declared.
+    fn is_of_metadata(&self, call: &Call<'_>) -> bool {
+        call.name == "getMetadata" && !self.is_declared(call)
+    }
+
     fn is_loaded(&self, path: &Path<'_>) -> bool {
         !path.first.is_quoted && self.query.load.iter().any(|load| load.alias == path.first.text)
     }
 
     fn call(&self, call: &Call<'_>) -> Result<String, Refused> {
-        let is_metadata = !self.is_declared(call) && is_of_metadata(call);
+        let is_metadata = self.is_of_metadata(call);
         if is_metadata && call.arguments.len() != 1 {
             return Err(Refused::Invalid("getMetadata(doc) must be called with a single entity argument".to_owned()));
         }
@@ -340,10 +345,6 @@ impl Names<'_, '_> {
         }
         Ok(text)
     }
-}
-
-fn is_of_metadata(call: &Call<'_>) -> bool {
-    call.name == "getMetadata"
 }
 
 fn last_name(path: &Path<'_>) -> String {

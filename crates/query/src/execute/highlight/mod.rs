@@ -69,7 +69,7 @@ impl<'q> Highlighter<'q> {
         for Highlighted { highlight, source, path, marks } in &self.fields {
             let field = &highlight.field.name.path;
             let texts = match source {
-                MarkedText::Stored => row.entry.and_then(|entry| Texts::of_stored(entry.stored()?, field)),
+                MarkedText::Stored => row.stored().and_then(|stored| Texts::of_stored(stored, field)),
                 MarkedText::Document => row.document.map(|document| Texts::of_document(document, field, path)),
             };
             let Some(texts) = texts else { continue };

@@ -110,7 +110,7 @@ fn key_of(row: &Row<'_>, field: Option<&str>) -> Result<String> {
         let id = row.document.map(|document| document.id()).or_else(|| row.entry.map(|entry| entry.document()));
         return Ok(id.unwrap_or_default().to_owned());
     };
-    let stored = row.entry.and_then(|entry| entry.stored()).and_then(|stored| stored.get(field));
+    let stored = row.stored().and_then(|stored| stored.get(field));
     let value = stored.or_else(|| row.document.and_then(|document| document.body().get(field)));
     let text = value.and_then(|value| match value.kind() {
         json::Kind::String => value.as_str().map(|text| text.into_owned()),

@@ -399,7 +399,6 @@ impl<'a> Running<'a> {
 
     /// Appends a result, the metadata last.
     fn write_result(&self, hit: &Hit<'_, '_>, is_metadata_only: bool, out: &mut Vec<u8>) -> Result<()> {
-        let is_grouped = self.index().is_some_and(|index| index.definition().is_grouped());
         let score = hit.score;
         let projection = self.plan.projection.as_ref().filter(|_| !is_metadata_only);
         let (projection, document) = match (projection, &hit.document) {
@@ -423,7 +422,7 @@ impl<'a> Running<'a> {
             (None, entry) => {
                 out.extend_from_slice(b"\"@change-vector\":null");
                 // What is grouped is untracked by clients, because it has no id.
-                if let Some(entry) = entry.filter(|_| !is_grouped) {
+                if let Some(entry) = entry.filter(|_| !hit.is_grouped) {
                     out.extend_from_slice(b",\"@id\":\"");
                     json::escape_into(out, entry.document());
                     out.push(b'"');
@@ -451,7 +450,7 @@ impl<'a> Running<'a> {
                 Ok(())
             }
             None => {
-                let stored = hit.entry.and_then(|entry| entry.stored()).map_or(&b"{}"[..], |stored| stored.bytes());
+                let stored = hit.row().stored().map_or(&b"{}"[..], |stored| stored.bytes());
                 out.extend_from_slice(stored.strip_prefix(b"{").unwrap_or(stored).strip_suffix(b"}").unwrap_or(stored));
                 Ok(())
             }

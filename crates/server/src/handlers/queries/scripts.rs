@@ -18,7 +18,7 @@ impl Running<'_> {
     /// The results that a script makes of a document; `None`: no script is asked.
     pub(crate) fn script_rows(&self, hit: &Hit<'_, '_>, is_metadata_only: bool) -> Result<Option<Vec<ScriptedRow>>> {
         let Some(script) = self.script.as_ref().filter(|_| !is_metadata_only) else { return Ok(None) };
-        let stored = hit.entry.and_then(|entry| entry.stored()).unwrap_or(json::Raw::new(b"{}"));
+        let stored = hit.row().stored().unwrap_or(json::Raw::new(b"{}"));
         let behavior = self.plan.script.as_ref().map(|clause| clause.behavior).unwrap_or_default();
         let found = match (&hit.document, hit.entry) {
             (Some(document), Some(_)) if !behavior.asks_documents() => Scripted::Stored(document, stored),
