@@ -10,8 +10,11 @@ use std::sync::Arc;
 use documents::Batch;
 use json::{Element, ElementScanner};
 use parking_lot::{Condvar, Mutex};
+use storage::memory::Room;
 
-use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BATCHES_IN_FLIGHT_MAX, BULK_ELEMENT_SIZE_MAX};
+use crate::limits::{
+    BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BATCHES_IN_FLIGHT_MAX, BULK_BUFFER_SIZE_KEPT, BULK_ELEMENT_SIZE_MAX,
+};
 use crate::{Database, Error, Operation, OperationResult, OperationStatus, Progress, Result};
 
 /// One bulk insert. Its functions may wait for the disk: call them on a thread that may.
@@ -19,7 +22,10 @@ pub struct BulkInsert {
     database: Arc<Database>,
     operation: Arc<Operation>,
     scanner: ElementScanner,
+    /// What the network brought of an element that is not complete.
     buffer: Vec<u8>,
+    /// The memory of the buffer.
+    room: Room,
     batch: Batch,
     skip_unchanged: bool,
     flight: Arc<Flight>,
@@ -64,6 +70,7 @@ impl Database {
             operation: self.operations().start(id, "Bulk Insert")?,
             scanner: ElementScanner::new(),
             buffer: Vec::new(),
+            room: self.limits().bodies.room(),
             batch: Batch::new().skip_unchanged(skip_unchanged),
             skip_unchanged,
             flight: Arc::default(),
@@ -95,12 +102,17 @@ impl BulkInsert {
         // Whole elements are mostly found in the bytes as they came; only what is cut off is kept.
         if self.buffer.is_empty() {
             let consumed = self.scan(bytes)?;
-            self.buffer.extend_from_slice(bytes.get(consumed..).unwrap_or_default());
+            self.keep(bytes.get(consumed..).unwrap_or_default())?;
         } else {
+            self.keep(bytes)?;
             let mut buffer = std::mem::take(&mut self.buffer);
-            buffer.extend_from_slice(bytes);
             let consumed = self.scan(&buffer)?;
             buffer.drain(..consumed.min(buffer.len()));
+            if buffer.capacity() > BULK_BUFFER_SIZE_KEPT && buffer.len() <= BULK_BUFFER_SIZE_KEPT {
+                buffer.shrink_to_fit();
+                self.room.clear();
+                self.room.grow(buffer.capacity())?;
+            }
             self.buffer = buffer;
         }
         if self.buffer.len() > BULK_ELEMENT_SIZE_MAX {
@@ -108,6 +120,18 @@ impl BulkInsert {
             return Err(Error::BadStream { rule });
         }
         Ok(self.scanner.is_closed())
+    }
+
+    /// Adds bytes to the buffer, if there is room for them.
+    fn keep(&mut self, bytes: &[u8]) -> Result<()> {
+        let size = self.buffer.len() + bytes.len();
+        if size > self.buffer.capacity() {
+            let capacity = size + size / 2;
+            self.room.grow(capacity)?;
+            self.buffer.reserve_exact(capacity - self.buffer.len());
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(())
     }
 
     /// Takes all whole elements; gives how many bytes are done with.

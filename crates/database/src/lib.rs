@@ -24,7 +24,7 @@ mod error;
 mod folders;
 mod import;
 mod indexes;
-mod limits;
+pub mod limits;
 mod name;
 mod names;
 mod operations;

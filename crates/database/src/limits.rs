@@ -1,6 +1,16 @@
 //! What a node's databases may not exceed.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use storage::memory::Memory;
+
+/// The setting that bounds [`Limits::memory`].
+pub const MEMORY: &str = "Limits.MemoryInMb";
+/// The setting that bounds [`Limits::bodies`].
+pub const BODIES_MEMORY: &str = "Limits.BodiesInMb";
+/// The setting of [`Limits::request_memory_size`].
+pub const REQUEST_MEMORY: &str = "Limits.RequestMemoryInMb";
 
 /// Bounds that an operator may set.
 #[derive(Clone, Debug)]
@@ -16,6 +26,12 @@ pub struct Limits {
     pub failed_database_pause: Duration,
     /// Bytes of page versions that snapshots keep in memory; beyond twice as much, writes are refused.
     pub page_versions_size: usize,
+    /// What requests and indexing hold together.
+    pub memory: Arc<Memory>,
+    /// The share of that for requests that are still arriving: their clients decide how long they take.
+    pub bodies: Arc<Memory>,
+    /// Bytes of that which one request may hold.
+    pub request_memory_size: usize,
     /// What one run of a script may take.
     pub script: script::Limits,
     /// Threads that index, for all databases of the node.
@@ -28,17 +44,28 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
+        let memory = Memory::new(MEMORY, 512 << 20);
         Limits {
             queued_batches_size_max: 64 * 1024 * 1024,
             queued_batches_count_max: 16 * 1024,
             ended_operations_count_max: 1000,
             failed_database_pause: Duration::from_secs(5),
-            page_versions_size: 1 << 30,
+            page_versions_size: 384 << 20,
+            bodies: memory.share(BODIES_MEMORY, 256 << 20),
+            memory,
+            request_memory_size: 256 << 20,
             script: script::Limits::default(),
             indexing_threads_max: std::thread::available_parallelism().map_or(2, usize::from),
             automatic_index_idle_after: Duration::from_secs(30 * 60),
             idle_index_kept: Duration::from_secs(72 * 60 * 60),
         }
+    }
+}
+
+impl Limits {
+    /// What one query or operation may hold, as a part of what all of them may.
+    pub fn memory_of_request(&self) -> Arc<Memory> {
+        self.memory.part(REQUEST_MEMORY, self.request_memory_size)
     }
 }
 
@@ -81,6 +108,9 @@ pub(crate) const BULK_BATCHES_IN_FLIGHT_MAX: usize = 3;
 
 /// Bytes of one element of a bulk insert, with what stands around the document.
 pub(crate) const BULK_ELEMENT_SIZE_MAX: usize = documents::limits::DOCUMENT_SIZE_MAX + 64 * 1024;
+
+/// Bytes of the buffer that a bulk insert keeps after a large element.
+pub(crate) const BULK_BUFFER_SIZE_KEPT: usize = 1 << 20;
 
 /// Bad lines of an import whose reasons are kept.
 pub(crate) const IMPORT_ERRORS_KEPT_MAX: usize = 100;

@@ -70,9 +70,6 @@ pub const HIGHLIGHT_TEXT_SIZE_MAX: usize = 1 << 20;
 /// Facets of one query, each of their ranges and aggregations counted as one more. Each walks through terms or entries.
 pub const FACETS_MAX: usize = 1024;
 
-/// Bytes of the terms that the facets of one query count by, and of what is kept of each.
-pub const FACET_TERMS_SIZE_MAX: usize = 64 << 20;
-
 /// Bytes of a compiled regular expression of a condition.
 pub(crate) const REGEX_SIZE_MAX: usize = 1 << 20;
 

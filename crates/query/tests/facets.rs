@@ -104,7 +104,8 @@ fn check(random: &mut Random, definition: &MapIndex, index: &Index, model: &Mode
         FacetClause::Setup(setup) => panic!("{setup:?}"),
     });
     let snapshot = index.read().unwrap();
-    let results = execute::facets(&snapshot, definition, &query.condition, facets, &|| Ok::<_, Error>(())).unwrap();
+    let (results, _) =
+        execute::facets(&snapshot, definition, &query.condition, facets, &|| Ok::<_, Error>(())).unwrap();
     let [all, page, ranges] = results.as_slice() else { panic!("{results:?}") };
 
     let mut terms: BTreeMap<String, Vec<&Us>> = BTreeMap::new();

@@ -27,7 +27,7 @@ use crate::dispatch;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::limits::{SMALL_ANSWER_SIZE, STREAM_PART_SIZE, STREAM_PARTS_MAX, WHOLE_ANSWER_SIZE};
-use crate::memory::Room;
+use crate::memory::{self, Room};
 use crate::node::Node;
 use crate::reply::{Part, Reply, Waits};
 
@@ -227,7 +227,7 @@ impl AnswerWriter {
             room.grow(self.buffer.len())?;
         }
         let buffer = std::mem::replace(&mut self.buffer, Vec::with_capacity(STREAM_PART_SIZE));
-        let mut rest = room.fill(buffer);
+        let mut rest = memory::fill(room, buffer);
         while !rest.is_empty() {
             let part = rest.split_to(rest.len().min(2 * STREAM_PART_SIZE));
             self.send(Part::Bytes(part))?;
@@ -299,7 +299,7 @@ impl Out for AnswerWriter {
     fn part_done(&mut self) -> Result<()> {
         if !self.is_sent() {
             if self.buffer.len() < WHOLE_ANSWER_SIZE {
-                return self.room.grow(self.buffer.len());
+                return Ok(self.room.grow(self.buffer.len())?);
             }
             self.send_from_now_on()?;
         }

@@ -12,6 +12,7 @@ use hyper::{HeaderMap, StatusCode};
 use crate::connection::{BodyPace, Connection};
 use crate::error::{Error, Result};
 use crate::limits::{DECOMPRESSION_GRACE_SIZE, DRAIN_TIME_MAX, DRAINED_SIZE_MAX, Limits};
+use crate::memory;
 use crate::node::Node;
 
 /// Where a body comes from.
@@ -112,7 +113,7 @@ impl RequestBody {
         }
         // The length that a client claims is reserved only so far: more comes when more has come.
         let claimed = expected.filter(|_| !stream.is_compressed()).map_or(max, |size| size as usize);
-        let mut room = node.memory.room();
+        let mut room = node.bodies.room();
         let mut whole = Vec::new();
         let mut next = Some(first);
         while let Some(part) = next {
@@ -125,7 +126,7 @@ impl RequestBody {
             whole.extend_from_slice(&part);
             next = stream.next().await?;
         }
-        Ok(room.fill(whole))
+        Ok(memory::fill(room, whole))
     }
 }
 

@@ -15,6 +15,7 @@ use hyper::header::{
     ACCEPT_ENCODING, CONNECTION, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, TRANSFER_ENCODING,
 };
 use hyper::{Request, StatusCode, Uri, Version};
+use storage::limits::UNCOUNTED_SIZE;
 
 use crate::access::{self, Identity};
 use crate::body::{IncomingBody, RequestBody, drain};
@@ -23,7 +24,8 @@ use crate::connection::{Admitted, Begun};
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, Upgrade};
 use crate::handlers::topology;
-use crate::limits::{CLOSING_WHOLE_SIZE, Limits, SHORT_WORK_SIZE, UNCOUNTED_SIZE};
+use crate::limits::{CLOSING_WHOLE_SIZE, Limits, SHORT_WORK_SIZE};
+use crate::memory;
 use crate::node::Node;
 use crate::opening;
 use crate::query_string::{QueryString, decode_segment};
@@ -91,9 +93,7 @@ pub(crate) async fn serve(
     } else if has_wish {
         compression::apply(&mut reply, encoding);
     }
-    if size > UNCOUNTED_SIZE {
-        hold(&node, &mut reply);
-    }
+    hold(&node, &mut reply);
     // The client for Node.js asks for the connection's end each time. When that comes while its parser waits behind the last byte of
     // a body, `undici` fails outside of any promise and ends the process; behind the last byte of a chunk, its end is still to come.
     if is_last && may_chunk && reply.body().as_whole().is_some_and(|body| body.len() > CLOSING_WHOLE_SIZE) {
@@ -115,8 +115,8 @@ pub(crate) async fn serve(
 
 /// Counts a large answer until it is sent.
 fn hold(node: &Node, reply: &mut Reply) {
-    if let Some(body) = reply.body().as_whole().cloned() {
-        reply.body_mut().set_whole(node.memory.hold(body));
+    if let Some(body) = reply.body().as_whole().filter(|body| body.len() > UNCOUNTED_SIZE).cloned() {
+        reply.body_mut().set_whole(memory::hold(&node.memory, body));
     }
 }
 

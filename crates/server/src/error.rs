@@ -44,9 +44,6 @@ pub(crate) enum Error {
          Try again later"
     )]
     Busy { threads: &'static str, count: u64, limit: &'static str, value: u64 },
-    /// Too many and too large bodies are in memory already; try again.
-    #[error("The server is busy: bodies in memory would exceed the limit Limits.BodiesInMb = {limit}. Try again later")]
-    NoRoom { limit: u64 },
     /// All threads that could open the database were taken for too long; try again.
     #[error("The server is busy: the database could not be opened. Try again later")]
     NotOpened,
@@ -199,7 +196,7 @@ impl Error {
             Error::Malformed(_) => Shape::new(StatusCode::BAD_REQUEST, BAD_REQUEST),
             Error::Encoding(_) => Shape::new(StatusCode::BAD_REQUEST, INVALID_DATA),
             Error::BodyCutOff(_) => Shape::new(StatusCode::BAD_REQUEST, END_OF_STREAM),
-            Error::Busy { .. } | Error::NoRoom { .. } | Error::NotOpened => {
+            Error::Busy { .. } | Error::NotOpened => {
                 Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
             }
             Error::Argument(_) => Shape::new(internal, ARGUMENT),
@@ -335,7 +332,8 @@ impl Error {
             reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         // What is left of the body is not worth reading: it is too long, or its end cannot be found.
-        if matches!(self, Error::Malformed(_) | Error::BodyCutOff(_) | Error::Encoding(_) | Error::NoRoom { .. })
+        if matches!(self, Error::Malformed(_) | Error::BodyCutOff(_) | Error::Encoding(_))
+            || matches!(self.storage(), Some(storage::Error::OverMemory { .. }))
             || shape.status == StatusCode::PAYLOAD_TOO_LARGE
         {
             reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -538,6 +536,10 @@ fn storage_shape(error: &storage::Error) -> Shape {
         E::Locked { .. } | E::NewerFormat { .. } => {
             Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseLoadFailureException")
         }
+        E::OverMemory { passes: true, .. } => {
+            Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
+        }
+        E::OverMemory { passes: false, .. } => Shape::new(StatusCode::PAYLOAD_TOO_LARGE, BAD_REQUEST),
         // It passes when the old snapshot closes.
         E::LongReader { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenException"),
         E::KeyTooLong { .. } | E::ValueTooLong { .. } => Shape::new(internal, ARGUMENT),
@@ -586,6 +588,7 @@ fn storage_message(error: &storage::Error) -> String {
         | E::ValueTooLong { .. }
         | E::TooLarge { .. }
         | E::JobPanicked
+        | E::OverMemory { .. }
         | E::Closed => error.to_string(),
     }
 }
@@ -595,10 +598,16 @@ fn storage_message(error: &storage::Error) -> String {
 fn is_taken_back(error: &storage::Error) -> bool {
     use storage::Error as E;
     match error {
-        E::Io { .. } | E::DiskFull { .. } | E::LongReader { .. } | E::TooLarge { .. } => true,
+        E::Io { .. } | E::DiskFull { .. } | E::LongReader { .. } | E::TooLarge { .. } | E::OverMemory { .. } => true,
         E::KeyTooLong { .. } | E::ValueTooLong { .. } | E::JobPanicked | E::Nested { .. } => true,
         E::Locked { .. } | E::NewerFormat { .. } => true,
         E::Failed { .. } | E::Closed | E::Corrupt { .. } | E::CorruptFile { .. } => false,
+    }
+}
+
+impl From<storage::Error> for Error {
+    fn from(error: storage::Error) -> Error {
+        Error::Database(database::Error::Storage(error))
     }
 }
 

@@ -6,6 +6,8 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use database::limits::{BODIES_MEMORY, MEMORY, REQUEST_MEMORY};
+
 /// The bounds of one server. All are settings; [`Limits::default`] has what is promised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -43,9 +45,15 @@ pub struct Limits {
     pub decompression_ratio: usize,
     /// `Limits.Connections`: open connections. Over it: 503, closed.
     pub connection_count: usize,
-    /// `Limits.BodiesInMb`: all request bodies, whole answers, and lists of documents that queries hold back for their order,
+    /// `Limits.MemoryInMb`: everything that requests and indexing hold in memory: request bodies, whole answers, elements of bulk
+    /// inserts, entries that queries sort, group or count, results of maps,
     /// in bytes. Over it: 503 with `Retry-After`. Small ones are not counted.
+    pub memory_size: usize,
+    /// `Limits.BodiesInMb`: the share of it for request bodies and for elements of bulk inserts that are still arriving, in bytes.
+    /// Over it: 503 with `Retry-After`. Small ones are not counted.
     pub bodies_size: usize,
+    /// `Limits.RequestMemoryInMb`: the part of it that one query may hold, in bytes. Over it: 413.
+    pub request_memory_size: usize,
     /// `Limits.BlockingQueue`: requests that wait for a thread of one kind. Over it: 503 with `Retry-After`.
     pub blocking_queue_count: usize,
     /// `Limits.BlockingWaitInSec`: how long one waits. Over it: 503 with `Retry-After`.
@@ -108,9 +116,6 @@ pub(crate) const SMALL_ANSWER_SIZE: usize = 64 << 10;
 /// See [`SMALL_ANSWER_SIZE`].
 pub(crate) const SMALL_ANSWER_ENTRIES: u64 = 32;
 const _: () = assert!(SMALL_ANSWER_ENTRIES <= query::index::limits::SORTED_WITHOUT_COLUMN_MAX);
-
-/// Bodies and answers up to this size are not counted: they are about what the kernel holds for a connection anyway.
-pub(crate) const UNCOUNTED_SIZE: usize = 64 << 10;
 
 /// Whole answers up to this size tell their length also where the connection ends with them; larger ones are chunked there. Bytes, half of
 /// what a stream of Node.js holds.
@@ -208,14 +213,16 @@ impl Default for Limits {
             request_body_size: 256 << 20,
             decompression_ratio: 1000,
             connection_count: 10_000,
+            memory_size: 512 << 20,
             bodies_size: 256 << 20,
+            request_memory_size: 256 << 20,
             blocking_queue_count: 1024,
             blocking_wait: Duration::from_secs(10),
             blocking_thread_count: 64,
             stream_count: 64,
             bulk_insert_thread_count: 16,
             short_thread_count: 16,
-            page_versions_size: 1 << 30,
+            page_versions_size: 384 << 20,
             query_text_size: 1 << 20,
             query_run_time: Duration::from_secs(60),
             multi_get_count: 1024,
@@ -245,7 +252,7 @@ impl Limits {
     }
 
     /// All of them, in the order of the fields.
-    pub const SETTINGS: [LimitSetting; 30] = [
+    pub const SETTINGS: [LimitSetting; 32] = [
         // Less than 8 KiB is less than what reads heads starts with.
         setting("Limits.HeaderBlockInKb", 8..=1024, |limits, value| limits.header_block_size = kib(value)),
         setting("Limits.HeaderLineInKb", 1..=1024, |limits, value| limits.header_line_size = kib(value)),
@@ -264,7 +271,9 @@ impl Limits {
         setting("Limits.RequestBodyInMb", 1..=4096, |limits, value| limits.request_body_size = kib(value) << 10),
         setting("Limits.DecompressionRatio", 1..=1_000_000, |limits, value| limits.decompression_ratio = count(value)),
         setting("Limits.Connections", 1..=1_000_000, |limits, value| limits.connection_count = count(value)),
-        setting("Limits.BodiesInMb", 1..=1_000_000, |limits, value| limits.bodies_size = kib(value) << 10),
+        setting(MEMORY, 1..=1_000_000, |limits, value| limits.memory_size = kib(value) << 10),
+        setting(BODIES_MEMORY, 1..=1_000_000, |limits, value| limits.bodies_size = kib(value) << 10),
+        setting(REQUEST_MEMORY, 1..=1_000_000, |limits, value| limits.request_memory_size = kib(value) << 10),
         setting("Limits.BlockingQueue", 0..=1_000_000, |limits, value| limits.blocking_queue_count = count(value)),
         setting("Limits.BlockingWaitInSec", 0..=3600, |limits, value| limits.blocking_wait = seconds(value)),
         setting("Limits.BlockingThreads", 1..=1024, |limits, value| limits.blocking_thread_count = count(value)),

@@ -21,6 +21,7 @@ use crate::opening::Openings;
 use crate::recent_log::RecentLog;
 use crate::setting::Setting;
 use crate::slow::SlowRequests;
+use database::limits::REQUEST_MEMORY;
 
 /// The version that clients are told. They parse `major.minor` and switch features by it: 5.2 atomic guards, 6.1
 /// heartbeats in bulk inserts (endpoints.md §0.4). It says which protocol we speak, not who we are: that is `Server`.
@@ -39,7 +40,10 @@ pub(crate) struct Node {
     pub(crate) openings: Openings,
     pub(crate) limits: Limits,
     pub(crate) bridge: Bridge,
+    /// What requests and indexing hold together.
     pub(crate) memory: Arc<Memory>,
+    /// The share of that for request bodies.
+    pub(crate) bodies: Arc<Memory>,
     pub(crate) answers: Answers,
     pub(crate) connections: Arc<Connections>,
     pub(crate) metrics: Metrics,
@@ -63,6 +67,11 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// What one query or operation may hold, as a part of what all of them may.
+    pub(crate) fn memory_of_request(&self) -> Arc<Memory> {
+        self.memory.part(REQUEST_MEMORY, self.limits.request_memory_size)
+    }
+
     pub(crate) fn uptime_ms(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }

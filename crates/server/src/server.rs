@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant, SystemTime};
 
+use database::limits::{BODIES_MEMORY, MEMORY};
 use database::{Databases, DatabasesOptions};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -133,9 +134,10 @@ impl Server {
             listeners.push(listener);
         }
         let folder = (!options.in_memory).then(|| options.data_directory.clone());
-        let databases = open_databases(folder.clone(), &options.limits).map_err(|source| StartError::Databases {
-            directory: options.data_directory.clone(),
-            source: Box::new(source),
+        let memory = Memory::new(MEMORY, options.limits.memory_size);
+        let bodies = memory.share(BODIES_MEMORY, options.limits.bodies_size);
+        let databases = open_databases(folder.clone(), &options.limits, (&memory, &bodies)).map_err(|source| {
+            StartError::Databases { directory: options.data_directory.clone(), source: Box::new(source) }
         })?;
         let url = addresses.first().map_or_else(String::new, |address| format!("http://{address}"));
         let (stop, stopped) = watch::channel(false);
@@ -144,7 +146,8 @@ impl Server {
             databases,
             openings: Openings::default(),
             bridge: Bridge::new(&options.limits),
-            memory: Memory::new(options.limits.bodies_size),
+            memory,
+            bodies,
             answers: Answers::default(),
             connections: Arc::new(Connections::new()),
             metrics: Metrics::default(),
@@ -209,11 +212,18 @@ async fn maintain(node: Arc<Node>, mut stopped: watch::Receiver<bool>) {
     }
 }
 
-fn open_databases(folder: Option<PathBuf>, limits: &Limits) -> database::Result<Arc<Databases>> {
+fn open_databases(
+    folder: Option<PathBuf>,
+    limits: &Limits,
+    (memory, bodies): (&Arc<Memory>, &Arc<Memory>),
+) -> database::Result<Arc<Databases>> {
     let mut options = match folder {
         Some(folder) => DatabasesOptions::folder(folder),
         None => DatabasesOptions::in_memory(),
     };
+    options.limits.memory = memory.clone();
+    options.limits.bodies = bodies.clone();
+    options.limits.request_memory_size = limits.request_memory_size;
     options.limits.page_versions_size = limits.page_versions_size;
     options.limits.automatic_index_idle_after = limits.automatic_index_idle_after;
     options.limits.idle_index_kept = limits.idle_index_kept;

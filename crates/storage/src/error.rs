@@ -115,6 +115,19 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// Work needs more memory than a limit leaves to it. Nothing was changed.
+    #[error(
+        "The work needs more memory than the limit {limit} = {max_mb} (MB) {}",
+        if *.passes { "leaves to it beside other requests. Try again later" } else { "allows. Ask for less at once" }
+    )]
+    OverMemory {
+        /// The setting that names the limit.
+        limit: &'static str,
+        /// The limit in MiB.
+        max_mb: usize,
+        /// True if other work holds the memory now; false if this work alone is over its limit.
+        passes: bool,
+    },
     /// The environment was closed.
     #[error("the environment is closed")]
     Closed,
@@ -138,7 +151,9 @@ impl Error {
 
     /// Whether it passes by itself: there is no room, no descriptor, or an old snapshot for now. Nothing was changed.
     pub fn passes(&self) -> bool {
-        matches!(self, Error::DiskFull { .. } | Error::LongReader { .. }) || self.is_want_of_descriptors()
+        let passes =
+            matches!(self, Error::DiskFull { .. } | Error::LongReader { .. } | Error::OverMemory { passes: true, .. });
+        passes || self.is_want_of_descriptors()
     }
 
     /// Whether the process or the machine has too many files open: nothing was tried, and it passes.

@@ -34,6 +34,7 @@ mod journal;
 pub mod limits;
 #[cfg(all(test, loom))]
 mod loom_tests;
+pub mod memory;
 mod pacing;
 mod page;
 mod pager;

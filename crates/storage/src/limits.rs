@@ -45,6 +45,12 @@ pub const READER_BLOCKS_MAX: usize = if IS_DIRECTED { 2 } else { 64 };
 /// Environments of which a thread keeps a reader slot.
 pub const KEPT_READER_SLOTS_MAX: usize = if IS_DIRECTED { 1 } else { 4 };
 
+/// Bytes of a [`crate::memory::Room`] that are not counted: about as many as the kernel holds for a connection anyway.
+pub const UNCOUNTED_SIZE: usize = 64 << 10;
+
+/// Bytes in whose multiples a [`crate::memory::Room`] reserves.
+pub const MEMORY_STEP: usize = 64 << 10;
+
 /// Journal writes on their way at once. The device scales about four times (STORAGE-BARS).
 pub const JOURNAL_WRITES_IN_FLIGHT_MAX: usize = 4;
 

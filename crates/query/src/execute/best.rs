@@ -1,27 +1,40 @@
 //! The least of many items, without keeping the others: a page of what is found.
 
+use crate::index::Error;
 use std::collections::BinaryHeap;
+use storage::memory::Room;
 
 /// The least `count_max` items of those that were pushed.
 pub(super) struct Best<T> {
     /// The greatest of them is at the top.
     heap: BinaryHeap<T>,
     count_max: usize,
+    room: Room,
 }
 
 impl<T: Ord> Best<T> {
-    pub fn new(count_max: usize) -> Best<T> {
-        Best { heap: BinaryHeap::new(), count_max }
+    /// * `room`: reserves the memory of the items.
+    pub fn new(count_max: usize, room: Room) -> Best<T> {
+        Best { heap: BinaryHeap::new(), count_max, room }
     }
 
-    pub fn push(&mut self, item: T) {
+    /// Adds an item, unless `count_max` lesser ones are known.
+    ///
+    /// # Errors
+    ///
+    /// The room is refused.
+    pub fn push(&mut self, item: T) -> Result<(), Error> {
         if self.heap.len() < self.count_max {
+            if self.heap.len() == self.heap.capacity() {
+                self.room.grow(2 * size_of::<T>() * (self.heap.len() + 1))?;
+            }
             self.heap.push(item);
         } else if let Some(mut last) = self.heap.peek_mut()
             && item < *last
         {
             *last = item;
         }
+        Ok(())
     }
 
     /// What another has to be below. `None`: there is room.

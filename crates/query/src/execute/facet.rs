@@ -10,11 +10,11 @@ use super::condition::{self, Kept};
 use super::{Look, label_order};
 use crate::definition::Fields;
 use crate::index::{EntryIds, EntrySet, Error, FieldNumber, IndexEntry, IndexSnapshot, Kind, StoredTerm, TermRange};
-use crate::limits::FACET_TERMS_SIZE_MAX;
 use crate::plan::{ALL_RESULTS, Aggregation, Condition, Facet, FacetBy, FacetOptions, FieldUse, TermSort};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use storage::memory::Room;
 
 /// What terms are called that are no text to look at.
 const NULL: &str = "NULL_VALUE";
@@ -69,18 +69,18 @@ impl Aggregate {
     }
 }
 
-/// Counts what a condition finds.
+/// Counts what a condition finds. The room is that of the results.
 ///
 /// # Errors
 ///
-/// [`Error`] if the index cannot be read, [`Error::LongText`], [`Error::TooLarge`] over [`FACET_TERMS_SIZE_MAX`]; that of `look`.
+/// [`Error`] if the index cannot be read or the terms do not fit into memory, [`Error::LongText`]; that of `look`.
 pub fn facets<'f, E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
     condition: &Condition,
     facets: impl Iterator<Item = &'f Facet>,
     look: Look<'_, E>,
-) -> Result<Vec<FacetResult>, E> {
+) -> Result<(Vec<FacetResult>, Room), E> {
     let set = match condition {
         Condition::All => None,
         condition => Some(condition::evaluate(index, fields, condition, look)?),
@@ -88,8 +88,9 @@ pub fn facets<'f, E: From<Error>>(
     let facets: Vec<&Facet> = facets.collect();
     let is_plain = |facet: &&Facet| facet.aggregations.is_empty() && !matches!(facet.by, FacetBy::All);
     let is_walk = set.is_none() && facets.iter().all(is_plain);
-    let counting = Counting { index, fields, set, is_walk, size: Cell::new(0), look };
-    facets.into_iter().map(|facet| counting.facet(facet)).collect()
+    let counting = Counting { index, fields, set, is_walk, size: Cell::new(0), room: RefCell::new(index.room()), look };
+    let results = facets.into_iter().map(|facet| counting.facet(facet)).collect::<Result<_, E>>()?;
+    Ok((results, counting.room.into_inner()))
 }
 
 struct Counting<'c, 'e, E> {
@@ -101,6 +102,7 @@ struct Counting<'c, 'e, E> {
     is_walk: bool,
     /// Bytes of the terms of all facets so far.
     size: Cell<usize>,
+    room: RefCell<Room>,
     look: Look<'e, E>,
 }
 
@@ -133,13 +135,11 @@ impl<E: From<Error>> Counting<'_, '_, E> {
 
     /// Counts the bytes of one more term.
     fn grow(&self, text: usize, aggregation_count: usize) -> Result<(), Error> {
-        let more = text + size_of::<(StoredTerm, Counted)>() + aggregation_count * size_of::<Aggregate>();
+        // The list is copied where it grows, and once more into the values of the page.
+        let more = text + 3 * size_of::<(StoredTerm, Counted)>() + aggregation_count * size_of::<Aggregate>();
         let size = self.size.get() + more;
         self.size.set(size);
-        match size > FACET_TERMS_SIZE_MAX {
-            true => Err(Error::TooLarge { what: "terms in facets", size, max: FACET_TERMS_SIZE_MAX }),
-            false => Ok(()),
-        }
+        Ok(self.room.borrow_mut().grow(size)?)
     }
 
     fn count(&self) -> u64 {

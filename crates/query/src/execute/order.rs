@@ -13,7 +13,7 @@ use crate::index::{
 };
 use crate::plan::{Condition, FieldUse, SortBy, SortKey};
 use std::cmp::Ordering;
-use std::ops::Range;
+use storage::memory::Room;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// What a query found, and by what.
@@ -54,7 +54,10 @@ pub(super) fn sorted<E: From<Error>>(
             let within = range_of_field(index, fields, condition, (*field, kind))?;
             Ok(index.sorted(set, order, within, count_max)?)
         }
-        (keys, scores) => Rows::read(index, set, keys, scores, look).map(|rows| rows.sorted(keys, count_max)),
+        (keys, scores) => {
+            let rows = Rows::new(keys, count_max, index.room());
+            rows.read(index, set, scores, look).map(Rows::sorted)
+        }
     }
 }
 
@@ -201,63 +204,123 @@ fn alphanumeric(text: &[u8]) -> Vec<u8> {
     key
 }
 
-/// The values of entries, to be sorted.
-struct Rows {
-    bytes: Vec<u8>,
+/// Rows that are gathered before the first of them are chosen.
+const ROWS_MAX: usize = 1 << 16;
+
+/// The values of entries, to be sorted. Rows that cannot be among the first `count_max` are dropped now and then.
+struct Rows<'k> {
+    keys: &'k [Key],
+    count_max: usize,
     ids: Vec<EntryId>,
-    /// For each entry and key what it has, and where.
-    values: Vec<(Written, Range<usize>)>,
+    /// For each row and key where its bytes end, and what kind of value it is.
+    values: Vec<(usize, Written)>,
+    /// The bytes of all values, one after the other.
+    bytes: Vec<u8>,
+    room: Room,
 }
 
-impl Rows {
+impl<'k> Rows<'k> {
+    fn new(keys: &'k [Key], count_max: usize, room: Room) -> Rows<'k> {
+        Rows { keys, count_max, ids: Vec::new(), values: Vec::new(), bytes: Vec::new(), room }
+    }
+
     fn read<E: From<Error>>(
+        mut self,
         index: &IndexSnapshot<'_>,
         set: &EntrySet,
-        keys: &[Key],
         mut scores: Option<&mut Scores<'_>>,
         look: Look<'_, E>,
-    ) -> Result<Rows, E> {
-        let mut rows = Rows { bytes: Vec::new(), ids: Vec::new(), values: Vec::new() };
+    ) -> Result<Rows<'k>, E> {
+        let mut rows_max = self.count_max.saturating_mul(2).max(ROWS_MAX);
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
             look()?;
             let entry = index.known_entry(id)?;
-            rows.ids.push(id);
             let score = scores.as_mut().map_or(Ok(0.0), |scores| scores.score(id))?;
-            for key in keys {
-                let start = rows.bytes.len();
-                let written = key.write(id, &entry, score, &mut rows.bytes)?;
-                rows.values.push((written, start..rows.bytes.len()));
+            self.ids.push(id);
+            for key in self.keys {
+                let written = key.write(id, &entry, score, &mut self.bytes)?;
+                self.values.push((self.bytes.len(), written));
+            }
+            self.room.grow(self.size()).map_err(Error::from)?;
+            if self.ids.len() >= rows_max {
+                self.keep_first();
+                rows_max = self.ids.len().saturating_mul(2).max(ROWS_MAX);
             }
         }
-        Ok(rows)
+        Ok(self)
     }
 
-    fn sorted(self, keys: &[Key], count_max: usize) -> Vec<EntryId> {
-        let value = |row: usize, key: usize| {
-            let (written, range) = self.values.get(row * keys.len() + key).cloned().unwrap_or((Written::Missing, 0..0));
-            (written, self.bytes.get(range).unwrap_or_default())
-        };
-        let compare = |a: &usize, b: &usize| {
-            let mut by_keys = keys.iter().enumerate().map(|(at, key)| {
-                let (a, b) = (value(*a, at), value(*b, at));
-                let is_there = |(written, _): (Written, &[u8])| written == Written::Value;
-                match (is_there(a), is_there(b)) {
-                    (a, b) if a != b && key.absent == Absent::First => a.cmp(&b),
-                    (a, b) if a != b => b.cmp(&a),
-                    // Both have a value, or neither has.
-                    _ if key.is_descending => b.cmp(&a),
-                    _ => a.cmp(&b),
-                }
-            });
-            by_keys.find(|order| *order != Ordering::Equal).unwrap_or_else(|| a.cmp(b))
-        };
+    /// Bytes that the rows take, with the list of places by which they are sorted.
+    fn size(&self) -> usize {
+        self.bytes.capacity()
+            + self.values.capacity() * size_of::<(usize, Written)>()
+            + self.ids.capacity() * (size_of::<EntryId>() + size_of::<usize>())
+    }
+
+    fn value(&self, row: usize, key: usize) -> (Written, &[u8]) {
+        let at = row * self.keys.len() + key;
+        let start = at.checked_sub(1).and_then(|before| self.values.get(before)).map_or(0, |(end, _)| *end);
+        let (end, written) = self.values.get(at).copied().unwrap_or((start, Written::Missing));
+        (written, self.bytes.get(start..end).unwrap_or_default())
+    }
+
+    fn compare(&self, a: usize, b: usize) -> Ordering {
+        let mut by_keys = self.keys.iter().enumerate().map(|(at, key)| {
+            let (a, b) = (self.value(a, at), self.value(b, at));
+            let is_there = |(written, _): (Written, &[u8])| written == Written::Value;
+            match (is_there(a), is_there(b)) {
+                (a, b) if a != b && key.absent == Absent::First => a.cmp(&b),
+                (a, b) if a != b => b.cmp(&a),
+                // Both have a value, or neither has.
+                _ if key.is_descending => b.cmp(&a),
+                _ => a.cmp(&b),
+            }
+        });
+        // Rows are in the order of their entries.
+        by_keys.find(|order| *order != Ordering::Equal).unwrap_or_else(|| a.cmp(&b))
+    }
+
+    /// The places of the first rows, in no order.
+    fn first(&self) -> Vec<usize> {
         let mut rows: Vec<usize> = (0..self.ids.len()).collect();
-        if count_max < rows.len() {
-            rows.select_nth_unstable_by(count_max, compare);
-            rows.truncate(count_max);
+        if self.count_max < rows.len() {
+            rows.select_nth_unstable_by(self.count_max, |a, b| self.compare(*a, *b));
+            rows.truncate(self.count_max);
         }
-        rows.sort_unstable_by(compare);
+        rows
+    }
+
+    /// Drops all rows but the first, which keep the order of their entries.
+    fn keep_first(&mut self) {
+        if self.count_max >= self.ids.len() {
+            return;
+        }
+        let mut rows = self.first();
+        rows.sort_unstable();
+        let key_count = self.keys.len();
+        let mut end = 0;
+        for (to, from) in rows.iter().copied().enumerate() {
+            // What is moved lies behind its new place: rows rise.
+            let start = (from * key_count).checked_sub(1).map_or(0, |before| self.values[before].0);
+            let mut moved = start;
+            for key in 0..key_count {
+                let (value_end, written) = self.values[from * key_count + key];
+                self.bytes.copy_within(moved..value_end, end);
+                end += value_end - moved;
+                moved = value_end;
+                self.values[to * key_count + key] = (end, written);
+            }
+            self.ids[to] = self.ids[from];
+        }
+        self.ids.truncate(rows.len());
+        self.values.truncate(rows.len() * key_count);
+        self.bytes.truncate(end);
+    }
+
+    fn sorted(self) -> Vec<EntryId> {
+        let mut rows = self.first();
+        rows.sort_unstable_by(|a, b| self.compare(*a, *b));
         rows.into_iter().filter_map(|row| self.ids.get(row).copied()).collect()
     }
 }
@@ -265,6 +328,42 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use storage::memory::Memory;
+
+    #[test]
+    fn dropping_rows_leaves_the_first_of_them() {
+        let keys = [(false, Absent::First), (true, Absent::Last)].map(|(is_descending, absent)| Key {
+            value: Value::Id,
+            is_descending,
+            absent,
+        });
+        let rows = |count_max: usize, drops: bool| {
+            let mut rows = Rows::new(&keys, count_max, Memory::unbounded().room());
+            // A fixed sequence of numbers that repeat (Knuth's multiplier), some of them missing, of lengths from 0 to 4.
+            let mut number = 1u32;
+            for id in 0..500 {
+                rows.ids.push(EntryId(id));
+                for _ in &keys {
+                    number = number.wrapping_mul(2_654_435_761).wrapping_add(1);
+                    let written =
+                        [Written::Missing, Written::Value, Written::Null, Written::Value][number as usize >> 5 & 3];
+                    if written == Written::Value {
+                        rows.bytes.extend_from_slice(&b"abcd"[..(number >> 9) as usize % 5]);
+                    }
+                    rows.values.push((rows.bytes.len(), written));
+                }
+                if drops && rows.ids.len() > count_max + 7 {
+                    rows.keep_first();
+                    assert_eq!(rows.ids.len(), count_max);
+                    assert_eq!(rows.values.last().map(|(end, _)| *end), Some(rows.bytes.len()));
+                }
+            }
+            rows.sorted()
+        };
+        for count_max in [1, 2, 10, 100, 499] {
+            assert_eq!(rows(count_max, true), rows(count_max, false), "{count_max}");
+        }
+    }
 
     #[test]
     fn digits_are_numbers() {

@@ -177,13 +177,13 @@ impl Distances {
         is_descending: bool,
         look: Look<'_, E>,
     ) -> Result<Vec<EntryId>, E> {
-        let mut best = Best::new(count_max);
+        let mut best = Best::new(count_max, index.room());
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
             look()?;
             let key = self.sortable(&index.known_entry(id)?)?;
             let order = key.map_or(0, |key| if is_descending { !key } else { key });
-            best.push((key.is_none(), order, id));
+            best.push((key.is_none(), order, id))?;
         }
         Ok(best.into_sorted().into_iter().map(|(.., id)| id).collect())
     }

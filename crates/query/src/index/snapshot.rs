@@ -20,6 +20,8 @@ use super::term::{FieldNumber, Kind, StoredTerm, Term};
 use super::term_entries::TermEntries;
 use documents::{Etag, id};
 use json::Raw;
+use std::sync::Arc;
+use storage::memory::{Memory, Room};
 use storage::{Location, ReadTransaction};
 
 /// One state of an index. Never waits, and nothing waits for it.
@@ -28,6 +30,7 @@ pub struct IndexSnapshot<'env> {
     schema: Schema,
     columns: &'env Columns,
     counters: Counters,
+    memory: Arc<Memory>,
 }
 
 /// What an index keeps of one entry.
@@ -127,7 +130,17 @@ impl<'env> IndexSnapshot<'env> {
         columns: &'env Columns,
     ) -> Result<IndexSnapshot<'env>> {
         let counters = schema.counters(&tx)?;
-        Ok(IndexSnapshot { tx, schema, columns, counters })
+        Ok(IndexSnapshot { tx, schema, columns, counters, memory: Memory::unbounded() })
+    }
+
+    /// Bounds what work on this snapshot may hold: what does not fit is [`storage::Error::OverMemory`].
+    pub fn set_memory(&mut self, memory: Arc<Memory>) {
+        self.memory = memory;
+    }
+
+    /// An empty room of the memory that bounds work on this snapshot.
+    pub fn room(&self) -> Room {
+        self.memory.room()
     }
 
     pub(crate) fn tx(&self) -> &ReadTransaction<'env> {

@@ -25,6 +25,7 @@ use super::term::{FieldNumber, Kind};
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
+use storage::memory::Room;
 
 /// Which way.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -275,10 +276,10 @@ impl IndexSnapshot<'_> {
     ///
     /// As [`Self::sorted`].
     pub fn sorted_by_values(&self, set: &EntrySet, order: Order, count_max: usize) -> Result<Vec<EntryId>> {
-        let mut values = Values::default();
+        let mut values = Values::new(self.room());
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
-            values.add(id, self.value(id, order)?);
+            values.add(id, self.value(id, order)?)?;
         }
         Ok(values.sorted(order, count_max))
     }
@@ -315,7 +316,8 @@ impl IndexSnapshot<'_> {
         let is_descending = order.direction == Direction::Descending;
         let absent = if order.absent == Absent::First { 0 } else { u64::MAX };
         let mut rows_max = count_max.saturating_mul(2).max(ROWS_MAX);
-        let mut rows = Vec::with_capacity(rows_max.min(set.len() as usize));
+        let (mut rows, mut room) = (Vec::new(), self.room());
+        reserve_rows(&mut rows, rows_max.min(set.len() as usize), &mut room)?;
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
             let rank = column.rank(id);
@@ -323,6 +325,7 @@ impl IndexSnapshot<'_> {
             if rows.len() >= rows_max {
                 keep_first(&mut rows, count_max);
                 rows_max = rows.len().saturating_mul(2).max(ROWS_MAX);
+                reserve_rows(&mut rows, rows_max.min(set.len() as usize), &mut room)?;
             }
         }
         keep_first(&mut rows, count_max);
@@ -341,9 +344,9 @@ impl IndexSnapshot<'_> {
                 sorted.extend(equal.iter().map(|(_, id)| *id));
                 continue;
             }
-            let mut values = Values::default();
+            let mut values = Values::new(self.room());
             for (_, id) in equal {
-                values.add(*id, self.value(*id, order)?);
+                values.add(*id, self.value(*id, order)?)?;
             }
             sorted.extend(values.sorted(order, equal.len()));
         }
@@ -356,6 +359,13 @@ impl Order {
     fn column_key(&self) -> ColumnKey {
         ColumnKey { field: self.field, kind: self.kind, direction: self.direction }
     }
+}
+
+/// Makes room for `count` rows in all.
+fn reserve_rows(rows: &mut Vec<(u64, EntryId)>, count: usize, room: &mut Room) -> Result<()> {
+    room.grow(count.saturating_mul(size_of::<(u64, EntryId)>()))?;
+    rows.reserve_exact(count.saturating_sub(rows.len()));
+    Ok(())
 }
 
 /// Leaves the `count_max` least rows, and all others whose key the greatest of them has.
@@ -400,10 +410,10 @@ enum SortValue<'r> {
 }
 
 /// Values of entries, to be sorted.
-#[derive(Default)]
 struct Values {
     bytes: Vec<u8>,
     items: Vec<Value>,
+    room: Room,
 }
 
 struct Value {
@@ -415,7 +425,11 @@ struct Value {
 }
 
 impl Values {
-    fn add(&mut self, id: EntryId, value: SortValue<'_>) {
+    fn new(room: Room) -> Values {
+        Values { bytes: Vec::new(), items: Vec::new(), room }
+    }
+
+    fn add(&mut self, id: EntryId, value: SortValue<'_>) -> Result<()> {
         let start = self.bytes.len();
         let (head, bytes) = match value {
             SortValue::Missing => (0, None),
@@ -427,10 +441,11 @@ impl Values {
             }
         };
         self.items.push(Value { id, head, bytes });
+        Ok(self.room.grow(self.bytes.capacity() + self.items.capacity() * size_of::<Value>())?)
     }
 
     fn sorted(self, order: Order, count_max: usize) -> Vec<EntryId> {
-        let Values { bytes, mut items } = self;
+        let Values { bytes, mut items, room: _room } = self;
         let value = |range: &Range<usize>| bytes.get(range.clone()).unwrap_or_default();
         let directed = |rising: Ordering| match order.direction {
             Direction::Ascending => rising,

@@ -60,7 +60,7 @@ async fn receive(
     let mut sender = Some(sender);
     let mut waiting = Vec::new();
     let mut waiting_size = 0;
-    let mut room = node.memory.room();
+    let mut room = node.bodies.room();
     let mut end = None;
     loop {
         tokio::select! {
@@ -69,7 +69,7 @@ async fn receive(
                 Ok(Some(part)) => {
                     waiting_size += part.len();
                     waiting.push(part);
-                    end = room.grow(waiting_size).err();
+                    end = room.grow(waiting_size).err().map(Error::from);
                 }
                 Ok(None) => end = Some(Error::BodyCutOff("the array of commands is not closed".to_owned())),
                 Err(error) => end = Some(error),
@@ -85,7 +85,7 @@ async fn receive(
                     end = Some(Error::BodyCutOff(String::new()));
                     sender = None;
                 } else {
-                    let room = std::mem::replace(&mut room, node.memory.room());
+                    let room = std::mem::replace(&mut room, node.bodies.room());
                     permit.send(Received::Parts(std::mem::take(&mut waiting), room));
                     waiting_size = 0;
                 }

@@ -126,7 +126,7 @@ impl Answer {
         }
         if let State::Whole(_) = &self.state {
             if self.buffer.len() < WHOLE_ANSWER_SIZE {
-                return self.room.grow(self.buffer.len());
+                return Ok(self.room.grow(self.buffer.len())?);
             }
             let (sender, receiver) = mpsc::channel(STREAM_PARTS_MAX);
             if let State::Whole(started) = std::mem::replace(&mut self.state, State::Sending(sender)) {

@@ -98,7 +98,7 @@ pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
     };
     answers::produce(exchange, Pool::Streams, move |exchange, out| {
         with_snapshots(exchange, ready.as_ref(), |index, documents| {
-            let memory = &exchange.node.memory;
+            let memory = exchange.node.memory_of_request();
             let deadline = deadline_of_query(exchange, out);
             let limits = exchange.database().limits().script;
             stream_query(out, &Running::new(&request.plan, index, documents, memory, &deadline, limits, None)?, format)

@@ -285,6 +285,48 @@ fn bodies_in_memory() {
 }
 
 #[test]
+fn an_element_of_a_bulk_insert_that_does_not_end() {
+    let wire = with_limits(|limits| limits.bodies_size = 4 << 20);
+    let part = "x".repeat(1 << 20);
+    let mut insert = wire.connect();
+    insert
+        .write_all(b"POST /databases/db/bulk_insert HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        .unwrap();
+    let mut chunk = |text: &str| insert.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes());
+    chunk(r#"[{"Id":"a","Type":"PUT","Document":{"Text":""#).unwrap();
+    // The refusal may come while parts are sent.
+    for _ in 0..8 {
+        if chunk(&part).is_err() {
+            break;
+        }
+    }
+    let refused = read_answer(&mut BufReader::new(insert), false).unwrap();
+    check_limit(&refused, 503, "Limits.BodiesInMb = 4");
+    // Its memory is free again, and what is smaller was never hindered.
+    let document = format!(r#"[{{"Id":"b","Type":"PUT","Document":{{"Text":"{part}"}}}}]"#);
+    wire.check("POST /databases/db/bulk_insert", &document, 201, "");
+}
+
+#[test]
+fn memory_of_one_query() {
+    let wire = with_limits(|limits| limits.request_memory_size = 1 << 20);
+    let document = |number: usize| {
+        let id = format!("{number:06}{}", "i".repeat(490));
+        format!(r#"{{"Id":"{id}","Type":"PUT","Document":{{"N":{number},"@metadata":{{"@collection":"Ns"}}}}}}"#)
+    };
+    let documents: Vec<String> = (0..4000).map(document).collect();
+    wire.check("POST /databases/db/bulk_insert", &format!("[{}]", documents.join(",")), 201, "");
+    let query = |rql: &str| {
+        let body = format!(r#"{{"Query":"{rql}","WaitForNonStaleResults":true}}"#);
+        wire.call("POST /databases/db/queries?metadataOnly=true", &body)
+    };
+    // The ids of all are sorted, and take more than is allowed.
+    check_limit(&query("from Ns where N >= 0 order by id() limit 10"), 413, "Limits.RequestMemoryInMb = 1");
+    assert_eq!(query("from Ns where N < 1000 order by id() limit 10").status, 200);
+    check_limit(&query("from Ns select distinct id()"), 413, "Limits.RequestMemoryInMb = 1");
+}
+
+#[test]
 fn only_loopback_without_certificates() {
     let open = |unsecured_access| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -32,12 +32,12 @@ impl Scores<'_> {
         if let Some(alternatives) = self.root.alternatives().filter(|_| !worst_first && count_max > 0) {
             return self.best_of(alternatives, set, count_max, look);
         }
-        let mut best = Best::new(count_max);
+        let mut best = Best::new(count_max, self.index.room());
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
             look()?;
             let key = sortable(self.score_now(id)?);
-            best.push((Reverse(if worst_first { !key } else { key }), id));
+            best.push((Reverse(if worst_first { !key } else { key }), id))?;
         }
         Ok(self.keep(best, worst_first))
     }
@@ -49,7 +49,7 @@ impl Scores<'_> {
         count_max: usize,
         look: Look<'_, E>,
     ) -> Result<Vec<EntryId>, E> {
-        let mut best = Best::new(count_max);
+        let mut best = Best::new(count_max, self.index.room());
         let (mut from, mut hopeless) = (EntryId(0), 0);
         loop {
             look()?;
@@ -62,7 +62,7 @@ impl Scores<'_> {
             if !set.contains(id) {
                 continue;
             }
-            best.push((Reverse(sortable(self.score_now(id)?)), id));
+            best.push((Reverse(sortable(self.score_now(id)?)), id))?;
             // Ids rise, so that another one of the same score comes behind.
             if let Some((Reverse(worst), _)) = best.last() {
                 while alternatives.reach.get(hopeless).is_some_and(|most| sortable(*most) <= *worst) {

@@ -69,7 +69,7 @@ fn sample(exchange: &Exchange, body: &Value) -> Result<Reply> {
     let ready = Ready { index: index.clone(), cutoff: None };
     let opened = Opened { ready: &ready, reached: 0, snapshot: index.read()? };
     let limits = exchange.database().limits().script;
-    let memory = &exchange.node.memory;
+    let memory = exchange.node.memory_of_request();
     let running = Running::new(&request.plan, Some(opened), &documents, memory, &deadline, limits, None)?;
     let errors = index.errors()?;
     let (entries, results) = rows(&running, &index)?;

@@ -221,7 +221,7 @@ impl<'a> Answer<'a> {
                     }
                 }
             }
-            room.grow(results.len() + seen.len() * size_of::<u128>())?;
+            room.grow(results.capacity() + 2 * seen.capacity() * size_of::<u128>())?;
             if is_before { Ok(()) } else { included.keep(running, hit) }
         });
         let total = match outcome {

@@ -153,7 +153,7 @@ impl Deletion {
     fn found_in_collection(&mut self, query: &CollectionQuery, mut page: Page) -> Result<()> {
         let deadline = self.deadline();
         // Nobody waits for an answer that could ask to try again later.
-        let memory = &Memory::new(usize::MAX);
+        let memory = &Memory::unbounded();
         let expected = collection::count(&self.database.read(), query, page, memory, &deadline)?.taken;
         let mut query = query.clone();
         if page.skip == 0 && page.take.is_none() {

@@ -14,6 +14,7 @@ use query::plan::{Aggregation, Facet, FacetBy, FacetClause, IndexQuery, Refused}
 
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
+use crate::memory::Room;
 
 /// A facet and what it comes to.
 pub(super) struct Counted<'q> {
@@ -21,7 +22,7 @@ pub(super) struct Counted<'q> {
     result: FacetResult,
 }
 
-/// Counts by the facets of a query.
+/// Counts by the facets of a query. The room is that of the results.
 ///
 /// # Errors
 ///
@@ -33,13 +34,13 @@ pub(super) fn count<'q>(
     snapshot: &IndexSnapshot<'_>,
     documents: &Snapshot<'_>,
     deadline: &Deadline,
-) -> Result<Vec<Counted<'q>>> {
+) -> Result<(Vec<Counted<'q>>, Room)> {
     let facets = facets(clauses, documents)?;
     check(&facets, index)?;
     let fields = index.definition().fields();
     let look = || deadline.look();
-    let results = execute::facets(snapshot, fields, &query.condition, facets.iter().map(AsRef::as_ref), &look)?;
-    Ok(facets.into_iter().zip(results).map(|(facet, result)| Counted { facet, result }).collect())
+    let (results, room) = execute::facets(snapshot, fields, &query.condition, facets.iter().map(AsRef::as_ref), &look)?;
+    Ok((facets.into_iter().zip(results).map(|(facet, result)| Counted { facet, result }).collect(), room))
 }
 
 /// The facets, those of documents among them.

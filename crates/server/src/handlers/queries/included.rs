@@ -53,7 +53,7 @@ impl<'a> Included<'a> {
                 self.ids_size += size;
             }
         }
-        self.room.grow(self.ids_size)
+        Ok(self.room.grow(self.ids_size)?)
     }
 
     /// Keeps what a result that was written is asked for besides.

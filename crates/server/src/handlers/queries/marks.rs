@@ -80,7 +80,7 @@ impl<'a> Marks<'a> {
 
     fn grow(&self, size: usize) -> Result<()> {
         self.size.set(self.size.get() + size);
-        self.room.borrow_mut().grow(self.size.get())
+        Ok(self.room.borrow_mut().grow(self.size.get())?)
     }
 
     /// Writes what was noted: `"Highlightings":{field:{key:[fragment]}},"Explanations":{key:[text]}`.

@@ -219,7 +219,7 @@ impl Asked<'_> {
             &request.plan,
             index,
             documents,
-            &exchange.node.memory,
+            exchange.node.memory_of_request(),
             deadline,
             limits,
             request.timings.as_ref(),

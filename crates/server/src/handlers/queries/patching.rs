@@ -157,7 +157,7 @@ impl Patching {
         match (&request.plan.find, ready) {
             (Find::Collection(query), _) => {
                 // Nobody waits for an answer that could ask to try again later.
-                let memory = &Memory::new(usize::MAX);
+                let memory = &Memory::unbounded();
                 collection::execute(&self.database.read(), query, page, memory, &deadline, &mut |document| {
                     add(document.id())
                 })?;

@@ -66,7 +66,7 @@ impl Once {
         let mut room = memory.room();
         for (group, ids) in entries.chunks(LOOKED_UP_AT_ONCE).enumerate() {
             deadline.look()?;
-            room.grow((group + 1) * LOOKED_UP_AT_ONCE * (size_of::<Etag>() + size_of::<usize>()))?;
+            room.grow((group + 1) * LOOKED_UP_AT_ONCE * (3 * size_of::<Etag>() + 2 * size_of::<usize>()))?;
             for (at, entry) in snapshot.entries(ids)?.into_iter().enumerate() {
                 let at = group * LOOKED_UP_AT_ONCE + at;
                 if page.take.is_some_and(|take| once.places.len() as u64 >= take) {

@@ -36,7 +36,8 @@ const SCORE: f64 = 1.0;
 pub(crate) struct Running<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) documents: &'a Snapshot<'a>,
-    pub(crate) memory: &'a Arc<Memory>,
+    /// What this query may hold.
+    pub(crate) memory: Arc<Memory>,
     pub(crate) deadline: &'a Deadline,
     /// What measures its steps, if that is asked for.
     pub(super) timings: Option<&'a Timings>,
@@ -45,6 +46,7 @@ pub(crate) struct Running<'a> {
     pub(crate) suggested: Vec<Vec<String>>,
     /// The facets, counted.
     pub(super) faceted: Vec<Counted<'a>>,
+    _facets_room: Option<Room>,
     /// What the plan's filter has seen.
     pub(super) filtered: Cell<Filtered>,
     /// Entries that were left out, because their documents are among the results already.
@@ -137,20 +139,21 @@ pub(crate) struct Counts {
 impl<'a> Running<'a> {
     /// Finds what an index query finds; a collection query is executed when its documents are asked for.
     ///
-    /// * `snapshot`: of the index, opened before that of the documents.
+    /// * `snapshot`: of the index, opened before that of the documents; `memory`: what the query may hold.
     pub(crate) fn new(
         plan: &'a Plan,
         ready: Option<Opened<'a>>,
         documents: &'a Snapshot<'a>,
-        memory: &'a Arc<Memory>,
+        memory: Arc<Memory>,
         deadline: &'a Deadline,
         limits: script::Limits,
         timings: Option<&'a Timings>,
     ) -> Result<Running<'a>> {
         let (mut suggested, mut faceted, mut highlighter, mut explained) = (Vec::new(), Vec::new(), None, None);
-        let (filtered, mut repeated, mut omits_missing) = (Cell::default(), 0, false);
+        let (filtered, mut repeated, mut omits_missing, mut facets_room) = (Cell::default(), 0, false, None);
         let results = match (&plan.find, ready) {
-            (Find::Index(query), Some(Opened { ready, reached, snapshot })) => {
+            (Find::Index(query), Some(Opened { ready, reached, mut snapshot })) => {
+                snapshot.set_memory(memory.clone());
                 let staleness = || ready.index.is_stale(&snapshot, reached, documents, ready.cutoff);
                 let is_stale = timed(timings, Stage::Staleness, staleness)?;
                 let fields = ready.index.definition().fields();
@@ -179,7 +182,7 @@ impl<'a> Running<'a> {
                             false => find(wanted_of(plan)),
                             true => {
                                 let (found, count) =
-                                    repeats::find_once(&snapshot, wanted_of(plan), (memory, deadline), &mut find)?;
+                                    repeats::find_once(&snapshot, wanted_of(plan), (&memory, deadline), &mut find)?;
                                 repeated = count;
                                 Ok(found)
                             }
@@ -198,7 +201,8 @@ impl<'a> Running<'a> {
                 }
                 if !query.facets.is_empty() {
                     let count = || facets::count(&asked, &query.facets, &ready.index, &snapshot, documents, deadline);
-                    faceted = timed(timings, Stage::Search, count)?;
+                    let (counted, room) = timed(timings, Stage::Search, count)?;
+                    (faceted, facets_room) = (counted, Some(room));
                 }
                 let mut room = memory.room();
                 room.grow(found.entries.len() * size_of::<execute::EntryId>())?;
@@ -225,12 +229,12 @@ impl<'a> Running<'a> {
         Ok(Running {
             plan,
             documents,
-            memory,
             deadline,
             timings,
             results,
             suggested,
             faceted,
+            _facets_room: facets_room,
             filtered,
             repeated,
             omits_missing,
@@ -238,7 +242,8 @@ impl<'a> Running<'a> {
             script_limits: limits,
             script_includes: RefCell::default(),
             explained,
-            marks: Marks::new(highlighter, plan.explanations.as_ref(), memory),
+            marks: Marks::new(highlighter, plan.explanations.as_ref(), &memory),
+            memory,
         })
     }
 
@@ -330,7 +335,7 @@ impl<'a> Running<'a> {
 
     fn execute(&self, query: &CollectionQuery, found: Taking<'_, 'a>) -> Result<i64> {
         match &self.plan.filter {
-            None => collection::execute(self.documents, query, page_of(self.plan), self.memory, self.deadline, found),
+            None => collection::execute(self.documents, query, page_of(self.plan), &self.memory, self.deadline, found),
             Some(clause) => self.execute_filtered(query, clause, found),
         }
     }
@@ -353,7 +358,7 @@ impl<'a> Running<'a> {
             }
         };
         let outcome =
-            collection::execute(self.documents, query, wanted_of(self.plan), self.memory, self.deadline, looked);
+            collection::execute(self.documents, query, wanted_of(self.plan), &self.memory, self.deadline, looked);
         if !is_full {
             outcome?;
         }
@@ -469,7 +474,7 @@ impl<'a> Running<'a> {
                 Ok(Counts { total, taken })
             }
             Results::Collection(query) => {
-                collection::count(self.documents, query, self.plan.page, self.memory, self.deadline)
+                collection::count(self.documents, query, self.plan.page, &self.memory, self.deadline)
             }
             Results::Index { found, .. } => {
                 Ok(Counts { total: found.total.cast_signed(), taken: found.entries.len() as u64 })
