@@ -105,7 +105,7 @@ impl Database {
             listeners: Listeners::default(),
             tombstone_cleaning: TombstoneCleaning::default(),
             operations: Operations::new(limits.ended_operations_count_max),
-            indexes: Indexes::new(indexes, pool.clone(), limits.page_versions_size),
+            indexes: Indexes::new(indexes, pool.clone(), limits),
             is_closed: AtomicBool::new(false),
             identity_separator: AtomicU32::new(u32::from('/')),
             request_count: AtomicU64::new(0),

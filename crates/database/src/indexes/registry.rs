@@ -9,12 +9,13 @@ use arc_swap::ArcSwap;
 use documents::{Date, Etag};
 use parking_lot::Mutex;
 use query::definition::{AutomaticIndex, IndexDefinition, IndexSettings, LockMode, MapIndex};
+use storage::memory::Memory;
 
 use super::open::Index;
 use super::pool::IndexingPool;
 use super::stored::StoredIndex;
 use super::turns::Pace;
-use crate::limits::{INDEX_COUNT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAITS_MAX};
+use crate::limits::{INDEX_COUNT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAITS_MAX, Limits};
 use crate::{Database, Error, IndexChange, Result, folders};
 
 /// The indexes of a database.
@@ -40,6 +41,8 @@ pub struct Indexes {
     closed_for: AtomicU64,
     /// Bytes that old versions of pages may take.
     version_bytes_max: usize,
+    /// What indexing may hold, together with requests.
+    memory: Arc<Memory>,
 }
 
 /// Which index answers a query.
@@ -52,8 +55,7 @@ pub struct Explanation {
 }
 
 impl Indexes {
-    /// * `version_bytes_max`: bytes that old versions of pages may take.
-    pub(crate) fn new(folder: Option<PathBuf>, pool: Arc<IndexingPool>, version_bytes_max: usize) -> Indexes {
+    pub(crate) fn new(folder: Option<PathBuf>, pool: Arc<IndexingPool>, limits: &Limits) -> Indexes {
         Indexes {
             folder,
             open: ArcSwap::default(),
@@ -66,7 +68,8 @@ impl Indexes {
             is_paused: AtomicBool::new(false),
             lacks_some: AtomicBool::new(false),
             closed_for: AtomicU64::new(0),
-            version_bytes_max,
+            version_bytes_max: limits.page_versions_size,
+            memory: limits.memory.clone(),
         }
     }
 
@@ -144,7 +147,7 @@ impl Indexes {
             ..storage::Options::default()
         };
         let Some(folder) = self.folder.as_ref().map(|folder| folder.join(&stored.folder)) else {
-            let store = query::index::Index::in_memory(options)?;
+            let store = query::index::Index::in_memory(options)?.with_memory(self.memory.clone());
             return Ok(Arc::new(Index::new(stored, store, None)?));
         };
         let open = || {
@@ -155,7 +158,7 @@ impl Indexes {
                     None => query::index::Index::open,
                     Some(_) => query::index::Index::open_durable,
                 };
-                Ok(open(&folder, options.clone())?)
+                Ok(open(&folder, options.clone())?.with_memory(self.memory.clone()))
             })?;
             let index = Index::new(stored.clone(), store, Some(folder.clone()))?;
             if index.progress().iter().any(|progress| progress.documents.max(progress.tombstones) > last_etag) {

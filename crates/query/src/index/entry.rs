@@ -67,6 +67,17 @@ impl Entry {
         Entry::default()
     }
 
+    /// Bytes that it takes in memory.
+    pub fn memory_size(&self) -> usize {
+        let vectors: usize = self.vectors.iter().map(|vector| size_of::<EntryVector>() + vector.stored.len()).sum();
+        size_of::<Entry>()
+            + self.bytes.capacity()
+            + self.terms.capacity() * size_of::<(FieldNumber, Kind, Range<usize>)>()
+            + self.words.capacity() * size_of::<(FieldNumber, Range<usize>)>()
+            + self.stored.capacity()
+            + vectors
+    }
+
     /// Forgets all terms and stored values.
     pub fn clear(&mut self) {
         self.bytes.clear();

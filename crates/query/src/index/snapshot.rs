@@ -30,7 +30,9 @@ pub struct IndexSnapshot<'env> {
     schema: Schema,
     columns: &'env Columns,
     counters: Counters,
-    memory: Arc<Memory>,
+    memory: &'env Arc<Memory>,
+    /// The memory of the query that reads it, a part of the other.
+    memory_of_query: Option<Arc<Memory>>,
 }
 
 /// What an index keeps of one entry.
@@ -128,19 +130,20 @@ impl<'env> IndexSnapshot<'env> {
         tx: ReadTransaction<'env>,
         schema: Schema,
         columns: &'env Columns,
+        memory: &'env Arc<Memory>,
     ) -> Result<IndexSnapshot<'env>> {
         let counters = schema.counters(&tx)?;
-        Ok(IndexSnapshot { tx, schema, columns, counters, memory: Memory::unbounded() })
+        Ok(IndexSnapshot { tx, schema, columns, counters, memory, memory_of_query: None })
     }
 
-    /// Bounds what work on this snapshot may hold: what does not fit is [`storage::Error::OverMemory`].
+    /// Bounds the memory of a query on this snapshot: what does not fit is [`storage::Error::OverMemory`].
     pub fn set_memory(&mut self, memory: Arc<Memory>) {
-        self.memory = memory;
+        self.memory_of_query = Some(memory);
     }
 
     /// An empty room of the memory that bounds work on this snapshot.
     pub fn room(&self) -> Room {
-        self.memory.room()
+        self.memory_of_query.as_ref().unwrap_or(self.memory).room()
     }
 
     pub(crate) fn tx(&self) -> &ReadTransaction<'env> {

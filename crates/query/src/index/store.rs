@@ -15,6 +15,8 @@ use super::term::FieldNumber;
 use super::vectors::Vectors;
 use parking_lot::Mutex;
 use std::path::Path;
+use std::sync::Arc;
+use storage::memory::{Memory, Room};
 use storage::{Durability, Environment, Options, WriteTransaction};
 
 /// An open index. Documents are the truth: it may be behind them, and can be deleted and built again.
@@ -26,6 +28,7 @@ pub struct Index {
     writing: Mutex<()>,
     /// How many fields there are, once they were counted. Held by the one who adds one.
     field_count: Mutex<Option<usize>>,
+    memory: Arc<Memory>,
 }
 
 impl Index {
@@ -108,7 +111,19 @@ impl Index {
     fn of(environment: Environment) -> Result<Index> {
         let schema = Schema::open(&environment)?;
         let columns = Columns::new(environment.read().id());
-        Ok(Index { environment, schema, columns, writing: Mutex::new(()), field_count: Mutex::new(None) })
+        let (writing, field_count) = (Mutex::new(()), Mutex::new(None));
+        Ok(Index { environment, schema, columns, writing, field_count, memory: Memory::unbounded() })
+    }
+
+    /// Bounds what indexing may hold in memory, together with all that `memory` bounds.
+    pub fn with_memory(mut self, memory: Arc<Memory>) -> Index {
+        self.memory = memory;
+        self
+    }
+
+    /// An empty room of the memory that bounds indexing.
+    pub(crate) fn room(&self) -> Room {
+        self.memory.room()
     }
 
     /// Changes the index in one transaction, and brings its columns along.
@@ -223,7 +238,7 @@ impl Index {
     ///
     /// [`Error::Corrupt`] if the counters of the index are damaged; those of the storage.
     pub fn read(&self) -> Result<IndexSnapshot<'_>> {
-        IndexSnapshot::new(self.environment.read(), self.schema, &self.columns)
+        IndexSnapshot::new(self.environment.read(), self.schema, &self.columns, &self.memory)
     }
 
     /// The environment below: to flush, to measure, to verify its pages.

@@ -7,7 +7,7 @@
 use super::amount::Amount;
 use super::automatic::write_metadata;
 use super::group_paths::{Path, Values};
-use super::grouped::Groups;
+use super::grouped::{Give, Groups};
 use super::map_runner::Loading;
 use super::reduce_tree::Reduces;
 use crate::definition::{AutomaticIndex, COUNT};
@@ -44,12 +44,7 @@ impl AutomaticGroups {
 }
 
 impl Groups for AutomaticGroups {
-    fn map(
-        &mut self,
-        document: &Document<'_>,
-        _: Loading<'_>,
-        give: &mut dyn FnMut(GroupKey, &[u8]),
-    ) -> Result<(), String> {
+    fn map(&mut self, document: &Document<'_>, _: Loading<'_>, give: Give<'_>) -> Result<(), String> {
         let AutomaticGroups { keys, sums, counts, metadata, value, identity } = self;
         if keys.iter().chain(&*sums).any(|path| path.is_metadata) {
             write_metadata(document, metadata);
@@ -84,7 +79,7 @@ impl Groups for AutomaticGroups {
                 sum.write(json.name(&path.name));
             }
             json.close_object();
-            give(GroupKey::of(identity), value);
+            give(GroupKey::of(identity), value)?;
         }
         Ok(())
     }

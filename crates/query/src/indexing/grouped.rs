@@ -5,9 +5,10 @@
 
 use super::extract::Found;
 use super::indexer::Unmapped;
-use super::limits::{BATCH_BYTES, GATHERED_BYTES_KEPT, LEAF_BYTES};
+use super::limits::{BATCH_BYTES, GATHERED_BYTES_KEPT, LEAF_BYTES, VALUE_OVERHEAD};
 use super::map_runner::Loading;
 use super::reduce_tree::{LevelChanges, Outcome, Reduces, apply};
+use super::results_room::ResultsRoom;
 use super::step::Failure;
 use super::terms;
 use crate::definition::{Analysis, MapIndex, Output};
@@ -34,13 +35,11 @@ pub(super) trait Groups: Reduces {
     /// # Errors
     ///
     /// What is to be told of a document that cannot be mapped.
-    fn map(
-        &mut self,
-        document: &Document<'_>,
-        loading: Loading<'_>,
-        give: &mut dyn FnMut(GroupKey, &[u8]),
-    ) -> Result<(), String>;
+    fn map(&mut self, document: &Document<'_>, loading: Loading<'_>, give: Give<'_>) -> Result<(), String>;
 }
+
+/// Takes a value and its group; an error ends the mapping of the document.
+pub(super) type Give<'g> = &'g mut dyn FnMut(GroupKey, &[u8]) -> Result<(), String>;
 
 /// How a property of results is kept.
 pub(super) struct ResultField {
@@ -76,6 +75,7 @@ pub(super) struct GroupedEntries {
     bytes: Vec<u8>,
     documents: Vec<Gathered>,
     values: Vec<(GroupKey, Range<usize>)>,
+    results: ResultsRoom,
     /// Where the values of the documents are now.
     old: Vec<Member>,
     /// Bytes of the leaves that are written anew, as far as is known.
@@ -131,6 +131,7 @@ impl GroupedEntries {
             bytes,
             documents,
             values,
+            results: ResultsRoom::new(),
             old: Vec::new(),
             leaf_bytes: 0,
             leaves: HashSet::new(),
@@ -144,6 +145,7 @@ impl GroupedEntries {
         self.bytes.clear();
         self.documents.clear();
         self.values.clear();
+        self.results.clear();
         self.old.clear();
         self.leaf_bytes = 0;
         empty(&mut self.leaves);
@@ -176,19 +178,28 @@ impl GroupedEntries {
         before: &IndexSnapshot<'_>,
     ) -> Result<(), Unmapped> {
         let first = self.values.len();
-        let GroupedEntries { groups, bytes, values, leaf_bytes, grown, .. } = self;
+        let GroupedEntries { groups, bytes, values, results, leaf_bytes, grown, .. } = self;
+        results.begin_document();
+        // An error of ours, on its way through the map.
+        let mut failed = None;
         let mapped = groups.map(document, loading, &mut |group, value| {
+            results.add(value.len() + VALUE_OVERHEAD, || before.room()).map_err(|error| {
+                let message = error.to_string();
+                failed = Some(error);
+                message
+            })?;
             let start = bytes.len();
             bytes.extend_from_slice(value);
             values.push((group, start..bytes.len()));
             // The first comes to others of its group, as many as may lie in a leaf, which are taken to be of its size.
             *leaf_bytes += value.len() * if grown.insert(group) { NODE_ITEMS_MAX as usize } else { 1 };
+            Ok(())
         });
         match mapped {
             Ok(()) => Ok(self.gather(document.id(), first, before)?),
             Err(message) => {
                 self.values.truncate(first);
-                Err(Unmapped::Failed(message))
+                Err(failed.map_or(Unmapped::Failed(message), Unmapped::from))
             }
         }
     }
@@ -423,7 +434,7 @@ mod tests {
     }
 
     impl Groups for Nothing {
-        fn map(&mut self, _: &Document<'_>, _: Loading<'_>, _: &mut dyn FnMut(GroupKey, &[u8])) -> Result<(), String> {
+        fn map(&mut self, _: &Document<'_>, _: Loading<'_>, _: Give<'_>) -> Result<(), String> {
             Ok(())
         }
     }

@@ -50,6 +50,9 @@ pub(super) trait MakesEntries {
         loading: Loading<'_>,
         failures: &mut FieldFailures,
     ) -> Result<&mut [Entry], Unmapped>;
+
+    /// Drops most of the memory of the last document: nothing may come for long.
+    fn rest(&mut self) {}
 }
 
 /// Why a document has no entries.
@@ -172,8 +175,11 @@ impl Indexer {
         }
         batch.set_notes(filled.step.notes(moment()));
         filled.write(index, batch)?;
-        if let (true, Makes::Groups(groups)) = (filled.step.is_done, &mut self.makes) {
-            groups.rest();
+        if filled.step.is_done {
+            match &mut self.makes {
+                Makes::Groups(groups) => groups.rest(),
+                Makes::Entries(entries) => entries.rest(),
+            }
         }
         done(filled.step)
     }

@@ -16,6 +16,16 @@ pub const RESULTS_BYTES_MAX: usize = 256 << 20;
 /// Bytes for which an index of groups keeps its memory when it has all that there is.
 pub const GATHERED_BYTES_KEPT: usize = 256 << 10;
 
+/// Bytes of the entries of one document, or of the values that it gives to groups, with the memory of their lists: some 300,000
+/// small ones.
+pub const DOCUMENT_RESULTS_SIZE_MAX: usize = 64 << 20;
+
+/// Bytes of lists for each value that goes into a group.
+pub const VALUE_OVERHEAD: usize = 192;
+
+/// Entries whose memory is used again for the next document.
+pub const ENTRIES_KEPT_MAX: usize = 1024;
+
 /// Documents that the maps of one document may load: each is looked up, and noted so that the document is mapped again when it
 /// changes.
 pub const LOADED_DOCUMENTS_MAX: usize = 4096;

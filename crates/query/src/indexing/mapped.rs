@@ -3,8 +3,10 @@
 use super::extract::Found;
 use super::field_failures::FieldFailures;
 use super::indexer::{MakesEntries, Unmapped};
+use super::limits::ENTRIES_KEPT_MAX;
 use super::map_runner::{Loading, MapRunner};
 use super::places;
+use super::results_room::ResultsRoom;
 use super::terms;
 use super::vectors::Dimensions;
 use crate::analysis::Analyzer;
@@ -22,6 +24,7 @@ pub(super) struct MappedEntries {
     /// For each map its fields, in the order of its outputs.
     fields: Vec<Vec<MappedField>>,
     entries: Vec<Entry>,
+    results: ResultsRoom,
     /// For each map whether its fields are stored; `None`: none is.
     stored: Vec<Option<Vec<bool>>>,
     lower: Vec<u8>,
@@ -59,7 +62,8 @@ impl MappedEntries {
         let stored = definition.maps().iter().map(|map| stored_of(definition, map)).collect();
         let runner = MapRunner::new(definition);
         let (entries, lower, json, dimensions) = (Vec::new(), Vec::new(), Vec::new(), Dimensions::default());
-        Ok(MappedEntries { runner, fields, entries, stored, lower, json, dimensions })
+        let results = ResultsRoom::new();
+        Ok(MappedEntries { runner, fields, entries, results, stored, lower, json, dimensions })
     }
 }
 
@@ -76,7 +80,8 @@ impl MakesEntries for MappedEntries {
         loading: Loading<'_>,
         _: &mut FieldFailures,
     ) -> Result<&mut [Entry], Unmapped> {
-        let MappedEntries { runner, fields, entries, stored, lower, json, dimensions } = self;
+        self.rest();
+        let MappedEntries { runner, fields, entries, results, stored, lower, json, dimensions } = self;
         dimensions.begin();
         let definition = runner.definition.clone();
         let mut count = 0;
@@ -104,7 +109,8 @@ impl MakesEntries for MappedEntries {
             };
             let fields = fields.get(map).map(Vec::as_slice).unwrap_or_default();
             let mut values = Values { index, definition: &definition, entry, lower, dimensions: &mut *dimensions };
-            added.and_then(|()| values.add_output(output, fields)).map_err(|error| {
+            let added = added.and_then(|()| values.add_output(output, fields));
+            added.and_then(|()| results.add(entries[count - 1].memory_size(), || index.room())).map_err(|error| {
                 let stopped = MapError::Stopped(error.to_string());
                 failed = Some(error);
                 stopped
@@ -118,6 +124,14 @@ impl MakesEntries for MappedEntries {
                 Ok(&mut self.entries[..count])
             }
         }
+    }
+
+    fn rest(&mut self) {
+        if self.entries.len() > ENTRIES_KEPT_MAX {
+            self.entries.truncate(ENTRIES_KEPT_MAX);
+            self.entries.shrink_to_fit();
+        }
+        self.results.clear();
     }
 }
 

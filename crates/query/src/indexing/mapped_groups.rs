@@ -1,6 +1,6 @@
 //! Groups of a definition with a reduce: what its maps give goes into the groups that the reduce names.
 
-use super::grouped::Groups;
+use super::grouped::{Give, Groups};
 use super::map_runner::{Loading, MapRunner};
 use super::reduce_tree::Reduces;
 use crate::definition::MapIndex;
@@ -25,20 +25,12 @@ impl MappedGroups {
 }
 
 impl Groups for MappedGroups {
-    fn map(
-        &mut self,
-        document: &Document<'_>,
-        loading: Loading<'_>,
-        give: &mut dyn FnMut(GroupKey, &[u8]),
-    ) -> Result<(), String> {
+    fn map(&mut self, document: &Document<'_>, loading: Loading<'_>, give: Give<'_>) -> Result<(), String> {
         let MappedGroups { runner, reduce, json, .. } = self;
         let mapped = runner.run(document, loading, &mut |_, output| {
             json.clear();
             output.write_json(&mut Writer::new(json));
-            reduce.key(Raw::new(json), &mut |key| {
-                give(GroupKey::of(&key.identity), json);
-                Ok(())
-            })
+            reduce.key(Raw::new(json), &mut |key| give(GroupKey::of(&key.identity), json).map_err(MapError::Stopped))
         });
         mapped.map_err(|error: MapError| error.to_string())
     }
