@@ -14,6 +14,7 @@ mod compression;
 mod connection;
 mod date;
 mod deadline;
+mod decoding;
 mod dispatch;
 mod error;
 mod exchange;

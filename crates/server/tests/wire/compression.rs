@@ -57,6 +57,15 @@ fn request_bodies_may_be_compressed() {
     let zstd = zstd::encode_all(&b"{\"Name\":\"Bob\"}"[..], 1).unwrap();
     assert_eq!(wire.call_with(put, &["Content-Encoding: zstd"], &zstd).status, 201);
     assert!(wire.call("GET /databases/db/docs?id=a", "").text().contains("Bob"));
+    // The C# client flushes its compressor and does not finish it.
+    let mut unfinished = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+    unfinished.write_all(b"{\"Name\":\"Cid\"}").unwrap();
+    unfinished.flush().unwrap();
+    let unfinished = unfinished.get_ref();
+    assert_eq!(wire.call_with(put, &["Content-Encoding: zstd"], unfinished).status, 201);
+    assert!(wire.call("GET /databases/db/docs?id=a", "").text().contains("Cid"));
+    let cut = wire.call_with(put, &["Content-Encoding: zstd"], &unfinished[..unfinished.len() - 1]);
+    cut.check_error(400, "InvalidDataException", "The request body cannot be decoded: incomplete frame");
     let unknown = wire.call_with(put, &["Content-Encoding: br"], b"{}");
     unknown.check_error(
         400,
