@@ -44,6 +44,19 @@ pub(crate) fn convert(conversion: Conversion, value: Value<'_>) -> Result<Value<
     }
 }
 
+/// A number, or the text of one, as a number of another type; anything else is missing.
+///
+/// # Errors
+///
+/// [`MapError::Overflow`] if the type cannot hold the number.
+pub(crate) fn try_convert(to: Type, value: Value<'_>) -> Result<Value<'_>> {
+    match value.read() {
+        value @ (Value::Long(_) | Value::Double(_) | Value::Decimal(_)) => number(to, &value, false),
+        Value::Text(text) => Ok(parse(to, &text).unwrap_or(Value::Missing)),
+        _ => Ok(Value::Missing),
+    }
+}
+
 /// The beginning of a text, as errors show it.
 fn shown(text: &str) -> &str {
     text.get(..text.floor_char_boundary(64)).unwrap_or_default()

@@ -57,6 +57,17 @@ pub(crate) fn date_text(date: DateTime) -> String {
     text
 }
 
+/// `2015-01-15`, the day of a date.
+pub(crate) fn day_text(date: DateTime) -> String {
+    date_text(date).chars().take("2015-01-15".len()).collect()
+}
+
+/// `hours:minutes:seconds.fraction` with seven digits, of less than a day.
+pub(crate) fn clock_text(TimeSpan(ticks): TimeSpan) -> String {
+    let (seconds, fraction) = (ticks / TICKS_PER_SECOND, ticks % TICKS_PER_SECOND);
+    format!("{:02}:{:02}:{:02}.{fraction:07}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
 /// `[-][days.]hours:minutes:seconds[.fraction]`.
 pub(crate) fn span_text(TimeSpan(ticks): TimeSpan) -> String {
     let sign = if ticks < 0 { "-" } else { "" };

@@ -75,6 +75,8 @@ pub(crate) enum Expression {
     /// Condition, then, else.
     Conditional(Box<[Expression; 3]>),
     Convert(Conversion, Box<Expression>),
+    /// `TryConvert<T>(x)`: missing where a cast or `Parse` would fail.
+    TryConvert(Type, Box<Expression>),
     Object(Box<ObjectExpression>),
     /// An object with names that are computed.
     Dictionary(Vec<[Expression; 2]>),

@@ -84,6 +84,8 @@ pub(crate) enum Function {
     SpanFromHours,
     SpanFromDays,
     Duration,
+    AsDateOnly,
+    AsTimeOnly,
     // Of regular expressions.
     IsMatch,
     Match,
@@ -188,6 +190,8 @@ const FUNCTIONS: &[(Owner, &str, Function, usize, usize)] = &[
     (Definition, "TimeSeriesNamesFor", Function::TimeSeriesNamesFor, 1, 1),
     (Definition, "LoadAttachment", Function::LoadAttachment, 2, 2),
     (Definition, "LoadAttachments", Function::LoadAttachments, 1, 1),
+    (Definition, "AsDateOnly", Function::AsDateOnly, 1, 1),
+    (Definition, "AsTimeOnly", Function::AsTimeOnly, 1, 1),
     (Definition, "CreateField", Function::CreateField, 2, 4),
     (Definition, "CreateSpatialField", Function::CreateSpatialField, 1, 2),
     (Definition, "CreateVector", Function::CreateVector, 1, 1),

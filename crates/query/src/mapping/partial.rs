@@ -145,9 +145,10 @@ fn is_made_of(value: &Expression, kept: &[(Aggregate, &str)], known: &[Slot]) ->
         Expression::Constant(_) => true,
         Expression::Variable(slot) => known.contains(slot),
         Expression::Member(member) => is_made_of(&member.object, kept, known),
-        Expression::Negate(value) | Expression::Not(value) | Expression::Convert(_, value) => {
-            is_made_of(value, kept, known)
-        }
+        Expression::Negate(value)
+        | Expression::Not(value)
+        | Expression::Convert(_, value)
+        | Expression::TryConvert(_, value) => is_made_of(value, kept, known),
         Expression::Binary(_, pair) | Expression::And(pair) | Expression::Or(pair) | Expression::Coalesce(pair) => {
             all(pair.as_slice())
         }

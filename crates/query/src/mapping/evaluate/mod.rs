@@ -15,7 +15,7 @@ mod pattern;
 mod text;
 mod time;
 
-use super::convert::convert;
+use super::convert::{convert, try_convert};
 use super::error::{MapError, Result};
 use super::expression::{Constant, Expression, Operator, Program, Slot, Step};
 use super::host::Host;
@@ -194,6 +194,7 @@ impl<'h, 'd> Evaluator<'h, 'd> {
             Expression::Binary(operator, parts) => self.binary(*operator, parts),
             Expression::Negate(operand) => negate(self.evaluate(operand)?),
             Expression::Convert(conversion, operand) => convert(*conversion, self.evaluate(operand)?),
+            Expression::TryConvert(to, operand) => try_convert(*to, self.evaluate(operand)?),
             Expression::Index(parts) => {
                 let (object, index) = (self.evaluate(&parts[0])?, self.evaluate(&parts[1])?);
                 member::index(object, index)

@@ -3,6 +3,7 @@
 use super::super::convert::{convert, whole};
 use super::super::date::{DateKind, DateTime, TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_MILLISECOND, TICKS_PER_MINUTE};
 use super::super::date::{TICKS_PER_SECOND, TimeSpan, days_in_month};
+use super::super::display::{clock_text, day_text};
 use super::super::error::{MapError, Result};
 use super::super::expression::{Conversion, Operator, Type};
 use super::super::function::Function;
@@ -31,6 +32,12 @@ pub(super) fn call<'d>(function: Function, first: &Value<'d>, rest: &[Value<'d>]
         Function::Duration => {
             let span = as_span(&value).ok_or_else(|| unfit(function, &value))?;
             span.0.checked_abs().map(|ticks| Value::Span(TimeSpan(ticks))).ok_or(MapError::Overflow)
+        }
+        // The C# client wraps each field of these types. Their values are texts, as in documents.
+        Function::AsDateOnly => Ok(as_date(&value).map_or(Value::Missing, |date| Value::text(day_text(date)))),
+        Function::AsTimeOnly => {
+            let time = as_span(&value).filter(|span| (0..TICKS_PER_DAY).contains(&span.0));
+            Ok(time.map_or(Value::Missing, |time| Value::text(clock_text(time))))
         }
         Function::Add if as_date(&value).is_none() => binary(Operator::Add, value, argument(rest, 0).clone()),
         _ => {

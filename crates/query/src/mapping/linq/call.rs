@@ -6,6 +6,7 @@ use super::super::function::{Function, Owner, Signature};
 use super::Compiler;
 use super::scope::Bound;
 use super::syntax::{Result, Syntax};
+use super::types::{named, short_name};
 
 /// A call as it is written.
 pub(super) struct Call<'t> {
@@ -126,6 +127,7 @@ impl Compiler {
                 let name = call.arguments[0].source().rsplit('.').next().unwrap_or_default().trim();
                 return Ok(Expression::Constant(Constant::Text(name.into())));
             }
+            "TryConvert" => return self.try_convert(call),
             "LoadVector" => {
                 let message = "Embeddings that a task generates are not supported in an index: 'LoadVector'";
                 return Err(call.name_syntax.error(message.to_owned()));
@@ -152,6 +154,20 @@ impl Compiler {
         let mut arguments = Vec::new();
         self.arguments(call, &mut arguments)?;
         self.checked(call, signature, arguments)
+    }
+
+    /// `TryConvert<int>(x)`
+    fn try_convert(&mut self, call: &Call<'_>) -> Result<Expression> {
+        let [argument] = *call.arguments else { return Err(call.wrong_count()) };
+        let types = call.name_syntax.children();
+        let of = types.get(1).and_then(|types| types.children().first().copied());
+        let to = of.and_then(|of| named(short_name(of)));
+        match to {
+            Some(to @ (Type::Whole(..) | Type::Float | Type::Double | Type::Decimal)) => {
+                Ok(Expression::TryConvert(to, Box::new(self.expression(argument)?)))
+            }
+            _ => Err(call.name_syntax.error("'TryConvert' needs a type of numbers: TryConvert<int>(x)".to_owned())),
+        }
     }
 
     /// A call with as many arguments as the function takes.

@@ -65,12 +65,12 @@ impl Compiler {
         })
     }
 
-    /// A method with its receiver: `x.F(y)`, or `Enumerable.F(x, y)`. None if it is a function of a class or of the definition.
+    /// A method with its receiver: `x.F(y)`, or `Enumerable.F(x, y)`. The C# client writes `DynamicEnumerable` where it adds casts. None if it is a function of a class or of the definition.
     pub(super) fn method<'t>(&self, mut call: Call<'t>) -> Option<(Syntax<'t>, Call<'t>)> {
         let receiver = call.receiver?;
         match self.class(receiver).as_deref() {
             None => Some((receiver, call)),
-            Some("Enumerable") if !call.arguments.is_empty() => {
+            Some("Enumerable" | "DynamicEnumerable") if !call.arguments.is_empty() => {
                 let receiver = call.arguments.remove(0);
                 call.receiver = Some(receiver);
                 Some((receiver, call))

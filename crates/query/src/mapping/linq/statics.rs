@@ -21,6 +21,7 @@ const CLASSES: &[&str] = &[
     "TimeSpan",
     "Convert",
     "Enumerable",
+    "DynamicEnumerable",
     "NoTracking",
     "char",
     "Char",

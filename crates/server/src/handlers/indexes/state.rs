@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use database::documents::{Date, LastEtags};
-use database::{Database, Index, IndexStatistics};
+use database::{Database, DatabaseRecord, Index, IndexStatistics};
 use hyper::StatusCode;
+use json::Value;
 use query::definition::IndexSource;
 use query::index::Progress as IndexProgress;
 
@@ -15,6 +16,7 @@ use crate::date::NEVER;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::handlers::statistics::write_origin;
+use crate::node::Node;
 use crate::reply::{self, Reply};
 
 fn date(date: Option<Date>) -> String {
@@ -91,7 +93,8 @@ impl Seen {
         });
     }
 
-    fn write_statistics(&self, json: &mut json::Writer<'_>) {
+    /// * `engine`: from [`engine_name`].
+    fn write_statistics(&self, engine: &str, json: &mut json::Writer<'_>) {
         let Seen { index, is_stale, state, statistics, .. } = self;
         let settings = index.settings();
         json.object(|json| {
@@ -131,13 +134,14 @@ impl Seen {
                     });
                 }
             });
-            json.name("LastQueryingTime").string(&date(statistics.last_query));
+            // As in the reference, an index that did nothing yet did its last work when it was made.
+            json.name("LastQueryingTime").string(&date(statistics.last_query.or(Some(index.created()))));
             json.name("State").string(state).name("Priority").string(settings.priority.name());
             json.name("CreatedTimestamp").string(&index.created().to_string());
-            json.name("LastIndexingTime").string(&date(statistics.last_indexed));
+            json.name("LastIndexingTime").string(&date(statistics.last_indexed.or(Some(index.created()))));
             json.name("IsStale").bool(*is_stale).name("LockMode").string(settings.lock_mode.name());
             json.name("Type").string(kind(index));
-            json.name("SearchEngineType").string("Rookery").name("ArchivedDataProcessingBehavior").null();
+            json.name("SearchEngineType").string(engine).name("ArchivedDataProcessingBehavior").null();
             json.name("Status").string(status_name(index)).name("EntriesCount").unsigned(statistics.entry_count);
             json.name("ErrorsCount").unsigned(statistics.error_count).name("SourceType").string("Documents");
             json.name("ReferencedCollections").array(|json| {
@@ -184,10 +188,32 @@ pub(crate) fn statistics(exchange: &Exchange) -> Result<Reply> {
         found => found?,
     };
     let seen = found.into_iter().map(|index| Seen::of(exchange.database(), index)).collect::<Result<Vec<_>>>()?;
+    let node = &exchange.node;
+    let record = node.databases.record(exchange.database().name())?;
     Ok(reply::object(StatusCode::OK, |json| {
         write_origin(json, exchange);
-        json.name("Results").array(|json| seen.iter().for_each(|seen| seen.write_statistics(json)));
+        json.name("Results").array(|json| {
+            seen.iter().for_each(|seen| seen.write_statistics(engine_name(node, &record, &seen.index), json));
+        });
     }))
+}
+
+/// Which of the reference's engines the settings of an index, its database or the server ask for: clients know no other name. Ours answers
+/// in any case.
+fn engine_name(node: &Node, record: &DatabaseRecord, index: &Index) -> &'static str {
+    let (map, name) = match index.definition().as_map() {
+        Some(map) => (Some(map), "Indexing.Static.SearchEngineType"),
+        None => (None, "Indexing.Auto.SearchEngineType"),
+    };
+    let of_index = map.and_then(|map| map.given().get("Configuration")).and_then(|given| given.get(name));
+    let of_server = || {
+        let setting = node.settings.iter().find(|setting| setting.name.eq_ignore_ascii_case(name))?;
+        setting.given.as_ref()?.value.as_deref()
+    };
+    match of_index.and_then(Value::as_str).or_else(|| record.setting(name)).or_else(of_server) {
+        Some(engine) if engine.eq_ignore_ascii_case("Lucene") => "Lucene",
+        _ => "Corax",
+    }
 }
 
 /// Whether an index lacks something, and what.
