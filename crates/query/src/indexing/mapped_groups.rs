@@ -29,7 +29,7 @@ impl Groups for MappedGroups {
         let MappedGroups { runner, reduce, json, .. } = self;
         let mapped = runner.run(document, loading, &mut |_, output| {
             json.clear();
-            output.write_json(&mut Writer::new(json));
+            output.write_mapped(&mut Writer::new(json));
             reduce.key(Raw::new(json), &mut |key| give(GroupKey::of(&key.identity), json).map_err(MapError::Stopped))
         });
         mapped.map_err(|error: MapError| error.to_string())

@@ -5,6 +5,7 @@ use super::error::{MapError, Result};
 use super::expression::{Conversion, Type};
 use super::operator::{as_date, as_span};
 use super::value::Value;
+use json::Kind;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::{FromPrimitive, ToPrimitive};
 use std::borrow::Cow;
@@ -16,6 +17,11 @@ use std::borrow::Cow;
 /// [`MapError::Convert`] if the value is of another kind; [`MapError::Overflow`] if the type cannot hold it.
 pub(crate) fn convert(conversion: Conversion, value: Value<'_>) -> Result<Value<'_>> {
     let to = conversion.to;
+    if to == Type::Decimal
+        && let Some(decimal) = written_decimal(&value)
+    {
+        return Ok(Value::Decimal(decimal));
+    }
     let value = match value.read() {
         Value::Missing | Value::Null if conversion.is_nullable || to == Type::Text => return Ok(Value::Null),
         Value::Missing | Value::Null => return zero(to),
@@ -54,6 +60,17 @@ pub(crate) fn try_convert(to: Type, value: Value<'_>) -> Result<Value<'_>> {
         value @ (Value::Long(_) | Value::Double(_) | Value::Decimal(_)) => number(to, &value, false),
         Value::Text(text) => Ok(parse(to, &text).unwrap_or(Value::Missing)),
         _ => Ok(Value::Missing),
+    }
+}
+
+/// A number of a document with a fraction, with all the digits that are written: 12.00 has two.
+pub(crate) fn written_decimal(value: &Value<'_>) -> Option<Decimal> {
+    match value {
+        Value::Json(raw) if raw.kind() == Kind::Number && raw.bytes().contains(&b'.') => {
+            raw.number_text()?.parse().ok()
+        }
+        Value::Boosted(boosted) => written_decimal(&boosted.value),
+        _ => None,
     }
 }
 

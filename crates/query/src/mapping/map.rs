@@ -66,9 +66,21 @@ impl<'d> Output<'_, 'd> {
         self.names.iter().map(|name| &**name).zip(self.values)
     }
 
-    /// Writes it as a JSON object, as results of maps are kept for a reduce. Fields of JavaScript whose names were known only when it ran
-    /// stand beside the others.
+    /// Writes the result of a map as the reduce reads it: as [`Self::write_json`], but whole decimals have a fraction, as in the reference,
+    /// by which their sums have one too.
+    pub fn write_mapped(&self, json: &mut json::Writer<'_>) {
+        self.write(json, &|value, json| match value {
+            Value::Decimal(decimal) if decimal.scale() == 0 => drop(json.raw(format!("{decimal}.0").as_bytes())),
+            value => value.write_json(json),
+        });
+    }
+
+    /// Writes it as a JSON object. Fields of JavaScript whose names were known only when it ran stand beside the others.
     pub fn write_json(&self, json: &mut json::Writer<'_>) {
+        self.write(json, &|value, json| value.write_json(json));
+    }
+
+    fn write(&self, json: &mut json::Writer<'_>, write: &dyn Fn(&Value<'_>, &mut json::Writer<'_>)) {
         json.object(|json| {
             for (name, value) in self.fields() {
                 match value {
@@ -76,11 +88,11 @@ impl<'d> Output<'_, 'd> {
                     Value::Array(values) if values.iter().any(|value| matches!(value, Value::Field(_))) => {
                         for value in values.iter() {
                             if let Value::Field(made) = value {
-                                made.value.write_json(json.name(&made.name));
+                                write(&made.value, json.name(&made.name));
                             }
                         }
                     }
-                    value => value.write_json(json.name(name)),
+                    value => write(value, json.name(name)),
                 }
             }
         });

@@ -5,6 +5,7 @@
 //! and their overflow and division by zero are errors; a decimal makes the other one a decimal, a double a double. What
 //! cannot be combined is an error, not null: a number and a text, for instance.
 
+use super::convert::written_decimal;
 use super::date::{DateTime, TimeSpan};
 use super::display::display;
 use super::error::{MapError, Result};
@@ -24,6 +25,12 @@ enum Numbers {
 
 /// The value of `left operator right`.
 pub(crate) fn binary<'d>(operator: Operator, left: Value<'d>, right: Value<'d>) -> Result<Value<'d>> {
+    // Beside a decimal, a number of a document has all the digits that are written.
+    let (left, right) = match (left, right) {
+        (Value::Decimal(one), other) => (Value::Decimal(one), written_decimal(&other).map_or(other, Value::Decimal)),
+        (other, Value::Decimal(one)) => (written_decimal(&other).map_or(other, Value::Decimal), Value::Decimal(one)),
+        others => others,
+    };
     let (left, right) = (left.read(), right.read());
     match operator {
         Operator::Equal => return equal(&left, &right).map(Value::Bool),

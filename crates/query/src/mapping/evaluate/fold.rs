@@ -1,6 +1,6 @@
 //! One value of many rows: sums, extremes, the first, and rows as an array.
 
-use super::super::convert::convert;
+use super::super::convert::{convert, written_decimal};
 use super::super::error::{MapError, Result};
 use super::super::expression::{Conversion, Expression, Fold, Lambda, Operator, Sequence, Step, Type};
 use super::super::operator::{binary, order};
@@ -82,21 +82,25 @@ impl<'d> Folded<'d> {
         self.count += 1;
         match self.fold {
             Fold::Sum { is_typed } | Fold::Average { is_typed } => {
-                let value = value.read();
+                let value = match written_decimal(&value) {
+                    Some(decimal) if !is_typed => Value::Decimal(decimal),
+                    _ => value.read(),
+                };
                 if value.is_null() {
                     self.count -= usize::from(is_typed);
                     self.has_nulls |= is_typed;
                 } else {
-                    let value = if is_typed { value } else { decimal(value)? };
+                    let value = if is_typed { value } else { decimal(value) };
                     let sum = std::mem::replace(&mut self.value, Value::Missing);
                     self.value = if sum.is_null() { value } else { binary(Operator::Add, sum, value)? };
                 }
             }
             Fold::Min | Fold::Max => {
-                let value = value.read();
                 let wanted = if self.fold == Fold::Min { Ordering::Less } else { Ordering::Greater };
-                if !value.is_null() && (self.value.is_null() || order(&value, &self.value)? == wanted) {
-                    self.value = value;
+                let read = value.clone().read();
+                if !read.is_null() && (self.value.is_null() || order(&read, &self.value.clone().read())? == wanted) {
+                    // A number of a document keeps its text.
+                    self.value = if matches!(read, Value::Double(_)) { value } else { read };
                 }
             }
             Fold::Count => {}
@@ -153,13 +157,13 @@ impl<'d> Folded<'d> {
 }
 
 /// A number as a decimal; a double that no decimal holds stays one.
-fn decimal(value: Value<'_>) -> Result<Value<'_>> {
+fn decimal(value: Value<'_>) -> Value<'_> {
     match value {
         value @ (Value::Long(_) | Value::Double(_)) => {
             let conversion = Conversion { to: Type::Decimal, is_nullable: true, parses: false };
-            Ok(convert(conversion, value.clone()).unwrap_or(value))
+            convert(conversion, value.clone()).unwrap_or(value)
         }
-        value => Ok(value),
+        value => value,
     }
 }
 
