@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -42,6 +43,12 @@ pub(crate) struct Arguments {
     non_interactive: bool,
 }
 
+/// How long tasks of connections have to end once the server has stopped.
+const TASKS_END_TIME: Duration = Duration::from_millis(200);
+
+/// How long stopping may take. Closing a database saves its recovery; nothing that was confirmed depends on it.
+const STOP_TIME_MAX: Duration = Duration::from_millis(1800);
+
 /// Runs until stopped.
 pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<ExitCode> {
     let config_path = arguments.config_path.or_else(|| std::env::var_os(settings::CONFIG_PATH).map(PathBuf::from));
@@ -74,6 +81,11 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
         tracing::info!("{note}");
     }
     raise_descriptor_limit();
+    // Signals have a thread of their own, which nothing that runs can hold up.
+    let waiting =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().context("starting to listen for signals")?;
+    // Before anybody is told that it runs: who is told may end it at once.
+    let mut signals = waiting.block_on(async { Signals::listen() })?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("network")
@@ -81,29 +93,39 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
         .max_blocking_threads(settings.options.limits.thread_count() + 16)
         .build()
         .context("starting the network threads")?;
-    runtime.block_on(async {
-        // Before anybody is told that it runs: who is told may end it at once.
-        let mut signals = Signals::listen()?;
-        let server = Server::start(settings.options).await?;
-        for address in server.addresses() {
-            announce(&format!("Server available on: http://{address}"));
-        }
-        tracing::info!(url = server.url(), "the server is ready");
-        let reason = wait(&mut signals, settings.parent_process).await;
-        tracing::info!(reason, "the server stops");
+    let server = runtime.block_on(Server::start(settings.options))?;
+    for address in server.addresses() {
+        announce(&format!("Server available on: http://{address}"));
+    }
+    tracing::info!(url = server.url(), "the server is ready");
+    let reason = waiting.block_on(wait(&mut signals, settings.parent_process));
+    tracing::info!(reason, "the server stops");
+    let (ended, has_ended) = tokio::sync::oneshot::channel();
+    let stop = move || {
+        runtime.block_on(server.stop());
+        // What connections still hold goes with their tasks, so that the databases are closed.
+        runtime.shutdown_timeout(TASKS_END_TIME);
+        let _ = ended.send(());
+    };
+    std::thread::Builder::new()
+        .name("stopping".to_owned())
+        .spawn(stop)
+        .context("starting a thread to stop the server")?;
+    let code = waiting.block_on(async {
         tokio::select! {
-            () = server.stop() => {}
-            // Who asks again does not want to wait. What was confirmed is in the journal.
-            _ = signals.terminate.recv() => std::process::exit(1),
-            _ = signals.interrupt.recv() => std::process::exit(1),
+            _ = has_ended => 0,
+            // Who asks again does not want to wait. What was confirmed is in the journal, and recovered from it.
+            _ = signals.terminate.recv() => 1,
+            _ = signals.interrupt.recv() => 1,
+            () = tokio::time::sleep(STOP_TIME_MAX) => {
+                tracing::warn!("work goes on that could not be stopped in time; it ends with the process");
+                0
+            }
         }
-        anyhow::Ok(())
-    })?;
-    // What connections still hold goes with their tasks, so that the databases are closed.
-    runtime.shutdown_timeout(std::time::Duration::from_millis(200));
+    });
     // Threads that wait for standard input or for a reader of the log would hold a plain return up.
     logs::flush();
-    std::process::exit(0)
+    std::process::exit(code)
 }
 
 /// Takes as many descriptors as the system allows: each open database has several, each connection one. The soft limit is

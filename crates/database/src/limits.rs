@@ -129,6 +129,12 @@ pub(crate) const INDEXING_NICENESS: i32 = 10;
 /// How long one index is built of one snapshot of the documents: what changes beside a snapshot stays in memory.
 pub(crate) const INDEXING_TURN_MAX: Duration = Duration::from_secs(1);
 
+/// How long a batch may take to be filled while others wait for the thread: what a write waits for at most before its index is looked at.
+pub(crate) const INDEXING_BATCH_TIME: Duration = Duration::from_millis(100);
+
+/// How often a longer batch asks whether others wait.
+pub(crate) const INDEXING_LOOK_EVERY: Duration = Duration::from_millis(1);
+
 /// How long indexes that are up to date rest at most before they look for more. They rest as long as the last round took them, so that one
 /// write is indexed at once, and writes that come faster than they can be indexed one by one are indexed in batches.
 pub(crate) const INDEXING_PAUSE_MAX: Duration = Duration::from_millis(10);

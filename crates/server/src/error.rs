@@ -471,6 +471,7 @@ fn index_shape(error: &query::index::Error) -> Shape {
         | E::TooManyFields { .. }
         | E::TooManyFailures { .. }
         | E::Bug => Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException"),
+        E::Interrupted => Shape::new(internal, "System.OperationCanceledException"),
         E::NothingToCompare => Shape::new(internal, INVALID_OPERATION),
         E::TooLarge { .. }
         | E::LargeBatch { .. }

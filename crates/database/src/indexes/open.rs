@@ -9,11 +9,11 @@ use documents::{Date, Etag, LastEtags, Snapshot};
 use parking_lot::Mutex;
 use query::definition::{IndexDefinition, IndexSettings, IndexSource, MapIndex};
 use query::index::{History, IndexError, IndexSnapshot, Notes, Progress};
-use query::indexing::{Indexer, Moment, Step, has_failed, is_behind, progress_of};
+use query::indexing::{Indexer, Moment, Step, Watch, has_failed, is_behind, progress_of};
 
 use super::asked::Asked;
 use super::outputs::Outputs;
-use super::pool::Workplace;
+use super::pool::{TimeUsed, Workplace};
 use super::state::{IndexStatistics, IndexingStatus, State, wake, wake_if_stopped};
 use super::stored::StoredIndex;
 use crate::{Error, Result, folders};
@@ -40,6 +40,8 @@ pub struct Index {
     state: Mutex<State>,
     /// Whether it has a turn coming; set by who gives it one.
     pub(super) has_turn: AtomicBool,
+    /// By which it shares the threads with others.
+    pub(super) time_used: TimeUsed,
     /// Whether what it stands in for is gone.
     pub(super) has_stepped_in: AtomicBool,
     /// Whether its last turn ended with what passes by itself, so that it needs another one.
@@ -90,6 +92,7 @@ impl Index {
             indexer: Mutex::new(indexer),
             state: Mutex::new(State { failure, ..state }),
             has_turn: AtomicBool::new(false),
+            time_used: TimeUsed::default(),
             has_stepped_in: AtomicBool::new(false),
             has_stumbled: AtomicBool::new(false),
             is_removed: AtomicBool::new(false),
@@ -449,7 +452,7 @@ impl Index {
         &self,
         documents: &Snapshot<'_>,
         workplace: &mut Workplace,
-        goes_on: &dyn Fn() -> bool,
+        watch: &dyn Watch,
     ) -> Result<(bool, bool)> {
         let last_etag = documents.last_etag()?;
         let store = self.store()?;
@@ -459,7 +462,7 @@ impl Index {
         let (mut has_some, mut is_done) = (false, false);
         let asked = &self.asked;
         let moment = || Moment { now: Date::now(), last_query: asked.last_query(), last_use: asked.last_use() };
-        self.indexer.lock().run(store, documents, &mut workplace.batches, &moment, goes_on, |step| {
+        self.indexer.lock().run(store, documents, &mut workplace.batches, &moment, watch, |step| {
             has_some |= step.indexed + step.removed > 0;
             is_done = step.is_done;
             self.note(step)

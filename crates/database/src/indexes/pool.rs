@@ -1,15 +1,17 @@
 //! The threads that index: some for all databases of a node, each given one batch of one index at a time.
 //!
 //! Threads are started when there is work for them and end when there was none for a while, so that a node without indexes has
-//! none. Work waits in a queue for each priority, some of it for its time first: an index that has more to do goes to its end, so that all get their turn. Of
-//! the queues that is next which had the least for its share, as in stride scheduling (Waldspurger and Weihl, 1995).
+//! none. Work waits in a queue for each priority, some of it for its time first. The queue that had the fewest turns for its share is next, and in
+//! it the index that used the least time, as in stride scheduling (Waldspurger and Weihl, 1995): a slow index delays others by one turn at most.
 //!
 //! They yield to the threads that answer requests ([`INDEXING_NICENESS`]): where processors are short, indexes get what is left, and fall behind
 //! in place of keeping writes waiting. The batches grow as they do, which makes each document in them cheaper.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
@@ -19,6 +21,17 @@ use crate::limits::{INDEXING_NICENESS, INDEXING_THREAD_REST};
 
 /// One turn.
 pub(crate) type Turn = Box<dyn FnOnce(&mut Workplace) + Send>;
+
+/// The time that an index used, in nanoseconds, by which the pool shares its threads. An index that was idle has saved nothing up: it
+/// starts from the time that those had used which took their turns last.
+#[derive(Default, Debug)]
+pub(crate) struct TimeUsed(AtomicU64);
+
+impl TimeUsed {
+    pub fn add(&self, time: Duration) {
+        self.0.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+    }
+}
 
 /// What a thread keeps between turns.
 #[derive(Default)]
@@ -39,6 +52,8 @@ struct Shared {
     /// A thread ended.
     ended: Condvar,
     thread_count_max: usize,
+    /// As in the state, to be read without its lock.
+    is_closed: AtomicBool,
 }
 
 /// The turns that wait, by priority.
@@ -47,21 +62,54 @@ struct Turns {
     queues: [Queue; 3],
     /// What the last one that was taken had had.
     had: u64,
+    /// Turns that were ever added: of those that used the same time, the first is next.
+    count: u64,
 }
 
 #[derive(Default)]
 struct Queue {
-    turns: VecDeque<Turn>,
+    turns: BinaryHeap<Reverse<Waiting>>,
     /// Turns that were taken, each weighed by the strides of its priority.
     had: u64,
+    /// Nanoseconds that the index had used which took the last turn.
+    used: u64,
+}
+
+/// A turn that waits; ordered by the time that its index used, then by its number.
+struct Waiting {
+    used: u64,
+    number: u64,
+    turn: Turn,
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.used, self.number).cmp(&(other.used, other.number))
+    }
 }
 
 /// What a turn of each priority costs its queue.
 const STRIDES: [u64; 3] = [4, 2, 1];
 
 impl Turns {
-    fn push(&mut self, priority: Priority, turn: Turn) {
+    fn push(&mut self, priority: Priority, used: Option<&TimeUsed>, turn: Turn) {
         let had = self.had;
+        self.count += 1;
+        let number = self.count;
         let queue = match (priority, &mut self.queues) {
             (Priority::Low, [queue, ..]) | (Priority::Normal, [_, queue, _]) | (Priority::High, [.., queue]) => queue,
         };
@@ -69,7 +117,8 @@ impl Turns {
             // Who had nothing to do has saved nothing up.
             queue.had = queue.had.max(had);
         }
-        queue.turns.push_back(turn);
+        let used = used.map_or(queue.used, |used| used.0.fetch_max(queue.used, Relaxed).max(queue.used));
+        queue.turns.push(Reverse(Waiting { used, number, turn }));
     }
 
     fn pop(&mut self) -> Option<Turn> {
@@ -77,7 +126,9 @@ impl Turns {
         let (queue, stride) = waiting.min_by_key(|(queue, _)| queue.had)?;
         self.had = queue.had;
         queue.had += stride;
-        queue.turns.pop_front()
+        let Reverse(Waiting { used, turn, .. }) = queue.turns.pop()?;
+        queue.used = queue.used.max(used);
+        Some(turn)
     }
 
     fn len(&self) -> usize {
@@ -106,7 +157,7 @@ impl State {
     /// Has the turns wait for a thread only whose time has come. Gives when that of the next one comes.
     fn admit(&mut self, now: Instant) -> Option<Instant> {
         for later in self.later.extract_if(.., |later| later.due <= now) {
-            self.turns.push(later.priority, later.turn);
+            self.turns.push(later.priority, None, later.turn);
         }
         self.later.iter().map(|later| later.due).min()
     }
@@ -119,23 +170,28 @@ impl State {
 impl IndexingPool {
     pub fn new(thread_count_max: usize) -> IndexingPool {
         let (state, bell, ended) = (Mutex::default(), Condvar::new(), Condvar::new());
-        IndexingPool { shared: Arc::new(Shared { state, bell, ended, thread_count_max: thread_count_max.max(1) }) }
+        let (thread_count_max, is_closed) = (thread_count_max.max(1), AtomicBool::new(false));
+        IndexingPool { shared: Arc::new(Shared { state, bell, ended, thread_count_max, is_closed }) }
     }
 
-    /// Has a turn taken, some time.
-    pub fn add(&self, priority: Priority, turn: Turn) {
-        self.add_after(Duration::ZERO, priority, turn);
+    /// Has a turn of an index taken, some time.
+    pub fn add(&self, priority: Priority, used: &TimeUsed, turn: Turn) {
+        self.add_turn(Duration::ZERO, priority, Some(used), turn);
     }
 
-    /// Has a turn taken, some time after a pause.
+    /// Has a turn of no index taken, some time after a pause.
     pub fn add_after(&self, pause: Duration, priority: Priority, turn: Turn) {
+        self.add_turn(pause, priority, None, turn);
+    }
+
+    fn add_turn(&self, pause: Duration, priority: Priority, used: Option<&TimeUsed>, turn: Turn) {
         let mut state = self.shared.state.lock();
         if state.is_closed {
             drop(state);
             return drop(turn);
         }
         if pause.is_zero() {
-            state.turns.push(priority, turn);
+            state.turns.push(priority, used, turn);
         } else {
             state.later.push(Later { due: Instant::now() + pause, priority, turn });
         }
@@ -171,6 +227,11 @@ impl IndexingPool {
         is_free && state.turns.len() == 0
     }
 
+    /// Whether no turn is to be taken any more, and those that run are to end.
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_closed.load(Relaxed)
+    }
+
     /// Forgets what waits, and returns when no thread is left: what the last turns held is let go of then. Not to be called by a
     /// turn, which would wait for itself.
     pub fn close(&self) {
@@ -184,6 +245,7 @@ impl IndexingPool {
     fn end(&self) {
         let mut state = self.shared.state.lock();
         state.is_closed = true;
+        self.shared.is_closed.store(true, Relaxed);
         let (turns, later) = (std::mem::take(&mut state.turns), std::mem::take(&mut state.later));
         drop(state);
         // What a turn holds may want to know of the pool's lock.
@@ -251,7 +313,8 @@ mod tests {
         let (sender, taken) = mpsc::channel();
         for turn in 0..100 {
             let sender = sender.clone();
-            pool.add(
+            pool.add_after(
+                Duration::ZERO,
                 Priority::Normal,
                 Box::new(move |_| {
                     if turn % 10 == 3 {
@@ -273,7 +336,7 @@ mod tests {
         let add = |turns: &mut Turns, priority: Priority, count: usize| {
             for _ in 0..count {
                 let sender = sender.clone();
-                turns.push(priority, Box::new(move |_| sender.send(priority).unwrap()));
+                turns.push(priority, None, Box::new(move |_| sender.send(priority).unwrap()));
             }
         };
         let take = |turns: &mut Turns, count: usize| {
@@ -291,6 +354,40 @@ mod tests {
         add(&mut turns, Priority::High, 100);
         assert_eq!(take(&mut turns, 70), [10, 20, 40]);
         assert_eq!((take(&mut turns, 270), turns.len()), ([90, 80, 100], 0));
+    }
+
+    #[test]
+    fn the_index_that_used_the_least_time_is_next_and_saves_nothing_up() {
+        let mut turns = Turns::default();
+        let (sender, taken) = mpsc::channel();
+        let [slow, other, late] = [(); 3].map(|()| TimeUsed::default());
+        let add = |turns: &mut Turns, name: &'static str, used: &TimeUsed| {
+            let sender = sender.clone();
+            turns.push(Priority::Normal, Some(used), Box::new(move |_| sender.send(name).unwrap()));
+        };
+        let take = |turns: &mut Turns| {
+            turns.pop().unwrap()(&mut Workplace::default());
+            taken.try_recv().unwrap()
+        };
+        add(&mut turns, "slow", &slow);
+        add(&mut turns, "other", &other);
+        assert_eq!(take(&mut turns), "slow");
+        slow.add(Duration::from_millis(100));
+        add(&mut turns, "slow", &slow);
+        for _ in 0..4 {
+            assert_eq!(take(&mut turns), "other");
+            other.add(Duration::from_millis(20));
+            add(&mut turns, "other", &other);
+        }
+        other.add(Duration::from_millis(50));
+        assert_eq!([take(&mut turns), take(&mut turns)], ["other", "slow"]);
+        // One that comes later is next once, and has not saved up the time before.
+        add(&mut turns, "late", &late);
+        assert_eq!(take(&mut turns), "late");
+        late.add(Duration::from_millis(200));
+        add(&mut turns, "late", &late);
+        add(&mut turns, "slow", &slow);
+        assert_eq!([take(&mut turns), take(&mut turns)], ["slow", "late"]);
     }
 
     #[test]
@@ -315,7 +412,8 @@ mod tests {
         let shared = pool.shared.clone();
         let (running, has_begun) = mpsc::channel();
         let (go_on, waiting) = mpsc::channel::<()>();
-        pool.add(
+        pool.add_after(
+            Duration::ZERO,
             Priority::Normal,
             Box::new(move |_| {
                 running.send(()).unwrap();
@@ -325,7 +423,7 @@ mod tests {
         has_begun.recv().unwrap();
         let (never, forgotten) = mpsc::channel::<()>();
         let never_later = never.clone();
-        pool.add(Priority::Normal, Box::new(move |_| never.send(()).unwrap()));
+        pool.add_after(Duration::ZERO, Priority::Normal, Box::new(move |_| never.send(()).unwrap()));
         let pause = Duration::from_secs(3600);
         pool.add_after(pause, Priority::Normal, Box::new(move |_| never_later.send(()).unwrap()));
         std::thread::scope(|scope| {
@@ -335,7 +433,7 @@ mod tests {
         });
         assert_eq!(shared.state.lock().thread_count, 0);
         let (never, forgotten) = mpsc::channel::<()>();
-        pool.add(Priority::Normal, Box::new(move |_| never.send(()).unwrap()));
+        pool.add_after(Duration::ZERO, Priority::Normal, Box::new(move |_| never.send(()).unwrap()));
         assert_eq!(forgotten.recv(), Err(mpsc::RecvError), "nothing is taken any more");
     }
 }

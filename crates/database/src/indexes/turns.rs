@@ -9,6 +9,7 @@
 //! thread. Between two rounds indexes rest as long as the first one took them, a hundredth of a second at most: what is written
 //! meanwhile is one batch, which costs half of what its documents cost alone.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,13 +18,14 @@ use std::time::{Duration, Instant};
 
 use documents::{Etag, LastEtags};
 use query::definition::{AutomaticIndex, IndexDefinition, Priority};
+use query::indexing::Watch;
 
 use super::asked::Asked;
 use super::open::Index;
 use super::outputs::Left;
-use super::pool::Workplace;
+use super::pool::{IndexingPool, Workplace};
 use super::registry::Indexes;
-use crate::limits::{INDEXING_PAUSE_MAX, INDEXING_TURN_MAX};
+use crate::limits::{INDEXING_BATCH_TIME, INDEXING_LOOK_EVERY, INDEXING_PAUSE_MAX, INDEXING_TURN_MAX};
 use crate::{Database, Error, IndexChange, Result};
 
 /// How long indexes rest between rounds.
@@ -46,6 +48,40 @@ impl Pace {
     fn pause(&self) -> Duration {
         let Some(ended) = self.ended else { return Duration::ZERO };
         self.busy.min(INDEXING_PAUSE_MAX).saturating_sub(ended.elapsed())
+    }
+}
+
+/// Ends the turn of an index: at once where it or its database is closed, soon where others wait for the thread.
+struct TurnWatch<'t> {
+    database: &'t Database,
+    index: &'t Index,
+    pool: &'t IndexingPool,
+    /// When the turn began.
+    began: Instant,
+    /// When the pool was last asked whether others wait: that takes a lock.
+    looked_at: Cell<Instant>,
+}
+
+impl Watch for TurnWatch<'_> {
+    fn goes_on(&self) -> bool {
+        !self.is_stopped() && self.began.elapsed() < INDEXING_TURN_MAX && self.pool.has_spare_thread()
+    }
+
+    fn ends_batch(&self, began: Instant) -> bool {
+        if self.is_stopped() {
+            return true;
+        }
+        let now = Instant::now();
+        let is_due = now.duration_since(began) >= INDEXING_BATCH_TIME;
+        if !is_due || now.duration_since(self.looked_at.get()) < INDEXING_LOOK_EVERY {
+            return false;
+        }
+        self.looked_at.set(now);
+        !self.pool.has_spare_thread()
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.pool.is_closed() || self.database.is_closed() || self.index.is_removed() || !self.index.is_running()
     }
 }
 
@@ -125,11 +161,12 @@ impl Indexes {
         let Some(database) = self.database.get().cloned() else { return };
         let priority = index.settings().priority;
         // A turn that waits keeps neither of them open: whoever opens the database again would find the index's folder locked.
-        let index = Arc::downgrade(&index);
+        let (weak, open) = (Arc::downgrade(&index), index);
         self.pool.add(
             priority,
+            &open.time_used,
             Box::new(move |workplace| {
-                let (Some(database), Some(index)) = (database.upgrade(), index.upgrade()) else { return };
+                let (Some(database), Some(index)) = (database.upgrade(), weak.upgrade()) else { return };
                 let may_go_on = || !database.is_closed() && !index.is_removed() && index.is_running();
                 if !may_go_on() {
                     index.has_turn.store(false, SeqCst);
@@ -146,15 +183,13 @@ impl Indexes {
 
     fn take_turn(&self, database: &Arc<Database>, index: &Arc<Index>, workplace: &mut Workplace) {
         let (began, documents) = (Instant::now(), database.read());
-        let goes_on = || {
-            let may_go_on = !database.is_closed() && !index.is_removed() && index.is_running();
-            may_go_on && began.elapsed() < INDEXING_TURN_MAX && self.pool.has_spare_thread()
-        };
+        let watch = TurnWatch { database, index, pool: &self.pool, began, looked_at: Cell::new(began) };
         let turn = documents
             .last_etag()
             .map_err(Error::from)
-            .and_then(|last_etag| Ok((last_etag, safely(|| index.take_turn(&documents, workplace, &goes_on))?)));
+            .and_then(|last_etag| Ok((last_etag, safely(|| index.take_turn(&documents, workplace, &watch))?)));
         drop(documents);
+        index.time_used.add(began.elapsed());
         let turn = match turn {
             Ok((last_etag, (has_some, is_done))) if index.outputs.is_some() => {
                 match safely(|| self.take_turn_of_outputs(database, index, last_etag, is_done)) {
@@ -187,7 +222,7 @@ impl Indexes {
             }
             Err(error) => {
                 index.has_turn.store(false, SeqCst);
-                self.end_turn_with(index, error);
+                self.end_turn_with(database, index, error);
             }
         }
     }
@@ -221,7 +256,7 @@ impl Indexes {
     }
 
     /// An index that meets what passes by itself answers what it has, and the next look at it or maintenance tries again; else it fails.
-    fn end_turn_with(&self, index: &Arc<Index>, error: Error) {
+    fn end_turn_with(&self, database: &Database, index: &Arc<Index>, error: Error) {
         let error = match error {
             Error::Index(error) => error,
             Error::Storage(error) => error.into(),
@@ -230,6 +265,11 @@ impl Indexes {
         };
         if !error.passes() {
             self.fail(index, error);
+        } else if matches!(error, query::index::Error::Interrupted) {
+            // One that was started again meanwhile was seen to have a turn.
+            if !self.pool.is_closed() && !database.is_closed() && !index.is_removed() && index.is_running() {
+                self.give_turn(index);
+            }
         } else if !index.has_stumbled.swap(true, SeqCst) {
             tracing::warn!(index = index.name(), %error, "an index cannot go on for now");
         }
@@ -368,7 +408,7 @@ mod tests {
         }
         let full = storage::Error::DiskFull { path: "x".into(), needed_bytes: 1 };
         for error in [Error::Storage(full.clone()), Error::Index(full.clone().into()), Error::Documents(full.into())] {
-            indexes.end_turn_with(&index, error);
+            indexes.end_turn_with(&database, &index, error);
             assert!(index.failure().is_none() && index.has_stumbled.load(SeqCst));
             indexes.maintain();
             assert!(indexes.by_name(index.name()).is_some_and(|now| Arc::ptr_eq(&now, &index)), "it is not built anew");
@@ -376,7 +416,7 @@ mod tests {
                 std::thread::yield_now();
             }
         }
-        indexes.end_turn_with(&index, storage::Error::Closed.into());
+        indexes.end_turn_with(&database, &index, storage::Error::Closed.into());
         assert!(index.failure().is_some());
         indexes.maintain();
         assert!(indexes.by_name(index.name()).is_some_and(|now| !Arc::ptr_eq(&now, &index)), "this one is");

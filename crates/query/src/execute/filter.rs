@@ -2,7 +2,7 @@
 //!
 //! As in the reference, values are compared as JavaScript does: equal are those of one kind only; below and above, texts are compared as they
 //! are, and other pairs as numbers, of which null is 0. What is missing fits no comparison but `!=`; a property of what is missing or null is
-//! null. Unlike there, `in` and `all in` ask the elements of an array.
+//! null. Arrays and texts have a `length`. Unlike there, `in` and `all in` ask the elements of an array.
 
 use std::cmp::Ordering;
 
@@ -187,7 +187,12 @@ fn scalar(value: Raw<'_>) -> Option<Scalar> {
 fn write_operand(operand: &Projected, row: &Row<'_>, memory: &mut Vec<u8>) -> bool {
     memory.clear();
     match operand {
-        Projected::Path { steps, .. } => write_steps(steps, row, memory),
+        Projected::Path { steps, .. } => match steps.split_last() {
+            Some((Step::Name(name), of @ [_, ..])) if matches!(&**name, "length" | "Length" | "Count") => {
+                write_member(of, name, row, memory)
+            }
+            _ => write_steps(steps, row, memory),
+        },
         Projected::Metadata(steps) => row.document.is_some_and(|document| {
             let mut metadata = vec![b'{'];
             document.write_metadata(&mut metadata, None);
@@ -207,6 +212,32 @@ fn write_operand(operand: &Projected, row: &Row<'_>, memory: &mut Vec<u8>) -> bo
         }
         Projected::Key(_) => false,
     }
+}
+
+/// Writes a member that is a property of objects and, if it is `length`, the length of arrays and texts, as in JavaScript. As in the
+/// reference, a missing value has the length 0.
+///
+/// * `of`: the path of the value; `memory`: empty.
+fn write_member(of: &[Step], name: &str, row: &Row<'_>, memory: &mut Vec<u8>) -> bool {
+    let is_length = name == "length";
+    if !write_steps(of, row, memory) {
+        memory.push(b'0');
+        return is_length;
+    }
+    let value = Raw::new(memory);
+    let length = match value.kind() {
+        Kind::Object => {
+            let Some(member) = value.get(name).map(|member| member.bytes().to_vec()) else { return false };
+            *memory = member;
+            return true;
+        }
+        Kind::Array => value.elements().count(),
+        Kind::String => value.as_str().map_or(0, |text| text.encode_utf16().count()),
+        Kind::Null | Kind::Bool | Kind::Number => return false,
+    };
+    memory.clear();
+    memory.extend_from_slice(length.to_string().as_bytes());
+    is_length
 }
 
 /// Appends what stands at a path of a result. False: nothing does.

@@ -96,6 +96,9 @@ pub enum Error {
         /// Documents in all.
         attempted: u64,
     },
+    /// The index or its database is being closed. Nothing of the batch was written.
+    #[error("indexing was stopped")]
+    Interrupted,
     /// Making entries met a bug. The index stays as it is.
     #[error("indexing met a bug in Rookery")]
     Bug,
@@ -124,7 +127,7 @@ impl Error {
     /// read.
     pub fn passes(&self) -> bool {
         match self {
-            Error::Documents(_) => true,
+            Error::Documents(_) | Error::Interrupted => true,
             Error::Storage(error) => error.passes(),
             _ => false,
         }

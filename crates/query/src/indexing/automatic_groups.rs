@@ -12,7 +12,7 @@ use super::map_runner::Loading;
 use super::reduce_tree::Reduces;
 use crate::definition::{AutomaticIndex, COUNT};
 use crate::index::GroupKey;
-use crate::mapping::rewritten;
+use crate::mapping::{MapError, rewritten};
 use documents::Document;
 use json::{Kind, Raw, Writer};
 
@@ -44,7 +44,7 @@ impl AutomaticGroups {
 }
 
 impl Groups for AutomaticGroups {
-    fn map(&mut self, document: &Document<'_>, _: Loading<'_>, give: Give<'_>) -> Result<(), String> {
+    fn map(&mut self, document: &Document<'_>, _: Loading<'_>, give: Give<'_>) -> Result<(), MapError> {
         let AutomaticGroups { keys, sums, counts, metadata, value, identity } = self;
         if keys.iter().chain(&*sums).any(|path| path.is_metadata) {
             write_metadata(document, metadata);
@@ -74,8 +74,9 @@ impl Groups for AutomaticGroups {
                 json.name(COUNT).unsigned(1);
             }
             for (path, values) in sums.iter().zip(&sum_values) {
-                let sum =
-                    values.amount(row).ok_or_else(|| format!("'{}' is to be added up and is no number", path.name))?;
+                let sum = values
+                    .amount(row)
+                    .ok_or_else(|| MapError::Stopped(format!("'{}' is to be added up and is no number", path.name)))?;
                 sum.write(json.name(&path.name));
             }
             json.close_object();

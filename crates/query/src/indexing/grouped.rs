@@ -16,6 +16,7 @@ use crate::index::{
     Batch, Entry, Error, FieldNumber, GroupKey, Index, IndexSnapshot, Member, NODE_ITEMS_BITS, NODE_ITEMS_MAX, NodeKey,
     Result,
 };
+use crate::mapping::MapError;
 use documents::{Document, id};
 use json::{Kind, Raw};
 use std::collections::HashSet;
@@ -35,11 +36,11 @@ pub(super) trait Groups: Reduces {
     /// # Errors
     ///
     /// What is to be told of a document that cannot be mapped.
-    fn map(&mut self, document: &Document<'_>, loading: Loading<'_>, give: Give<'_>) -> Result<(), String>;
+    fn map(&mut self, document: &Document<'_>, loading: Loading<'_>, give: Give<'_>) -> Result<(), MapError>;
 }
 
 /// Takes a value and its group; an error ends the mapping of the document.
-pub(super) type Give<'g> = &'g mut dyn FnMut(GroupKey, &[u8]) -> Result<(), String>;
+pub(super) type Give<'g> = &'g mut dyn FnMut(GroupKey, &[u8]) -> Result<(), MapError>;
 
 /// How a property of results is kept.
 pub(super) struct ResultField {
@@ -184,9 +185,9 @@ impl GroupedEntries {
         let mut failed = None;
         let mapped = groups.map(document, loading, &mut |group, value| {
             results.add(value.len() + VALUE_OVERHEAD, || before.room()).map_err(|error| {
-                let message = error.to_string();
+                let stopped = MapError::Stopped(error.to_string());
                 failed = Some(error);
-                message
+                stopped
             })?;
             let start = bytes.len();
             bytes.extend_from_slice(value);
@@ -197,9 +198,9 @@ impl GroupedEntries {
         });
         match mapped {
             Ok(()) => Ok(self.gather(document.id(), first, before)?),
-            Err(message) => {
+            Err(error) => {
                 self.values.truncate(first);
-                Err(failed.map_or(Unmapped::Failed(message), Unmapped::from))
+                Err(failed.map_or_else(|| Unmapped::from(error), Unmapped::from))
             }
         }
     }
@@ -434,7 +435,7 @@ mod tests {
     }
 
     impl Groups for Nothing {
-        fn map(&mut self, _: &Document<'_>, _: Loading<'_>, _: Give<'_>) -> Result<(), String> {
+        fn map(&mut self, _: &Document<'_>, _: Loading<'_>, _: Give<'_>) -> Result<(), MapError> {
             Ok(())
         }
     }

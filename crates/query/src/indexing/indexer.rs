@@ -12,9 +12,12 @@ use super::mapped_groups::MappedGroups;
 use super::progress::{FAILED, documents_after, progress_of, tombstones_after};
 use super::rounds::{Change, Round, Rounds};
 use super::step::{Failure, Moment, Step};
+use super::watch::Watch;
 use crate::definition::{Field, IndexDefinition, IndexSource};
 use crate::index::{Batch, Entry, Error, Index, IndexSnapshot, Progress, Result};
+use crate::mapping::MapError;
 use documents::{Document, Snapshot, id};
+use std::time::Instant;
 
 /// Brings an index up to date. One thread at a time; it keeps memory between batches.
 pub struct Indexer {
@@ -61,6 +64,15 @@ pub(super) enum Unmapped {
     Failed(String),
     /// Nothing can be indexed now.
     Error(Error),
+}
+
+impl From<MapError> for Unmapped {
+    fn from(error: MapError) -> Unmapped {
+        match error {
+            MapError::Interrupted => Unmapped::Error(Error::Interrupted),
+            error => Unmapped::Failed(error.to_string()),
+        }
+    }
 }
 
 impl From<Error> for Unmapped {
@@ -130,7 +142,7 @@ impl Indexer {
     /// Documents cannot be read, or the index not be written. The index is as before.
     pub fn step(&mut self, index: &Index, documents: &Snapshot<'_>, batch: &mut Batch) -> Result<Step> {
         let before = progress_of(&index.read()?, &self.sources)?;
-        let filled = self.fill(index, documents, before, batch)?;
+        let filled = self.fill(index, documents, before, batch, &|| true)?;
         filled.write(index, batch)?;
         Ok(filled.step)
     }
@@ -139,7 +151,6 @@ impl Indexer {
     ///
     /// * `batches`: memory.
     /// * `moment`: asked before each batch is written.
-    /// * `goes_on`: asked before each batch but the first.
     /// * `done`: told of each batch that was written; an error of it ends this.
     ///
     /// # Errors
@@ -151,22 +162,22 @@ impl Indexer {
         documents: &Snapshot<'_>,
         batches: &mut [Batch; 2],
         moment: &dyn Fn() -> Moment,
-        goes_on: &dyn Fn() -> bool,
+        watch: &dyn Watch,
         mut done: impl FnMut(Step) -> Result<(), E>,
     ) -> Result<(), E> {
         let [batch, next] = batches;
         let before = progress_of(&index.read()?, &self.sources)?;
-        let mut filled = self.fill(index, documents, before, batch)?;
-        while !filled.step.is_done && self.fills_ahead() && goes_on() {
+        let mut filled = self.fill(index, documents, before, batch, watch)?;
+        while !filled.step.is_done && self.fills_ahead() && watch.goes_on() {
             batch.set_notes(filled.step.notes(moment()));
             let ahead = std::thread::scope(|scope| {
                 let writer = std::thread::Builder::new().name("index writer".to_owned());
                 let Ok(writing) = writer.spawn_scoped(scope, || filled.write(index, batch)) else {
                     // No thread is to be had: one after the other.
                     filled.write(index, batch)?;
-                    return Ok(self.fill(index, documents, filled.step.progress.clone(), next));
+                    return Ok(self.fill(index, documents, filled.step.progress.clone(), next, watch));
                 };
-                let ahead = self.fill(index, documents, filled.step.progress.clone(), next);
+                let ahead = self.fill(index, documents, filled.step.progress.clone(), next, watch);
                 writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map(|()| ahead)
             })?;
             done(filled.step)?;
@@ -199,9 +210,10 @@ impl Indexer {
         documents: &Snapshot<'_>,
         before: Vec<Progress>,
         batch: &mut Batch,
+        watch: &dyn Watch,
     ) -> Result<Filled> {
         loop {
-            match self.try_to_fill(index, documents, before.clone(), batch) {
+            match self.try_to_fill(index, documents, before.clone(), batch, watch) {
                 Err(Error::LargeBatch { .. }) if self.batch_count_max > 1 => self.batch_count_max /= 2,
                 filled => return filled,
             }
@@ -214,6 +226,7 @@ impl Indexer {
         documents: &Snapshot<'_>,
         before: Vec<Progress>,
         batch: &mut Batch,
+        watch: &dyn Watch,
     ) -> Result<Filled> {
         batch.clear();
         if let Makes::Groups(groups) = &mut self.makes {
@@ -238,6 +251,8 @@ impl Indexer {
             field_failures: &mut field_failures,
             batch: &mut *batch,
             step: &mut step,
+            watch,
+            began: Instant::now(),
         };
         // Nothing was mapped, so nothing asked for anything.
         let is_new =
@@ -317,6 +332,8 @@ struct Filling<'f> {
     field_failures: &'f mut FieldFailures,
     batch: &'f mut Batch,
     step: &'f mut Step,
+    watch: &'f dyn Watch,
+    began: Instant,
 }
 
 impl Filling<'_> {
@@ -512,7 +529,7 @@ impl Filling<'_> {
     }
 
     fn put(&mut self, document: &Document<'_>) -> Result<(), Unmapped> {
-        let loading = Loading { documents: self.documents, asked: &mut *self.asked };
+        let loading = Loading { documents: self.documents, asked: &mut *self.asked, watch: self.watch };
         match self.makes {
             Makes::Entries(entries) => {
                 let entries = entries.entries_of(self.index, document, loading, self.field_failures)?;
@@ -544,7 +561,9 @@ impl Filling<'_> {
     }
 
     fn is_full(&self) -> bool {
-        self.count() >= self.count_max || self.size() >= self.bytes_max
+        let is_full = self.count() >= self.count_max || self.size() >= self.bytes_max;
+        // A batch has at least one document, however long that takes.
+        is_full || self.count() > 0 && self.watch.ends_batch(self.began)
     }
 
     /// What is full from here on is half of the room that is left.

@@ -2,6 +2,7 @@
 
 use super::asked::Asked;
 use super::limits::LOADED_DOCUMENTS_MAX;
+use super::watch::Watch;
 use crate::definition::{ALL_DOCUMENTS, MapIndex};
 use crate::mapping::{Attachment, DocumentView, Following, Host, MapError, Output, Source};
 use documents::{Document, EMPTY_COLLECTION, Snapshot, id};
@@ -14,12 +15,15 @@ pub(super) struct Loading<'l> {
     pub documents: &'l Snapshot<'l>,
     /// Whether they were there or not.
     pub asked: &'l mut Asked,
+    /// Whether to give up.
+    pub watch: &'l dyn Watch,
 }
 
 /// Answers maps from one snapshot.
 struct LoadingHost<'h, 'd> {
     documents: &'d Snapshot<'d>,
     asked: &'h mut Asked,
+    watch: &'h dyn Watch,
     reads_metadata: bool,
 }
 
@@ -59,6 +63,10 @@ impl<'d> Host<'d> for LoadingHost<'_, 'd> {
 
     fn load_attachment(&mut self, _id: &str, _name: &str) -> Result<Option<Attachment<'d>>, MapError> {
         Ok(None)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.watch.is_stopped()
     }
 }
 
@@ -101,7 +109,8 @@ impl MapRunner {
             }
             let reads_metadata = map.reads_metadata();
             let view = view(document, collection.clone(), reads_metadata);
-            let mut host = LoadingHost { documents: loading.documents, asked: &mut *loading.asked, reads_metadata };
+            let Loading { documents, watch, .. } = loading;
+            let mut host = LoadingHost { documents, asked: &mut *loading.asked, watch, reads_metadata };
             map.run(view, &mut host, &mut |output| emit(number, output))?;
         }
         Ok(())

@@ -118,7 +118,7 @@ impl MakesEntries for MappedEntries {
         });
         match (mapped, failed) {
             (_, Some(error)) => Err(error.into()),
-            (Err(error), None) => Err(Unmapped::Failed(error.to_string())),
+            (Err(error), None) => Err(error.into()),
             (Ok(()), None) => {
                 dimensions.end();
                 Ok(&mut self.entries[..count])

@@ -25,14 +25,13 @@ impl MappedGroups {
 }
 
 impl Groups for MappedGroups {
-    fn map(&mut self, document: &Document<'_>, loading: Loading<'_>, give: Give<'_>) -> Result<(), String> {
+    fn map(&mut self, document: &Document<'_>, loading: Loading<'_>, give: Give<'_>) -> Result<(), MapError> {
         let MappedGroups { runner, reduce, json, .. } = self;
-        let mapped = runner.run(document, loading, &mut |_, output| {
+        runner.run(document, loading, &mut |_, output| {
             json.clear();
             output.write_mapped(&mut Writer::new(json));
-            reduce.key(Raw::new(json), &mut |key| give(GroupKey::of(&key.identity), json).map_err(MapError::Stopped))
-        });
-        mapped.map_err(|error: MapError| error.to_string())
+            reduce.key(Raw::new(json), &mut |key| give(GroupKey::of(&key.identity), json))
+        })
     }
 }
 

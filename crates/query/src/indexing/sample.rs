@@ -36,12 +36,13 @@ pub fn map_results(
             count += 1;
             asked.clear();
             let mut made = Vec::new();
-            let mapped = runner.run(&document?, Loading { documents, asked: &mut asked }, &mut |_, output| {
-                let mut result = Vec::new();
-                output.write_json(&mut json::Writer::new(&mut result));
-                made.push(result);
-                Ok(())
-            });
+            let mapped =
+                runner.run(&document?, Loading { documents, asked: &mut asked, watch: &goes_on }, &mut |_, output| {
+                    let mut result = Vec::new();
+                    output.write_json(&mut json::Writer::new(&mut result));
+                    made.push(result);
+                    Ok(())
+                });
             if mapped.is_ok() {
                 size += made.iter().map(Vec::len).sum::<usize>();
                 results.append(&mut made);

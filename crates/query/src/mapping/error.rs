@@ -25,6 +25,9 @@ impl CompileError {
 /// A document cannot be mapped, or a group not be reduced. It becomes an error of the index, with the document's id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MapError {
+    /// The host stopped the evaluation: nothing is wrong with the document.
+    #[error("the evaluation was stopped")]
+    Interrupted,
     /// An integer or a decimal was divided by zero.
     #[error("Attempted to divide by zero.")]
     DivideByZero,

@@ -68,6 +68,11 @@ pub trait Host<'d> {
     ///
     /// If it cannot be read.
     fn load_attachment(&mut self, id: &str, name: &str) -> Result<Option<Attachment<'d>>>;
+
+    /// Asked now and then: whether the evaluation is to end with [`MapError::Interrupted`].
+    fn is_stopped(&self) -> bool {
+        false
+    }
 }
 
 /// A host that has nothing: for reduces, which may not ask, and for tests.

@@ -78,6 +78,36 @@ fn results_are_filtered_as_they_stand() {
     check("from Users filter Tags all in ('a', 'b') and Age < 5", "1 3 | [2, 10, 12]");
 }
 
+/// As in JavaScript, and as the reference answers.
+#[test]
+fn arrays_and_texts_have_a_length_in_a_filter() {
+    let wire = Wire::with_database();
+    let documents = [r#""T":[]"#, r#""T":[1,2],"S":"abc""#, r#""S":"""#, r#""T":null,"N":5"#, r#""O":{"length":7}"#];
+    for (at, document) in documents.iter().enumerate() {
+        wire.put(&format!("xs/{at}"), &format!(r#"{{"Age":{at},{document},"@metadata":{{"@collection":"Xs"}}}}"#));
+    }
+    let found = |filter: &str| {
+        let answer = wire.call("POST /databases/db/queries", &format!(r#"{{"Query":"from Xs as b filter {filter}"}}"#));
+        let answer = answer.json();
+        let results = answer.get("Results").and_then(json::Value::as_array).unwrap();
+        let ages = results.iter().map(|result| result.get("Age").and_then(json::Value::as_i64).unwrap().to_string());
+        ages.collect::<Vec<_>>().join(" ")
+    };
+    for (filter, expected) in [
+        // What is missing has the length 0, and null has none.
+        ("b.T.length = 0", "0 2 4"),
+        ("b.T.length != 0", "1 3"),
+        ("b.T.length > 0", "1"),
+        ("b.S.length = 3", "1"),
+        ("b.N.length = 0", "0 1 2 4"),
+        ("b.O.length = 7", "4"),
+        ("b.T.Length = 2 or b.T.Count = 2 or b.S.Length = 3", ""),
+        ("b.T.Count = null", "2 3 4"),
+    ] {
+        assert_eq!(found(filter), expected, "{filter}");
+    }
+}
+
 /// What is before the page is passed over and not asked, so that a client finds the next page behind what did not fit.
 #[test]
 fn a_page_of_what_fits_begins_behind_so_many_results() {
