@@ -13,6 +13,7 @@ use bytes::Bytes;
 use hyper::body::{Body, Incoming};
 use hyper::header::{
     ACCEPT_ENCODING, CONNECTION, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, TRANSFER_ENCODING,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Request, StatusCode, Uri, Version};
 use storage::limits::UNCOUNTED_SIZE;
@@ -23,7 +24,7 @@ use crate::compression;
 use crate::connection::{Admitted, Begun};
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, Upgrade};
-use crate::handlers::topology;
+use crate::handlers::{studio, topology};
 use crate::limits::{CLOSING_WHOLE_SIZE, Limits, SHORT_WORK_SIZE};
 use crate::memory;
 use crate::node::Node;
@@ -33,6 +34,7 @@ use crate::reply::Reply;
 use crate::routes::{self, Handler, Match, Timing};
 use crate::slow::SlowRequest;
 
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const RAVEN_SERVER_VERSION: HeaderName = HeaderName::from_static("raven-server-version");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 const REFRESH_TOPOLOGY: HeaderName = HeaderName::from_static("refresh-topology");
@@ -107,6 +109,9 @@ pub(crate) async fn serve(
     let headers = reply.headers_mut();
     headers.insert(RAVEN_SERVER_VERSION, Node::version_header());
     headers.insert(SERVER, Node::server_header());
+    // No browser is to take an answer for a script or show it in another site's page.
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
     node.metrics.answered(reply.status());
     reply.body_mut().keep_busy(busy);
     connection.answer_begins();
@@ -145,7 +150,7 @@ fn check_head(node: &Node, head: &hyper::http::request::Parts, is_ambiguous: boo
         return Err(Error::Malformed("A request has one Host header (RFC 9112, 3.2)"));
     }
     check_limits(&node.limits, &head.uri, &head.headers)?;
-    node.hosts.check(&head.headers)
+    node.hosts.check(&head.headers, studio::is_page(&head.method, head.uri.path()))
 }
 
 /// The limits of a head, also of one inside of another request.

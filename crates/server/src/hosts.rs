@@ -3,11 +3,14 @@
 //! Listening on loopback keeps other machines out, but not the browser of whoever sits at this one: any page that it shows can
 //! send a `POST` here, and by a name of its own that leads to 127.0.0.1 read the answer too (DNS rebinding). Both show in the
 //! head. A page's origin is another host than ours, and a rebound name is neither an address nor a name that we were given.
+//!
+//! A page sends no `Origin` with an image, a script or a link, which are `GET`s all the same. Browsers mark those with
+//! `Sec-Fetch-Site` (W3C Fetch Metadata): what comes from another site is refused, unless the user follows a link to the studio.
 
 use std::net::IpAddr;
 
 use hyper::HeaderMap;
-use hyper::header::{HOST, ORIGIN};
+use hyper::header::{HOST, HeaderName, ORIGIN};
 
 use crate::error::{Error, Result};
 
@@ -19,6 +22,10 @@ pub(crate) struct Hosts {
 
 /// What a refusal tells how to allow more.
 const SETTING: &str = "Security.AllowedHosts";
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 /// Characters of a name that a refusal repeats.
 const NAME_LENGTH_TOLD: usize = 200;
@@ -35,16 +42,23 @@ impl Hosts {
     /// # Errors
     ///
     /// [`Error::Forbidden`]
-    pub(crate) fn check(&self, headers: &HeaderMap) -> Result<()> {
+    ///
+    /// * `opens_page`: it asks for a page of the studio, which other sites may link to.
+    pub(crate) fn check(&self, headers: &HeaderMap, opens_page: bool) -> Result<()> {
         // Only HTTP/1.0 has no host, and no browser speaks that.
         let Some(host) = headers.get(HOST) else { return Ok(()) };
         let host = host.to_str().map(host_of).unwrap_or_default();
         if !is_address(host) && !self.is_own(host) {
             return Err(forbidden(&format!("The server is called '{}', which is none of its names", told(host))));
         }
-        let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
+        let mut origins = headers.get_all(ORIGIN).iter();
+        let Some(origin) = origins.next() else { return check_site(headers, opens_page) };
+        if origins.next().is_some() {
+            return Err(forbidden("The request has several Origin headers"));
+        }
         let origin = origin.to_str().unwrap_or_default();
-        let from = authority_of(origin).map(host_of).unwrap_or_default();
+        // No browser sends a user's name with an origin, and what stands before it would be taken for a host.
+        let from = authority_of(origin).filter(|authority| !authority.contains('@')).map(host_of).unwrap_or_default();
         let is_own = from.eq_ignore_ascii_case(host) || self.is_own(from) || is_loopback(from);
         if from.is_empty() || !is_own {
             return Err(forbidden(&format!("The request comes from a page of '{}', another host", told(origin))));
@@ -54,6 +68,18 @@ impl Hosts {
 
     fn is_own(&self, host: &str) -> bool {
         host.eq_ignore_ascii_case("localhost") || self.names.iter().any(|name| name.eq_ignore_ascii_case(host))
+    }
+}
+
+/// Refuses what a page of another site makes a browser ask for without telling whose page it is.
+fn check_site(headers: &HeaderMap, opens_page: bool) -> Result<()> {
+    let Some(site) = headers.get(SEC_FETCH_SITE) else { return Ok(()) };
+    let is = |name: &HeaderName, value: &str| headers.get(name).is_some_and(|given| given == value);
+    let is_own = site == "same-origin" || site == "none";
+    let is_link = || opens_page && is(&SEC_FETCH_MODE, "navigate") && is(&SEC_FETCH_DEST, "document");
+    match is_own || is_link() {
+        true => Ok(()),
+        false => Err(forbidden("The request comes from a page of another site")),
     }
 }
 
@@ -102,7 +128,7 @@ mod tests {
         if let Some(origin) = origin {
             headers.insert(ORIGIN, HeaderValue::from_str(origin).unwrap());
         }
-        assert_eq!(hosts.check(&headers).is_ok(), expected, "{host} {origin:?}");
+        assert_eq!(hosts.check(&headers, false).is_ok(), expected, "{host} {origin:?}");
     }
 
     #[test]
@@ -123,5 +149,34 @@ mod tests {
         for origin in ["https://evil.example", "http://10.1.2.4", "null", "", "http://", "10.1.2.3", "file://"] {
             check("10.1.2.3:80", Some(origin), false);
         }
+        check("10.1.2.3:80", Some("http://localhost:80@evil.example"), false);
+    }
+
+    #[test]
+    fn what_other_sites_make_a_browser_ask_for_is_refused() {
+        let hosts = Hosts::new(None, &[]);
+        let asked = |fetch: [Option<&'static str>; 3], origins: &[&'static str], opens_page: bool| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, HeaderValue::from_static("127.0.0.1:8080"));
+            for (name, value) in [SEC_FETCH_SITE, SEC_FETCH_MODE, SEC_FETCH_DEST].into_iter().zip(fetch) {
+                headers.extend(value.map(|value| (name, HeaderValue::from_static(value))));
+            }
+            origins.iter().for_each(|origin| _ = headers.append(ORIGIN, HeaderValue::from_static(origin)));
+            hosts.check(&headers, opens_page).is_ok()
+        };
+        let (no_cors, image) = (Some("no-cors"), Some("image"));
+        assert!(asked([None; 3], &[], false));
+        assert!(asked([Some("none"), Some("navigate"), Some("document")], &[], false));
+        assert!(asked([Some("same-origin"), no_cors, image], &[], false));
+        for site in [Some("cross-site"), Some("same-site"), Some("?")] {
+            assert!(!asked([site, no_cors, image], &[], false));
+            assert!(!asked([site, no_cors, image], &[], true));
+            let link = [site, Some("navigate"), Some("document")];
+            assert_eq!([asked(link, &[], false), asked(link, &[], true)], [false, true]);
+            assert!(!asked([site, Some("navigate"), Some("iframe")], &[], true));
+            // A front end in development on another port says so.
+            assert!(asked([site, Some("cors"), Some("empty")], &["http://localhost:5173"], false));
+        }
+        assert!(!asked([None; 3], &["http://localhost:5173", "http://localhost:5173"], false));
     }
 }

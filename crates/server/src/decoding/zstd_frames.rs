@@ -47,16 +47,18 @@ pub(crate) struct ZstdFrames {
     number: u32,
     /// How many of them came.
     number_size: u32,
+    /// Whether the frame has a whole block.
+    has_block: bool,
 }
 
 impl ZstdFrames {
     pub(crate) fn new() -> ZstdFrames {
-        ZstdFrames { part: Part::Magic, missing: 4, number: 0, number_size: 0 }
+        ZstdFrames { part: Part::Magic, missing: 4, number: 0, number_size: 0, has_block: false }
     }
 
     /// True if the data so far end with a frame or with a block.
     pub(crate) fn is_at_border(&self) -> bool {
-        self.number_size == 0 && matches!(self.part, Part::Magic | Part::Block { .. })
+        self.number_size == 0 && (self.part == Part::Magic || self.has_block && matches!(self.part, Part::Block { .. }))
     }
 
     /// Follows the next bytes. Data that are no zstd end nowhere: the decompressor refuses them.
@@ -80,6 +82,7 @@ impl ZstdFrames {
     fn end_part(&mut self) {
         let number = std::mem::take(&mut self.number);
         self.number_size = 0;
+        self.has_block = matches!(self.part, Part::Content { .. }) || self.has_block && self.part != Part::Descriptor;
         (self.part, self.missing) = match self.part {
             Part::Magic if number == FRAME_MAGIC => (Part::Descriptor, 1),
             Part::Magic if number & !0xF == SKIPPABLE_MAGIC => (Part::SkippableSize, 4),

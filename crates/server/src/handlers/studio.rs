@@ -10,9 +10,9 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
-    LOCATION, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    LOCATION, REFERRER_POLICY,
 };
-use hyper::{Response, StatusCode};
+use hyper::{Method, Response, StatusCode};
 
 use crate::compression;
 use crate::error::Result;
@@ -129,11 +129,15 @@ fn content_type(path: &str) -> &'static str {
     }
 }
 
+/// Whether a request is for a page that a user opens, which other sites may link to.
+pub(crate) fn is_page(method: &Method, path: &str) -> bool {
+    *method == Method::GET && (path == "/" || path == "/studio" || path.starts_with("/studio/"))
+}
+
 /// Headers that keep a page to itself.
 fn secured(mut reply: Reply) -> Reply {
     let headers = reply.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, POLICY);
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
     reply
@@ -160,7 +164,6 @@ mod tests {
     fn ask(path: &str, name: HeaderName, value: &str) -> Option<(u16, String, String, String)> {
         let headers = HeaderMap::from_iter([(name, HeaderValue::from_str(value).unwrap())]);
         let reply = answer(path, &headers, content)?;
-        assert_eq!(reply.headers()[X_CONTENT_TYPE_OPTIONS], "nosniff");
         let text = |name| reply.headers().get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
         let body = String::from_utf8(reply.body().as_whole().unwrap().to_vec()).unwrap();
         Some((reply.status().as_u16(), text(CONTENT_ENCODING), text(CACHE_CONTROL), body))

@@ -89,7 +89,7 @@ fn arrays_and_texts_have_a_length_in_a_filter() {
     let found = |filter: &str| {
         let answer = wire.call("POST /databases/db/queries", &format!(r#"{{"Query":"from Xs as b filter {filter}"}}"#));
         let answer = answer.json();
-        let results = answer.get("Results").and_then(json::Value::as_array).unwrap();
+        let Some(json::Value::Array(results)) = answer.get("Results") else { panic!("{filter}") };
         let ages = results.iter().map(|result| result.get("Age").and_then(json::Value::as_i64).unwrap().to_string());
         ages.collect::<Vec<_>>().join(" ")
     };

@@ -324,6 +324,19 @@ fn pages_of_other_hosts_and_names_that_are_not_ours_are_refused() {
     for origin in ["http://localhost:5173", "http://db.example", "http://10.0.0.7"] {
         assert_eq!(status("10.0.0.7", &format!("Origin: {origin}\r\n")), "409", "{origin}");
     }
+    // Images, scripts and links have no origin; browsers say whether they belong to another site.
+    let image = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"];
+    let link = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"];
+    let status = |line: &str, headers: &[&str]| wire.call_with(line, headers, b"").status;
+    assert_eq!(status("GET /databases/a/hilo/next?tag=x&lastBatchSize=0", &image), 403);
+    assert_eq!(status("GET /databases/a/queries?query=from%20C", &link), 403);
+    assert_eq!(status("GET /studio/index.html", &image), 403);
+    assert_eq!(status("GET /", &link), status("GET /", &[]));
+    assert_eq!(status("GET /databases/a/stats", &["Sec-Fetch-Site: same-origin"]), 200);
+    for answer in [wire.call("GET /databases/a/stats", ""), wire.call("GET /nowhere", ""), wire.call("GET /", "")] {
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(answer.header("cross-origin-resource-policy"), Some("same-origin"));
+    }
     let socket = "GET /databases/a/changes HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\n\
         Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";

@@ -43,7 +43,7 @@ const SUMS: &str = "from r in results group r by r.Company into g select new { C
 fn groups_follow_their_documents() {
     let wire = with_orders();
     assert_eq!(put(&wire, "A", BY_COMPANY, SUMS).status, 201);
-    let all = r#"{"Company":"A","Count":67,"Total":6666.5},{"Company":"B","Count":67,"Total":6733.5},{"Company":"C","Count":66,"Total":6600}"#;
+    let all = r#"{"Company":"A","Count":67,"Total":6666.5},{"Company":"B","Count":67,"Total":6733.5},{"Company":"C","Count":66,"Total":6600.0}"#;
     assert_eq!(results(&wire, "from index 'A' order by Company"), all);
     assert_eq!(
         results(&wire, "from index 'A' where Count > 66 order by Total as double desc"),

@@ -69,7 +69,7 @@ impl<'a> Answer<'a> {
         let mut body = Vec::new();
         json::Writer::new(&mut body).object(|json| {
             json.name("TotalResults").unsigned((suggestions.len() + facets.len()) as u64);
-            json.name("DurationInMs").unsigned(elapsed_ms(self.start));
+            json.name("DurationInMs").unsigned(elapsed_ms(self.start).max(1));
             json.name("IndexName").string(&self.running.index_name());
             json.name("Results").array(|json| {
                 for (suggestion, words) in suggestions.iter().zip(&self.running.suggested) {
@@ -101,7 +101,7 @@ impl<'a> Answer<'a> {
         let mut body = Vec::new();
         json::Writer::new(&mut body).object(|json| {
             json.name("TotalResults").unsigned(1);
-            json.name("DurationInMs").unsigned(elapsed_ms(self.start));
+            json.name("DurationInMs").unsigned(elapsed_ms(self.start).max(1));
             json.name("IndexName").string(&running.index_name());
             json.name("Results").array(|json| {
                 json.object(|json| {
@@ -256,7 +256,7 @@ impl<'a> Answer<'a> {
             let filtered = self.running.filtered.get();
             json.name("ScannedResults").unsigned(filtered.scanned);
             json.name("SkippedResults").unsigned(skipped + filtered.refused + self.running.repeated);
-            json.name("DurationInMs").unsigned(elapsed_ms(self.start));
+            json.name("DurationInMs").unsigned(elapsed_ms(self.start).max(1));
             match plan.includes.as_slice() {
                 [] => json.name("IncludedPaths").null(),
                 paths => json.name("IncludedPaths").array(|json| {

@@ -20,7 +20,7 @@ impl Answer<'_> {
         let mut before = Vec::new();
         json::Writer::new(&mut before).object(|json| {
             json.name("TotalResults").signed(total).name("SkippedResults").unsigned(0);
-            json.name("DurationInMs").unsigned(elapsed_ms(self.start));
+            json.name("DurationInMs").unsigned(elapsed_ms(self.start).max(1));
             json.name("IndexName").string(&running.index_name());
         });
         out.buffer().extend_from_slice(before.strip_suffix(b"}").unwrap_or(&before));
