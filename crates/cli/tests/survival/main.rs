@@ -15,6 +15,7 @@ mod full_disk;
 mod history;
 mod kill;
 mod ledger;
+mod limits;
 mod mounts;
 mod mutator;
 mod power_cut;

@@ -41,7 +41,8 @@ pub fn skipped(name: &str, reason: &str) {
     assert!(!is_slow(), "{name} was skipped: {reason}");
 }
 
-fn is_slow() -> bool {
+/// Whether the nightly sizes are wanted.
+pub fn is_slow() -> bool {
     std::env::var_os("SLOW").is_some()
 }
 

@@ -1,0 +1,149 @@
+//! Limits under hostile definitions and bodies: the rest of the server goes on, memory stays bounded, and the process stops in time.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use crate::client::Client;
+use crate::process::Server;
+use crate::run::{folder, is_slow};
+use crate::vitals::Vitals;
+
+/// What stopping may take: the server gives up after 1.8 s.
+const STOP_MAX: Duration = Duration::from_secs(2);
+
+fn start() -> (tempfile::TempDir, Server) {
+    let folder = folder();
+    let server = Server::start(&folder.path().join("data"));
+    (folder, server)
+}
+
+#[track_caller]
+fn call(client: &mut Client, method: &str, target: &str, body: &str) -> String {
+    let answer = client.call(method, target, body).unwrap();
+    assert!((200..300).contains(&answer.status), "{method} {target}: {} {}", answer.status, answer.text());
+    answer.text()
+}
+
+fn create(client: &mut Client, name: &str) {
+    call(client, "PUT", &format!("/admin/databases?name={name}"), &format!("{{\"DatabaseName\":\"{name}\"}}"));
+}
+
+/// Puts documents `{id, "N", and what else is told}` by one bulk insert.
+fn fill(client: &mut Client, database: &str, count: usize, rest: &str) {
+    let mut body = String::from("[");
+    for number in 0..count {
+        let comma = if number == 0 { "" } else { "," };
+        let document = format!(r#"{{"N":{number}{rest},"@metadata":{{"@collection":"Cs"}}}}"#);
+        write!(body, r#"{comma}{{"Id":"cs/{number}","Type":"PUT","Document":{document}}}"#).unwrap();
+    }
+    call(client, "POST", &format!("/databases/{database}/bulk_insert"), &(body + "]"));
+}
+
+fn put_index(client: &mut Client, database: &str, name: &str, map: &str) {
+    let map = map.replace('"', "\\\"");
+    let body = format!(r#"{{"Indexes":[{{"Name":"{name}","Maps":["{map}"]}}]}}"#);
+    call(client, "PUT", &format!("/databases/{database}/admin/indexes"), &body);
+}
+
+/// The end of the process, asked for now.
+fn stop_in_time(server: Server) {
+    let begin = Instant::now();
+    server.stop();
+    let took = begin.elapsed();
+    // Of a busy machine the process itself may need a bit to be seen to end.
+    assert!(took < STOP_MAX + Duration::from_millis(500), "stopping took {took:?}");
+}
+
+/// The map goes through 400 million pairs of each document, some millions a second, and is stopped by its steps only after a while.
+#[test]
+fn a_map_that_fans_out_holds_up_neither_a_deletion_nor_a_stop() {
+    for then in ["delete", "disable", "go on"] {
+        let (_folder, server) = start();
+        let mut client = server.client();
+        create(&mut client, "Many");
+        let ids: Vec<String> = (0..20_000).map(|id| format!("\"{id}\"")).collect();
+        fill(&mut client, "Many", 30, &format!(",\"Ids\":[{}]", ids.join(",")));
+        let pairs = r#"from c in docs.Cs from a in c.Ids from b in c.Ids where a == b + "x" select new { a, b }"#;
+        put_index(&mut client, "Many", "Pairs", pairs);
+        // The map runs once a query that waits a little finds the index stale.
+        let waits = r#"{"Query":"from index 'Pairs'","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"00:00:00.3"}"#;
+        call(&mut client, "POST", "/databases/Many/queries", waits);
+        let body = r#"{"DatabaseNames":["Many"],"HardDelete":true}"#;
+        match then {
+            "delete" => drop(call(&mut client, "DELETE", "/admin/databases", body)),
+            "disable" => drop(call(&mut client, "POST", "/admin/databases/disable", body)),
+            _ => {}
+        }
+        stop_in_time(server);
+    }
+}
+
+/// Each map takes about a millisecond a document: a turn of 32,768 documents was half a minute, and with a few such indexes no other one was
+/// given a turn in the 15 s that queries wait.
+#[test]
+fn slow_indexes_leave_those_of_other_databases_their_share() {
+    let (indexes, documents) = if is_slow() { (8, 200_000) } else { (4, 20_000) };
+    let (_folder, server) = start();
+    let mut client = server.client();
+    create(&mut client, "Slow");
+    create(&mut client, "Quick");
+    fill(&mut client, "Slow", documents, "");
+    for number in 0..indexes {
+        let work = "for (let i = 0; i < 4000; i++) s += i * i % 7 + (i ^ 5) * 3 % 11 + i * 3 % 13 + (i ^ 9) % 17 + i * 7 % 19;";
+        let map = format!("map('Cs', c => {{ let s = {number}; {work} return {{ s: s + c.N }} }})");
+        put_index(&mut client, "Slow", &format!("I{number}"), &map);
+    }
+    for number in 0..10 {
+        let begin = Instant::now();
+        let document = format!(r#"{{"N":{number},"@metadata":{{"@collection":"Xs"}}}}"#);
+        call(&mut client, "PUT", "/databases/Quick/docs?id=xs/1", &document);
+        let query = format!(r#"{{"Query":"from Xs where N = {number}","WaitForNonStaleResults":true}}"#);
+        let answer = call(&mut client, "POST", "/databases/Quick/queries", &query);
+        assert!(answer.contains(r#""TotalResults":1"#) && answer.contains(r#""IsStale":false"#), "{answer}");
+        // Some ten times what it takes on a quiet machine, and far below the 15 s that it took.
+        assert!(begin.elapsed() < Duration::from_secs(3), "it took {:?}", begin.elapsed());
+    }
+    stop_in_time(server);
+}
+
+/// Elements of bulk inserts that do not end are refused by name before they fill the memory, and what is small goes on.
+#[test]
+fn elements_that_do_not_end_are_bounded_together() {
+    let connections = if is_slow() { 64 } else { 24 };
+    let (_folder, server) = start();
+    let mut client = server.client();
+    create(&mut client, "Bulk");
+    let memory = || Vitals::of(server.id()).memory >> 20;
+    let before = memory();
+    let part = "x".repeat(1 << 20);
+    let mut inserts: Vec<Option<TcpStream>> = Vec::new();
+    for _ in 0..connections {
+        let mut insert = TcpStream::connect(server.address).unwrap();
+        insert
+            .write_all(
+                b"POST /databases/Bulk/bulk_insert HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n",
+            )
+            .unwrap();
+        let begin = r#"[{"Id":"e","Type":"PUT","Document":{"a":""#;
+        write!(insert, "{:x}\r\n{begin}\r\n", begin.len()).unwrap();
+        inserts.push(Some(insert));
+    }
+    for _ in 0..40 {
+        for insert in &mut inserts {
+            // One that is refused may be closed at once.
+            if let Some(open) = insert
+                && write!(open, "{:x}\r\n{part}\r\n", part.len()).is_err()
+            {
+                *insert = None;
+            }
+        }
+        call(&mut client, "PUT", "/databases/Bulk/docs?id=small", "{}");
+    }
+    assert!(inserts.iter().any(Option::is_none), "none of them was refused");
+    let most = memory();
+    assert!(most < before + 1000, "{before} MiB before, {most} MiB with {connections} elements of 40 MiB");
+    drop(inserts);
+    stop_in_time(server);
+}
