@@ -4,6 +4,12 @@ CARGO_TARGET_DIR ?= $(CURDIR)/target
 export CARGO_TARGET_DIR
 ROOKERY := $(CARGO_TARGET_DIR)/release/rookery
 
+# `make run` and `make test` install missing tools (scripts/setup); INSTALL=0: they only name them.
+INSTALL ?= 1
+export INSTALL
+# Where scripts/setup installs Node.js 20 and Rust.
+export PATH := $(CARGO_TARGET_DIR)/tools/bin:$(HOME)/.cargo/bin:$(PATH)
+
 # Where `make run` listens, and the folder of its databases.
 URL ?= http://127.0.0.1:8080
 DATA ?= data
@@ -17,7 +23,10 @@ KEEP_MEMORY := MALLOC_MMAP_THRESHOLD_=1000000000 MALLOC_TRIM_THRESHOLD_=10000000
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ## Build, start a server with sample data (URL=http://127.0.0.1:8080 DATA=data)
+run: ## Install missing tools, build, start a server with sample data (URL=http://127.0.0.1:8080 DATA=data INSTALL=0)
+	@scripts/setup cc cargo $(if $(filter 0,$(STUDIO)),,--optional npm node)
+	@if [ "$(STUDIO)" = 0 ] || scripts/need npm node >/dev/null 2>&1; then $(MAKE) --no-print-directory build; \
+		else $(MAKE) --no-print-directory build STUDIO=0; fi
 	@scripts/run "$(ROOKERY)" "$(URL)" "$(DATA)"
 
 # Without Node.js: `make run STUDIO=0` builds a server that has no studio.
@@ -29,15 +38,16 @@ build: $(if $(filter 0,$(STUDIO)),,studio) ## Build the release binary with the 
 	@echo "built $(ROOKERY)"
 
 studio: ## Build the web studio into studio/dist
-	@scripts/need node npm || { echo "or build the server without the studio: make $(or $(filter run build,$(MAKECMDGOALS)),build) STUDIO=0"; exit 1; }
+	@scripts/need node npm || { echo "or build the server without the studio: make build STUDIO=0"; exit 1; }
 	@scripts/studio build
 
 screenshots: build ## Write a picture of every screen of the studio, in light and dark, to studio/screenshots
 	@scripts/need node npm chromium
 	@scripts/studio screenshots "$(ROOKERY)"
 
-test: ## Run every quick check and test: format, lints, Rust tests, the published clients, the studio
-	@scripts/need python3 || { echo "0 passed, 1 failed"; exit 1; }
+test: ## Install missing tools, run every quick check and test: format, lints, Rust tests, clients, studio (INSTALL=0)
+	@scripts/setup cc cargo rustfmt clippy python3 --optional git venv npm node chromium mkfs.xfs \
+		|| { echo "0 passed, 1 failed"; exit 1; }
 	@scripts/test
 
 fmt: ## Format the Rust code
