@@ -17,6 +17,8 @@ for (const [at, id] of IDS.entries()) {
     await page.keyboard.press("ControlOrMeta+A");
     await page.keyboard.insertText('{ "N": 2, "@metadata": { "@collection": "Odd things" } }');
     await page.getByRole("button", { name: "Save", exact: true }).click();
+    // The button is disabled while the request runs too, and a reload would abort the request.
+    await expect(page.getByText(`${id} saved`, { exact: true })).toBeVisible();
     await expect(page.getByRole("button", { name: "Save", exact: true })).toBeDisabled();
     await page.reload();
     await expect(text).toContainText('"N": 2');

@@ -184,17 +184,17 @@ test("dialogs can be read in the dark", async ({ page, studio }) => {
   await studio.open("/databases");
   await page.getByRole("button", { name: "New database" }).click();
   await expect(page.getByRole("dialog", { name: "New database" })).toBeVisible();
-  await studio.isAccessible();
+  await studio.isAccessible("dialog");
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Actions for Northwind" }).click();
   await page.getByRole("menuitem", { name: "Delete…" }).click();
   await expect(page.getByRole("dialog", { name: "Delete 'Northwind'?" })).toBeVisible();
-  await studio.isAccessible();
+  await studio.isAccessible("dialog");
   await page.getByRole("button", { name: "Cancel" }).click();
   await expect(page.getByRole("dialog")).toHaveCount(0);
   await page.keyboard.press("ControlOrMeta+k");
   await expect(page.getByRole("option").first()).toBeVisible();
-  await studio.isAccessible();
+  await studio.isAccessible("dialog");
 });
 
 test("a database that is disabled or deleted elsewhere is said, and what was typed stays", async ({ page, studio }) => {
