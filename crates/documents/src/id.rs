@@ -32,8 +32,8 @@ pub fn completion(id: &str, separator: char) -> Completion {
     }
 }
 
-/// Checks an id that is complete or will be completed. Control characters are allowed, because published clients make hi-lo
-/// ids out of any collection's name; whoever prints an id or puts it into a header escapes them.
+/// Checks an id that is complete or will be completed. Control characters are allowed here: a document that has some in its id can be
+/// read, changed and deleted. [`check_new`] refuses them.
 pub fn check(id: &str) -> Result<()> {
     let rule = if id.is_empty() {
         "it is empty"
@@ -42,8 +42,23 @@ pub fn check(id: &str) -> Result<()> {
     } else {
         return Ok(());
     };
-    let id = id.chars().take(80).collect();
-    Err(Error::BadId { id, rule })
+    Err(bad(id, rule))
+}
+
+/// Checks the id of a document that does not exist yet: [`check`] holds for it, and it has no control characters.
+pub fn check_new(id: &str) -> Result<()> {
+    check(id)?;
+    // Those of ASCII are single bytes; the others (U+0080 to U+009F) begin with 0xC2.
+    let is_suspect = id.bytes().any(|byte| byte < b' ' || byte == 0x7f || byte == 0xc2);
+    if is_suspect && id.chars().any(char::is_control) {
+        return Err(bad(id, "it has control characters"));
+    }
+    Ok(())
+}
+
+#[cold]
+fn bad(id: &str, rule: &'static str) -> Error {
+    Error::BadId { id: id.chars().take(80).collect(), rule }
 }
 
 /// Puts the key of `id` into `key`, in place of what was there.
@@ -190,7 +205,13 @@ mod tests {
     fn ids_are_checked() {
         assert!(check("users/1").is_ok() && check(&"x".repeat(512)).is_ok() && check("a\u{1}b").is_ok());
         for id in ["", &"x".repeat(513)] {
-            assert!(check(id).is_err(), "{id:?}");
+            assert!(check(id).is_err() && check_new(id).is_err(), "{id:?}");
+        }
+        for id in ["users/1", "ä\u{a0}é", " ~", "東京"] {
+            assert!(check_new(id).is_ok(), "{id:?}");
+        }
+        for id in ["\0", "a\r\nb", "\u{1}", "\u{7f}", "a\u{85}"] {
+            assert!(check_new(id).is_err(), "{id:?}");
         }
     }
 

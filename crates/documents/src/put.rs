@@ -95,7 +95,13 @@ impl Writing<'_, '_> {
     fn complete<'b>(&mut self, given: &'b str, separator: char) -> Result<(Cow<'b, str>, Option<Etag>, Found)> {
         loop {
             let (id, etag) = match completion(given, separator) {
-                Completion::None => return Ok((Cow::Borrowed(given), None, self.find(given)?)),
+                Completion::None => {
+                    let found = self.find(given)?;
+                    if found.document.is_none() {
+                        crate::id::check_new(given)?;
+                    }
+                    return Ok((Cow::Borrowed(given), None, found));
+                }
                 Completion::Etag => {
                     let etag = self.next_etag()?;
                     (format!("{given}{etag:019}-{}", self.store.names.node_tag), Some(etag))
@@ -105,7 +111,7 @@ impl Writing<'_, '_> {
                     (format!("{}{separator}{value}", given.trim_end_matches('|')), None)
                 }
             };
-            crate::id::check(&id)?;
+            crate::id::check_new(&id)?;
             let found = self.find(&id)?;
             if found.document.is_none() {
                 return Ok((Cow::Owned(id), etag, found));
@@ -125,7 +131,7 @@ impl Writing<'_, '_> {
         loop {
             let etag = self.next_etag()?;
             let id = format!("{given}{etag:019}-{}", self.store.names.node_tag);
-            crate::id::check(&id)?;
+            crate::id::check_new(&id)?;
             let found = self.find(&id)?;
             let is_free = found.document.is_none();
             self.spare_key = found.key;

@@ -155,7 +155,7 @@ enum Rest {
 pub(crate) struct Begun {
     /// Lives as long as the answer is not finished.
     pub(crate) busy: Busy,
-    /// Where its body ends can be told in two ways, so that it must be refused.
+    /// Its lines or the end of its body can be told in two ways, so that it must be refused.
     pub(crate) is_ambiguous: bool,
 }
 

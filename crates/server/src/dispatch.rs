@@ -136,7 +136,9 @@ pub(crate) fn url_of(uri: &hyper::Uri) -> String {
 
 fn check_head(node: &Node, head: &hyper::http::request::Parts, is_ambiguous: bool) -> Result<()> {
     if is_ambiguous {
-        return Err(Error::Malformed("The length of the body can be told in two ways (RFC 9112, 6.1)"));
+        return Err(Error::Malformed(
+            "A line of the head ends without CR, or the length of the body can be told in two ways (RFC 9112, 2.2 and 6.1)",
+        ));
     }
     let mut encodings = head.headers.get_all(TRANSFER_ENCODING).iter();
     let encoding = encodings.next();
@@ -150,6 +152,9 @@ fn check_head(node: &Node, head: &hyper::http::request::Parts, is_ambiguous: boo
         return Err(Error::Malformed("A request has one Host header (RFC 9112, 3.2)"));
     }
     check_limits(&node.limits, &head.uri, &head.headers)?;
+    if let Some(authority) = head.uri.authority() {
+        node.hosts.check_target(authority.as_str())?;
+    }
     node.hosts.check(&head.headers, studio::is_page(&head.method, head.uri.path()))
 }
 

@@ -116,9 +116,14 @@ impl Framing {
             State::ChunkSize | State::ChunkEnd | State::Trailer if !is_whole => self.lose(),
             // Empty lines before a head are passed over.
             State::Head if is_empty && !self.head.has_begun => {}
-            State::Head if is_empty => self.end_head(),
+            State::Head if is_empty => {
+                self.head.is_malformed |= !is_whole;
+                self.end_head();
+            }
             State::Head => {
                 self.head.has_begun = true;
+                // RFC 9112, 2.2 allows a bare newline. Something in front of us may not, and see other lines.
+                self.head.is_malformed |= !is_whole;
                 if let Some(value) = value_of(line, b"content-length:") {
                     let length = number(value, 10).filter(|_| !is_cut);
                     self.head.is_malformed |= length.is_none();
@@ -199,6 +204,15 @@ mod tests {
         let chunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
         check(&format!("{chunked}3;x=y\r\na\n\n\r\n0A \r\n0\r\n\r\n\r\n\n\r\n\r\n0\r\nX: y\r\n\r\n{BOTH}"), 2, Some(2));
         check(&format!("\r\n\n{GET}\r\n{BOTH}"), 2, Some(2));
+    }
+
+    #[test]
+    fn a_line_of_a_head_ends_with_cr_and_lf() {
+        check("GET / HTTP/1.1\nHost: x\r\n\r\n", 1, Some(1));
+        check(&format!("{GET}GET / HTTP/1.1\r\nHost: x\n\r\n"), 2, Some(2));
+        check("GET / HTTP/1.1\r\nHost: x\r\n\n", 1, Some(1));
+        check(&format!("GET / HTTP/1.1\r\nX: {}\n\r\n", "y".repeat(100)), 1, Some(1));
+        check(&format!("\n{GET}"), 1, None);
     }
 
     #[test]

@@ -66,6 +66,21 @@ impl Hosts {
         Ok(())
     }
 
+    /// The same for a target in absolute form, which names a host of its own.
+    ///
+    /// * `authority`: `host:port`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`]
+    pub(crate) fn check_target(&self, authority: &str) -> Result<()> {
+        let host = host_of(authority);
+        if !authority.contains('@') && (is_address(host) || self.is_own(host)) {
+            return Ok(());
+        }
+        Err(forbidden(&format!("The target's host '{}' is not allowed", told(host))))
+    }
+
     fn is_own(&self, host: &str) -> bool {
         host.eq_ignore_ascii_case("localhost") || self.names.iter().any(|name| name.eq_ignore_ascii_case(host))
     }
@@ -150,6 +165,20 @@ mod tests {
             check("10.1.2.3:80", Some(origin), false);
         }
         check("10.1.2.3:80", Some("http://localhost:80@evil.example"), false);
+    }
+
+    #[test]
+    fn a_target_in_absolute_form_has_an_allowed_host() {
+        let hosts = Hosts::new(Some("http://db.example:8080/"), &[]);
+        for (authority, expected) in [
+            ("localhost:8080", true),
+            ("db.example", true),
+            ("10.1.2.3:80", true),
+            ("evil.example", false),
+            ("localhost:80@evil.example", false),
+        ] {
+            assert_eq!(hosts.check_target(authority).is_ok(), expected, "{authority}");
+        }
     }
 
     #[test]

@@ -200,6 +200,10 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/", Anyone, studio::home),
     now("GET", "/studio/index.html", Anyone, studio::index),
     now("GET", "/studio/*", Anyone, studio::file),
+    // As GET, whose body the library leaves out.
+    now("HEAD", "/", Anyone, studio::home),
+    now("HEAD", "/studio/index.html", Anyone, studio::index),
+    now("HEAD", "/studio/*", Anyone, studio::file),
     now("GET", "/favicon.ico", Anyone, pages::icon),
     now("GET", "/metrics", Operator, pages::metrics),
     later("GET", "/admin/live", Operator, pending!(live::get)),

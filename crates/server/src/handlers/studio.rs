@@ -131,7 +131,8 @@ fn content_type(path: &str) -> &'static str {
 
 /// Whether a request is for a page that a user opens, which other sites may link to.
 pub(crate) fn is_page(method: &Method, path: &str) -> bool {
-    *method == Method::GET && (path == "/" || path == "/studio" || path.starts_with("/studio/"))
+    (*method == Method::GET || *method == Method::HEAD)
+        && (path == "/" || path == "/studio" || path.starts_with("/studio/"))
 }
 
 /// Headers that keep a page to itself.

@@ -218,3 +218,30 @@ fn control_characters_in_strings_are_taken_as_they_stand() {
     let found = wire.call("POST /databases/db/queries", query).text();
     assert!(found.starts_with("{\"TotalResults\":3,"), "{found}");
 }
+
+#[test]
+fn an_id_with_control_characters_is_refused_wherever_it_comes_in() {
+    let wire = Wire::with_database();
+    for id in ["a%00b", "a%0d%0ab", "%01", "a%7f", "a%0a/"] {
+        let answer = wire.call(&format!("PUT /databases/db/docs?id={id}"), "{}");
+        assert!(answer.text().contains("it has control characters"), "{id}: {}", answer.text());
+    }
+    for (line, body) in [
+        ("POST /databases/db/bulk_docs", r#"{"Commands":[{"Type":"PUT","Id":"a\u0001","Document":{}}]}"#),
+        ("POST /databases/db/bulk_insert?id=1", r#"[{"Type":"PUT","Id":"a\u0001","Document":{}}]"#),
+        (
+            "POST /databases/db/bulk_docs",
+            r#"{"Commands":[{"Type":"PATCH","Id":"a\u0001","Patch":{"Script":""},"PatchIfMissing":{"Script":"this.a=1"}}]}"#,
+        ),
+        (
+            "POST /databases/db/bulk_docs",
+            r#"{"Commands":[{"Type":"PATCH","Id":"b","Patch":{"Script":""},"PatchIfMissing":{"Script":"put('a\\u0001',{})"}}]}"#,
+        ),
+    ] {
+        let answer = wire.call(line, body);
+        assert!(answer.text().contains("it has control characters"), "{body}: {}", answer.text());
+    }
+    assert_eq!(wire.call("GET /databases/db/docs?id=a%01", "").status, 404);
+    assert_eq!(wire.call("DELETE /databases/db/docs?id=a%01", "").status, 204);
+    assert!(wire.call("GET /databases/db/stats", "").text().contains(r#""CountOfDocuments":0"#));
+}

@@ -333,6 +333,12 @@ fn pages_of_other_hosts_and_names_that_are_not_ours_are_refused() {
     assert_eq!(status("GET /studio/index.html", &image), 403);
     assert_eq!(status("GET /", &link), status("GET /", &[]));
     assert_eq!(status("GET /databases/a/stats", &["Sec-Fetch-Site: same-origin"]), 200);
+    assert_eq!(status("GET http://evil.example/databases/a/stats", &[]), 403);
+    assert_eq!(status("GET http://localhost/databases/a/stats", &[]), 200);
+    let (get, head) = (wire.call("GET /studio/index.html", ""), wire.call("HEAD /studio/index.html", ""));
+    assert_eq!((get.status, head.status, head.body.len()), (200, 200, 0));
+    assert_eq!(get.header("content-length"), head.header("content-length"));
+    assert_eq!(wire.call("HEAD /", "").status, 302);
     for answer in [wire.call("GET /databases/a/stats", ""), wire.call("GET /nowhere", ""), wire.call("GET /", "")] {
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
         assert_eq!(answer.header("cross-origin-resource-policy"), Some("same-origin"));
