@@ -132,7 +132,7 @@ pub(crate) const INDEXING_TURN_MAX: Duration = Duration::from_secs(1);
 /// How long a batch may take to be filled while others wait for the thread: what a write waits for at most before its index is looked at.
 pub(crate) const INDEXING_BATCH_TIME: Duration = Duration::from_millis(100);
 
-/// How often a longer batch asks whether others wait.
+/// How often a batch asks whether its index is stopped, and whether others wait for the thread.
 pub(crate) const INDEXING_LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// How long indexes that are up to date rest at most before they look for more. They rest as long as the last round took them, so that one

@@ -58,7 +58,7 @@ struct TurnWatch<'t> {
     pool: &'t IndexingPool,
     /// When the turn began.
     began: Instant,
-    /// When the pool was last asked whether others wait: that takes a lock.
+    /// When it was last asked whether the index is stopped and whether others wait: both take a lock.
     looked_at: Cell<Instant>,
 }
 
@@ -68,16 +68,13 @@ impl Watch for TurnWatch<'_> {
     }
 
     fn ends_batch(&self, began: Instant) -> bool {
-        if self.is_stopped() {
-            return true;
-        }
         let now = Instant::now();
-        let is_due = now.duration_since(began) >= INDEXING_BATCH_TIME;
-        if !is_due || now.duration_since(self.looked_at.get()) < INDEXING_LOOK_EVERY {
+        if now.duration_since(self.looked_at.get()) < INDEXING_LOOK_EVERY {
             return false;
         }
         self.looked_at.set(now);
-        !self.pool.has_spare_thread()
+        let is_due = now.duration_since(began) >= INDEXING_BATCH_TIME;
+        self.is_stopped() || is_due && !self.pool.has_spare_thread()
     }
 
     fn is_stopped(&self) -> bool {
