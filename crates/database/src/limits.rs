@@ -135,6 +135,9 @@ pub(crate) const INDEXING_BATCH_TIME: Duration = Duration::from_millis(100);
 /// How often a batch asks whether its index is stopped, and whether others wait for the thread.
 pub(crate) const INDEXING_LOOK_EVERY: Duration = Duration::from_millis(1);
 
+/// Batches of an index whose counts and durations are kept in memory.
+pub(crate) const INDEXING_BATCHES_KEPT_MAX: usize = 25;
+
 /// How long indexes that are up to date rest at most before they look for more. They rest as long as the last round took them, so that one
 /// write is indexed at once, and writes that come faster than they can be indexed one by one are indexed in batches.
 pub(crate) const INDEXING_PAUSE_MAX: Duration = Duration::from_millis(10);

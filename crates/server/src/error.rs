@@ -88,6 +88,9 @@ pub(crate) enum Error {
     /// Facets that make no sense for the index, or together.
     #[error("{0}")]
     Facet(String),
+    /// A query sorts by a sorter of the user's, and there are none.
+    #[error("{0}")]
+    NoSuchSorter(String),
     /// A query names a document that is not there.
     #[error("Document '{id}' does not exist.")]
     NoSuchDocument { id: String },
@@ -213,6 +216,9 @@ impl Error {
             }
             Error::Query { is_grammar: false, .. } | Error::MissingValue(_) | Error::NoDocuments | Error::Facet(_) => {
                 Shape::new(internal, "Raven.Client.Exceptions.InvalidQueryException")
+            }
+            Error::NoSuchSorter(_) => {
+                Shape::new(internal, "Raven.Client.Exceptions.Documents.Sorters.SorterDoesNotExistException")
             }
             Error::NoSuchDocument { .. } => {
                 Shape::new(internal, "Raven.Client.Exceptions.Documents.DocumentDoesNotExistException")

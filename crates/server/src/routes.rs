@@ -275,6 +275,7 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/databases/*/indexes/stats", Read, indexes::statistics),
     later("GET", "/databases/*/indexes/errors", Read, pending!(indexes::errors)),
     now("GET", "/databases/*/indexes/status", Read, indexes::status),
+    now("GET", "/databases/*/indexes/performance", Read, indexes::performance),
     now("GET", "/databases/*/indexes/staleness", Read, indexes::staleness),
     later("GET", "/databases/*/indexes/terms", Read, pending!(indexes::terms)),
     later("GET", "/databases/*/indexes/debug", Read, pending!(indexes::debug)),

@@ -17,4 +17,4 @@ mod waiting;
 pub use open::Index;
 pub(crate) use pool::IndexingPool;
 pub use registry::{Explanation, Indexes};
-pub use state::{IndexStatistics, IndexingStatus};
+pub use state::{IndexStatistics, IndexingBatch, IndexingStatus};

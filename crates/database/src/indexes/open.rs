@@ -14,7 +14,7 @@ use query::indexing::{Indexer, Moment, Step, Watch, has_failed, is_behind, progr
 use super::asked::Asked;
 use super::outputs::Outputs;
 use super::pool::{TimeUsed, Workplace};
-use super::state::{IndexStatistics, IndexingStatus, State, wake, wake_if_stopped};
+use super::state::{IndexStatistics, IndexingBatch, IndexingStatus, State, wake, wake_if_stopped};
 use super::stored::StoredIndex;
 use crate::{Error, Result, folders};
 
@@ -341,6 +341,11 @@ impl Index {
         })
     }
 
+    /// The last batches that it wrote since it was opened, the oldest first.
+    pub fn last_batches(&self) -> Vec<IndexingBatch> {
+        self.state.lock().batches.iter().cloned().collect()
+    }
+
     /// The last documents that it could not take, as they are kept.
     ///
     /// # Errors
@@ -462,10 +467,12 @@ impl Index {
         let (mut has_some, mut is_done) = (false, false);
         let asked = &self.asked;
         let moment = || Moment { now: Date::now(), last_query: asked.last_query(), last_use: asked.last_use() };
+        let mut began = Instant::now();
         self.indexer.lock().run(store, documents, &mut workplace.batches, &moment, watch, |step| {
             has_some |= step.indexed + step.removed > 0;
             is_done = step.is_done;
-            self.note(step)
+            let ended = Instant::now();
+            self.note(step, ended - std::mem::replace(&mut began, ended))
         })?;
         if is_done {
             let lacks_documents = self.lacks_documents(documents)?;
@@ -479,9 +486,10 @@ impl Index {
         Ok((has_some, is_done))
     }
 
-    /// Notes what a batch came to.
-    fn note(&self, step: Step) -> Result<()> {
+    /// Notes what a batch came to, and how long it took.
+    fn note(&self, step: Step, duration: Duration) -> Result<()> {
         let mut state = self.state.lock();
+        state.add_batch(&step, duration);
         state.indexed_count += step.indexed;
         state.speed.add(step.indexed, Instant::now());
         state.failed_count += step.failed_count();

@@ -1,13 +1,17 @@
 //! What changes of an open index while it is filled, and what is told of it.
 
+use std::collections::VecDeque;
+use std::time::Duration;
+
 use documents::{Date, Etag};
 use parking_lot::MutexGuard;
 use query::definition::IndexSettings;
 use query::index::Progress;
+use query::indexing::Step;
 
 use super::speed::Speed;
 use super::waiting::WaitingList;
-use crate::limits::{FAILURES_JUDGED_FROM, FAILURES_ONE_IN};
+use crate::limits::{FAILURES_JUDGED_FROM, FAILURES_ONE_IN, INDEXING_BATCHES_KEPT_MAX};
 
 /// What changes of an open index.
 #[derive(Default)]
@@ -30,6 +34,10 @@ pub(super) struct State {
     pub indexed_count: u64,
     pub speed: Speed,
     pub failed_count: u64,
+    /// The last ones, the oldest first.
+    pub batches: VecDeque<IndexingBatch>,
+    /// Those that were written since the index was opened.
+    pub batch_count: u64,
     /// Whether documents of its source have no entry, although all that was written is in it.
     pub lacks_documents: bool,
 }
@@ -66,6 +74,25 @@ pub struct IndexStatistics {
     pub last_query: Option<Date>,
 }
 
+/// A batch that an index wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexingBatch {
+    /// Its number since the index was opened, from 1.
+    pub number: u64,
+    /// When it was written.
+    pub completed: Date,
+    /// From the batch before, or from the beginning of the turn, until it was written.
+    pub duration: Duration,
+    /// Documents that it took, or failed to take.
+    pub indexed: u64,
+    /// Documents that it could not take.
+    pub failed: u64,
+    /// Entries that it wrote.
+    pub entries: u64,
+    /// Deleted documents whose entries it removed.
+    pub removed: u64,
+}
+
 /// Calls those that wait for what has come, without the lock.
 pub(super) fn wake(mut state: MutexGuard<'_, State>, has_come: impl Fn(Etag) -> bool) {
     let called = state.waiting.take(has_come);
@@ -83,6 +110,26 @@ pub(super) fn wake_if_stopped(state: MutexGuard<'_, State>) {
 impl State {
     pub fn is_running(&self) -> bool {
         self.failure.is_none() && !self.is_paused && !self.settings.is_disabled
+    }
+
+    /// Keeps what a batch came to, in place of the oldest one.
+    pub fn add_batch(&mut self, step: &Step, duration: Duration) {
+        if step.indexed + step.removed == 0 {
+            return;
+        }
+        self.batch_count += 1;
+        if self.batches.len() == INDEXING_BATCHES_KEPT_MAX {
+            self.batches.pop_front();
+        }
+        self.batches.push_back(IndexingBatch {
+            number: self.batch_count,
+            completed: Date::now(),
+            duration,
+            indexed: step.indexed,
+            failed: step.failed_count(),
+            entries: step.entries,
+            removed: step.removed,
+        });
     }
 
     /// Why it stops, if too many of the documents that it was given failed.

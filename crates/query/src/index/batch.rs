@@ -79,6 +79,11 @@ impl Batch {
         self.bytes.len() + self.vectors_size
     }
 
+    /// Entries that were put so far.
+    pub fn entry_count(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
     /// Gives a document these entries, in place of all that the index has of it; the last call for an id counts.
     ///
     /// * `etag`: that of the document; 0 if it is none.

@@ -295,6 +295,7 @@ impl Indexer {
                 batch.set_progress(&source.progress_name(), *progress)?;
             }
         }
+        step.entries = batch.entry_count();
         step.progress = progress;
         Ok(Filled { step, has_changes })
     }

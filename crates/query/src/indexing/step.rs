@@ -10,6 +10,8 @@ pub struct Step {
     pub indexed: u64,
     /// Tombstones that were heeded.
     pub removed: u64,
+    /// Entries that the batch writes: those of its documents, or the results of the groups that changed.
+    pub entries: u64,
     /// How far the index is with each of its sources now.
     pub progress: Vec<Progress>,
     /// Documents that could not be indexed, and have no entries now, or not all of their fields.

@@ -9,4 +9,7 @@ pub enum Refused {
     /// It needs a part of the engine that is not there: which.
     #[error("{0}")]
     NotSupported(String),
+    /// It sorts by a sorter of the user's that does not exist.
+    #[error("There is no sorter with '{0}' name.")]
+    NoSuchSorter(String),
 }

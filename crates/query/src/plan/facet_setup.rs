@@ -49,7 +49,7 @@ impl FacetSetup {
         });
         facets.map_err(|refused| match refused {
             Refused::Invalid(message) => Refused::Invalid(format!("Facet setup '{}': {message}", self.id)),
-            Refused::NotSupported(feature) => Refused::NotSupported(feature),
+            refused @ (Refused::NotSupported(_) | Refused::NoSuchSorter(_)) => refused,
         })
     }
 }

@@ -471,6 +471,15 @@ impl Planner<'_> {
         }
     }
 
+    /// `custom(field, name)`: a sorter that users write in C#, which cannot be put here.
+    fn no_such_sorter(&self, call: &Call<'_>) -> Refused {
+        let name = match call.arguments.as_slice() {
+            [_, Expression::Value(name)] => self.parameters.scalar(name).ok().and_then(|name| name.text()),
+            _ => None,
+        };
+        name.map_or_else(|| wrong_arguments("custom", "a field and the name of a sorter"), Refused::NoSuchSorter)
+    }
+
     fn sort_key(&mut self, key: &OrderKey<'_>) -> Result<SortKey, Refused> {
         let by = match &key.key {
             id if self.is_id(id) && matches!(key.ordering, Some(Ordering::AlphaNumeric)) => SortBy::AlphaNumericId,
@@ -487,6 +496,7 @@ impl Planner<'_> {
             Expression::Call(call) if call.name.eq_ignore_ascii_case("spatial.distance") => {
                 SortBy::Distance(self.distance(call)?)
             }
+            Expression::Call(call) if call.name.eq_ignore_ascii_case("custom") => return Err(self.no_such_sorter(call)),
             Expression::Call(call) if self.grouping.is_none() => {
                 return Err(Refused::NotSupported(format!("sorting by {}()", call.name)));
             }

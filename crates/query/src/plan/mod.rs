@@ -100,8 +100,11 @@ impl Plan {
         }
         let is_of_others = suggestion::is_wanted(query) || facet::is_wanted(query);
         let filter = FilterClause::plan(query, parameters)?;
+        if facet::is_wanted(query) && filter.is_some() {
+            return Err(Refused::Invalid("Facet query does not support a filter clause.".to_owned()));
+        }
         if is_of_others && filter.is_some() {
-            return Err(Refused::NotSupported("'filter' beside suggest() or facet()".to_owned()));
+            return Err(Refused::NotSupported("'filter' beside suggest()".to_owned()));
         }
         let grouping = Grouping::plan(query, parameters)?;
         let needs_index = grouping.is_some() || is_of_others;

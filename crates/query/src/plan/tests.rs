@@ -406,7 +406,6 @@ fn what_is_not_there_is_refused_by_name() {
         ("declare timeseries f(x) { from x.T } from Users as u select f(u)", "'declare timeseries'"),
         ("from Users as u load u.F as f select f", "'select' of a loaded document"),
         ("from Users where search(id(), 'x')", "search() of id()"),
-        ("from Users order by custom(Name, 'x')", "sorting by custom()"),
         ("from Users where A = cmpxchg('x')", "cmpxchg() as a value"),
         ("from Users where D.$Keys = 'x'", "'.$Keys' in the name"),
         ("from Users where id() > 'a' ", "ranges of id()"),
@@ -417,8 +416,16 @@ fn what_is_not_there_is_refused_by_name() {
 }
 
 #[test]
+fn a_sorter_of_the_user_does_not_exist() {
+    let refused = plan("from Users order by custom(Name, 'Mine') desc", "{}").unwrap_err();
+    assert_eq!(refused, Refused::NoSuchSorter("Mine".to_owned()));
+}
+
+#[test]
 fn what_means_nothing_is_refused() {
     for text in [
+        "from Users order by custom(Name)",
+        "from Users filter A = 1 select facet(A)",
         "from Users where id() = $p9",
         "from Users where startsWith(id(), $many)",
         "from Users limit $many",

@@ -112,7 +112,7 @@ impl Planner<'_> {
         if self.is_named {
             return match operand {
                 Expression::Call(call) => match unknown::<()>(call) {
-                    Err(Refused::NotSupported(feature)) => Err(Refused::NotSupported(feature)),
+                    Err(refused @ (Refused::NotSupported(_) | Refused::NoSuchSorter(_))) => Err(refused),
                     _ => invalid(format!(
                         "Method {FUNCTION}() expects that first argument will be a field name when static index is queried"
                     )),

@@ -36,7 +36,8 @@ impl Format {
 }
 
 pub(crate) async fn docs(exchange: Exchange) -> Result<Reply> {
-    let format = Format::of(&exchange)?;
+    let is_json = exchange.query().get_nonempty("format").is_some_and(|format| format.eq_ignore_ascii_case("json"));
+    let format = if is_json { Format::Object } else { Format::of(&exchange)? };
     answers::produce(exchange, Pool::Streams, move |exchange, out| {
         let query = exchange.query();
         let prefix = query.get("startsWith").is_some().then(|| prefix_query(query)).transpose()?;

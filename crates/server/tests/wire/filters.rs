@@ -162,11 +162,8 @@ fn what_a_filter_cannot_ask_is_refused_by_name() {
     };
     let post = "POST /databases/db/queries";
     refused(post, r#"{"Query":"from Users filter search(Name, 'n1')"}"#, "search() in 'filter'");
-    refused(
-        post,
-        r#"{"Query":"from Users filter Age > 3 select facet(Name)"}"#,
-        "'filter' beside suggest() or facet()",
-    );
+    let suggest = r#"{"Query":"from Users filter Age > 3 select suggest(Name, 'x')"}"#;
+    refused(post, suggest, "'filter' beside suggest()");
     refused(
         post,
         r#"{"Query":"from Users where Age > 1 filter Age > 3 include explanations()"}"#,
@@ -175,6 +172,7 @@ fn what_a_filter_cannot_ask_is_refused_by_name() {
     refused(post, r#"{"Query":"explain from Users filter Age > 3"}"#, "'filter' with 'explain'");
     refused("DELETE /databases/db/queries", r#"{"Query":"from Users filter Age > 3"}"#, "'filter' in a deletion");
     for (query, message) in [
+        ("from Users filter Age > 3 select facet(Name)", "Facet query does not support a filter clause."),
         ("from Users filter_limit 5", "'filter_limit' needs 'filter'"),
         ("from Users filter regex(Name, '(')", "'('"),
         ("from Users filter exists(5)", "Expected a field, but got a value"),

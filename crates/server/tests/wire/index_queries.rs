@@ -277,6 +277,14 @@ fn what_an_index_cannot_answer_is_refused() {
         "ArgumentException",
         "the field 'V' has texts over",
     );
+    let message = "There is no sorter with 'Mine' name.";
+    wire.check_error(
+        post,
+        &body("from Ts order by custom(V, 'Mine')", "null"),
+        500,
+        "SorterDoesNotExistException",
+        message,
+    );
     check(&wire, "from Ts where startsWith(V, 'xxx') and V > 'y'", "");
     for milliseconds in ["15000", "1500.5", "-5"] {
         let wait = format!(r#""WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":{milliseconds}"#);

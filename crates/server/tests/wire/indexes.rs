@@ -44,6 +44,7 @@ fn a_database_without_indexes_says_so() {
     for line in [
         "GET /databases/db/indexes/errors?name=x",
         "GET /databases/db/indexes/staleness?name=x",
+        "GET /databases/db/indexes/performance?name=x",
         "GET /databases/db/indexes/terms?name=x&field=y",
         "RESET /databases/db/indexes?name=x",
     ] {
@@ -178,6 +179,46 @@ fn a_defined_index_answers_by_what_its_map_makes() {
     assert!(text.contains(r#""Name":"Users/ByAge","SourceType":"Documents","Type":"Map","#), "{text}");
     assert!(text.contains(&format!(r#""Maps":["{BY_AGE}"]"#)), "{text}");
     wire.check("DELETE /databases/db/indexes?name=Users/ByAge", "", 204, "");
+}
+
+#[test]
+fn the_batches_of_an_index_are_told() {
+    let wire = with_index();
+    put(&wire, "Two", "from u in docs.Users from n in new[] { 1, 100 / u.Age } select new { n }", "");
+    wire.put("users/3", r#"{"Age":0,"@metadata":{"@collection":"Users"}}"#);
+    ask(&wire, "from index 'Two'");
+    wire.call("DELETE /databases/db/docs?id=users/1", "");
+    ask(&wire, "from index 'Two'");
+    let [two] = results(&wire.call("GET /databases/db/indexes/performance?name=two", "")).try_into().unwrap();
+    assert_eq!(two.get("Name").and_then(json::Value::as_str), Some("Two"));
+    let Some(json::Value::Array(batches)) = two.get("Performance") else { panic!("no batches") };
+    let sum = |name| batches.iter().map(|batch| batch.get(name).and_then(json::Value::as_i64).unwrap()).sum::<i64>();
+    let counts = ["InputCount", "FailedCount", "SuccessCount", "OutputCount", "TombstoneDeleteSuccesses"].map(sum);
+    // Two entries of each document but the one that divides by zero.
+    assert_eq!(counts, [3, 1, 2, 4, 1]);
+    for (at, batch) in batches.iter().enumerate() {
+        assert_eq!(batch.get("Id").and_then(json::Value::as_i64), Some(at as i64 + 1));
+        let date = |name| batch.get(name).and_then(json::Value::as_str).unwrap();
+        assert!(date("Started") <= date("Completed"));
+    }
+    assert_eq!(results(&wire.call("GET /databases/db/indexes/performance", "")).len(), 2);
+}
+
+#[test]
+fn statistics_name_an_engine_and_dates_that_clients_know() {
+    let wire = Wire::with_database();
+    put(&wire, "Own", BY_AGE, r#","Configuration":{"Indexing.Static.SearchEngineType":"Lucene"}"#);
+    put(&wire, "Default", BY_AGE, "");
+    ask(&wire, "from Users where Name = 'x'");
+    let statistics = results(&wire.call("GET /databases/db/indexes/stats", ""));
+    let text = |index: &json::Value, name: &str| index.get(name).and_then(json::Value::as_str).unwrap().to_owned();
+    let mut told: Vec<[String; 2]> =
+        statistics.iter().map(|index| ["Name", "SearchEngineType"].map(|name| text(index, name))).collect();
+    told.sort();
+    assert_eq!(told, [["Auto/Users/ByName", "Corax"], ["Default", "Corax"], ["Own", "Lucene"]]);
+    for index in &statistics {
+        assert!(["LastIndexingTime", "LastQueryingTime"].iter().all(|name| text(index, name) > "2020".to_owned()));
+    }
 }
 
 #[test]

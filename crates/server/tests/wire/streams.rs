@@ -21,6 +21,7 @@ fn documents_come_as_one_object_or_as_lines() {
     let all = wire.check("GET /databases/db/streams/docs", "", 200, &format!(r#"{{"Results":[{PET},{ONE}]}}"#));
     assert_eq!(all.header("transfer-encoding"), Some("chunked"));
     wire.check("GET /databases/db/streams/docs?startsWith=users/", "", 200, &format!(r#"{{"Results":[{ONE}]}}"#));
+    wire.check("GET /databases/db/streams/docs?format=json", "", 200, &format!(r#"{{"Results":[{PET},{ONE}]}}"#));
     wire.check("GET /databases/db/streams/docs?startsWith=none", "", 200, r#"{"Results":[]}"#);
     wire.check("GET /databases/db/streams/docs?format=jsonl", "", 200, &format!("{PET}\r\n{ONE}\r\n"));
     let lines = wire.call("GET /databases/db/streams/docs?format=jsonl", "");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use database::documents::{Date, LastEtags};
-use database::{Database, DatabaseRecord, Index, IndexStatistics};
+use database::{Database, DatabaseRecord, Index, IndexStatistics, IndexingBatch};
 use hyper::StatusCode;
 use json::Value;
 use query::definition::IndexSource;
@@ -196,6 +196,38 @@ pub(crate) fn statistics(exchange: &Exchange) -> Result<Reply> {
             seen.iter().for_each(|seen| seen.write_statistics(engine_name(node, &record, &seen.index), json));
         });
     }))
+}
+
+/// The last batches of indexes: counts, and how long they took.
+pub(crate) fn performance(exchange: &Exchange) -> Result<Reply> {
+    let found = named(exchange)?;
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("Results").array(|json| {
+            for index in &found {
+                json.object(|json| {
+                    json.name("Name").string(index.name());
+                    json.name("Performance").array(|json| {
+                        index.last_batches().iter().for_each(|batch| write_batch(batch, json));
+                    });
+                });
+            }
+        });
+    }))
+}
+
+fn write_batch(batch: &IndexingBatch, json: &mut json::Writer<'_>) {
+    let started = batch.completed.ticks().saturating_sub(batch.duration.as_nanos() as u64 / 100);
+    json.object(|json| {
+        json.name("Id").unsigned(batch.number);
+        json.name("Started").string(&Date::from_ticks(started).to_string());
+        json.name("Completed").string(&batch.completed.to_string());
+        json.name("DurationInMs").double(batch.duration.as_micros() as f64 / 1000.0);
+        json.name("InputCount").unsigned(batch.indexed).name("FailedCount").unsigned(batch.failed);
+        json.name("SuccessCount").unsigned(batch.indexed - batch.failed).name("OutputCount").unsigned(batch.entries);
+        json.name("TombstoneDeleteSuccesses").unsigned(batch.removed);
+        // Steps inside of a batch are not measured.
+        json.name("Details").null();
+    });
 }
 
 /// Which of the reference's engines the settings of an index, its database or the server ask for: clients know no other name. Ours answers

@@ -55,6 +55,7 @@ fn facets<'q>(clauses: &'q [FacetClause], documents: &Snapshot<'_>) -> Result<Ve
                 let found = setup.facets(document.body().bytes()).map_err(|refused| match refused {
                     Refused::Invalid(message) => Error::Facet(message),
                     Refused::NotSupported(feature) => Error::not_supported(feature),
+                    refused @ Refused::NoSuchSorter(_) => Error::NoSuchSorter(refused.to_string()),
                 })?;
                 facets.extend(found.into_iter().map(Cow::Owned));
             }

@@ -94,6 +94,7 @@ impl Request {
         let mut plan = Plan::new(&tree, Parameters::new(parameters)).map_err(|refused| match refused {
             Refused::Invalid(message) => wrong(message, false),
             Refused::NotSupported(feature) => Error::not_supported(feature),
+            refused @ Refused::NoSuchSorter(_) => Error::NoSuchSorter(refused.to_string()),
         })?;
         plan.seed(|| u128::from_ne_bytes(id::random_bytes()).to_string());
         let timings = (plan.has_timings || plan.is_explained).then(Timings::default);
