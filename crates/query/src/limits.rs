@@ -110,5 +110,9 @@ pub const VECTORS_OF_ENTRY_MAX: usize = 1024;
 /// Documents that the `load` clauses of a query may load for one result, each as often as it is named.
 pub const LOADED_MAX: usize = 16 * 1024;
 
+/// Fields up to which an index that queries made is widened. A query that needs one more gets a further index: the fields that others asked
+/// for keep no query from its own.
+pub const AUTOMATIC_FIELDS_MAX: usize = 1024;
+
 /// Characters of the name that a user gives an index.
 pub const INDEX_NAME_LENGTH_MAX: usize = 206;

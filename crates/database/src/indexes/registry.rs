@@ -9,6 +9,7 @@ use arc_swap::ArcSwap;
 use documents::{Date, Etag};
 use parking_lot::Mutex;
 use query::definition::{AutomaticIndex, IndexDefinition, IndexSettings, LockMode, MapIndex};
+use query::limits::AUTOMATIC_FIELDS_MAX;
 use storage::memory::Memory;
 
 use super::open::Index;
@@ -518,14 +519,15 @@ fn new_for(open: &[Arc<Index>], needed: &AutomaticIndex) -> AutomaticIndex {
     numbered.find(is_free).unwrap_or(widened)
 }
 
-/// What a new index for a query has: the fields of the widest one of its source besides, of those in which nothing failed: what fails
-/// in one would fail in the new one.
+/// The definition of a new index for a query: its fields and those of the widest index of its source, unless they are more than
+/// [`AUTOMATIC_FIELDS_MAX`] together. An index in which a document failed is passed over: the document would fail in the new one too.
 fn widened(open: &[Arc<Index>], needed: &AutomaticIndex) -> AutomaticIndex {
     let sound = open.iter().filter(|index| index.is_sound());
     let automatic = sound.filter_map(|index| index.definition().as_automatic());
     let same_source = automatic.filter(|definition| definition.has_source_of(needed));
-    let widest = same_source.max_by_key(|definition| definition.fields().len());
-    let widened = widest.map(|widest| needed.widened_by(widest));
+    let widened = same_source.map(|definition| needed.widened_by(definition));
+    let widened = widened.filter(|widened| widened.fields().len() <= AUTOMATIC_FIELDS_MAX);
+    let widened = widened.max_by_key(|widened| widened.fields().len());
     // One of these fields that failed is there, and keeps its name.
     let is_free = |definition: &AutomaticIndex| {
         let name = definition.name();

@@ -121,6 +121,24 @@ fn which_index_would_answer_is_told_and_none_is_made() {
     assert_eq!(names(&wire), ["Auto/Users/ByName"]);
 }
 
+/// The fields that others asked for keep no query from its own: it gets a further index where one would have too many.
+#[test]
+fn a_query_beside_an_index_of_very_many_fields_is_answered() {
+    let wire = with_index();
+    let many = |from: usize| {
+        let fields: Vec<String> = (from..from + 700).map(|field| format!("F{field} = 1")).collect();
+        ask(&wire, &format!("from Users where {}", fields.join(" or ")));
+    };
+    many(0);
+    assert_eq!(names(&wire).len(), 1, "it is widened up to the bound");
+    many(700);
+    assert_eq!(names(&wire).len(), 2);
+    assert_eq!(found(&wire, "from Users where Age = 33"), ["users/1"]);
+    assert_eq!(found(&wire, "from Users where Name = 'Ann' and F3 = null"), [""; 0]);
+    let counts = names(&wire).iter().map(|name| name.matches("And").count() + 1).max();
+    assert!(counts < Some(1024), "{counts:?}");
+}
+
 #[test]
 fn an_index_is_deleted_and_built_anew() {
     let wire = with_index();
