@@ -163,6 +163,20 @@ impl BulkInsert {
         Ok(())
     }
 
+    /// Whether commands wait for their batch to be full.
+    pub fn has_open_batch(&self) -> bool {
+        !self.batch.is_empty()
+    }
+
+    /// Sends the open batch on its way: nothing more has arrived for a while, and what a slow client sent is to be stored.
+    ///
+    /// # Errors
+    ///
+    /// As [`feed`](Self::feed).
+    pub fn flush(&mut self) -> Result<()> {
+        self.send()
+    }
+
     /// Sends the batch on its way, when there is room.
     fn send(&mut self) -> Result<()> {
         if self.batch.is_empty() {

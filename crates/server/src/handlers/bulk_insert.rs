@@ -7,7 +7,8 @@
 //! network ──parts──► this task ──up to 1 MiB──► pool: BulkInsert::feed ──batches──► durable, some in flight
 //! ```
 //!
-//! While one part is cut and checked the next arrives. What was applied before an error stays. Parameters: `id` (of the
+//! While one part is cut and checked the next arrives, and when none has arrived for 50 ms the batch that is open is applied.
+//! What was applied before an error stays. Parameters: `id` (of the
 //! operation), `skipOverwriteIfUnchanged`. 201 without a body.
 
 use std::sync::Arc;
@@ -28,6 +29,9 @@ use crate::limits::BULK_INSERT_PART_SIZE;
 use crate::memory::Room;
 use crate::node::Node;
 use crate::reply::{self, Reply};
+
+/// The open batch is stored when nothing more has arrived for so long.
+const FLUSH_AFTER: Duration = Duration::from_millis(50);
 
 /// How long a client may take to end its request after the array. Then the connection is closed instead of kept.
 const END_GRACE: Duration = Duration::from_millis(20);
@@ -125,7 +129,13 @@ async fn has_ended(stream: &mut BodyStream) -> bool {
 /// The applying half: feeds parts on the pool, where waiting for the disk holds nobody up.
 async fn apply(node: Arc<Node>, mut insert: BulkInsert, mut receiver: mpsc::Receiver<Received>) -> Result<Reply> {
     loop {
-        let (parts, room) = match receiver.recv().await {
+        let received = match tokio::time::timeout(FLUSH_AFTER, receiver.recv()).await {
+            Ok(received) => received,
+            // A client that sends slowly has its documents stored all the same.
+            Err(_) if insert.has_open_batch() => Some(Received::Parts(Vec::new(), node.bodies.room())),
+            Err(_) => receiver.recv().await,
+        };
+        let (parts, room) = match received {
             Some(Received::Parts(parts, room)) => (parts, room),
             Some(Received::End(Some(error))) => return Err(failed(insert, error).await),
             // The client is gone, and with it the task of the other half.
@@ -162,8 +172,13 @@ enum Fed {
     Failed(BulkInsert, database::Error),
 }
 
-/// Feeds all parts; stops at the end of the array or at an error.
+/// Feeds all parts; stops at the end of the array or at an error. Without a part the open batch is stored.
 fn feed(mut insert: BulkInsert, parts: &[Bytes]) -> Fed {
+    if parts.is_empty()
+        && let Err(error) = insert.flush()
+    {
+        return Fed::Failed(insert, error);
+    }
     for part in parts {
         match insert.feed(part) {
             Ok(false) => {}

@@ -1,6 +1,7 @@
 //! `POST /databases/{name}/bulk_insert`
 
 use std::io::{BufReader, Write};
+use std::time::{Duration, Instant};
 
 use super::support::{Wire, read_answer};
 
@@ -44,6 +45,29 @@ fn the_answer_comes_when_the_array_closes_and_the_request_stays_open() {
     assert_eq!((answer.status, answer.header("content-length"), answer.body.len()), (201, Some("0"), 0));
     assert_eq!(answer.header("connection"), Some("close"));
     assert_eq!(count(&wire), 2);
+}
+
+/// What a slow client has sent is stored while it makes the next document, and stays when its connection breaks.
+#[test]
+fn documents_of_a_slow_client_are_stored_at_once() {
+    let wire = Wire::with_database();
+    let mut stream = wire.connect();
+    stream
+        .write_all(b"POST /databases/db/bulk_insert?id=1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        .unwrap();
+    for number in 1..=3 {
+        let part = format!("{}{}", if number == 1 { "[" } else { "," }, command(&format!("b/{number}")));
+        stream.write_all(format!("{:x}\r\n{part}\r\n", part.len()).as_bytes()).unwrap();
+        let begin = Instant::now();
+        while count(&wire) < number {
+            assert!(begin.elapsed() < Duration::from_secs(10), "document {number} is not stored");
+            std::thread::yield_now();
+        }
+    }
+    let state = wire.call("GET /databases/db/operations/state?id=1", "").text();
+    assert!(state.contains(r#""BatchCount":3,"#) && state.contains(r#""Status":"InProgress""#), "{state}");
+    drop(stream);
+    assert_eq!(count(&wire), 3);
 }
 
 #[test]
