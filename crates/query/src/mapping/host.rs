@@ -69,7 +69,7 @@ pub trait Host<'d> {
     /// If it cannot be read.
     fn load_attachment(&mut self, id: &str, name: &str) -> Result<Option<Attachment<'d>>>;
 
-    /// Asked now and then: whether the evaluation is to end with [`MapError::Interrupted`].
+    /// Asked now and then: whether the evaluation is to end with [`super::MapError::Interrupted`].
     fn is_stopped(&self) -> bool {
         false
     }

@@ -339,6 +339,10 @@ fn pages_of_other_hosts_and_names_that_are_not_ours_are_refused() {
     assert_eq!((get.status, head.status, head.body.len()), (200, 200, 0));
     assert_eq!(get.header("content-length"), head.header("content-length"));
     assert_eq!(wire.call("HEAD /", "").status, 302);
+    let file = "assets/none.js";
+    let lines = [format!("GET /studio/{file}"), format!("HEAD /studio/{file}")];
+    let [get, head] = lines.map(|line| wire.call(&line, "").status);
+    assert_eq!(get, head);
     for answer in [wire.call("GET /databases/a/stats", ""), wire.call("GET /nowhere", ""), wire.call("GET /", "")] {
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
         assert_eq!(answer.header("cross-origin-resource-policy"), Some("same-origin"));
