@@ -4,7 +4,7 @@
 //! functions of `prelude.js`. The next run of the same script finds the engine as the last one left it, its numbers of
 //! documents and origins apart.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,15 +24,10 @@ use crate::outcome::Outcome;
 use crate::program::{Input, Run};
 use crate::result::{Failure, Overlay, ResultWriter};
 use crate::state::{Question, State};
+use crate::ticker;
 use crate::watch::Watch;
 
 const PRELUDE: &str = include_str!("prelude.js");
-
-/// Elements of arrays, and characters times characters, of which the library's own loops may be about.
-const LENGTH_MAX: u32 = 4 << 20;
-
-/// Characters and elements that one run may have the library go through, which looks at no clock: about a second's worth.
-const WORK_MAX: u32 = 128 << 20;
 
 /// What all functions of an engine share.
 #[derive(Debug, Default)]
@@ -63,6 +58,8 @@ impl Engine {
     /// [`Error::Syntax`], or a limit is exceeded.
     pub fn new(text: Arc<str>, written: &str, limits: &Limits) -> Result<Engine> {
         let shared = Rc::new(Shared::default());
+        ticker::start()
+            .map_err(|error| Error::Host(format!("there is no thread for the clock of scripts: {error}")))?;
         let failed = |error: rquickjs::Error| Error::Host(format!("the engine of scripts does not start: {error}"));
         let runtime = Runtime::new().map_err(failed)?;
         runtime.set_memory_limit(limits.memory);
@@ -85,7 +82,7 @@ impl Engine {
             let prelude: Function<'_> = ctx.eval(PRELUDE).catch(&ctx).map_err(|error| prelude_failed(&error))?;
             let natives = native::natives(&ctx, &shared).catch(&ctx).map_err(|error| prelude_failed(&error))?;
             let prelude: Object<'_> = prelude
-                .call((natives, LENGTH_MAX, WORK_MAX, text.contains("@metadata")))
+                .call((natives, text.contains("@metadata")))
                 .catch(&ctx)
                 .map_err(|error| prelude_failed(&error))?;
             let compiled = compile(&ctx, &prelude, &text);
@@ -111,8 +108,8 @@ impl Engine {
             outcome.map_err(|failure| error(&ctx, shared, failure))
         });
         let mut state = shared.state.borrow_mut();
-        if let Some(message) = shared.watch.exceeded() {
-            return Err(Error::Limit { message });
+        if let Some(error) = shared.watch.ended() {
+            return Err(error);
         }
         if let Some(refused) = state.refused.take() {
             return Err(refused);
@@ -222,7 +219,15 @@ fn run_in<'js>(
     let asking = asking(&prelude)?;
     let has_origins = !shared.state.borrow().origins.is_empty();
     let names_documents = run.names_documents;
-    let writer = ResultWriter { asking: &asking, state: &shared.state, has_origins, names_documents, overlay };
+    let writer = ResultWriter {
+        asking: &asking,
+        state: &shared.state,
+        watch: &shared.watch,
+        written: Cell::default(),
+        has_origins,
+        names_documents,
+        overlay,
+    };
     let mut json = Vec::new();
     let result = this.as_ref().unwrap_or(&returned);
     writer.write(&mut json, result, run.omits_undefined)?;
@@ -334,8 +339,8 @@ fn error(ctx: &Ctx<'_>, shared: &Shared, failure: Failure) -> Error {
         }
         Failure::Engine(error) => return Error::Thrown { message: error.to_string(), line: 0 },
     };
-    if let Some(message) = shared.watch.exceeded() {
-        return Error::Limit { message };
+    if let Some(error) = shared.watch.ended() {
+        return error;
     }
     let text = |value: &Value<'_>| value.as_string().and_then(|text| text.to_string().ok());
     let Some(object) = thrown.as_object() else {

@@ -27,6 +27,9 @@ pub enum Error {
         /// Which limit, and how much it is.
         message: String,
     },
+    /// It was stopped from outside ([`stoppable`](crate::stoppable)).
+    #[error("The script was stopped")]
+    Stopped,
     /// It asked for what is not there yet.
     #[error("{0}")]
     NotSupported(String),

@@ -10,7 +10,9 @@
 //! that it asks for and was not given is a *question*: the run is given up, the [`Host`] asked, and the run begun
 //! anew with the answer. So the host may hold what borrows from elsewhere, and is never called from inside of the engine.
 //!
-//! Every run is bounded in steps, time and memory ([`Limits`]); an engine that met a limit is thrown away.
+//! Every run is bounded in steps, time and memory ([`Limits`]), and ends when its caller says so ([`stoppable`]); an engine that met a
+//! limit is thrown away. The engine's operators and functions look at a clock as well as its loops and calls do (`ticker`, and
+//! `vendor/rquickjs-sys/README.md`).
 #![forbid(unsafe_code)]
 
 mod engine;
@@ -25,6 +27,8 @@ mod program;
 mod propagate;
 mod result;
 mod state;
+mod stop;
+mod ticker;
 mod token;
 mod watch;
 
@@ -33,4 +37,5 @@ pub use host::{Document, Host, Key, NoHost, Stored};
 pub use limits::{Limits, SCRIPT_SIZE_MAX};
 pub use outcome::{Effect, Outcome};
 pub use program::{Body, Input, Program, Run, is_name};
+pub use stop::{Stop, stoppable};
 pub use token::{Token, TokenKind, tokens};

@@ -1,5 +1,6 @@
 //! The functions that `prelude.js` calls: the border between scripts and the state of their run.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use rquickjs::function::Opt;
@@ -171,8 +172,15 @@ impl Shared {
         let asking = engine::asking(tools)?;
         let has_origins = !self.state.borrow().origins.is_empty();
         let mut json = Vec::new();
-        let writer =
-            ResultWriter { asking: &asking, state: &self.state, has_origins, names_documents: false, overlay: None };
+        let writer = ResultWriter {
+            asking: &asking,
+            state: &self.state,
+            watch: &self.watch,
+            written: Cell::default(),
+            has_origins,
+            names_documents: false,
+            overlay: None,
+        };
         match writer.write(&mut json, value, false) {
             Ok(()) => Ok(json),
             Err(Failure::Engine(error)) => Err(error),

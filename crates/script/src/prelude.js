@@ -1,7 +1,7 @@
 // What scripts find in their global scope, and what they do not find any more. Runs once for each engine, before the script is compiled.
 // `native` stays in here: scripts reach the host through the functions below alone.
 // `readsMetadata`: whether the script names `@metadata`, which then has what getMetadata() gives.
-(function (native, lengthMax, workMax, readsMetadata) {
+(function (native, readsMetadata) {
     "use strict";
     const { apply, defineProperty } = Reflect;
     const global = globalThis;
@@ -11,7 +11,6 @@
     const DateOf = Date, dateToJson = Date.prototype.toISOString, dateToTime = Date.prototype.getTime;
     const replace = String.prototype.replace, slice = String.prototype.slice, RegExpOf = RegExp;
     const toWellFormed = String.prototype.toWellFormed;
-    const greatest = Math.max;
     const ProxyOf = Proxy;
     const refuse = message => { native.refuse(message); throw new ErrorOf(message); };
     const isObject = value => typeof value === "object" && value !== null;
@@ -192,83 +191,6 @@
         },
     });
 
-    // Loops of the library that ask nobody whether they may go on. What one run has them go through is bounded in all, in characters and
-    // elements; and of those that compare, of how long a thing they are called for.
-    let work = 0;
-    const charge = (name, amount) => {
-        work += amount;
-        if (work > workMax) throw new RangeError(`'${name}' goes through more than is allowed in one run`);
-    };
-    const wrap = (holder, names, before) => {
-        for (const name of names) {
-            const method = holder[name];
-            if (method === undefined) continue;
-            const wrapped = {
-                [name](...given) {
-                    before(name, this, given);
-                    return apply(method, this, given);
-                },
-            }[name];
-            defineProperty(holder, name, { value: wrapped, writable: true, enumerable: false, configurable: true });
-        }
-    };
-    const bound = (prototype, names, measure) => wrap(prototype, names, (name, self, given) => {
-        const amount = measure(self, given);
-        if (amount > lengthMax) throw new RangeError(`'${name}' of so much is not allowed`);
-        charge(name, greatest(amount, lengthOf(self)));
-    });
-    const lengthOf = value => (typeof value === "string" ? value.length : 0);
-    wrap(String.prototype, [
-        "toUpperCase", "toLowerCase", "toLocaleUpperCase", "toLocaleLowerCase", "trim", "trimStart", "trimEnd", "normalize", "localeCompare",
-        "isWellFormed", "toWellFormed", "match", "matchAll", "search", "slice", "substring", "substr", "concat",
-    ], (name, self) => charge(name, lengthOf(self)));
-    wrap(String.prototype, ["repeat"], (name, self, [count]) => charge(name, lengthOf(self) * (count > 0 ? NumberOf(count) : 0)));
-    wrap(String.prototype, ["padStart", "padEnd"], (name, _, [count]) => charge(name, count > 0 ? NumberOf(count) : 0));
-    const ofGiven = (name, _, [text]) => charge(name, lengthOf(text));
-    wrap(global, ["encodeURIComponent", "encodeURI", "decodeURIComponent", "decodeURI", "escape", "unescape", "parseInt", "parseFloat"], ofGiven);
-    wrap(NumberOf, ["parseInt", "parseFloat"], ofGiven);
-    wrap(JSON, ["parse"], ofGiven);
-    wrap(RegExpOf.prototype, ["exec", "test"], ofGiven);
-    wrap(String, ["raw"], (name, _, [strings]) => {
-        const raw = strings === null || strings === undefined ? undefined : strings.raw;
-        if (raw !== null && raw !== undefined && raw.length > lengthMax) throw new RangeError("'raw' of so much is not allowed");
-    });
-    const stringify = JSON.stringify;
-    defineProperty(JSON, "stringify", {
-        value: (...given) => {
-            const text = apply(stringify, JSON, given);
-            charge("stringify", lengthOf(text));
-            return text;
-        },
-        writable: true, enumerable: false, configurable: true,
-    });
-    for (const name of ["keys", "values", "entries", "getOwnPropertyNames"]) {
-        const list = Object[name];
-        defineProperty(Object, name, {
-            value: object => {
-                const all = list(object);
-                // Each is a text that is made.
-                charge(name, 16 * all.length);
-                return all;
-            },
-            writable: true, enumerable: false, configurable: true,
-        });
-    }
-    bound(Array.prototype, [
-        "join", "toString", "toLocaleString", "indexOf", "lastIndexOf", "includes", "forEach", "map", "filter", "some", "every", "reduce",
-        "reduceRight", "find", "findIndex", "findLast", "findLastIndex", "fill", "reverse", "sort", "copyWithin", "concat", "flat", "flatMap",
-        "slice", "splice", "shift", "unshift", "toSorted", "toReversed", "toSpliced", "with",
-    ], self => (isObject(self) ? self.length : 0));
-    const searched = (self, given) => stringOf(self).length * (typeof given[0] === "string" ? given[0].length : 1) / 64;
-    bound(String.prototype, ["indexOf", "lastIndexOf", "includes", "split", "replace", "replaceAll"], searched);
-    const from = Array.from;
-    defineProperty(Array, "from", {
-        value: (source, ...more) => {
-            if (isObject(source) && source.length > lengthMax) throw new RangeError("'from' of so much is not allowed");
-            return apply(from, Array, [source, ...more]);
-        },
-    });
-
     // No way from text to code, nothing that waits, nothing that holds memory outside of the objects that are counted.
     const functions = [function () {}, function* () {}, async function () {}, async function* () {}];
     for (const one of functions) {
@@ -287,7 +209,7 @@
         nothing,
         callNothing,
         date: DateOf,
-        begin: () => { work = 0; apply(mapClear, documents, []); apply(mapClear, origins, []); },
+        begin: () => { apply(mapClear, documents, []); apply(mapClear, origins, []); },
         know,
         place: document => apply(mapGet, documents, [document]),
         note: (object, origin) => { apply(mapSet, origins, [object, origin]); },

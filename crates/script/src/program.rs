@@ -130,7 +130,7 @@ impl Program {
                 Ok(None) => engine.answer(host)?,
                 Err(error) => {
                     // After a limit not even the simplest may work in it.
-                    if !matches!(error, Error::Limit { .. }) {
+                    if !matches!(error, Error::Limit { .. } | Error::Stopped) {
                         keep(engine);
                     }
                     return Err(error);

@@ -8,6 +8,7 @@
 //! | texts that are no Unicode | with U+FFFD |
 //! | what has no end, or is too deep | an error |
 
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use json::Raw;
@@ -18,6 +19,10 @@ use crate::limits::RESULT_SIZE_MAX;
 use crate::number;
 use crate::origin::{self, Asking, Origin};
 use crate::state::State;
+use crate::watch::Watch;
+
+/// After so many values the clock is looked at: some hundred microseconds.
+const VALUES_PER_LOOK: u32 = 1024;
 
 /// A text, and what a value comes from in it.
 type Place = (Rc<[u8]>, Origin);
@@ -39,7 +44,10 @@ impl From<rquickjs::Error> for Failure {
 /// Writes values of one run.
 pub(crate) struct ResultWriter<'w, 'js> {
     pub asking: &'w Asking<'js>,
-    pub state: &'w std::cell::RefCell<State>,
+    pub state: &'w RefCell<State>,
+    pub watch: &'w Watch,
+    /// Values that were written.
+    pub written: Cell<u32>,
     /// Whether any text was odd.
     pub has_origins: bool,
     /// Whether documents inside of the value have their ids in their metadata.
@@ -86,6 +94,10 @@ impl<'js> ResultWriter<'_, 'js> {
     ) -> Result<(), Failure> {
         if out.len() > RESULT_SIZE_MAX {
             return Err(refused(format!("The result of a script is over the limit of {RESULT_SIZE_MAX} bytes")));
+        }
+        self.written.set(self.written.get().wrapping_add(1));
+        if self.written.get().is_multiple_of(VALUES_PER_LOOK) && self.watch.look_at_clock() {
+            return Err(Failure::Refused(self.watch.ended().unwrap_or(Error::Stopped)));
         }
         if let Some(number) = value.as_number() {
             match origin::unchanged(was, number) {

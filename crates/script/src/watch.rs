@@ -3,16 +3,20 @@
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
-use crate::limits::{Limits, STEPS_PER_LOOK};
+use rquickjs::qjs;
 
-/// Asked by the engine after each [`STEPS_PER_LOOK`] steps.
+use crate::error::Error;
+use crate::limits::{Limits, STEPS_PER_LOOK};
+use crate::{stop, ticker};
+
+/// Asked by the engine after each [`STEPS_PER_LOOK`] steps, and at each tick of the [`ticker`] by whatever else may take long.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     looks_left: Cell<u64>,
     end: Cell<Option<Instant>>,
     limits: Cell<Option<Limits>>,
-    /// What was exceeded.
-    exceeded: RefCell<Option<String>>,
+    /// Why the run was ended.
+    ended: RefCell<Option<Error>>,
 }
 
 impl Watch {
@@ -20,35 +24,51 @@ impl Watch {
     ///
     /// * `spent`: what it took before it began anew.
     pub fn begin(&self, limits: &Limits, spent: Duration) {
+        ticker::use_ticks();
         // The counter of the engine goes on from run to run: the first look may come at once.
         self.looks_left.set(limits.steps.div_ceil(STEPS_PER_LOOK));
         self.end.set(Instant::now().checked_add(limits.time.saturating_sub(spent)));
         self.limits.set(Some(*limits));
-        self.exceeded.take();
+        self.ended.take();
     }
 
-    /// Whether it has to stop.
+    /// Whether it has to end. The engine asks.
     pub fn look(&self) -> bool {
         let Some(limits) = self.limits.get() else { return false };
+        if qjs::is_asking_for_tick() {
+            return self.look_at_clock();
+        }
         let left = self.looks_left.get();
-        let message = if left == 0 {
-            format!(
+        if left == 0 {
+            let message = format!(
                 "The maximum number of statements executed have been reached - {}. You can configure it by modifying the \
                  configuration option: 'Patching.MaxStepsForScript'.",
                 limits.steps
-            )
-        } else if self.end.get().is_some_and(|end| Instant::now() >= end) {
-            format!("The script ran for longer than {} ms", limits.time.as_millis())
-        } else {
-            self.looks_left.set(left - 1);
-            return false;
-        };
-        self.exceeded.borrow_mut().get_or_insert(message);
+            );
+            return self.end_with(Error::Limit { message });
+        }
+        self.looks_left.set(left - 1);
+        self.look_at_clock()
+    }
+
+    /// Whether it has to end for its time, or because nobody wants it any more.
+    pub fn look_at_clock(&self) -> bool {
+        ticker::use_ticks();
+        if self.end.get().is_some_and(|end| Instant::now() >= end) {
+            let time = self.limits.get().unwrap_or_default().time;
+            return self
+                .end_with(Error::Limit { message: format!("The script ran for longer than {} ms", time.as_millis()) });
+        }
+        stop::is_stopped() && self.end_with(Error::Stopped)
+    }
+
+    fn end_with(&self, error: Error) -> bool {
+        self.ended.borrow_mut().get_or_insert(error);
         true
     }
 
-    /// What was exceeded since the run began.
-    pub fn exceeded(&self) -> Option<String> {
-        self.exceeded.borrow().clone()
+    /// Why the run was ended, if it was.
+    pub fn ended(&self) -> Option<Error> {
+        self.ended.borrow().clone()
     }
 }

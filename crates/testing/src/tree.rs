@@ -37,7 +37,10 @@ pub fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// All text files that are tracked, or new and not ignored, so that a file is checked before it is committed. None where
+/// Sources of others, with what we changed in them.
+const VENDORED: &str = "vendor/";
+
+/// All text files of ours that are tracked, or new and not ignored, so that a file is checked before it is committed. None where
 /// the sources lie without their history (an archive): there is nothing to hold the tree against.
 ///
 /// # Panics
@@ -61,7 +64,7 @@ pub fn files() -> Vec<TextFile> {
         let text = std::fs::read_to_string(root.join(path)).ok()?;
         Some(TextFile { path: path.to_string(), text })
     };
-    names.split_terminator('\0').filter_map(file).collect()
+    names.split_terminator('\0').filter(|path| !path.starts_with(VENDORED)).filter_map(file).collect()
 }
 
 /// Those of the workspace's crates that are Rust.
