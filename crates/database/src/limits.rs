@@ -9,7 +9,7 @@ use storage::memory::Memory;
 pub const MEMORY: &str = "Limits.MemoryInMb";
 /// The setting that bounds [`Limits::bodies`].
 pub const BODIES_MEMORY: &str = "Limits.BodiesInMb";
-/// The setting of [`Limits::request_memory_size`].
+/// The setting of what one request may hold of [`Limits::memory`].
 pub const REQUEST_MEMORY: &str = "Limits.RequestMemoryInMb";
 
 /// Bounds that an operator may set.
@@ -30,8 +30,6 @@ pub struct Limits {
     pub memory: Arc<Memory>,
     /// The share of that for requests that are still arriving: their clients decide how long they take.
     pub bodies: Arc<Memory>,
-    /// Bytes of that which one request may hold.
-    pub request_memory_size: usize,
     /// What one run of a script may take.
     pub script: script::Limits,
     /// Threads that index, for all databases of the node.
@@ -53,19 +51,11 @@ impl Default for Limits {
             page_versions_size: 384 << 20,
             bodies: memory.share(BODIES_MEMORY, 256 << 20),
             memory,
-            request_memory_size: 256 << 20,
-            script: script::Limits::default(),
+            script: script::Limits { steps_setting: Some("Patching.MaxStepsForScript"), ..script::Limits::default() },
             indexing_threads_max: std::thread::available_parallelism().map_or(2, usize::from),
             automatic_index_idle_after: Duration::from_secs(30 * 60),
             idle_index_kept: Duration::from_secs(72 * 60 * 60),
         }
-    }
-}
-
-impl Limits {
-    /// What one query or operation may hold, as a part of what all of them may.
-    pub fn memory_of_request(&self) -> Arc<Memory> {
-        self.memory.part(REQUEST_MEMORY, self.request_memory_size)
     }
 }
 

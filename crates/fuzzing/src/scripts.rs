@@ -4,7 +4,7 @@ use script::{Body, Document, Effect, Host, Input, Key, Limits, Program, Run};
 use std::rc::Rc;
 use std::time::Duration;
 
-const LIMITS: Limits = Limits { steps: 10_000, time: Duration::from_millis(200), memory: 4 << 20 };
+const LIMITS: Limits = Limits { steps: 10_000, time: Duration::from_millis(200), memory: 4 << 20, steps_setting: None };
 
 /// Has some documents, and cannot read others.
 struct Documents;

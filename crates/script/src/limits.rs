@@ -1,4 +1,4 @@
-//! What scripts may not exceed. `Patching.MaxStepsForScript` of the protocol is [`Limits::steps`].
+//! What scripts may not exceed.
 
 use std::time::Duration;
 
@@ -8,7 +8,9 @@ pub struct Limits {
     /// Turns of loops and calls of functions, which is what the engine counts, in ten thousands: it looks after so many only, so that
     /// a script is stopped after that many or up to ten thousand more.
     pub steps: u64,
-    /// How long a run may take. It is looked at as often as steps are.
+    /// The setting that says how many they are, for the error.
+    pub steps_setting: Option<&'static str>,
+    /// How long a run may take. It ends some 20 ms later.
     pub time: Duration,
     /// Bytes that the engine of a script may hold, the script and all objects included.
     pub memory: usize,
@@ -16,7 +18,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { steps: 10_000, time: Duration::from_secs(1), memory: 64 << 20 }
+        Limits { steps: 10_000, steps_setting: None, time: Duration::from_secs(1), memory: 64 << 20 }
     }
 }
 

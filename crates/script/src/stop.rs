@@ -11,7 +11,7 @@ thread_local! {
 }
 
 /// Does `work`. Scripts that this thread runs meanwhile, however deep inside of it, end with [`Error::Stopped`](crate::Error::Stopped) soon
-/// after `stop` says so.
+/// after `stop`, or that of a call around this one, says so.
 pub fn stoppable<R>(stop: Stop, work: impl FnOnce() -> R) -> R {
     struct Before(Option<Stop>);
     impl Drop for Before {
@@ -19,7 +19,13 @@ pub fn stoppable<R>(stop: Stop, work: impl FnOnce() -> R) -> R {
             STOP.set(self.0.take());
         }
     }
-    let _before = Before(STOP.replace(Some(stop)));
+    let outer = STOP.with_borrow(Clone::clone);
+    let stop: Stop = match outer.clone() {
+        Some(outer) => Rc::new(move || stop() || outer()),
+        None => stop,
+    };
+    let _before = Before(outer);
+    STOP.set(Some(stop));
     work()
 }
 

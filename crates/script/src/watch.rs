@@ -40,11 +40,11 @@ impl Watch {
         }
         let left = self.looks_left.get();
         if left == 0 {
-            let message = format!(
-                "The maximum number of statements executed have been reached - {}. You can configure it by modifying the \
-                 configuration option: 'Patching.MaxStepsForScript'.",
-                limits.steps
-            );
+            let mut message =
+                format!("The maximum number of statements executed have been reached - {}.", limits.steps);
+            if let Some(setting) = limits.steps_setting {
+                message += &format!(" You can configure it by modifying the configuration option: '{setting}'.");
+            }
             return self.end_with(Error::Limit { message });
         }
         self.looks_left.set(left - 1);

@@ -11,13 +11,14 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use bytes::Bytes;
-use database::Database;
 use database::documents::Snapshot;
+use database::{Database, script};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc, oneshot};
 
@@ -125,7 +126,12 @@ pub(crate) async fn produce(
     let caller = Caller { waits: Arc::downgrade(&waits), cut: Arc::default() };
     tokio::task::spawn_blocking(move || {
         let mut out = AnswerWriter::new(&exchange, caller, pool, permit, started);
-        let outcome = catch_unwind(AssertUnwindSafe(|| work(&exchange, &mut out)));
+        let stop = {
+            let (caller, database) = (out.caller.clone(), out.database.clone());
+            Rc::new(move || caller.is_gone() || database.is_closed())
+        };
+        let work = || script::stoppable(stop, || work(&exchange, &mut out));
+        let outcome = catch_unwind(AssertUnwindSafe(work));
         out.end(outcome.unwrap_or_else(|panic| Err(dispatch::panicked(&*panic))));
     });
     let reply: Result<Reply> = reply.await.unwrap_or_else(|_| Err(Error::Panicked("an answer was dropped".to_owned())));

@@ -4,11 +4,12 @@
 //! take long runs on threads of a [`Pool`] ([`Bridge::run`], `answers`), of which each kind of work has its own, so that
 //! none waits behind work that lasts as long as a client likes. Writes wait for a call-back, not on a thread ([`answer`]).
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use database::Lead;
+use database::{Lead, script};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -129,16 +130,20 @@ impl Bridge {
     }
 }
 
-/// Runs `work` on a thread, with a place in a pool, and waits for it.
+/// Runs `work` on a thread, with a place in a pool, and waits for it. Scripts in it end soon after nobody waits any more.
 pub(crate) async fn with_permit<T: Send + 'static>(
     permit: OwnedSemaphorePermit,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
+    let waits = Arc::new(());
+    let caller = Arc::downgrade(&waits);
     let handle = tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        work()
+        script::stoppable(Rc::new(move || caller.strong_count() == 0), work)
     });
-    handle.await.unwrap_or_else(|error| Err(Error::Panicked(error.to_string())))
+    let outcome = handle.await;
+    drop(waits);
+    outcome.unwrap_or_else(|error| Err(Error::Panicked(error.to_string())))
 }
 
 /// Waits for the call-back of a write, without holding a thread. `begin` gets the call-back and hands the write over.

@@ -413,6 +413,7 @@ fn script_shape(error: &script::Error) -> Shape {
             Shape::new(internal, "Raven.Client.Exceptions.Documents.Patching.JavaScriptException")
         }
         E::Misuse(_) | E::Host(_) => Shape::new(internal, INVALID_OPERATION),
+        E::Stopped => Shape::new(internal, "System.OperationCanceledException"),
         E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
     }
 }

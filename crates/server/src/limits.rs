@@ -79,6 +79,8 @@ pub struct Limits {
     pub multi_get_answer_size: usize,
     /// `Limits.SlowRequestInMs`: until the answer of a request begins. Over it: it is kept among the slow ones.
     pub slow_request: Duration,
+    /// `Patching.MaxStepsForScript`: turns of loops and calls of functions in one run of a script of a patch or a query.
+    pub script_steps: u64,
     /// `Indexing.TimeToWaitBeforeMarkingAutoIndexAsIdleInMin`: an index that a query made is idle when it was not asked for so long, while
     /// others were.
     pub automatic_index_idle_after: Duration,
@@ -228,6 +230,7 @@ impl Default for Limits {
             multi_get_count: 1024,
             multi_get_answer_size: 256 << 20,
             slow_request: Duration::from_millis(500),
+            script_steps: 10_000,
             automatic_index_idle_after: Duration::from_secs(30 * 60),
             idle_index_kept: Duration::from_secs(72 * 60 * 60),
         }
@@ -252,7 +255,7 @@ impl Limits {
     }
 
     /// All of them, in the order of the fields.
-    pub const SETTINGS: [LimitSetting; 32] = [
+    pub const SETTINGS: [LimitSetting; 33] = [
         // Less than 8 KiB is less than what reads heads starts with.
         setting("Limits.HeaderBlockInKb", 8..=1024, |limits, value| limits.header_block_size = kib(value)),
         setting("Limits.HeaderLineInKb", 1..=1024, |limits, value| limits.header_line_size = kib(value)),
@@ -290,6 +293,7 @@ impl Limits {
         setting("Limits.SlowRequestInMs", 0..=3_600_000, |limits, value| {
             limits.slow_request = Duration::from_millis(value.into())
         }),
+        setting("Patching.MaxStepsForScript", 1..=2_000_000_000, |limits, value| limits.script_steps = value.into()),
         setting("Indexing.TimeToWaitBeforeMarkingAutoIndexAsIdleInMin", 1..=525_600, |limits, value| {
             limits.automatic_index_idle_after = seconds(value) * 60
         }),

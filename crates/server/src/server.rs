@@ -223,8 +223,8 @@ fn open_databases(
     };
     options.limits.memory = memory.clone();
     options.limits.bodies = bodies.clone();
-    options.limits.request_memory_size = limits.request_memory_size;
     options.limits.page_versions_size = limits.page_versions_size;
+    options.limits.script.steps = limits.script_steps;
     options.limits.automatic_index_idle_after = limits.automatic_index_idle_after;
     options.limits.idle_index_kept = limits.idle_index_kept;
     Databases::open(options)

@@ -12,6 +12,7 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
@@ -19,6 +20,7 @@ use std::time::{Duration, Instant};
 use documents::{Etag, LastEtags};
 use query::definition::{AutomaticIndex, IndexDefinition, Priority};
 use query::indexing::Watch;
+use script::Stop;
 
 use super::asked::Asked;
 use super::open::Index;
@@ -53,8 +55,8 @@ impl Pace {
 
 /// Ends the turn of an index: at once where it or its database is closed, soon where others wait for the thread.
 struct TurnWatch<'t> {
-    database: &'t Database,
-    index: &'t Index,
+    /// Whether the index or its database is closed, or the node stops.
+    stop: &'t Stop,
     pool: &'t IndexingPool,
     /// When the turn began.
     began: Instant,
@@ -78,8 +80,13 @@ impl Watch for TurnWatch<'_> {
     }
 
     fn is_stopped(&self) -> bool {
-        self.pool.is_closed() || self.database.is_closed() || self.index.is_removed() || !self.index.is_running()
+        (self.stop)()
     }
+}
+
+/// Whether the index and its database are open, and the index is not paused.
+fn may_go_on(database: &Database, index: &Index) -> bool {
+    !database.is_closed() && !index.is_removed() && index.is_running()
 }
 
 impl Indexes {
@@ -164,11 +171,10 @@ impl Indexes {
             &open.time_used,
             Box::new(move |workplace| {
                 let (Some(database), Some(index)) = (database.upgrade(), weak.upgrade()) else { return };
-                let may_go_on = || !database.is_closed() && !index.is_removed() && index.is_running();
-                if !may_go_on() {
+                if !may_go_on(&database, &index) {
                     index.has_turn.store(false, SeqCst);
                     // Whoever opened the database again meanwhile, or started the index, saw that it had a turn.
-                    if may_go_on() {
+                    if may_go_on(&database, &index) {
                         database.indexes().give_turn(&index);
                     }
                     return;
@@ -180,11 +186,13 @@ impl Indexes {
 
     fn take_turn(&self, database: &Arc<Database>, index: &Arc<Index>, workplace: &mut Workplace) {
         let (began, documents) = (Instant::now(), database.read());
-        let watch = TurnWatch { database, index, pool: &self.pool, began, looked_at: Cell::new(began) };
-        let turn = documents
-            .last_etag()
-            .map_err(Error::from)
-            .and_then(|last_etag| Ok((last_etag, safely(|| index.take_turn(&documents, workplace, &watch))?)));
+        let stop: Stop = {
+            let (pool, database, index) = (self.pool.clone(), database.clone(), index.clone());
+            Rc::new(move || pool.is_closed() || !may_go_on(&database, &index))
+        };
+        let watch = TurnWatch { stop: &stop, pool: &self.pool, began, looked_at: Cell::new(began) };
+        let take = || script::stoppable(stop.clone(), || index.take_turn(&documents, workplace, &watch));
+        let turn = documents.last_etag().map_err(Error::from).and_then(|last_etag| Ok((last_etag, safely(take)?)));
         drop(documents);
         index.time_used.add(began.elapsed());
         let turn = match turn {
@@ -264,7 +272,7 @@ impl Indexes {
             self.fail(index, error);
         } else if matches!(error, query::index::Error::Interrupted) {
             // One that was started again meanwhile was seen to have a turn.
-            if !self.pool.is_closed() && !database.is_closed() && !index.is_removed() && index.is_running() {
+            if !self.pool.is_closed() && may_go_on(database, index) {
                 self.give_turn(index);
             }
         } else if !index.has_stumbled.swap(true, SeqCst) {

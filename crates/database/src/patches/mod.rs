@@ -10,6 +10,9 @@ mod runner;
 
 pub use by_query::{PatchedDocument, QueryPatch};
 
+use std::rc::Rc;
+use std::sync::Arc;
+
 use documents::Batch;
 use documents::{Outcome, ScriptRunner};
 
@@ -22,9 +25,12 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`Error::Script`]; a document is not as the batch expects it; storage fails.
-    pub fn resolve(&self, batch: &Batch) -> Result<Batch> {
-        batch.resolve(&self.read(), &mut Runner::new(self))
+    /// [`Error::Script`]; [`Error::Canceled`] if the database is closed meanwhile, or the caller's [`script::stoppable`] says so; a document is
+    /// not as the batch expects it; storage fails.
+    pub fn resolve(self: &Arc<Self>, batch: &Batch) -> Result<Batch> {
+        let database = self.clone();
+        let stop = Rc::new(move || database.is_closed());
+        script::stoppable(stop, || batch.resolve(&self.read(), &mut Runner::new(self)))
     }
 
     /// Whether a batch failed because of what somebody else wrote meanwhile, so that it is to be resolved anew: `tries` times it was.

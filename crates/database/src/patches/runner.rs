@@ -106,7 +106,10 @@ pub(super) fn run(
     if let Some(failed) = host.failed {
         return Err(failed);
     }
-    let outcome = outcome.map_err(|error| Error::Script { id: id.to_owned(), error })?;
+    let outcome = outcome.map_err(|error| match error {
+        script::Error::Stopped => Error::Canceled,
+        error => Error::Script { id: id.to_owned(), error },
+    })?;
     let debug = debug(&outcome, prepared.printed);
     let effects = outcome.effects.into_iter().map(|effect| match effect {
         Effect::Put { id, json, expected } => {

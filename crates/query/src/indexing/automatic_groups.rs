@@ -109,7 +109,7 @@ impl Reduces for AutomaticGroups {
         true
     }
 
-    fn reduce(&self, _: &GroupKey, values: &[Raw<'_>], give: &mut dyn FnMut(&[u8])) -> Result<(), String> {
+    fn reduce(&self, _: &GroupKey, values: &[Raw<'_>], give: &mut dyn FnMut(&[u8])) -> Result<(), MapError> {
         let Some(first) = values.first() else { return Ok(()) };
         let mut count = 0;
         let mut sums = vec![Amount::ZERO; self.sums.len()];

@@ -425,7 +425,7 @@ mod tests {
     struct Nothing;
 
     impl Reduces for Nothing {
-        fn reduce(&self, _: &GroupKey, _: &[Raw<'_>], _: &mut dyn FnMut(&[u8])) -> Result<(), String> {
+        fn reduce(&self, _: &GroupKey, _: &[Raw<'_>], _: &mut dyn FnMut(&[u8])) -> Result<(), MapError> {
             Ok(())
         }
 

@@ -40,15 +40,14 @@ impl Reduces for MappedGroups {
         self.is_partial
     }
 
-    fn reduce(&self, group: &GroupKey, values: &[Raw<'_>], give: &mut dyn FnMut(&[u8])) -> Result<(), String> {
+    fn reduce(&self, group: &GroupKey, values: &[Raw<'_>], give: &mut dyn FnMut(&[u8])) -> Result<(), MapError> {
         let is_wanted = |identity: &[u8]| GroupKey::of(identity) == *group;
         let mut json = Vec::new();
-        let reduced = self.reduce.run(values, &is_wanted, &mut |output| {
+        self.reduce.run(values, &is_wanted, &mut |output| {
             json.clear();
             output.write_json(&mut Writer::new(&mut json));
             give(&json);
             Ok(())
-        });
-        reduced.map_err(|error| error.to_string())
+        })
     }
 }

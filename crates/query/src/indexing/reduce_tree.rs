@@ -8,6 +8,7 @@ use crate::index::{
     self, GroupChanges, GroupKey, IndexSnapshot, Item, NO_RESULT, NODE_ITEMS_BITS, NODE_ITEMS_MAX, NodeKey, Result,
     put_item,
 };
+use crate::mapping::MapError;
 use json::Raw;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,8 +19,8 @@ pub(super) trait Reduces {
     ///
     /// # Errors
     ///
-    /// What is to be told of an index that cannot reduce them.
-    fn reduce(&self, group: &GroupKey, values: &[Raw<'_>], give: &mut dyn FnMut(&[u8])) -> Result<(), String>;
+    /// Why they cannot be reduced.
+    fn reduce(&self, group: &GroupKey, values: &[Raw<'_>], give: &mut dyn FnMut(&[u8])) -> Result<(), MapError>;
 
     /// Whether it gives the same from results of parts as from all values at once. If not, a group is reduced whole.
     fn is_partial(&self) -> bool;
@@ -236,7 +237,8 @@ fn reduced(group: &GroupKey, nodes: &[Cow<'_, [u8]>], reducer: &dyn Reduces) -> 
     }
     Ok(match reducer.reduce(group, &values, &mut |result| results.push(result.to_vec())) {
         Ok(()) => Outcome::Results(results),
-        Err(message) => Outcome::Failed(message),
+        Err(MapError::Interrupted) => return Err(index::Error::Interrupted),
+        Err(error) => Outcome::Failed(error.to_string()),
     })
 }
 
@@ -257,11 +259,11 @@ mod tests {
             self.is_partial
         }
 
-        fn reduce(&self, _: &GroupKey, values: &[Raw<'_>], give: &mut dyn FnMut(&[u8])) -> Result<(), String> {
+        fn reduce(&self, _: &GroupKey, values: &[Raw<'_>], give: &mut dyn FnMut(&[u8])) -> Result<(), MapError> {
             assert!(!self.is_partial || values.len() <= NODE_ITEMS_MAX as usize);
             let numbers = values.iter().map(|value| value.get("N").unwrap().as_i64().unwrap());
             if numbers.clone().any(|number| number < 0) {
-                return Err("negative".to_owned());
+                return Err(MapError::Stopped("negative".to_owned()));
             }
             let sum: i64 = numbers.sum();
             give(format!("{{\"N\":{sum}}}").as_bytes());

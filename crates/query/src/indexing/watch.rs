@@ -15,8 +15,8 @@ pub trait Watch {
         false
     }
 
-    /// Asked now and then inside of a map: whether to give up, because the index or its database is closed. Nothing of the batch is
-    /// written then.
+    /// Asked now and then inside of a map in C#: whether to give up, because the index or its database is closed. Nothing of the batch is
+    /// written then. JavaScript asks what [`script::stoppable`] was given.
     fn is_stopped(&self) -> bool {
         false
     }

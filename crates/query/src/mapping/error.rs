@@ -105,3 +105,12 @@ pub enum MapError {
 
 /// What evaluating gives.
 pub(crate) type Result<T, E = MapError> = std::result::Result<T, E>;
+
+impl From<script::Error> for MapError {
+    fn from(error: script::Error) -> MapError {
+        match error {
+            script::Error::Stopped => MapError::Interrupted,
+            error => MapError::Script(error.to_string()),
+        }
+    }
+}

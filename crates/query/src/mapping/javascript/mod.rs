@@ -135,8 +135,7 @@ impl ScriptMap {
     ) -> Result<(), MapError> {
         let document = document(view);
         let run = Run { arguments: &[Input::Document(&document)], omits_undefined: true, ..Run::default() };
-        let outcome =
-            self.program.run(&run, &mut Loader { host }).map_err(|error| MapError::Script(error.to_string()))?;
+        let outcome = self.program.run(&run, &mut Loader { host })?;
         let value = Raw::new(&outcome.json);
         match value.kind() {
             json::Kind::Object => emit_object(&self.names, value, emit),

@@ -82,7 +82,7 @@ impl ScriptReduce {
             steps_more: SCRIPT_REDUCE_STEPS_PER_VALUE.saturating_mul(elements.len() as u64),
             ..Run::default()
         };
-        let outcome = self.program.run(&run, &mut NoLoader).map_err(|error| MapError::Script(error.to_string()))?;
+        let outcome = self.program.run(&run, &mut NoLoader)?;
         let value = Raw::new(&outcome.json);
         match value.kind() {
             Kind::Object => emit_object(&self.names, value, emit),

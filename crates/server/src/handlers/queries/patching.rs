@@ -5,10 +5,11 @@
 //! its own. A document that somebody else changes meanwhile is patched as it is then.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use database::documents::PatchStatus;
-use database::{Database, Operation, OperationDetail, OperationResult, Progress, QueryPatch};
+use database::{Database, Operation, OperationDetail, OperationResult, Progress, QueryPatch, script};
 use hyper::StatusCode;
 use query::execute;
 use query::plan::{Find, ScriptClause, ScriptForm};
@@ -72,7 +73,8 @@ pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
             bridge::with_permit(permit, move || {
                 let ids = patching.find(&request, ready.as_ref(), (!options.allows_stale).then_some(last_etag));
                 let ids = ids.inspect_err(|error| ready.iter().for_each(|ready| ready.fail_if_damaged(error)))?;
-                patching.patch(clause(&request)?, &ids)
+                let killed = patching.operation.clone();
+                script::stoppable(Rc::new(move || killed.is_killed()), || patching.patch(clause(&request)?, &ids))
             })
             .await
         };
