@@ -1,7 +1,8 @@
 //! What can go wrong with a request, and what the client is told: the one place where errors become HTTP.
 //!
-//! Clients rebuild an exception from `Type` and show `Message` or `Error` (semantics.md §14); statuses are those that
-//! they expect: 404 has no body and means "not there", 503 makes them fail over, so neither is used for bad requests.
+//! Clients rebuild an exception from `Type` and show `Message` or `Error` (semantics.md §14). Of the status they look at 304, 403, 404, 408,
+//! 409, 410, 425, 502, 503 and 504 alone: 404 has no body and means "not there", 503 makes them fail over, so neither is used for
+//! bad requests. All others are alike to them; a request that is wrong gets 400, and 500 says that we failed.
 
 use std::time::Duration;
 
@@ -154,6 +155,16 @@ impl Shape {
     fn new(status: StatusCode, exception: &'static str) -> Shape {
         Shape { status, exception, extra: Vec::new() }
     }
+
+    /// What the client asked for is wrong, or cannot be done as things stand.
+    fn refused(exception: &'static str) -> Shape {
+        Shape::new(StatusCode::BAD_REQUEST, exception)
+    }
+
+    /// We failed, whatever was asked for.
+    fn failed(exception: &'static str) -> Shape {
+        Shape::new(StatusCode::INTERNAL_SERVER_ERROR, exception)
+    }
 }
 
 const ARGUMENT: &str = "System.ArgumentException";
@@ -189,65 +200,64 @@ impl Error {
     }
 
     fn shape(&self) -> Shape {
-        let internal = StatusCode::INTERNAL_SERVER_ERROR;
         match self {
-            Error::RouteNotFound { .. } => {
-                Shape::new(StatusCode::BAD_REQUEST, "Raven.Client.Exceptions.Routing.RouteNotFoundException")
-            }
+            Error::RouteNotFound { .. } => Shape::refused("Raven.Client.Exceptions.Routing.RouteNotFoundException"),
             Error::NotSupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
             Error::Limit { status, .. } => Shape::new(*status, BAD_REQUEST),
-            Error::Malformed(_) => Shape::new(StatusCode::BAD_REQUEST, BAD_REQUEST),
-            Error::Encoding(_) => Shape::new(StatusCode::BAD_REQUEST, INVALID_DATA),
-            Error::BodyCutOff(_) => Shape::new(StatusCode::BAD_REQUEST, END_OF_STREAM),
+            Error::Malformed(_) => Shape::refused(BAD_REQUEST),
+            Error::Encoding(_) => Shape::refused(INVALID_DATA),
+            Error::BodyCutOff(_) => Shape::refused(END_OF_STREAM),
             Error::Busy { .. } | Error::NotOpened => {
                 Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
             }
-            Error::Argument(_) => Shape::new(internal, ARGUMENT),
-            Error::BadRequest(_) => Shape::new(StatusCode::BAD_REQUEST, BAD_REQUEST),
-            Error::UnknownOperation(_) => Shape::new(internal, "System.NotSupportedException"),
+            Error::Argument(_) => Shape::refused(ARGUMENT),
+            Error::BadRequest(_) => Shape::refused(BAD_REQUEST),
+            Error::UnknownOperation(_) => Shape::refused("System.NotSupportedException"),
             Error::Projection(error) => projection_shape(error),
-            Error::Parameter { .. } => Shape::new(StatusCode::BAD_REQUEST, ARGUMENT),
-            Error::InvalidOperation(_) => Shape::new(internal, INVALID_OPERATION),
-            Error::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::new(internal, END_OF_STREAM),
-            Error::Json(_) => Shape::new(internal, INVALID_DATA),
-            Error::NotAnObject { .. } => Shape::new(internal, "Sparrow.Exceptions.InvalidStartOfObjectException"),
+            Error::Parameter { .. } => Shape::refused(ARGUMENT),
+            Error::InvalidOperation(_) => Shape::refused(INVALID_OPERATION),
+            Error::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::refused(END_OF_STREAM),
+            Error::Json(_) => Shape::refused(INVALID_DATA),
+            Error::NotAnObject { .. } => Shape::refused("Sparrow.Exceptions.InvalidStartOfObjectException"),
             Error::Query { is_grammar: true, .. } => {
-                Shape::new(internal, "Raven.Server.Documents.Queries.Parser.QueryParser+ParseException")
+                Shape::refused("Raven.Server.Documents.Queries.Parser.QueryParser+ParseException")
             }
             Error::Query { is_grammar: false, .. } | Error::MissingValue(_) | Error::NoDocuments | Error::Facet(_) => {
-                Shape::new(internal, "Raven.Client.Exceptions.InvalidQueryException")
+                Shape::refused("Raven.Client.Exceptions.InvalidQueryException")
             }
             Error::NoSuchSorter(_) => {
-                Shape::new(internal, "Raven.Client.Exceptions.Documents.Sorters.SorterDoesNotExistException")
+                Shape::refused("Raven.Client.Exceptions.Documents.Sorters.SorterDoesNotExistException")
             }
             Error::NoSuchDocument { .. } => {
-                Shape::new(internal, "Raven.Client.Exceptions.Documents.DocumentDoesNotExistException")
+                Shape::refused("Raven.Client.Exceptions.Documents.DocumentDoesNotExistException")
             }
             Error::NoSuchIndex => Shape::new(
                 StatusCode::NOT_FOUND,
                 "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException",
             ),
             Error::UnknownIndex { .. } => {
-                Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException")
+                Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException")
             }
             Error::IndexDefinition(error) => definition_shape(error),
             Error::NotIndexed { .. } => {
                 Shape::new(StatusCode::REQUEST_TIMEOUT, "Raven.Client.Exceptions.RavenTimeoutException")
             }
-            Error::QueryTimeout { .. } => Shape::new(internal, "System.TimeoutException"),
+            Error::QueryTimeout { .. } => Shape::failed("System.TimeoutException"),
             Error::BulkInsert { cause, .. } => Shape {
                 status: match cause.status() {
                     status @ (StatusCode::NOT_IMPLEMENTED
                     | StatusCode::PAYLOAD_TOO_LARGE
                     | StatusCode::SERVICE_UNAVAILABLE) => status,
-                    _ => internal,
+                    // A conflict would be rebuilt as one of a single document.
+                    status if status.is_client_error() => StatusCode::BAD_REQUEST,
+                    _ => StatusCode::INTERNAL_SERVER_ERROR,
                 },
-                ..Shape::new(internal, INVALID_OPERATION)
+                ..Shape::refused(INVALID_OPERATION)
             },
             Error::Forbidden(_) => {
                 Shape::new(StatusCode::FORBIDDEN, "Raven.Client.Exceptions.Security.AuthorizationException")
             }
-            Error::Panicked(_) => Shape::new(internal, INVALID_OPERATION),
+            Error::Panicked(_) => Shape::failed(INVALID_OPERATION),
             Error::Database(error) => database_shape(error),
         }
     }
@@ -329,9 +339,12 @@ impl Error {
                     json.name("WriteOutcome").string("Applied");
                 }
             }
-            if let Some(write) = write.filter(|_| shape.status.is_server_error()) {
+            // Of what is refused, only a bulk insert may be applied in part.
+            if let Some(write) = write {
                 let outcome = if self.is_known_not_applied(write) { "NotApplied" } else { "Unknown" };
-                json.name("WriteOutcome").string(outcome);
+                if shape.status.is_server_error() || outcome == "Unknown" {
+                    json.name("WriteOutcome").string(outcome);
+                }
             }
         });
         if shape.status == StatusCode::SERVICE_UNAVAILABLE {
@@ -365,9 +378,8 @@ const DOCUMENT_SIZE_LIMIT: StatusCode = StatusCode::PAYLOAD_TOO_LARGE;
 /// What the databases' errors become.
 fn database_shape(error: &database::Error) -> Shape {
     use database::Error as E;
-    let internal = StatusCode::INTERNAL_SERVER_ERROR;
     match error {
-        E::Missing { .. } => Shape::new(internal, "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException"),
+        E::Missing { .. } => Shape::refused("Raven.Client.Exceptions.Database.DatabaseDoesNotExistException"),
         E::Disabled { .. } => {
             Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseDisabledException")
         }
@@ -376,27 +388,21 @@ fn database_shape(error: &database::Error) -> Shape {
             exception: CONCURRENCY,
             extra: vec![("Id", None), ("ExpectedChangeVector", None), ("ActualChangeVector", None)],
         },
-        E::BadName { .. } | E::BadRequestId { .. } => Shape::new(StatusCode::BAD_REQUEST, BAD_REQUEST),
-        E::DeletionLocked { .. } | E::PlaceIsFixed { .. } => Shape::new(internal, INVALID_OPERATION),
+        E::BadName { .. } | E::BadRequestId { .. } => Shape::refused(BAD_REQUEST),
+        E::DeletionLocked { .. } | E::PlaceIsFixed { .. } => Shape::refused(INVALID_OPERATION),
         E::Busy { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
-        E::UnknownOperation { .. } => Shape::new(internal, ARGUMENT),
-        E::OperationInUse { .. } => Shape::new(internal, INVALID_OPERATION),
-        E::Canceled => Shape::new(internal, "System.OperationCanceledException"),
-        E::NotEmpty { .. } => Shape::new(internal, INVALID_OPERATION),
-        E::BadStream { .. } => Shape::new(internal, INVALID_DATA),
+        E::UnknownOperation { .. } => Shape::refused(ARGUMENT),
+        E::OperationInUse { .. } => Shape::refused(INVALID_OPERATION),
+        E::Canceled => Shape::failed("System.OperationCanceledException"),
+        E::NotEmpty { .. } => Shape::refused(INVALID_OPERATION),
+        E::BadStream { .. } => Shape::refused(INVALID_DATA),
         E::Io { source, .. } => io_shape(source),
-        E::Corrupt { .. } => Shape::new(internal, INVALID_DATA),
-        E::TooManyIndexes { .. } => {
-            Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexCreationException")
-        }
-        E::IndexOutput { .. } => {
-            Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
-        }
-        E::IndexLocked { .. } => Shape::new(internal, INVALID_OPERATION),
-        E::StaleIndex { .. } | E::Load(_) | E::TooManyFound => Shape::new(internal, INVALID_OPERATION),
-        E::NoSuchIndex { .. } => {
-            Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException")
-        }
+        E::Corrupt { .. } => Shape::failed(INVALID_DATA),
+        E::TooManyIndexes { .. } => Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexCreationException"),
+        E::IndexOutput { .. } => Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException"),
+        E::IndexLocked { .. } => Shape::refused(INVALID_OPERATION),
+        E::StaleIndex { .. } | E::Load(_) | E::TooManyFound => Shape::refused(INVALID_OPERATION),
+        E::NoSuchIndex { .. } => Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException"),
         E::Script { error, .. } => script_shape(error),
         E::Index(error) => index_shape(error),
         E::Documents(error) => documents_shape(error),
@@ -406,28 +412,25 @@ fn database_shape(error: &database::Error) -> Shape {
 
 fn script_shape(error: &script::Error) -> Shape {
     use script::Error as E;
-    let internal = StatusCode::INTERNAL_SERVER_ERROR;
     match error {
-        E::Syntax { .. } => Shape::new(internal, "Raven.Client.Exceptions.Documents.Patching.JavaScriptParseException"),
+        E::Syntax { .. } => Shape::refused("Raven.Client.Exceptions.Documents.Patching.JavaScriptParseException"),
         E::Thrown { .. } | E::Limit { .. } => {
-            Shape::new(internal, "Raven.Client.Exceptions.Documents.Patching.JavaScriptException")
+            Shape::refused("Raven.Client.Exceptions.Documents.Patching.JavaScriptException")
         }
-        E::Misuse(_) | E::Host(_) => Shape::new(internal, INVALID_OPERATION),
-        E::Stopped => Shape::new(internal, "System.OperationCanceledException"),
+        E::Misuse(_) => Shape::refused(INVALID_OPERATION),
+        E::Host(_) => Shape::failed(INVALID_OPERATION),
+        E::Stopped => Shape::failed("System.OperationCanceledException"),
         E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
     }
 }
 
 fn projection_shape(error: &query::execute::ScriptFailure) -> Shape {
     use query::execute::ScriptFailure as F;
-    let internal = StatusCode::INTERNAL_SERVER_ERROR;
     match error {
-        F::Script(script::Error::Syntax { .. }) => {
-            Shape::new(internal, "Raven.Client.Exceptions.InvalidQueryException")
-        }
+        F::Script(script::Error::Syntax { .. }) => Shape::refused("Raven.Client.Exceptions.InvalidQueryException"),
         F::Script(error) => script_shape(error),
-        F::NoObject(_) | F::ReadOnly => Shape::new(internal, INVALID_OPERATION),
-        F::Load(_) => Shape::new(internal, "System.NotSupportedException"),
+        F::NoObject(_) | F::ReadOnly => Shape::refused(INVALID_OPERATION),
+        F::Load(_) => Shape::refused("System.NotSupportedException"),
         F::Documents(error) => documents_shape(error),
     }
 }
@@ -446,47 +449,44 @@ fn projection_failed(error: &query::execute::ScriptFailure) -> String {
 }
 
 fn definition_shape(error: &DefinitionError) -> Shape {
-    let internal = StatusCode::INTERNAL_SERVER_ERROR;
     match error {
         DefinitionError::Compile { property, text, .. } => Shape {
             extra: vec![
                 ("IndexDefinitionProperty", Some((*property).to_owned())),
                 ("ProblematicText", Some(text.clone())),
             ],
-            ..Shape::new(internal, "Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException")
+            ..Shape::refused("Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException")
         },
         DefinitionError::UnknownAnalyzer { .. } | DefinitionError::Mismatch { .. } => {
-            Shape::new(internal, "Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException")
+            Shape::refused("Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException")
         }
         DefinitionError::InvalidOutput(_) => {
-            Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
+            Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
         }
         DefinitionError::Invalid(_) | DefinitionError::NotSupported(_) => {
-            Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexCreationException")
+            Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexCreationException")
         }
     }
 }
 
 fn index_shape(error: &query::index::Error) -> Shape {
     use query::index::Error as E;
-    let internal = StatusCode::INTERNAL_SERVER_ERROR;
     match error {
-        E::Corrupt { .. }
-        | E::OlderFormat { .. }
-        | E::NewerFormat { .. }
-        | E::NotAnIndex
-        | E::TooManyFields { .. }
-        | E::TooManyFailures { .. }
-        | E::Bug => Shape::new(internal, "Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException"),
-        E::Interrupted => Shape::new(internal, "System.OperationCanceledException"),
-        E::NothingToCompare => Shape::new(internal, INVALID_OPERATION),
+        E::Corrupt { .. } | E::OlderFormat { .. } | E::NewerFormat { .. } | E::NotAnIndex | E::Bug => {
+            Shape::failed("Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
+        }
+        E::TooManyFields { .. } | E::TooManyFailures { .. } => {
+            Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
+        }
+        E::Interrupted => Shape::failed("System.OperationCanceledException"),
+        E::NothingToCompare => Shape::refused(INVALID_OPERATION),
         E::TooLarge { .. }
         | E::LargeBatch { .. }
         | E::LongText { .. }
         | E::LongPhrase { .. }
         | E::Shape(_)
         | E::Vector(_)
-        | E::TooManyVectors => Shape::new(StatusCode::BAD_REQUEST, ARGUMENT),
+        | E::TooManyVectors => Shape::refused(ARGUMENT),
         E::Documents(error) => documents_shape(error),
         E::Storage(error) => storage_shape(error),
     }
@@ -494,7 +494,6 @@ fn index_shape(error: &query::index::Error) -> Shape {
 
 fn documents_shape(error: &database::documents::Error) -> Shape {
     use database::documents::Error as E;
-    let internal = StatusCode::INTERNAL_SERVER_ERROR;
     match error {
         E::Conflict { id, expected, actual, .. } => Shape {
             status: StatusCode::CONFLICT,
@@ -511,28 +510,27 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
             extra: vec![("Id", Some(id.clone())), ("ExpectedChangeVector", None), ("ActualChangeVector", None)],
         },
         E::CollectionMismatch { .. } => {
-            Shape::new(internal, "Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException")
+            Shape::refused("Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException")
         }
-        E::BadId { .. } => Shape::new(internal, ARGUMENT),
-        E::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::new(internal, END_OF_STREAM),
-        E::Json(_) => Shape::new(internal, INVALID_DATA),
-        E::NotAnObject { .. } => Shape::new(internal, "Sparrow.Exceptions.InvalidStartOfObjectException"),
+        E::BadId { .. } => Shape::refused(ARGUMENT),
+        E::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::refused(END_OF_STREAM),
+        E::Json(_) => Shape::refused(INVALID_DATA),
+        E::NotAnObject { .. } => Shape::refused("Sparrow.Exceptions.InvalidStartOfObjectException"),
         E::TooLarge { .. } | E::TooManyCollections { .. } => Shape::new(DOCUMENT_SIZE_LIMIT, ARGUMENT),
-        E::BadBatch { .. } => Shape::new(internal, INVALID_OPERATION),
-        E::UnknownCommand { .. } => Shape::new(internal, "Raven.Server.Exceptions.InvalidCommandTypeException"),
+        E::BadBatch { .. } => Shape::refused(INVALID_OPERATION),
+        E::UnknownCommand { .. } => Shape::refused("Raven.Server.Exceptions.InvalidCommandTypeException"),
         E::Unsupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
-        E::BadChangeVector { .. } => Shape::new(internal, ARGUMENT),
+        E::BadChangeVector { .. } => Shape::refused(ARGUMENT),
         E::NewerFormat { .. } | E::NotDocuments => {
             Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseLoadFailureException")
         }
-        E::Corrupt { .. } => Shape::new(internal, INVALID_DATA),
+        E::Corrupt { .. } => Shape::failed(INVALID_DATA),
         E::Storage(error) => storage_shape(error),
     }
 }
 
 fn storage_shape(error: &storage::Error) -> Shape {
     use storage::Error as E;
-    let internal = StatusCode::INTERNAL_SERVER_ERROR;
     match error {
         E::Io { source, .. } => io_shape(source),
         E::DiskFull { .. } => Shape::new(StatusCode::INSUFFICIENT_STORAGE, "Raven.Client.Exceptions.RavenException"),
@@ -540,7 +538,7 @@ fn storage_shape(error: &storage::Error) -> Shape {
         E::Failed { .. } | E::Closed => {
             Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseLoadFailureException")
         }
-        E::Corrupt { .. } | E::CorruptFile { .. } => Shape::new(internal, INVALID_DATA),
+        E::Corrupt { .. } | E::CorruptFile { .. } => Shape::failed(INVALID_DATA),
         E::Locked { .. } | E::NewerFormat { .. } => {
             Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseLoadFailureException")
         }
@@ -550,9 +548,9 @@ fn storage_shape(error: &storage::Error) -> Shape {
         E::OverMemory { passes: false, .. } => Shape::new(StatusCode::PAYLOAD_TOO_LARGE, BAD_REQUEST),
         // It passes when the old snapshot closes.
         E::LongReader { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenException"),
-        E::KeyTooLong { .. } | E::ValueTooLong { .. } => Shape::new(internal, ARGUMENT),
+        E::KeyTooLong { .. } | E::ValueTooLong { .. } => Shape::refused(ARGUMENT),
         E::TooLarge { .. } => Shape::new(StatusCode::INSUFFICIENT_STORAGE, "Raven.Client.Exceptions.RavenException"),
-        E::JobPanicked | E::Nested { .. } => Shape::new(internal, INVALID_OPERATION),
+        E::JobPanicked | E::Nested { .. } => Shape::failed(INVALID_OPERATION),
     }
 }
 
@@ -561,7 +559,7 @@ fn io_shape(error: &std::io::Error) -> Shape {
     // ENOMEM, ENFILE and EMFILE, which have no kind of their own, or none that is stable.
     match error.raw_os_error() {
         Some(12 | 23 | 24) => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenException"),
-        _ => Shape::new(StatusCode::INTERNAL_SERVER_ERROR, "System.IO.IOException"),
+        _ => Shape::failed("System.IO.IOException"),
     }
 }
 

@@ -19,21 +19,6 @@ use crate::vitals::{Vitals, beside_a_healthy_client};
 /// Who abuses at the same time.
 const ABUSERS: u64 = 4;
 
-/// Types of errors that clients expect with status 500 for what they did wrong: RavenDB answers so.
-const FAULTS_OF_CLIENTS: &[&str] = &[
-    "System.ArgumentException",
-    "System.InvalidOperationException",
-    "System.IO.InvalidDataException",
-    "System.IO.EndOfStreamException",
-    "System.OperationCanceledException",
-    "Sparrow.Exceptions.InvalidStartOfObjectException",
-    "Raven.Client.Exceptions.InvalidQueryException",
-    "Raven.Server.Documents.Queries.Parser.QueryParser+ParseException",
-    "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException",
-    "Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException",
-    "Raven.Server.Exceptions.InvalidCommandTypeException",
-];
-
 /// A server with some documents.
 fn serve(data: &std::path::Path, flags: &[&str]) -> Server {
     let server = Server::try_start(command(data).args(flags), &log_of(data)).unwrap();
@@ -146,13 +131,9 @@ fn decoded(body: Vec<u8>) -> Vec<u8> {
 fn check_answer(status: u16, text: &str, request: &[u8]) {
     let about = || format!("{status} {text}\nto {:?}", String::from_utf8_lossy(request));
     assert!(!text.contains("met a bug") && !text.contains("is damaged"), "{}", about());
-    if status == 500 && !text.is_empty() {
-        let kind = serde_json::from_str::<serde_json::Value>(text)
-            .ok()
-            .and_then(|body| body["Type"].as_str().map(str::to_owned));
-        assert!(kind.is_some_and(|kind| FAULTS_OF_CLIENTS.contains(&kind.as_str())), "{}", about());
-    }
-    assert!(matches!(status, 100..=500 | 501 | 503), "{}", about());
+    // A killed operation says so; nothing else that a client sends makes the server fail.
+    let is_killed = status == 500 && text.contains("System.OperationCanceledException");
+    assert!(is_killed || matches!(status, 100..=499 | 501 | 503), "{}", about());
 }
 
 #[test]

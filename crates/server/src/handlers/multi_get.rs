@@ -92,7 +92,7 @@ impl Answer {
                 match parts.recv().await {
                     Some(Part::Bytes(part)) => self.add(&part).await?,
                     Some(Part::End) => break,
-                    None => return Err(Error::InvalidOperation("an inner answer was cut off".to_owned())),
+                    None => return Err(Error::Database(database::Error::Canceled)),
                 }
             }
         } else {

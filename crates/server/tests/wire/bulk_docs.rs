@@ -54,7 +54,7 @@ fn other_commands_are_refused_by_name() {
     wire.check_error(
         "POST /databases/db/bulk_docs",
         &unknown,
-        500,
+        400,
         "InvalidCommandTypeException",
         "Invalid command type: FLY",
     );
@@ -63,7 +63,7 @@ fn other_commands_are_refused_by_name() {
     wire.check_error("POST /databases/db/bulk_docs", &revision, 501, "RavenException", message);
     let number = revision.replace("\"Before\"", "5");
     let message = "'ForceRevisionCreationStrategy' of a command must be text";
-    wire.check_error("POST /databases/db/bulk_docs", &number, 500, "InvalidOperationException", message);
+    wire.check_error("POST /databases/db/bulk_docs", &number, 400, "InvalidOperationException", message);
     let plain = batch(r#"{"Type":"PUT","Id":"a","Document":{},"ForceRevisionCreationStrategy":"None"}"#);
     assert_eq!(wire.call("POST /databases/db/bulk_docs", &plain).status, 201);
     let cluster = r#"{"Commands":[],"TransactionMode":"ClusterWide"}"#;

@@ -129,7 +129,7 @@ fn a_broken_stream_is_told_to_client_and_operation() {
         wire.check_error(
             &format!("POST /databases/db/bulk_insert?id={id}"),
             body,
-            500,
+            400,
             "InvalidOperationException",
             failed,
         );
@@ -172,7 +172,7 @@ fn the_number_of_a_running_operation_is_refused() {
     while wire.call("GET /databases/db/operations/state?id=1", "").status != 200 {}
     let body = format!("[{}]", command("b/1"));
     let refused = "the operation 1 is in progress";
-    wire.check_error("POST /databases/db/bulk_insert?id=1", &body, 500, "InvalidOperationException", refused);
+    wire.check_error("POST /databases/db/bulk_insert?id=1", &body, 400, "InvalidOperationException", refused);
     held.write_all(b"1\r\n]\r\n0\r\n\r\n").unwrap();
     assert_eq!(read_answer(&mut BufReader::new(held), false).unwrap().status, 201);
     wire.check("POST /databases/db/bulk_insert?id=1", &body, 201, "");

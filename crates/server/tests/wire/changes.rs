@@ -309,9 +309,9 @@ fn what_is_no_command_closes_the_socket() {
 #[test]
 fn without_an_upgrade_or_a_database_it_is_an_error() {
     let wire = Wire::with_database();
-    wire.check_error("GET /databases/db/changes", "", 500, "ArgumentException", "This endpoint speaks WebSocket only");
+    wire.check_error("GET /databases/db/changes", "", 400, "ArgumentException", "This endpoint speaks WebSocket only");
     let missing = wire.call_with("GET /databases/none/changes", &HEADERS, b"");
-    missing.check_error(500, "DatabaseDoesNotExistException", "Database 'none'");
+    missing.check_error(400, "DatabaseDoesNotExistException", "Database 'none'");
 }
 
 #[test]

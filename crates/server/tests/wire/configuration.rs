@@ -38,7 +38,7 @@ fn ids_are_completed_with_the_configured_separator() {
     for separator in [r#""|""#, r#""""#, r#""ab""#, "1"] {
         let body = format!(r#"{{"IdentityPartsSeparator":{separator}}}"#);
         for line in ["PUT /databases/db/admin/configuration/client", "PUT /admin/configuration/client"] {
-            wire.check_error(line, &body, 500, "ArgumentException", "'IdentityPartsSeparator' must be one character");
+            wire.check_error(line, &body, 400, "ArgumentException", "'IdentityPartsSeparator' must be one character");
         }
     }
     let put = wire.call("PUT /databases/db/docs?id=users%7C", "{}").text();
@@ -72,7 +72,7 @@ fn a_body_that_is_cut_or_empty_changes_nothing() {
             let refused = wire.call_with(line, &["Content-Encoding: zstd"], &zstd[..cut]);
             refused.check_error(400, "InvalidDataException", "The request body cannot be decoded");
         }
-        wire.check_error(line, "", 500, "EndOfStreamException", "");
+        wire.check_error(line, "", 400, "EndOfStreamException", "");
     }
     assert_eq!(lines.map(|line| wire.call(line, "").text()), before);
 }

@@ -109,7 +109,7 @@ fn lists_of_names_hold_names() {
         ] {
             let body = format!(r#"{{"DatabaseNames":{names},"Mode":"PreventDeletesError"}}"#);
             let message = "'DatabaseNames' must be an array of strings";
-            wire.check_error(line, &body, 500, "ArgumentException", message);
+            wire.check_error(line, &body, 400, "ArgumentException", message);
         }
     }
     assert_eq!(wire.call("GET /databases/db/stats", "").status, 200);
@@ -139,13 +139,13 @@ fn what_a_record_cannot_set_up_yet_is_refused_by_name() {
     wire.check("GET /databases?namesOnly=true", "", 200, r#"{"Databases":["db"]}"#);
     let elsewhere = r#"{"Topology":{"Members":["A","B"]}}"#;
     let message = "There is no node 'B' in the cluster, only 'A'";
-    wire.check_error("PUT /admin/databases?name=other", elsewhere, 500, "InvalidOperationException", message);
+    wire.check_error("PUT /admin/databases?name=other", elsewhere, 400, "InvalidOperationException", message);
     // A record as it was read can be sent back.
     let record = wire.call("GET /admin/databases?name=db", "").body;
     let update = wire.call_with("PUT /admin/databases?name=db", &[&current], &record);
     assert_eq!(update.status, 201, "{}", update.text());
     let none = "PUT /admin/databases?name=other&replicationFactor=0";
-    wire.check_error(none, "{}", 500, "ArgumentException", "Replication factor must be greater than 0.");
+    wire.check_error(none, "{}", 400, "ArgumentException", "Replication factor must be greater than 0.");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_deletion_says_where() {
     let wire = Wire::with_database();
     let elsewhere = r#"{"DatabaseNames":["db"],"FromNodes":["B"]}"#;
     let message = "The databases are not on node 'B', only on 'A'";
-    wire.check_error("DELETE /admin/databases", elsewhere, 500, "InvalidOperationException", message);
+    wire.check_error("DELETE /admin/databases", elsewhere, 400, "InvalidOperationException", message);
     let shard = r#"{"DatabaseNames":["db"],"ShardNumber":0}"#;
     wire.check_error("DELETE /admin/databases", shard, 501, "RavenException", "Rookery");
     assert_eq!(wire.call("GET /databases/db/stats", "").status, 200);
@@ -169,13 +169,13 @@ fn a_locked_database_is_not_deleted() {
     wire.check("POST /admin/databases/set-lock", r#"{"DatabaseNames":["db"],"Mode":"PreventDeletesError"}"#, 204, "");
     let delete = r#"{"DatabaseNames":["db"],"HardDelete":true}"#;
     let message = "Database 'db' cannot be deleted because of the set lock mode";
-    wire.check_error("DELETE /admin/databases", delete, 500, "InvalidOperationException", message);
+    wire.check_error("DELETE /admin/databases", delete, 400, "InvalidOperationException", message);
     wire.check("POST /admin/databases/set-lock", r#"{"DatabaseNames":["db"],"Mode":"Unlock"}"#, 204, "");
     assert_eq!(wire.call("DELETE /admin/databases", delete).status, 200);
     wire.check_error(
         "POST /admin/databases/set-lock",
         "{}",
-        500,
+        400,
         "ArgumentException",
         "The body must have a lock mode",
     );
@@ -250,7 +250,7 @@ fn where_a_database_is_kept_cannot_be_changed() {
     let wire = Wire::with_database();
     let settings = "PUT /databases/db/admin/configuration/settings";
     let message = "Database 'db' was created in memory and stays there";
-    wire.check_error(settings, r#"{"RunInMemory":"false"}"#, 500, "InvalidOperationException", message);
+    wire.check_error(settings, r#"{"RunInMemory":"false"}"#, 400, "InvalidOperationException", message);
     wire.check(settings, r#"{"RunInMemory":"true"}"#, 204, "");
 }
 
@@ -275,7 +275,7 @@ fn a_database_that_is_not_open_is_opened_once_for_all_who_ask() {
         let all: Vec<_> = (0..16).map(|_| scope.spawn(get)).collect();
         assert!(all.into_iter().all(|one| one.join().unwrap() == 200));
     });
-    wire.check_error("GET /databases/none/docs?id=a", "", 500, "DatabaseDoesNotExistException", "");
+    wire.check_error("GET /databases/none/docs?id=a", "", 400, "DatabaseDoesNotExistException", "");
 }
 
 #[test]
@@ -302,8 +302,8 @@ fn settings_about_its_place_that_cannot_be_obeyed_are_refused() {
     for (settings, status) in [
         (r#"{"DataDir":"/elsewhere"}"#, 501),
         (r#"{"datadir":"/elsewhere"}"#, 501),
-        (r#"{"RunInMemory":"maybe"}"#, 500),
-        (r#"{"RunInMemory":5}"#, 500),
+        (r#"{"RunInMemory":"maybe"}"#, 400),
+        (r#"{"RunInMemory":5}"#, 400),
         (r#"{"RunInMemory":"True","DataDir":null,"Indexing.MapBatchSize":"5"}"#, 201),
     ] {
         let created = wire.call("PUT /admin/databases?name=new", &format!(r#"{{"Settings":{settings}}}"#));

@@ -125,21 +125,21 @@ fn an_expected_change_vector_must_fit() {
 fn bad_documents_are_refused_with_their_place() {
     let wire = Wire::with_database();
     let put = "PUT /databases/db/docs?id=users/1";
-    wire.check_error(put, "[1,2]", 500, "InvalidStartOfObjectException", "a document must be a JSON object");
+    wire.check_error(put, "[1,2]", 400, "InvalidStartOfObjectException", "a document must be a JSON object");
     wire.check_error(
         put,
         "{\"a\":",
-        500,
+        400,
         "EndOfStreamException",
         "the text ends inside of a JSON value (line 1, column 6)",
     );
-    wire.check_error(put, "{\"a\":NaN}", 500, "InvalidDataException", "");
-    wire.check_error(put, "{} x", 500, "InvalidDataException", "unexpected text after");
+    wire.check_error(put, "{\"a\":NaN}", 400, "InvalidDataException", "");
+    wire.check_error(put, "{} x", 400, "InvalidDataException", "unexpected text after");
     let bad = wire.call_with(put, &[], b"{\"a\":\"\xff\"}");
-    bad.check_error(500, "InvalidDataException", "the text is not valid UTF-8");
-    wire.check_error("PUT /databases/db/docs", "{}", 500, "System.ArgumentException", "Query string value 'id'");
+    bad.check_error(400, "InvalidDataException", "the text is not valid UTF-8");
+    wire.check_error("PUT /databases/db/docs", "{}", 400, "System.ArgumentException", "Query string value 'id'");
     let long = format!("PUT /databases/db/docs?id={}", "x".repeat(513));
-    wire.check_error(&long, "{}", 500, "System.ArgumentException", "the document id");
+    wire.check_error(&long, "{}", 400, "System.ArgumentException", "the document id");
     wire.check("GET /databases/db/docs?id=users/1", "", 404, "");
 }
 
@@ -157,13 +157,13 @@ fn lists_of_ids_hold_ids() {
     wire.put("1", "{}");
     for ids in [r#"[["1"]]"#, "[1]", r#"["1",{}]"#, "[true]"] {
         let body = format!(r#"{{"Ids":{ids}}}"#);
-        wire.check_error("POST /databases/db/docs", &body, 500, "ArgumentException", "'Ids' must be an array of ids");
+        wire.check_error("POST /databases/db/docs", &body, 400, "ArgumentException", "'Ids' must be an array of ids");
     }
     for body in [r#"{"Ids":"1"}"#, "{}"] {
         wire.check_error(
             "POST /databases/db/docs",
             body,
-            500,
+            400,
             "ArgumentException",
             "The body must have an array 'Ids'",
         );
@@ -197,7 +197,7 @@ fn what_comes_with_documents_later_is_refused_by_name() {
 fn a_database_that_is_not_there_is_told_as_clients_expect() {
     let wire = Wire::start();
     let exception = "Database.DatabaseDoesNotExistException";
-    wire.check_error("GET /databases/none/docs?id=users/1", "", 500, exception, "Database 'none' does not exist.");
+    wire.check_error("GET /databases/none/docs?id=users/1", "", 400, exception, "Database 'none' does not exist.");
 }
 
 /// The reference stores the same characters, and gives them out without escapes.

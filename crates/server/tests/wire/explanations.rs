@@ -133,7 +133,7 @@ fn what_cannot_be_explained_is_refused() {
         ("from index 'Groups' include explanations($o)", r#"{"GroupKey":"X"}"#, "the group key 'X' is not a value"),
     ] {
         let answer = ask(&wire, query, options);
-        assert_eq!(answer.status, 500, "{query}");
+        assert_eq!(answer.status, 400, "{query}");
         assert!(answer.text().contains(expected), "{query}: {}", answer.text());
     }
 }

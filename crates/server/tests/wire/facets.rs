@@ -288,7 +288,7 @@ fn what_cannot_be_counted_is_refused() {
     ] {
         let answer = ask(&wire, query, r#"{"o":{"PageSize":1},"x":"x","n":{"TermSortMode":"Nope"}}"#);
         let text = answer.text();
-        assert!(answer.status == 500 && text.contains(exception) && text.contains(message), "{query}: {text}");
+        assert!(answer.status == 400 && text.contains(exception) && text.contains(message), "{query}: {text}");
     }
     let many = vec!["total < 5"; 1024].join(",");
     let text = ask(&wire, &format!("from index 'I' select facet({many})"), "{}").text();

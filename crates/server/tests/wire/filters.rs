@@ -179,7 +179,7 @@ fn what_a_filter_cannot_ask_is_refused_by_name() {
         ("from Users filter startsWith(Name)", "Method startsWith() needs a field and a text"),
     ] {
         let body = format!(r#"{{"Query":"{query}"}}"#);
-        wire.check_error(post, &body, 500, "InvalidQueryException", message);
+        wire.check_error(post, &body, 400, "InvalidQueryException", message);
     }
 }
 
@@ -237,13 +237,13 @@ fn declared_functions_are_asked() {
         assert!(text.contains(exception) && text.contains(message), "{query}: {text}");
     };
     let of = |body: &str| format!("declare function f(o) {{ {body} }} from Orders as o filter f(o)");
-    refused(&of("throw new Error('x')"), 500, "JavaScriptException", "x");
-    refused(&of("while (true) { }"), 500, "JavaScriptException", "Patching.MaxStepsForScript");
-    refused(&of("put('a/b', {}); return true"), 500, "InvalidOperationException", "modifications in readonly context");
+    refused(&of("throw new Error('x')"), 400, "JavaScriptException", "x");
+    refused(&of("while (true) { }"), 400, "JavaScriptException", "Patching.MaxStepsForScript");
+    refused(&of("put('a/b', {}); return true"), 400, "InvalidOperationException", "modifications in readonly context");
     refused("from Orders as o filter f(o)", 501, "", "f() in 'filter'");
     let calls = vec!["f(o)"; 17].join(" or ");
     let many = format!("declare function f(o) {{ return true }} from Orders as o filter {calls}");
-    refused(&many, 500, "InvalidQueryException", "'filter' calls more than 16 functions");
+    refused(&many, 400, "InvalidQueryException", "'filter' calls more than 16 functions");
     let loaded = "declare function f(c) { return true } from Orders as o load o.T as c filter f(c)";
     refused(loaded, 501, "", "loaded documents in 'filter'");
 }

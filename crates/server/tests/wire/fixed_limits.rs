@@ -20,12 +20,12 @@ fn document_ids() {
     let longest = "x".repeat(512);
     assert_eq!(put(&longest).status, 201);
     assert_eq!(wire.call(&format!("HEAD /databases/db/docs?id={longest}"), "").status, 200);
-    check_refused(&put(&"x".repeat(513)), 500, "512");
+    check_refused(&put(&"x".repeat(513)), 400, "512");
     // Bytes count, not characters.
     assert_eq!(put(&"%C3%A4".repeat(256)).status, 201);
-    assert_eq!(put(&"%C3%A4".repeat(257)).status, 500);
+    assert_eq!(put(&"%C3%A4".repeat(257)).status, 400);
     check_refused(&put("%FF%FE"), 400, "UTF-8");
-    check_refused(&put(""), 500, "'id'");
+    check_refused(&put(""), 400, "'id'");
 }
 
 #[test]
@@ -54,13 +54,13 @@ fn json_depth_and_property_names() {
     // The document itself is a level.
     let nested = |depth: usize| format!("{{\"a\":{}{}}}", "[".repeat(depth - 1), "]".repeat(depth - 1));
     assert_eq!(wire.call(PUT, &nested(256)).status, 201);
-    check_refused(&wire.call(PUT, &nested(257)), 500, "256");
+    check_refused(&wire.call(PUT, &nested(257)), 400, "256");
     // However deep it is, it costs nothing.
-    check_refused(&wire.call(PUT, &format!("{{\"a\":{}", "[".repeat(10_000_000))), 500, "256");
-    check_refused(&wire.call(PUT, &"{\"a\":".repeat(2_000_000)), 500, "256");
+    check_refused(&wire.call(PUT, &format!("{{\"a\":{}", "[".repeat(10_000_000))), 400, "256");
+    check_refused(&wire.call(PUT, &"{\"a\":".repeat(2_000_000)), 400, "256");
     let named = |size: usize| format!("{{\"{}\":1}}", "n".repeat(size));
     assert_eq!(wire.call(PUT, &named(64 << 10)).status, 201);
-    check_refused(&wire.call(PUT, &named((64 << 10) + 1)), 500, "65536");
+    check_refused(&wire.call(PUT, &named((64 << 10) + 1)), 400, "65536");
 }
 
 #[test]
@@ -85,10 +85,10 @@ fn json_that_is_none() {
     ] {
         let answer = wire.call(PUT, bad);
         answer.json();
-        assert_eq!(answer.status, 500, "{bad:?}: {}", answer.text());
+        assert_eq!(answer.status, 400, "{bad:?}: {}", answer.text());
         assert!(!answer.text().contains("met a bug"), "{bad:?}: {}", answer.text());
         let inside = wire.call("POST /databases/db/bulk_docs", &format!(r#"{{"Commands":[{bad}]}}"#)).status;
-        assert!(matches!(inside, 201 | 500), "{bad:?}: {inside}");
+        assert!(matches!(inside, 201 | 400), "{bad:?}: {inside}");
         assert_eq!(wire.call("GET /databases/db/docs?id=a", "").text(), before, "{bad:?}");
     }
 }

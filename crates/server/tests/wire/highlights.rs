@@ -182,7 +182,7 @@ fn results_are_named_by_a_group_key() {
     let options = |key: &str| format!(r#"{{"PreTags":["<"],"PostTags":[">"],"GroupKey":"{key}"}}"#);
     let expected = r#"{"note":{"Micro":["big <red> fox and small <red> dog <red> fox"]}}"#;
     check_with(&wire, query, &options("name"), expected);
-    refused(&wire, query, &options("nope"), 500, "the group key 'nope' is not a value of every result");
+    refused(&wire, query, &options("nope"), 400, "the group key 'nope' is not a value of every result");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn what_cannot_be_highlighted_is_refused() {
     let wire = with_documents();
     let query = |highlight: &str| format!("from Docs where search(T, 'fox') include {highlight}");
     let check = |highlight: &str, options: &str, expected: &str| {
-        refused(&wire, &query(highlight), options, 500, expected);
+        refused(&wire, &query(highlight), options, 400, expected);
     };
     check("highlight(T)", "{}", "expects three or four arguments");
     check("highlight(T, 18, 1, $o, 5)", "{}", "expects three or four arguments");
@@ -206,8 +206,8 @@ fn what_cannot_be_highlighted_is_refused() {
     let many: Vec<String> = (0..65).map(|number| format!("highlight(T{number}, 18, 1)")).collect();
     check(&many.join(", "), "{}", "HIGHLIGHTS_MAX = 64");
     let grouped = "from Docs group by N where search(N, 'fox') include highlight(N, 18, 1)";
-    refused(&wire, grouped, "{}", 500, "Dynamic group by queries cannot have highlighting.");
+    refused(&wire, grouped, "{}", 400, "Dynamic group by queries cannot have highlighting.");
     let stream = wire.call("POST /databases/db/streams/queries", &body(&query("highlight(T, 18, 1)"), "{}"));
-    assert_eq!(stream.status, 500);
+    assert_eq!(stream.status, 400);
     assert!(stream.text().contains("Includes are not supported"), "{}", stream.text());
 }

@@ -13,6 +13,6 @@ fn ranges_follow_one_another_and_unused_ends_come_back() {
     wire.check("GET /databases/db/hilo/next?tag=Things&lastBatchSize=32&identityPartsSeparator=-", "", 201, second);
     wire.check("PUT /databases/db/hilo/return?tag=Things&end=64&last=40", "", 200, "");
     assert!(wire.call("GET /databases/db/docs?id=Raven/Hilo/Things", "").text().contains(r#"{"Max":40,"#));
-    wire.check_error("GET /databases/db/hilo/next", "", 500, "ArgumentException", "Query string value 'tag'");
-    wire.check_error("PUT /databases/db/hilo/return?tag=x", "", 500, "ArgumentException", "Query string value 'end'");
+    wire.check_error("GET /databases/db/hilo/next", "", 400, "ArgumentException", "Query string value 'tag'");
+    wire.check_error("PUT /databases/db/hilo/return?tag=x", "", 400, "ArgumentException", "Query string value 'end'");
 }

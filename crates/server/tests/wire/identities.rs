@@ -15,11 +15,11 @@ fn identities_count_up_and_are_seeded() {
         r#"{"NewSeedValue":5}"#,
     );
     wire.check("GET /databases/db/debug/identities", "", 200, r#"{"invoices|":5}"#);
-    wire.check_error("POST /databases/db/identity/next", "", 500, "ArgumentException", "Query string value 'name'");
+    wire.check_error("POST /databases/db/identity/next", "", 400, "ArgumentException", "Query string value 'name'");
     wire.check_error(
         "POST /databases/db/identity/seed?name=a",
         "",
-        500,
+        400,
         "ArgumentException",
         "Query string value 'value'",
     );

@@ -168,15 +168,15 @@ fn what_cannot_be_shown_is_refused() {
         wire.check_error(&format!("GET /databases/db/indexes/debug?{parameters}"), "", status, exception, message);
     };
     let unsupported = "System.NotSupportedException";
-    check("name=T&op=bogus", 500, unsupported, "bogus is not supported");
-    check("name=Plain&op=source-doc-ids", 500, unsupported, "Getting doc ids for map indexes is not supported");
+    check("name=T&op=bogus", 400, unsupported, "bogus is not supported");
+    check("name=Plain&op=source-doc-ids", 400, unsupported, "Getting doc ids for map indexes is not supported");
     let bad = "Raven.Client.Exceptions.BadRequestException";
     check("name=Plain&op=map-reduce-tree&docId=a", 400, bad, "Plain is not map-reduce index");
     let many = "&docId=a".repeat(65);
     let message = "'docId' exceeds the limit SHOWN_DOCUMENTS_MAX = 64";
     check(&format!("name=T&op=map-reduce-tree{many}"), 400, bad, message);
-    check("name=T", 500, "System.ArgumentException", "Query string value 'op' must have");
-    check("op=entries-fields", 500, "System.ArgumentException", "Query string value 'name' must have");
+    check("name=T", 400, "System.ArgumentException", "Query string value 'op' must have");
+    check("op=entries-fields", 400, "System.ArgumentException", "Query string value 'name' must have");
     assert_eq!(wire.call("GET /databases/db/indexes/debug?name=Nope&op=entries-fields", "").status, 404);
 }
 

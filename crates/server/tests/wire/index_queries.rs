@@ -264,7 +264,7 @@ fn what_an_index_cannot_answer_is_refused() {
     wire.check_error(
         post,
         &body("from index 'Auto/Ts/ByV' where W = 1", "null"),
-        500,
+        400,
         "System.ArgumentException",
         message,
     );
@@ -281,7 +281,7 @@ fn what_an_index_cannot_answer_is_refused() {
     wire.check_error(
         post,
         &body("from Ts order by custom(V, 'Mine')", "null"),
-        500,
+        400,
         "SorterDoesNotExistException",
         message,
     );
@@ -305,7 +305,7 @@ fn what_an_index_cannot_answer_is_refused() {
         wire.check_error(
             post,
             &format!(r#"{{"Query":"from Ts where V = 1",{option}}}"#),
-            500,
+            400,
             "ArgumentException",
             message,
         );
@@ -340,7 +340,7 @@ fn entries_are_given_in_place_of_results() {
     check("from index 'R'", r#"[{"C":"1","Name":"ann bee"},{"C":"1","Name":"bob"}]"#);
     check("from Users where Age = 33", r#"[{"Age":"33","id()":"users/1"}]"#);
     let none = "A query over a collection asks no index, so that there are no entries";
-    wire.check_error(post, r#"{"Query":"from Users"}"#, 500, "InvalidOperationException", none);
+    wire.check_error(post, r#"{"Query":"from Users"}"#, 400, "InvalidOperationException", none);
     let message = format!("Rookery {} does not support debug=entries with facet() yet", env!("CARGO_PKG_VERSION"));
     let facet = r#"{"Query":"from index 'I' select facet(Age)"}"#;
     wire.check_error(post, facet, 501, "RavenException", &message);
@@ -387,11 +387,11 @@ fn pages_are_whole_numbers_from_0_on() {
             ("limit $p", r#"{"p":true}"#, "The parameter 'p' must be a number"),
         ] {
             let body = body(&format!("{query} {page}"), parameters);
-            wire.check_error(post, &body, 500, "InvalidQueryException", message);
+            wire.check_error(post, &body, 400, "InvalidQueryException", message);
         }
     }
     let filtered = body("from Ts filter V > 0 filter_limit -1", "{}");
-    wire.check_error(post, &filtered, 500, "InvalidQueryException", "FILTER_LIMIT cannot be negative, but was -1.");
+    wire.check_error(post, &filtered, 400, "InvalidQueryException", "FILTER_LIMIT cannot be negative, but was -1.");
 }
 
 #[test]

@@ -48,11 +48,11 @@ fn a_database_without_indexes_says_so() {
         "GET /databases/db/indexes/terms?name=x&field=y",
         "RESET /databases/db/indexes?name=x",
     ] {
-        wire.check_error(line, "", 500, exception, "There is no index with 'x' name.");
+        wire.check_error(line, "", 400, exception, "There is no index with 'x' name.");
     }
     wire.check("DELETE /databases/db/indexes?name=x", "", 404, "");
     let message = "The body must have an array 'Indexes'";
-    wire.check_error("PUT /databases/db/admin/indexes", "{}", 500, "ArgumentException", message);
+    wire.check_error("PUT /databases/db/admin/indexes", "{}", 400, "ArgumentException", message);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_defined_index_answers_by_what_its_map_makes() {
     assert_eq!(found(&wire, "from index 'Users/ByAge' order by Age as long"), ["users/2", "users/1"]);
     let message = "The field 'Foo' is not indexed in 'Users/ByAge', cannot query/sort on fields that are not indexed";
     let body = r#"{"Query":"from index 'Users/ByAge' where Foo = 1"}"#;
-    wire.check_error("POST /databases/db/queries", body, 500, "System.ArgumentException", message);
+    wire.check_error("POST /databases/db/queries", body, 400, "System.ArgumentException", message);
     wire.put("users/2", r#"{"Age":50,"@metadata":{"@collection":"Users"}}"#);
     assert_eq!(
         found(&wire, "from index 'Users/ByAge' where Twice > 60 order by Age as long desc"),
@@ -278,14 +278,14 @@ fn a_changed_definition_is_built_beside_the_old_one_and_replaces_it() {
         assert!(start.elapsed().as_secs() < 20, "it was not replaced: {:?}", names(&wire));
     }
     assert_eq!(names(&wire), ["Auto/Users/ByName", "X"]);
-    assert_eq!(put(&wire, "X", BY_AGE, r#","LockMode":"LockedError""#).status, 500, "one property comes twice");
+    assert_eq!(put(&wire, "X", BY_AGE, r#","LockMode":"LockedError""#).status, 400, "one property comes twice");
 }
 
 #[test]
 fn what_a_definition_cannot_have_is_told_with_its_place() {
     let wire = with_index();
     let answer = put(&wire, "Bad", "from u in docs.Users select new { A = u.Foo( }", "");
-    answer.check_error(500, "Compilation.IndexCompilationException", "Failed to compile index Bad\n\n1:");
+    answer.check_error(400, "Compilation.IndexCompilationException", "Failed to compile index Bad\n\n1:");
     assert!(
         answer.text().contains(r#""IndexDefinitionProperty":"Maps","ProblematicText":"from u"#),
         "{}",
@@ -308,7 +308,7 @@ fn what_a_definition_cannot_have_is_told_with_its_place() {
         let message = format!("Rookery {version} does not support {feature} yet");
         put(&wire, "X", map, more).check_error(501, "RavenException", &message);
     }
-    put(&wire, "", BY_AGE, "").check_error(500, "Indexes.IndexCreationException", "Index name cannot be empty");
+    put(&wire, "", BY_AGE, "").check_error(400, "Indexes.IndexCreationException", "Index name cannot be empty");
     assert_eq!(names(&wire), ["Auto/Users/ByName"]);
 }
 
@@ -332,7 +332,7 @@ fn a_document_that_fails_is_an_error_of_the_index_and_too_many_end_it() {
     let body = r#"{"Query":"from index 'Div'","WaitForNonStaleResults":true}"#;
     let message = "documents could not be indexed";
     let answer = wire.call("POST /databases/db/queries", body);
-    assert!(answer.status == 500 && answer.text().contains(message), "{}", answer.text());
+    assert!(answer.status == 400 && answer.text().contains(message), "{}", answer.text());
     let other = wire.call("POST /databases/db/queries", &body.replace("Div", "Auto/Users/ByName"));
     assert!(other.text().contains(r#""IsStale":false"#), "{}", other.text());
     let live = wire.call("GET /admin/live?name=db", "").text();
@@ -429,9 +429,9 @@ fn indexes_are_stopped_started_disabled_and_enabled() {
     // The reference stops nothing then, and says nothing.
     for (wrong, status, message) in [
         ("type=mapreduce".to_owned(), 400, "Query string value 'type' must be map or map-reduce, but is 'mapreduce'"),
-        ("type=".to_owned(), 500, "Query string value 'type' must have a non empty value"),
-        ("name=".to_owned(), 500, "Query string value 'name' must have a non empty value"),
-        (format!("type=map&{name}"), 500, "Query string value 'type' and 'names' are mutually exclusive."),
+        ("type=".to_owned(), 400, "Query string value 'type' must have a non empty value"),
+        ("name=".to_owned(), 400, "Query string value 'name' must have a non empty value"),
+        (format!("type=map&{name}"), 400, "Query string value 'type' and 'names' are mutually exclusive."),
     ] {
         let line = format!("POST /databases/db/admin/indexes/stop?{wrong}");
         wire.check_error(&line, "", status, "System.ArgumentException", message);
@@ -443,7 +443,7 @@ fn indexes_are_stopped_started_disabled_and_enabled() {
         "POST /databases/db/admin/indexes/enable?name=x",
         "POST /databases/db/admin/indexes/disable?name=x",
     ] {
-        wire.check_error(line, "", 500, "Indexes.IndexDoesNotExistException", "There is no index with 'x' name.");
+        wire.check_error(line, "", 400, "Indexes.IndexDoesNotExistException", "There is no index with 'x' name.");
     }
 }
 
@@ -467,24 +467,24 @@ fn locks_and_priorities_are_set_for_all_that_are_named_or_for_none() {
     let stats = wire.call("GET /databases/db/indexes/stats?name=X", "").text();
     assert!(stats.contains(r#""Priority":"High""#) && stats.contains(r#""LockMode":"LockedError""#), "{stats}");
     let locked = wire.call("DELETE /databases/db/indexes?name=X", "");
-    locked.check_error(500, "System.InvalidOperationException", "");
+    locked.check_error(400, "System.InvalidOperationException", "");
     let unknown = "There is no index with 'y' name.";
     let automatic = "The lock mode of 'Auto/Users/ByName' cannot be set: a query made it";
     let absent = "Indexes.IndexDoesNotExistException";
-    set("set-lock", r#"{"IndexNames":["X","y"],"Mode":"Unlock"}"#).check_error(500, absent, unknown);
-    set("set-priority", r#"{"IndexNames":["X","y"],"Priority":"Low"}"#).check_error(500, absent, unknown);
+    set("set-lock", r#"{"IndexNames":["X","y"],"Mode":"Unlock"}"#).check_error(400, absent, unknown);
+    set("set-priority", r#"{"IndexNames":["X","y"],"Priority":"Low"}"#).check_error(400, absent, unknown);
     let names = r#"{"IndexNames":["X","Auto/Users/ByName"],"Mode":"Unlock"}"#;
-    set("set-lock", names).check_error(500, "System.InvalidOperationException", automatic);
+    set("set-lock", names).check_error(400, "System.InvalidOperationException", automatic);
     let mode = r#"{"IndexNames":["X"],"Mode":"Perhaps"}"#;
-    set("set-lock", mode).check_error(500, "", "'LockMode' must be one of Unlock, LockedIgnore, LockedError");
+    set("set-lock", mode).check_error(400, "", "'LockMode' must be one of Unlock, LockedIgnore, LockedError");
     for (what, body) in [("set-lock", r#"{"Mode":"Unlock"}"#), ("set-lock", r#"{"IndexNames":["X"]}"#)] {
-        set(what, body).check_error(500, "ArgumentException", "The body must have");
+        set(what, body).check_error(400, "ArgumentException", "The body must have");
     }
     assert_eq!(told(&wire), ["LockedError", "High"], "nothing was changed by what failed");
     wire.check_error(
         "POST /databases/db/indexes/replace?name=X",
         "",
-        500,
+        400,
         absent,
         "There is no index with 'ReplacementOf/X' name.",
     );
@@ -501,7 +501,7 @@ fn errors_are_forgotten_on_demand() {
     assert_eq!(count(&wire), 1);
     let absent = "There is no index with 'x' name.";
     let line = "DELETE /databases/db/indexes/errors?name=Div&name=x";
-    wire.check_error(line, "", 500, "Indexes.IndexDoesNotExistException", absent);
+    wire.check_error(line, "", 400, "Indexes.IndexDoesNotExistException", absent);
     assert_eq!(count(&wire), 1);
     wire.check("DELETE /databases/db/indexes/errors", "", 204, "");
     assert_eq!(count(&wire), 0);
@@ -562,13 +562,13 @@ fn a_query_waits_for_the_write_that_it_names() {
     let late = query(&vector, r#","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"00:00:00.01""#);
     late.check_error(408, "RavenTimeoutException", "After waiting for 0.01 s, could not verify");
     let own = |etag: &str| format!("A:{etag}-{}", vector.split_once('-').unwrap().1);
-    query(&own("999999"), "").check_error(500, "ArgumentException", "'WaitForChangeVector' names etag 999999");
+    query(&own("999999"), "").check_error(400, "ArgumentException", "'WaitForChangeVector' names etag 999999");
     query("A:1-AAAAAAAAAAAAAAAAAAAAAA", "").check_error(
-        500,
+        400,
         "",
         "'WaitForChangeVector' is not of a write to this database",
     );
-    query("nonsense", "").check_error(500, "ArgumentException", "'WaitForChangeVector' is no change vector");
+    query("nonsense", "").check_error(400, "ArgumentException", "'WaitForChangeVector' is no change vector");
 }
 
 /// A client that reads the record of a database and writes it back changes no index.
@@ -633,12 +633,12 @@ fn a_definition_is_tried_on_some_documents_without_an_index_of_it() {
     let message = "The query must be one of the index";
     test(map, r#","Query":"from Users where Name = 'n1'""#).check_error(400, "BadRequestException", message);
     test(map, r#","Query":"from index 'X' where Nope = 1""#).check_error(
-        500,
+        400,
         "ArgumentException",
         "The field 'Nope' is not indexed",
     );
     let compile = test(r#"{"Maps":["from u in docs.Users select new { Q = 1 / }"]}"#, "");
-    compile.check_error(500, "IndexCompilationException", "Failed to compile index Test");
+    compile.check_error(400, "IndexCompilationException", "Failed to compile index Test");
     wire.check_error(
         "POST /databases/db/indexes/test",
         "{}",
@@ -728,11 +728,11 @@ fn what_an_index_knows_of_itself_outlives_a_restart() {
         (answer.status, answer.text().contains("152"), errors(wire).len(), statistics(wire)[3].clone())
     };
     ask_until_it_fails(&wire);
-    assert_eq!(failed(&wire), (500, true, 150, "\"Error\"".to_owned()));
+    assert_eq!(failed(&wire), (400, true, 150, "\"Error\"".to_owned()));
     drop(wire);
 
     let wire = start();
-    assert_eq!(failed(&wire), (500, true, 150, "\"Error\"".to_owned()));
+    assert_eq!(failed(&wire), (400, true, 150, "\"Error\"".to_owned()));
     assert_eq!(wire.call("RESET /databases/db/indexes?name=I", "").status, 204);
     ask_until_it_fails(&wire);
     let anew = wire.call("POST /databases/db/queries", r#"{"Query":"from index 'I'"}"#);
@@ -742,7 +742,7 @@ fn what_an_index_knows_of_itself_outlives_a_restart() {
 /// Waits for the index `I` to fail.
 fn ask_until_it_fails(wire: &Wire) {
     let body = r#"{"Query":"from index 'I'","WaitForNonStaleResults":true}"#;
-    wire.call("POST /databases/db/queries", body).check_error(500, "", "");
+    wire.call("POST /databases/db/queries", body).check_error(400, "", "");
 }
 
 #[test]

@@ -102,18 +102,18 @@ fn what_a_reduce_cannot_be_is_told() {
     let wire = with_orders();
     let answer =
         put(&wire, "Bad", BY_COMPANY, "from r in results group r by r.Company into g select new { A = g.Sum( }");
-    answer.check_error(500, "Compilation.IndexCompilationException", "Failed to compile index Bad\n\n1:");
+    answer.check_error(400, "Compilation.IndexCompilationException", "Failed to compile index Bad\n\n1:");
     assert!(answer.text().contains(r#""IndexDefinitionProperty":"Reduce","#), "{}", answer.text());
     let other = "from r in results group r by r.Company into g select new { Company = g.Key }";
     let message = "Failed to compile index 'Mis': maps and the reduce must give the same fields, but a map gives Company, Count, Total";
-    put(&wire, "Mis", BY_COMPANY, other).check_error(500, "Compilation.IndexCompilationException", message);
+    put(&wire, "Mis", BY_COMPANY, other).check_error(400, "Compilation.IndexCompilationException", message);
     assert_eq!(put(&wire, "A", BY_COMPANY, SUMS).status, 201);
     let message = "The results of an index with a reduce cannot be deleted";
     let body = r#"{"Query":"from index 'A'"}"#;
-    wire.check_error("DELETE /databases/db/queries", body, 500, "InvalidOperationException", message);
+    wire.check_error("DELETE /databases/db/queries", body, 400, "InvalidOperationException", message);
     let body = r#"{"Query":"from index 'A' select Company","ProjectionBehavior":"FromDocument"}"#;
     let message = "the results of an index with a reduce have no documents";
-    wire.check_error("POST /databases/db/queries", body, 500, "InvalidQueryException", message);
+    wire.check_error("POST /databases/db/queries", body, 400, "InvalidQueryException", message);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn groups_are_projected_by_javascript() {
     wire.check_error(
         "PATCH /databases/db/queries",
         patch,
-        500,
+        400,
         "InvalidOperationException",
         "The results of an index with a reduce",
     );
@@ -205,6 +205,6 @@ fn a_query_groups_documents_by_an_index_of_its_own() {
         ("from Orders group by A select sum(A)", "'A' is a key of the groups and cannot be added up in them"),
     ] {
         let body = format!(r#"{{"Query":"{query}"}}"#);
-        wire.check_error("POST /databases/db/queries", &body, 500, "InvalidQueryException", message);
+        wire.check_error("POST /databases/db/queries", &body, 400, "InvalidQueryException", message);
     }
 }

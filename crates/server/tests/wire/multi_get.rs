@@ -26,7 +26,7 @@ fn requests_are_answered_in_order_as_if_they_came_alone() {
     let answer = answer.json();
     let Some(json::Value::Array(results)) = answer.get("Results") else { panic!() };
     let statuses: Vec<i64> = results.iter().map(|result| result.get("StatusCode").unwrap().as_i64().unwrap()).collect();
-    assert_eq!(statuses, [200, 404, 200, 500, 500, 501, 501, 501]);
+    assert_eq!(statuses, [200, 404, 200, 400, 400, 501, 501, 501]);
     assert_eq!(results[1].get("Result"), Some(&json::Value::Null));
 }
 
@@ -47,7 +47,7 @@ fn an_inner_etag_that_fits_is_304() {
     wire.check_error(
         "POST /databases/db/multi_get",
         "{}",
-        500,
+        400,
         "ArgumentException",
         "The body must have an array 'Requests'",
     );

@@ -8,11 +8,11 @@ fn operations_have_numbers_and_states() {
     wire.check("GET /databases/db/operations/next-operation-id", "", 200, r#"{"Id":1,"NodeTag":"A"}"#);
     wire.check("GET /databases/db/operations/next-operation-id", "", 200, r#"{"Id":2,"NodeTag":"A"}"#);
     wire.check("GET /databases/db/operations/state?id=9", "", 404, "");
-    wire.check_error("GET /databases/db/operations/state", "", 500, "ArgumentException", "Query string value 'id'");
+    wire.check_error("GET /databases/db/operations/state", "", 400, "ArgumentException", "Query string value 'id'");
     wire.check_error(
         "POST /databases/db/operations/kill?id=9",
         "",
-        500,
+        400,
         "ArgumentException",
         "Operation 9 was not registered",
     );

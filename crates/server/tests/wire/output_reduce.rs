@@ -123,7 +123,7 @@ fn results_are_documents_that_follow_their_groups() {
     wire.check("DELETE /databases/db/indexes?name=T", "", 204, "");
     assert_eq!(documents(&wire, "Totals").len(), 3);
     let message = "Index 'T' is defined to output the Reduce results to documents in Collection 'Totals'. This collection currently has 3 documents. All documents in Collection 'Totals' must be deleted first.";
-    put_index(&wire, "T", MAP, REDUCE, TOTALS).check_error(500, "Indexes.IndexInvalidException", message);
+    put_index(&wire, "T", MAP, REDUCE, TOTALS).check_error(400, "Indexes.IndexInvalidException", message);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn what_would_run_in_circles_or_meet_others_is_refused() {
     let wire = with_orders();
     assert_eq!(put_index(&wire, "T", MAP, REDUCE, TOTALS).status, 201);
     let check = |map: &str, more: &str, message: &str| {
-        put_index(&wire, "X", map, REDUCE, more).check_error(500, "Indexes.IndexInvalidException", message);
+        put_index(&wire, "X", map, REDUCE, more).check_error(400, "Indexes.IndexInvalidException", message);
     };
     let into = |collection: &str| format!(r#""OutputReduceToCollection":"{collection}""#);
     let forbidden = |collection: &str| {
@@ -199,7 +199,7 @@ fn what_would_run_in_circles_or_meet_others_is_refused() {
     let back = MAP.replace("docs.Orders", "docs.Totals");
     let path = "as 'Orders' collection is consumed by other index in a way that would lead to an infinite loop.\\nT: Orders => Totals\\n--> X: Totals => *Orders*";
     let answer = put_index(&wire, "X", &back, REDUCE, &into("Orders"));
-    assert!(answer.status == 500 && answer.text().contains(path), "{}", answer.text());
+    assert!(answer.status == 400 && answer.text().contains(path), "{}", answer.text());
     check(MAP, r#""PatternForOutputReduceToCollectionReferences":"x/{N}""#, "'PatternForOutput");
     let pattern =
         |pattern: &str| format!(r#"{},"PatternForOutputReduceToCollectionReferences":"{pattern}""#, into("Out"));

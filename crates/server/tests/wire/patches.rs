@@ -20,8 +20,8 @@ fn a_patch_changes_a_document() {
     let expected = r#"{"Status":"NotModified","ModifiedDocument":{"Name":"Ann","D":1.50,"Age":1,"Seen":2,"@metadata":{"@collection":"Users"}}}"#;
     wire.check(DOCS, patch, 200, expected);
     wire.check("PATCH /databases/db/docs?id=users/none", patch, 404, "");
-    wire.check_error("PATCH /databases/db/docs", patch, 500, "ArgumentException", "Query string value 'id'");
-    wire.check_error(DOCS, "{}", 500, "ArgumentException", "The 'Patch' field in the body request is mandatory");
+    wire.check_error("PATCH /databases/db/docs", patch, 400, "ArgumentException", "Query string value 'id'");
+    wire.check_error(DOCS, "{}", 400, "ArgumentException", "The 'Patch' field in the body request is mandatory");
 }
 
 #[test]
@@ -58,19 +58,19 @@ fn mistakes_in_scripts_have_their_exceptions() {
         let body = format!(r#"{{"Patch":{{"Script":"{script}"}}}}"#);
         wire.check_error(DOCS, &body, status, exception, message);
     };
-    check("this.Age += ", 500, ".Documents.Patching.JavaScriptParseException", "Failed to parse");
+    check("this.Age += ", 400, ".Documents.Patching.JavaScriptParseException", "Failed to parse");
     check(
         "throw 'no'",
-        500,
+        400,
         ".Documents.Patching.JavaScriptException",
         "At 0:0 Script failed for document ID 'users/1'. no",
     );
-    check("for (;;) {}", 500, ".Documents.Patching.JavaScriptException", "The maximum number of statements");
-    check("id()", 500, "InvalidOperationException", "id(doc) must be called with a single argument");
+    check("for (;;) {}", 400, ".Documents.Patching.JavaScriptException", "The maximum number of statements");
+    check("id()", 400, "InvalidOperationException", "id(doc) must be called with a single argument");
     check("incrementCounter(this, 'x')", 501, "RavenException", "'incrementCounter'");
     check(
         "this['@metadata']['@collection'] = 'Dogs'",
-        500,
+        400,
         "DocumentCollectionMismatchException",
         "Changing 'users/1' from 'Users' to 'Dogs' via update is not supported",
     );
@@ -121,7 +121,7 @@ fn a_batch_with_a_patch_that_fails_changes_nothing() {
     wire.check_error(
         "POST /databases/db/bulk_docs",
         commands,
-        500,
+        400,
         "JavaScriptException",
         "At 0:0 Script failed for document ID 'users/1'. x",
     );
@@ -201,15 +201,15 @@ fn a_patch_by_query_has_to_be_one() {
     wire.check_error(
         call,
         r#"{"Query":{"Query":"from Users"}}"#,
-        500,
+        400,
         "ParseException",
         "Update operations must end with UPDATE clause",
     );
     let wrong = r#"{"Query":{"Query":"from Users update { this. }"}}"#;
-    wire.check_error(call, wrong, 500, "InvalidQueryException", "Update clause contains invalid script");
+    wire.check_error(call, wrong, 400, "InvalidQueryException", "Update clause contains invalid script");
     let query = r#"{"Query":"from Users update { this.a = 1 }"}"#;
-    wire.check_error("POST /databases/db/queries", query, 500, "InvalidQueryException", "UPDATE");
-    wire.check_error("DELETE /databases/db/queries", query, 500, "InvalidQueryException", "UPDATE");
+    wire.check_error("POST /databases/db/queries", query, 400, "InvalidQueryException", "UPDATE");
+    wire.check_error("DELETE /databases/db/queries", query, 400, "InvalidQueryException", "UPDATE");
 }
 
 #[test]
@@ -237,17 +237,17 @@ fn a_patch_by_query_is_tried_on_a_document() {
     wire.check("GET /databases/db/docs?id=x/1", "", 404, "");
 
     wire.check("PATCH /databases/db/queries/test?id=users/none", same, 404, "");
-    wire.check_error("PATCH /databases/db/queries/test", same, 500, "ArgumentException", "Query string value 'id'");
+    wire.check_error("PATCH /databases/db/queries/test", same, 400, "ArgumentException", "Query string value 'id'");
     wire.check_error(call, "{}", 400, "BadRequestException", "Missing 'Query' property.");
     let no_patch = r#"{"Query":{"Query":"from Users"}}"#;
-    wire.check_error(call, no_patch, 500, "ParseException", "Update operations must end with UPDATE clause");
+    wire.check_error(call, no_patch, 400, "ParseException", "Update operations must end with UPDATE clause");
     let wrong = r#"{"Query":{"Query":"from Users update { this. }"}}"#;
-    wire.check_error(call, wrong, 500, "InvalidQueryException", "Update clause contains invalid script");
+    wire.check_error(call, wrong, 400, "InvalidQueryException", "Update clause contains invalid script");
     // Also where there is no document to try it on.
     let nowhere = "PATCH /databases/db/queries/test?id=users/none";
-    wire.check_error(nowhere, wrong, 500, "InvalidQueryException", "Update clause contains invalid script");
+    wire.check_error(nowhere, wrong, 400, "InvalidQueryException", "Update clause contains invalid script");
     let throwing = r#"{"Query":{"Query":"from Users update { throw 'x' }"}}"#;
-    wire.check_error(call, throwing, 500, "JavaScriptException", "At 0:0 Script failed for document ID 'users/1'. x");
+    wire.check_error(call, throwing, 400, "JavaScriptException", "At 0:0 Script failed for document ID 'users/1'. x");
 }
 
 /// A slow one is stopped on its way: its state keeps how far it came, and the list says which query it was.

@@ -171,21 +171,21 @@ fn what_is_not_there_is_told_from_what_is_wrong() {
     wire.check_error(
         post,
         r#"{"Query":"from Users where"}"#,
-        500,
+        400,
         "QueryParser+ParseException",
         "1:17 Unable to parse WHERE clause but got to the end of the query\nQuery: from Users where",
     );
     let message = "1:22 Expected operator after 'Name' field, but found nothing";
-    wire.check_error(post, r#"{"Query":"from Users where Name"}"#, 500, "InvalidQueryException", message);
+    wire.check_error(post, r#"{"Query":"from Users where Name"}"#, 400, "InvalidQueryException", message);
     wire.check_error(
         post,
         r#"{"Query":"from Users where id() = $p"}"#,
-        500,
+        400,
         "InvalidQueryException",
         "The query is parametrized",
     );
     for body in ["{}", "", r#"{"Query":""}"#] {
-        wire.check_error(post, body, 500, "InvalidOperationException", "Index query does not contain 'Query' field.");
+        wire.check_error(post, body, 400, "InvalidOperationException", "Index query does not contain 'Query' field.");
     }
 }
 
@@ -249,7 +249,7 @@ fn what_a_query_asks_for_works_or_is_refused() {
     ] {
         for line in ["POST /databases/db/queries", "POST /databases/db/streams/queries", "DELETE /databases/db/queries"]
         {
-            wire.check_error(line, body, 500, "ArgumentException", message);
+            wire.check_error(line, body, 400, "ArgumentException", message);
         }
     }
     check(&wire, "from Users", &["users/1", "users/2", "users/3"], 3, None);
@@ -267,7 +267,7 @@ fn conditions_nest_256_levels_deep() {
     check(&wire, &nested(255), &["users/1"], 1, None);
     let body = format!("{{\"Query\":\"{}\"}}", nested(256));
     let message = "1:276 Query is too complex, over 256 nested clauses are not allowed";
-    wire.check_error("POST /databases/db/queries", &body, 500, "QueryParser+ParseException", message);
+    wire.check_error("POST /databases/db/queries", &body, 400, "QueryParser+ParseException", message);
 }
 
 /// What `select` makes of the documents, without change vectors and dates.

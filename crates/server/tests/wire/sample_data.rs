@@ -13,7 +13,7 @@ fn the_sample_goes_into_an_empty_database_once() {
     wire.check_error(
         line,
         "",
-        500,
+        400,
         "InvalidOperationException",
         "You cannot create sample data in a database that already contains documents",
     );

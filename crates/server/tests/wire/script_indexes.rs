@@ -41,7 +41,7 @@ fn a_map_in_javascript_is_indexed() {
     wire.check_error(
         "POST /databases/db/queries",
         query,
-        500,
+        400,
         "ArgumentException",
         "The field 'zz' is not indexed in 'Plain'",
     );
@@ -97,7 +97,7 @@ fn a_document_that_a_script_fails_on_is_an_error_of_the_index() {
     let errors = wire.call("GET /databases/db/indexes/errors?name=Fails", "").text();
     assert!(errors.contains(r#""Document":"u/1""#) && errors.contains("not a function"), "{errors}");
     for map in ["map('Users', u => ({ a: ", "map('Users')", "foo('Users', x => x)", "map('Users', u => ({ a: + }))"] {
-        put(&wire, "Wrong", map, "").check_error(500, "IndexCompilationException", "Failed to compile index Wrong");
+        put(&wire, "Wrong", map, "").check_error(400, "IndexCompilationException", "Failed to compile index Wrong");
     }
 }
 
@@ -139,7 +139,7 @@ fn entries_follow_what_a_script_loads_for_them() {
         assert!(told.contains(&format!(r#""ReferencedCollections":{collections}"#)), "{told}");
     }
     for map in ["map('Users', u => ({ c: load(u.City) }))", "map('Users', u => ({ c: load(u.City, u.Of) }))"] {
-        put(&wire, "Wrong", map, "").check_error(500, "IndexCompilationException", "Failed to compile index Wrong");
+        put(&wire, "Wrong", map, "").check_error(400, "IndexCompilationException", "Failed to compile index Wrong");
     }
 }
 

@@ -102,32 +102,32 @@ fn mistakes_are_told() {
     };
     check(
         "from Orders select { A: this.N }",
-        500,
+        400,
         "InvalidQueryException",
         "Use of select function body requires that aliases",
     );
-    check("from Orders as o select { A: + }", 500, "InvalidQueryException", "Select clause contains invalid script");
+    check("from Orders as o select { A: + }", 400, "InvalidQueryException", "Select clause contains invalid script");
     check(
         "from Orders as o select { A: (() => { throw 'x' })() }",
-        500,
+        400,
         "JavaScriptException",
         "At 0:0 Script failed for document ID ''. x",
     );
     check(
         "from Orders as o load o.Cs as cs select { C: cs }",
-        500,
+        400,
         "NotSupportedException",
         "Attempted to read multiple values",
     );
     check(
         "declare function f(o) { return 5 } from Orders as o select f(o)",
-        500,
+        400,
         "InvalidOperationException",
         "Query returning a single function call result must return an object, but got: 5",
     );
     check(
         "from Orders as o select { A: put('x/1', {}) }",
-        500,
+        400,
         "InvalidOperationException",
         "Cannot make modifications in readonly context",
     );
@@ -159,7 +159,7 @@ fn metadata_is_selected() {
     assert_eq!(column.get("M").map(names).as_deref(), Some(own));
     let body = r#"{"Query":"from Orders as o select getMetadata()"}"#;
     let message = "getMetadata(doc) must be called with a single entity argument";
-    wire.check_error("POST /databases/db/queries", body, 500, "InvalidQueryException", message);
+    wire.check_error("POST /databases/db/queries", body, 400, "InvalidQueryException", message);
 }
 
 /// What an index stores is read in place of the document's own values, with numbers as numbers; what is written of the document is its own.
@@ -206,7 +206,7 @@ fn scripts_see_what_an_index_stores() {
     wire.check_error(
         "POST /databases/db/queries",
         r#"{"Query":"from index 'T' as o load o.Boss as c select o.Name, c.Name"}"#,
-        500,
+        400,
         "InvalidQueryException",
         "Duplicate alias 'Name' detected",
     );
@@ -313,5 +313,5 @@ fn what_is_loaded_for_one_result_has_a_bound() {
     check(&wire, "from Xs as x load x.A as a[] select { N: a.length }", r#"[{"N":150}]"#);
     let message = "'load' of one result names over LOADED_MAX = 16384 documents";
     let query = r#"{"Query":"from Xs as x load x.A as a[], a.A as b[] select { N: b.length }"}"#;
-    wire.check_error("POST /databases/db/queries", query, 500, "NotSupportedException", message);
+    wire.check_error("POST /databases/db/queries", query, 400, "NotSupportedException", message);
 }

@@ -77,7 +77,7 @@ fn what_is_no_sum_is_reduced_by_the_engine() {
     wire.check_error(
         "POST /databases/db/queries",
         r#"{"Query":"from index 'Code' where d = 1"}"#,
-        500,
+        400,
         "ArgumentException",
         "The field 'd' is not indexed in 'Code'",
     );
@@ -116,7 +116,7 @@ fn a_reduce_that_fails_or_is_none_is_told() {
         "groupBy(x => x.n).aggregate(g => ({ a: + }))",
     ] {
         let answer = put(&wire, "Wrong", &[MAP], reduce);
-        answer.check_error(500, "IndexCompilationException", "Failed to compile index Wrong");
+        answer.check_error(400, "IndexCompilationException", "Failed to compile index Wrong");
         assert!(answer.text().contains(r#""IndexDefinitionProperty":"Reduce","#), "{}", answer.text());
     }
 }

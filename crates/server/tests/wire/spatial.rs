@@ -215,8 +215,8 @@ fn what_is_wrong_is_told() {
         ("where spatial.within(Loc, spatial.circle(1, 152.52, 1))", 400, "Bad Y value 152.52 is not in boundary"),
         ("where spatial.within(Loc, spatial.circle(-1, 52.52, 1))", 400, "distance must be >= 0; got -1"),
         ("where spatial.within(Loc, spatial.wkt('POINT(500 10)'))", 400, "Bad X value 500 is not in boundary"),
-        ("where spatial.within(Loc, spatial.wkt('nonsense'))", 500, "Value 'nonsense' is not a valid WKT value."),
-        ("where spatial.within(Foo, spatial.circle(1, 52.52, 1))", 500, "The field 'Foo' is not indexed in 'A'"),
+        ("where spatial.within(Loc, spatial.wkt('nonsense'))", 400, "Value 'nonsense' is not a valid WKT value."),
+        ("where spatial.within(Foo, spatial.circle(1, 52.52, 1))", 400, "The field 'Foo' is not indexed in 'A'"),
         ("order by spatial.distance(Loc, spatial.point(100, 1))", 400, "Bad Y value 100 is not in boundary"),
     ] {
         let answer = ask(&wire, &format!("from index 'A' {text}"), "{}");
@@ -236,7 +236,7 @@ fn what_is_wrong_is_told() {
     ] {
         let map = "from c in docs.Cs select new { Loc = CreateSpatialField(c.W) }";
         let answer = define(&wire, "Bad", map, &format!(r#""Loc":{{"Spatial":{{{options}}}}}"#));
-        assert!(answer.status == 500 && answer.text().contains(message), "{options}: {}", answer.text());
+        assert!(answer.status == 400 && answer.text().contains(message), "{options}: {}", answer.text());
     }
     let reduced = r#"{"Indexes":[{"Name":"R","Maps":["from c in docs.Cs select new { c.Name, Loc = CreateSpatialField(c.W) }"],
         "Reduce":"from r in results group r by new { r.Name, r.Loc } into g select new { g.Key.Name, g.Key.Loc }"}]}"#;

@@ -32,7 +32,7 @@ fn a_health_check_is_empty() {
     let wire = Wire::with_database();
     let healthy = wire.check("GET /databases/db/healthcheck", "", 204, "");
     assert_eq!(healthy.header("content-type"), None);
-    wire.check_error("GET /databases/none/healthcheck", "", 500, "DatabaseDoesNotExistException", "Database 'none'");
+    wire.check_error("GET /databases/none/healthcheck", "", 400, "DatabaseDoesNotExistException", "Database 'none'");
 }
 
 #[test]

@@ -151,10 +151,10 @@ fn a_query_says_where_its_values_come_from() {
         wire.call("POST /databases/db/queries", &body)
     };
     let message = "Could not extract field 'Name' from index";
-    ask("FromIndexOrThrow", "select Name").check_error(500, "InvalidQueryException", message);
+    ask("FromIndexOrThrow", "select Name").check_error(400, "InvalidQueryException", message);
     let message = "Could not extract field 'N' from document";
-    ask("FromDocumentOrThrow", "select N").check_error(500, "InvalidQueryException", message);
-    ask("Perhaps", "select N").check_error(500, "System.ArgumentException", "'ProjectionBehavior' must be");
+    ask("FromDocumentOrThrow", "select N").check_error(400, "InvalidQueryException", message);
+    ask("Perhaps", "select N").check_error(400, "System.ArgumentException", "'ProjectionBehavior' must be");
 }
 
 /// Where a field or the id comes from the index, what is missing is left out; it is null otherwise.

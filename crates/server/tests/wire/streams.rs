@@ -50,12 +50,12 @@ fn query_streams_begin_with_their_statistics() {
     wire.put("users/2", r#"{"@metadata":{"@collection":"Users"}}"#);
     let page = wire.call("GET /databases/db/streams/queries?query=from%20Users&start=1&pageSize=1", "").text();
     assert!(page.contains(r#""@id":"users/2""#) && !page.contains(r#""@id":"users/1""#), "{page}");
-    wire.check_error("GET /databases/db/streams/queries", "", 500, "InvalidOperationException", "Index query");
+    wire.check_error("GET /databases/db/streams/queries", "", 400, "InvalidOperationException", "Index query");
     wire.check(post, r#"{"Query":"from index 'x'"}"#, 404, "");
     wire.check_error(
         post,
         r#"{"Query":"from Users include F"}"#,
-        500,
+        400,
         "InvalidOperationException",
         "Includes are not supported",
     );

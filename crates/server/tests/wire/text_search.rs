@@ -164,12 +164,12 @@ fn lucene_queries_are_answered() {
     check(&wire, "exact(lucene(M, 'm3'))", "3:2.3863");
     let wrong = r#"{"Query":"from index 'I' where lucene(N, '(fox')"}"#;
     let message = "Cannot parse '(fox': ')' was expected at character 5";
-    wire.check_error("POST /databases/db/queries", wrong, 500, "InvalidQueryException", message);
+    wire.check_error("POST /databases/db/queries", wrong, 400, "InvalidQueryException", message);
     let unknown = r#"{"Query":"from index 'I' where lucene(N, 'Nope:fox')"}"#;
     wire.check_error(
         "POST /databases/db/queries",
         unknown,
-        500,
+        400,
         "ArgumentException",
         "The field 'Nope' is not indexed",
     );
@@ -238,7 +238,7 @@ fn an_unknown_analyzer_is_named() {
     let wire = Wire::with_database();
     let body = r#"{"Indexes":[{"Name":"X","Maps":["from u in docs.Us select new { u.N }"],"Fields":{"N":{"Analyzer":"My.Own"}}}]}"#;
     let message = "Failed to compile index 'X': Cannot find analyzer type 'My.Own' for field: N";
-    wire.check_error("PUT /databases/db/admin/indexes", body, 500, "IndexCompilationException", message);
+    wire.check_error("PUT /databases/db/admin/indexes", body, 400, "IndexCompilationException", message);
 }
 
 /// Users with these names, and an index `I` that suggests whole names of `Name` and words of `W`.
@@ -362,7 +362,7 @@ fn what_cannot_be_suggested_is_refused() {
             "The options of suggest() must be an object",
         ),
     ] {
-        ask_with(&wire, text, parameters).check_error(500, exception, message);
+        ask_with(&wire, text, parameters).check_error(400, exception, message);
     }
     let body = r#"{"Query":"from index 'I' select suggest(W, 'x')"}"#;
     let stream = wire.call("POST /databases/db/streams/queries", body);
@@ -439,11 +439,11 @@ fn entries_like_another_one_are_found() {
         (by_id, r#"{"o":{"MinimumWordLength":-1}}"#, "InvalidQueryException", "'MinimumWordLength' of"),
     ] {
         let answer = ask_with(&wire, &format!("from index 'I' where {condition}"), parameters);
-        answer.check_error(500, exception, message);
+        answer.check_error(400, exception, message);
     }
     let message = "Method moreLikeThis() cannot be used in dynamic queries";
     ask_with(&wire, "from Ds where moreLikeThis(id() = 'd/0')", "null").check_error(
-        500,
+        400,
         "InvalidQueryException",
         message,
     );
@@ -523,8 +523,8 @@ fn options_of_more_like_this_are_checked() {
         (r#"{"Boost":"yes"}"#, "'Boost' of moreLikeThis() must be true or false"),
         (r#"{"Fields":["T",5]}"#, "'Fields' of moreLikeThis() must be texts"),
     ] {
-        ask(options).check_error(500, "InvalidQueryException", message);
+        ask(options).check_error(400, "InvalidQueryException", message);
     }
     let nothing = "the condition of moreLikeThis() did not yield any documents";
-    ask(r#"{"Boost":null,"Fields":["T"]}"#).check_error(500, "InvalidOperationException", nothing);
+    ask(r#"{"Boost":null,"Fields":["T"]}"#).check_error(400, "InvalidOperationException", nothing);
 }

@@ -53,6 +53,6 @@ fn nothing_is_told_unless_it_is_asked_for() {
     let wire = Wire::with_database();
     assert!(ask(&wire, "from Docs where T = 'x'").json().get("Timings").is_none());
     let refused = ask(&wire, "from Docs include timings(1)");
-    assert_eq!(refused.status, 500);
+    assert_eq!(refused.status, 400);
     assert!(refused.text().contains("Method 'timings()' expects zero arguments"), "{}", refused.text());
 }

@@ -183,11 +183,11 @@ fn static_indexes_make_vectors_in_both_languages() {
         &wire,
         "from index 'A' where vector.search(Z, $p)",
         ASKED,
-        500,
+        400,
         "The field 'Z' is not indexed in 'A'",
     );
     let message = "first argument will be a field name when static index is queried";
-    check_refused(&wire, "from index 'A' where vector.search(embedding.f32_i8(E), $p)", ASKED, 500, message);
+    check_refused(&wire, "from index 'A' where vector.search(embedding.f32_i8(E), $p)", ASKED, 400, message);
 }
 
 /// Components as they are kept, as clients give them: of Int8 with four bytes behind them.
@@ -248,13 +248,13 @@ fn what_is_no_vector_search_is_refused() {
     refused("vector.search(V, $p)", r#"{"p":"no base64"}"#, 400, "Expected array encoded with base64");
     refused("vector.search(V, $p)", r#"{"p":[1,0,"x"]}"#, 400, "must be a number of 32 bits");
     refused("vector.search(V, $p)", r#"{"p":[1,0,1e300]}"#, 400, "must be a number of 32 bits");
-    refused("vector.search(V)", ASKED, 500, "expects 2-4 arguments");
-    refused("vector.search(V, $p, 'x')", ASKED, 500, "minimumMatch must be a float");
-    refused("vector.search(V, $p, 0.5, 0)", ASKED, 500, "numberOfCandidates must be a whole number from 1");
-    refused("vector.search(V, $p, 0.5, 100000)", ASKED, 500, "VECTOR_CANDIDATES_MAX");
-    refused("vector.search(embedding.foo(V), $p)", ASKED, 500, "Method 'embedding.foo' is not supported.");
-    refused("vector.search(id(), $p)", ASKED, 500, "Method 'id' is not supported.");
-    refused("vector.search(V, embedding.forDoc(5))", ASKED, 500, "expects the id of a document");
+    refused("vector.search(V)", ASKED, 400, "expects 2-4 arguments");
+    refused("vector.search(V, $p, 'x')", ASKED, 400, "minimumMatch must be a float");
+    refused("vector.search(V, $p, 0.5, 0)", ASKED, 400, "numberOfCandidates must be a whole number from 1");
+    refused("vector.search(V, $p, 0.5, 100000)", ASKED, 400, "VECTOR_CANDIDATES_MAX");
+    refused("vector.search(embedding.foo(V), $p)", ASKED, 400, "Method 'embedding.foo' is not supported.");
+    refused("vector.search(id(), $p)", ASKED, 400, "Method 'id' is not supported.");
+    refused("vector.search(V, embedding.forDoc(5))", ASKED, 400, "expects the id of a document");
     refused("vector.search(embedding.text(V), $p)", ASKED, 501, "does not support embedding.text() in vector.search()");
     refused("vector.search(embedding.text_i8(V, ai.task('t')), $p)", ASKED, 501, "embedding.text_i8()");
     refused("vector.search(V, embedding.text($p, ai.task('t')))", ASKED, 501, "embedding.text()");

@@ -1,6 +1,6 @@
 //! `GET /databases/{name}/indexes/debug`: what stands in an index, for people to look at.
 //!
-//! Parameters: `name`, `op`. 404 for an unknown name; another `op`: 500.
+//! Parameters: `name`, `op`. 404 for an unknown name; another `op`: 400.
 //!
 //! * `entries-fields`: `[{"Name","FieldType","ValueType"}]`, `FieldType` `Static` or `Dynamic`.
 //! * `source-doc-ids`: `startsWith`, `start`, `pageSize`: `{"Results":[lower-cased id],"Count"}`; of indexes with a reduce.
