@@ -5,8 +5,8 @@ use std::time::Duration;
 /// Bounds of one run of a script: for one document, patched, projected or mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Turns of loops and calls of functions, which is what the engine counts, in ten thousands: it looks after so many only, so that
-    /// a script is stopped after that many or up to ten thousand more.
+    /// Jumps and calls of functions, which is what the engine counts; a turn of a loop is one or two. It looks after each
+    /// [`STEPS_PER_LOOK`] of them only, so that a script is stopped up to so many later.
     pub steps: u64,
     /// The setting that says how many they are, for the error.
     pub steps_setting: Option<&'static str>,

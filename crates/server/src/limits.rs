@@ -79,7 +79,7 @@ pub struct Limits {
     pub multi_get_answer_size: usize,
     /// `Limits.SlowRequestInMs`: until the answer of a request begins. Over it: it is kept among the slow ones.
     pub slow_request: Duration,
-    /// `Patching.MaxStepsForScript`: turns of loops and calls of functions in one run of a script of a patch or a query.
+    /// `Patching.MaxStepsForScript`: jumps and calls of functions in one run of a script of a patch or a query.
     pub script_steps: u64,
     /// `Indexing.TimeToWaitBeforeMarkingAutoIndexAsIdleInMin`: an index that a query made is idle when it was not asked for so long, while
     /// others were.

@@ -30,7 +30,7 @@ fn create(client: &mut Client, name: &str) {
     call(client, "PUT", &format!("/admin/databases?name={name}"), &format!("{{\"DatabaseName\":\"{name}\"}}"));
 }
 
-/// Puts documents `{id, "N", and what else is told}` by one bulk insert.
+/// Puts `count` documents `{"N": number, rest}` of the collection `Cs` by one bulk insert.
 fn fill(client: &mut Client, database: &str, count: usize, rest: &str) {
     let mut body = String::from("[");
     for number in 0..count {
@@ -105,6 +105,61 @@ fn slow_indexes_leave_those_of_other_databases_their_share() {
         // Some ten times what it takes on a quiet machine, and far below the 15 s that it took.
         assert!(begin.elapsed() < Duration::from_secs(3), "it took {:?}", begin.elapsed());
     }
+    stop_in_time(server);
+}
+
+/// One operator is a few milliseconds and no turn of a loop: such scripts ran for minutes, in requests whose clients had left, and in maps of indexes
+/// that were deleted.
+#[test]
+fn scripts_of_any_text_end_and_hold_up_nothing_else() {
+    const SLOW: &str = "let s = '9'.repeat(2e7); let x; for (let i = 0; i < 9000; i++) x = +s;";
+    let (_folder, server) = start();
+    let mut client = server.client();
+    create(&mut client, "Slow");
+    create(&mut client, "Quick");
+    fill(&mut client, "Slow", 50, "");
+
+    // More than there are threads for.
+    let patch = format!(r#"{{"Patch":{{"Script":"{SLOW}"}}}}"#);
+    let request = format!(
+        "PATCH /databases/Slow/docs?id=cs/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{patch}",
+        patch.len()
+    );
+    let gone: Vec<TcpStream> = (0..150)
+        .map(|_| {
+            let mut stream = TcpStream::connect(server.address).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    let mut writer = server.client();
+    let mut put = |number: u64| {
+        let document = format!(r#"{{"N":{number},"@metadata":{{"@collection":"Xs"}}}}"#);
+        call(&mut writer, "PUT", "/databases/Quick/docs?id=xs/1", &document)
+    };
+    put(0);
+    drop(gone);
+    let begin = Instant::now();
+    call(&mut server.client(), "PATCH", "/databases/Quick/docs?id=xs/1", r#"{"Patch":{"Script":"this.N = 1"}}"#);
+    assert!(begin.elapsed() < Duration::from_secs(3), "a patch took {:?}", begin.elapsed());
+
+    for number in 0..4 {
+        let map = format!("map('Cs', c => {{ {SLOW} return {{ x: x + {number} }} }})");
+        put_index(&mut client, "Slow", &format!("I{number}"), &map);
+    }
+    for number in 2..7 {
+        let begin = Instant::now();
+        put(number);
+        let query = format!(r#"{{"Query":"from Xs where N = {number}","WaitForNonStaleResults":true}}"#);
+        let answer = call(&mut client, "POST", "/databases/Quick/queries", &query);
+        assert!(answer.contains(r#""TotalResults":1"#) && answer.contains(r#""IsStale":false"#), "{answer}");
+        // Every map is stopped after a second, and each thread runs those of two indexes.
+        assert!(begin.elapsed() < Duration::from_secs(10), "it took {:?}", begin.elapsed());
+    }
+    let begin = Instant::now();
+    call(&mut client, "DELETE", "/databases/Slow/indexes?name=I0", "");
+    call(&mut client, "DELETE", "/admin/databases", r#"{"DatabaseNames":["Slow"],"HardDelete":true}"#);
+    assert!(begin.elapsed() < Duration::from_secs(2), "deleting took {:?}", begin.elapsed());
     stop_in_time(server);
 }
 

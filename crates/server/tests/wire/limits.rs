@@ -190,6 +190,22 @@ fn query_text() {
 }
 
 #[test]
+fn max_steps_for_script() {
+    let run = |steps: u64, turns: u32| {
+        let wire = with_limits(|limits| limits.script_steps = steps);
+        assert_eq!(wire.call("PUT /databases/db/docs?id=a", "{}").status, 201);
+        let script = format!("let n = 0; while (n < {turns}) n++; this.N = n;");
+        wire.call("PATCH /databases/db/docs?id=a", &format!(r#"{{"Patch":{{"Script":"{script}"}}}}"#))
+    };
+    assert_eq!(run(10_000, 9_000).status, 200);
+    let message = "The maximum number of statements executed have been reached - 10000. You can configure it by modifying \
+                   the configuration option: 'Patching.MaxStepsForScript'.";
+    run(10_000, 45_000).check_error(400, "Patching.JavaScriptException", message);
+    let passed = run(100_000, 45_000);
+    assert_eq!(passed.status, 200, "{}", passed.text());
+}
+
+#[test]
 fn query_run_time() {
     let wire = with_limits(|limits| limits.query_run_time = Duration::ZERO);
     assert_eq!(wire.call("PUT /databases/db/docs?id=a", "{}").status, 201);

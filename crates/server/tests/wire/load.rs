@@ -113,6 +113,42 @@ fn a_reader_that_is_too_slow_is_closed_although_it_reads() {
     assert!(metrics.contains("rookery_connections_expired_total 1\n"), "{metrics}");
 }
 
+/// Each of the patches takes some 50 ms, all of them minutes.
+#[test]
+fn scripts_end_with_the_client_that_they_run_for() {
+    let wire = Wire::start_with(|options| {
+        (options.limits.blocking_thread_count, options.limits.blocking_queue_count) = (1, 0);
+        options.limits.half_closed = Duration::from_millis(100);
+    });
+    wire.create("db");
+    wire.put("a", r#"{"N":1}"#);
+    let script = "let s = '9'.repeat(5e5); for (let i = 0; i < 40; i++) this.N = +s;";
+    let patch = format!(r#"{{"Type":"PATCH","Id":"a","Patch":{{"Script":"{script}"}}}}"#);
+    let batch = format!(r#"{{"Commands":[{}]}}"#, vec![patch; 3000].join(","));
+    let head = format!("POST /databases/db/bulk_docs HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", batch.len());
+    let request = head + &batch;
+    let start = Instant::now();
+    let patch = || wire.call("PATCH /databases/db/docs?id=a", r#"{"Patch":{"Script":"this.N = 2"}}"#).status;
+    // The batch has the only thread for patches once one of ours is refused. If it came while one ran, it was refused, and comes again.
+    let gone = loop {
+        let mut stream = wire.connect();
+        stream.write_all(request.as_bytes()).unwrap();
+        let sent = Instant::now();
+        let mut is_running = false;
+        while !is_running && sent.elapsed() < Duration::from_secs(1) {
+            is_running = patch() == 503;
+        }
+        if is_running {
+            break stream;
+        }
+        assert!(start.elapsed() < LONG, "the batch never ran");
+    };
+    drop(gone);
+    while patch() != 200 {
+        assert!(start.elapsed() < LONG, "the batch goes on");
+    }
+}
+
 #[test]
 fn who_went_away_waits_no_longer() {
     let wire = with_large_documents(|limits| {
