@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -49,6 +50,9 @@ const TASKS_END_TIME: Duration = Duration::from_millis(200);
 /// How long stopping may take. Closing a database saves its recovery; nothing that was confirmed depends on it.
 const STOP_TIME_MAX: Duration = Duration::from_millis(1800);
 
+/// Threads beside those of the network that a node has before it answers: the log's, one that opens, one that indexes, one that stops it.
+const OTHER_THREADS: usize = 4;
+
 /// Runs until stopped.
 pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<ExitCode> {
     let config_path = arguments.config_path.or_else(|| std::env::var_os(settings::CONFIG_PATH).map(PathBuf::from));
@@ -84,11 +88,14 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
     // Signals have a thread of their own, which nothing that runs can hold up.
     let waiting =
         tokio::runtime::Builder::new_current_thread().enable_all().build().context("starting to listen for signals")?;
-    // Before anybody is told that it runs: who is told may end it at once.
+    // Before it says that it runs: a caller may then end it at once.
     let mut signals = waiting.block_on(async { Signals::listen() })?;
+    let worker_count = std::thread::available_parallelism().map_or(1, usize::from);
+    try_threads(worker_count + OTHER_THREADS).context("starting the network threads")?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("network")
+        .worker_threads(worker_count)
         // The server bounds what runs there itself; this only has to be more.
         .max_blocking_threads(settings.options.limits.thread_count() + 16)
         .build()
@@ -114,7 +121,7 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
     let code = waiting.block_on(async {
         tokio::select! {
             _ = has_ended => 0,
-            // Who asks again does not want to wait. What was confirmed is in the journal, and recovered from it.
+            // A second signal asks to end at once. What was confirmed is in the journal, and recovered from it.
             _ = signals.terminate.recv() => 1,
             _ = signals.interrupt.recv() => 1,
             () = tokio::time::sleep(STOP_TIME_MAX) => {
@@ -126,6 +133,17 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
     // Threads that wait for standard input or for a reader of the log would hold a plain return up.
     logs::flush();
     std::process::exit(code)
+}
+
+/// Has so many threads at once for a moment, to see whether the system gives them: tokio panics where it does not, and may hang then.
+fn try_threads(count: usize) -> std::io::Result<()> {
+    let start = |end: Arc<Mutex<()>>| std::thread::Builder::new().spawn(move || drop(end.lock()));
+    let end = Arc::new(Mutex::new(()));
+    let all_run = end.lock();
+    let started = (0..count).map(|_| start(end.clone())).collect::<std::io::Result<Vec<_>>>();
+    drop(all_run);
+    started?.into_iter().for_each(|thread| drop(thread.join()));
+    Ok(())
 }
 
 /// Takes as many descriptors as the system allows: each open database has several, each connection one. The soft limit is

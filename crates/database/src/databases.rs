@@ -80,6 +80,7 @@ impl Databases {
         let environment = match &options.folder {
             None => Environment::in_memory(storage::Options::default())?,
             Some(folder) => {
+                folders::refuse_inside_of_another(folder)?;
                 let databases = folder.join("databases");
                 folders::make(&databases)?;
                 let system = folder.join("system");
@@ -251,7 +252,7 @@ impl Databases {
             None => Environment::in_memory(options)?,
             Some(path) => {
                 let data = path.join(folders::DATA_FILE);
-                if opening != Opening::New && !data.exists() {
+                if opening != Opening::New && !folders::is_there(&data)? {
                     // Opening would make an empty one in its place.
                     return Err(storage::Error::CorruptFile { path: data, rule: "it is gone".to_owned() }.into());
                 }

@@ -116,6 +116,14 @@ pub enum Error {
         /// What the operating system said.
         source: Arc<std::io::Error>,
     },
+    /// The data directory lies inside of that of another node. Choose another one.
+    #[error("'{}' lies inside of the data directory of another server, '{}'", folder.display(), other.display())]
+    InsideOfAnother {
+        /// The folder given.
+        folder: PathBuf,
+        /// The data directory of the other one.
+        other: PathBuf,
+    },
     /// What the node keeps about itself is damaged.
     #[error("what the node keeps about its databases is damaged: {rule}")]
     Corrupt {

@@ -77,19 +77,44 @@ fn remove_all(folder: &Path) -> Result<()> {
     }
 }
 
+/// Refuses a data directory inside of that of another node: both would write there, and neither would know of the other.
+pub(crate) fn refuse_inside_of_another(folder: &Path) -> Result<()> {
+    let folder = std::path::absolute(folder).map_err(|error| Error::io("look into", folder, error))?;
+    for parent in folder.ancestors().skip(1) {
+        let is_inside = ["system", "databases"].iter().any(|name| folder.starts_with(parent.join(name)));
+        if is_inside && is_there(&parent.join("system").join(DATA_FILE))? {
+            return Err(Error::InsideOfAnother { folder: folder.clone(), other: parent.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file or folder is there, even if it is a link to nowhere.
+///
+/// # Errors
+///
+/// The system does not say, because a folder above it may not be entered, for example.
+pub(crate) fn is_there(path: &Path) -> Result<bool> {
+    match std::fs::symlink_metadata(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Error::io("look for", path, error)),
+    }
+}
+
 /// Refuses a node's own environment that has lost its data file: opening would make an empty one in its place, and deny
-/// the databases that there are. Whoever wants just that removes the folder.
+/// the databases that there are.
 ///
 /// The data file is there before the first database is, so a first start that did not end is not refused.
 pub(crate) fn refuse_lost_system(system: &Path, databases: &Path) -> Result<()> {
-    if !system.exists() || system.join(DATA_FILE).exists() {
+    if is_there(&system.join(DATA_FILE))? {
         return Ok(());
     }
     let failed = |error| Error::io("list", databases, error);
     for entry in std::fs::read_dir(databases).map_err(failed)? {
         if entry.map_err(failed)?.path().join(DATA_FILE).exists() {
-            let rule = "the file 'system/data' is gone, but there are databases (without the folder 'system' the server \
-                        starts, and knows none of them)";
+            let rule = "the file 'system/data' is gone, but there are databases. Restore the folder 'system', or move the folders out of \
+                        'databases' and bring their documents back with `rookery dump` and `rookery import`";
             return Err(Error::Corrupt { rule });
         }
     }

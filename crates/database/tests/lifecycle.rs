@@ -160,10 +160,6 @@ fn what_creations_left_is_swept_and_nothing_else() {
         let left = ["Upper", "deep", "documents", "file", "foreign", "full", "journals", "kept", "link"];
         assert_eq!(folders(folder.path()), left);
     }
-    // Not even when all is forgotten that the node knew.
-    std::fs::remove_dir_all(folder.path().join("system")).unwrap();
-    (0..2).for_each(|_| drop(open(folder.path())));
-    assert!(folders(folder.path()).contains(&"full".to_owned()));
 }
 
 /// It was opened as a database, which made it one without documents, and that was removed.
@@ -200,7 +196,38 @@ fn a_node_that_lost_its_own_data_file_does_not_deny_its_databases() {
         let opened = Databases::open(DatabasesOptions::folder(folder.path())).map(drop);
         assert!(matches!(opened, Err(Error::Corrupt { .. })), "{opened:?}");
         assert_eq!(folders(folder.path()), ["x"]);
+        // Without the folder, too.
+        let _ = std::fs::remove_dir_all(&system);
     }
+}
+
+#[test]
+fn a_data_directory_is_not_inside_of_another_one() {
+    let folder = tempfile::tempdir().unwrap();
+    put(&open(folder.path()).find_or_create("x").unwrap(), "a").unwrap();
+    for inside in ["system", "databases", "databases/x", "databases/two", "databases/x/y/z"] {
+        let inside = folder.path().join(inside);
+        let opened = Databases::open(DatabasesOptions::folder(&inside)).map(drop);
+        assert!(matches!(&opened, Err(Error::InsideOfAnother { other, .. }) if other == folder.path()), "{opened:?}");
+        assert!(!inside.join("databases").exists() && !inside.join("system").exists());
+    }
+    drop(open(&folder.path().join("two")));
+}
+
+/// As root may enter every folder, a loop of links stands in for one without the right to.
+#[test]
+fn a_folder_that_cannot_be_entered_is_not_called_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    put(&open(folder.path()).find_or_create("x").unwrap(), "a").unwrap();
+    let (files, aside) = (folder.path().join("databases/x"), folder.path().join("aside"));
+    std::fs::rename(&files, &aside).unwrap();
+    std::os::unix::fs::symlink(&files, &files).unwrap();
+    let databases = open(folder.path());
+    let found = databases.find("x").map(drop);
+    assert!(matches!(found, Err(Error::Io { .. })), "{found:?}");
+    std::fs::remove_file(&files).unwrap();
+    std::fs::rename(&aside, &files).unwrap();
+    databases.find("x").unwrap();
 }
 
 #[test]

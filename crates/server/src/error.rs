@@ -388,6 +388,7 @@ fn database_shape(error: &database::Error) -> Shape {
             exception: CONCURRENCY,
             extra: vec![("Id", None), ("ExpectedChangeVector", None), ("ActualChangeVector", None)],
         },
+        E::InsideOfAnother { .. } => Shape::failed(INVALID_OPERATION),
         E::BadName { .. } | E::BadRequestId { .. } => Shape::refused(BAD_REQUEST),
         E::DeletionLocked { .. } | E::PlaceIsFixed { .. } => Shape::refused(INVALID_OPERATION),
         E::Busy { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),

@@ -106,6 +106,32 @@ fn what_is_wrong_is_said_and_nothing_is_started() {
     check(&["--config-path", "/nonexistent.json"], "/nonexistent.json");
 }
 
+/// tokio panics where the system has no thread for it, and did so with others waiting for ever.
+#[test]
+fn too_little_memory_for_its_threads_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = |kibibytes: u32| {
+        let limited = format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
+        let mut command = Command::new("sh");
+        command.args(["-c", &limited, env!("CARGO_BIN_EXE_rookery"), "serve", "--ServerUrl=http://127.0.0.1:0"]);
+        let output = command.arg("--data").arg(folder.path()).stdin(Stdio::null()).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let mut has_failed = false;
+    for kibibytes in (20_000..).step_by(2_000) {
+        let message = start(kibibytes);
+        // One that can have no thread at all may also find no memory for its first lines.
+        assert!(!message.contains("panicked"), "{kibibytes}: {message}");
+        has_failed |= message.contains("error: starting the network threads: ");
+        // The files are opened by those threads, and want more addresses than any machine has memory.
+        if message.contains("cannot open the data directory") {
+            break;
+        }
+    }
+    assert!(has_failed, "the limit never met a thread");
+}
+
 #[test]
 fn the_environment_has_our_flags() {
     let folder = tempfile::tempdir().unwrap();
