@@ -17,7 +17,8 @@ use json::Raw;
 
 use crate::error::{Error, Result};
 use crate::host::{Host, Key};
-use crate::limits::{Limits, STACK_SIZE_MAX};
+use crate::limits::{ENGINE_SIZE_FREE, Limits, STACK_SIZE_MAX};
+use crate::memory::{self, Held};
 use crate::native;
 use crate::origin::{self, Asking};
 use crate::outcome::Outcome;
@@ -42,6 +43,7 @@ pub(crate) struct Engine {
     prelude: Persistent<Object<'static>>,
     context: Context,
     runtime: Runtime,
+    held: Held,
     shared: Rc<Shared>,
     /// What was compiled.
     pub text: Arc<str>,
@@ -57,12 +59,22 @@ impl Engine {
     ///
     /// [`Error::Syntax`], or a limit is exceeded.
     pub fn new(text: Arc<str>, written: &str, limits: &Limits) -> Result<Engine> {
+        memory::count();
+        let mut held = Held::default();
+        let (engine, refused) = held.during(limits.memory, || Engine::make(text, written, limits));
+        match refused {
+            Some(refused) => Err(refused),
+            None => Ok(Engine { held, ..engine? }),
+        }
+    }
+
+    fn make(text: Arc<str>, written: &str, limits: &Limits) -> Result<Engine> {
         let shared = Rc::new(Shared::default());
         ticker::start()
             .map_err(|error| Error::Host(format!("there is no thread for the clock of scripts: {error}")))?;
         let failed = |error: rquickjs::Error| Error::Host(format!("the engine of scripts does not start: {error}"));
         let runtime = Runtime::new().map_err(failed)?;
-        runtime.set_memory_limit(limits.memory);
+        runtime.set_memory_limit(limits.memory.min(ENGINE_SIZE_FREE));
         runtime.set_max_stack_size(STACK_SIZE_MAX);
         let watch = shared.clone();
         runtime.set_interrupt_handler(Some(Box::new(move || watch.watch.look())));
@@ -93,7 +105,7 @@ impl Engine {
             Ok::<_, Error>((Persistent::save(&ctx, function), Persistent::save(&ctx, prelude)))
         });
         let (function, prelude) = compiled?;
-        Ok(Engine { function, prelude, context, runtime, shared, text, limits: *limits })
+        Ok(Engine { function, prelude, context, runtime, held: Held::default(), shared, text, limits: *limits })
     }
 
     /// Runs it once. `None`: it asked for something, and is to be run again after [`answer`](Self::answer).
@@ -103,13 +115,19 @@ impl Engine {
         let shared = &self.shared;
         shared.state.borrow_mut().begin(run.may_write, key);
         shared.watch.begin(limits, spent);
-        let result = self.context.with(|ctx| {
-            let outcome = run_in(&ctx, shared, self.function.clone(), self.prelude.clone(), run);
-            outcome.map_err(|failure| error(&ctx, shared, failure))
+        let (result, refused) = self.held.during(limits.memory, || {
+            self.context.with(|ctx| {
+                let outcome = run_in(&ctx, shared, self.function.clone(), self.prelude.clone(), run);
+                outcome.map_err(|failure| error(&ctx, shared, failure))
+            })
         });
         let mut state = shared.state.borrow_mut();
         if let Some(error) = shared.watch.ended() {
             return Err(error);
+        }
+        // Whatever the script made of it.
+        if let Some(refused) = refused {
+            return Err(refused);
         }
         if let Some(refused) = state.refused.take() {
             return Err(refused);
@@ -146,8 +164,23 @@ impl Engine {
         Ok(())
     }
 
-    /// Forgets what belongs to the last run.
-    pub fn rest(&mut self) {
+    /// Forgets what belongs to the last run. Gives whether the engine is as small as one that may be kept.
+    pub fn rest(&mut self) -> bool {
+        self.forget();
+        if self.held.is_empty() {
+            return true;
+        }
+        self.runtime.run_gc();
+        let is_small =
+            usize::try_from(self.runtime.memory_usage().malloc_size).is_ok_and(|size| size < ENGINE_SIZE_FREE);
+        if is_small {
+            self.runtime.set_memory_limit(ENGINE_SIZE_FREE);
+            self.held.clear();
+        }
+        is_small
+    }
+
+    fn forget(&mut self) {
         *self.shared.state.borrow_mut() = State::default();
         // What the run left behind is not needed by anybody; a failure to forget it is met again, and heeded, by the next run.
         self.context.with(|ctx| {

@@ -27,6 +27,16 @@ pub enum Error {
         /// Which limit, and how much it is.
         message: String,
     },
+    /// The memory of its caller ([`reserving`](crate::reserving)) has no more for it now.
+    #[error(
+        "A script needs more memory than the limit {limit} = {max_mb} (MB) leaves to it beside others. Try again later"
+    )]
+    OverMemory {
+        /// The setting that names the limit.
+        limit: &'static str,
+        /// The limit in MiB.
+        max_mb: usize,
+    },
     /// It was stopped from outside ([`stoppable`](crate::stoppable)).
     #[error("The script was stopped")]
     Stopped,

@@ -43,5 +43,11 @@ pub(crate) const EFFECTS_MAX: usize = 16 * 1024;
 /// Bytes of the results of one run, with what it puts and prints.
 pub(crate) const RESULT_SIZE_MAX: usize = 64 << 20;
 
+/// Bytes that an engine has without a reservation: its own, and what small runs take.
+pub(crate) const ENGINE_SIZE_FREE: usize = 1 << 20;
+
+/// Bytes of which an engine reserves a multiple.
+pub(crate) const ENGINE_SIZE_STEP: usize = 1 << 20;
+
 /// Engines that a thread keeps for the next run of the same script: each holds some 300 KiB.
 pub(crate) const ENGINES_KEPT_MAX: usize = 4;

@@ -130,7 +130,7 @@ impl Program {
                 Ok(None) => engine.answer(host)?,
                 Err(error) => {
                     // After a limit not even the simplest may work in it.
-                    if !matches!(error, Error::Limit { .. } | Error::Stopped) {
+                    if !matches!(error, Error::Limit { .. } | Error::OverMemory { .. } | Error::Stopped) {
                         keep(engine);
                     }
                     return Err(error);
@@ -152,9 +152,11 @@ impl Program {
     }
 }
 
-/// Keeps an engine for the next run of its script.
+/// Keeps an engine for the next run of its script, unless it has grown.
 fn keep(mut engine: Engine) {
-    engine.rest();
+    if !engine.rest() {
+        return;
+    }
     ENGINES.with_borrow_mut(|engines| {
         if engines.len() == ENGINES_KEPT_MAX {
             engines.remove(0);

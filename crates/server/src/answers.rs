@@ -130,7 +130,8 @@ pub(crate) async fn produce(
             let (caller, database) = (out.caller.clone(), out.database.clone());
             Rc::new(move || caller.is_gone() || database.is_closed())
         };
-        let work = || script::stoppable(stop, || work(&exchange, &mut out));
+        let memory = &exchange.node.memory;
+        let work = || script::stoppable(stop, || script::reserving(memory, || work(&exchange, &mut out)));
         let outcome = catch_unwind(AssertUnwindSafe(work));
         out.end(outcome.unwrap_or_else(|panic| Err(dispatch::panicked(&*panic))));
     });

@@ -15,6 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::{Error, Result};
 use crate::limits::{Limits, SHORT_WORK_SIZE};
+use crate::memory::Memory;
 
 /// Whose threads work runs on.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +38,7 @@ pub(crate) struct Bridge {
     turning: Arc<Semaphore>,
     waiting_max: usize,
     wait_max: Duration,
+    memory: Arc<Memory>,
 }
 
 #[derive(Debug)]
@@ -57,7 +59,8 @@ impl Drop for Waiting<'_> {
 }
 
 impl Bridge {
-    pub(crate) fn new(limits: &Limits) -> Bridge {
+    /// * `memory`: where scripts reserve what they hold.
+    pub(crate) fn new(limits: &Limits, memory: Arc<Memory>) -> Bridge {
         let permits = |name, count| Permits {
             name,
             count,
@@ -74,6 +77,7 @@ impl Bridge {
             turning: Arc::new(Semaphore::new(limits.stream_count)),
             waiting_max: limits.blocking_queue_count,
             wait_max: limits.blocking_wait,
+            memory,
         }
     }
 
@@ -85,7 +89,25 @@ impl Bridge {
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let permit = self.permit(pool).await?;
-        with_permit(permit, work).await
+        self.with_permit(permit, work).await
+    }
+
+    /// Runs `work` on a thread, with a place in a pool, and waits for it. Scripts in it end soon after the caller stops waiting.
+    pub(crate) async fn with_permit<T: Send + 'static>(
+        &self,
+        permit: OwnedSemaphorePermit,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let memory = self.memory.clone();
+        let waits = Arc::new(());
+        let caller = Arc::downgrade(&waits);
+        let handle = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            script::stoppable(Rc::new(move || caller.strong_count() == 0), || script::reserving(&memory, work))
+        });
+        let outcome = handle.await;
+        drop(waits);
+        outcome.unwrap_or_else(|error| Err(Error::Panicked(error.to_string())))
     }
 
     /// Runs `work` on `size` bytes: right here if they are few, else on the pool.
@@ -128,22 +150,6 @@ impl Bridge {
         drop(old);
         tokio::runtime::Handle::current().block_on(self.permit(Pool::Streams))
     }
-}
-
-/// Runs `work` on a thread, with a place in a pool, and waits for it. Scripts in it end soon after nobody waits any more.
-pub(crate) async fn with_permit<T: Send + 'static>(
-    permit: OwnedSemaphorePermit,
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    let waits = Arc::new(());
-    let caller = Arc::downgrade(&waits);
-    let handle = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        script::stoppable(Rc::new(move || caller.strong_count() == 0), work)
-    });
-    let outcome = handle.await;
-    drop(waits);
-    outcome.unwrap_or_else(|error| Err(Error::Panicked(error.to_string())))
 }
 
 /// Waits for the call-back of a write, without holding a thread. `begin` gets the call-back and hands the write over.

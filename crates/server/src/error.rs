@@ -421,6 +421,9 @@ fn script_shape(error: &script::Error) -> Shape {
         E::Misuse(_) => Shape::refused(INVALID_OPERATION),
         E::Host(_) => Shape::failed(INVALID_OPERATION),
         E::Stopped => Shape::failed("System.OperationCanceledException"),
+        E::OverMemory { .. } => {
+            Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
+        }
         E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
     }
 }

@@ -145,7 +145,7 @@ impl Server {
             stopped: stopped.clone(),
             databases,
             openings: Openings::default(),
-            bridge: Bridge::new(&options.limits),
+            bridge: Bridge::new(&options.limits, memory.clone()),
             memory,
             bodies,
             answers: Answers::default(),

@@ -1990,6 +1990,26 @@ static void js_arena_free_all(JSRuntime *rt)
     }
 }
 
+/* Rookery: gives the limit of memory that a runtime of this thread has from
+   now on, if it is to hold 'wanted' bytes. */
+static size_t (*js_memory_hook)(size_t wanted);
+
+void JS_SetMemoryHook(size_t (*hook)(size_t wanted))
+{
+    js_memory_hook = hook;
+}
+
+/* Whether there is more memory than the limit so far, for 'wanted' bytes. */
+static no_inline bool js_more_memory(JSRuntime *rt, size_t wanted)
+{
+    size_t limit = js_memory_hook ? js_memory_hook(wanted) : 0;
+
+    if (limit <= wanted)
+        return false;
+    rt->malloc_state.malloc_limit = limit;
+    return true;
+}
+
 void *js_calloc_rt(JSRuntime *rt, size_t count, size_t size)
 {
     void *ptr;
@@ -2004,7 +2024,8 @@ void *js_calloc_rt(JSRuntime *rt, size_t count, size_t size)
 
     s = &rt->malloc_state;
     /* When malloc_limit is 0 (unlimited), malloc_limit - 1 will be SIZE_MAX. */
-    if (unlikely(s->malloc_size + (count * size) > s->malloc_limit - 1))
+    if (unlikely(s->malloc_size + (count * size) > s->malloc_limit - 1) &&
+        !js_more_memory(rt, s->malloc_size + (count * size)))
         return NULL;
 
     ptr = js_arena_calloc(rt, count, size);
@@ -2027,7 +2048,8 @@ void *js_malloc_rt(JSRuntime *rt, size_t size)
 
     s = &rt->malloc_state;
     /* When malloc_limit is 0 (unlimited), malloc_limit - 1 will be SIZE_MAX. */
-    if (unlikely(s->malloc_size + size > s->malloc_limit - 1))
+    if (unlikely(s->malloc_size + size > s->malloc_limit - 1) &&
+        !js_more_memory(rt, s->malloc_size + size))
         return NULL;
 
     ptr = js_arena_malloc(rt, size);
@@ -2074,7 +2096,8 @@ void *js_realloc_rt(JSRuntime *rt, void *ptr, size_t size)
     old_size = js_arena_usable_size(rt, ptr);
     s = &rt->malloc_state;
     /* When malloc_limit is 0 (unlimited), malloc_limit - 1 will be SIZE_MAX. */
-    if (s->malloc_size + size - old_size > s->malloc_limit - 1)
+    if (unlikely(s->malloc_size + size - old_size > s->malloc_limit - 1) &&
+        !js_more_memory(rt, s->malloc_size + size - old_size))
         return NULL;
 
     ptr = js_arena_realloc(rt, ptr, size);

@@ -24,6 +24,7 @@ include!("inlines/common.rs");
 extern "C" {
     fn JS_Tick();
     fn JS_IsAskingForTick() -> bool;
+    fn JS_SetMemoryHook(hook: extern "C" fn(wanted: usize) -> usize);
 }
 
 /// Has each runtime of the process ask its interrupt handler once, the next time that it does something which may take long.
@@ -37,4 +38,13 @@ pub fn tick() {
 pub fn is_asking_for_tick() -> bool {
     // SAFETY: it reads a variable of this thread.
     unsafe { JS_IsAskingForTick() }
+}
+
+/// Has a runtime that needs more memory than its limit ask `hook`, on the thread that it runs on. `hook` gives the new limit, which is more
+/// than `wanted`, or 0 if there is no more memory.
+///
+/// To be called before the first runtime is made.
+pub fn set_memory_hook(hook: extern "C" fn(wanted: usize) -> usize) {
+    // SAFETY: it sets a variable, which runtimes read only.
+    unsafe { JS_SetMemoryHook(hook) }
 }

@@ -191,7 +191,10 @@ impl Indexes {
             Rc::new(move || pool.is_closed() || !may_go_on(&database, &index))
         };
         let watch = TurnWatch { stop: &stop, pool: &self.pool, began, looked_at: Cell::new(began) };
-        let take = || script::stoppable(stop.clone(), || index.take_turn(&documents, workplace, &watch));
+        let take = || {
+            let turn = || index.take_turn(&documents, workplace, &watch);
+            script::stoppable(stop.clone(), || script::reserving(&database.limits().memory, turn))
+        };
         let turn = documents.last_etag().map_err(Error::from).and_then(|last_etag| Ok((last_etag, safely(take)?)));
         drop(documents);
         index.time_used.add(began.elapsed());

@@ -108,6 +108,9 @@ pub(super) fn run(
     }
     let outcome = outcome.map_err(|error| match error {
         script::Error::Stopped => Error::Canceled,
+        script::Error::OverMemory { limit, max_mb } => {
+            Error::Storage(storage::Error::OverMemory { limit, max_mb, passes: true })
+        }
         error => Error::Script { id: id.to_owned(), error },
     })?;
     let debug = debug(&outcome, prepared.printed);

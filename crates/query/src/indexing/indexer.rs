@@ -70,6 +70,9 @@ impl From<MapError> for Unmapped {
     fn from(error: MapError) -> Unmapped {
         match error {
             MapError::Interrupted => Unmapped::Error(Error::Interrupted),
+            MapError::OverMemory { limit, max_mb } => {
+                Unmapped::Error(Error::Storage(storage::Error::OverMemory { limit, max_mb, passes: true }))
+            }
             error => Unmapped::Failed(error.to_string()),
         }
     }

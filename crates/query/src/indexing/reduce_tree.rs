@@ -238,6 +238,9 @@ fn reduced(group: &GroupKey, nodes: &[Cow<'_, [u8]>], reducer: &dyn Reduces) -> 
     Ok(match reducer.reduce(group, &values, &mut |result| results.push(result.to_vec())) {
         Ok(()) => Outcome::Results(results),
         Err(MapError::Interrupted) => return Err(index::Error::Interrupted),
+        Err(MapError::OverMemory { limit, max_mb }) => {
+            return Err(index::Error::Storage(storage::Error::OverMemory { limit, max_mb, passes: true }));
+        }
         Err(error) => Outcome::Failed(error.to_string()),
     })
 }

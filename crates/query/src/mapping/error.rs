@@ -28,6 +28,16 @@ pub enum MapError {
     /// The host stopped the evaluation: nothing is wrong with the document.
     #[error("the evaluation was stopped")]
     Interrupted,
+    /// There is no memory for the evaluation now: nothing is wrong with the document.
+    #[error(
+        "The evaluation needs more memory than the limit {limit} = {max_mb} (MB) leaves to it beside others. Try again later"
+    )]
+    OverMemory {
+        /// The setting that names the limit.
+        limit: &'static str,
+        /// The limit in MiB.
+        max_mb: usize,
+    },
     /// An integer or a decimal was divided by zero.
     #[error("Attempted to divide by zero.")]
     DivideByZero,
@@ -110,6 +120,7 @@ impl From<script::Error> for MapError {
     fn from(error: script::Error) -> MapError {
         match error {
             script::Error::Stopped => MapError::Interrupted,
+            script::Error::OverMemory { limit, max_mb } => MapError::OverMemory { limit, max_mb },
             error => MapError::Script(error.to_string()),
         }
     }

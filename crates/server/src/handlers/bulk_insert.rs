@@ -21,7 +21,7 @@ use hyper::header::{CONNECTION, HeaderValue};
 use tokio::sync::mpsc;
 
 use crate::body::{BodyStream, RequestBody};
-use crate::bridge::{self, Pool};
+use crate::bridge::Pool;
 use crate::connection::BodyPace;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
@@ -150,7 +150,7 @@ async fn apply(node: Arc<Node>, mut insert: BulkInsert, mut receiver: mpsc::Rece
             drop(room);
             Ok(fed)
         };
-        match bridge::with_permit(permit, feed).await? {
+        match node.bridge.with_permit(permit, feed).await? {
             Fed::On(fed) => insert = fed,
             Fed::Ended(_, Ok(done)) => {
                 node.metrics.documents_bulk_inserted.fetch_add(done.documents, std::sync::atomic::Ordering::Relaxed);

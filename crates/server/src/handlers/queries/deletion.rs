@@ -12,7 +12,7 @@ use super::by_query::{Details, Options, Pace, end, refuse_killed};
 use super::collection;
 use super::ready::{Ready, ready, wait_for};
 use super::request::Request;
-use crate::bridge::{self, Pool};
+use crate::bridge::Pool;
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
@@ -71,11 +71,12 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
             };
             let (pace, done) = (Pace::new(options), Done::default());
             let mut deletion = Deletion { database, last_etag, operation: deleting, options, pace, done };
-            bridge::with_permit(permit, move || {
-                deletion.run(&request, ready.as_ref())?;
-                Ok(deletion.done.details.into_result(deletion.done.count))
-            })
-            .await
+            node.bridge
+                .with_permit(permit, move || {
+                    deletion.run(&request, ready.as_ref())?;
+                    Ok(deletion.done.details.into_result(deletion.done.count))
+                })
+                .await
         };
         end(&operation, "a deletion by query", outcome.await);
     });

@@ -19,7 +19,7 @@ use super::collection;
 use super::ready::{Ready, ready, wait_for};
 use super::request::Request;
 use super::running::with_stop_words;
-use crate::bridge::{self, Pool};
+use crate::bridge::Pool;
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
@@ -70,13 +70,14 @@ pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
             }
             let permit = node.bridge.permit(Pool::Reads).await?;
             let patching = Patching { database, operation: patching, options };
-            bridge::with_permit(permit, move || {
-                let ids = patching.find(&request, ready.as_ref(), (!options.allows_stale).then_some(last_etag));
-                let ids = ids.inspect_err(|error| ready.iter().for_each(|ready| ready.fail_if_damaged(error)))?;
-                let killed = patching.operation.clone();
-                script::stoppable(Rc::new(move || killed.is_killed()), || patching.patch(clause(&request)?, &ids))
-            })
-            .await
+            node.bridge
+                .with_permit(permit, move || {
+                    let ids = patching.find(&request, ready.as_ref(), (!options.allows_stale).then_some(last_etag));
+                    let ids = ids.inspect_err(|error| ready.iter().for_each(|ready| ready.fail_if_damaged(error)))?;
+                    let killed = patching.operation.clone();
+                    script::stoppable(Rc::new(move || killed.is_killed()), || patching.patch(clause(&request)?, &ids))
+                })
+                .await
         };
         end(&operation, "a patch by query", outcome.await);
     });
