@@ -97,7 +97,9 @@ pub(crate) fn refuse_inside_of_another(folder: &Path) -> Result<()> {
 pub(crate) fn is_there(path: &Path) -> Result<bool> {
     match std::fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            Ok(false)
+        }
         Err(error) => Err(Error::io("look for", path, error)),
     }
 }

@@ -33,6 +33,7 @@ mod queue;
 mod record;
 mod request_ids;
 mod sample_data;
+mod script_memory;
 mod system;
 mod tombstones;
 
@@ -50,6 +51,7 @@ pub use limits::Limits;
 pub use operations::{Operation, OperationDetail, OperationId, OperationResult, OperationStatus, Operations, Progress};
 pub use patches::{PatchedDocument, QueryPatch};
 pub use record::{DatabaseRecord, LockMode};
+pub use script_memory::with_script_memory;
 pub use tombstones::TombstoneHolder;
 
 pub use documents;

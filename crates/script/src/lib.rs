@@ -11,7 +11,8 @@
 //! anew with the answer. So the host may hold what borrows from elsewhere, and is never called from inside of the engine.
 //!
 //! Every run is bounded in steps, time and memory ([`Limits`]), and ends when its caller says so ([`stoppable`]); an engine that met a
-//! limit is thrown away. What an engine holds beyond a small size is reserved in the memory of its caller ([`reserving`]). The engine's operators and functions look at a clock as well as its loops and calls do (`ticker`, and
+//! limit is thrown away. What an engine holds beyond a small size is reserved in the memory of its caller ([`reserving`]). The
+//! engine's operators and functions look at a clock as well as its loops and calls do (`ticker`, and
 //! `vendor/rquickjs-sys/README.md`).
 #![forbid(unsafe_code)]
 
@@ -36,7 +37,7 @@ mod watch;
 pub use error::{Error, Result};
 pub use host::{Document, Host, Key, NoHost, Stored};
 pub use limits::{Limits, SCRIPT_SIZE_MAX};
-pub use memory::reserving;
+pub use memory::{Reservation, Reserve, reserving};
 pub use outcome::{Effect, Outcome};
 pub use program::{Body, Input, Program, Run, is_name};
 pub use stop::{Stop, stoppable};

@@ -131,7 +131,7 @@ pub(crate) async fn produce(
             Rc::new(move || caller.is_gone() || database.is_closed())
         };
         let memory = &exchange.node.memory;
-        let work = || script::stoppable(stop, || script::reserving(memory, || work(&exchange, &mut out)));
+        let work = || script::stoppable(stop, || database::with_script_memory(memory, || work(&exchange, &mut out)));
         let outcome = catch_unwind(AssertUnwindSafe(work));
         out.end(outcome.unwrap_or_else(|panic| Err(dispatch::panicked(&*panic))));
     });

@@ -103,7 +103,9 @@ impl Bridge {
         let caller = Arc::downgrade(&waits);
         let handle = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            script::stoppable(Rc::new(move || caller.strong_count() == 0), || script::reserving(&memory, work))
+            script::stoppable(Rc::new(move || caller.strong_count() == 0), || {
+                database::with_script_memory(&memory, work)
+            })
         });
         let outcome = handle.await;
         drop(waits);

@@ -28,7 +28,7 @@ use super::outputs::Left;
 use super::pool::{IndexingPool, Workplace};
 use super::registry::Indexes;
 use crate::limits::{INDEXING_BATCH_TIME, INDEXING_LOOK_EVERY, INDEXING_PAUSE_MAX, INDEXING_TURN_MAX};
-use crate::{Database, Error, IndexChange, Result};
+use crate::{Database, Error, IndexChange, Result, with_script_memory};
 
 /// How long indexes rest between rounds.
 #[derive(Default)]
@@ -193,7 +193,7 @@ impl Indexes {
         let watch = TurnWatch { stop: &stop, pool: &self.pool, began, looked_at: Cell::new(began) };
         let take = || {
             let turn = || index.take_turn(&documents, workplace, &watch);
-            script::stoppable(stop.clone(), || script::reserving(&database.limits().memory, turn))
+            script::stoppable(stop.clone(), || with_script_memory(&database.limits().memory, turn))
         };
         let turn = documents.last_etag().map_err(Error::from).and_then(|last_etag| Ok((last_etag, safely(take)?)));
         drop(documents);
