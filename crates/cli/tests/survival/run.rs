@@ -35,6 +35,11 @@ impl Run {
     }
 }
 
+/// Prints figures of a test that has no rounds.
+pub fn report(figures: &str) {
+    say(&format!("FIGURES {figures}"));
+}
+
 /// Says that something could not be tested. A nightly run fails by that.
 pub fn skipped(name: &str, reason: &str) {
     say(&format!("SKIPPED: {name}: {reason}"));

@@ -18,7 +18,10 @@ const FILES_COME_AND_GO: u64 = 8;
 /// A moment of a process.
 #[derive(Clone, Copy, Debug)]
 pub struct Vitals {
+    /// Bytes that are its own.
     pub memory: u64,
+    /// Resident bytes, those of mapped files too.
+    pub resident: u64,
     pub descriptors: u64,
     pub threads: u64,
 }
@@ -31,7 +34,8 @@ impl Vitals {
             line.split_whitespace().next().and_then(|text| text.parse::<u64>().ok()).expect("a number")
         };
         let descriptors = std::fs::read_dir(format!("/proc/{process}/fd")).expect("the server runs").count() as u64;
-        Vitals { memory: field("RssAnon:") << 10, descriptors, threads: field("Threads:") }
+        let (memory, resident) = (field("RssAnon:") << 10, field("VmRSS:") << 10);
+        Vitals { memory, resident, descriptors, threads: field("Threads:") }
     }
 
     /// Waits until the server has put away what it had for those who are gone, and asserts that it is all.
@@ -54,7 +58,7 @@ impl Vitals {
 
 impl std::fmt::Display for Vitals {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Vitals { memory, descriptors, threads } = self;
+        let Vitals { memory, descriptors, threads, .. } = self;
         write!(out, "{} MiB, {descriptors} descriptors, {threads} threads", memory >> 20)
     }
 }
