@@ -36,9 +36,24 @@ pub(crate) struct Bridge {
     pools: [Permits; 4],
     /// Reads that turn out to be long, and wait with their thread for a place among the streams.
     turning: Arc<Semaphore>,
+    bulk_inserts: BulkInsertThreads,
     waiting_max: usize,
     wait_max: Duration,
     memory: Arc<Memory>,
+}
+
+/// Threads of their own for bulk inserts. The allocator keeps what a thread has freed for that thread, some 10 MB after a part of a bulk
+/// insert, and idle threads take turns. On the threads of all pools together (over 100 beside slow streams), that is more than a gigabyte.
+#[derive(Debug)]
+struct BulkInsertThreads(Option<tokio::runtime::Runtime>);
+
+impl Drop for BulkInsertThreads {
+    fn drop(&mut self) {
+        // It may be dropped on a network thread, which must not wait for threads to end.
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -60,14 +75,24 @@ impl Drop for Waiting<'_> {
 
 impl Bridge {
     /// * `memory`: where scripts reserve what they hold.
-    pub(crate) fn new(limits: &Limits, memory: Arc<Memory>) -> Bridge {
+    ///
+    /// # Errors
+    ///
+    /// The system refuses what the threads of bulk inserts need.
+    pub(crate) fn new(limits: &Limits, memory: Arc<Memory>) -> std::io::Result<Bridge> {
         let permits = |name, count| Permits {
             name,
             count,
             running: Arc::new(Semaphore::new(count)),
             waiting: AtomicUsize::new(0),
         };
-        Bridge {
+        // What runs there waits for the disk alone, so that the runtime needs neither timers nor sockets.
+        let bulk_inserts = tokio::runtime::Builder::new_current_thread()
+            .thread_name("bulk-insert")
+            .max_blocking_threads(limits.bulk_insert_thread_count)
+            .build()?;
+        Ok(Bridge {
+            bulk_inserts: BulkInsertThreads(Some(bulk_inserts)),
             pools: [
                 permits("Limits.BlockingThreads", limits.blocking_thread_count),
                 permits("Limits.Streams", limits.stream_count),
@@ -78,7 +103,7 @@ impl Bridge {
             waiting_max: limits.blocking_queue_count,
             wait_max: limits.blocking_wait,
             memory,
-        }
+        })
     }
 
     /// Runs `work` on a pool and waits for it. A panic in it becomes an error of this request. Who stops waiting before it
@@ -89,24 +114,29 @@ impl Bridge {
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let permit = self.permit(pool).await?;
-        self.with_permit(permit, work).await
+        self.with_permit(pool, permit, work).await
     }
 
-    /// Runs `work` on a thread, with a place in a pool, and waits for it. Scripts in it end soon after the caller stops waiting.
+    /// Runs `work` on a thread, with a place in `pool`, and waits for it. Scripts in it end soon after the caller stops waiting.
     pub(crate) async fn with_permit<T: Send + 'static>(
         &self,
+        pool: Pool,
         permit: OwnedSemaphorePermit,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let memory = self.memory.clone();
         let waits = Arc::new(());
         let caller = Arc::downgrade(&waits);
-        let handle = tokio::task::spawn_blocking(move || {
+        let work = move || {
             let _permit = permit;
             script::stoppable(Rc::new(move || caller.strong_count() == 0), || {
                 database::with_script_memory(&memory, work)
             })
-        });
+        };
+        let handle = match (pool, &self.bulk_inserts.0) {
+            (Pool::BulkInserts, Some(threads)) => threads.spawn_blocking(work),
+            _ => tokio::task::spawn_blocking(work),
+        };
         let outcome = handle.await;
         drop(waits);
         outcome.unwrap_or_else(|error| Err(Error::Panicked(error.to_string())))

@@ -91,6 +91,9 @@ pub enum StartError {
         /// Why.
         source: Box<database::Error>,
     },
+    /// The system gives no threads.
+    #[error("cannot start the threads of bulk inserts")]
+    Threads(#[source] std::io::Error),
 }
 
 /// How long requests that run may go on when the server stops.
@@ -139,13 +142,14 @@ impl Server {
         let databases = open_databases(folder.clone(), &options.limits, (&memory, &bodies)).map_err(|source| {
             StartError::Databases { directory: options.data_directory.clone(), source: Box::new(source) }
         })?;
+        let bridge = Bridge::new(&options.limits, memory.clone()).map_err(StartError::Threads)?;
         let url = addresses.first().map_or_else(String::new, |address| format!("http://{address}"));
         let (stop, stopped) = watch::channel(false);
         let node = Arc::new(Node {
             stopped: stopped.clone(),
             databases,
             openings: Openings::default(),
-            bridge: Bridge::new(&options.limits, memory.clone()),
+            bridge,
             memory,
             bodies,
             answers: Answers::default(),

@@ -150,7 +150,7 @@ async fn apply(node: Arc<Node>, mut insert: BulkInsert, mut receiver: mpsc::Rece
             drop(room);
             Ok(fed)
         };
-        match node.bridge.with_permit(permit, feed).await? {
+        match node.bridge.with_permit(Pool::BulkInserts, permit, feed).await? {
             Fed::On(fed) => insert = fed,
             Fed::Ended(_, Ok(done)) => {
                 node.metrics.documents_bulk_inserted.fetch_add(done.documents, std::sync::atomic::Ordering::Relaxed);

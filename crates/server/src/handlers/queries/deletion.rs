@@ -72,7 +72,7 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
             let (pace, done) = (Pace::new(options), Done::default());
             let mut deletion = Deletion { database, last_etag, operation: deleting, options, pace, done };
             node.bridge
-                .with_permit(permit, move || {
+                .with_permit(Pool::Reads, permit, move || {
                     deletion.run(&request, ready.as_ref())?;
                     Ok(deletion.done.details.into_result(deletion.done.count))
                 })

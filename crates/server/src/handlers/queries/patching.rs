@@ -71,7 +71,7 @@ pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
             let permit = node.bridge.permit(Pool::Reads).await?;
             let patching = Patching { database, operation: patching, options };
             node.bridge
-                .with_permit(permit, move || {
+                .with_permit(Pool::Reads, permit, move || {
                     let ids = patching.find(&request, ready.as_ref(), (!options.allows_stale).then_some(last_etag));
                     let ids = ids.inspect_err(|error| ready.iter().for_each(|ready| ready.fail_if_damaged(error)))?;
                     let killed = patching.operation.clone();
