@@ -89,7 +89,8 @@ impl Bridge {
         // What runs there waits for the disk alone, so that the runtime needs neither timers nor sockets.
         let bulk_inserts = tokio::runtime::Builder::new_current_thread()
             .thread_name("bulk-insert")
-            .max_blocking_threads(limits.bulk_insert_thread_count)
+            // A limit of 0 refuses all bulk inserts, and a runtime has at least one thread.
+            .max_blocking_threads(limits.bulk_insert_thread_count.max(1))
             .build()?;
         Ok(Bridge {
             bulk_inserts: BulkInsertThreads(Some(bulk_inserts)),
