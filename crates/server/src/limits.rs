@@ -104,6 +104,12 @@ pub(crate) const LINGER_QUIET: Duration = Duration::from_millis(500);
 /// How long it is read on after that, when the client was sent our end of the stream and may answer with its own.
 pub(crate) const LINGER_AFTER_END: Duration = Duration::from_millis(500);
 
+/// The longest configuration of the traffic watch that is kept, in bytes.
+pub(crate) const TRAFFIC_WATCH_SIZE_MAX: usize = 64 << 10;
+
+/// How long `GET /admin/test/delay` waits at most.
+pub(crate) const DELAY_MAX: Duration = Duration::from_secs(600);
+
 /// The window over which the rate of a body is measured.
 pub(crate) const BODY_RATE_WINDOW: Duration = Duration::from_secs(30);
 

@@ -331,7 +331,7 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
 }
 
 /// The strings of the array `name` in a body, where it may be absent; anything else in its place or in it is refused.
-fn strings(body: &Value, name: &str) -> Result<Vec<String>> {
+pub(crate) fn strings(body: &Value, name: &str) -> Result<Vec<String>> {
     let strings = match body.get(name) {
         None | Some(Value::Null) => Some(Vec::new()),
         Some(Value::Array(elements)) => elements.iter().map(|element| element.as_str().map(str::to_owned)).collect(),
