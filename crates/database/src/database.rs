@@ -190,6 +190,22 @@ impl Database {
         folders::size(self.store.environment().path()) + self.indexes.size_on_disk()
     }
 
+    /// Bytes of the files of this database; in memory, of the pages that it uses.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    pub fn size(&self) -> Result<u64> {
+        if !self.is_in_memory {
+            return Ok(self.size_on_disk());
+        }
+        let indexes = self.indexes.all();
+        let environments = indexes.iter().filter_map(|index| index.environment());
+        std::iter::once(self.store.environment())
+            .chain(environments)
+            .try_fold(0, |size, environment| Ok(size + environment.used_size()?))
+    }
+
     /// Has a listener told of every commit from now on.
     pub fn add_listener(&self, listener: Arc<dyn ChangeListener>) {
         self.listeners.add(listener);

@@ -27,6 +27,20 @@ fn statistics_count_and_have_the_keys_that_clients_need() {
     assert_eq!(basic.get("LastDatabaseEtag").and_then(json::Value::as_i64), Some(3));
 }
 
+/// Tools divide by it, and take 0 for a database that could not be read.
+#[test]
+fn a_database_in_memory_has_a_size() {
+    let wire = Wire::with_database();
+    let size = |route: &str| {
+        let statistics = wire.call(&format!("GET /databases/db/{route}"), "").json();
+        statistics.get("SizeOnDisk").unwrap().get("SizeInBytes").unwrap().as_i64().unwrap()
+    };
+    let empty = size("stats");
+    assert!(empty > 0);
+    wire.put("large", &format!(r#"{{"Text":"{}"}}"#, "x".repeat(1 << 20)));
+    assert!(size("stats") >= empty + (1 << 20) && size("stats/detailed") >= empty + (1 << 20));
+}
+
 #[test]
 fn a_health_check_is_empty() {
     let wire = Wire::with_database();
