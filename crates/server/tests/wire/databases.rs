@@ -378,3 +378,50 @@ fn the_only_order_of_one_node_is_accepted() {
     let none = "POST /admin/databases/reorder?name=none";
     wire.check_error(none, r#"{"MembersOrder":["A"]}"#, 400, "DatabaseDoesNotExistException", "Database 'none'");
 }
+
+#[test]
+fn a_record_has_the_definitions_that_indexes_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = || {
+        Wire::start_with(|options| {
+            options.in_memory = false;
+            options.data_directory = folder.path().to_owned();
+        })
+    };
+    let define = |wire: &Wire, field: &str| {
+        let map = format!("from u in docs.Users select new {{ u.{field} }}");
+        let body = format!(r#"{{"Indexes":[{{"Name":"I","Maps":["{map}"]}}]}}"#);
+        assert_eq!(wire.call("PUT /databases/db/admin/indexes", &body).status, 201);
+    };
+    // The fields of the definitions of the index, the newest first.
+    let fields = |wire: &Wire| -> Vec<String> {
+        let record = wire.call("GET /admin/databases?name=db", "").json();
+        let history = record.get("IndexesHistory").unwrap();
+        let Some(json::Value::Array(entries)) = history.get("I") else { return Vec::new() };
+        assert!(entries.iter().all(|entry| entry.get("CreatedAt").unwrap().as_str().unwrap().ends_with('Z')));
+        let maps = entries.iter().map(|entry| entry.get("Definition").unwrap().get("Maps").unwrap().to_vec());
+        let field = |map: Vec<u8>| String::from_utf8(map).unwrap().split(['.', ' ']).nth(9).unwrap().to_owned();
+        maps.map(field).collect()
+    };
+    let mut wire = start();
+    wire.create("db");
+    assert_eq!(fields(&wire), Vec::<String>::new());
+    for field in ["A", "B", "B", "C"] {
+        define(&wire, field);
+    }
+    assert_eq!(fields(&wire), ["C", "B", "A"]);
+    wire.check("RESET /databases/db/indexes?name=I", "", 204, "");
+    wire.stop();
+    drop(wire);
+    let wire = start();
+    assert_eq!(fields(&wire), ["C", "B", "A"]);
+    // Given back, it stays what it is.
+    let record = wire.call("GET /admin/databases?name=db", "");
+    let etag = format!("ETag: \"{}\"", record.json().get("Etag").unwrap().as_i64().unwrap());
+    let given = wire.call_with("PUT /admin/databases?name=db", &[&etag], &record.body);
+    assert_eq!(given.status, 201, "{}", given.text());
+    (0..9).for_each(|number| define(&wire, &format!("D{number}")));
+    assert_eq!(fields(&wire), ["D8", "D7", "D6", "D5", "D4", "D3", "D2", "D1", "D0", "C"]);
+    wire.call("DELETE /databases/db/indexes?name=I", "");
+    assert_eq!(fields(&wire), Vec::<String>::new());
+}
