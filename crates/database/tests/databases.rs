@@ -280,7 +280,11 @@ fn who_waits_for_room_in_a_database_that_is_closed_is_refused() {
         }
         databases.set_disabled(&["x"], true, None).unwrap();
         drop(writer);
-        assert!(matches!(waiting.join().unwrap(), Err(Error::Disabled { .. } | Error::Canceled)));
+        let error = match waiting.join().unwrap().unwrap_err() {
+            Error::BulkInsert { cause, .. } => *cause,
+            error => error,
+        };
+        assert!(matches!(error, Error::Disabled { .. } | Error::Canceled), "{error:?}");
     });
     assert_eq!((count(&database), database.queued_count()), (0, 0));
 }
