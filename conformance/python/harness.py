@@ -72,7 +72,7 @@ def create_northwind():
     if IS_REFERENCE:
         record.settings = engine
     STORE.maintenance.server.send(CreateDatabaseOperation(record))
-    requests.post(f"{URL}/databases/{DATABASE}/studio/sample-data", timeout=TEST_SECONDS_MAX).raise_for_status()
+    requests.post(f"{URL}/databases/{DATABASE}/studio/sample-data?operateOnTypes=Documents", timeout=TEST_SECONDS_MAX).raise_for_status()
 
 
 def delete_database():

@@ -55,7 +55,7 @@ export default async function start(): Promise<() => Promise<void>> {
   process.env["STUDIO_PID"] = String(server.pid);
 
   await created(url, "Northwind");
-  const sample = await fetch(`${url}/databases/Northwind/studio/sample-data`, { method: "POST" });
+  const sample = await fetch(`${url}/databases/Northwind/studio/sample-data?operateOnTypes=Documents`, { method: "POST" });
   if (!sample.ok) throw new Error(`the sample data were not loaded: ${sample.status}`);
   execFileSync(binary(), ["import", "--database", "Cities", join(ROOT, "data-sets/cities.jsonl.zst"), "--url", url], {
     stdio: "ignore",

@@ -269,6 +269,25 @@ impl Databases {
         Ok(entry.record())
     }
 
+    /// Sets the order in which clients prefer the nodes of a database; empty: none is fixed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`], or storage fails.
+    pub fn put_priority_order(&self, name: &str, order: &[String], request_id: Option<&str>) -> Result<()> {
+        let request = Request::new("reorder", &[name], request_id)?;
+        let _changing = self.changing.lock();
+        if self.repeated(&request, name)?.is_some() {
+            return Ok(());
+        }
+        let change = |record: &mut Value, _| {
+            let mut topology = record.get("Topology").cloned().unwrap_or_else(Value::object);
+            topology.set("PriorityOrder", Value::Array(order.iter().map(|node| node.as_str().into()).collect()));
+            record.set("Topology", topology);
+        };
+        self.change_records(&request, &[self.entry(name)?], change).map(drop)
+    }
+
     /// Sets the client configuration of the node; gives its raft index, which becomes its etag.
     ///
     /// # Errors

@@ -32,7 +32,7 @@ pub struct BulkInsert {
 }
 
 /// What was applied so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct BulkInsertCounts {
     /// Commands.
     pub items: u64,
@@ -40,6 +40,15 @@ pub struct BulkInsertCounts {
     pub documents: u64,
     /// Transactions.
     pub batches: u64,
+    /// The id of the last document.
+    pub last_id: Option<String>,
+}
+
+impl BulkInsertCounts {
+    /// ` Last document ID: 'x'`, as errors say it; empty before the first document.
+    pub fn last_id_text(&self) -> String {
+        self.last_id.as_deref().map_or_else(String::new, |id| format!(" Last document ID: '{id}'."))
+    }
 }
 
 /// The batches on their way.
@@ -86,7 +95,7 @@ impl BulkInsert {
 
     /// What is durable so far.
     pub fn counts(&self) -> BulkInsertCounts {
-        self.flight.state.lock().counts
+        self.flight.state.lock().counts.clone()
     }
 
     /// Takes the next bytes of the stream. True: the array is closed, and [`finish`](Self::finish) comes next, whatever the
@@ -203,11 +212,13 @@ impl BulkInsert {
                     state.counts.items += count;
                     state.counts.documents += outcome.stored_count;
                     state.counts.batches += 1;
+                    state.counts.last_id = outcome.last_id.or_else(|| state.counts.last_id.take());
                     operation.set_progress(Progress {
                         processed: state.counts.items,
-                        documents_processed: state.counts.documents,
+                        total: state.counts.items,
                         batch_count: state.counts.batches,
-                        ..Progress::default()
+                        last_processed_id: state.counts.last_id.clone(),
+                        documents_processed: state.counts.documents,
                     });
                 }
                 Err(error) => drop(state.failed.get_or_insert(error)),
@@ -221,7 +232,7 @@ impl BulkInsert {
     ///
     /// # Errors
     ///
-    /// The array was not closed, or a batch was refused.
+    /// [`Error::BulkInsert`]: a batch was refused.
     pub fn finish(mut self) -> Result<BulkInsertCounts> {
         let sent = self.send();
         let landed = self.land();
@@ -236,8 +247,8 @@ impl BulkInsert {
                 Ok(counts)
             }
             Err(error) => {
-                self.end_badly(error.clone());
-                Err(error)
+                let done = self.end_badly(error.clone());
+                Err(Error::BulkInsert { done, cause: Box::new(error) })
             }
         }
     }
@@ -245,15 +256,18 @@ impl BulkInsert {
     /// Ends the operation because of an error, after what is on its way has landed.
     pub fn fail(self, error: Error) -> BulkInsertCounts {
         let _ = self.land();
-        self.end_badly(error);
-        self.counts()
+        self.end_badly(error)
     }
 
-    fn end_badly(&self, error: Error) {
+    fn end_badly(&self, error: Error) -> BulkInsertCounts {
+        let done = self.counts();
         self.operation.end(match error {
             Error::Canceled => OperationStatus::Canceled,
-            error => OperationStatus::Faulted(Arc::new(error)),
+            error => {
+                OperationStatus::Faulted(Arc::new(Error::BulkInsert { done: done.clone(), cause: Box::new(error) }))
+            }
         });
+        done
     }
 
     fn land(&self) -> Result<BulkInsertCounts> {
@@ -263,7 +277,7 @@ impl BulkInsert {
         }
         match &state.failed {
             Some(failed) => Err(failed.clone()),
-            None => Ok(state.counts),
+            None => Ok(state.counts.clone()),
         }
     }
 }
@@ -272,6 +286,6 @@ impl BulkInsert {
 impl Drop for BulkInsert {
     fn drop(&mut self) {
         let rule = "the stream of the bulk insert ended before its array was closed".to_owned();
-        self.operation.end(OperationStatus::Faulted(Arc::new(Error::BadStream { rule })));
+        self.end_badly(Error::BadStream { rule });
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64,
     Ordering::{Relaxed, SeqCst},
 };
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 use documents::{Batch, Date, DocumentStore, Etag, HiLoRange, HiLoRequest, Outcome, Snapshot, StoreOptions, Writing};
@@ -41,6 +41,8 @@ pub struct Database {
     has_failed: AtomicBool,
     /// When it was last noticed that its environment refuses writes until it is opened again.
     failed_at: Mutex<Option<Instant>>,
+    /// Why it does.
+    failure: OnceLock<Error>,
     /// Dropped after everything above: who sees that it is gone knows that the environment is closed.
     presence: Arc<()>,
 }
@@ -111,6 +113,7 @@ impl Database {
             request_count: AtomicU64::new(0),
             has_failed: AtomicBool::new(false),
             failed_at: Mutex::default(),
+            failure: OnceLock::new(),
             presence: Arc::default(),
         });
         database.indexes.start(&database)?;
@@ -190,6 +193,22 @@ impl Database {
         folders::size(self.store.environment().path()) + self.indexes.size_on_disk()
     }
 
+    /// Bytes of the files of this database; in memory, of the pages that it uses.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    pub fn size(&self) -> Result<u64> {
+        if !self.is_in_memory {
+            return Ok(self.size_on_disk());
+        }
+        let indexes = self.indexes.all();
+        let environments = indexes.iter().filter_map(|index| index.environment());
+        std::iter::once(self.store.environment())
+            .chain(environments)
+            .try_fold(0, |size, environment| Ok(size + environment.used_size()?))
+    }
+
     /// Has a listener told of every commit from now on.
     pub fn add_listener(&self, listener: Arc<dyn ChangeListener>) {
         self.listeners.add(listener);
@@ -222,6 +241,11 @@ impl Database {
         self.has_failed.load(Relaxed)
     }
 
+    /// Why its environment refuses writes until it is opened again; `None` while it takes them.
+    pub fn failure(&self) -> Option<&Error> {
+        self.failure.get()
+    }
+
     /// Whether it failed and the pause after that is over. What is only in memory would be lost.
     pub(crate) fn is_to_be_opened_again(&self) -> bool {
         let is_over = |at: Instant| at.elapsed() >= self.limits.failed_database_pause;
@@ -248,6 +272,7 @@ impl Database {
         let is_failure =
             matches!(error, Error::Storage(Failed { .. }) | Error::Documents(documents::Error::Storage(Failed { .. })));
         if is_failure && !self.has_failed() {
+            let _ = self.failure.set(error.clone());
             self.note_failure();
         }
     }

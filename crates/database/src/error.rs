@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::BulkInsertCounts;
+
 /// Why an operation on a node's databases failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
@@ -74,6 +76,16 @@ pub enum Error {
         what: String,
         /// The limit that was reached.
         limit: &'static str,
+    },
+    /// A bulk insert failed part of the way. What it counts is stored.
+    #[error(
+        "Failed to process bulk insert. Inserted {} items in {} batches.{} {cause}", .done.documents, .done.batches, .done.last_id_text()
+    )]
+    BulkInsert {
+        /// What was stored before.
+        done: BulkInsertCounts,
+        /// Why it failed.
+        cause: Box<Error>,
     },
     /// There is no such operation, or its state is no longer kept.
     #[error("there is no operation {id} in database '{database}'")]

@@ -135,6 +135,9 @@ pub(crate) const INDEXING_PAUSE_MAX: Duration = Duration::from_millis(10);
 /// Indexes of one database: each has descriptors, and memory.
 pub(crate) const INDEX_COUNT_MAX: usize = 1024;
 
+/// Definitions of one index that are kept, with the one in force: as many as RavenDB keeps unless told otherwise.
+pub(crate) const INDEX_DEFINITIONS_KEPT_MAX: usize = 10;
+
 /// Bytes of journal after which an index is flushed. What is lost before it is indexed again.
 pub(crate) const INDEX_FLUSH_BYTES: u64 = 64 << 20;
 

@@ -280,7 +280,11 @@ fn who_waits_for_room_in_a_database_that_is_closed_is_refused() {
         }
         databases.set_disabled(&["x"], true, None).unwrap();
         drop(writer);
-        assert!(matches!(waiting.join().unwrap(), Err(Error::Disabled { .. } | Error::Canceled)));
+        let error = match waiting.join().unwrap().unwrap_err() {
+            Error::BulkInsert { cause, .. } => *cause,
+            error => error,
+        };
+        assert!(matches!(error, Error::Disabled { .. } | Error::Canceled), "{error:?}");
     });
     assert_eq!((count(&database), database.queued_count()), (0, 0));
 }
@@ -369,7 +373,8 @@ fn a_bulk_insert_counts_as_documents_what_it_stored() {
     let stream = format!(r#"[{},{},{{"Id":"users/2","Type":"DELETE"}}]"#, put("users/1"), put("users/3"));
     assert!(bulk.feed(stream.as_bytes()).unwrap());
     let operation = bulk.operation().clone();
-    assert_eq!(bulk.finish().unwrap(), BulkInsertCounts { items: 3, documents: 1, batches: 1 });
+    let last_id = Some("users/3".to_owned());
+    assert_eq!(bulk.finish().unwrap(), BulkInsertCounts { items: 3, documents: 1, batches: 1, last_id });
     assert!(
         matches!(operation.status(), OperationStatus::Completed(result) if (result.total, result.documents_processed) == (3, 1))
     );

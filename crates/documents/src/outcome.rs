@@ -15,6 +15,8 @@ pub struct Outcome {
     pub changed_count: u64,
     /// Documents stored. One that was equal to what is stored is not.
     pub stored_count: u64,
+    /// The id, completed, of the last document that a command of a batch without results for each command stores.
+    pub last_id: Option<String>,
 }
 
 /// What one command came to.

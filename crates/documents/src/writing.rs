@@ -202,7 +202,7 @@ impl<'a, 'e> Writing<'a, 'e> {
         Ok(outcome)
     }
 
-    /// The same without a result for each command: how many documents were written.
+    /// The same without a result for each command: how many documents were written, and the id of the last.
     ///
     /// # Errors
     ///
@@ -210,17 +210,25 @@ impl<'a, 'e> Writing<'a, 'e> {
     pub fn run_silently(&mut self, batch: &Batch) -> Result<Outcome> {
         self.check_reads(batch)?;
         let mut outcome = Outcome::default();
-        for command in &batch.commands {
+        let last_put = batch.commands.iter().rposition(|command| matches!(command.action, Action::Put { .. }));
+        for (place, command) in batch.commands.iter().enumerate() {
             match &command.action {
                 Action::Put { content, collection, .. } => {
                     let (decision, found) = self.decide_put(batch, command, content, *collection)?;
-                    match decision {
+                    let id = match decision {
                         PutDecision::Write(put) => {
                             outcome.changed_count += 1;
                             outcome.stored_count += 1;
                             self.apply_put(&put, found)?;
+                            put.id
                         }
-                        PutDecision::Unchanged(..) => self.spare_key = found.key,
+                        PutDecision::Unchanged(id, _) => {
+                            self.spare_key = found.key;
+                            id
+                        }
+                    };
+                    if last_put == Some(place) {
+                        outcome.last_id = Some(id.into_owned());
                     }
                 }
                 _ => drop(self.run_command(batch, command, &mut outcome)?),

@@ -21,7 +21,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use crate::framing::Framing;
-use crate::limits::{BODY_RATE_WINDOW, LINGER, LINGER_SIZE_MAX, Limits};
+use crate::limits::{BODY_RATE_WINDOW, LINGER_AFTER_END, LINGER_QUIET, LINGER_TIME_MAX, Limits};
 
 /// How often deadlines are looked at.
 pub(crate) const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
@@ -349,11 +349,60 @@ pub(crate) struct Watched {
     lingering: Option<Lingering>,
 }
 
-/// What happens between the end of the last answer and the closing of the socket.
+/// What happens between the end of the last answer and the closing of the socket: what the client still sends is read, then
+/// it is sent our end of the stream, and then there is a moment for its own. Our end comes second because a client may
+/// take it as a reason to fail its writing (Node.js does, with EPIPE), and look at no answer then.
 #[derive(Debug)]
 struct Lingering {
-    end: Pin<Box<tokio::time::Sleep>>,
-    drained: usize,
+    /// Fires when the times below may have passed.
+    timer: Pin<Box<tokio::time::Sleep>>,
+    /// When the reading ends in any case.
+    end: tokio::time::Instant,
+    last_read: tokio::time::Instant,
+    /// Our end of the stream was sent.
+    has_ended: bool,
+}
+
+impl Lingering {
+    fn new() -> Lingering {
+        let now = tokio::time::Instant::now();
+        Lingering {
+            timer: Box::pin(tokio::time::sleep_until(now + LINGER_QUIET)),
+            end: now + LINGER_TIME_MAX,
+            last_read: now,
+            has_ended: false,
+        }
+    }
+
+    /// Our end of the stream was sent.
+    fn ends(&mut self) {
+        let now = tokio::time::Instant::now();
+        self.has_ended = true;
+        (self.end, self.last_read) = (now + LINGER_AFTER_END, now);
+        self.timer.as_mut().reset(self.end);
+    }
+
+    /// Reads until the client ends its half (true), or time is over (false).
+    fn poll_drain(&mut self, stream: &mut TcpStream, cx: &mut Context<'_>) -> Poll<bool> {
+        let mut bytes = [0; 16 << 10];
+        loop {
+            // Looked at first: where bytes never run out, a task's budget is spent on reading alone.
+            if self.timer.as_mut().poll(cx).is_ready() {
+                let due = self.end.min(self.last_read + LINGER_QUIET);
+                if due <= tokio::time::Instant::now() {
+                    return Poll::Ready(false);
+                }
+                self.timer.as_mut().reset(due);
+                continue;
+            }
+            let mut read = ReadBuf::new(&mut bytes);
+            match Pin::new(&mut *stream).poll_read(cx, &mut read) {
+                Poll::Ready(Ok(())) if !read.filled().is_empty() => self.last_read = tokio::time::Instant::now(),
+                Poll::Ready(_) => return Poll::Ready(true),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
 }
 
 impl Watched {
@@ -416,26 +465,21 @@ impl AsyncWrite for Watched {
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        let lingering = match &mut this.lingering {
-            Some(lingering) => lingering,
-            None => {
-                let ended = Pin::new(&mut this.stream).poll_shutdown(cx);
-                if !matches!(ended, Poll::Ready(Ok(()))) || !this.connection.has_more_to_come() {
-                    return ended;
-                }
-                this.lingering.insert(Lingering { end: Box::pin(tokio::time::sleep(LINGER)), drained: 0 })
-            }
-        };
-        let mut bytes = [0; 4096];
-        while lingering.drained < LINGER_SIZE_MAX {
-            let mut read = ReadBuf::new(&mut bytes);
-            match Pin::new(&mut this.stream).poll_read(cx, &mut read) {
-                Poll::Ready(Ok(())) if !read.filled().is_empty() => lingering.drained += read.filled().len(),
-                Poll::Ready(_) => break,
-                Poll::Pending => return lingering.end.as_mut().poll(cx).map(Ok),
-            }
+        if this.lingering.is_none() && !this.connection.has_more_to_come() {
+            return Pin::new(&mut this.stream).poll_shutdown(cx);
         }
-        Poll::Ready(Ok(()))
+        let lingering = this.lingering.get_or_insert_with(Lingering::new);
+        loop {
+            let is_over = std::task::ready!(lingering.poll_drain(&mut this.stream, cx));
+            if lingering.has_ended {
+                return Poll::Ready(Ok(()));
+            }
+            std::task::ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
+            if is_over {
+                return Poll::Ready(Ok(()));
+            }
+            lingering.ends();
+        }
     }
 }
 

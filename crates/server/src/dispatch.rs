@@ -51,7 +51,7 @@ pub(crate) async fn serve(
 ) -> std::result::Result<Reply, Infallible> {
     let connection = &place.connection;
     let Begun { busy, is_ambiguous } = connection.request_begins();
-    let encoding = compression::asked_for(request.headers());
+    let wish = compression::asked_for(request.headers());
     let has_wish = request.headers().contains_key(ACCEPT_ENCODING);
     let has_body = !request.body().is_end_stream();
     let may_chunk = request.version() == Version::HTTP_11;
@@ -91,9 +91,9 @@ pub(crate) async fn serve(
     }
     let size = reply.body().as_whole().map_or(0, Bytes::len);
     if has_wish && size > SHORT_WORK_SIZE {
-        compression::apply_on_pool(&mut reply, encoding, &node.bridge).await;
+        compression::apply_on_pool(&mut reply, wish, &node.bridge).await;
     } else if has_wish {
-        compression::apply(&mut reply, encoding);
+        compression::apply(&mut reply, wish);
     }
     hold(&node, &mut reply);
     // The client for Node.js asks for the connection's end each time. When that comes while its parser waits behind the last byte of

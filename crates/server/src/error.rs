@@ -9,6 +9,7 @@ use std::time::Duration;
 use hyper::StatusCode;
 use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER};
 
+use database::BulkInsertCounts;
 use database::documents::Etag;
 use database::script;
 use query::definition::DefinitionError;
@@ -115,8 +116,10 @@ pub(crate) enum Error {
     #[error("The query was cancelled after {seconds} s (the limit Limits.QueryRunTimeInSec)")]
     QueryTimeout { seconds: u64 },
     /// A bulk insert failed part of the way.
-    #[error("Failed to process bulk insert. Inserted {documents} items in {batches} batches. {cause}")]
-    BulkInsert { documents: u64, batches: u64, cause: Box<Error> },
+    #[error(
+        "Failed to process bulk insert. Inserted {} items in {} batches.{} {cause}", .done.documents, .done.batches, .done.last_id_text()
+    )]
+    BulkInsert { done: BulkInsertCounts, cause: Box<Error> },
     /// The certificate, or the lack of one, does not allow this.
     #[error("{0}")]
     Forbidden(String),
@@ -125,7 +128,16 @@ pub(crate) enum Error {
     Panicked(String),
     /// The databases refused.
     #[error(transparent)]
-    Database(#[from] database::Error),
+    Database(database::Error),
+}
+
+impl From<database::Error> for Error {
+    fn from(error: database::Error) -> Error {
+        match error {
+            database::Error::BulkInsert { done, cause } => Error::BulkInsert { done, cause: Box::new((*cause).into()) },
+            error => Error::Database(error),
+        }
+    }
 }
 
 impl From<DefinitionError> for Error {
@@ -243,17 +255,7 @@ impl Error {
                 Shape::new(StatusCode::REQUEST_TIMEOUT, "Raven.Client.Exceptions.RavenTimeoutException")
             }
             Error::QueryTimeout { .. } => Shape::failed("System.TimeoutException"),
-            Error::BulkInsert { cause, .. } => Shape {
-                status: match cause.status() {
-                    status @ (StatusCode::NOT_IMPLEMENTED
-                    | StatusCode::PAYLOAD_TOO_LARGE
-                    | StatusCode::SERVICE_UNAVAILABLE) => status,
-                    // A conflict would be rebuilt as one of a single document.
-                    status if status.is_client_error() => StatusCode::BAD_REQUEST,
-                    _ => StatusCode::INTERNAL_SERVER_ERROR,
-                },
-                ..Shape::refused(INVALID_OPERATION)
-            },
+            Error::BulkInsert { cause, .. } => bulk_insert_shape(cause.status()),
             Error::Forbidden(_) => {
                 Shape::new(StatusCode::FORBIDDEN, "Raven.Client.Exceptions.Security.AuthorizationException")
             }
@@ -268,12 +270,10 @@ impl Error {
             Error::Database(database::Error::Io { operation, path, source }) => {
                 format!("{operation} '{}': {source}", last_names(path))
             }
-            Error::BulkInsert { documents, batches, cause } => Error::BulkInsert {
-                documents: *documents,
-                batches: *batches,
-                cause: Box::new(Error::InvalidOperation(cause.message())),
+            Error::BulkInsert { done, cause } => {
+                let cause = Box::new(Error::InvalidOperation(cause.message()));
+                Error::BulkInsert { done: done.clone(), cause }.to_string()
             }
-            .to_string(),
             _ => self.storage().map_or_else(|| self.to_string(), storage_message),
         }
     }
@@ -302,7 +302,7 @@ impl Error {
         use database::Error as E;
         match self {
             // The documents before it are there.
-            Error::BulkInsert { documents, cause, .. } => *documents == 0 && cause.is_known_not_applied(write),
+            Error::BulkInsert { done, cause } => done.documents == 0 && cause.is_known_not_applied(write),
             Error::Panicked(_) => false,
             Error::Database(E::Io { .. } | E::Canceled | E::Corrupt { .. }) => false,
             _ => match self.storage() {
@@ -376,6 +376,16 @@ impl Error {
 const DOCUMENT_SIZE_LIMIT: StatusCode = StatusCode::PAYLOAD_TOO_LARGE;
 
 /// What the databases' errors become.
+fn bulk_insert_shape(cause: StatusCode) -> Shape {
+    let status = match cause {
+        StatusCode::NOT_IMPLEMENTED | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::SERVICE_UNAVAILABLE => cause,
+        // A conflict would be rebuilt as one of a single document.
+        cause if cause.is_client_error() => StatusCode::BAD_REQUEST,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    Shape { status, ..Shape::refused(INVALID_OPERATION) }
+}
+
 fn database_shape(error: &database::Error) -> Shape {
     use database::Error as E;
     match error {
@@ -392,6 +402,7 @@ fn database_shape(error: &database::Error) -> Shape {
         E::BadName { .. } | E::BadRequestId { .. } => Shape::refused(BAD_REQUEST),
         E::DeletionLocked { .. } | E::PlaceIsFixed { .. } => Shape::refused(INVALID_OPERATION),
         E::Busy { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
+        E::BulkInsert { cause, .. } => bulk_insert_shape(database_shape(cause).status),
         E::UnknownOperation { .. } => Shape::refused(ARGUMENT),
         E::OperationInUse { .. } => Shape::refused(INVALID_OPERATION),
         E::Canceled => Shape::failed("System.OperationCanceledException"),

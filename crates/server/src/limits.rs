@@ -96,10 +96,19 @@ pub(crate) const DECOMPRESSION_GRACE_SIZE: usize = 1 << 20;
 pub(crate) const DRAINED_SIZE_MAX: u64 = 64 << 10;
 pub(crate) const DRAIN_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// How long, and for how many bytes, a connection that ends is read on while its client may still be sending. A socket that is
-/// closed with unread bytes takes the answer away from a client that then never learns why.
-pub(crate) const LINGER: Duration = Duration::from_secs(1);
-pub(crate) const LINGER_SIZE_MAX: usize = 4 << 20;
+/// How long a connection that ends is read on while its client is still sending: in all, and without a byte. A socket that is
+/// closed with unread bytes takes the answer away from a client that then never learns why, however much it still sends.
+pub(crate) const LINGER_TIME_MAX: Duration = Duration::from_secs(5);
+pub(crate) const LINGER_QUIET: Duration = Duration::from_millis(500);
+
+/// How long it is read on after that, when the client was sent our end of the stream and may answer with its own.
+pub(crate) const LINGER_AFTER_END: Duration = Duration::from_millis(500);
+
+/// The longest configuration of the traffic watch that is kept, in bytes.
+pub(crate) const TRAFFIC_WATCH_SIZE_MAX: usize = 64 << 10;
+
+/// How long `GET /admin/test/delay` waits at most.
+pub(crate) const DELAY_MAX: Duration = Duration::from_secs(600);
 
 /// The window over which the rate of a body is measured.
 pub(crate) const BODY_RATE_WINDOW: Duration = Duration::from_secs(30);

@@ -54,6 +54,8 @@ pub(crate) struct Node {
     /// The folder of the databases; `None`: in memory.
     pub(crate) data_directory: Option<PathBuf>,
     pub(crate) feeds: Feeds,
+    /// The configuration of the traffic watch as JSON; `None` before it was set.
+    pub(crate) traffic_watch: parking_lot::Mutex<Option<Vec<u8>>>,
     pub(crate) hosts: Hosts,
     /// Where we listen, as a URL.
     pub(crate) url: String,

@@ -13,8 +13,8 @@ use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::handlers::{
     bulk_docs, bulk_insert, changes, collections, configuration, databases, diagnostics, docs, health, hilo,
-    identities, indexes, live, multi_get, node_info, operations, pages, patches, queries, sample_data, statistics,
-    streams, studio, topology,
+    identities, indexes, live, members, multi_get, node_info, operations, pages, patches, queries, sample_data,
+    statistics, streams, studio, test_endpoints, topology, traffic_watch,
 };
 use crate::reply::Reply;
 
@@ -294,15 +294,18 @@ pub static ROUTES: &[Route] = &[
     later("POST", "/databases/*/admin/indexes/stop", Admin, pending!(indexes::stop)),
     later("POST", "/databases/*/admin/indexes/enable", Admin, pending!(indexes::enable)),
     later("POST", "/databases/*/admin/indexes/disable", Admin, pending!(indexes::disable)),
+    now("PUT", "/admin/databases/node", Operator, members::add),
+    now("POST", "/admin/databases/promote", Operator, members::promote),
+    later("POST", "/admin/databases/reorder", Operator, pending!(members::reorder)),
+    now("GET", "/admin/traffic-watch/configuration", Operator, traffic_watch::get),
+    later("POST", "/admin/traffic-watch/configuration", Operator, pending!(traffic_watch::post)),
+    of_client(later("GET", "/admin/test/delay", Operator, pending!(test_endpoints::delay))),
     // Known to clients, and not there yet.
     missing("GET", "/info/tcp", ValidUser, TCP),
     missing("GET", "/databases/*/info/tcp", Read, TCP),
     missing("GET", "/info/remote-task/tcp", ValidUser, TCP),
     missing("PUT", "/admin/cluster/node", Operator, CLUSTER),
     missing("DELETE", "/admin/cluster/node", Operator, CLUSTER),
-    missing("PUT", "/admin/databases/node", Operator, CLUSTER),
-    missing("POST", "/admin/databases/promote", Operator, CLUSTER),
-    missing("POST", "/admin/databases/reorder", Operator, CLUSTER),
     missing("POST", "/admin/databases/dynamic-node-distribution", Operator, CLUSTER),
     missing("POST", "/admin/databases/topology/modify", Operator, CLUSTER),
     missing("POST", "/admin/databases/unused-ids", Operator, CLUSTER),
@@ -313,10 +316,7 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/admin/operations/kill", Operator, "server-wide operations"),
     missing("GET", "/admin/logs/configuration", Operator, "log configuration over HTTP"),
     missing("POST", "/admin/logs/configuration", Operator, "log configuration over HTTP"),
-    missing("GET", "/admin/traffic-watch/configuration", Operator, "traffic watch"),
-    missing("POST", "/admin/traffic-watch/configuration", Operator, "traffic watch"),
     missing("POST", "/admin/console", Operator, "the admin console"),
-    missing("GET", "/admin/test/delay", Operator, "the test endpoints"),
     missing("POST", "/admin/test-connection", Operator, REPLICATION),
     missing("POST", "/databases/*/admin/documents-compression/config", Admin, "document compression settings"),
     missing("POST", "/databases/*/admin/transactions/start-recording", Admin, "transaction recording"),

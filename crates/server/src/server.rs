@@ -161,6 +161,7 @@ impl Server {
             settings: options.settings,
             data_directory: folder,
             feeds: Feeds::default(),
+            traffic_watch: parking_lot::Mutex::default(),
             hosts: Hosts::new(options.public_url.as_deref(), &options.allowed_hosts),
             url,
             public_url: options.public_url,

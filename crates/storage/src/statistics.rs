@@ -7,6 +7,7 @@ use crate::journal::files::JournalFiles;
 use crate::limits::PAGE_SIZE;
 use crate::pager::frames::Pool;
 use crate::space;
+use crate::transaction::read::ReadTransaction;
 use std::sync::atomic::Ordering;
 
 /// Numbers of one environment at one moment. Sizes are in bytes.
@@ -68,6 +69,27 @@ impl Environment {
         found
     }
 
+    /// Bytes of the pages in use. Waits for no writer.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Corrupt`] if an allocation bitmap is damaged.
+    pub fn used_size(&self) -> Result<u64> {
+        Ok(self.used_pages(&self.read())? * PAGE_SIZE as u64)
+    }
+
+    fn used_pages(&self, tx: &ReadTransaction<'_>) -> Result<u64> {
+        let inner = &self.inner;
+        let mut used_pages = 0;
+        for span in 0..inner.spans(tx.id())? {
+            // A span that was made after the snapshot has no bitmap in it yet.
+            if let Ok(bitmap) = inner.table.page(space::bitmap_page(span), tx.id()) {
+                used_pages += space::used_count(bitmap);
+            }
+        }
+        Ok(used_pages)
+    }
+
     /// Counts.
     ///
     /// # Errors
@@ -76,13 +98,7 @@ impl Environment {
     pub fn statistics(&self) -> Result<Statistics> {
         let inner = &self.inner;
         let tx = self.read();
-        let mut used_pages = 0;
-        for span in 0..inner.spans(tx.id())? {
-            // A span that was made after the snapshot has no bitmap in it yet.
-            if let Ok(bitmap) = inner.table.page(space::bitmap_page(span), tx.id()) {
-                used_pages += space::used_count(bitmap);
-            }
-        }
+        let used_pages = self.used_pages(&tx)?;
         let pages = inner.table.pages();
         let flushed = TransactionId(inner.flushed_transaction.load(Ordering::Relaxed));
         let writer = inner.writer.lock();

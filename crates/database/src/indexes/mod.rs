@@ -18,3 +18,4 @@ pub use open::Index;
 pub(crate) use pool::IndexingPool;
 pub use registry::{Explanation, Indexes};
 pub use state::{IndexStatistics, IndexingBatch, IndexingStatus};
+pub use stored::FormerDefinition;

@@ -15,7 +15,7 @@ use super::asked::Asked;
 use super::outputs::Outputs;
 use super::pool::{TimeUsed, Workplace};
 use super::state::{IndexStatistics, IndexingBatch, IndexingStatus, State, wake, wake_if_stopped};
-use super::stored::StoredIndex;
+use super::stored::{FormerDefinition, StoredIndex};
 use crate::{Error, Result, folders};
 
 /// What the name of a replacement begins with.
@@ -53,11 +53,12 @@ pub struct Index {
     opened: Date,
     /// Where its results become documents.
     pub(super) outputs: Option<Outputs>,
+    history: Arc<[FormerDefinition]>,
 }
 
 impl Index {
     pub(super) fn new(stored: StoredIndex, store: query::index::Index, folder: Option<PathBuf>) -> Result<Index> {
-        let StoredIndex { definition, settings, is_replacement, created, output, .. } = stored;
+        let StoredIndex { definition, settings, is_replacement, created, output, history: former, .. } = stored;
         let store = if definition.is_grouped() { store.with_groups()? } else { store };
         let store = if definition.output().is_some() { store.with_outputs()? } else { store };
         let store = if definition.has_references() { store.with_references()? } else { store };
@@ -99,6 +100,7 @@ impl Index {
             asked: Asked::new(&history),
             opened: Date::now(),
             outputs,
+            history: former,
         })
     }
 
@@ -162,7 +164,15 @@ impl Index {
             folder: name.map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
             created: self.created,
             output: self.outputs.as_ref().map(|outputs| outputs.stored().clone()),
+            history: self.history.clone(),
         }
+    }
+
+    /// The definitions of its name, the newest first, its own among them; none if a query made it.
+    pub fn history(&self) -> Vec<FormerDefinition> {
+        let own =
+            self.definition.as_map().map(|map| FormerDefinition { given: map.given().clone(), created: self.created });
+        own.into_iter().chain(self.history.iter().cloned()).collect()
     }
 
     /// The number in the ids of documents that its results become.

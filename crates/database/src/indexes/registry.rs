@@ -16,7 +16,7 @@ use super::open::Index;
 use super::pool::IndexingPool;
 use super::stored::StoredIndex;
 use super::turns::Pace;
-use crate::limits::{INDEX_COUNT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAITS_MAX, Limits};
+use crate::limits::{INDEX_COUNT_MAX, INDEX_DEFINITIONS_KEPT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAITS_MAX, Limits};
 use crate::{Database, Error, IndexChange, Result, folders};
 
 /// The indexes of a database.
@@ -299,6 +299,7 @@ impl Indexes {
         let database = self.database()?;
         let name = definition.name().to_owned();
         let now = self.by_name(&name);
+        let mut history = Vec::new();
         if let Some(now) = &now {
             let is_same = self::is_same(now, &definition);
             match now.settings().lock_mode {
@@ -309,6 +310,8 @@ impl Indexes {
                 LockMode::LockedError | LockMode::Unlock => {}
             }
             let replacement = self.replacement_of(now);
+            history = replacement.as_ref().unwrap_or(now).history();
+            history.truncate(INDEX_DEFINITIONS_KEPT_MAX - 1);
             if let Some(replacement) =
                 replacement.filter(|replacement| is_same || !self::is_same(replacement, &definition))
             {
@@ -321,7 +324,7 @@ impl Indexes {
         let output = self.output_of(&database, &definition, now.as_deref())?;
         let definition = IndexDefinition::Map(Arc::new(definition));
         let stored = StoredIndex::new(definition, settings, now.is_some(), Date::now());
-        self.add(&database, StoredIndex { output, ..stored }).map(drop)
+        self.add(&database, StoredIndex { output, history: history.into(), ..stored }).map(drop)
     }
 
     /// The index that is built to stand in for another.
@@ -431,8 +434,8 @@ impl Indexes {
     pub fn reset(&self, name: &str) -> Result<bool> {
         let _changing = self.changing.lock();
         let Some(index) = self.by_name(name) else { return Ok(false) };
-        let StoredIndex { definition, settings, is_replacement, created, output, .. } = index.stored();
-        let stored = StoredIndex { output, ..StoredIndex::new(definition, settings, is_replacement, created) };
+        let StoredIndex { definition, settings, is_replacement, created, output, history, .. } = index.stored();
+        let stored = StoredIndex { output, history, ..StoredIndex::new(definition, settings, is_replacement, created) };
         index.stop_outputs(true);
         let database = self.database()?;
         let written = database.write(0, |writing| stored.put(writing));

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! In place of `Automatic`, `Map` has the definition as a client gave it. A replacement is kept under a name of its own. Where results
-//! become documents, `Output` is there besides: `{"Number":6,"Former":[{"Prefix":"Totals/6/","References":"Totals/References"}]}`.
+//! become documents, `Output` is there besides: `{"Number":6,"Former":[{"Prefix":"Totals/6/","References":"Totals/References"}]}`; where the
+//! index had other definitions before, `History`: `[{"Map":{..},"Created":"2026-.."}]`, the newest first.
 
 use std::sync::Arc;
 
@@ -33,6 +34,31 @@ pub(super) struct StoredIndex {
     pub created: Date,
     /// Where its results become documents.
     pub output: Option<StoredOutput>,
+    /// The definitions that it had before, the newest first.
+    pub history: Arc<[FormerDefinition]>,
+}
+
+/// A definition that an index of this name had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormerDefinition {
+    /// The definition as a client gave it.
+    pub given: Value,
+    /// When it came.
+    pub created: Date,
+}
+
+impl FormerDefinition {
+    fn to_json(&self) -> Value {
+        let mut value = Value::object();
+        value.set("Map", self.given.clone());
+        value.set("Created", Value::String(self.created.to_string()));
+        value
+    }
+
+    fn from_json(value: &Value) -> Option<FormerDefinition> {
+        let created = value.get("Created").and_then(Value::as_str).and_then(Date::parse)?;
+        Some(FormerDefinition { given: value.get("Map")?.clone(), created })
+    }
 }
 
 /// What is kept about results that become documents.
@@ -92,7 +118,7 @@ impl StoredIndex {
         created: Date,
     ) -> StoredIndex {
         let folder = format!("{:032x}", u128::from_ne_bytes(id::random_bytes()));
-        StoredIndex { definition, settings, is_replacement, folder, created, output: None }
+        StoredIndex { definition, settings, is_replacement, folder, created, output: None, history: Arc::default() }
     }
 
     /// Those that can be read; of the others it is logged that they are there, and why they cannot.
@@ -136,6 +162,11 @@ impl StoredIndex {
                 Some(output.ok_or_else(|| lacks("Output"))?)
             }
         };
+        let history = match value.get("History") {
+            None => Some(Arc::default()),
+            Some(Value::Array(history)) => history.iter().map(FormerDefinition::from_json).collect(),
+            Some(_) => None,
+        };
         let settings = value.get("Settings").ok_or_else(|| lacks("Settings"))?;
         let is_replacement = value.get("IsReplacement").and_then(Value::as_bool);
         let folder = text("Folder").filter(|folder| folder.bytes().all(|byte| byte.is_ascii_hexdigit()));
@@ -146,6 +177,7 @@ impl StoredIndex {
             folder: folder.ok_or_else(|| lacks("Folder"))?.to_owned(),
             created: text("Created").and_then(Date::parse).ok_or_else(|| lacks("Created"))?,
             output,
+            history: history.ok_or_else(|| lacks("History"))?,
         })
     }
 
@@ -161,6 +193,9 @@ impl StoredIndex {
         value.set("Created", Value::String(self.created.to_string()));
         if let Some(output) = &self.output {
             value.set("Output", output.to_json());
+        }
+        if !self.history.is_empty() {
+            value.set("History", Value::Array(self.history.iter().map(FormerDefinition::to_json).collect()));
         }
         value.to_vec()
     }
@@ -202,9 +237,12 @@ mod tests {
         let map = MapIndex::from_json(&Value::parse(given).unwrap()).unwrap();
         for definition in [IndexDefinition::Automatic(automatic), IndexDefinition::Map(Arc::new(map))] {
             let settings = IndexSettings { is_disabled: true, ..IndexSettings::default() };
-            let stored = StoredIndex::new(definition, settings, true, Date::now());
+            let given = Value::parse(br#"{"Name":"X","Maps":["from u in docs.Us select new { u.B }"]}"#).unwrap();
+            let history = Arc::from([FormerDefinition { given, created: Date::now() }]);
+            let stored = StoredIndex { history, ..StoredIndex::new(definition, settings, true, Date::now()) };
             let read = StoredIndex::read(&stored.bytes()).unwrap();
             assert_eq!((read.bytes(), read.definition.name()), (stored.bytes(), stored.definition.name()));
+            assert_eq!(read.history, stored.history);
             let elsewhere = StoredIndex { folder: "../x".to_owned(), ..stored };
             assert_eq!(
                 StoredIndex::read(&elsewhere.bytes()).unwrap_err(),

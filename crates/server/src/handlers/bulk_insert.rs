@@ -152,13 +152,11 @@ async fn apply(node: Arc<Node>, mut insert: BulkInsert, mut receiver: mpsc::Rece
         };
         match node.bridge.with_permit(Pool::BulkInserts, permit, feed).await? {
             Fed::On(fed) => insert = fed,
-            Fed::Ended(_, Ok(done)) => {
+            Fed::Ended(Ok(done)) => {
                 node.metrics.documents_bulk_inserted.fetch_add(done.documents, std::sync::atomic::Ordering::Relaxed);
                 return Ok(reply::empty(StatusCode::CREATED));
             }
-            Fed::Ended(BulkInsertCounts { documents, batches, .. }, Err(error)) => {
-                return Err(Error::BulkInsert { documents, batches, cause: Box::new(error.into()) });
-            }
+            Fed::Ended(Err(error)) => return Err(error.into()),
             Fed::Failed(fed, error) => return Err(failed(fed, error.into()).await),
         }
     }
@@ -167,8 +165,8 @@ async fn apply(node: Arc<Node>, mut insert: BulkInsert, mut receiver: mpsc::Rece
 /// What a bulk insert has come to.
 enum Fed {
     On(BulkInsert),
-    /// The array is closed: what was durable shortly before the end, and how it ended.
-    Ended(BulkInsertCounts, database::Result<BulkInsertCounts>),
+    /// The array is closed.
+    Ended(database::Result<BulkInsertCounts>),
     Failed(BulkInsert, database::Error),
 }
 
@@ -182,7 +180,7 @@ fn feed(mut insert: BulkInsert, parts: &[Bytes]) -> Fed {
     for part in parts {
         match insert.feed(part) {
             Ok(false) => {}
-            Ok(true) => return Fed::Ended(insert.counts(), insert.finish()),
+            Ok(true) => return Fed::Ended(insert.finish()),
             Err(error) => return Fed::Failed(insert, error),
         }
     }
@@ -201,6 +199,5 @@ fn fail(insert: BulkInsert, error: Error) -> Error {
         Error::Database(error) => error.clone(),
         other => database::Error::BadStream { rule: other.to_string() },
     };
-    let counts = insert.fail(cause);
-    Error::BulkInsert { documents: counts.documents, batches: counts.batches, cause: Box::new(error) }
+    Error::BulkInsert { done: insert.fail(cause), cause: Box::new(error) }
 }

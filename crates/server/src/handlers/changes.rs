@@ -377,7 +377,8 @@ impl Watched {
                 let id = operation.id();
                 let is_ended = !matches!(operation.status(), OperationStatus::InProgress);
                 let now = Told { is_ended, progress: operation.progress().filter(|_| !is_ended) };
-                if self.told.get(&id) == Some(&now) {
+                // Clients read the progress of what goes on without asking whether there is one.
+                if self.told.get(&id) == Some(&now) || (!is_ended && now.progress.is_none()) {
                     continue;
                 }
                 is_empty = false;

@@ -139,6 +139,7 @@ fn record_reply(record: &DatabaseRecord, database: Option<Arc<Database>>) -> Rep
                 (Some(value), _) => value.write(json),
                 (None, Some(indexes)) if name == "Indexes" => _ = json.raw(&indexes.defined),
                 (None, Some(indexes)) if name == "AutoIndexes" => _ = json.raw(&indexes.automatic),
+                (None, Some(indexes)) if name == "IndexesHistory" => _ = json.raw(&indexes.history),
                 (None, _) => _ = json.raw(default.as_bytes()),
             }
         }
@@ -166,6 +167,8 @@ pub(crate) fn missing(name: &str, status: StatusCode) -> Reply {
 /// PUT `/admin/databases`: `name`; the record in the body. With an etag in the header `ETag` it changes an existing one.
 pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let mut record = exchange.read_object().await?;
+    // It is made of the indexes, whatever a client gives back.
+    record.remove("IndexesHistory");
     let asked = exchange.query().get_nonempty("name").map(std::borrow::Cow::into_owned);
     let in_record = record.get("DatabaseName").and_then(Value::as_str).map(str::to_owned);
     let name = asked.or(in_record).unwrap_or_default();
@@ -331,7 +334,7 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
 }
 
 /// The strings of the array `name` in a body, where it may be absent; anything else in its place or in it is refused.
-fn strings(body: &Value, name: &str) -> Result<Vec<String>> {
+pub(crate) fn strings(body: &Value, name: &str) -> Result<Vec<String>> {
     let strings = match body.get(name) {
         None | Some(Value::Null) => Some(Vec::new()),
         Some(Value::Array(elements)) => elements.iter().map(|element| element.as_str().map(str::to_owned)).collect(),

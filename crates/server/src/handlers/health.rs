@@ -1,4 +1,4 @@
-//! `GET /databases/{name}/healthcheck`: 204 while the database is there. Clients poll it.
+//! `GET /databases/{name}/healthcheck`: 204 while the database takes writes, else the error of those, which is 503. Clients poll it.
 
 use hyper::StatusCode;
 
@@ -6,6 +6,9 @@ use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
 
-pub(crate) fn check(_: &Exchange) -> Result<Reply> {
-    Ok(reply::empty(StatusCode::NO_CONTENT))
+pub(crate) fn check(exchange: &Exchange) -> Result<Reply> {
+    match exchange.database().failure() {
+        Some(failure) => Err(failure.clone().into()),
+        None => Ok(reply::empty(StatusCode::NO_CONTENT)),
+    }
 }

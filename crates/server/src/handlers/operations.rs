@@ -112,7 +112,7 @@ fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Detai
             "Completed"
         }
         OperationStatus::Faulted(error) => {
-            let error = Error::Database((*error).clone());
+            let error = Error::from((*error).clone());
             let message = error.message();
             json.name("Result").object(|json| {
                 json.name("$type").string("Raven.Client.Documents.Operations.OperationExceptionResult, Raven.Client");

@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use database::Database;
 use database::documents::Statistics;
 use hyper::StatusCode;
 
@@ -14,25 +15,25 @@ use crate::sizes;
 
 pub(crate) fn basic(exchange: &Exchange) -> Result<Reply> {
     let statistics = exchange.database().read().statistics()?;
-    let indexes = Seen::all(exchange.database())?;
+    let (indexes, size) = (Seen::all(exchange.database())?, exchange.database().size()?);
     Ok(reply::object(StatusCode::OK, |json| {
         write_origin(json, exchange);
         write_counts(json, &statistics, &indexes);
         json.name("Indexes").array(|json| indexes.iter().for_each(|index| index.write_summary(json)));
-        write_rest(json, exchange, &statistics, &indexes);
+        write_rest(json, exchange.database(), &statistics, &indexes, size);
     }))
 }
 
 pub(crate) fn detailed(exchange: &Exchange) -> Result<Reply> {
     let statistics = exchange.database().read().statistics()?;
-    let indexes = Seen::all(exchange.database())?;
+    let (indexes, size) = (Seen::all(exchange.database())?, exchange.database().size()?);
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("CountOfIdentities").unsigned(statistics.identity_count);
         json.name("CountOfCompareExchange").unsigned(0).name("CountOfCompareExchangeTombstones").unsigned(0);
         json.name("CountOfTimeSeriesDeletedRanges").unsigned(0);
         write_counts(json, &statistics, &indexes);
         json.name("Indexes").array(|json| indexes.iter().for_each(|index| index.write_summary(json)));
-        write_rest(json, exchange, &statistics, &indexes);
+        write_rest(json, exchange.database(), &statistics, &indexes, size);
     }))
 }
 
@@ -64,8 +65,7 @@ fn write_counts(json: &mut json::Writer<'_>, statistics: &Statistics, indexes: &
     json.name("CountOfTimeSeriesSegments").unsigned(0);
 }
 
-fn write_rest(json: &mut json::Writer<'_>, exchange: &Exchange, statistics: &Statistics, indexes: &[Seen]) {
-    let database = exchange.database();
+fn write_rest(json: &mut json::Writer<'_>, database: &Database, statistics: &Statistics, indexes: &[Seen], size: u64) {
     json.name("CountOfUniqueAttachments").unsigned(0);
     json.name("DatabaseChangeVector").string(&statistics.change_vector);
     json.name("DatabaseId").string(database.documents().database_id());
@@ -75,6 +75,6 @@ fn write_rest(json: &mut json::Writer<'_>, exchange: &Exchange, statistics: &Sta
     json.name("LastDatabaseEtag").unsigned(statistics.last_etag);
     let last_indexed = indexes.iter().filter_map(Seen::last_indexed).max().map(|date| date.to_string());
     json.name("LastIndexingTime").optional_string(last_indexed.as_deref());
-    sizes::write(json.name("SizeOnDisk"), database.size_on_disk());
+    sizes::write(json.name("SizeOnDisk"), size);
     sizes::write(json.name("TempBuffersSizeOnDisk"), 0);
 }

@@ -1,6 +1,6 @@
 //! `POST /databases/{name}/bulk_insert`
 
-use std::io::{BufReader, Write};
+use std::io::{BufReader, Read, Write};
 use std::time::{Duration, Instant};
 
 use super::support::{Wire, read_answer};
@@ -65,7 +65,8 @@ fn documents_of_a_slow_client_are_stored_at_once() {
         }
     }
     let state = wire.call("GET /databases/db/operations/state?id=1", "").text();
-    assert!(state.contains(r#""BatchCount":3,"#) && state.contains(r#""Status":"InProgress""#), "{state}");
+    let progress = r#""Total":3,"BatchCount":3,"LastProcessedId":"b/3","DocumentsProcessed":3,"AttachmentsProcessed":0,"CountersProcessed":0,"TimeSeriesProcessed":0}"#;
+    assert!(state.contains(progress) && state.contains(r#""Status":"InProgress""#), "{state}");
     drop(stream);
     assert_eq!(count(&wire), 3);
 }
@@ -176,4 +177,48 @@ fn the_number_of_a_running_operation_is_refused() {
     held.write_all(b"1\r\n]\r\n0\r\n\r\n").unwrap();
     assert_eq!(read_answer(&mut BufReader::new(held), false).unwrap().status, 201);
     wire.check("POST /databases/db/bulk_insert?id=1", &body, 201, "");
+}
+
+#[test]
+fn the_error_names_the_last_document_that_is_stored() {
+    let wire = Wire::with_database();
+    let commands: Vec<String> = (1..3000).map(|number| command(&format!("b/{number}"))).collect();
+    let body = format!(r#"[{},{{"Id":"b/x","Type":"PUT","Document":[]}}]"#, commands.join(","));
+    let expected = "Failed to process bulk insert. Inserted 2048 items in 1 batches. Last document ID: 'b/2048'.";
+    wire.check_error("POST /databases/db/bulk_insert?id=1", &body, 400, "InvalidOperationException", expected);
+    let state = wire.call("GET /databases/db/operations/state?id=1", "").text();
+    assert!(state.contains(expected) && state.contains(r#""LastProcessedId":"b/2048""#), "{state}");
+    // Nothing was stored: no document is named.
+    let failed =
+        wire.call("POST /databases/db/bulk_insert?id=3", r#"[{"Id":"d/1","Type":"PUT","Document":[]}]"#).text();
+    assert!(failed.contains("Inserted 0 items in 0 batches. ") && !failed.contains("Last document"), "{failed}");
+}
+
+/// A client that sends without looking for an answer is not cut off: it gets through what it sends, and then reads why it failed.
+#[test]
+fn the_error_of_a_large_bulk_insert_is_not_lost() {
+    const PART_SIZE: usize = 64 << 10;
+    let wire = Wire::with_database();
+    let mut stream = wire.connect();
+    let head =
+        b"POST /databases/db/bulk_insert?id=1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n[{]}\r\n";
+    stream.write_all(head).unwrap();
+    // Reads on its own, as an event loop does, and says when the server ends its half.
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let has_ended = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let ended = has_ended.clone();
+    let reading = std::thread::spawn(move || {
+        let answer = read_answer(&mut reader, false).unwrap();
+        let rest = reader.read(&mut [0; 1]).unwrap();
+        ended.store(true, std::sync::atomic::Ordering::SeqCst);
+        (answer, rest)
+    });
+    let part = format!("{PART_SIZE:x}\r\n{}\r\n", " ".repeat(PART_SIZE));
+    for _ in 0..512 {
+        stream.write_all(part.as_bytes()).unwrap();
+    }
+    assert!(!has_ended.load(std::sync::atomic::Ordering::SeqCst), "the server ended its half while it was sent to");
+    let (answer, rest) = reading.join().unwrap();
+    assert_eq!((answer.status, answer.header("connection"), rest), (400, Some("close"), 0));
+    assert!(answer.text().contains("Failed to process bulk insert."), "{}", answer.text());
 }

@@ -162,10 +162,39 @@ fn operations_tell_their_states() {
         201,
         "",
     );
+    loop {
+        let told = socket.read().unwrap();
+        assert!(told.starts_with(r#"[{"Type":"OperationStatusChange","Value":{"OperationId":1,"State":{"#), "{told}");
+        if told.contains(r#""Status":"Completed""#) {
+            break;
+        }
+        assert!(told.contains(r#""LastProcessedId":"a","#), "{told}");
+    }
+}
+
+/// Clients read the progress of an operation that goes on without asking whether there is one.
+#[test]
+fn an_operation_without_progress_is_not_told_before_its_first() {
+    let wire = Wire::with_database();
+    let mut socket = Socket::open(&wire);
+    socket.watch("watch-operations", "");
+    let mut insert = wire.connect();
+    let head =
+        "POST /databases/db/bulk_insert?id=1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[\r\n";
+    insert.write_all(head.as_bytes()).unwrap();
+    while wire.call("GET /databases/db/operations/state?id=1", "").status != 200 {}
+    // One that ends meanwhile is told: the first was looked at, too.
+    wire.check("POST /databases/db/bulk_insert?id=2", "[]", 201, "");
     let told = socket.read().unwrap();
-    assert!(told.starts_with(r#"[{"Type":"OperationStatusChange","Value":{"OperationId":1,"State":{"#), "{told}");
-    let told = if told.contains("Completed") { told } else { socket.read().unwrap() };
-    assert!(told.contains(r#""Status":"Completed""#), "{told}");
+    assert!(told.contains(r#""OperationId":2,"#) && !told.contains(r#""OperationId":1,"#), "{told}");
+    let command = format!(r#"{{"Id":"c/","Type":"PUT","Document":{USER}}}"#);
+    insert.write_all(format!("{:x}\r\n{command}\r\n", command.len()).as_bytes()).unwrap();
+    let told = socket.read().unwrap();
+    // The id is the one that the server completed.
+    let progress = r#""Total":1,"BatchCount":1,"LastProcessedId":"c/0000000000000000001-A","DocumentsProcessed":1,"#;
+    assert!(told.contains(progress) && told.contains(r#""Status":"InProgress""#), "{told}");
+    insert.write_all(b"1\r\n]\r\n0\r\n\r\n").unwrap();
+    assert!(socket.read().unwrap().contains(r#""Status":"Completed""#));
 }
 
 /// Documents whose changes are more than the server keeps for a socket and the network holds for it.

@@ -18,7 +18,7 @@ fn answers_are_compressed_when_asked_for_and_worth_it() {
     let zstd = wire.call_with("GET /databases/db/docs?id=large", &["Accept-Encoding: zstd, gzip"], b"");
     assert_eq!(zstd.header("content-encoding"), Some("zstd"));
     assert_eq!(zstd::decode_all(zstd.body.as_slice()).unwrap(), plain);
-    let small = wire.call_with("GET /databases/db/docs?id=small", &["Accept-Encoding: gzip"], b"");
+    let small = wire.call_with("GET /databases/db/docs?id=small", &["Accept-Encoding: gzip, deflate"], b"");
     assert_eq!((small.header("content-encoding"), small.header("vary")), (None, Some("Accept-Encoding")));
     for wish in ["br", "identity", "zstd;q=0"] {
         let plain = wire.call_with("GET /databases/db/docs?id=large", &[&format!("Accept-Encoding: {wish}")], b"");
@@ -30,6 +30,32 @@ fn answers_are_compressed_when_asked_for_and_worth_it() {
     assert_eq!((same.status, same.header("vary")), (304, Some("Accept-Encoding")));
     let none = wire.call("GET /databases/db/docs?id=large", "");
     assert_eq!((none.header("content-encoding"), none.header("vary")), (None, None));
+}
+
+/// RavenDB's clients test that the answer to `saveChanges` has the encoding that they force.
+#[test]
+fn a_client_that_lists_one_encoding_alone_gets_small_answers_in_it_too() {
+    let wire = Wire::with_database();
+    let commands = r#"{"Commands":[{"Type":"PUT","Id":"users/1","ChangeVector":null,"Document":{"Name":"Ann","@metadata":{"@collection":"Users"}}}]}"#;
+    let save = |wish: &str| {
+        wire.call_with("POST /databases/db/bulk_docs", &[&format!("Accept-Encoding: {wish}")], commands.as_bytes())
+    };
+    let gzip = save("gzip");
+    assert_eq!((gzip.status, gzip.header("content-encoding")), (201, Some("gzip")));
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(gzip.body.as_slice()).read_to_string(&mut text).unwrap();
+    assert!(text.contains("users/1"), "{text}");
+    let zstd = save("zstd;q=1, gzip;q=0");
+    assert_eq!(zstd.header("content-encoding"), Some("zstd"));
+    assert!(String::from_utf8(zstd::decode_all(zstd.body.as_slice()).unwrap()).unwrap().contains("users/1"));
+    for several in ["gzip, deflate", "gzip, identity", "zstd, gzip"] {
+        assert_eq!(save(several).header("content-encoding"), None, "{several}");
+    }
+    // Not even what becomes larger is an exception, and nothing stays nothing.
+    let tiny = wire.call_with("POST /databases/db/identity/next?name=x", &["Accept-Encoding: gzip"], b"");
+    assert_eq!(tiny.header("content-encoding"), Some("gzip"), "{:?}", tiny.body);
+    let none = wire.call_with("GET /databases/db/docs?id=none", &["Accept-Encoding: gzip"], b"");
+    assert_eq!((none.header("content-encoding"), none.body.len()), (None, 0));
 }
 
 #[test]

@@ -76,3 +76,48 @@ fn a_body_that_is_cut_or_empty_changes_nothing() {
     }
     assert_eq!(lines.map(|line| wire.call(line, "").text()), before);
 }
+
+#[test]
+fn the_configuration_of_the_traffic_watch_is_kept_and_given_back() {
+    let wire = Wire::start();
+    let (get, post) = ("GET /admin/traffic-watch/configuration", "POST /admin/traffic-watch/configuration");
+    let rest = r#""MinimumResponseSizeInBytes":0,"MinimumRequestSizeInBytes":0,"MinimumDurationInMs":0,"HttpMethods""#;
+    let first = format!(
+        r#"{{"TrafficWatchMode":"Off","Databases":null,"StatusCodes":null,{rest}:null,"ChangeTypes":null,"CertificateThumbprints":null}}"#
+    );
+    wire.check(get, "", 200, &first);
+    let set = r#"{"TrafficWatchMode":"ToLogFile","Databases":["db"],"StatusCodes":[200],"MinimumResponseSizeInBytes":0,"MinimumRequestSizeInBytes":5,"MinimumDurationInMs":11,"HttpMethods":["GET"],"ChangeTypes":["BulkDocs"],"CertificateThumbprints":[]}"#;
+    wire.check(post, &set.replace(r#""CertificateThumbprints":[]"#, r#""Persist":false"#), 204, "");
+    wire.check(get, "", 200, set);
+    for (bad, message) in [
+        (r#"{"TrafficWatchMode":"off"}"#, "'TrafficWatchMode' cannot be 'off', only one of: None, Off, ToLogFile"),
+        (r#"{"ChangeTypes":["Foo"]}"#, "'ChangeTypes' cannot be 'Foo', only one of"),
+        (r#"{"MinimumDurationInMs":"x"}"#, "'MinimumDurationInMs' must be a whole number"),
+        (r#"{"StatusCodes":["x"]}"#, "'StatusCodes' must be an array of whole numbers"),
+        (r#"{"HttpMethods":"GET"}"#, "'HttpMethods' must be an array of strings"),
+    ] {
+        wire.check_error(post, bad, 400, "ArgumentException", message);
+    }
+    let long = format!(r#"{{"Databases":["{}"]}}"#, "x".repeat(64 << 10));
+    assert!(wire.call(post, &long).text().contains("TRAFFIC_WATCH_SIZE_MAX"));
+    let persist = wire.call(post, r#"{"Persist":true}"#);
+    assert_eq!((persist.status, persist.text().contains("'Persist'")), (501, true), "{}", persist.text());
+    wire.check(get, "", 200, set);
+    wire.check(post, "{}", 204, "");
+    let none = format!(
+        r#"{{"TrafficWatchMode":"None","Databases":[],"StatusCodes":[],{rest}:[],"ChangeTypes":[],"CertificateThumbprints":[]}}"#
+    );
+    wire.check(get, "", 200, &none);
+}
+
+#[test]
+fn a_delay_is_waited_for() {
+    let wire = Wire::start();
+    let start = std::time::Instant::now();
+    wire.check("GET /admin/test/delay?value=200", "", 200, "");
+    assert!(start.elapsed() >= std::time::Duration::from_millis(200));
+    let argument = "ArgumentException";
+    wire.check_error("GET /admin/test/delay", "", 400, argument, "Query string value 'value'");
+    wire.check_error("GET /admin/test/delay?value=-5", "", 400, argument, "");
+    wire.check_error("GET /admin/test/delay?value=600001", "", 400, argument, "'value' is 600001 ms, over the limit");
+}

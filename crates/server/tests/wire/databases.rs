@@ -333,3 +333,95 @@ fn clients_do_not_learn_where_files_are() {
     drop(wire);
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn the_only_node_has_each_database_already() {
+    let wire = Wire::with_database();
+    let refused = |line: &str, message: &str| wire.check_error(line, "", 400, "InvalidOperationException", message);
+    let add = "PUT /admin/databases/node?name=";
+    refused(&format!("{add}DB"), "Database db already exists on all the nodes of the cluster");
+    refused(&format!("{add}db&node=A"), "Can't add node A to db topology because it is already part of it");
+    refused(&format!("{add}db&node=B"), "Can't add node B to database 'db' topology, because node B (which");
+    wire.check_error(&format!("{add}none"), "", 400, "DatabaseDoesNotExistException", "Database 'none'");
+    wire.check_error("PUT /admin/databases/node", "", 400, "ArgumentException", "Query string value 'name'");
+    let promoted = wire.call("POST /admin/databases/promote?name=DB&node=A", "");
+    assert!(promoted.text().starts_with(r#"{"Name":"db","RaftCommandIndex":"#), "{}", promoted.text());
+    refused("POST /admin/databases/promote?name=db&node=B", "There is no node 'B' in the cluster, only 'A'");
+    wire.check_error(
+        "POST /admin/databases/promote?name=db",
+        "",
+        400,
+        "ArgumentException",
+        "Query string value 'node'",
+    );
+    wire.check_error("POST /admin/databases/promote?name=none&node=A", "", 400, "DatabaseDoesNotExistException", "");
+}
+
+#[test]
+fn the_only_order_of_one_node_is_accepted() {
+    let wire = Wire::with_database();
+    let reorder = "POST /admin/databases/reorder?name=db";
+    let priority = || {
+        let record = wire.call("GET /admin/databases?name=db", "").json();
+        String::from_utf8(record.get("Topology").unwrap().get("PriorityOrder").unwrap().to_vec()).unwrap()
+    };
+    assert_eq!(priority(), "[]");
+    wire.check(reorder, r#"{"MembersOrder":["A"],"Fixed":true}"#, 204, "");
+    assert_eq!(priority(), r#"["A"]"#);
+    wire.check(reorder, r#"{"MembersOrder":["A"]}"#, 204, "");
+    assert_eq!(priority(), "[]");
+    let wrong = "The reordered list doesn't correspond to the existing nodes of the database group";
+    for order in [r#"["B"]"#, r#"["A","B"]"#, r#"["A","A"]"#, "[]", "null"] {
+        let body = format!(r#"{{"MembersOrder":{order}}}"#);
+        wire.check_error(reorder, &body, 400, "ArgumentException", wrong);
+    }
+    let none = "POST /admin/databases/reorder?name=none";
+    wire.check_error(none, r#"{"MembersOrder":["A"]}"#, 400, "DatabaseDoesNotExistException", "Database 'none'");
+}
+
+#[test]
+fn a_record_has_the_definitions_that_indexes_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = || {
+        Wire::start_with(|options| {
+            options.in_memory = false;
+            options.data_directory = folder.path().to_owned();
+        })
+    };
+    let define = |wire: &Wire, field: &str| {
+        let map = format!("from u in docs.Users select new {{ u.{field} }}");
+        let body = format!(r#"{{"Indexes":[{{"Name":"I","Maps":["{map}"]}}]}}"#);
+        assert_eq!(wire.call("PUT /databases/db/admin/indexes", &body).status, 201);
+    };
+    // The fields of the definitions of the index, the newest first.
+    let fields = |wire: &Wire| -> Vec<String> {
+        let record = wire.call("GET /admin/databases?name=db", "").json();
+        let history = record.get("IndexesHistory").unwrap();
+        let Some(json::Value::Array(entries)) = history.get("I") else { return Vec::new() };
+        assert!(entries.iter().all(|entry| entry.get("CreatedAt").unwrap().as_str().unwrap().ends_with('Z')));
+        let maps = entries.iter().map(|entry| entry.get("Definition").unwrap().get("Maps").unwrap().to_vec());
+        let field = |map: Vec<u8>| String::from_utf8(map).unwrap().split(['.', ' ']).nth(9).unwrap().to_owned();
+        maps.map(field).collect()
+    };
+    let mut wire = start();
+    wire.create("db");
+    assert_eq!(fields(&wire), Vec::<String>::new());
+    for field in ["A", "B", "B", "C"] {
+        define(&wire, field);
+    }
+    assert_eq!(fields(&wire), ["C", "B", "A"]);
+    wire.check("RESET /databases/db/indexes?name=I", "", 204, "");
+    wire.stop();
+    drop(wire);
+    let wire = start();
+    assert_eq!(fields(&wire), ["C", "B", "A"]);
+    // Given back, it stays what it is.
+    let record = wire.call("GET /admin/databases?name=db", "");
+    let etag = format!("ETag: \"{}\"", record.json().get("Etag").unwrap().as_i64().unwrap());
+    let given = wire.call_with("PUT /admin/databases?name=db", &[&etag], &record.body);
+    assert_eq!(given.status, 201, "{}", given.text());
+    (0..9).for_each(|number| define(&wire, &format!("D{number}")));
+    assert_eq!(fields(&wire), ["D8", "D7", "D6", "D5", "D4", "D3", "D2", "D1", "D0", "C"]);
+    wire.call("DELETE /databases/db/indexes?name=I", "");
+    assert_eq!(fields(&wire), Vec::<String>::new());
+}

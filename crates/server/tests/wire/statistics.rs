@@ -27,12 +27,59 @@ fn statistics_count_and_have_the_keys_that_clients_need() {
     assert_eq!(basic.get("LastDatabaseEtag").and_then(json::Value::as_i64), Some(3));
 }
 
+/// Tools divide by it, and take 0 for a database that could not be read.
+#[test]
+fn a_database_in_memory_has_a_size() {
+    let wire = Wire::with_database();
+    let size = |route: &str| {
+        let statistics = wire.call(&format!("GET /databases/db/{route}"), "").json();
+        statistics.get("SizeOnDisk").unwrap().get("SizeInBytes").unwrap().as_i64().unwrap()
+    };
+    let empty = size("stats");
+    assert!(empty > 0);
+    wire.put("large", &format!(r#"{{"Text":"{}"}}"#, "x".repeat(1 << 20)));
+    assert!(size("stats") >= empty + (1 << 20) && size("stats/detailed") >= empty + (1 << 20));
+}
+
 #[test]
 fn a_health_check_is_empty() {
     let wire = Wire::with_database();
     let healthy = wire.check("GET /databases/db/healthcheck", "", 204, "");
     assert_eq!(healthy.header("content-type"), None);
     wire.check_error("GET /databases/none/healthcheck", "", 400, "DatabaseDoesNotExistException", "Database 'none'");
+}
+
+/// Directories stand where the next files of the journal are to be.
+#[test]
+fn a_database_that_refuses_writes_is_not_healthy() {
+    let folder = tempfile::tempdir().unwrap();
+    let wire = Wire::start_with(|options| {
+        options.in_memory = false;
+        options.data_directory = folder.path().to_owned();
+    });
+    wire.create("db");
+    wire.put("a", "{}");
+    wire.check("GET /databases/db/healthcheck", "", 204, "");
+    let files = folder.path().join("databases/db");
+    let names = std::fs::read_dir(&files).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let last = names.filter_map(|name| u64::from_str_radix(name.strip_prefix("journal-")?, 16).ok()).max().unwrap();
+    (1..4).for_each(|next| std::fs::create_dir(files.join(format!("journal-{:016x}", last + next))).unwrap());
+    let refused = (0..1000).map(|number| {
+        // Digits that no compression of the journal makes much smaller.
+        let mut random = 2 * number + 1_u64;
+        let digits: String = std::iter::repeat_with(|| {
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            format!("{random:x}")
+        })
+        .take(16_000)
+        .collect();
+        wire.call("PUT /databases/db/docs?id=large", &format!(r#"{{"Text":"{digits}"}}"#))
+    });
+    let refused = refused.into_iter().find(|answer| answer.status == 503).expect("a write that is refused");
+    let failure = "the database refuses writes until it is opened again, because a write failed";
+    refused.check_error(503, "DatabaseLoadFailureException", failure);
+    wire.check_error("GET /databases/db/healthcheck", "", 503, "DatabaseLoadFailureException", failure);
+    assert_eq!(wire.call("GET /databases/db/docs?id=a", "").status, 200);
 }
 
 #[test]

@@ -91,15 +91,7 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
         let Some(Value::Array(given)) = body.get("Indexes") else {
             return Err(Error::Argument("The body must have an array 'Indexes'".to_owned()));
         };
-        let read = |given| {
-            let definition = MapIndex::from_json(given)?;
-            check_index_name(definition.name())?;
-            Ok((definition, IndexSettings::from_json(given)?))
-        };
-        let definitions = given.iter().map(read).collect::<Result<Vec<_>>>()?;
-        let names: Vec<String> = definitions.iter().map(|(definition, _)| definition.name().to_owned()).collect();
-        definitions.into_iter().try_for_each(|(definition, settings)| database.indexes().put(definition, settings))?;
-        Ok(names)
+        put_all(&database, given)
     };
     let names = exchange.node.bridge.run(Pool::Short, put).await?;
     let raft_index = exchange.node.databases.raft_index()?;
@@ -110,6 +102,19 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
             }
         });
     }))
+}
+
+/// Compiles all definitions, then puts them; gives the names.
+pub(crate) fn put_all(database: &Database, given: &[Value]) -> Result<Vec<String>> {
+    let read = |given| {
+        let definition = MapIndex::from_json(given)?;
+        check_index_name(definition.name())?;
+        Ok((definition, IndexSettings::from_json(given)?))
+    };
+    let definitions = given.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let names: Vec<String> = definitions.iter().map(|(definition, _)| definition.name().to_owned()).collect();
+    definitions.into_iter().try_for_each(|(definition, settings)| database.indexes().put(definition, settings))?;
+    Ok(names)
 }
 
 /// Whether a definition asks for another index than there is.

@@ -1,6 +1,6 @@
 //! The indexes of a database in its record.
 
-use database::{Database, Index};
+use database::{Database, FormerDefinition, Index};
 use json::{Value, Writer};
 use query::definition::{AutomaticIndex, COUNT, Field, Places, VectorField};
 use query::spatial::SpatialOptions;
@@ -13,6 +13,8 @@ pub(crate) struct IndexesOfRecord {
     pub(crate) defined: Vec<u8>,
     /// By name: those that queries made.
     pub(crate) automatic: Vec<u8>,
+    /// By name: the definitions that the first had, the newest first.
+    pub(crate) history: Vec<u8>,
 }
 
 impl IndexesOfRecord {
@@ -31,7 +33,21 @@ impl IndexesOfRecord {
                 }
             }
         });
-        IndexesOfRecord { defined, automatic }
+        let mut history = Vec::new();
+        // A replacement has the history of what it is to replace.
+        let replacements = all.iter().filter(|index| index.is_replacement());
+        let replaced: Vec<String> = replacements.map(|index| index.definition().name()).collect();
+        Writer::new(&mut history).object(|json| {
+            for index in all.iter().filter(|index| index.definition().as_map().is_some()) {
+                if index.is_replacement() || !replaced.iter().any(|name| name == index.name()) {
+                    let entries = index.history();
+                    json.name(&index.definition().name()).array(|json| {
+                        entries.iter().for_each(|entry| write_entry(json, entry));
+                    });
+                }
+            }
+        });
+        IndexesOfRecord { defined, automatic, history }
     }
 
     /// Takes out of a record that a client gives back what it was given.
@@ -42,6 +58,14 @@ impl IndexesOfRecord {
             }
         }
     }
+}
+
+fn write_entry(json: &mut Writer<'_>, entry: &FormerDefinition) {
+    json.object(|json| {
+        entry.given.write(json.name("Definition"));
+        json.name("Source").null().name("CreatedAt").string(&entry.created.to_string());
+        json.name("RollingDeployment").null();
+    });
 }
 
 fn write_automatic(json: &mut Writer<'_>, index: &Index, definition: &AutomaticIndex) {
