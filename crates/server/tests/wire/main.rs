@@ -31,6 +31,7 @@ mod limits;
 mod load;
 mod map_reduce;
 mod multi_get;
+mod object_parameters;
 mod operations;
 mod output_reduce;
 mod pages;
