@@ -26,6 +26,7 @@ mod identities;
 mod includes;
 mod index_debug;
 mod index_queries;
+mod index_settings;
 mod indexes;
 mod limits;
 mod load;
