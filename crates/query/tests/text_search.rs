@@ -56,8 +56,15 @@ impl Asked {
         match random.below(if depth > 2 { 7 } else { 12 }) {
             0 => Asked::Fuzzy(random.of::<&str>(&WORDS), *random.of(&[0.0, 0.35, 0.45, 0.7])),
             1 => {
-                let count = 2 + random.below(2);
-                Asked::Near(words(random, count), random.below(5) as u32)
+                // One word that is not too common is refused.
+                let sought = loop {
+                    let count = 2 + random.below(2);
+                    let sought = words(random, count);
+                    if kept(&sought).len() != 1 {
+                        break sought;
+                    }
+                };
+                Asked::Near(sought, random.below(5) as u32)
             }
             7 => Asked::And(several(random)),
             8 | 9 => Asked::Or(several(random)),
@@ -230,8 +237,8 @@ impl Plain<'_> {
             }
             Asked::Near(sought, distance) => {
                 let sought = kept(sought);
-                if sought.len() < 2 {
-                    return self.phrase(&sought, boost).unwrap_or(Sum::Constant(BTreeSet::new(), boost));
+                if sought.is_empty() {
+                    return Sum::Constant(BTreeSet::new(), boost);
                 }
                 let near = self.model.iter().filter(|(_, words)| is_near(words, &sought, i64::from(*distance)));
                 Sum::Constant(near.map(|(id, _)| id.clone()).collect(), boost)

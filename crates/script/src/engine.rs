@@ -98,9 +98,11 @@ impl Engine {
                 .catch(&ctx)
                 .map_err(|error| prelude_failed(&error))?;
             let compiled = compile(&ctx, &prelude, &text);
-            let function = compiled.map_err(|failure| match error(&ctx, &shared, failure) {
-                Error::Thrown { message, line } => Error::Syntax { message, line, text: written.to_owned() },
-                error => error,
+            let function = compiled.map_err(|failure| match error_at(&ctx, &shared, failure) {
+                (Error::Thrown { message, line }, column) => {
+                    Error::Syntax { message, line, column, text: written.to_owned() }
+                }
+                (error, _) => error,
             })?;
             Ok::<_, Error>((Persistent::save(&ctx, function), Persistent::save(&ctx, prelude)))
         });
@@ -364,16 +366,21 @@ const OUT_OF_MEMORY: &str = "out of memory";
 
 /// Why a script failed.
 fn error(ctx: &Ctx<'_>, shared: &Shared, failure: Failure) -> Error {
+    error_at(ctx, shared, failure).0
+}
+
+/// The same, with the column of the place; 0: unknown.
+fn error_at(ctx: &Ctx<'_>, shared: &Shared, failure: Failure) -> (Error, u32) {
     let thrown = match failure {
-        Failure::Refused(error) => return error,
+        Failure::Refused(error) => return (error, 0),
         Failure::Engine(rquickjs::Error::Exception) => ctx.catch(),
         Failure::Engine(rquickjs::Error::Allocation) => {
-            return Error::Limit { message: OUT_OF_MEMORY.to_owned() };
+            return (Error::Limit { message: OUT_OF_MEMORY.to_owned() }, 0);
         }
-        Failure::Engine(error) => return Error::Thrown { message: error.to_string(), line: 0 },
+        Failure::Engine(error) => return (Error::Thrown { message: error.to_string(), line: 0 }, 0),
     };
     if let Some(error) = shared.watch.ended() {
-        return error;
+        return (error, 0);
     }
     let text = |value: &Value<'_>| value.as_string().and_then(|text| text.to_string().ok());
     let Some(object) = thrown.as_object() else {
@@ -382,7 +389,7 @@ fn error(ctx: &Ctx<'_>, shared: &Shared, failure: Failure) -> Error {
             (None, Some(number)) => number.to_string(),
             (None, None) => thrown.as_bool().map_or_else(|| thrown.type_name().to_owned(), |value| value.to_string()),
         };
-        return Error::Thrown { message, line: 0 };
+        return (Error::Thrown { message, line: 0 }, 0);
     };
     let member = |name: &str| object.get::<_, Value<'_>>(name).ok().as_ref().and_then(text);
     let message = member("message").or_else(|| {
@@ -392,13 +399,16 @@ fn error(ctx: &Ctx<'_>, shared: &Shared, failure: Failure) -> Error {
     let message = message.unwrap_or_else(|| "an object".to_owned());
     if message == OUT_OF_MEMORY {
         let memory = shared.state.borrow().documents.len();
-        return Error::Limit { message: format!("The script ran out of memory ({memory} documents were at hand)") };
+        let message = format!("The script ran out of memory ({memory} documents were at hand)");
+        return (Error::Limit { message }, 0);
     }
-    Error::Thrown { message, line: member("stack").as_deref().and_then(line_of).unwrap_or(0) }
+    let (line, column) = member("stack").as_deref().and_then(place_of).unwrap_or_default();
+    (Error::Thrown { message, line }, column)
 }
 
-/// The first line of the script in a list of calls: `at f (eval_script:3:5)`.
-fn line_of(stack: &str) -> Option<u32> {
+/// The first line of the script in a list of calls, and the column: `at f (eval_script:3:5)`.
+fn place_of(stack: &str) -> Option<(u32, u32)> {
     let (_, place) = stack.split_once("eval_script:")?;
-    place.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
+    let mut numbers = place.split(|character: char| !character.is_ascii_digit()).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next().and_then(Result::ok).unwrap_or(0)))
 }

@@ -3,13 +3,15 @@
 /// Why a script was refused, or failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// It is no JavaScript. Line from 1.
+    /// It is no JavaScript. Line and column from 1; 0: unknown.
     #[error("Failed to parse: {message} (line {line}) in\n{text}")]
     Syntax {
         /// What the parser says.
         message: String,
         /// The line in the text that was given.
         line: u32,
+        /// The column in the text that was compiled.
+        column: u32,
         /// The text.
         text: String,
     },

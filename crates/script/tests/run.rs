@@ -246,3 +246,21 @@ fn a_script_does_not_see_what_is_not_for_it() {
     );
     check("this.r = [native, Proxy, Reflect, WeakRef]", "[null,null,null,null]");
 }
+
+#[test]
+fn a_syntax_error_has_its_place_in_the_text() {
+    #[track_caller]
+    fn check_place(text: &str, expected: Option<(usize, usize, &str)>) {
+        let found = syntax_error(text).unwrap();
+        let found = found.as_ref().map(|error| (error.line, error.column, error.message.as_str()));
+        assert_eq!(found, expected, "{text}");
+    }
+    check_place("map('Users', u => ({ A: u.A }))", None);
+    check_place("", None);
+    check_place("throw new Error('not run')", None);
+    check_place("map('Users', function (u) { var a = ; })", Some((1, 37, "unexpected token in expression: ';'")));
+    check_place("\n\n map('Users', u => {\n  return {\n   A: u..A }; })", Some((5, 9, "expecting field name")));
+    check_place("map('Users', u => ({ A: u.A })", Some((1, 31, "unexpected end of the text")));
+    check_place("'é'; var a = ;", Some((1, 14, "unexpected token in expression: ';'")));
+    check_place("map('Users',\n  u => {", Some((2, 9, "unexpected end of the text")));
+}

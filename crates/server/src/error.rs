@@ -495,6 +495,7 @@ fn index_shape(error: &query::index::Error) -> Shape {
         }
         E::Interrupted => Shape::failed("System.OperationCanceledException"),
         E::NothingToCompare => Shape::refused(INVALID_OPERATION),
+        E::ProximityOfOneWord => Shape::refused("Raven.Client.Exceptions.InvalidQueryException"),
         E::TooLarge { .. }
         | E::LargeBatch { .. }
         | E::LongText { .. }

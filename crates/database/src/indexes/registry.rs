@@ -217,12 +217,13 @@ impl Indexes {
         widest.map(|(index, _)| index.clone())
     }
 
-    /// Which index would answer what `needed` does, made if there is none; and why others would not.
+    /// Which index would answer what `needed` does, made if there is none; and why others would not, but for those that a wider one replaces.
     pub fn explain(&self, needed: &AutomaticIndex) -> Explanation {
         let open = self.open.load();
         let chosen = self.covering(needed);
         let mut others = Vec::new();
-        for index in open.iter().filter(|index| chosen.as_ref().is_none_or(|chosen| !Arc::ptr_eq(index, chosen))) {
+        let is_chosen = |index: &Arc<Index>| chosen.as_ref().is_some_and(|chosen| Arc::ptr_eq(index, chosen));
+        for index in open.iter().filter(|index| !is_chosen(index) && !is_being_replaced(index, &open)) {
             let reason = match index.definition().as_automatic() {
                 None => "Only a query that names it is answered by it".to_owned(),
                 Some(other) if !other.has_source_of(needed) => "Its documents are others".to_owned(),
@@ -537,6 +538,13 @@ fn widened(open: &[Arc<Index>], needed: &AutomaticIndex) -> AutomaticIndex {
         open.iter().all(|index| index.definition().name() != name)
     };
     widened.filter(is_free).unwrap_or_else(|| needed.clone())
+}
+
+/// Whether a wider index of a query is there, which takes the place of this one once it has all that there is.
+fn is_being_replaced(index: &Index, open: &[Arc<Index>]) -> bool {
+    let Some(narrow) = index.definition().as_automatic() else { return false };
+    let covers = |wide: &AutomaticIndex| wide.covers(narrow) && !narrow.covers(wide);
+    open.iter().any(|other| other.definition().as_automatic().is_some_and(covers) && other.is_sound())
 }
 
 /// Whether an index is what a definition asks for.

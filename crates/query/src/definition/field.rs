@@ -204,10 +204,8 @@ pub trait Fields {
         VectorOptions::default()
     }
 
-    /// The fields by whose words entries may be compared, with their analyses.
-    ///
-    /// * `_of_documents`: also those by which documents that the index does not have may be.
-    fn vectors(&self, _of_documents: bool) -> Vec<(String, Analysis)> {
+    /// The fields by whose words entries and documents may be compared, with their analyses.
+    fn compared(&self) -> Vec<(String, Analysis)> {
         Vec::new()
     }
 }

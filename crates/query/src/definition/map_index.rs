@@ -1,5 +1,6 @@
 //! Indexes that users define: maps and a reduce, in C# or JavaScript, and how fields are analysed.
 
+use super::configuration::setting_text;
 use super::field_options::{spatials, storages, vectors};
 use super::output::{self, Output};
 use super::{ALL_DOCUMENTS, Analysis, Field, FieldName, Fields, IndexSource, MarkedText};
@@ -142,7 +143,7 @@ impl MapIndex {
             )),
             Some(text) => Some(Arc::new(compile_reduce(&name, text, &maps)?)),
         };
-        let setting = |key| given.get("Configuration").and_then(|settings| settings.get(key)).and_then(Value::as_str);
+        let setting = |key| given.get("Configuration").and_then(|settings| settings.get(key)).and_then(setting_text);
         let is_on = |key| setting(key).is_some_and(|on| on.eq_ignore_ascii_case("true"));
         let missing_is_null = is_on("Indexing.IndexMissingFieldsAsNull");
         let indexes_empty = missing_is_null || is_on("Indexing.IndexEmptyEntries");
@@ -351,10 +352,11 @@ impl Fields for MapIndex {
         self.vector_options(&field.name.path)
     }
 
-    fn vectors(&self, of_documents: bool) -> Vec<(String, Analysis)> {
+    fn compared(&self) -> Vec<(String, Analysis)> {
         let names = self.maps.first().map(Map::output_fields).unwrap_or_default();
+        // Of a field in words each entry keeps how often it has which; it need not be stored.
         let is_in_words = |name: &str| matches!(self.analysis(name), Some(Analysis::Words(_)));
-        let names = names.iter().filter(|name| self.has_vector(name) || (of_documents && is_in_words(name)));
+        let names = names.iter().filter(|name| self.has_vector(name) || is_in_words(name));
         names.filter_map(|name| Some((name.to_string(), self.analysis(name)?))).collect()
     }
 }
@@ -411,14 +413,18 @@ fn compile(index: &str, text: &str, sources: &str) -> Result<Map, DefinitionErro
     } else {
         Map::compile_script(text, sources).map_err(|refused| refused_script(index, "Maps", text, refused))?
     };
-    if map.reads_compare_exchange() {
-        return Err(DefinitionError::NotSupported("'LoadCompareExchangeValue' in an index".to_owned()));
+    let compare_exchange = map.reads_compare_exchange().then_some("LoadCompareExchangeValue");
+    if let Some(function) = compare_exchange.or(map.reads_others()) {
+        return Err(DefinitionError::NotSupported(format!("'{function}' in an index")));
     }
     Ok(map)
 }
 
 fn wrong(index: &str, property: &'static str, text: &str, error: CompileError) -> DefinitionError {
-    DefinitionError::Compile { index: index.to_owned(), property, text: text.to_owned(), error }
+    match error.feature {
+        Some(feature) => DefinitionError::NotSupported(feature.to_owned()),
+        None => DefinitionError::Compile { index: index.to_owned(), property, text: text.to_owned(), error },
+    }
 }
 
 fn refused_script(index: &str, property: &'static str, text: &str, refused: ScriptRefused) -> DefinitionError {
@@ -558,6 +564,25 @@ mod tests {
             "NotSupported(\"cmpxchg() in an index\")",
         );
         check(r#"{"Name":"X","Maps":["map('Users', u => ({ a: + }))"]}"#, "Compile");
+        for (map, feature) in [
+            ("from c in counters.Users.Likes select new { c.Value }", "indexes over counters"),
+            ("counters.Select(c => new { c.Name })", "indexes over counters"),
+            ("from t in timeSeries.Users.Heart from e in t.Entries select new { e.Value }", "indexes over timeSeries"),
+            ("timeSeries.Users.Select(t => new { t.Name })", "indexes over timeSeries"),
+            ("from u in docs.Users select new { A = AttachmentsFor(u) }", "'AttachmentsFor' in an index"),
+            (
+                "from u in docs.Users select new { A = LoadAttachment(u, \\\"x\\\").GetContentAsString() }",
+                "'LoadAttachment' in an index",
+            ),
+            ("docs.Users.Select(u => new { A = LoadAttachments(u) })", "'LoadAttachments' in an index"),
+            ("docs.Users.Select(u => new { A = CounterNamesFor(u) })", "'CounterNamesFor' in an index"),
+            ("docs.Users.Select(u => new { A = TimeSeriesNamesFor(u) })", "'TimeSeriesNamesFor' in an index"),
+        ] {
+            let expected = format!("NotSupported(\"{feature}\")");
+            check(&format!(r#"{{"Name":"X","Maps":["{map}"]}}"#), &expected);
+            // Also beside maps over documents.
+            check(&format!(r#"{{"Name":"X",{},"{map}"]}}"#, MAP.strip_suffix(']').unwrap()), &expected);
+        }
         check(
             r#"{"Name":"X","Maps":["docs.A.Select(x => new { x.A })","docs.B.Select(x => new { x.B })"]}"#,
             "different fields",

@@ -3,6 +3,7 @@
 //! Queries make some ([`AutomaticIndex`]), users define others ([`MapIndex`]); an [`IndexDefinition`] is either.
 
 mod automatic;
+mod configuration;
 mod either;
 mod field;
 mod field_options;
@@ -15,6 +16,7 @@ mod source;
 mod vectors;
 
 pub use automatic::{ALL_DOCUMENTS, AutomaticIndex, COUNT, GroupedBy, name_of};
+pub use configuration::{SettingRefused, SettingsOf};
 pub use either::IndexDefinition;
 pub use field::{Analysis, Field, FieldName, FieldNeeds, Fields, MarkedText};
 pub use index_name::check_index_name;

@@ -2,8 +2,9 @@
 //!
 //! As in the reference, values are compared as JavaScript does: equal are those of one kind only; below and above, texts are compared as they
 //! are, and other pairs as numbers, of which null is 0. What is missing fits no comparison but `!=`; a property of what is missing or null is
-//! null. Arrays and texts have a `length`. Unlike there, `in` and `all in` ask the elements of an array.
+//! null. An object equals nothing; below and above it is the text `[object Object]`. Arrays and texts have a `length`. Unlike there, `in` and `all in` ask the elements of an array.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use documents::{Document, Snapshot};
@@ -265,6 +266,9 @@ fn order(value: Raw<'_>, scalar: &Scalar) -> Option<Ordering> {
     if let (Kind::String, Scalar::Text(text)) = (value.kind(), scalar) {
         return value.as_str().map(|value| value.encode_utf16().cmp(text.encode_utf16()));
     }
+    if value.kind() == Kind::Object || matches!(scalar, Scalar::Object(_)) {
+        return object_order(value, scalar);
+    }
     let left = match value.kind() {
         Kind::Null => ZERO,
         Kind::Bool => of_boolean(value.as_bool()?),
@@ -278,8 +282,25 @@ fn order(value: Raw<'_>, scalar: &Scalar) -> Option<Ordering> {
         // One beyond those of documents is the infinite one: all are on one side of it.
         Scalar::Number(text) => terms::number(text).or_else(|| text.parse().ok().map(Number::Double))?,
         Scalar::Text(text) => of_text(text)?,
+        Scalar::Object(_) => return None,
     };
     Some(left.cmp(&right))
+}
+
+/// The order of two values of which at least one is an object: an object is its text in JavaScript, which is no number.
+fn object_order(value: Raw<'_>, scalar: &Scalar) -> Option<Ordering> {
+    const OBJECT: &str = "[object Object]";
+    let left = match value.kind() {
+        Kind::Object => Cow::Borrowed(OBJECT),
+        Kind::String => value.as_str()?,
+        Kind::Null | Kind::Bool | Kind::Number | Kind::Array => return None,
+    };
+    let right = match scalar {
+        Scalar::Object(_) => OBJECT,
+        Scalar::Text(text) => text.as_str(),
+        Scalar::Null | Scalar::Boolean(_) | Scalar::Number(_) => return None,
+    };
+    Some(left.encode_utf16().cmp(right.encode_utf16()))
 }
 
 const ZERO: Number = Number::Long(0);

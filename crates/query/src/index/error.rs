@@ -76,6 +76,9 @@ pub enum Error {
         /// Its words.
         count: usize,
     },
+    /// A query asks for words near each other, and its text has one word. Ask for it with `search()`.
+    #[error("Proximity search works only on multiple search terms")]
+    ProximityOfOneWord,
     /// An entry has too many vectors in a field.
     #[error(
         "a field of an entry has more vectors than the limit VECTORS_OF_ENTRY_MAX = {}",

@@ -10,6 +10,8 @@ pub struct CompileError {
     pub line: usize,
     /// Column of the place.
     pub column: usize,
+    /// The part of the engine that it needs and that is not there, where that is what is wrong.
+    pub feature: Option<&'static str>,
 }
 
 impl CompileError {
@@ -18,7 +20,7 @@ impl CompileError {
         let before = text.get(..at).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        CompileError { message: message.to_owned(), line, column }
+        CompileError { message: message.to_owned(), line, column, feature: None }
     }
 }
 

@@ -19,6 +19,7 @@ pub struct Map {
     reads_metadata: bool,
     referenced: Vec<String>,
     reads_compare_exchange: bool,
+    reads_others: Option<&'static str>,
     makes: linq::Makes,
 }
 
@@ -109,10 +110,11 @@ impl Map {
     ///
     /// [`CompileError`] with its place if it is no C#, or uses what is unknown or not supported.
     pub fn compile(text: &str) -> Result<Map, CompileError> {
-        let linq::CompiledMap { program, source, reads_metadata, referenced, reads_compare_exchange, makes } =
-            linq::compile_map(text)?;
+        let compiled = linq::compile_map(text)?;
+        let linq::CompiledMap { program, source, reads_metadata, referenced, .. } = compiled;
+        let linq::CompiledMap { reads_compare_exchange, reads_others, makes, .. } = compiled;
         let kind = Kind::Native(program);
-        Ok(Map { kind, source, reads_metadata, referenced, reads_compare_exchange, makes })
+        Ok(Map { kind, source, reads_metadata, referenced, reads_compare_exchange, reads_others, makes })
     }
 
     /// Compiles a map that is written in JavaScript.
@@ -131,6 +133,7 @@ impl Map {
                 reads_metadata: true,
                 referenced: std::mem::take(&mut script.referenced),
                 reads_compare_exchange: false,
+                reads_others: None,
                 makes: linq::Makes {
                     fields: script.makes_fields,
                     spatial: script.makes_spatial,
@@ -168,6 +171,11 @@ impl Map {
     /// Whether it reads the cluster-wide map of compare exchange values.
     pub fn reads_compare_exchange(&self) -> bool {
         self.reads_compare_exchange
+    }
+
+    /// The first of its functions that reads attachments, or the names of counters or time series.
+    pub fn reads_others(&self) -> Option<&'static str> {
+        self.reads_others
     }
 
     /// Whether it makes fields whose names are known only when it runs (`CreateField`).

@@ -63,7 +63,7 @@ impl Interval {
     fn narrow(&mut self, expression: &Expression<'_>, context: Context<'_>) -> Result<String, Refused> {
         let value = |expression: &Expression<'_>| match expression {
             Expression::Value(value) => match context.parameters.scalar(value)? {
-                Scalar::Null | Scalar::Boolean(_) => {
+                Scalar::Null | Scalar::Boolean(_) | Scalar::Object(_) => {
                     Err(Refused::Invalid(format!("A range of a facet needs numbers or texts, but got {expression}")))
                 }
                 scalar => Ok(scalar),

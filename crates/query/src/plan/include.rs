@@ -1,7 +1,7 @@
 //! `include`: documents that come with results, and what is told about results besides.
 
 use super::options::Options;
-use super::{Parameters, Refused, highlight, without_alias};
+use super::{Parameters, Refused, highlight};
 use crate::rql::{Call, Expression, Query};
 
 /// What comes with results.
@@ -26,16 +26,15 @@ impl Includes {
     ///
     /// [`Refused`]
     pub fn plan(query: &Query<'_>, parameters: Parameters<'_>) -> Result<Includes, Refused> {
-        let alias = query.from.alias.as_deref();
         let mut includes = Includes::default();
         let wrong = || Refused::Invalid("'include' needs a path to ids of documents".to_owned());
         for include in &query.include {
             match include {
                 // Planned with the fields of the index.
                 include if highlight::highlight(include).is_some() => {}
-                Expression::Field(path) => includes.paths.push(without_alias(path, alias)),
+                Expression::Field(path) => includes.paths.push(without_alias(&path.text(), query)?),
                 Expression::Value(value) => match parameters.texts(value)?.as_slice() {
-                    [path] => includes.paths.push(path.clone()),
+                    [path] => includes.paths.push(without_alias(path, query)?),
                     _ => return Err(wrong()),
                 },
                 Expression::Call(call) => includes.add_call(call, parameters)?,
@@ -71,4 +70,22 @@ impl Includes {
         self.explanations = Some(Explanations { group_key: options.text("GroupKey").map(str::to_owned) });
         Ok(())
     }
+}
+
+/// A path to ids, without the alias that it begins with: that of `from`, in any case, or one of `load`.
+///
+/// # Errors
+///
+/// [`Refused::Invalid`] if a path of several names begins with another name, in a query with aliases.
+fn without_alias(path: &str, query: &Query<'_>) -> Result<String, Refused> {
+    let (Some(alias), Some((first, rest))) = (query.from.alias.as_deref(), path.split_once('.')) else {
+        return Ok(path.to_owned());
+    };
+    if first.eq_ignore_ascii_case(alias) || query.load.iter().any(|load| load.alias == first) {
+        return Ok(rest.to_owned());
+    }
+    let aliases: Vec<&str> = std::iter::once(alias).chain(query.load.iter().map(|load| &*load.alias)).collect();
+    let aliases = aliases.join(", ");
+    let message = format!("Unknown alias {first}, but there are aliases specified in the query ({aliases})");
+    Err(Refused::Invalid(message))
 }

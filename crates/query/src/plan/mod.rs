@@ -72,6 +72,8 @@ pub struct Plan {
     pub has_timings: bool,
     /// Whether it is to be told how it runs.
     pub is_explained: bool,
+    /// Whether a document is a result for each of its entries, rather than once. The request says that, not the text of the query.
+    pub keeps_repeats: bool,
     /// Which of what it finds are results.
     pub filter: Option<FilterClause>,
     /// Which part of what it finds is wanted.
@@ -129,7 +131,18 @@ impl Plan {
         }
         let page = Page::of(&query.limit, parameters)?;
         let is_explained = query.is_explained;
-        let plan = Plan { find, projection, script, includes, explanations, has_timings, is_explained, filter, page };
+        let plan = Plan {
+            find,
+            projection,
+            script,
+            includes,
+            explanations,
+            has_timings,
+            is_explained,
+            keeps_repeats: false,
+            filter,
+            page,
+        };
         match plan.not_explained().filter(|_| is_explained) {
             Some(feature) => Err(Refused::NotSupported(format!("{feature} with 'explain'"))),
             None => Ok(plan),

@@ -48,7 +48,7 @@ impl<'p> Parameters<'p> {
     ///
     /// # Errors
     ///
-    /// [`Refused::Invalid`] if that is an array or object.
+    /// [`Refused::Invalid`] if that is an array.
     pub(crate) fn scalar(&self, value: &Value<'_>) -> Result<Scalar, Refused> {
         match (self.scalars(value)?.as_slice(), &value.kind) {
             ([scalar], kind) if !matches!(kind, ValueKind::Parameter(name) if self.is_array(name)) => {
@@ -62,7 +62,7 @@ impl<'p> Parameters<'p> {
     ///
     /// # Errors
     ///
-    /// [`Refused::Invalid`] if there is an object among them.
+    /// [`Refused::Invalid`] if a parameter has no value.
     pub(crate) fn scalars(&self, value: &Value<'_>) -> Result<Vec<Scalar>, Refused> {
         Ok(match &value.kind {
             ValueKind::Text(text) => vec![Scalar::Text(text.to_string())],
@@ -71,7 +71,7 @@ impl<'p> Parameters<'p> {
             ValueKind::Null => vec![Scalar::Null],
             ValueKind::Parameter(name) => {
                 let mut scalars = Vec::new();
-                push_scalars(name, self.get(name)?, &mut scalars)?;
+                push_scalars(self.get(name)?, &mut scalars);
                 scalars
             }
         })
@@ -139,6 +139,8 @@ pub(crate) enum Scalar {
     /// As written.
     Number(String),
     Text(String),
+    /// An object, as compact JSON text.
+    Object(String),
 }
 
 impl Scalar {
@@ -146,7 +148,7 @@ impl Scalar {
     pub fn number(&self) -> Option<&str> {
         match self {
             Scalar::Number(text) => Some(text),
-            Scalar::Null | Scalar::Boolean(_) | Scalar::Text(_) => None,
+            Scalar::Null | Scalar::Boolean(_) | Scalar::Text(_) | Scalar::Object(_) => None,
         }
     }
 
@@ -154,7 +156,7 @@ impl Scalar {
     pub fn text(&self) -> Option<String> {
         match self {
             Scalar::Text(text) | Scalar::Number(text) => Some(text.clone()),
-            Scalar::Null | Scalar::Boolean(_) => None,
+            Scalar::Null | Scalar::Boolean(_) | Scalar::Object(_) => None,
         }
     }
 }
@@ -167,16 +169,14 @@ fn push_texts(value: &json::Value, texts: &mut Vec<String>) {
     }
 }
 
-fn push_scalars(name: &str, value: &json::Value, scalars: &mut Vec<Scalar>) -> Result<(), Refused> {
+fn push_scalars(value: &json::Value, scalars: &mut Vec<Scalar>) {
     match value {
         json::Value::Null => scalars.push(Scalar::Null),
         json::Value::Bool(is_true) => scalars.push(Scalar::Boolean(*is_true)),
         json::Value::Number(text) => scalars.push(Scalar::Number(text.clone())),
         json::Value::String(text) => scalars.push(Scalar::Text(text.clone())),
-        json::Value::Array(values) => return values.iter().try_for_each(|value| push_scalars(name, value, scalars)),
-        json::Value::Object(_) => {
-            return Err(Refused::Invalid(format!("Parameter '{name}' is an object, which cannot be compared")));
-        }
+        json::Value::Array(values) => values.iter().for_each(|value| push_scalars(value, scalars)),
+        // What is read from JSON text is UTF-8, so nothing is replaced.
+        json::Value::Object(_) => scalars.push(Scalar::Object(String::from_utf8_lossy(&value.to_vec()).into_owned())),
     }
-    Ok(())
 }

@@ -12,7 +12,8 @@ use std::ops::Bound;
 pub(super) fn sought(value: Scalar) -> Sought {
     match value {
         Scalar::Null => Sought::Null,
-        Scalar::Text(text) => Sought::Text(text),
+        // An object of a document is found by its JSON text.
+        Scalar::Text(text) | Scalar::Object(text) => Sought::Text(text),
         Scalar::Boolean(is_true) => Sought::Text(is_true.to_string()),
         Scalar::Number(text) => match terms::number(&text) {
             Some(number) => Sought::Number(number),

@@ -85,11 +85,15 @@ fn orders_limits_and_includes() {
     check("from Users limit 1 offset 2", |query| (query.skip, query.take) = (2, Some(1)));
     check("from Users offset 9", |query| query.skip = 9);
     check("from Users limit 9223372036854775807", |query| query.take = Some(9_223_372_036_854_775_807));
-    check("from Users as u include u.Friend, Lines[].Product, 'a b', Dict.$Keys, $path limit 1", |query| {
+    check("from Users as u include u.Friend, u.Lines[].Product, 'a b', 'U.Dict.$Keys', $path limit 1", |query| {
         query.includes = ["Friend", "Lines[].Product", "a b", "Dict.$Keys", "Friend"].map(str::to_owned).to_vec();
         query.take = Some(1);
     });
-    check("from Users as u include u, u2.x", |query| query.includes = ["u", "u2.x"].map(str::to_owned).to_vec());
+    check("from Users include u, u2.x", |query| query.includes = ["u", "u2.x"].map(str::to_owned).to_vec());
+    check_refused(
+        "from Users as u include u, u2.x",
+        "Unknown alias u2, but there are aliases specified in the query (u)",
+    );
 }
 
 /// The fields that the index needs, then the condition, then the order.
@@ -432,8 +436,9 @@ fn what_means_nothing_is_refused() {
         "from Users limit $p9",
         "from Users include $o",
         "from Users where A = $many",
-        "from Users where A = $o",
-        "from Users where A in ($o)",
+        "from Users where startsWith(A, $o)",
+        "from Users where search(A, $o)",
+        "from Users limit $o",
         "from Users where A between 1 and 'x'",
         "from Users where A > null",
         "from Users where nonsense(A, 'x')",

@@ -101,7 +101,7 @@ impl Planner<'_> {
         match self.parameters.scalar(value)? {
             Scalar::Null => Ok(None),
             Scalar::Number(text) => Ok(Some(text)),
-            Scalar::Text(_) | Scalar::Boolean(_) => {
+            Scalar::Text(_) | Scalar::Boolean(_) | Scalar::Object(_) => {
                 invalid(format!("{FUNCTION}() minimumMatch must be a float, and numberOfCandidates a whole number"))
             }
         }

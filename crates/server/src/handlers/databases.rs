@@ -6,8 +6,9 @@ use database::{Database, DatabaseRecord, LockMode};
 use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 use json::{Value, Writer};
+use query::definition::SettingsOf;
 
-use super::indexes::IndexesOfRecord;
+use super::indexes::{IndexesOfRecord, refused_setting};
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
@@ -172,7 +173,8 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let asked = exchange.query().get_nonempty("name").map(std::borrow::Cow::into_owned);
     let in_record = record.get("DatabaseName").and_then(Value::as_str).map(str::to_owned);
     let name = asked.or(in_record).unwrap_or_default();
-    record.get("Settings").map_or(Ok(()), check_settings)?;
+    check_kinds(&record)?;
+    leave_out_unknown(&mut record);
     let members = record.get("Topology").map_or(Ok(Vec::new()), |topology| strings(topology, "Members"))?;
     let own_tag = exchange.node.databases.node_tag();
     if let Some(node) = members.into_iter().find(|node| node != own_tag) {
@@ -285,7 +287,51 @@ fn refuse_missing(record: &Value) -> Result<()> {
     missing.map_or(Ok(()), |(_, feature)| Err(Error::not_supported(*feature)))
 }
 
-/// Refuses settings of a database about where it is kept that cannot be obeyed. Others are kept and given back.
+/// What a record has that is of another kind than it has to be, where that would be passed over.
+fn check_kinds(record: &Value) -> Result<()> {
+    for name in ["Disabled", "Encrypted"] {
+        if !matches!(record.get(name), None | Some(Value::Null | Value::Bool(_))) {
+            return Err(Error::Argument(format!("'{name}' must be true or false")));
+        }
+    }
+    match record.get("LockMode") {
+        None | Some(Value::Null) => {}
+        Some(mode) if mode.as_str().and_then(LockMode::from_wire).is_some() => {}
+        Some(_) => {
+            let message = "'LockMode' must be Unlock, PreventDeletesIgnore or PreventDeletesError";
+            return Err(Error::Argument(message.to_owned()));
+        }
+    }
+    match record.get("DatabaseState") {
+        None | Some(Value::Null) => {}
+        Some(Value::String(state)) if state == "Normal" => {}
+        Some(_) => return Err(Error::Argument("'DatabaseState' must be Normal".to_owned())),
+    }
+    match record.get("Settings") {
+        None | Some(Value::Null) => Ok(()),
+        Some(settings @ Value::Object(_)) => check_settings(settings),
+        Some(_) => Err(Error::Argument("'Settings' must be an object".to_owned())),
+    }
+}
+
+/// Leaves out what no record has, as the reference does.
+fn leave_out_unknown(record: &mut Value) {
+    let is_known = |name: &str| {
+        DEFAULTS
+            .iter()
+            .map(|(known, _)| known)
+            .chain(MISSING.iter().map(|(known, _)| known))
+            .any(|known| *known == name)
+    };
+    let unknown = record.members().iter().map(|(name, _)| name.clone());
+    let unknown: Vec<String> = unknown.filter(|name| name != "Etag" && !is_known(name)).collect();
+    for name in unknown {
+        record.remove(&name);
+    }
+}
+
+/// Refuses settings of a database that cannot be obeyed: about where it is kept, malformed, a server's, or of an effect that is not there.
+/// Others are kept and given back.
 fn check_settings(settings: &Value) -> Result<()> {
     for (name, value) in settings.members() {
         if name.eq_ignore_ascii_case("DataDir") && !is_empty(value) {
@@ -296,6 +342,7 @@ fn check_settings(settings: &Value) -> Result<()> {
         if name.eq_ignore_ascii_case("RunInMemory") && !is_switch {
             return Err(Error::Argument("The setting 'RunInMemory' must be true or false".to_owned()));
         }
+        SettingsOf::Database.check(name, value).map_err(|refused| refused_setting(name, value, refused))?;
     }
     Ok(())
 }

@@ -47,9 +47,10 @@ fn a_record_has_all_keys_and_keeps_what_was_sent() {
     let record = wire.call("GET /admin/databases?name=DB", "");
     assert_eq!(record.status, 200);
     let record = record.json();
-    for key in ["Indexes", "AutoIndexes", "Sorters", "PeriodicBackups", "Client", "Etag", "Mine"] {
+    for key in ["Indexes", "AutoIndexes", "Sorters", "PeriodicBackups", "Client", "Etag"] {
         assert!(record.get(key).is_some(), "{key}");
     }
+    assert!(record.get("Mine").is_none(), "no record has such a property");
     assert_eq!(record.get("LockMode").and_then(|mode| mode.as_str()), Some("Unlock"));
     wire.check("PUT /databases/db/admin/configuration/settings", r#"{"a.b":"c"}"#, 204, "");
     let settings = wire.call("GET /databases/db/admin/record", "").json();
@@ -310,6 +311,69 @@ fn settings_about_its_place_that_cannot_be_obeyed_are_refused() {
         assert_eq!(created.status, status, "{settings}: {}", created.text());
         let put = wire.call("PUT /databases/db/admin/configuration/settings", settings);
         assert_eq!(put.status, if status == 201 { 204 } else { status }, "{settings}: {}", put.text());
+    }
+}
+
+/// Statuses and messages of malformed settings, those of a server and unknown ones are the reference's; those without an effect are 501.
+#[test]
+fn settings_are_of_their_kind_and_have_an_effect() {
+    let wire = Wire::with_database();
+    for (name, value, refused) in [
+        ("Nonsense", "1", None),
+        ("Indexing.Nonsense", "5", None),
+        ("Indexing.MapTimeoutInSec", "5", None),
+        ("Patching.MaxStepsForScript", "10000", None),
+        (
+            "Indexing.MapTimeoutInSec",
+            "x",
+            Some((400, "Could not set 'Indexing.MapTimeoutInSec' configuration setting")),
+        ),
+        (
+            "indexing.maptimeoutinsec",
+            "x",
+            Some((400, "Could not set 'indexing.maptimeoutinsec' configuration setting")),
+        ),
+        ("Indexing.Static.SearchEngineType", "Nope", Some((400, "Could not set 'Indexing.Static.SearchEngineType'"))),
+        ("ServerUrl", "http://x", Some((400, "Configuration 'ServerUrl' can only be set at server level."))),
+        ("Patching.MaxStepsForScript", "5", Some((501, "the setting 'Patching.MaxStepsForScript'"))),
+        ("Indexing.Analyzers.Default", "StandardAnalyzer", Some((501, "the setting 'Indexing.Analyzers.Default'"))),
+    ] {
+        let settings = format!(r#"{{"{name}":"{value}"}}"#);
+        let created = wire.call("PUT /admin/databases?name=new", &format!(r#"{{"Settings":{settings}}}"#));
+        let put = wire.call("PUT /databases/db/admin/configuration/settings", &settings);
+        match refused {
+            None => {
+                assert_eq!((created.status, put.status), (201, 204), "{settings}: {}", created.text());
+                let record = wire.call("GET /admin/databases?name=new", "").json();
+                let kept = record.get("Settings").and_then(|settings| settings.get(name)?.as_str());
+                assert_eq!(kept, Some(value), "{name}");
+                let delete = r#"{"DatabaseNames":["new"],"HardDelete":true}"#;
+                assert_eq!(wire.call("DELETE /admin/databases", delete).status, 200);
+            }
+            Some((status, message)) => {
+                for answer in [created, put] {
+                    assert!(
+                        answer.status == status && answer.text().contains(message),
+                        "{settings}: {}",
+                        answer.text()
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn properties_of_a_record_are_of_their_kind() {
+    let wire = Wire::start();
+    for (record, message) in [
+        (r#"{"Disabled":"x"}"#, "'Disabled' must be true or false"),
+        (r#"{"Encrypted":5}"#, "'Encrypted' must be true or false"),
+        (r#"{"Settings":5}"#, "'Settings' must be an object"),
+        (r#"{"LockMode":"Nope"}"#, "'LockMode' must be Unlock,"),
+        (r#"{"DatabaseState":"Nope"}"#, "'DatabaseState' must be Normal"),
+    ] {
+        wire.check_error("PUT /admin/databases?name=db", record, 400, "System.ArgumentException", message);
     }
 }
 

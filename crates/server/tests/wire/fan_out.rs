@@ -115,3 +115,44 @@ fn a_page_is_filled_from_as_many_entries_as_it_takes() {
     check(&wire, "from index 'F' limit 5", "a b c", 900, 897);
     check(&wire, "from index 'F' limit 299, 2", "b c", 900, 300);
 }
+
+/// What comes with `SkipDuplicateChecking`: ids, `TotalResults`, `SkippedResults`.
+const UNCHECKED: [(&str, &str, i64, i64); 8] = [
+    ("from index 'F'", "a a a b b c e e", 8, 0),
+    ("from index 'F' where P > 1", "a a b b c e", 6, 0),
+    ("from index 'F' order by P as long", "a e a b b a c e", 8, 0),
+    ("from index 'F' limit 2, 2", "a b", 8, 0),
+    ("from index 'F' limit 7, 5", "e", 8, 0),
+    ("from index 'F' filter N != 'a'", "b b c e e", 8, 3),
+    ("from index 'F' select distinct N", "a b c e", 8, 4),
+    ("from index 'F' include N", "a a a b b c e e", 8, 0),
+];
+
+#[test]
+fn a_document_comes_for_each_of_its_entries_if_the_request_says_so() {
+    let wire = with_orders();
+    let ids = |answer: &json::Value| {
+        let Some(json::Value::Array(results)) = answer.get("Results") else { panic!("{answer:?}") };
+        let id = |result: &json::Value| result.get("@metadata")?.get("@id")?.as_str().map(str::to_owned);
+        results.iter().filter_map(id).collect::<Vec<String>>().join(" ")
+    };
+    for (query, expected, total, skipped) in UNCHECKED {
+        let body = format!(r#"{{"Query":"{query}","WaitForNonStaleResults":true,"SkipDuplicateChecking":true}}"#);
+        let answer = wire.call("POST /databases/db/queries", &body).json();
+        let number = |name: &str| answer.get(name).and_then(json::Value::as_i64);
+        let found = (ids(&answer), number("TotalResults"), number("SkippedResults"));
+        assert_eq!(found, (expected.to_owned(), Some(total), Some(skipped)), "{query}");
+    }
+    let body = r#"{"Query":"from index 'F'","SkipDuplicateChecking":true}"#;
+    assert_eq!(ids(&wire.call("POST /databases/db/streams/queries", body).json()), "a a a b b c e e");
+    let address = "GET /databases/db/queries?query=from+index+'F'";
+    assert_eq!(ids(&wire.call(&format!("{address}&skipDuplicateChecking=true"), "").json()), "a a a b b c e e");
+    assert_eq!(ids(&wire.call(address, "").json()), "a b c e");
+    for value in ["null", "false"] {
+        let body = format!(r#"{{"Query":"from index 'F'","SkipDuplicateChecking":{value}}}"#);
+        assert_eq!(ids(&wire.call("POST /databases/db/queries", &body).json()), "a b c e", "{value}");
+    }
+    let body = r#"{"Query":"from index 'F'","SkipDuplicateChecking":"yes"}"#;
+    let message = "'SkipDuplicateChecking' must be true or false";
+    wire.check_error("POST /databases/db/queries", body, 400, "System.ArgumentException", message);
+}

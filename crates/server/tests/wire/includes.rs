@@ -67,3 +67,30 @@ fn what_is_projected_refers_to_documents() {
     let declared = "declare function f(o) { include(o.By); return { C: o.Company }; }";
     check(&wire, &format!("{declared} from Orders as o select f(o) include C"), &["c/1", "c/2", "e/1", "e/2"]);
 }
+
+/// The alias of `from` in any case, and those of `load`, are cut off, in quotes or not. Where there are aliases, a path begins with one of them.
+#[test]
+fn paths_may_begin_with_an_alias() {
+    let wire = wire();
+    check(&wire, "from Orders as o include 'o.Lines[].P'", &["e/2", "e/3"]);
+    check(&wire, "from Orders as o include o.Lines[].P, 'o.Company'", &["c/1", "c/2", "e/2", "e/3"]);
+    check(&wire, "from Orders as o include 'O.Company', 'By'", &["c/1", "c/2", "e/1", "e/2"]);
+    check(&wire, "from Orders include 'o.Company'", &[]);
+    check(&wire, "from Orders include 'Lines[].P'", &["e/2", "e/3"]);
+    check(&wire, "from index 'R' as r include 'r.Company'", &["c/1", "c/2"]);
+    check(&wire, "from Orders as o load o.Company as c include c.Company", &["c/1", "c/2"]);
+    for (query, message) in [
+        (
+            "from Orders as o include Lines[].P",
+            "Unknown alias Lines[], but there are aliases specified in the query (o)",
+        ),
+        ("from Orders as o include 'x.Company'", "Unknown alias x, but there are aliases specified in the query (o)"),
+        (
+            "from Orders as o load o.Company as c include 'C.Company'",
+            "Unknown alias C, but there are aliases specified in the query (o, c)",
+        ),
+    ] {
+        let body = format!(r#"{{"Query":"{query}"}}"#);
+        wire.check_error("POST /databases/db/queries", &body, 400, "InvalidQueryException", message);
+    }
+}

@@ -128,6 +128,22 @@ fn which_index_would_answer_is_told_and_none_is_made() {
     assert_eq!(names(&wire), ["Auto/Users/ByName"]);
 }
 
+/// While the wider index is built, the narrow one is there still.
+#[test]
+fn an_index_that_is_being_replaced_is_no_other_one() {
+    let wire = with_index();
+    assert_eq!(wire.call("POST /databases/db/admin/indexes/stop", "").status, 204);
+    let widening = wire.call("POST /databases/db/queries", r#"{"Query":"from Users where Age = 1"}"#);
+    assert_eq!(widening.status, 200, "{}", widening.text());
+    assert_eq!(names(&wire), ["Auto/Users/ByAgeAndName", "Auto/Users/ByName"]);
+    let explain = |query: &str| wire.call("POST /databases/db/queries?debug=explain", query).text();
+    let wide = r#"{"IndexName":"Auto/Users/ByAgeAndName","Results":[]}"#;
+    assert_eq!(explain(r#"{"Query":"from Users where Age = 1"}"#), wide);
+    let of_pets = explain(r#"{"Query":"from Pets where Age = 1"}"#);
+    assert!(of_pets.contains("Auto/Users/ByAgeAndName") && !of_pets.contains("Auto/Users/ByName"), "{of_pets}");
+    assert_eq!(wire.call("POST /databases/db/admin/indexes/start", "").status, 204);
+}
+
 /// The fields that others asked for keep no query from its own: it gets a further index where one would have too many.
 #[test]
 fn a_query_beside_an_index_of_very_many_fields_is_answered() {

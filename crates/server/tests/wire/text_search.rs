@@ -394,6 +394,8 @@ fn entries_like_another_one_are_found() {
     let map = "from u in docs.Ds select new { u.B, u.A }";
     define(&wire, "I", map, r#"{"B":{"Indexing":"Search","TermVector":"Yes"}}"#);
     define(&wire, "N", map, r#"{"B":{"Indexing":"Search"}}"#);
+    define(&wire, "C", r#"from u in docs.Ds select new { X = u.B + \" \", u.A }"#, r#"{"X":{"Indexing":"Search"}}"#);
+    define(&wire, "E", map, "{}");
     let of = |condition: &str, parameters: &str, expected: &str| {
         let answer = ask_with(&wire, &format!("from index 'I' where {condition}"), parameters);
         assert_eq!(answer.status, 200, "{condition}: {}", answer.text());
@@ -419,8 +421,13 @@ fn entries_like_another_one_are_found() {
     of("moreLikeThis($d)", r#"{"d":"{\"X\":[{\"B\":\"cake\"}]}"}"#, "2:2.386294");
     // Of the reference the same ones, with other scores.
     of("A > 2 and moreLikeThis(id() = 'd/0')", "null", "3:0.200086 4:0.200086 5:0.200086 6:0.200086 7:0.200086");
-    let plain = ask(&wire, "from index 'N' where moreLikeThis(id() = 'd/0')");
-    assert!(results(&plain).is_empty(), "words are compared only of fields that say so");
+    // A field in words need not be stored, nor be a property of the document.
+    for index in ["N", "C"] {
+        let answer = ask(&wire, &format!("from index '{index}' where moreLikeThis(id() = 'd/0')"));
+        check_answer(&answer, index, &format!("1:0.35377 2:0.099674 {tests}"));
+    }
+    let exact = ask(&wire, "from index 'E' where moreLikeThis(id() = 'd/0')");
+    assert!(results(&exact).is_empty(), "words are compared only of fields in words, or stored ones");
     for (condition, parameters, exception, message) in [
         (
             "moreLikeThis(id() = 'nope')",
@@ -527,4 +534,35 @@ fn options_of_more_like_this_are_checked() {
     }
     let nothing = "the condition of moreLikeThis() did not yield any documents";
     ask(r#"{"Boost":null,"Fields":["T"]}"#).check_error(400, "InvalidOperationException", nothing);
+}
+
+/// How many words a text has is what the analyzer of its field says. These are the answers of the reference.
+#[test]
+fn words_near_each_other_are_more_than_one() {
+    let wire = with_texts(&["fluent api", "the fluent interface", "wi-fi network"]);
+    let map = "from u in docs.Us select new { u.N, u.A }";
+    define(&wire, "W", map, r#"{"N":{"Indexing":"Search","Analyzer":"WhitespaceAnalyzer"}}"#);
+    for (index, text, expected) in [
+        ("I", "fluent", None),
+        ("I", "the fluent", None),
+        ("I", "fluent, ", None),
+        ("I", "the", Some(0)),
+        ("I", "", Some(0)),
+        ("I", "fluent fluent", Some(0)),
+        ("I", "wi-fi", Some(1)),
+        ("W", "the", None),
+        ("W", "wi-fi", None),
+        ("W", "the fluent", Some(1)),
+    ] {
+        let query = format!("from index '{index}' where proximity(search(N, '{text}'), 1)");
+        let body = format!(r#"{{"Query":"{query}","WaitForNonStaleResults":true}}"#);
+        let answer = wire.call("POST /databases/db/queries", &body);
+        match expected {
+            Some(count) => assert_eq!(results(&answer.json()).len(), count, "{query}: {}", answer.text()),
+            None => {
+                let message = "Proximity search works only on multiple search terms";
+                answer.check_error(400, "InvalidQueryException", message);
+            }
+        }
+    }
 }

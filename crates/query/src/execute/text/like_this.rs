@@ -52,7 +52,7 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
     /// The fields whose words count, with their names.
     fn fields_of_likeness(&self, like: &MoreLikeThis) -> Result<Vec<(String, FieldNumber, Analysis)>, E> {
         let mut fields = Vec::new();
-        for (name, analysis) in self.fields.vectors(matches!(like.base, Base::Document(_))) {
+        for (name, analysis) in self.fields.compared() {
             if like.fields.as_ref().is_none_or(|wanted| wanted.contains(&name))
                 && let Some(number) = self.index.field(&name)?
             {

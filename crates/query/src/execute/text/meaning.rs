@@ -33,7 +33,10 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
                 return fuzzy::wanted(self.index, number, &text, *similarity, self.look);
             }
             TextQuery::Proximity { parts, distance } => {
-                let words = parts.iter().flat_map(|part| analysis.sought(&part.text)).collect();
+                let words: Vec<String> = parts.iter().flat_map(|part| analysis.sought(&part.text)).collect();
+                if words.len() == 1 {
+                    return Err(Error::ProximityOfOneWord.into());
+                }
                 words_together(number, words, *distance)?.unwrap_or(Wanted::Nothing)
             }
             TextQuery::Lucene { query, fields } => {

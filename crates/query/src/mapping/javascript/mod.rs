@@ -76,6 +76,10 @@ impl From<CompileError> for Refusal {
 ///
 /// * `sources`: JavaScript that it may call.
 pub(crate) fn compile(text: &str, sources: &str) -> Result<(super::Source, Compiled), Refusal> {
+    compile_parsed(text, sources).map_err(|refusal| as_syntax_error(refusal, text, sources))
+}
+
+fn compile_parsed(text: &str, sources: &str) -> Result<(super::Source, Compiled), Refusal> {
     let Definition { source, function } = Definition::of(text)?;
     let added = SourceFunction { text: sources, tokens: script::tokens(sources).unwrap_or_default(), whole: sources };
     if let Some(name) = function.not_supported().or_else(|| added.not_supported()) {
@@ -122,7 +126,21 @@ fn wrong_script(error: script::Error) -> Refusal {
         script::Error::Syntax { message, line, .. } => (message, line),
         error => (error.to_string(), 1),
     };
-    Refusal::Wrong(CompileError { message, line: line as usize, column: 1 })
+    Refusal::Wrong(CompileError { message, line: line as usize, column: 1, feature: None })
+}
+
+/// The refusal of a text that is no JavaScript, or whose added sources are none: what the engine says of that, and where. Others stay as they are.
+fn as_syntax_error(refusal: Refusal, text: &str, sources: &str) -> Refusal {
+    if !matches!(refusal, Refusal::Wrong(_)) {
+        return refusal;
+    }
+    for (text, of) in [(text, ""), (sources, " in the added sources")] {
+        if let Ok(Some(script::SyntaxError { message, line, column })) = script::syntax_error(text) {
+            let message = format!("JavaScript syntax error{of}: {message}");
+            return Refusal::Wrong(CompileError { message, line, column, feature: None });
+        }
+    }
+    refusal
 }
 
 impl ScriptMap {

@@ -10,7 +10,7 @@ use super::super::map::Emit;
 use super::super::value::Value;
 use super::loading::{self, NoLoader};
 use super::reduction::{Key, Reduction};
-use super::{Refusal, emit_object, groups, made, spatial, vector, wrong_script};
+use super::{Refusal, as_syntax_error, emit_object, groups, made, spatial, vector, wrong_script};
 use json::{Kind, Raw, Writer};
 use script::{Body, Input, Limits, Run};
 
@@ -46,6 +46,10 @@ const OF_MAPS: [&str; 5] = [loading::LOAD, loading::NO_TRACKING, made::FUNCTION,
 ///
 /// * `sources`: JavaScript that it may call.
 pub(crate) fn compile_reduce(text: &str, sources: &str) -> Result<CompiledReduce, Refusal> {
+    compile_parsed(text, sources).map_err(|refusal| as_syntax_error(refusal, text, sources))
+}
+
+fn compile_parsed(text: &str, sources: &str) -> Result<CompiledReduce, Refusal> {
     let Reduction { key, function, declarations } = Reduction::of(text)?;
     if let Some(name) = function.not_supported() {
         return Err(Refusal::NotSupported(format!("{name}() in a reduce")));

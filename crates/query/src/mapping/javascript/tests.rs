@@ -321,3 +321,28 @@ fn what_is_none_is_refused() {
         other => panic!("{other:?}"),
     }
 }
+
+/// A text that is no JavaScript is refused with what the engine says, and the place in the text as it was given.
+#[test]
+fn a_syntax_error_is_one_of_javascript() {
+    #[track_caller]
+    fn check_error(text: &str, sources: &str, expected: &str) {
+        let error = Map::compile_script(text, sources).unwrap_err();
+        assert_eq!(error.to_string(), expected, "{text}");
+    }
+    let map = "map('Users', function (u) { var a = ; return { A: 1 }; })";
+    check_error(map, "", "1:37 JavaScript syntax error: unexpected token in expression: ';'");
+    let map = "\n\n map('Users', u => {\n  return {\n   A: u..A }; })";
+    check_error(map, "", "5:9 JavaScript syntax error: expecting field name");
+    check_error("map('Users', u => ({ A: u.A })", "", "1:31 JavaScript syntax error: unexpected end of the text");
+    let map = "map('Users', u => ({ A: f(u.A) }))";
+    check_error(
+        map,
+        "function f(x) {\n return ); }",
+        "2:9 JavaScript syntax error in the added sources: unexpected token in expression: ')'",
+    );
+    check_error("mapp('Users', u => ({ A: u.A }))", "", "1:1 A map in JavaScript is map('Collection', function)");
+    let reduce = "groupBy(x => x.A)\n.aggregate(g => ({ A: g.key, N: + }))";
+    let error = crate::mapping::Reduce::compile_script(reduce, "").unwrap_err().to_string();
+    assert_eq!(error, "2:35 JavaScript syntax error: unexpected token in expression: '}'");
+}

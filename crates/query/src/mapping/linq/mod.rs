@@ -44,6 +44,7 @@ pub(crate) struct CompiledMap {
     pub reads_metadata: bool,
     pub referenced: Vec<String>,
     pub reads_compare_exchange: bool,
+    pub reads_others: Option<&'static str>,
     pub makes: Makes,
 }
 
@@ -90,6 +91,8 @@ struct Compiler {
     /// Collections of documents that are loaded, each once.
     referenced: Vec<String>,
     reads_compare_exchange: bool,
+    /// The first function that reads attachments, or the names of counters or time series.
+    reads_others: Option<&'static str>,
     makes: Makes,
 }
 
@@ -103,8 +106,8 @@ pub(crate) fn compile_map(text: &str) -> std::result::Result<CompiledMap, Compil
         return Err(syntax.error("A map has to begin from 'docs'".to_owned()));
     };
     let program = compiler.finish(chain, syntax)?;
-    let Compiler { reads_metadata, referenced, reads_compare_exchange, makes, .. } = compiler;
-    Ok(CompiledMap { source, program, reads_metadata, referenced, reads_compare_exchange, makes })
+    let Compiler { reads_metadata, referenced, reads_compare_exchange, reads_others, makes, .. } = compiler;
+    Ok(CompiledMap { source, program, reads_metadata, referenced, reads_compare_exchange, reads_others, makes })
 }
 
 /// Compiles the text of a reduce.
@@ -147,6 +150,7 @@ impl Compiler {
             reads_metadata: false,
             referenced: Vec::new(),
             reads_compare_exchange: false,
+            reads_others: None,
             makes: Makes::default(),
         }
     }

@@ -94,10 +94,12 @@ impl Compiler {
         let mut at = syntax.bare();
         loop {
             if self.is_name(at, "timeSeries") {
-                return Err(at.error("Time series are not supported as the source of an index".to_owned()));
+                let message = "Time series are not supported as the source of an index";
+                return Err(at.lacks("indexes over timeSeries", message));
             }
             if self.is_name(at, "counters") {
-                return Err(at.error("Counters are not supported as the source of an index".to_owned()));
+                let message = "Counters are not supported as the source of an index";
+                return Err(at.lacks("indexes over counters", message));
             }
             match at.field("expression") {
                 Some(inner) => at = inner.bare(),

@@ -43,14 +43,14 @@ impl Parsed {
     pub fn of(definition: &str) -> Result<Parsed> {
         if definition.len() > DEFINITION_SIZE_MAX {
             let message = format!("The definition is too long, over {DEFINITION_SIZE_MAX} bytes are not allowed");
-            return Err(CompileError { message, line: 1, column: 1 });
+            return Err(CompileError { message, line: 1, column: 1, feature: None });
         }
         if fork_count(definition) > PARSER_FORK_COUNT_MAX {
             let message = format!("Over {PARSER_FORK_COUNT_MAX} times '<' or 'is' are not allowed in a definition");
-            return Err(CompileError { message, line: 1, column: 1 });
+            return Err(CompileError { message, line: 1, column: 1, feature: None });
         }
         let text = format!("{BEFORE}{}{AFTER}", without_null_conditional(without_end(definition)));
-        let not_parsed = || CompileError { message: "The definition cannot be parsed".to_owned(), line: 1, column: 1 };
+        let not_parsed = || CompileError::at(definition, 0, "The definition cannot be parsed");
         let mut parser = Parser::new();
         parser.set_language(&tree_sitter_c_sharp::LANGUAGE.into()).map_err(|_| not_parsed())?;
         // The parser tells of errors in its log alone.
@@ -124,7 +124,7 @@ fn error_at_place(text: &str, at: usize, message: String) -> CompileError {
     let before = text.get(BEFORE.len()..at).unwrap_or_default();
     let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
     let column = 1 + before.chars().rev().take_while(|c| *c != '\n').count();
-    CompileError { message, line, column }
+    CompileError { message, line, column, feature: None }
 }
 
 /// Without blanks and semicolons at its end.
@@ -228,6 +228,11 @@ impl<'t> Syntax<'t> {
     /// An error at its place.
     pub fn error(self, message: String) -> CompileError {
         error_at_place(self.text, self.node.start_byte(), message)
+    }
+
+    /// An error at its place: the engine lacks a part that it needs.
+    pub fn lacks(self, feature: &'static str, message: &str) -> CompileError {
+        CompileError { feature: Some(feature), ..self.error(message.to_owned()) }
     }
 
     /// The error that this is not supported.

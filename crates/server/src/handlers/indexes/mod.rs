@@ -19,7 +19,7 @@ use std::sync::Arc;
 use database::{Database, Index};
 use hyper::StatusCode;
 use json::Value;
-use query::definition::{IndexSettings, MapIndex, check_index_name};
+use query::definition::{DefinitionError, IndexSettings, MapIndex, SettingRefused, SettingsOf, check_index_name};
 
 use super::statistics::write_origin;
 use crate::bridge::Pool;
@@ -82,6 +82,41 @@ fn by_name(database: &Database, name: &str) -> Result<Arc<Index>> {
     found.ok_or_else(|| Error::UnknownIndex { name: name.chars().take(128).collect() })
 }
 
+/// Refuses settings of an index that are unknown, malformed, or would have an effect that is not there.
+fn check_settings(index: &str, given: &Value) -> Result<()> {
+    let settings = match given.get("Configuration") {
+        None | Some(Value::Null) => return Ok(()),
+        Some(Value::Object(settings)) => settings,
+        Some(_) => return Err(Error::Argument("'Configuration' of an index must be an object".to_owned())),
+    };
+    for (name, value) in settings {
+        SettingsOf::Index.check(name, value).map_err(|refused| match refused {
+            SettingRefused::Unknown => Error::IndexDefinition(DefinitionError::Invalid(format!(
+                "Could not create index '{index}' because the configuration option key '{name}' is not recognized"
+            ))),
+            refused => refused_setting(name, value, refused),
+        })?;
+    }
+    Ok(())
+}
+
+/// Why a setting of an index or a database is refused, in the words of the reference.
+pub(super) fn refused_setting(name: &str, value: &Value, refused: SettingRefused) -> Error {
+    match refused {
+        SettingRefused::Unknown => Error::Argument(format!("There is no setting '{name}'")),
+        SettingRefused::Malformed(kind) => {
+            let value = String::from_utf8_lossy(&value.to_vec()).into_owned();
+            let message =
+                format!("Could not set '{name}' configuration setting value. It must be {kind}, but is {value}");
+            Error::InvalidOperation(message)
+        }
+        SettingRefused::OfServer => {
+            Error::InvalidOperation(format!("Configuration '{name}' can only be set at server level."))
+        }
+        SettingRefused::NotSupported => Error::not_supported(format!("the setting '{name}'")),
+    }
+}
+
 /// Takes over definitions, all of which must be acceptable.
 pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_object().await?;
@@ -109,6 +144,7 @@ pub(crate) fn put_all(database: &Database, given: &[Value]) -> Result<Vec<String
     let read = |given| {
         let definition = MapIndex::from_json(given)?;
         check_index_name(definition.name())?;
+        check_settings(definition.name(), given)?;
         Ok((definition, IndexSettings::from_json(given)?))
     };
     let definitions = given.iter().map(read).collect::<Result<Vec<_>>>()?;

@@ -48,6 +48,7 @@ fn sample(exchange: &Exchange, body: &Value) -> Result<Reply> {
         given.set("Name", Value::String(NAME.to_owned()));
     }
     let definition = Arc::new(MapIndex::from_json(&given)?);
+    super::check_settings(definition.name(), &given)?;
     let text = match body.get("Query").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) {
         Some(text) => text.to_owned(),
         None => format!("from index '{}'", definition.name().replace('\'', "''")),

@@ -1,7 +1,7 @@
 //! Documents that an index found by several of their entries, which come once.
 //!
-//! As in the reference: where results are documents as they are, a page has each once, by the first of its entries; what a projection makes
-//! of entries comes for each. A page begins behind so many entries, and what they lead to does not come again. `TotalResults` counts entries;
+//! As in the reference: where results are documents as they are, a page has each once, by the first of its entries, unless the request asks
+//! with `SkipDuplicateChecking` for one result of each entry; what a projection makes of entries comes for each. A page begins behind so many entries, and what they lead to does not come again. `TotalResults` counts entries;
 //! `SkippedResults` those that were left out, which clients add to where the next page begins.
 
 use std::collections::HashSet;
@@ -21,7 +21,8 @@ use crate::memory::Memory;
 ///
 /// * `has_documents`: whether the results of the index are documents.
 pub(super) fn may_repeat(plan: &Plan, snapshot: &IndexSnapshot<'_>, has_documents: bool) -> bool {
-    has_documents && plan.projection.is_none() && plan.script.is_none() && snapshot.has_several_entries()
+    let are_documents = has_documents && plan.projection.is_none() && plan.script.is_none();
+    are_documents && !plan.keeps_repeats && snapshot.has_several_entries()
 }
 
 /// Finds the page, each document once, and how many entries were left out of it.

@@ -28,7 +28,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Reads `query`, `start` and `pageSize` of a query string.
+    /// Reads `query`, `start`, `pageSize` and how it is answered from a query string.
     pub(crate) fn of_address(exchange: &Exchange) -> Result<Request> {
         let query = exchange.query();
         let request = Request::parse(&exchange.node, &query.get("query").unwrap_or_default(), None)?;
@@ -37,6 +37,7 @@ impl Request {
         if query.is_true("waitForNonStaleResults")? {
             request.stale_wait = Some(STALE_WAIT);
         }
+        request.plan.keeps_repeats = query.is_true("skipDuplicateChecking")?;
         request.after_write = query.get_nonempty("waitForChangeVector").map(std::borrow::Cow::into_owned);
         Ok(request)
     }
@@ -60,6 +61,7 @@ impl Request {
         let take = number("PageSize")?.filter(|size| *size < i32::MAX as u64);
         request.plan.page = request.plan.page.within(number("Start")?.unwrap_or(0), take);
         request.stale_wait = stale_wait(&body)?;
+        request.plan.keeps_repeats = is_true(&body, "SkipDuplicateChecking")?;
         request.after_write = match body.get("WaitForChangeVector") {
             None | Some(json::Value::Null) => None,
             Some(json::Value::String(vector)) => Some(vector.clone()),
@@ -154,12 +156,17 @@ fn projection_behavior(body: &json::Value) -> Result<ProjectionBehavior> {
     }
 }
 
+fn is_true(body: &json::Value, name: &str) -> Result<bool> {
+    match body.get(name) {
+        None | Some(json::Value::Null) => Ok(false),
+        Some(json::Value::Bool(is_true)) => Ok(*is_true),
+        Some(_) => Err(Error::Argument(format!("'{name}' must be true or false"))),
+    }
+}
+
 fn stale_wait(body: &json::Value) -> Result<Option<Duration>> {
-    let wrong = |name, kind| Error::Argument(format!("'{name}' must be {kind}"));
-    match body.get("WaitForNonStaleResults") {
-        None | Some(json::Value::Null | json::Value::Bool(false)) => return Ok(None),
-        Some(json::Value::Bool(true)) => {}
-        Some(_) => return Err(wrong("WaitForNonStaleResults", "true or false")),
+    if !is_true(body, "WaitForNonStaleResults")? {
+        return Ok(None);
     }
     match body.get("WaitForNonStaleResultsTimeout") {
         None | Some(json::Value::Null) => Ok(Some(STALE_WAIT)),
@@ -172,7 +179,8 @@ fn stale_wait(body: &json::Value) -> Result<Option<Duration>> {
                     .and_then(|milliseconds| Duration::try_from_secs_f64(milliseconds.max(0.0) / 1000.0).ok()),
                 _ => value.as_str().and_then(time_span),
             };
-            wait.map(Some).ok_or_else(|| wrong("WaitForNonStaleResultsTimeout", TIME_SPAN))
+            wait.map(Some)
+                .ok_or_else(|| Error::Argument(format!("'WaitForNonStaleResultsTimeout' must be {TIME_SPAN}")))
         }
     }
 }
