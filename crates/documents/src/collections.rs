@@ -1,31 +1,42 @@
-//! Collections: a number, the name as it was first spelled, counts, and two trees by etag each.
+//! Collections: a number, the name as it was first spelled, and for each kind of items counts and two trees by etag.
 //!
 //! ```text
-//!  0                          16                        32
-//!  +--------------------------+-------------------------+------+
-//!  | documents: count, size   | tombstones: count, size | name |
-//!  +--------------------------+-------------------------+------+
+//!  0       1      2       10     18                 26                34
+//!  +-------+------+-------+------+------------------+-----------------+-- .. --+------+
+//!  | kinds | kind | items | size | tombstone count  | tombstone size  | others | name |
+//!  +-------+------+-------+------+------------------+-----------------+-- .. --+------+
 //! ```
 //!
-//! Four 64-bit little-endian integers and the name. Counts and sizes change by addition with each write, so a write costs the
-//! same whatever the size of the collection. A collection that became empty keeps its row. The trees are found by the names
-//! `collections/<number>/documents` and `collections/<number>/tombstones`.
+//! `kinds` is how many kinds follow with a byte and four 64-bit little-endian integers each; a kind without items and tombstones is left out. Counts
+//! and sizes change by addition with each write, so a write costs the same whatever the size of the collection. A collection that became
+//! empty keeps its row. The trees are made with the first item of their kind ([`kinds`](crate::kinds) has their names).
 
 use storage::{FixedTree, Reader, WriteTransaction};
 
+use crate::kinds::{ItemKind, PerKind};
 use crate::schema::Schema;
 use crate::{Error, Result, id};
 
-const FIELDS: usize = 4;
+const COUNTS_SIZE: usize = 4 * size_of::<u64>();
 
 /// One collection, as it is stored.
 #[derive(Clone, Debug)]
 pub(crate) struct Collection {
     pub number: u32,
     pub name: String,
-    pub document_count: u64,
-    pub document_size: u64,
+    pub counts: PerKind<ItemCounts>,
+}
+
+/// How many items of one kind there are, and tombstones of such.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ItemCounts {
+    /// Items.
+    pub count: u64,
+    /// Bytes of their records.
+    pub size: u64,
+    /// Tombstones.
     pub tombstone_count: u64,
+    /// Bytes of their records.
     pub tombstone_size: u64,
 }
 
@@ -34,51 +45,118 @@ pub(crate) struct Collection {
 pub struct CollectionStatistics {
     /// The name as it was first spelled.
     pub name: String,
-    /// Documents in it.
-    pub document_count: u64,
-    /// Bytes of their records.
-    pub document_size: u64,
-    /// Tombstones in it.
-    pub tombstone_count: u64,
-    /// Bytes of their records.
-    pub tombstone_size: u64,
+    /// Items and tombstones of each kind.
+    pub counts: PerKind<ItemCounts>,
 }
 
-fn documents_name(number: u32) -> Vec<u8> {
-    format!("collections/{number}/documents").into_bytes()
+impl CollectionStatistics {
+    /// Its documents, and their tombstones.
+    pub fn documents(&self) -> ItemCounts {
+        self.counts[ItemKind::Document]
+    }
+
+    /// Items and tombstones of all kinds.
+    pub fn total(&self) -> ItemCounts {
+        self.counts.total()
+    }
 }
 
-fn tombstones_name(number: u32) -> Vec<u8> {
-    format!("collections/{number}/tombstones").into_bytes()
+impl ItemCounts {
+    fn fields(&self) -> [u64; 4] {
+        [self.count, self.size, self.tombstone_count, self.tombstone_size]
+    }
+
+    fn of(fields: [u64; 4]) -> ItemCounts {
+        let [count, size, tombstone_count, tombstone_size] = fields;
+        ItemCounts { count, size, tombstone_count, tombstone_size }
+    }
+
+    /// Adds another, up to the largest number.
+    pub(crate) fn add(&mut self, other: &ItemCounts) {
+        let (left, right) = (self.fields(), other.fields());
+        *self = ItemCounts::of(std::array::from_fn(|at| left[at].saturating_add(right[at])));
+    }
+
+    pub(crate) fn add_item(&mut self, size: usize) {
+        self.count = self.count.saturating_add(1);
+        self.size = self.size.saturating_add(size as u64);
+    }
+
+    pub(crate) fn remove_item(&mut self, size: usize) {
+        self.count = self.count.saturating_sub(1);
+        self.size = self.size.saturating_sub(size as u64);
+    }
+
+    pub(crate) fn add_tombstone(&mut self, size: usize) {
+        self.tombstone_count = self.tombstone_count.saturating_add(1);
+        self.tombstone_size = self.tombstone_size.saturating_add(size as u64);
+    }
+
+    pub(crate) fn remove_tombstone(&mut self, size: usize) {
+        self.tombstone_count = self.tombstone_count.saturating_sub(1);
+        self.tombstone_size = self.tombstone_size.saturating_sub(size as u64);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.count == 0 && self.tombstone_count == 0
+    }
+}
+
+impl PerKind<ItemCounts> {
+    /// Of all kinds together.
+    pub fn total(&self) -> ItemCounts {
+        let mut total = ItemCounts::default();
+        self.iter().for_each(|(_, counts)| total.add(counts));
+        total
+    }
+}
+
+/// The names of the trees of a kind in a collection: of its items, of its tombstones.
+fn tree_names(number: u32, kind: ItemKind) -> [Vec<u8>; 2] {
+    let name = kind.name();
+    [format!("collections/{number}/{name}"), format!("collections/{number}/{name}/tombstones")].map(String::into_bytes)
+}
+
+/// The trees of a kind in a collection, etag to location.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CollectionTrees {
+    pub items: FixedTree,
+    pub tombstones: FixedTree,
 }
 
 impl Collection {
-    /// One without documents.
+    /// One without items.
     pub fn new(number: u32, name: &str) -> Collection {
-        let name = name.to_owned();
-        Collection { number, name, document_count: 0, document_size: 0, tombstone_count: 0, tombstone_size: 0 }
+        Collection { number, name: name.to_owned(), counts: PerKind::default() }
     }
 
     pub fn encode(&self) -> Vec<u8> {
-        let fields = [self.document_count, self.document_size, self.tombstone_count, self.tombstone_size];
-        let mut row = Vec::with_capacity(FIELDS * 8 + self.name.len());
-        fields.iter().for_each(|field| row.extend_from_slice(&field.to_le_bytes()));
+        let stored = self.counts.iter().filter(|(_, counts)| **counts != ItemCounts::default());
+        let mut row = Vec::with_capacity(1 + (1 + COUNTS_SIZE) + self.name.len());
+        row.push(0);
+        for (kind, counts) in stored {
+            row[0] += 1;
+            row.push(kind.number());
+            counts.fields().iter().for_each(|field| row.extend_from_slice(&field.to_le_bytes()));
+        }
         row.extend_from_slice(self.name.as_bytes());
         row
     }
 
     pub fn decode(number: u32, row: &[u8]) -> Result<Collection> {
-        let corrupt = Error::Corrupt { rule: "a collection's row has four numbers and a name" };
-        let Some((fields, name)) = row.split_at_checked(FIELDS * 8) else { return Err(corrupt) };
-        let field = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| fields[at * 8 + byte]));
-        Ok(Collection {
-            number,
-            name: std::str::from_utf8(name).map_err(|_| corrupt)?.to_owned(),
-            document_count: field(0),
-            document_size: field(1),
-            tombstone_count: field(2),
-            tombstone_size: field(3),
-        })
+        let corrupt = || Error::Corrupt { rule: "a collection's row has counts and a name" };
+        let (kinds, mut rest) = row.split_first().ok_or_else(corrupt)?;
+        let mut counts = PerKind::default();
+        for _ in 0..*kinds {
+            let (kind, more) = rest.split_first().ok_or_else(corrupt)?;
+            let (fields, name) = more.split_at_checked(COUNTS_SIZE).ok_or_else(corrupt)?;
+            let field = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| fields[at * 8 + byte]));
+            let kind = ItemKind::from_number(*kind).ok_or_else(corrupt)?;
+            counts[kind] = ItemCounts::of(std::array::from_fn(field));
+            rest = name;
+        }
+        let name = std::str::from_utf8(rest).map_err(|_| corrupt())?.to_owned();
+        Ok(Collection { number, name, counts })
     }
 
     pub fn by_number(schema: &Schema, reader: &impl Reader, number: u32) -> Result<Collection> {
@@ -105,32 +183,50 @@ impl Collection {
         Ok(collections)
     }
 
-    /// The tree of documents, etag to location.
-    pub fn documents(&self, reader: &impl Reader) -> Result<FixedTree> {
-        let found = FixedTree::open(reader, &documents_name(self.number))?;
-        found.ok_or(Error::Corrupt { rule: "a collection has its trees" })
+    /// The trees of a kind; None before the first item of it.
+    pub fn trees(&self, reader: &impl Reader, kind: ItemKind) -> Result<Option<CollectionTrees>> {
+        let [items, tombstones] = tree_names(self.number, kind);
+        match (FixedTree::open(reader, &items)?, FixedTree::open(reader, &tombstones)?) {
+            (Some(items), Some(tombstones)) => Ok(Some(CollectionTrees { items, tombstones })),
+            (None, None) if self.counts[kind].is_empty() => Ok(None),
+            _ => Err(Error::Corrupt { rule: "a collection has its trees" }),
+        }
     }
 
-    /// The tree of tombstones, etag to location.
-    pub fn tombstones(&self, reader: &impl Reader) -> Result<FixedTree> {
-        let found = FixedTree::open(reader, &tombstones_name(self.number))?;
-        found.ok_or(Error::Corrupt { rule: "a collection has its trees" })
-    }
-
-    /// Makes the trees of a new collection.
-    pub fn create_trees(&self, tx: &mut WriteTransaction<'_>) -> Result<()> {
-        FixedTree::open_or_create(tx, &documents_name(self.number))?;
-        FixedTree::open_or_create(tx, &tombstones_name(self.number))?;
-        Ok(())
+    /// Finds or makes the trees of a kind.
+    pub fn create_trees(number: u32, tx: &mut WriteTransaction<'_>, kind: ItemKind) -> Result<CollectionTrees> {
+        let [items, tombstones] = tree_names(number, kind);
+        Ok(CollectionTrees {
+            items: FixedTree::open_or_create(tx, &items)?,
+            tombstones: FixedTree::open_or_create(tx, &tombstones)?,
+        })
     }
 
     pub fn statistics(&self) -> CollectionStatistics {
-        CollectionStatistics {
-            name: self.name.clone(),
-            document_count: self.document_count,
-            document_size: self.document_size,
-            tombstone_count: self.tombstone_count,
-            tombstone_size: self.tombstone_size,
+        CollectionStatistics { name: self.name.clone(), counts: self.counts }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_row_goes_there_and_back() {
+        let mut collection = Collection::new(7, "Users");
+        assert_eq!(Collection::decode(7, &collection.encode()).unwrap().counts, collection.counts);
+        for (at, kind) in ItemKind::all().enumerate() {
+            collection.counts[kind] = ItemCounts::of([1, 2, 3, 4].map(|field| field + 10 * at as u64));
+        }
+        let found = Collection::decode(7, &collection.encode()).unwrap();
+        assert_eq!((found.name, found.counts), ("Users".to_owned(), collection.counts));
+    }
+
+    proptest! {
+        #[test]
+        fn noise_never_panics(row in prop::collection::vec(any::<u8>(), 0..120)) {
+            let _ = Collection::decode(1, &row);
         }
     }
 }

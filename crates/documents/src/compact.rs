@@ -7,11 +7,12 @@ use std::collections::HashMap;
 
 use storage::{Environment, FixedTree, Location, ReadTransaction, Tree, WriteTransaction};
 
-use crate::collections::Collection;
+use crate::collections::{Collection, CollectionTrees};
 use crate::definitions::DEFINITIONS;
-use crate::record::{self, Head, Kind};
+use crate::kinds::{ItemKind, PerKind};
+use crate::record::{self, Head, State};
 use crate::schema::{Schema, tombstone_key};
-use crate::{DocumentStore, Error, Result, id};
+use crate::{DocumentStore, Error, ItemCounts, Result};
 
 /// Entries, and bytes, that one transaction copies at most, but for its last record.
 const ENTRIES_AT_ONCE: usize = 2_000;
@@ -19,8 +20,8 @@ const ENTRIES_AT_ONCE: usize = 2_000;
 const BYTES_AT_ONCE: usize = 8 << 20;
 
 impl DocumentStore {
-    /// Copies all that one snapshot shows into `target`, which must be empty. `progress` is told how many documents and
-    /// tombstones were copied so far.
+    /// Copies all that one snapshot shows into `target`, which must be empty. `progress` gets how many items and tombstones were
+    /// copied so far.
     ///
     /// # Errors
     ///
@@ -45,31 +46,41 @@ impl DocumentStore {
         }
         let rows = Collection::all(from, &tx)?;
         let mut copy = Copy { source: &tx, from, target, to, trees: HashMap::new() };
-        let counts = rows.iter().map(|row| [row.document_count, row.tombstone_count]);
-        let expected = counts.fold([0; 2], |sum: [u64; 2], row| [0, 1].map(|at| sum[at].saturating_add(row[at])));
         for rows in rows.chunks(ENTRIES_AT_ONCE) {
             copy.trees.extend(target.write(|tx| rows.iter().map(|row| trees_of(tx, row)).collect::<Result<Vec<_>>>())?);
         }
         let mut copied = 0;
-        for (by_etag, expected) in [from.by_etag, from.tombstones_by_etag].into_iter().zip(expected) {
-            let before = copied;
-            copy.records(by_etag, |more| {
-                copied += more;
-                progress(copied);
-            })?;
-            // What the etags do not lead to can still be found by its id where it is, and would be gone.
-            if copied - before != expected {
-                return Err(Error::Corrupt { rule: "the collections count what there is" });
+        for kind in ItemKind::all() {
+            let sum = |count: fn(&Collection, ItemKind) -> u64| {
+                rows.iter().map(|row| count(row, kind)).fold(0, u64::saturating_add)
+            };
+            let trees = &from.kinds[kind];
+            for (by_etag, expected) in [
+                (trees.by_etag, sum(|row, kind| row.counts[kind].count)),
+                (trees.tombstones_by_etag, sum(|row, kind| row.counts[kind].tombstone_count)),
+            ] {
+                let before = copied;
+                copy.records(by_etag, |more| {
+                    copied += more;
+                    progress(copied);
+                })?;
+                // What the etags do not lead to can still be found by its key where it is, and would be gone.
+                if copied - before != expected {
+                    return Err(Error::Corrupt { rule: "the collections count what there is" });
+                }
             }
         }
         Ok(())
     }
 }
 
-/// Makes the trees of a collection: its number, those of its documents and of its tombstones.
-fn trees_of(tx: &mut WriteTransaction<'_>, row: &Collection) -> Result<(u32, [FixedTree; 2])> {
-    row.create_trees(tx)?;
-    Ok((row.number, [row.documents(tx)?, row.tombstones(tx)?]))
+/// Makes the trees of a collection, for the kinds that it has items or tombstones of.
+fn trees_of(tx: &mut WriteTransaction<'_>, row: &Collection) -> Result<(u32, PerKind<Option<CollectionTrees>>)> {
+    let trees = PerKind::try_of(|kind| match row.counts[kind] == ItemCounts::default() {
+        true => Ok::<_, Error>(None),
+        false => Collection::create_trees(row.number, tx, kind).map(Some),
+    })?;
+    Ok((row.number, trees))
 }
 
 fn copy_tree(tx: &ReadTransaction<'_>, from: Tree, target: &Environment, to: Tree) -> Result<()> {
@@ -94,7 +105,7 @@ struct Copy<'c> {
     target: &'c Environment,
     to: Schema,
     /// In the target, by the collection's number.
-    trees: HashMap<u32, [FixedTree; 2]>,
+    trees: HashMap<u32, PerKind<Option<CollectionTrees>>>,
 }
 
 impl Copy<'_> {
@@ -119,17 +130,17 @@ impl Copy<'_> {
 
     fn record(&self, tx: &mut WriteTransaction<'_>, record: &[u8]) -> Result<()> {
         let head = Head::decode(record)?;
-        let key = id::lower(record::id(&head, record)?);
-        let missing = Error::Corrupt { rule: "the collection of a document exists" };
-        let [documents, tombstones] = self.trees.get(&head.collection).ok_or(missing)?;
-        match head.kind {
-            Kind::Document => {
-                let keys = self.to.document_keys(&key, head.etag, *documents);
+        let key = head.kind.key(record::id(&head, record)?);
+        let trees = self.trees.get(&head.collection).and_then(|trees| trees[head.kind]);
+        let trees = trees.ok_or(Error::Corrupt { rule: "the collection of an item exists" })?;
+        match head.state {
+            State::Stored => {
+                let keys = self.to.item_keys(head.kind, &key, head.etag, trees.items);
                 self.to.records.insert(tx, &keys, &[record])?
             }
-            Kind::Tombstone => {
+            State::Tombstone => {
                 let key = tombstone_key(head.collection, &key);
-                let keys = self.to.tombstone_keys(&key, head.etag, *tombstones);
+                let keys = self.to.tombstone_keys(head.kind, &key, head.etag, trees.tombstones);
                 self.to.records.insert(tx, &keys, &[record])?
             }
         };

@@ -1,84 +1,83 @@
 //! A stored document, as a view of its record, and its form on the wire.
 //!
-//! On the wire `@metadata` is the last property: what is stored, then what is computed, in the order of names.
+//! On the wire `@metadata` is the last property: what clients set, what the server maintains, then what is computed, in the order of names.
 //!
 //! ```text
-//! {"Name":"Ann" ,"@metadata":{ "@collection":"Users" ,"@change-vector":"…" ,"@flags":"…" ,"@id":"…" ,"@last-modified":"…" }}
-//!  body           ^            stored                 computed
+//! {"Name":"Ann" ,"@metadata":{ "@collection":"Users" ,"@attachments":[…] ,"@change-vector":"…" ,"@flags":"…" ,"@id":"…" ,"@last-modified":"…" }}
+//!  body           ^            stored metadata         server metadata     computed
 //! ```
 
 use std::borrow::Cow;
 
-use crate::record::{self, HEAD_SIZE, Head, Kind};
+use crate::kinds::ItemKind;
+use crate::record::{self, HEAD_SIZE};
 use crate::store::Names;
-use crate::{Date, Error, Etag, Flags, Result};
-use json::Raw;
+use crate::{Date, EMPTY_COLLECTION, Error, Etag, Flags, Item, Result, content, id};
+use json::{Minifier, Raw};
 
 /// A document as a snapshot holds it. Reading it copies nothing.
+#[derive(Clone, Copy)]
 pub struct Document<'t> {
-    head: Head,
-    record: &'t [u8],
-    id: &'t str,
-    /// `None`: this database's own entry alone.
-    vector: Option<&'t str>,
-    names: &'t Names,
+    pub(crate) item: Item<'t>,
 }
 
 impl<'t> Document<'t> {
     #[inline]
     pub(crate) fn new(record: &'t [u8], names: &'t Names) -> Result<Document<'t>> {
-        let head = Head::decode(record)?;
-        if head.kind != Kind::Document {
+        let item = Item::new(record, names)?;
+        if !item.head.is_stored(ItemKind::Document) {
             return Err(Error::Corrupt { rule: "a document's key leads to a document" });
         }
-        Ok(Document { id: record::id(&head, record)?, vector: record::vector(&head, record)?, head, record, names })
-    }
-
-    fn part(&self, from: usize, to: usize) -> &'t [u8] {
-        self.record.get(from..to).unwrap_or_default()
+        Ok(Document { item })
     }
 
     /// The id as it is spelled.
     pub fn id(&self) -> &'t str {
-        self.id
+        self.item.id()
     }
 
     /// The number of the write that made this document.
     pub fn etag(&self) -> Etag {
-        self.head.etag
+        self.item.head.etag
     }
 
     /// When it was written.
     pub fn last_modified(&self) -> Date {
-        self.head.last_modified
+        self.item.head.last_modified
     }
 
     /// What it is or has.
     pub fn flags(&self) -> Flags {
-        self.head.flags
+        self.item.head.flags
     }
 
     /// The change vector.
     pub fn change_vector(&self) -> String {
-        self.vector.map_or_else(|| self.names.vector(self.head.etag), str::to_owned)
+        self.item.change_vector()
     }
 
     /// Whether a change vector that a client sent is this document's, without building one where it differs.
     pub fn has_change_vector(&self, given: &str) -> bool {
-        match self.vector {
+        match self.item.vector {
             Some(vector) => crate::change_vector::is_same(given, vector),
-            None => self.names.is_vector(given, self.head.etag),
+            None => self.item.names.is_vector(given, self.item.head.etag),
         }
     }
 
     /// The body: minified JSON without `@metadata`.
     pub fn body(&self) -> Raw<'t> {
-        Raw::new(self.part(self.head.body_at(), self.record.len()))
+        Raw::new(self.item.body())
     }
 
-    /// The stored properties of `@metadata`, JSON without braces.
+    /// The properties of `@metadata` that clients set, JSON without braces.
     pub fn stored_metadata(&self) -> &'t [u8] {
-        self.part(self.head.metadata_at(), self.head.body_at())
+        self.item.stored_metadata()
+    }
+
+    /// The properties of `@metadata` that the server maintains and a PUT keeps, JSON without braces.
+    #[inline]
+    pub fn server_metadata(&self) -> &'t [u8] {
+        record::server_metadata(&self.item.head, self.item.record)
     }
 
     /// The body with the stored properties of `@metadata`, if there are any: one JSON object.
@@ -101,17 +100,17 @@ impl<'t> Document<'t> {
     }
 
     pub(crate) fn collection_number(&self) -> u32 {
-        self.head.collection
+        self.item.head.collection
     }
 
     /// Bytes of the record.
     pub fn size(&self) -> usize {
-        self.record.len()
+        self.item.size()
     }
 
     /// Bytes that [`write_to`](Self::write_to) appends, at most.
     pub fn wire_size_max(&self) -> usize {
-        self.record.len() - HEAD_SIZE + 256 + usize::from(self.head.id_size) * 5
+        self.item.size() - HEAD_SIZE + 256 + usize::from(self.item.head.id_size) * 5
     }
 
     /// Appends the document as clients get it.
@@ -150,6 +149,11 @@ impl<'t> Document<'t> {
             out.extend_from_slice(stored);
             out.push(b',');
         }
+        let server = self.server_metadata();
+        if !server.is_empty() {
+            out.extend_from_slice(server);
+            out.push(b',');
+        }
         self.write_computed_metadata(out, index_score);
     }
 
@@ -158,9 +162,9 @@ impl<'t> Document<'t> {
     pub fn write_computed_metadata(&self, out: &mut Vec<u8>, index_score: Option<f64>) {
         out.extend_from_slice(b"\"@change-vector\":\"");
         self.write_change_vector(out);
-        if !self.head.flags.is_empty() {
+        if !self.flags().is_empty() {
             out.extend_from_slice(b"\",\"@flags\":\"");
-            self.head.flags.write_to(out);
+            self.flags().write_to(out);
         }
         out.extend_from_slice(b"\",\"@id\":\"");
         json::escape_into(out, self.id());
@@ -173,22 +177,57 @@ impl<'t> Document<'t> {
         } else {
             out.extend_from_slice(b"\",\"@last-modified\":\"");
         }
-        out.extend_from_slice(&self.head.last_modified.text());
+        out.extend_from_slice(&self.last_modified().text());
         out.push(b'"');
     }
 
     /// Appends the change vector.
     #[inline]
     pub fn write_change_vector(&self, out: &mut Vec<u8>) {
-        match self.vector {
-            Some(vector) => out.extend_from_slice(vector.as_bytes()),
-            None => self.names.write_vector(out, self.head.etag),
-        }
+        self.item.write_change_vector(out);
     }
 }
 
 impl std::fmt::Debug for Document<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Document").field("id", &self.id()).field("etag", &self.etag()).finish_non_exhaustive()
+    }
+}
+
+/// A line of a dump: the document as clients get it.
+pub(crate) fn dump_document(item: &Item<'_>, out: &mut Vec<u8>) {
+    Document { item: *item }.write_to(out);
+}
+
+/// Put together as a client would send it and taken apart again, a document must be what it is.
+pub(crate) fn check_document(item: &Item<'_>, collection: &str, minifier: &mut Minifier) -> Result<(), String> {
+    let (id, head) = (item.id(), &item.head);
+    let server = record::server_metadata(head, item.record);
+    if !server.is_empty() {
+        let text = [b"{", server, b"}"].concat();
+        match minifier.minify(&text) {
+            Ok(stored) if stored.bytes() == text => {}
+            _ => return Err(format!("the server metadata of '{id}' are not in stored form")),
+        }
+    }
+    let text = crate::patch::whole(item.stored_metadata(), item.body());
+    let mut parts = Vec::new();
+    let named = match minifier.minify(&text) {
+        Ok(stored) if stored.bytes() == text => content::split(&mut parts, Raw::new(&text)),
+        Ok(_) => return Err(format!("the parts of '{id}' are not in stored form")),
+        Err(error) => return Err(format!("the parts of '{id}': {error}")),
+    };
+    match named {
+        Err(error) => Err(format!("the parts of '{id}': {error}")),
+        Ok(_) if item.record.get(head.metadata_at()..) != Some(&parts) => {
+            Err(format!("the parts of '{id}' are not in stored form"))
+        }
+        Ok((_, named)) => {
+            let named = named.as_deref().unwrap_or(EMPTY_COLLECTION);
+            match id::lower(named) == id::lower(collection) {
+                true => Ok(()),
+                false => Err(format!("'{id}' names the collection '{named}', but is in '{collection}'")),
+            }
+        }
     }
 }

@@ -102,6 +102,20 @@ pub enum Error {
         /// The newest version known.
         known: u64,
     },
+    /// The documents were written by a version from before the first release. Export them with that, and import them here.
+    #[error(
+        "the documents have format version {found}, and this program reads versions from {oldest} on: write them out with \
+         `rookery dump` of the version that made them, and bring them back with `rookery import`"
+    )]
+    OlderFormat {
+        /// The version found.
+        found: u64,
+        /// The oldest version that can be read.
+        oldest: u64,
+    },
+    /// A newer version stored kinds of items that this one does not know. Open them with that.
+    #[error("the database has kinds of items that a newer version of this program made; open it with that")]
+    NewerKinds,
     /// The folder is no database: another kind of environment is kept there. Nothing was changed.
     #[error("what is kept there is something else than documents")]
     NotDocuments,

@@ -2,11 +2,12 @@
 
 use storage::{Location, Reader};
 
+use crate::kinds::ItemKind;
 use crate::record::{self, Head};
 use crate::schema::{Schema, tombstone_key};
 use crate::{ChangeVector, Etag, Result, Writing};
 
-/// A record, document or tombstone, that a write is about to replace or remove.
+/// A record, of an item or a tombstone, that a write is about to replace or remove.
 #[derive(Clone, Debug)]
 pub(crate) struct Existing {
     pub location: Location,
@@ -40,18 +41,24 @@ impl Writing<'_, '_> {
     pub(crate) fn find(&mut self, id: &str) -> Result<Found> {
         let mut key = std::mem::take(&mut self.spare_key);
         crate::id::lower_into(&mut key, id);
-        let schema = &self.store.schema;
-        let document = match schema.location_of(&*self.tx, &key)? {
-            Some(location) => Some(Existing::at(schema, &*self.tx, location)?),
-            None => None,
-        };
+        let document = self.find_item(ItemKind::Document, &key)?;
         Ok(Found { key, document, tombstone: None })
     }
 
-    /// The tombstone that a document with this key left in a collection.
-    pub(crate) fn find_tombstone(&self, collection: u32, key: &[u8]) -> Result<Option<Existing>> {
+    /// The item with this key.
+    #[inline]
+    pub(crate) fn find_item(&self, kind: ItemKind, key: &[u8]) -> Result<Option<Existing>> {
         let schema = &self.store.schema;
-        let tree = schema.tombstones_by_id;
+        match schema.location_of(&*self.tx, kind, key)? {
+            Some(location) => Existing::at(schema, &*self.tx, location).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The tombstone that an item with this key left in a collection.
+    pub(crate) fn find_tombstone(&self, kind: ItemKind, collection: u32, key: &[u8]) -> Result<Option<Existing>> {
+        let schema = &self.store.schema;
+        let tree = schema.kinds[kind].tombstones_by_key;
         let Some(value) = tree.get(&*self.tx, &tombstone_key(collection, key))? else { return Ok(None) };
         let location = storage::Table::location(tree, &*self.tx, value)?;
         Existing::at(schema, &*self.tx, location).map(Some)

@@ -7,7 +7,9 @@ use crate::content::Content;
 use crate::error::Actual;
 use crate::found::{Existing, Found};
 use crate::id::{Completion, completion};
-use crate::record::{Head, Kind};
+use crate::items::Parts;
+use crate::kinds::ItemKind;
+use crate::record::{self, Head, State};
 use crate::{Batch, Date, EMPTY_COLLECTION, Error, Etag, Expected, Flags, Operation, Result, Writing};
 
 /// A decided put: all that is to be stored. Applying it decides nothing, so that every node of a group comes to the same.
@@ -151,56 +153,72 @@ impl Writing<'_, '_> {
 
     /// Stores a decided document in the place of what was found under its id.
     pub(crate) fn apply_put(&mut self, put: &Put<'_>, found: Found) -> Result<()> {
-        let schema = self.store.schema;
-        let vector = put.vector.as_deref().unwrap_or_default();
-        let too_large = |what, size, max| Error::TooLarge { what, size, max };
         let place = self.collection_or_new(put.collection)?;
         let head = Head {
             etag: put.etag,
             last_modified: put.last_modified,
             flags: put.flags,
             collection: self.collection(place).number,
-            id_size: u16::try_from(put.id.len()).map_err(|_| too_large("an id", put.id.len(), u16::MAX.into()))?,
-            vector_size: u16::try_from(vector.len())
-                .map_err(|_| too_large("a change vector", vector.len(), u16::MAX.into()))?,
+            id_size: 0,
+            vector_size: 0,
             metadata_size: put.content.metadata_size,
+            server_size: 0,
             body_size: put.content.body_size,
-            kind: Kind::Document,
+            kind: ItemKind::Document,
+            state: State::Stored,
         };
-        let encoded = head.encode();
-        let parts = [&encoded[..], put.id.as_bytes(), vector.as_bytes(), put.parts];
-        let size = parts.iter().map(|part| part.len() as u64).sum::<u64>();
-        let documents = self.documents_of(place);
-        let keys = schema.document_keys(&found.key, put.etag, documents);
-        match &found.document {
-            Some(document) => {
-                let old = schema.document_keys(&found.key, document.head.etag, documents);
-                schema.records.update(self.tx, document.location, (&old, &keys), &parts)?;
+        // What the server maintains stays, whatever clients write.
+        let server_metadata = match &found.document {
+            Some(document) if document.head.server_size > 0 => {
+                let record = self.store.schema.records.get(&*self.tx, document.location)?;
+                record::server_metadata(&document.head, record).to_vec()
             }
-            None => {
-                if let Some(tombstone) = &found.tombstone {
-                    self.remove_tombstone(tombstone, &found.key)?;
-                }
-                schema.records.insert(self.tx, &keys, &parts)?;
-            }
-        }
-        self.change_collection(place, |collection| {
-            match &found.document {
-                Some(document) => {
-                    collection.document_size = collection.document_size.saturating_sub(document.size as u64);
-                }
-                None => collection.document_count = collection.document_count.saturating_add(1),
-            }
-            collection.document_size = collection.document_size.saturating_add(size);
-        });
+            _ => Vec::new(),
+        };
+        let parts = Parts {
+            id: &put.id,
+            vector: put.vector.as_deref().unwrap_or_default(),
+            server_metadata: &server_metadata,
+            content: put.parts,
+        };
+        self.store_item(place, head, parts, &found.key, found.document.as_ref(), found.tombstone.as_ref())?;
         self.applied(put.etag, found);
         Ok(())
+    }
+
+    /// Replaces what the server maintains in the metadata of a document, which gets a new etag; false if there is no such document.
+    ///
+    /// * `server_metadata`: properties as JSON without braces, minified, `"@attachments":[…]` for example; a PUT keeps them.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn put_server_metadata(&mut self, id: &str, server_metadata: &[u8]) -> Result<bool> {
+        let mut found = self.find(id)?;
+        let Some(document) = found.document.take() else {
+            self.spare_key = found.key;
+            return Ok(false);
+        };
+        let record = self.store.schema.records.get(&*self.tx, document.location)?;
+        let spelled = record::id(&document.head, record)?.to_owned();
+        let content = record.get(document.head.metadata_at()..).unwrap_or_default().to_vec();
+        let etag = self.next_etag()?;
+        let vector = self.vector_over(Some(&document), etag)?;
+        let parts =
+            Parts { id: &spelled, vector: vector.as_deref().unwrap_or_default(), server_metadata, content: &content };
+        let place = self.collection_by_number(document.head.collection)?;
+        let head = Head { etag, last_modified: self.now, ..document.head };
+        self.store_item(place, head, parts, &found.key, Some(&document), None)?;
+        self.applied(etag, found);
+        Ok(true)
     }
 
     /// The tombstone of a key in a collection in use here.
     fn tombstone_in(&self, place: Option<usize>, key: &[u8]) -> Result<Option<Existing>> {
         match place.map(|place| self.collection(place)) {
-            Some(collection) if collection.tombstone_count > 0 => self.find_tombstone(collection.number, key),
+            Some(collection) if collection.counts[ItemKind::Document].tombstone_count > 0 => {
+                self.find_tombstone(ItemKind::Document, collection.number, key)
+            }
             _ => Ok(None),
         }
     }

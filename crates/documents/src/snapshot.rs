@@ -5,7 +5,8 @@ use storage::{Cursor, FixedCursor, Location, ReadTransaction, Table};
 use crate::collections::Collection;
 use crate::id::{lower, lower_into};
 use crate::identities::value_from;
-use crate::{CollectionStatistics, Document, DocumentStore, Etag, Result, Tombstone, Wildcards};
+use crate::kinds::{ItemKind, PerKind};
+use crate::{CollectionStatistics, Document, DocumentStore, Etag, ItemCounts, Result, Wildcards};
 
 /// One state of a database, unchanged for as long as it is held. Opening one costs next to nothing and nobody waits for it;
 /// held for long, it keeps old pages alive.
@@ -38,14 +39,19 @@ pub struct Statistics {
     pub last_etag: Etag,
     /// The highest etag of a document.
     pub last_document_etag: Etag,
-    /// Documents.
-    pub document_count: u64,
-    /// Tombstones.
-    pub tombstone_count: u64,
+    /// Items and tombstones of each kind.
+    pub counts: PerKind<ItemCounts>,
     /// Identities.
     pub identity_count: u64,
     /// The vector that covers all documents; empty when there was no write.
     pub change_vector: String,
+}
+
+impl Statistics {
+    /// Documents, and their tombstones.
+    pub fn documents(&self) -> ItemCounts {
+        self.counts[ItemKind::Document]
+    }
 }
 
 impl<'s> Snapshot<'s> {
@@ -55,6 +61,10 @@ impl<'s> Snapshot<'s> {
 
     pub(crate) fn parts(&self) -> (&crate::schema::Schema, &crate::store::Names, &ReadTransaction<'s>) {
         (&self.store.schema, &self.store.names, &self.tx)
+    }
+
+    pub(crate) fn transaction_ref(&self) -> &ReadTransaction<'s> {
+        &self.tx
     }
 
     /// The transaction whose state this is.
@@ -71,7 +81,7 @@ impl<'s> Snapshot<'s> {
     pub fn get(&self, id: &str) -> Result<Option<Document<'_>>> {
         let mut key = Vec::with_capacity(id.len() + 8);
         lower_into(&mut key, id);
-        let Some(location) = self.store.schema.location_of(&self.tx, &key)? else { return Ok(None) };
+        let Some(location) = self.store.schema.location_of(&self.tx, ItemKind::Document, &key)? else { return Ok(None) };
         self.document_at(location).map(Some)
     }
 
@@ -89,7 +99,7 @@ impl<'s> Snapshot<'s> {
     ) -> Result<Vec<Option<Document<'_>>>> {
         let schema = &self.store.schema;
         let etags: Vec<Etag> = asked.clone().map(|(_, etag)| etag).collect();
-        let records = schema.records.get_many(&self.tx, schema.by_etag, &etags)?;
+        let records = schema.records.get_many(&self.tx, schema.documents().by_etag, &etags)?;
         let found = asked.zip(records).map(|((id, _), record)| {
             if let Some(record) = record {
                 let document = Document::new(record, &self.store.names)?;
@@ -129,7 +139,7 @@ impl<'s> Snapshot<'s> {
             Some(after) if *after >= prefix => [after.as_slice(), &[0]].concat(),
             _ => prefix.clone(),
         };
-        let cursor = self.store.schema.by_id.cursor(&self.tx);
+        let cursor = self.store.schema.documents().by_key.cursor(&self.tx);
         Ok(ByPrefix {
             snapshot: self,
             cursor,
@@ -144,19 +154,12 @@ impl<'s> Snapshot<'s> {
 
     /// All documents, the latest first.
     pub fn latest(&self) -> ByEtag<'_> {
-        ByEtag::new(self, self.store.schema.by_etag, Etag::MAX, true)
+        ByEtag::new(self, self.store.schema.documents().by_etag, Etag::MAX, true)
     }
 
     /// Documents with an etag above `etag`, in its order: the pull interface.
     pub fn after(&self, etag: Etag) -> ByEtag<'_> {
-        ByEtag::new(self, self.store.schema.by_etag, etag.saturating_add(1), false)
-    }
-
-    /// Tombstones with an etag above `etag`, in its order.
-    pub fn tombstones_after(&self, etag: Etag) -> TombstonesByEtag<'_> {
-        TombstonesByEtag {
-            inner: ByEtag::new(self, self.store.schema.tombstones_by_etag, etag.saturating_add(1), false),
-        }
+        ByEtag::new(self, self.store.schema.documents().by_etag, etag.saturating_add(1), false)
     }
 
     /// Documents of one collection with an etag above `etag`, in its order. An unknown collection has none.
@@ -165,9 +168,9 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn collection_after(&self, collection: &str, etag: Etag) -> Result<ByEtag<'_>> {
-        let found = Collection::by_name(&self.store.schema, &self.tx, collection)?;
-        Ok(match found {
-            Some(found) => ByEtag::new(self, found.documents(&self.tx)?, etag.saturating_add(1), false),
+        let trees = self.etag_trees(&[ItemKind::Document], Some(collection))?;
+        Ok(match trees.first() {
+            Some(trees) => ByEtag::new(self, trees.items, etag.saturating_add(1), false),
             None => ByEtag::none(self),
         })
     }
@@ -178,43 +181,23 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn collection_latest(&self, collection: &str) -> Result<ByEtag<'_>> {
-        let found = Collection::by_name(&self.store.schema, &self.tx, collection)?;
-        Ok(match found {
-            Some(found) => ByEtag::new(self, found.documents(&self.tx)?, Etag::MAX, true),
+        let trees = self.etag_trees(&[ItemKind::Document], Some(collection))?;
+        Ok(match trees.first() {
+            Some(trees) => ByEtag::new(self, trees.items, Etag::MAX, true),
             None => ByEtag::none(self),
         })
     }
 
-    /// Tombstones of one collection with an etag above `etag`, in its order.
+    /// The last etags of a kind in a collection, or in all: what somebody who pulls changes compares with how far it is.
     ///
     /// # Errors
     ///
     /// Storage fails.
-    pub fn collection_tombstones_after(&self, collection: &str, etag: Etag) -> Result<TombstonesByEtag<'_>> {
-        let found = Collection::by_name(&self.store.schema, &self.tx, collection)?;
-        let inner = match found {
-            Some(found) => ByEtag::new(self, found.tombstones(&self.tx)?, etag.saturating_add(1), false),
-            None => ByEtag::none(self),
-        };
-        Ok(TombstonesByEtag { inner })
-    }
-
-    /// The last etags of a collection, or of all documents: what somebody who pulls changes compares with where it is.
-    ///
-    /// # Errors
-    ///
-    /// Storage fails.
-    pub fn last_etags(&self, collection: Option<&str>) -> Result<LastEtags> {
-        let schema = &self.store.schema;
-        let [documents, tombstones] = match collection {
-            None => [schema.by_etag, schema.tombstones_by_etag],
-            Some(name) => match Collection::by_name(schema, &self.tx, name)? {
-                None => return Ok(LastEtags::default()),
-                Some(found) => [found.documents(&self.tx)?, found.tombstones(&self.tx)?],
-            },
-        };
+    pub fn last_etags(&self, kind: ItemKind, collection: Option<&str>) -> Result<LastEtags> {
+        let trees = self.etag_trees(&[kind], collection)?;
+        let Some(trees) = trees.first() else { return Ok(LastEtags::default()) };
         let last = |tree: storage::FixedTree| Ok::<_, crate::Error>(tree.last(&self.tx)?.map_or(0, |(etag, _)| etag));
-        Ok(LastEtags { documents: last(documents)?, tombstones: last(tombstones)? })
+        Ok(LastEtags { items: last(trees.items)?, tombstones: last(trees.tombstones)? })
     }
 
     /// Whether a document is in a collection, whose name may be spelled in any case.
@@ -235,7 +218,7 @@ impl<'s> Snapshot<'s> {
     pub fn collections(&self) -> Result<Vec<CollectionStatistics>> {
         let all = Collection::all(&self.store.schema, &self.tx)?;
         let mut statistics: Vec<_> = all.iter().map(Collection::statistics).collect();
-        statistics.retain(|collection| collection.document_count > 0 || collection.tombstone_count > 0);
+        statistics.retain(|collection| collection.total() != ItemCounts::default());
         statistics.sort_by(|left, right| left.name.cmp(&right.name));
         Ok(statistics)
     }
@@ -257,12 +240,14 @@ impl<'s> Snapshot<'s> {
     /// Storage fails.
     pub fn statistics(&self) -> Result<Statistics> {
         let collections = Collection::all(&self.store.schema, &self.tx)?;
-        let sum = |count: fn(&Collection) -> u64| collections.iter().map(count).fold(0, u64::saturating_add);
+        let mut counts = PerKind::<ItemCounts>::default();
+        for collection in &collections {
+            collection.counts.iter().for_each(|(kind, more)| counts[kind].add(more));
+        }
         Ok(Statistics {
             last_etag: self.last_etag()?,
             last_document_etag: self.last_document_etag()?,
-            document_count: sum(|collection| collection.document_count),
-            tombstone_count: sum(|collection| collection.tombstone_count),
+            counts,
             identity_count: self.store.schema.identity_count(&self.tx)?,
             change_vector: self.change_vector()?,
         })
@@ -278,7 +263,7 @@ impl<'s> Snapshot<'s> {
     }
 
     fn last_document_etag(&self) -> Result<Etag> {
-        Ok(self.store.schema.by_etag.last(&self.tx)?.map_or(0, |(etag, _)| etag))
+        Ok(self.store.schema.documents().by_etag.last(&self.tx)?.map_or(0, |(etag, _)| etag))
     }
 
     /// The vector that covers all writes of this database; empty when there was none.
@@ -311,9 +296,9 @@ impl<'s> Snapshot<'s> {
 /// The last etags of what somebody pulls changes of; 0 where there is nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct LastEtags {
-    /// Of its documents.
-    pub documents: Etag,
-    /// Of its tombstones.
+    /// Of items.
+    pub items: Etag,
+    /// Of their tombstones.
     pub tombstones: Etag,
 }
 
@@ -367,7 +352,7 @@ impl<'t> ByPrefix<'t> {
                 matches.as_ref().is_none_or(|wildcards| wildcards.fit(&rest))
                     && !exclude.as_ref().is_some_and(|wildcards| wildcards.fit(&rest))
             };
-            let location = Table::location(self.snapshot.store.schema.by_id, &self.snapshot.tx, location)?;
+            let location = Table::location(self.snapshot.store.schema.documents().by_key, &self.snapshot.tx, location)?;
             if !fits {
                 continue;
             }
@@ -452,19 +437,5 @@ impl<'t> Iterator for ByEtag<'t> {
     fn next(&mut self) -> Option<Self::Item> {
         let record = self.record().transpose()?;
         Some(record.and_then(|record| Document::new(record, &self.snapshot.store.names)))
-    }
-}
-
-/// Tombstones by etag, rising.
-pub struct TombstonesByEtag<'t> {
-    inner: ByEtag<'t>,
-}
-
-impl<'t> Iterator for TombstonesByEtag<'t> {
-    type Item = Result<Tombstone<'t>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let record = self.inner.record().transpose()?;
-        Some(record.and_then(Tombstone::new))
     }
 }

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use json::{Minifier, Raw};
+use json::Minifier;
 use storage::{Key, Location, ReadTransaction};
 
 use crate::collections::Collection;
-use crate::content;
 use crate::identities::value_from;
-use crate::record::{self, Head, Kind};
+use crate::kinds::{ItemKind, PerKind};
+use crate::record::{Head, State};
 use crate::schema::{DATABASE_ID, Schema, tombstone_key};
 use crate::store::Names;
-use crate::{ChangeVector, EMPTY_COLLECTION, Etag, Result, Snapshot, id};
+use crate::{ChangeVector, Etag, Item, ItemCounts, Result, Snapshot, id};
 
 /// Problems that are told in words; more are only counted.
 const PROBLEMS_TOLD_MAX: usize = 100;
@@ -19,21 +19,12 @@ const PROBLEMS_TOLD_MAX: usize = 100;
 /// What a check found.
 #[derive(Clone, Debug, Default)]
 pub struct Verification {
-    /// Documents that were read.
-    pub document_count: u64,
-    /// Tombstones that were read.
-    pub tombstone_count: u64,
+    /// Items and tombstones that were read, of each kind.
+    pub counts: PerKind<ItemCounts>,
     /// Rules that do not hold.
     pub problem_count: u64,
     /// The first of them.
     pub problems: Vec<String>,
-}
-
-/// Counts and sizes of one collection as they are found.
-#[derive(Default)]
-struct Tally {
-    documents: (u64, u64),
-    tombstones: (u64, u64),
 }
 
 struct Check<'s> {
@@ -41,7 +32,8 @@ struct Check<'s> {
     names: &'s Names,
     tx: &'s ReadTransaction<'s>,
     collections: HashMap<u32, Collection>,
-    tallies: HashMap<u32, Tally>,
+    /// What was found of each collection.
+    tallies: HashMap<u32, PerKind<ItemCounts>>,
     minifier: Minifier,
     found: Verification,
 }
@@ -65,9 +57,12 @@ impl Snapshot<'_> {
             minifier: Minifier::new(),
             found: Verification::default(),
         };
-        check.by_etag(Kind::Document, schema.last_etag(tx)?)?;
-        check.by_etag(Kind::Tombstone, schema.last_etag(tx)?)?;
-        check.by_id()?;
+        let last_etag = schema.last_etag(tx)?;
+        for kind in ItemKind::all() {
+            check.by_etag(kind, State::Stored, last_etag)?;
+            check.by_etag(kind, State::Tombstone, last_etag)?;
+            check.by_key(kind)?;
+        }
         check.collections()?;
         check.state()?;
         Ok(check.found)
@@ -82,13 +77,16 @@ impl Check<'_> {
         }
     }
 
-    fn by_etag(&mut self, kind: Kind, last_etag: Etag) -> Result<()> {
-        let tree = if kind == Kind::Document { self.schema.by_etag } else { self.schema.tombstones_by_etag };
-        let mut cursor = tree.cursor(self.tx);
+    fn by_etag(&mut self, kind: ItemKind, state: State, last_etag: Etag) -> Result<()> {
+        let trees = &self.schema.kinds[kind];
+        let mut cursor = match state {
+            State::Stored => trees.by_etag.cursor(self.tx),
+            State::Tombstone => trees.tombstones_by_etag.cursor(self.tx),
+        };
         while let Some((etag, location)) = cursor.next()? {
-            match kind {
-                Kind::Document => self.found.document_count += 1,
-                Kind::Tombstone => self.found.tombstone_count += 1,
+            match state {
+                State::Stored => self.found.counts[kind].count += 1,
+                State::Tombstone => self.found.counts[kind].tombstone_count += 1,
             }
             if etag > last_etag {
                 self.problem(format!("etag {etag} is above the last etag {last_etag}"));
@@ -96,100 +94,84 @@ impl Check<'_> {
             if etag == 0 {
                 self.problem("etag 0 stands for no write".to_owned());
             }
-            if kind == Kind::Tombstone && self.schema.by_etag.get(self.tx, etag)?.is_some() {
-                self.problem(format!("a document and a tombstone have the etag {etag}"));
+            if self.is_used_before(kind, state, etag)? {
+                self.problem(format!("two items or tombstones have the etag {etag}"));
             }
-            if let Err(problem) = self.record(kind, etag, location)? {
+            if let Err(problem) = self.record(kind, state, etag, location)? {
                 self.problem(format!("etag {etag}: {problem}"));
             }
         }
         Ok(())
     }
 
+    /// Whether an item or tombstone that is checked before those of this kind and state has the etag.
+    fn is_used_before(&self, kind: ItemKind, state: State, etag: Etag) -> Result<bool> {
+        for before in ItemKind::all() {
+            let trees = &self.schema.kinds[before];
+            if before < kind || before == kind && state == State::Tombstone {
+                if trees.by_etag.get(self.tx, etag)?.is_some() {
+                    return Ok(true);
+                }
+            }
+            if before < kind && trees.tombstones_by_etag.get(self.tx, etag)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Outer error: storage. Inner error: a broken rule.
-    fn record(&mut self, kind: Kind, etag: Etag, location: u64) -> Result<Result<(), String>> {
+    fn record(&mut self, kind: ItemKind, state: State, etag: Etag, location: u64) -> Result<Result<(), String>> {
         let record = match self.schema.records.get(self.tx, Location(location)) {
             Ok(record) => record,
             Err(error @ storage::Error::Corrupt { .. }) => return Ok(Err(error.to_string())),
             Err(error) => return Err(error.into()),
         };
-        let head = match Head::decode(record) {
-            Ok(head) => head,
+        let item = match Item::new(record, self.names) {
+            Ok(item) => item,
             Err(error) => return Ok(Err(error.to_string())),
         };
-        if head.kind != kind || head.etag != etag {
-            return Ok(Err(format!("leads to a {:?} with etag {}", head.kind, head.etag)));
+        let head = item.head;
+        if (head.kind, head.state, head.etag) != (kind, state, etag) {
+            return Ok(Err(format!("leads to a {:?} {:?} with etag {}", head.state, head.kind, head.etag)));
         }
-        let tally = self.tallies.entry(head.collection).or_default();
-        let (count, size) = if kind == Kind::Document { &mut tally.documents } else { &mut tally.tombstones };
-        *count += 1;
-        *size += record.len() as u64;
+        let tally = &mut self.tallies.entry(head.collection).or_default()[kind];
+        match state {
+            State::Stored => tally.add_item(record.len()),
+            State::Tombstone => tally.add_tombstone(record.len()),
+        }
         let Some(collection) = self.collections.get(&head.collection) else {
             return Ok(Err(format!("is in collection {}, which does not exist", head.collection)));
         };
-        let tree = match kind {
-            Kind::Document => collection.documents(self.tx)?,
-            Kind::Tombstone => collection.tombstones(self.tx)?,
+        let trees = collection.trees(self.tx, kind)?;
+        let tree = trees.map(|trees| if state == State::Stored { trees.items } else { trees.tombstones });
+        let found = match tree {
+            Some(tree) => tree.get(self.tx, etag)?,
+            None => None,
         };
-        if tree.get(self.tx, etag)? != Some(location) {
+        if found != Some(location) {
             return Ok(Err(format!("collection '{}' does not have it", collection.name)));
         }
-        let id = match record::id(&head, record) {
-            Ok(id) => id,
-            Err(error) => return Ok(Err(error.to_string())),
-        };
+        let id = item.id();
         if id::check(id).is_err() {
             return Ok(Err("the id is empty, or longer than an id may be".to_owned()));
         }
-        if !self.is_vector_good(&head, record) {
+        if !self.is_vector_good(&item) {
             return Ok(Err(format!("the change vector of '{id}' is not in stored form")));
         }
-        let key = id::lower(id);
-        if kind == Kind::Tombstone {
+        let key = kind.key(id);
+        if state == State::Tombstone {
             return self.tombstone(&head, id, &key, location);
         }
-        let name = collection.name.clone();
-        if self.schema.location_of(self.tx, &key)? != Some(Location(location)) {
+        if self.schema.location_of(self.tx, kind, &key)? != Some(Location(location)) {
             return Ok(Err(format!("the id '{id}' does not lead to it")));
         }
-        Ok(self.content(id, &name, &head, record))
-    }
-
-    /// Put together as a client would send it and taken apart again, a document must be what it is.
-    fn content(&mut self, id: &str, collection: &str, head: &Head, record: &[u8]) -> Result<(), String> {
-        let body = record.get(head.body_at()..).unwrap_or_default();
-        let metadata = record.get(head.metadata_at()..head.body_at()).unwrap_or_default();
-        let text = match body.strip_suffix(b"}") {
-            Some(members) if !metadata.is_empty() => {
-                let comma: &[u8] = if members.len() > 1 { b"," } else { b"" };
-                [members, comma, b"\"@metadata\":{", metadata, b"}}"].concat()
-            }
-            _ => body.to_vec(),
-        };
-        let mut parts = Vec::new();
-        let named = match self.minifier.minify(&text) {
-            Ok(stored) if stored.bytes() == text => content::split(&mut parts, Raw::new(&text)),
-            Ok(_) => return Err(format!("the parts of '{id}' are not in stored form")),
-            Err(error) => return Err(format!("the parts of '{id}': {error}")),
-        };
-        match named {
-            Err(error) => Err(format!("the parts of '{id}': {error}")),
-            Ok(_) if record.get(head.metadata_at()..) != Some(&parts) => {
-                Err(format!("the parts of '{id}' are not in stored form"))
-            }
-            Ok((_, named)) => {
-                let named = named.as_deref().unwrap_or(EMPTY_COLLECTION);
-                match id::lower(named) == id::lower(collection) {
-                    true => Ok(()),
-                    false => Err(format!("'{id}' names the collection '{named}', but is in '{collection}'")),
-                }
-            }
-        }
+        Ok((kind.row().check)(&item, &collection.name, &mut self.minifier))
     }
 
     /// Whether a stored change vector is one, has this write, and could not be left out.
-    fn is_vector_good(&self, head: &Head, record: &[u8]) -> bool {
-        let Ok(Some(text)) = record::vector(head, record) else { return head.vector_size == 0 };
+    fn is_vector_good(&self, item: &Item<'_>) -> bool {
+        let (head, Some(text)) = (&item.head, item.vector) else { return item.head.vector_size == 0 };
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte) || byte == b' ');
         let own = |vector: ChangeVector<'_>| {
             vector.to_string() == text && vector.etag_of(&self.names.database_id) == head.etag
@@ -198,32 +180,33 @@ impl Check<'_> {
     }
 
     fn tombstone(&self, head: &Head, id: &str, key: &[u8], location: u64) -> Result<Result<(), String>> {
-        if head.metadata_size != 0 || head.body_size != 0 {
+        if head.metadata_size != 0 || head.server_size != 0 || head.body_size != 0 {
             return Ok(Err("a tombstone has a body or metadata".to_owned()));
         }
         let tombstone_key = tombstone_key(head.collection, key);
-        let by_id = Key::Bytes(self.schema.tombstones_by_id, &tombstone_key);
+        let by_id = Key::Bytes(self.schema.kinds[head.kind].tombstones_by_key, &tombstone_key);
         if self.schema.records.find(self.tx, by_id)?.map(|(at, _)| at) != Some(Location(location)) {
             return Ok(Err(format!("the id '{id}' does not lead to its tombstone")));
         }
-        // A document that is not found as it should be was told already.
-        let document = match self.schema.location_of(self.tx, key)? {
+        // An item that is not found as it should be is reported where it is checked.
+        let item = match self.schema.location_of(self.tx, head.kind, key)? {
             Some(at) => Head::decode(self.schema.records.get(self.tx, at)?).ok(),
             None => None,
         };
-        if document.is_some_and(|document| document.collection == head.collection) {
-            return Ok(Err(format!("'{id}' has a tombstone, and a document in the same collection")));
+        if item.is_some_and(|item| item.collection == head.collection) {
+            return Ok(Err(format!("'{id}' has a tombstone, and is stored in the same collection")));
         }
         Ok(Ok(()))
     }
 
-    /// Each document and tombstone was found by its etag and led back from its id, so it is enough to count.
-    fn by_id(&mut self) -> Result<()> {
-        let ids = [
-            (self.schema.by_id, self.found.document_count, "documents"),
-            (self.schema.tombstones_by_id, self.found.tombstone_count, "tombstones"),
+    /// Each item and tombstone was found by its etag and led back from its key, so it is enough to count.
+    fn by_key(&mut self, kind: ItemKind) -> Result<()> {
+        let (trees, found) = (&self.schema.kinds[kind], self.found.counts[kind]);
+        let keys = [
+            (trees.by_key, found.count, kind.name().to_owned()),
+            (trees.tombstones_by_key, found.tombstone_count, format!("tombstones of {}", kind.name())),
         ];
-        for (tree, expected, what) in ids {
+        for (tree, expected, what) in keys {
             let mut cursor = tree.cursor(self.tx);
             let mut count = 0;
             while cursor.next()?.is_some() {
@@ -249,31 +232,32 @@ impl Check<'_> {
         }
         for collection in collections.values() {
             let tally = self.tallies.remove(&collection.number).unwrap_or_default();
-            let kept = (
-                (collection.document_count, collection.document_size),
-                (collection.tombstone_count, collection.tombstone_size),
-            );
-            if kept != (tally.documents, tally.tombstones) {
-                let found = (tally.documents, tally.tombstones);
-                self.problem(format!("collection '{}' counts {kept:?}, but has {found:?}", collection.name));
-            }
-            let trees = [collection.documents(self.tx)?, collection.tombstones(self.tx)?];
-            for (tree, expected) in trees.into_iter().zip([tally.documents.0, tally.tombstones.0]) {
-                let mut cursor = tree.cursor(self.tx);
-                let mut count = 0;
-                while cursor.next()?.is_some() {
-                    count += 1;
-                }
-                if count != expected {
-                    self.problem(format!(
-                        "a tree of collection '{}' has {count} in place of {expected}",
-                        collection.name
-                    ));
-                }
+            for kind in ItemKind::all() {
+                self.counts(collection, kind, tally[kind])?;
             }
             let named = self.schema.collection_names.get(self.tx, &id::lower(&collection.name))?;
             if named != Some(&collection.number.to_be_bytes()[..]) {
                 self.problem(format!("the name '{}' does not lead to its collection", collection.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// The counts of a kind in a collection, and how many etags its trees have.
+    fn counts(&mut self, collection: &Collection, kind: ItemKind, found: ItemCounts) -> Result<()> {
+        let (stored, name) = (collection.counts[kind], &collection.name);
+        if stored != found {
+            self.problem(format!("collection '{name}' counts {stored:?} of {}, but has {found:?}", kind.name()));
+        }
+        let Some(trees) = collection.trees(self.tx, kind)? else { return Ok(()) };
+        for (tree, expected) in [(trees.items, found.count), (trees.tombstones, found.tombstone_count)] {
+            let mut cursor = tree.cursor(self.tx);
+            let mut count = 0;
+            while cursor.next()?.is_some() {
+                count += 1;
+            }
+            if count != expected {
+                self.problem(format!("a tree of collection '{name}' has {count} in place of {expected}"));
             }
         }
         Ok(())
@@ -323,17 +307,17 @@ mod tests {
             store.environment().write(|tx| damage(tx)).unwrap();
             store.read().verify().unwrap().problems
         };
-        let found = problems(&|tx| schema.by_id.delete(tx, b"users/1").map(drop));
+        let found = problems(&|tx| schema.documents().by_key.delete(tx, b"users/1").map(drop));
         assert_eq!(found, ["etag 1: the id 'users/1' does not lead to it", "1 ids lead to 2 documents"]);
-        let found = problems(&|tx| schema.by_etag.delete(tx, 1).map(drop));
+        let found = problems(&|tx| schema.documents().by_etag.delete(tx, 1).map(drop));
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found[0].contains("counts") && found[1].contains("a tree"), "{found:?}");
         let found = problems(&|tx| {
             let key = tombstone_key(1, b"users/3");
-            schema.tombstones_by_id.delete(tx, &key).map(drop)
+            schema.documents().tombstones_by_key.delete(tx, &key).map(drop)
         });
         assert!(found.iter().any(|problem| problem.contains("'users/3' does not lead to its tombstone")), "{found:?}");
-        assert!(found.iter().any(|problem| problem == "0 ids lead to 1 tombstones"), "{found:?}");
+        assert!(found.iter().any(|problem| problem == "0 ids lead to 1 tombstones of documents"), "{found:?}");
         let found = problems(&|tx| schema.state.put(tx, crate::schema::LAST_ETAG, &1u64.to_be_bytes()));
         assert!(found.iter().any(|problem| problem == "etag 2 is above the last etag 1"), "{found:?}");
     }

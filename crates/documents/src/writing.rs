@@ -8,11 +8,12 @@
 
 use std::collections::HashMap;
 
-use storage::{FixedTree, WriteTransaction};
+use storage::WriteTransaction;
 
-use crate::collections::Collection;
+use crate::collections::{Collection, CollectionTrees, ItemCounts};
 use crate::command::{Action, Command, Expected};
 use crate::found::Found;
+use crate::kinds::{ItemKind, PerKind};
 use crate::limits::COLLECTION_COUNT_MAX;
 use crate::patch::Patched;
 use crate::put::PutDecision;
@@ -36,8 +37,7 @@ pub struct Writing<'a, 'e> {
 
 struct CachedCollection {
     collection: Collection,
-    documents: FixedTree,
-    tombstones: Option<FixedTree>,
+    trees: PerKind<Option<CollectionTrees>>,
     is_changed: bool,
 }
 
@@ -116,7 +116,7 @@ impl<'a, 'e> Writing<'a, 'e> {
         let place = match self.places_by_number.get(&collection.number) {
             // Known by another spelling.
             Some(place) => *place,
-            None => self.keep(collection, false)?,
+            None => self.keep(collection, false),
         };
         self.places_by_name.insert(name.to_owned(), place);
         Ok(Some(place))
@@ -137,11 +137,10 @@ impl<'a, 'e> Writing<'a, 'e> {
             return Err(Error::TooManyCollections { name: name.to_owned(), max: COLLECTION_COUNT_MAX });
         }
         let collection = Collection::new(number, name);
-        collection.create_trees(self.tx)?;
         schema.collection_names.put(self.tx, &id::lower(name), &number.to_be_bytes())?;
         // Name and row are written at once: other spellings are looked up there, and its number is the way to the next.
         schema.collections.put(self.tx, &number.to_be_bytes(), &collection.encode())?;
-        let place = self.keep(collection, true)?;
+        let place = self.keep(collection, true);
         self.places_by_name.insert(name.to_owned(), place);
         Ok(place)
     }
@@ -151,39 +150,43 @@ impl<'a, 'e> Writing<'a, 'e> {
             return Ok(*place);
         }
         let collection = Collection::by_number(&self.store.schema, &*self.tx, number)?;
-        self.keep(collection, false)
+        Ok(self.keep(collection, false))
     }
 
-    fn keep(&mut self, collection: Collection, is_changed: bool) -> Result<usize> {
-        let documents = collection.documents(&*self.tx)?;
+    fn keep(&mut self, collection: Collection, is_changed: bool) -> usize {
         let place = self.collections.len();
         self.places_by_number.insert(collection.number, place);
-        self.collections.push(CachedCollection { collection, documents, tombstones: None, is_changed });
-        Ok(place)
+        self.collections.push(CachedCollection { collection, trees: PerKind::default(), is_changed });
+        place
     }
 
     pub(crate) fn collection(&self, place: usize) -> &Collection {
         &self.collections[place].collection
     }
 
-    /// The tree of documents of a collection in use here.
-    pub(crate) fn documents_of(&self, place: usize) -> FixedTree {
-        self.collections[place].documents
-    }
-
-    /// The tree of tombstones of a collection in use here.
-    pub(crate) fn tombstones_of(&mut self, place: usize) -> Result<FixedTree> {
+    /// The trees of a kind in a collection in use here, made with its first item.
+    #[inline]
+    pub(crate) fn trees_of(&mut self, place: usize, kind: ItemKind) -> Result<CollectionTrees> {
         let cached = &mut self.collections[place];
-        match cached.tombstones {
-            Some(tree) => Ok(tree),
-            None => Ok(*cached.tombstones.insert(cached.collection.tombstones(&*self.tx)?)),
+        match cached.trees[kind] {
+            Some(trees) => Ok(trees),
+            None => {
+                let found = cached.collection.trees(&*self.tx, kind)?;
+                let trees = match found {
+                    Some(trees) => trees,
+                    None => Collection::create_trees(cached.collection.number, self.tx, kind)?,
+                };
+                Ok(*cached.trees[kind].insert(trees))
+            }
         }
     }
 
-    pub(crate) fn change_collection(&mut self, place: usize, change: impl FnOnce(&mut Collection)) {
+    /// The counts of a kind in a collection in use here, to be changed.
+    #[inline]
+    pub(crate) fn change_counts(&mut self, place: usize, kind: ItemKind) -> &mut ItemCounts {
         let cached = &mut self.collections[place];
         cached.is_changed = true;
-        change(&mut cached.collection);
+        &mut cached.collection.counts[kind]
     }
 
     /// Runs all commands of a batch.

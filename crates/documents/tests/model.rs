@@ -79,7 +79,7 @@ fn run(seed: u64, steps: u32) {
     }
     compare(&store, &model);
     let found = store.read().verify().unwrap();
-    assert_eq!((found.problems, found.document_count), (Vec::new(), model.documents.len() as u64));
+    assert_eq!((found.problems, found.counts[ItemKind::Document].count), (Vec::new(), model.documents.len() as u64));
     assert!(store.environment().verify().unwrap().problems.is_empty());
 }
 

@@ -129,7 +129,7 @@ fn the_last_spelling_of_an_id_is_shown() {
     put(&store, "users/1", USER).unwrap();
     put(&store, "Users/1", USER).unwrap();
     assert_eq!(store.read().get("users/1").unwrap().unwrap().id(), "Users/1");
-    assert_eq!(store.read().statistics().unwrap().document_count, 1);
+    assert_eq!(store.read().statistics().unwrap().documents().count, 1);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_document_keeps_its_collection() {
     put(&store, "users/1", r#"{"@metadata":{"@collection":"Dogs"}}"#).unwrap();
     let snapshot = store.read();
     let names: Vec<_> =
-        snapshot.collections().unwrap().iter().map(|c| (c.name.clone(), c.document_count, c.tombstone_count)).collect();
+        snapshot.collections().unwrap().iter().map(|c| (c.name.clone(), c.documents().count, c.documents().tombstone_count)).collect();
     assert_eq!(names, [("Dogs".to_owned(), 1, 0), ("Users".to_owned(), 0, 1)]);
     let document = snapshot.get("users/1").unwrap().unwrap();
     assert_eq!(document.collection().as_deref(), Some("Dogs"));
@@ -308,13 +308,13 @@ fn changes_are_pulled_by_etag() {
     let mut latest = snapshot.latest();
     assert_eq!((latest.skip_documents(2).unwrap(), ids(latest)), (2, vec!["c".to_owned()]));
     let tombstones: Vec<_> =
-        snapshot.tombstones_after(0).map(|t| t.map(|t| (t.id().to_owned(), t.etag())).unwrap()).collect();
+        snapshot.deletions(&[ItemKind::Document], None, 0).unwrap().map(|t| t.map(|t| (t.id().to_owned(), t.etag())).unwrap()).collect();
     assert_eq!(tombstones, [("b".to_owned(), 5)]);
-    assert_eq!(snapshot.collection_tombstones_after("Users", 4).unwrap().count(), 1);
-    assert_eq!(snapshot.collection_tombstones_after("Users", 5).unwrap().count(), 0);
+    assert_eq!(snapshot.deletions(&[ItemKind::Document], Some("Users"), 4).unwrap().count(), 1);
+    assert_eq!(snapshot.deletions(&[ItemKind::Document], Some("Users"), 5).unwrap().count(), 0);
     let statistics = snapshot.statistics().unwrap();
     assert_eq!(
-        (statistics.last_etag, statistics.last_document_etag, statistics.document_count, statistics.tombstone_count),
+        (statistics.last_etag, statistics.last_document_etag, statistics.documents().count, statistics.documents().tombstone_count),
         (6, 6, 3, 1)
     );
     // The snapshot is what it was, whatever is written meanwhile.
@@ -330,10 +330,10 @@ fn tombstones_are_cleaned_up_to_an_etag() {
         delete(&store, id, None).unwrap();
     }
     assert_eq!(store.write(now(), |writing| writing.clean_tombstones(4, 100)).unwrap(), 2);
-    assert_eq!(store.read().tombstones_after(0).count(), 1);
-    assert_eq!(store.read().collection("users").unwrap().unwrap().tombstone_count, 1);
+    assert_eq!(store.read().deletions(&[ItemKind::Document], None, 0).unwrap().count(), 1);
+    assert_eq!(store.read().collection("users").unwrap().unwrap().documents().tombstone_count, 1);
     assert_eq!(store.write(now(), |writing| writing.clean_tombstones(100, 100)).unwrap(), 1);
-    assert_eq!(store.read().collection("users").unwrap().unwrap().tombstone_size, 0);
+    assert_eq!(store.read().collection("users").unwrap().unwrap().documents().tombstone_size, 0);
 }
 
 #[test]
@@ -347,10 +347,10 @@ fn a_document_that_comes_back_takes_the_tombstone_of_its_collection_away() {
             None => assert!(delete(&store, "A", None).unwrap()),
         }
         let snapshot = store.read();
-        let count = |name| snapshot.collection_tombstones_after(name, 0).unwrap().count();
+        let count = |name| snapshot.deletions(&[ItemKind::Document], Some(name), 0).unwrap().count();
         assert_eq!((count("Users"), count("Dogs")), expected);
-        assert_eq!(snapshot.tombstones_after(0).count(), expected.0 + expected.1);
-        assert_eq!(snapshot.statistics().unwrap().tombstone_count as usize, expected.0 + expected.1);
+        assert_eq!(snapshot.deletions(&[ItemKind::Document], None, 0).unwrap().count(), expected.0 + expected.1);
+        assert_eq!(snapshot.statistics().unwrap().documents().tombstone_count as usize, expected.0 + expected.1);
         assert_eq!(snapshot.verify().unwrap().problems, Vec::<String>::new());
     };
     step(Some(user), (0, 0));
@@ -363,7 +363,7 @@ fn a_document_that_comes_back_takes_the_tombstone_of_its_collection_away() {
     step(Some(user), (0, 1));
     step(None, (1, 1));
     step(Some(dog), (1, 0));
-    let size = |name| store.read().collection(name).unwrap().unwrap().tombstone_size;
+    let size = |name| store.read().collection(name).unwrap().unwrap().documents().tombstone_size;
     assert!(size("Users") > 0 && size("Dogs") == 0);
     assert_eq!(store.write(now(), |writing| writing.clean_tombstones(Etag::MAX, 100)).unwrap(), 1);
     put(&store, "b", user).unwrap();
@@ -379,7 +379,7 @@ fn a_batch_that_deletes_and_stores_again_leaves_no_tombstone() {
     batch.put("a", USER.as_bytes(), Expected::Missing).unwrap();
     run(&store, batch).unwrap();
     let snapshot = store.read();
-    assert_eq!((ids(snapshot.after(0)), snapshot.tombstones_after(0).count()), (vec!["a".to_owned()], 0));
+    assert_eq!((ids(snapshot.after(0)), snapshot.deletions(&[ItemKind::Document], None, 0).unwrap().count()), (vec!["a".to_owned()], 0));
     assert_eq!(snapshot.verify().unwrap().problems, Vec::<String>::new());
 }
 
@@ -510,7 +510,7 @@ fn a_compacted_copy_is_the_same_store() {
         let snapshot = store.read();
         let mut wire = Vec::new();
         snapshot.after(0).for_each(|document| document.unwrap().write_to(&mut wire));
-        (wire, snapshot.statistics().unwrap(), snapshot.tombstones_after(0).count())
+        (wire, snapshot.statistics().unwrap(), snapshot.deletions(&[ItemKind::Document], None, 0).unwrap().count())
     };
     assert_eq!(all(&copy), all(&store));
     assert_eq!(copy.read().verify().unwrap().problems, Vec::<String>::new());
@@ -546,7 +546,7 @@ fn an_id_that_is_completed_is_a_new_one() {
     let mut batch = Batch::new().skip_unchanged(true);
     (0..3).for_each(|_| batch.put("orders/", b"{}", Expected::Any).unwrap());
     run(&store, batch).unwrap();
-    assert_eq!(store.read().statistics().unwrap().document_count, 23);
+    assert_eq!(store.read().statistics().unwrap().documents().count, 23);
     let snapshot = store.read();
     for document in snapshot.after(10).map(Result::unwrap) {
         assert!(document.id().contains(&format!("{:019}", document.etag())), "{}", document.id());
@@ -629,7 +629,7 @@ fn many_collections_in_one_batch_cost_no_more_than_their_number() {
     run(&store, batch).unwrap();
     let collections = store.read().collections().unwrap();
     assert_eq!(collections.len(), 2_500);
-    assert!(collections.iter().all(|collection| collection.document_count == 2));
+    assert!(collections.iter().all(|collection| collection.documents().count == 2));
 }
 
 #[test]

@@ -217,17 +217,17 @@ pub fn compare(store: &DocumentStore, model: &Model) {
     by_etag.reverse();
 
     let tombstones: Vec<_> =
-        snapshot.tombstones_after(0).map(|t| t.map(|t| (t.etag(), t.id().to_owned())).unwrap()).collect();
+        snapshot.deletions(&[ItemKind::Document], None, 0).unwrap().map(|t| t.map(|t| (t.etag(), t.id().to_owned())).unwrap()).collect();
     assert_eq!(tombstones, model.tombstones.iter().map(|(etag, (id, _))| (*etag, id.clone())).collect::<Vec<_>>());
     for name in COLLECTIONS {
         let expected: Vec<Stored> = by_etag.iter().filter(|stored| stored.collection == name).cloned().collect();
         let found: Vec<_> = snapshot.collection_after(name, 0).unwrap().map(|d| d.unwrap()).collect();
         assert_eq!(found.iter().map(&stored).collect::<Vec<_>>(), expected);
         let dead = model.tombstones.values().filter(|(_, collection)| *collection == name).count();
-        assert_eq!(snapshot.collection_tombstones_after(name, 0).unwrap().count(), dead);
+        assert_eq!(snapshot.deletions(&[ItemKind::Document], Some(name), 0).unwrap().count(), dead);
         if let Some(collection) = snapshot.collection(name).unwrap() {
-            assert_eq!((collection.document_count, collection.tombstone_count), (expected.len() as u64, dead as u64));
-            assert_eq!(collection.document_size, found.iter().map(|d| d.size() as u64).sum::<u64>());
+            assert_eq!((collection.documents().count, collection.documents().tombstone_count), (expected.len() as u64, dead as u64));
+            assert_eq!(collection.documents().size, found.iter().map(|d| d.size() as u64).sum::<u64>());
         }
     }
     assert_eq!(snapshot.last_etag().unwrap(), model.last_etag);
