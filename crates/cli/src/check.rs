@@ -30,7 +30,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         if holds == Holds::Documents && report.problems.is_empty() {
             let store = DocumentStore::open(environment, StoreOptions::default())?;
             let found = store.read().verify()?;
-            writeln!(out, "  {} documents, {} tombstones", found.document_count, found.tombstone_count)?;
+            for (kind, counts) in found.counts.iter() {
+                writeln!(out, "  {} {}, {} tombstones", counts.count, kind.name(), counts.tombstone_count)?;
+            }
             problem_count += found.problem_count;
             problems.extend(found.problems);
         }

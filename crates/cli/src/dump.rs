@@ -7,7 +7,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use database::documents::{DocumentStore, StoreOptions};
+use database::documents::{DocumentStore, ItemKind, StoreOptions};
 
 use crate::folders;
 use crate::output::output;
@@ -31,15 +31,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     );
     let store = DocumentStore::open(folders::open(&arguments.folder)?, StoreOptions::default())?;
     let snapshot = store.read();
-    let documents = match &arguments.collection {
-        Some(collection) => snapshot.collection_after(collection, 0)?,
-        None => snapshot.after(0),
-    };
+    let kinds: Vec<ItemKind> = ItemKind::all().collect();
     let mut out = BufWriter::with_capacity(1 << 20, output());
     let mut line = Vec::new();
-    for document in documents {
+    for item in snapshot.items(&kinds, arguments.collection.as_deref(), 0)? {
         line.clear();
-        document?.write_to(&mut line);
+        item?.dump(&mut line);
         line.push(b'\n');
         out.write_all(&line)?;
     }

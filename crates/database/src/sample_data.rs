@@ -9,7 +9,7 @@ impl Database {
     ///
     /// [`Error::NotEmpty`], a bad line, or storage fails.
     pub fn load_sample_data(&self, mut lines: &[u8]) -> Result<ImportReport> {
-        let count = self.read().statistics()?.document_count;
+        let count = self.read().statistics()?.documents().count;
         if count > 0 {
             return Err(Error::NotEmpty { name: self.name().to_owned(), count });
         }

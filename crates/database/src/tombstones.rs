@@ -52,7 +52,7 @@ impl Database {
         let cleaning = self.tombstone_cleaning();
         let (last_etag, tombstone_count) = {
             let statistics = self.read().statistics()?;
-            (statistics.last_etag, statistics.tombstone_count)
+            (statistics.last_etag, statistics.counts.total().tombstone_count)
         };
         let before = cleaning.last_etag.swap(last_etag, Relaxed);
         // Asked without the lock.
@@ -92,7 +92,7 @@ impl Database {
     pub fn delete_collection(&self, name: &str, operation: Option<&Operation>) -> Result<u64> {
         let (etag, total) = {
             let snapshot = self.read();
-            (snapshot.last_etag()?, snapshot.collection(name)?.map_or(0, |collection| collection.document_count))
+            (snapshot.last_etag()?, snapshot.collection(name)?.map_or(0, |collection| collection.documents().count))
         };
         let mut progress = Progress { total, ..Progress::default() };
         loop {

@@ -15,7 +15,7 @@ fn batch(ids: &[&str]) -> Batch {
 }
 
 fn count(database: &Database) -> u64 {
-    database.read().statistics().unwrap().document_count
+    database.read().statistics().unwrap().documents().count
 }
 
 #[test]
@@ -405,7 +405,7 @@ fn lines_are_imported_and_bad_ones_reported() {
     let snapshot = database.read();
     assert_eq!(snapshot.get("countries/no").unwrap().unwrap().collection().as_deref(), Some("Countries"));
     assert!(snapshot.get("countries/7").unwrap().is_some());
-    assert_eq!(snapshot.collection("own").unwrap().unwrap().document_count, 1);
+    assert_eq!(snapshot.collection("own").unwrap().unwrap().documents().count, 1);
     // What goes into a collection is stored as it came.
     let odd = br#"{"Code":"odd","\u00e4\"\\":"\u00fc\n/","@metadata":{"a":[1, 2]}}"#;
     assert_eq!(database.import_json_lines(&mut &odd[..], &options, &mut |_| ()).unwrap().error_count, 0);
@@ -433,7 +433,8 @@ fn sample_data_go_into_an_empty_database_once() {
     let snapshot = database.read();
     let order = snapshot.get("orders/1-A").unwrap().unwrap();
     assert_eq!(order.collection().as_deref(), Some("Orders"));
-    let counts: Vec<_> = snapshot.collections().unwrap().iter().map(|c| (c.name.clone(), c.document_count)).collect();
+    let counts: Vec<_> =
+        snapshot.collections().unwrap().iter().map(|c| (c.name.clone(), c.documents().count)).collect();
     let expected = [
         ("Categories", 8),
         ("Companies", 91),
@@ -467,7 +468,7 @@ fn collections_and_tombstones_go_in_bounded_transactions() {
         Progress { processed: 3000, total: 3000, batch_count: 3, documents_processed: 3000, last_processed_id: None }
     );
     assert_eq!(database.clean_tombstones(6000).unwrap(), 3000);
-    assert_eq!(database.read().statistics().unwrap().tombstone_count, 0);
+    assert_eq!(database.read().statistics().unwrap().documents().tombstone_count, 0);
 }
 
 #[test]

@@ -34,6 +34,15 @@ impl<'s> Snapshot<'s> {
         self.changes_in(kinds, collection, after, |trees| vec![trees.items, trees.tombstones])
     }
 
+    /// The items alone, without tombstones.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn items(&self, kinds: &[ItemKind], collection: Option<&str>, after: Etag) -> Result<Changes<'_>> {
+        self.changes_in(kinds, collection, after, |trees| vec![trees.items])
+    }
+
     /// The tombstones alone.
     ///
     /// # Errors

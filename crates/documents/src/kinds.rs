@@ -244,7 +244,8 @@ mod tests {
         let changes = snapshot.changes(kinds, collection, after).unwrap();
         let shown = changes.map(|item| {
             let item = item.unwrap();
-            let (mark, collection) = (if item.is_deleted() { "-" } else { "+" }, snapshot.collection_of(&item).unwrap());
+            let (mark, collection) =
+                (if item.is_deleted() { "-" } else { "+" }, snapshot.collection_of(&item).unwrap());
             format!("{}{mark}{} of {} in {collection}", item.etag(), item.id(), item.document_id())
         });
         shown.collect()
@@ -318,11 +319,7 @@ mod tests {
         assert_eq!(copy.read().statistics().unwrap(), store.read().statistics().unwrap());
         let snapshot = copy.read();
         let mut lines = Vec::new();
-        for item in snapshot.changes(&[ItemKind::Note], None, 0).unwrap().map(|item| item.unwrap()) {
-            if !item.is_deleted() {
-                item.dump(&mut lines);
-            }
-        }
+        snapshot.items(&[ItemKind::Note], None, 0).unwrap().for_each(|item| item.unwrap().dump(&mut lines));
         let expected = r#"{"Note":"Users/1/A","Text":"one"}{"Note":"users/2/b","Text":"two"}"#;
         assert_eq!(String::from_utf8(lines).unwrap(), expected);
     }

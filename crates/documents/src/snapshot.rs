@@ -81,7 +81,9 @@ impl<'s> Snapshot<'s> {
     pub fn get(&self, id: &str) -> Result<Option<Document<'_>>> {
         let mut key = Vec::with_capacity(id.len() + 8);
         lower_into(&mut key, id);
-        let Some(location) = self.store.schema.location_of(&self.tx, ItemKind::Document, &key)? else { return Ok(None) };
+        let Some(location) = self.store.schema.location_of(&self.tx, ItemKind::Document, &key)? else {
+            return Ok(None);
+        };
         self.document_at(location).map(Some)
     }
 

@@ -153,6 +153,14 @@ fn a_store_of_a_newer_format_is_refused_by_name() {
     assert!(message.contains("version 7") && !message.contains("damaged"), "{message}");
 }
 
+#[test]
+fn a_store_of_an_older_format_is_refused_with_the_way_on() {
+    let store = store();
+    damage(&store, |tx| tree(tx, "state").put(tx, b"version", &1u64.to_be_bytes()));
+    let message = open(store.into_environment()).unwrap_err().to_string();
+    assert!(message.contains("version 1") && message.contains("rookery dump"), "{message}");
+}
+
 /// A compaction put the copy in the place of what it was made from, without the documents that an index had lost.
 #[test]
 fn a_copy_that_would_lose_a_document_is_not_made() {

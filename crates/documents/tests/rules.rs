@@ -186,8 +186,12 @@ fn a_document_keeps_its_collection() {
     delete(&store, "users/1", None).unwrap();
     put(&store, "users/1", r#"{"@metadata":{"@collection":"Dogs"}}"#).unwrap();
     let snapshot = store.read();
-    let names: Vec<_> =
-        snapshot.collections().unwrap().iter().map(|c| (c.name.clone(), c.documents().count, c.documents().tombstone_count)).collect();
+    let names: Vec<_> = snapshot
+        .collections()
+        .unwrap()
+        .iter()
+        .map(|c| (c.name.clone(), c.documents().count, c.documents().tombstone_count))
+        .collect();
     assert_eq!(names, [("Dogs".to_owned(), 1, 0), ("Users".to_owned(), 0, 1)]);
     let document = snapshot.get("users/1").unwrap().unwrap();
     assert_eq!(document.collection().as_deref(), Some("Dogs"));
@@ -307,14 +311,22 @@ fn changes_are_pulled_by_etag() {
     assert!(ids(snapshot.collection_after("none", 0).unwrap()).is_empty());
     let mut latest = snapshot.latest();
     assert_eq!((latest.skip_documents(2).unwrap(), ids(latest)), (2, vec!["c".to_owned()]));
-    let tombstones: Vec<_> =
-        snapshot.deletions(&[ItemKind::Document], None, 0).unwrap().map(|t| t.map(|t| (t.id().to_owned(), t.etag())).unwrap()).collect();
+    let tombstones: Vec<_> = snapshot
+        .deletions(&[ItemKind::Document], None, 0)
+        .unwrap()
+        .map(|t| t.map(|t| (t.id().to_owned(), t.etag())).unwrap())
+        .collect();
     assert_eq!(tombstones, [("b".to_owned(), 5)]);
     assert_eq!(snapshot.deletions(&[ItemKind::Document], Some("Users"), 4).unwrap().count(), 1);
     assert_eq!(snapshot.deletions(&[ItemKind::Document], Some("Users"), 5).unwrap().count(), 0);
     let statistics = snapshot.statistics().unwrap();
     assert_eq!(
-        (statistics.last_etag, statistics.last_document_etag, statistics.documents().count, statistics.documents().tombstone_count),
+        (
+            statistics.last_etag,
+            statistics.last_document_etag,
+            statistics.documents().count,
+            statistics.documents().tombstone_count
+        ),
         (6, 6, 3, 1)
     );
     // The snapshot is what it was, whatever is written meanwhile.
@@ -379,7 +391,10 @@ fn a_batch_that_deletes_and_stores_again_leaves_no_tombstone() {
     batch.put("a", USER.as_bytes(), Expected::Missing).unwrap();
     run(&store, batch).unwrap();
     let snapshot = store.read();
-    assert_eq!((ids(snapshot.after(0)), snapshot.deletions(&[ItemKind::Document], None, 0).unwrap().count()), (vec!["a".to_owned()], 0));
+    assert_eq!(
+        (ids(snapshot.after(0)), snapshot.deletions(&[ItemKind::Document], None, 0).unwrap().count()),
+        (vec!["a".to_owned()], 0)
+    );
     assert_eq!(snapshot.verify().unwrap().problems, Vec::<String>::new());
 }
 
@@ -470,6 +485,37 @@ fn identities_rise_and_are_seeded() {
         (seed(100, false), seed(50, false), next("users|"), seed(5, true), next("users|")),
         (100, 100, 101, 5, 6)
     );
+}
+
+#[test]
+fn a_put_keeps_what_the_server_maintains_in_the_metadata() {
+    const NAMES: &[u8] = br#""@attachments":[{"Name":"a.png"}]"#;
+    let store = store();
+    put(&store, "Users/1", r#"{"N":1,"@metadata":{"@collection":"Users","x":1}}"#).unwrap();
+    let maintain = |id: &str, text: &[u8]| store.write(now(), |writing| writing.put_server_metadata(id, text)).unwrap();
+    assert!(maintain("users/1", NAMES) && !maintain("users/2", NAMES));
+    let wire = || {
+        let snapshot = store.read();
+        let document = snapshot.get("users/1").unwrap().unwrap();
+        let mut out = Vec::new();
+        document.write_to(&mut out);
+        (document.etag(), String::from_utf8(out).unwrap())
+    };
+    let (etag, text) = wire();
+    let metadata = r#""@metadata":{"@collection":"Users","x":1,"@attachments":[{"Name":"a.png"}],"@change-vector":"#;
+    assert!(etag == 2 && text.starts_with(&format!(r#"{{"N":1,{metadata}"#)) && text.contains("Users/1"), "{text}");
+    // Whatever the client says of it.
+    put(&store, "users/1", r#"{"N":2,"@metadata":{"@collection":"Users","@attachments":[]}}"#).unwrap();
+    let (etag, text) = wire();
+    let metadata = r#""@metadata":{"@collection":"Users","@attachments":[{"Name":"a.png"}],"@change-vector":"#;
+    assert!(etag == 3 && text.starts_with(&format!(r#"{{"N":2,{metadata}"#)), "{text}");
+    assert!(maintain("users/1", b""));
+    assert!(!wire().1.contains("@attachments"), "{}", wire().1);
+    maintain("users/1", NAMES);
+    assert!(delete(&store, "users/1", None).unwrap());
+    put(&store, "users/1", r#"{"N":3,"@metadata":{"@collection":"Users"}}"#).unwrap();
+    assert!(!wire().1.contains("@attachments"), "a new document has none of it: {}", wire().1);
+    assert_eq!(store.read().verify().unwrap().problems, Vec::<String>::new());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::disk::{Template, options};
 use crate::edits;
-use documents::{Batch, Date, DocumentStore, Expected, PrefixQuery, StoreOptions};
+use documents::{Batch, Date, DocumentStore, Expected, ItemKind, PrefixQuery, StoreOptions};
 use std::sync::OnceLock;
 use storage::Environment;
 
@@ -76,7 +76,14 @@ fn read_all(store: &DocumentStore) -> documents::Result<()> {
         out.clear();
     }
     snapshot.latest().take(DOCUMENTS_MAX).for_each(drop);
-    snapshot.tombstones_after(0).take(DOCUMENTS_MAX).for_each(drop);
+    for kind in ItemKind::all() {
+        let Ok(changes) = snapshot.changes(&[kind], None, 0) else { continue };
+        for item in changes.take(DOCUMENTS_MAX).flatten() {
+            snapshot.collection_of(&item).ok();
+            item.dump(&mut out);
+            out.clear();
+        }
+    }
     for name in ["C0", "C1", "C2"] {
         if let Ok(found) = snapshot.collection_after(name, 0) {
             found.take(DOCUMENTS_MAX).for_each(drop);

@@ -11,7 +11,7 @@ mod simulated;
 use documents::{Batch as Commands, Date, DocumentStore, Expected};
 use index_model::{Random, seeds};
 use plain_query::{Condition, Order, random_document};
-use rookery_query::definition::{AutomaticIndex, IndexDefinition};
+use rookery_query::definition::{AutomaticIndex, IndexDefinition, IndexSource};
 use rookery_query::execute;
 use rookery_query::index::Index;
 use rookery_query::indexing::{Indexer, is_behind};
@@ -58,7 +58,7 @@ fn random_writes(random: &mut Random, store: &DocumentStore, model: &mut Model) 
 fn catch_up(index: &Index, indexer: &mut Indexer, store: &DocumentStore) {
     simulated::catch_up(index, indexer, store);
     let progress = index.read().unwrap().progress("Us").unwrap().unwrap_or_default();
-    assert!(!is_behind(Some("Us"), progress, &store.read(), None).unwrap());
+    assert!(!is_behind(&IndexSource::of(Some("Us".to_owned())), progress, &store.read(), None).unwrap());
 }
 
 fn plan(text: &str) -> (AutomaticIndex, IndexQuery, Page) {
@@ -179,7 +179,8 @@ fn an_index_goes_on_after_a_crash_without_missing_a_document() {
             let index = Index::open(Path::new("/index"), options(&io)).unwrap();
             let mut indexer = Indexer::new(&IndexDefinition::Automatic(definition()), &index).unwrap();
             let before = index.read().unwrap().progress("Us").unwrap().unwrap_or_default();
-            behind += u64::from(is_behind(Some("Us"), before, &store.read(), None).unwrap());
+            behind +=
+                u64::from(is_behind(&IndexSource::of(Some("Us".to_owned())), before, &store.read(), None).unwrap());
             catch_up(&index, &mut indexer, &store);
             for _ in 0..6 {
                 check(&mut random, &index, &store, &model);

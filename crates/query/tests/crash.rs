@@ -112,7 +112,7 @@ fn run(io: &SimulatedIo, seed: u64, history: &mut History) -> Result<(), Error> 
 fn check(image: &SimulatedIo, history: &History) {
     let index = open(image).expect("an image of a crash opens");
     let fields = fields(&index).expect("the fields");
-    let etag = index.read().unwrap().progress(SOURCE).unwrap().unwrap_or_default().documents;
+    let etag = index.read().unwrap().progress(SOURCE).unwrap().unwrap_or_default().items;
     let kept = match etag {
         0 => 0,
         _ => 1 + history.steps.iter().position(|(_, model, _)| model.etag == etag).expect("the etag of a batch"),

@@ -122,7 +122,7 @@ fn index_documents(
             size += fill(&mut entries[0], fields, number, &mut id);
             batch.put(&id, number, &mut entries).unwrap();
         }
-        batch.set_progress("Orders", Progress { documents: first, tombstones: 0 }).unwrap();
+        batch.set_progress("Orders", Progress { items: first, tombstones: 0 }).unwrap();
         index.write(&batch).unwrap();
     }
     size

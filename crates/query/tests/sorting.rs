@@ -29,7 +29,7 @@ fn index() -> (Index, [FieldNumber; 4]) {
         }
         batch.put(&format!("docs/{n}"), n, &mut entry).unwrap();
     }
-    batch.set_progress("Docs", Progress { documents: 1, tombstones: 0 }).unwrap();
+    batch.set_progress("Docs", Progress { items: 1, tombstones: 0 }).unwrap();
     index.write(&batch).unwrap();
     (index, fields)
 }

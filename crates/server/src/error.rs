@@ -537,7 +537,7 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
         E::UnknownCommand { .. } => Shape::refused("Raven.Server.Exceptions.InvalidCommandTypeException"),
         E::Unsupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
         E::BadChangeVector { .. } => Shape::refused(ARGUMENT),
-        E::NewerFormat { .. } | E::NotDocuments => {
+        E::NewerFormat { .. } | E::OlderFormat { .. } | E::NewerKinds | E::NotDocuments => {
             Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseLoadFailureException")
         }
         E::Corrupt { .. } => Shape::failed(INVALID_DATA),

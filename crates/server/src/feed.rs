@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
-use database::documents::{Etag, id};
+use database::documents::{Etag, ItemKind, id};
 use database::{ChangeListener, Committed, Database, IndexChange, TombstoneHolder};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, broadcast, watch};
@@ -229,34 +229,16 @@ impl Feed {
             recent.until
         };
         let mut changes = Vec::new();
-        for document in snapshot.after(since).take(CHANGES_FRAME_COUNT_MAX) {
-            let document = document?;
-            let collection = document.collection().map(std::borrow::Cow::into_owned);
-            changes.push(Change::new(document.etag(), "Put", document.id(), collection, document.change_vector()));
+        for item in snapshot.changes(&[ItemKind::Document], None, since)?.take(CHANGES_FRAME_COUNT_MAX) {
+            let item = item?;
+            let (kind, collection) = match item.document() {
+                Some(document) => ("Put", document.collection().map(std::borrow::Cow::into_owned)),
+                None => ("Delete", Some(snapshot.collection_of(&item)?)),
+            };
+            changes.push(Change::new(item.etag(), kind, item.id(), collection, item.change_vector()));
         }
-        // Which collection a tombstone is of only the collection knows. Most commits delete nothing.
-        if snapshot.tombstones_after(since).next().is_some() {
-            let store = self.database.documents();
-            for collection in snapshot.collections()? {
-                for tombstone in
-                    snapshot.collection_tombstones_after(&collection.name, since)?.take(CHANGES_FRAME_COUNT_MAX)
-                {
-                    let tombstone = tombstone?;
-                    let vector = format!("{}:{}-{}", store.node_tag(), tombstone.etag(), store.database_id());
-                    let collection = Some(collection.name.clone());
-                    changes.push(Change::new(tombstone.etag(), "Delete", tombstone.id(), collection, vector));
-                }
-                if changes.len() > 8 * CHANGES_FRAME_COUNT_MAX {
-                    changes.sort_unstable_by_key(|change| change.etag);
-                    changes.truncate(CHANGES_FRAME_COUNT_MAX);
-                }
-            }
-        }
-        changes.sort_unstable_by_key(|change| change.etag);
-        // Where one of the lists was cut, others may lack what lies behind: go only as far as all of them do.
         let mut until = now;
         if changes.len() >= CHANGES_FRAME_COUNT_MAX {
-            changes.truncate(CHANGES_FRAME_COUNT_MAX);
             until = changes.last().map_or(now, |change| change.etag);
         }
         let mut recent = self.recent.lock();

@@ -321,7 +321,7 @@ impl Index {
             return Ok(true);
         }
         for (source, progress) in self.sources.iter().zip(progress_of(index, &self.sources)?) {
-            if is_behind(source.collection.as_deref(), progress, documents, cutoff)? {
+            if is_behind(source, progress, documents, cutoff)? {
                 return Ok(true);
             }
         }
@@ -444,7 +444,7 @@ impl Index {
         let state = self.state.lock();
         let mut sources = state.progress.iter().zip(last);
         let lacks = |(progress, last): (&Progress, &LastEtags)| {
-            progress.documents < last.documents || progress.tombstones < last.tombstones
+            progress.items < last.items || progress.tombstones < last.tombstones
         };
         state.failure.is_none() && (owes || sources.any(lacks))
     }
@@ -516,8 +516,8 @@ impl Index {
             return Ok(has_failed(&index)?);
         }
         let count = match &definition.collection {
-            Some(name) => documents.collection(name)?.map_or(0, |collection| collection.document_count),
-            None => documents.statistics()?.document_count,
+            Some(name) => documents.collection(name)?.map_or(0, |collection| collection.documents().count),
+            None => documents.statistics()?.documents().count,
         };
         Ok(index.document_count() < count)
     }

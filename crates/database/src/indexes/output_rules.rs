@@ -30,7 +30,7 @@ impl Indexes {
         let before = now.and_then(|now| Some((now, now.outputs.as_ref()?, now.definition().output()?)));
         let same = before.filter(|(_, _, before)| id::is_same(&before.collection, &output.collection));
         let Output { collection, .. } = output;
-        let count = documents.collection(collection)?.map_or(0, |collection| collection.document_count);
+        let count = documents.collection(collection)?.map_or(0, |collection| collection.documents().count);
         if same.is_none() && count > 0 {
             let (name, documents) = (definition.name(), if count == 1 { "document" } else { "documents" });
             return refuse(format!(

@@ -162,7 +162,7 @@ impl Indexes {
                 Ok(open(&folder, options.clone())?.with_memory(self.memory.clone()))
             })?;
             let index = Index::new(stored.clone(), store, Some(folder.clone()))?;
-            if index.progress().iter().any(|progress| progress.documents.max(progress.tombstones) > last_etag) {
+            if index.progress().iter().any(|progress| progress.items.max(progress.tombstones) > last_etag) {
                 return Err(query::index::Error::Corrupt { rule: "no index has what its documents have not" }.into());
             }
             Ok(Arc::new(index))
@@ -489,9 +489,9 @@ impl Indexes {
             let database = self.database()?;
             let documents = database.read();
             for (source, progress) in index.sources().iter().zip(progress) {
-                let last = documents.last_etags(source.collection.as_deref())?;
+                let last = documents.last_etags(source.kind, source.collection.as_deref())?;
                 // One that has all of its source has seen everything up to now.
-                let has_all = progress.tombstones >= last.tombstones && progress.documents >= last.documents;
+                let has_all = progress.tombstones >= last.tombstones && progress.items >= last.items;
                 let etag = if has_all { Etag::MAX } else { progress.tombstones };
                 seen = Some(seen.map_or(etag, |seen: Etag| seen.min(etag)));
             }

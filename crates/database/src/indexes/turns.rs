@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
-use documents::{Etag, LastEtags};
+use documents::{Etag, ItemKind, LastEtags};
 use query::definition::{AutomaticIndex, IndexDefinition, Priority};
 use query::indexing::Watch;
 use script::Stop;
@@ -128,17 +128,17 @@ impl Indexes {
         self.pace.lock().busy = Duration::ZERO;
         let documents = database.read();
         let last_etag = documents.last_etag()?;
-        let mut sources: HashMap<Option<&str>, LastEtags> = HashMap::new();
+        let mut sources: HashMap<(ItemKind, Option<&str>), LastEtags> = HashMap::new();
         let open = self.open.load_full();
         let mut last = Vec::new();
         for index in open.iter() {
             last.clear();
             for source in index.sources() {
-                let source = source.collection.as_deref();
+                let source = (source.kind, source.collection.as_deref());
                 // Many indexes have few sources.
                 last.push(match sources.get(&source) {
                     Some(last) => *last,
-                    None => *sources.entry(source).or_insert(documents.last_etags(source)?),
+                    None => *sources.entry(source).or_insert(documents.last_etags(source.0, source.1)?),
                 });
             }
             let lacks = index.lacks(&last);

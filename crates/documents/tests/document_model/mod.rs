@@ -216,8 +216,11 @@ pub fn compare(store: &DocumentStore, model: &Model) {
     assert_eq!(snapshot.latest().map(|d| stored(&d.unwrap())).collect::<Vec<_>>(), by_etag);
     by_etag.reverse();
 
-    let tombstones: Vec<_> =
-        snapshot.deletions(&[ItemKind::Document], None, 0).unwrap().map(|t| t.map(|t| (t.etag(), t.id().to_owned())).unwrap()).collect();
+    let tombstones: Vec<_> = snapshot
+        .deletions(&[ItemKind::Document], None, 0)
+        .unwrap()
+        .map(|t| t.map(|t| (t.etag(), t.id().to_owned())).unwrap())
+        .collect();
     assert_eq!(tombstones, model.tombstones.iter().map(|(etag, (id, _))| (*etag, id.clone())).collect::<Vec<_>>());
     for name in COLLECTIONS {
         let expected: Vec<Stored> = by_etag.iter().filter(|stored| stored.collection == name).cloned().collect();
@@ -226,7 +229,10 @@ pub fn compare(store: &DocumentStore, model: &Model) {
         let dead = model.tombstones.values().filter(|(_, collection)| *collection == name).count();
         assert_eq!(snapshot.deletions(&[ItemKind::Document], Some(name), 0).unwrap().count(), dead);
         if let Some(collection) = snapshot.collection(name).unwrap() {
-            assert_eq!((collection.documents().count, collection.documents().tombstone_count), (expected.len() as u64, dead as u64));
+            assert_eq!(
+                (collection.documents().count, collection.documents().tombstone_count),
+                (expected.len() as u64, dead as u64)
+            );
             assert_eq!(collection.documents().size, found.iter().map(|d| d.size() as u64).sum::<u64>());
         }
     }

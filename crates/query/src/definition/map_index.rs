@@ -9,6 +9,7 @@ use crate::mapping::{CompileError, Map, Reduce, ScriptRefused, Source};
 use crate::plan::FieldUse;
 use crate::spatial::SpatialOptions;
 use crate::vector::VectorOptions;
+use documents::ItemKind;
 use json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -275,8 +276,11 @@ impl MapIndex {
         if referenced.iter().any(|name| documents::id::is_same(name, ALL_DOCUMENTS)) {
             referenced = vec![ALL_DOCUMENTS.to_owned()];
         }
-        let of_referenced =
-            |name: String| IndexSource { collection: (name != ALL_DOCUMENTS).then_some(name), is_referenced: true };
+        let of_referenced = |name: String| IndexSource {
+            kind: ItemKind::Document,
+            collection: (name != ALL_DOCUMENTS).then_some(name),
+            is_referenced: true,
+        };
         let referenced = referenced.into_iter().map(of_referenced);
         mapped.into_iter().map(IndexSource::of).chain(referenced).collect()
     }
@@ -535,7 +539,7 @@ mod tests {
             read(r#"{"Name":"X","Maps":["docs.Users.Select(x => new { x.A })","from d in docs select new { d.A }"]}"#);
         assert_eq!(all.unwrap().sources(), [IndexSource::of(None)]);
         let loads = r#"{"Name":"X","Maps":["from u in docs.Us select new { A = LoadDocument(u.B, \"Bs\").C, B = LoadDocument(u.C, \"BS\").D }"]}"#;
-        let loaded = IndexSource { collection: Some("Bs".to_owned()), is_referenced: true };
+        let loaded = IndexSource { kind: ItemKind::Document, collection: Some("Bs".to_owned()), is_referenced: true };
         assert_eq!(read(loads).unwrap().sources(), [IndexSource::of(Some("Us".to_owned())), loaded]);
     }
 

@@ -1,12 +1,15 @@
-//! Where the documents come from that an index depends on.
+//! Where the items come from that an index depends on.
 
 use super::name_of;
+use documents::ItemKind;
 use std::borrow::Cow;
 
 /// A source of an index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IndexSource {
-    /// A collection; `None`: all documents.
+    /// What is mapped: documents, or items that belong to them.
+    pub kind: ItemKind,
+    /// A collection; `None`: all of them.
     pub collection: Option<String>,
     /// Its documents are loaded while others are mapped; else they are mapped.
     pub is_referenced: bool,
@@ -15,7 +18,7 @@ pub struct IndexSource {
 impl IndexSource {
     /// One whose documents are mapped.
     pub fn of(collection: Option<String>) -> IndexSource {
-        IndexSource { collection, is_referenced: false }
+        IndexSource { kind: ItemKind::Document, collection, is_referenced: false }
     }
 
     /// The name of its collection, or of all documents.
@@ -25,10 +28,10 @@ impl IndexSource {
 
     /// The name under which an index keeps how far it is.
     pub(crate) fn progress_name(&self) -> Cow<'_, str> {
-        match self.is_referenced {
-            false => Cow::Borrowed(self.name()),
-            // No collection has this beginning, which is reserved.
-            true => Cow::Owned(format!("@referenced/{}", self.name())),
+        // No collection begins with `@` and has a slash.
+        match (self.kind, self.is_referenced) {
+            (ItemKind::Document, false) => Cow::Borrowed(self.name()),
+            (ItemKind::Document, true) => Cow::Owned(format!("@referenced/{}", self.name())),
         }
     }
 }

@@ -15,9 +15,9 @@ use std::ops::Range;
 /// How far an index has come with one source, such as a collection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Progress {
-    /// The etag of the last document that was indexed.
-    pub documents: Etag,
-    /// The etag of the last tombstone that was heeded.
+    /// The etag of the last item that was indexed.
+    pub items: Etag,
+    /// The etag of the last tombstone whose item was removed.
     pub tombstones: Etag,
 }
 

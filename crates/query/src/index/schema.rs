@@ -152,12 +152,12 @@ impl Schema {
 
     pub fn progress(&self, reader: &impl Reader, source: &str) -> Result<Option<Progress>> {
         let Some(value) = self.state.get(reader, &source_key(source))? else { return Ok(None) };
-        let [documents, tombstones] = u64s_of(value).ok_or_else(|| corrupt("a source has two etags"))?;
-        Ok(Some(Progress { documents, tombstones }))
+        let [items, tombstones] = u64s_of(value).ok_or_else(|| corrupt("a source has two etags"))?;
+        Ok(Some(Progress { items, tombstones }))
     }
 
     pub fn set_progress(&self, tx: &mut WriteTransaction<'_>, source: &str, progress: Progress) -> Result<()> {
-        let words = [progress.documents, progress.tombstones];
+        let words = [progress.items, progress.tombstones];
         Ok(self.state.put(tx, &source_key(source), words.map(u64::to_be_bytes).as_flattened())?)
     }
 

@@ -262,8 +262,8 @@ impl Indexer {
             |(source, before): (&IndexSource, &Progress)| source.is_referenced || *before == Progress::default();
         if *has_references && sources.iter().zip(&before).all(is_new) {
             for (source, progress) in sources.iter().zip(&mut progress).filter(|(source, _)| source.is_referenced) {
-                let last = documents.last_etags(source.collection.as_deref())?;
-                *progress = Progress { documents: last.documents, tombstones: last.tombstones };
+                let last = documents.last_etags(source.kind, source.collection.as_deref())?;
+                *progress = Progress { items: last.items, tombstones: last.tombstones };
             }
         }
         let mut is_done = true;
@@ -343,8 +343,7 @@ struct Filling<'f> {
 impl Filling<'_> {
     /// Gives whether all were heeded.
     fn heed_tombstones(&mut self, source: &IndexSource, progress: &mut Progress) -> Result<bool> {
-        let collection = source.collection.as_deref();
-        let mut tombstones = tombstones_after(self.documents, collection, progress.tombstones)?;
+        let mut tombstones = tombstones_after(self.documents, source, progress.tombstones)?;
         while !self.is_full() {
             let Some(tombstone) = tombstones.next() else { return Ok(true) };
             let tombstone = tombstone?;
@@ -402,24 +401,24 @@ impl Filling<'_> {
         sources: &[IndexSource],
         rounds: &mut Rounds,
     ) -> Result<bool> {
-        let (collection, all) = (source.collection.as_deref(), self.documents);
+        let all = self.documents;
         let mut looked_at = 0;
         let mut is_over = |filling: &Self, rounds: &Rounds| {
             looked_at += 1;
             filling.is_full() || rounds.are_many() || looked_at > filling.looked_at_max
         };
-        let mut tombstones = tombstones_after(all, collection, rounds.ahead.tombstones)?;
+        let mut tombstones = tombstones_after(all, source, rounds.ahead.tombstones)?;
         while !is_over(self, rounds) {
             let Some(tombstone) = tombstones.next() else { break };
             let tombstone = tombstone?;
             rounds.ahead.tombstones = tombstone.etag();
             self.begin_round(tombstone.id(), Change::Deleted(tombstone.etag()), index, sources, rounds)?;
         }
-        let mut documents = documents_after(all, collection, rounds.ahead.documents)?;
+        let mut documents = documents_after(all, source, rounds.ahead.items)?;
         while !is_over(self, rounds) {
             let Some(document) = documents.next() else { return Ok(true) };
             let document = document?;
-            rounds.ahead.documents = document.etag();
+            rounds.ahead.items = document.etag();
             self.begin_round(document.id(), Change::Written(document.etag()), index, sources, rounds)?;
         }
         Ok(false)
@@ -487,12 +486,12 @@ impl Filling<'_> {
 
     /// Gives whether all were added.
     fn add_documents(&mut self, source: &IndexSource, progress: &mut Progress) -> Result<bool> {
-        let mut documents = documents_after(self.documents, source.collection.as_deref(), progress.documents)?;
+        let mut documents = documents_after(self.documents, source, progress.items)?;
         while !self.is_full() {
             let Some(document) = documents.next() else { return Ok(true) };
             let document = document?;
             self.add(&document)?;
-            progress.documents = document.etag();
+            progress.items = document.etag();
         }
         Ok(false)
     }

@@ -2,7 +2,7 @@
 
 use crate::definition::IndexSource;
 use crate::index::{IndexSnapshot, Progress, Result};
-use documents::{ByEtag, Etag, Snapshot, TombstonesByEtag};
+use documents::{ByEtag, Changes, Etag, Snapshot};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How far an index is with each of its sources.
@@ -22,7 +22,7 @@ pub fn progress_of(index: &IndexSnapshot<'_>, sources: &[IndexSource]) -> Result
 pub fn state_hash(index: &IndexSnapshot<'_>, sources: &[IndexSource]) -> Result<u64> {
     let mut words = Vec::with_capacity(3 * sources.len());
     for (source, progress) in sources.iter().zip(progress_of(index, sources)?) {
-        words.extend([progress.documents, progress.tombstones]);
+        words.extend([progress.items, progress.tombstones]);
         // While those who asked for what changed are mapped again, no progress moves.
         if source.is_referenced {
             words.push(index.resume(&source.progress_name())?.map_or(0, xxh3_64));
@@ -46,7 +46,6 @@ pub fn has_failed(index: &IndexSnapshot<'_>) -> Result<bool> {
 
 /// Whether an index that has come so far with a source lacks something of a snapshot.
 ///
-/// * `source`: a collection, or all documents.
 /// * `cutoff`: what was written after it does not count. Where a document was written before and again after it, and the index has
 ///   come to neither, it counts: the index never had it.
 ///
@@ -54,37 +53,30 @@ pub fn has_failed(index: &IndexSnapshot<'_>) -> Result<bool> {
 ///
 /// Documents cannot be read.
 pub fn is_behind(
-    source: Option<&str>,
+    source: &IndexSource,
     progress: Progress,
     documents: &Snapshot<'_>,
     cutoff: Option<Etag>,
 ) -> Result<bool> {
-    let document = documents_after(documents, source, progress.documents)?.next();
+    let document = documents_after(documents, source, progress.items)?.next();
     let tombstone = tombstones_after(documents, source, progress.tombstones)?.next();
     let counts = |reached: Etag| cutoff.is_none_or(|cutoff| reached < cutoff);
-    Ok((document.transpose()?.is_some() && counts(progress.documents))
+    Ok((document.transpose()?.is_some() && counts(progress.items))
         || (tombstone.transpose()?.is_some() && counts(progress.tombstones)))
 }
 
-/// What was deleted in a collection, or at all, behind an etag.
+/// What was deleted of a source, behind an etag.
 pub(super) fn tombstones_after<'d>(
     documents: &'d Snapshot<'_>,
-    collection: Option<&str>,
+    source: &IndexSource,
     etag: Etag,
-) -> Result<TombstonesByEtag<'d>> {
-    Ok(match collection {
-        None => documents.tombstones_after(etag),
-        Some(collection) => documents.collection_tombstones_after(collection, etag)?,
-    })
+) -> Result<Changes<'d>> {
+    Ok(documents.deletions(&[source.kind], source.collection.as_deref(), etag)?)
 }
 
-/// The documents of a collection, or all, behind an etag.
-pub(super) fn documents_after<'d>(
-    documents: &'d Snapshot<'_>,
-    collection: Option<&str>,
-    etag: Etag,
-) -> Result<ByEtag<'d>> {
-    Ok(match collection {
+/// The documents of a source, behind an etag.
+pub(super) fn documents_after<'d>(documents: &'d Snapshot<'_>, source: &IndexSource, etag: Etag) -> Result<ByEtag<'d>> {
+    Ok(match &source.collection {
         None => documents.after(etag),
         Some(collection) => documents.collection_after(collection, etag)?,
     })

@@ -80,7 +80,7 @@ impl Rounds {
         if self.rounds.is_empty() {
             return bytes;
         }
-        bytes.extend_from_slice(&self.ahead.documents.to_be_bytes());
+        bytes.extend_from_slice(&self.ahead.items.to_be_bytes());
         bytes.extend_from_slice(&self.ahead.tombstones.to_be_bytes());
         for round in &self.rounds {
             let (etag, deleted) = match round.change {
@@ -103,7 +103,7 @@ impl Rounds {
         let mut progress = self.ahead;
         for round in &self.rounds {
             match round.change {
-                Change::Written(etag) => progress.documents = progress.documents.min(etag - 1),
+                Change::Written(etag) => progress.items = progress.items.min(etag - 1),
                 Change::Deleted(etag) => progress.tombstones = progress.tombstones.min(etag - 1),
             }
         }
@@ -144,7 +144,7 @@ impl Rounds {
 
 fn decode_all(mut bytes: &[u8]) -> Option<Rounds> {
     let bytes = &mut bytes;
-    let ahead = Progress { documents: decode_etag(bytes)?, tombstones: decode_etag(bytes)? };
+    let ahead = Progress { items: decode_etag(bytes)?, tombstones: decode_etag(bytes)? };
     let mut rounds = VecDeque::new();
     while !bytes.is_empty() {
         rounds.push_back(decode_one(bytes)?);
@@ -172,7 +172,7 @@ fn decode_one(bytes: &mut &[u8]) -> Option<Round> {
 mod tests {
     use super::*;
 
-    const START: Progress = Progress { documents: 3, tombstones: 2 };
+    const START: Progress = Progress { items: 3, tombstones: 2 };
 
     /// Maps up to `count` of those who asked, as an indexer does. Gives what is left of the round.
     fn walk(mut round: Round, asking: &[&[u8]], count: usize, mapped: &mut Vec<Vec<u8>>) -> Option<Round> {
@@ -201,9 +201,9 @@ mod tests {
         let round = rounds.begin(b"x", Change::Written(10)).unwrap();
         rounds.keep(walk(round, &asking, 2, &mut mapped).unwrap());
         for etag in 11..15 {
-            rounds.ahead.documents = etag;
+            rounds.ahead.items = etag;
             assert_eq!(rounds.begin(b"x", Change::Written(etag)), None);
-            assert_eq!(rounds.progress(), Progress { documents: etag - 1, tombstones: 2 });
+            assert_eq!(rounds.progress(), Progress { items: etag - 1, tombstones: 2 });
             let round = rounds.take_first().unwrap();
             rounds.keep(walk(round, &asking, 2, &mut mapped).unwrap());
             rounds = Rounds::decode(&rounds.encode(), Progress::default());
@@ -213,7 +213,7 @@ mod tests {
         let round = rounds.take_first().unwrap();
         assert_eq!(walk(round, &asking, 9, &mut mapped), None);
         assert_eq!(mapped.concat(), b"abc", "those that were not mapped with its last change");
-        assert_eq!((rounds.progress(), rounds.encode()), (Progress { documents: 14, tombstones: 2 }, vec![]));
+        assert_eq!((rounds.progress(), rounds.encode()), (Progress { items: 14, tombstones: 2 }, vec![]));
     }
 
     #[test]
@@ -224,12 +224,12 @@ mod tests {
             let round = rounds.begin(asked, change).unwrap();
             rounds.keep(walk(round, &asking, 1, &mut mapped).unwrap());
         }
-        rounds.ahead = Progress { documents: 9, tombstones: 8 };
-        assert_eq!(rounds.progress(), Progress { documents: 3, tombstones: 5 });
+        rounds.ahead = Progress { items: 9, tombstones: 8 };
+        assert_eq!(rounds.progress(), Progress { items: 3, tombstones: 5 });
         let round = rounds.take_first().unwrap();
         assert_eq!(round.asked, b"x");
         assert_eq!(walk(round, &asking, 9, &mut mapped), None);
-        assert_eq!(rounds.progress(), Progress { documents: 9, tombstones: 5 });
+        assert_eq!(rounds.progress(), Progress { items: 9, tombstones: 5 });
         let round = rounds.take_first().unwrap();
         assert_eq!(walk(round, &asking, 9, &mut mapped), None);
         assert_eq!((mapped.concat().as_slice(), rounds.progress()), (&b"aabcbc"[..], rounds.ahead));

@@ -29,7 +29,7 @@ pub fn map_results(
     let runner = MapRunner::new(definition);
     let (mut results, mut asked, mut size, mut count) = (Vec::new(), Asked::default(), 0, 0);
     for source in definition.sources().iter().filter(|source| !source.is_referenced) {
-        for document in documents_after(documents, source.collection.as_deref(), 0)? {
+        for document in documents_after(documents, source, 0)? {
             if count == count_max || size >= BATCH_BYTES || !goes_on() {
                 return Ok(results);
             }

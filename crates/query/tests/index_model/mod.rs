@@ -151,7 +151,7 @@ pub fn crowd(random: &mut Random, fields: &[FieldNumber], documents: u64, batch:
         model.put(&id, &[terms]);
     }
     model.etag += documents;
-    batch.set_progress(SOURCE, Progress { documents: model.etag, tombstones: model.etag / 2 }).unwrap();
+    batch.set_progress(SOURCE, Progress { items: model.etag, tombstones: model.etag / 2 }).unwrap();
 }
 
 /// Adds random changes to a batch and a model.
@@ -190,7 +190,7 @@ pub fn random_batch(random: &mut Random, fields: &[FieldNumber], documents: u64,
         }
     }
     model.etag += 1 + random.below(10);
-    batch.set_progress(SOURCE, Progress { documents: model.etag, tombstones: model.etag / 2 }).unwrap();
+    batch.set_progress(SOURCE, Progress { items: model.etag, tombstones: model.etag / 2 }).unwrap();
 }
 
 pub fn entry_of(terms: &Terms, fields: &[FieldNumber]) -> Entry {
@@ -240,7 +240,7 @@ pub fn compare(snapshot: &IndexSnapshot<'_>, model: &Model, fields: &[FieldNumbe
     let found = snapshot.verify().unwrap();
     assert_eq!(found.problems, Vec::<String>::new());
     let progress = snapshot.progress(SOURCE).unwrap().unwrap_or_default();
-    assert_eq!(progress, Progress { documents: model.etag, tombstones: model.etag / 2 });
+    assert_eq!(progress, Progress { items: model.etag, tombstones: model.etag / 2 });
     let counts = (snapshot.entry_count(), snapshot.document_count());
     assert_eq!(counts, (model.entries.len() as u64, model.documents.len() as u64));
     assert_eq!(all(snapshot.all()), model.find(|_| true));

@@ -14,7 +14,7 @@ pub(crate) fn basic(exchange: &Exchange) -> Result<Reply> {
         write_counts(json, &collections);
         json.name("Collections").object(|json| {
             for collection in &collections {
-                json.name(&collection.name).unsigned(collection.document_count);
+                json.name(&collection.name).unsigned(collection.documents().count);
             }
         });
     }))
@@ -34,11 +34,12 @@ pub(crate) fn detailed(exchange: &Exchange) -> Result<Reply> {
 }
 
 fn write_collection(json: &mut json::Writer<'_>, collection: &database::documents::CollectionStatistics) {
-    json.name("Name").string(&collection.name).name("CountOfDocuments").unsigned(collection.document_count);
-    sizes::write(json.name("Size"), collection.document_size + collection.tombstone_size);
-    sizes::write(json.name("DocumentsSize"), collection.document_size);
-    json.name("CountOfTombstones").unsigned(collection.tombstone_count);
-    sizes::write(json.name("TombstonesSize"), collection.tombstone_size);
+    let documents = collection.documents();
+    json.name("Name").string(&collection.name).name("CountOfDocuments").unsigned(documents.count);
+    sizes::write(json.name("Size"), documents.size + documents.tombstone_size);
+    sizes::write(json.name("DocumentsSize"), documents.size);
+    json.name("CountOfTombstones").unsigned(documents.tombstone_count);
+    sizes::write(json.name("TombstonesSize"), documents.tombstone_size);
     for (count, size) in [
         ("CountOfRevisions", "RevisionsSize"),
         ("CountOfTimeSeriesDeletedRanges", "TimeSeriesDeletedRangesSize"),
@@ -51,10 +52,11 @@ fn write_collection(json: &mut json::Writer<'_>, collection: &database::document
 }
 
 fn write_counts(json: &mut json::Writer<'_>, collections: &[database::documents::CollectionStatistics]) {
-    json.name("CountOfDocuments").unsigned(collections.iter().map(|collection| collection.document_count).sum());
+    json.name("CountOfDocuments").unsigned(collections.iter().map(|collection| collection.documents().count).sum());
     json.name("CountOfDocumentsConflicts").unsigned(0).name("CountOfConflicts").unsigned(0);
     json.name("CountOfRevisionDocuments").unsigned(0);
-    json.name("CountOfTombstones").unsigned(collections.iter().map(|collection| collection.tombstone_count).sum());
+    json.name("CountOfTombstones")
+        .unsigned(collections.iter().map(|collection| collection.documents().tombstone_count).sum());
     json.name("CountOfTimeSeriesDeletedRanges").unsigned(0).name("CountOfAttachments").unsigned(0);
     json.name("CountOfCounterEntries").unsigned(0).name("CountOfTimeSeriesSegments").unsigned(0);
 }

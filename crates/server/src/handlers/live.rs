@@ -83,7 +83,7 @@ fn write_open(json: &mut Writer<'_>, database: &Database) -> Result<()> {
     let indexes = Seen::all(database)?;
     json.name("Requests").unsigned(database.request_count());
     json.name("IsInMemory").bool(database.is_in_memory());
-    json.name("Documents").unsigned(statistics.document_count);
+    json.name("Documents").unsigned(statistics.documents().count);
     json.name("LastEtag").unsigned(statistics.last_etag);
     json.name("SizeInBytes").unsigned(database.size_on_disk());
     json.name("QueuedBatches").unsigned(database.queued_count() as u64);

@@ -57,9 +57,9 @@ pub(crate) fn write_origin(json: &mut json::Writer<'_>, exchange: &Exchange) {
 /// What does not exist yet counts 0, truthfully.
 fn write_counts(json: &mut json::Writer<'_>, statistics: &Statistics, indexes: &[Seen]) {
     json.name("CountOfIndexes").unsigned(indexes.len() as u64);
-    json.name("CountOfDocuments").unsigned(statistics.document_count);
+    json.name("CountOfDocuments").unsigned(statistics.documents().count);
     json.name("CountOfRevisionDocuments").unsigned(0);
-    json.name("CountOfTombstones").unsigned(statistics.tombstone_count);
+    json.name("CountOfTombstones").unsigned(statistics.documents().tombstone_count);
     json.name("CountOfDocumentsConflicts").unsigned(0).name("CountOfConflicts").unsigned(0);
     json.name("CountOfAttachments").unsigned(0).name("CountOfCounterEntries").unsigned(0);
     json.name("CountOfTimeSeriesSegments").unsigned(0);

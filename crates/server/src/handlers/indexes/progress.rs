@@ -3,7 +3,7 @@
 //! 200, `{"Results":[{"Name","Type","SourceType","IsStale","IndexRunningStatus","ProcessedPerSecond","Collections"}]}`. Documents are counted
 //! one by one up to a limit; of more than that the count is estimated from etags.
 
-use database::documents::Snapshot;
+use database::documents::{ItemCounts, Snapshot};
 use hyper::StatusCode;
 use query::definition::IndexSource;
 use query::index::Progress;
@@ -36,7 +36,7 @@ pub(crate) async fn progress(exchange: Exchange) -> Result<Reply> {
             for (source, progress, _) in seen.sources() {
                 // A collection that is mapped and loaded from is told as it is mapped.
                 if !collections.iter().any(|(other, ..)| other.name() == source.name()) {
-                    collections.push((source, progress, left(source.collection.as_deref(), progress, &documents)?));
+                    collections.push((source, progress, left(source, progress, &documents)?));
                 }
             }
             stale.push((seen, collections));
@@ -64,7 +64,7 @@ pub(crate) async fn progress(exchange: Exchange) -> Result<Reply> {
 }
 
 fn write(json: &mut json::Writer<'_>, progress: &Progress, left: &Left) {
-    json.name("LastProcessedItemEtag").unsigned(progress.documents);
+    json.name("LastProcessedItemEtag").unsigned(progress.items);
     json.name("LastProcessedTombstoneEtag").unsigned(progress.tombstones);
     json.name("LastProcessedTimeSeriesDeletedRangeEtag").unsigned(0);
     json.name("NumberOfItemsToProcess").unsigned(left.documents);
@@ -75,29 +75,27 @@ fn write(json: &mut json::Writer<'_>, progress: &Progress, left: &Left) {
     json.name("TotalNumberOfTimeSeriesDeletedRanges").unsigned(0);
 }
 
-fn left(collection: Option<&str>, progress: &Progress, documents: &Snapshot<'_>) -> Result<Left> {
+fn left(source: &IndexSource, progress: &Progress, documents: &Snapshot<'_>) -> Result<Left> {
     let failed = |error: database::documents::Error| Error::from(database::Error::from(error));
-    let (document_total, tombstone_total) = match collection {
-        None => documents.statistics().map(|all| (all.document_count, all.tombstone_count)).map_err(failed)?,
-        Some(name) => match documents.collection(name).map_err(failed)? {
-            Some(found) => (found.document_count, found.tombstone_count),
-            None => (0, 0),
-        },
+    let collection = source.collection.as_deref();
+    let counts = match collection {
+        None => Some(documents.statistics().map_err(failed)?.counts),
+        Some(name) => documents.collection(name).map_err(failed)?.map(|found| found.counts),
     };
-    let last = documents.last_etags(collection).map_err(failed)?;
-    let (mut to_take, to_remove) = match collection {
-        None => (documents.after(progress.documents), documents.tombstones_after(progress.tombstones)),
-        Some(name) => (
-            documents.collection_after(name, progress.documents).map_err(failed)?,
-            documents.collection_tombstones_after(name, progress.tombstones).map_err(failed)?,
-        ),
+    let ItemCounts { count: document_total, tombstone_count: tombstone_total, .. } =
+        counts.map(|counts| counts[source.kind]).unwrap_or_default();
+    let last = documents.last_etags(source.kind, collection).map_err(failed)?;
+    let mut to_take = match collection {
+        None => documents.after(progress.items),
+        Some(name) => documents.collection_after(name, progress.items).map_err(failed)?,
     };
+    let to_remove = documents.deletions(&[source.kind], collection, progress.tombstones).map_err(failed)?;
     // An index that begins has all of them before it.
-    let left_documents = match progress.documents {
+    let left_documents = match progress.items {
         0 => document_total,
         etag => {
             let counted = to_take.skip_documents(COUNTED_ITEMS_MAX).map_err(failed)?;
-            estimated(counted, COUNTED_ITEMS_MAX, etag, last.documents, document_total)
+            estimated(counted, COUNTED_ITEMS_MAX, etag, last.items, document_total)
         }
     };
     let left_tombstones = match progress.tombstones {

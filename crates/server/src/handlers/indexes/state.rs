@@ -40,7 +40,8 @@ impl Seen {
         let snapshot = if index.failure().is_none() { Some(index.read()?) } else { None };
         let documents = database.read();
         let is_stale = snapshot.map_or(Ok(true), |snapshot| index.is_stale(&snapshot, 0, &documents, None))?;
-        let last = index.sources().iter().map(|source| Ok(documents.last_etags(source.collection.as_deref())?));
+        let last =
+            index.sources().iter().map(|source| Ok(documents.last_etags(source.kind, source.collection.as_deref())?));
         let last = last.collect::<Result<_>>()?;
         let state = state(database, &index);
         Ok(Seen { index, is_stale, state, statistics, last })
@@ -126,10 +127,10 @@ impl Seen {
             json.name("Collections").object(|json| {
                 for (source, progress, last) in self.sources().filter(|(source, ..)| !source.is_referenced) {
                     json.name(source.name()).object(|json| {
-                        json.name("LastProcessedDocumentEtag").unsigned(progress.documents);
+                        json.name("LastProcessedDocumentEtag").unsigned(progress.items);
                         json.name("LastProcessedTombstoneEtag").unsigned(progress.tombstones);
                         json.name("LastProcessedTimeSeriesDeletedRangeEtag").unsigned(0);
-                        json.name("DocumentLag").unsigned(last.documents.saturating_sub(progress.documents));
+                        json.name("DocumentLag").unsigned(last.items.saturating_sub(progress.items));
                         json.name("TombstoneLag").unsigned(last.tombstones.saturating_sub(progress.tombstones));
                     });
                 }
@@ -164,10 +165,9 @@ impl Seen {
     fn staleness_reasons(&self) -> Vec<String> {
         let mut reasons = Vec::new();
         for (source, progress, last) in self.sources() {
-            for (what, last, reached) in [
-                ("documents", last.documents, progress.documents),
-                ("tombstones", last.tombstones, progress.tombstones),
-            ] {
+            for (what, last, reached) in
+                [(source.kind.name(), last.items, progress.items), ("tombstones", last.tombstones, progress.tombstones)]
+            {
                 if reached < last {
                     reasons.push(format!(
                         "The last of the {what} of '{}' has etag {last}, the index is at {reached}",

@@ -25,7 +25,7 @@ pub(crate) async fn terms(exchange: Exchange) -> Result<Reply> {
     let read = move || {
         let terms = read_terms(&index, &field, from.as_deref(), count)?;
         let progress = index.statistics()?.progress;
-        let etags = progress.iter().flat_map(|progress| [progress.documents, progress.tombstones]);
+        let etags = progress.iter().flat_map(|progress| [progress.items, progress.tombstones]);
         let etags: Vec<u8> = etags.flat_map(u64::to_le_bytes).collect();
         let etag = xxhash_rust::xxh3::xxh3_64(&etags).cast_signed();
         Ok(reply::object(StatusCode::OK, |json| {

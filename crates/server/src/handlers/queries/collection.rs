@@ -117,8 +117,8 @@ fn known_total(snapshot: &Snapshot<'_>, query: &CollectionQuery) -> Result<i64> 
 
 fn document_count(snapshot: &Snapshot<'_>, source: &Source) -> Result<u64> {
     Ok(match source {
-        Source::All => snapshot.statistics()?.document_count,
-        Source::Collection(name) => snapshot.collection(name)?.map_or(0, |collection| collection.document_count),
+        Source::All => snapshot.statistics()?.documents().count,
+        Source::Collection(name) => snapshot.collection(name)?.map_or(0, |collection| collection.documents().count),
     })
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use database::Index;
-use database::documents::{Document, Etag, Snapshot};
+use database::documents::{Document, Etag, ItemKind, Snapshot};
 use database::script;
 use query::execute::{self, Distance, Found, Highlighter, Operator, ScriptProjection};
 use query::index::{FieldNumber, IndexEntry, IndexSnapshot};
@@ -508,9 +508,9 @@ impl<'a> Running<'a> {
             // What is included, loaded by a script, or has facets or stop words may be of any collection.
             match source.filter(|_| plan.includes.is_empty() && !plan.runs_scripts() && !has_setup) {
                 Some(name) => {
-                    let last = self.documents.last_etags(Some(name))?;
-                    let count = self.documents.collection(name)?.map_or(0, |collection| collection.document_count);
-                    [last.documents, last.tombstones, count].into_iter().for_each(&mut add);
+                    let last = self.documents.last_etags(ItemKind::Document, Some(name))?;
+                    let count = self.documents.collection(name)?.map_or(0, |collection| collection.documents().count);
+                    [last.items, last.tombstones, count].into_iter().for_each(&mut add);
                 }
                 None => add(self.documents.last_etag()?),
             }
