@@ -31,7 +31,7 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn changes(&self, kinds: &[ItemKind], collection: Option<&str>, after: Etag) -> Result<Changes<'_>> {
-        self.changes_in(kinds, collection, after, |trees| vec![trees.items, trees.tombstones])
+        self.changes_in(kinds, collection, after, |trees| [Some(trees.items), Some(trees.tombstones)])
     }
 
     /// The items alone, without tombstones.
@@ -40,7 +40,7 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn items(&self, kinds: &[ItemKind], collection: Option<&str>, after: Etag) -> Result<Changes<'_>> {
-        self.changes_in(kinds, collection, after, |trees| vec![trees.items])
+        self.changes_in(kinds, collection, after, |trees| [Some(trees.items), None])
     }
 
     /// The tombstones alone.
@@ -49,7 +49,7 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn deletions(&self, kinds: &[ItemKind], collection: Option<&str>, after: Etag) -> Result<Changes<'_>> {
-        self.changes_in(kinds, collection, after, |trees| vec![trees.tombstones])
+        self.changes_in(kinds, collection, after, |trees| [None, Some(trees.tombstones)])
     }
 
     fn changes_in(
@@ -57,11 +57,12 @@ impl<'s> Snapshot<'s> {
         kinds: &[ItemKind],
         collection: Option<&str>,
         after: Etag,
-        choose: fn(CollectionTrees) -> Vec<FixedTree>,
+        choose: fn(CollectionTrees) -> [Option<FixedTree>; 2],
     ) -> Result<Changes<'_>> {
         let mut sources = Vec::new();
-        for trees in self.etag_trees(kinds, collection)? {
-            for tree in choose(trees) {
+        for kind in kinds {
+            let Some(trees) = self.etag_trees(*kind, collection)? else { continue };
+            for tree in choose(trees).into_iter().flatten() {
                 let mut cursor = tree.cursor(self.transaction_ref());
                 let next = cursor.seek(after.saturating_add(1))?.map(|(etag, at)| (etag, Location(at)));
                 if next.is_some() {
@@ -72,16 +73,17 @@ impl<'s> Snapshot<'s> {
         Ok(Changes { snapshot: self, sources })
     }
 
-    /// The trees of etags of kinds: those of a collection, or of all.
-    pub(crate) fn etag_trees(&self, kinds: &[ItemKind], collection: Option<&str>) -> Result<Vec<CollectionTrees>> {
+    /// The trees of etags of a kind: those of a collection, or of all. None if the collection has had no item of the kind.
+    pub(crate) fn etag_trees(&self, kind: ItemKind, collection: Option<&str>) -> Result<Option<CollectionTrees>> {
         let (schema, _, tx) = self.parts();
-        let all = |kind: &ItemKind| {
-            let trees = &schema.kinds[*kind];
-            CollectionTrees { items: trees.by_etag, tombstones: trees.tombstones_by_etag }
+        let Some(name) = collection else {
+            let trees = &schema.kinds[kind];
+            return Ok(Some(CollectionTrees { items: trees.by_etag, tombstones: trees.tombstones_by_etag }));
         };
-        let Some(name) = collection else { return Ok(kinds.iter().map(all).collect()) };
-        let Some(found) = Collection::by_name(schema, tx, name)? else { return Ok(Vec::new()) };
-        kinds.iter().filter_map(|kind| found.trees(tx, *kind).transpose()).collect()
+        match Collection::by_name(schema, tx, name)? {
+            Some(found) => found.trees(tx, kind),
+            None => Ok(None),
+        }
     }
 
     /// The name of the collection that an item of this snapshot is in, or was in, as it was first spelled.

@@ -170,8 +170,7 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn collection_after(&self, collection: &str, etag: Etag) -> Result<ByEtag<'_>> {
-        let trees = self.etag_trees(&[ItemKind::Document], Some(collection))?;
-        Ok(match trees.first() {
+        Ok(match self.etag_trees(ItemKind::Document, Some(collection))? {
             Some(trees) => ByEtag::new(self, trees.items, etag.saturating_add(1), false),
             None => ByEtag::none(self),
         })
@@ -183,8 +182,7 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn collection_latest(&self, collection: &str) -> Result<ByEtag<'_>> {
-        let trees = self.etag_trees(&[ItemKind::Document], Some(collection))?;
-        Ok(match trees.first() {
+        Ok(match self.etag_trees(ItemKind::Document, Some(collection))? {
             Some(trees) => ByEtag::new(self, trees.items, Etag::MAX, true),
             None => ByEtag::none(self),
         })
@@ -196,8 +194,7 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn last_etags(&self, kind: ItemKind, collection: Option<&str>) -> Result<LastEtags> {
-        let trees = self.etag_trees(&[kind], collection)?;
-        let Some(trees) = trees.first() else { return Ok(LastEtags::default()) };
+        let Some(trees) = self.etag_trees(kind, collection)? else { return Ok(LastEtags::default()) };
         let last = |tree: storage::FixedTree| Ok::<_, crate::Error>(tree.last(&self.tx)?.map_or(0, |(etag, _)| etag));
         Ok(LastEtags { items: last(trees.items)?, tombstones: last(trees.tombstones)? })
     }
