@@ -71,6 +71,12 @@ fn run(seed: u64, steps: u32) {
                 assert!(copied.read().verify().unwrap().problems.is_empty());
             }
             6..10 => compare(&store, &model),
+            10..14 => {
+                let (id, server) = (random_id(&mut random), format!("\"@counters\":[{}]", random.below(5)));
+                let server = if random.below(4) == 0 { "" } else { &server };
+                let put = |writing: &mut Writing<'_, '_>| writing.put_server_metadata(&id, server.as_bytes());
+                assert_eq!(store.write(Date::now(), put).unwrap(), model.maintain(&id, server));
+            }
             _ => {}
         }
         let id = random_id(&mut random);

@@ -28,6 +28,8 @@ pub struct Stored {
     pub collection: &'static str,
     pub body: String,
     pub etag: u64,
+    /// The metadata that the server maintains.
+    pub server: String,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -72,11 +74,24 @@ impl Model {
         *value
     }
 
-    fn put(&mut self, stored: Stored) {
+    fn put(&mut self, mut stored: Stored) {
         let key = key(&stored.id);
+        // Whatever clients write, this stays.
+        if let Some(before) = self.documents.get(&key) {
+            stored.server.clone_from(&before.server);
+        }
         self.last_etag = stored.etag;
         self.tombstones.retain(|_, (dead, of)| *of != stored.collection || self::key(dead) != key);
         self.documents.insert(key, stored);
+    }
+
+    /// What the server does to the metadata that it maintains; false if there is no such document.
+    pub fn maintain(&mut self, id: &str, server: &str) -> bool {
+        let etag = self.last_etag + 1;
+        let Some(stored) = self.documents.get_mut(&key(id)) else { return false };
+        (stored.etag, stored.server) = (etag, server.to_owned());
+        self.last_etag = etag;
+        true
     }
 
     /// What giving a range does to the document that has its end.
@@ -88,7 +103,7 @@ impl Model {
         self.hilo_max = range.high;
         let body = format!("{{\"Max\":{}}}", range.high);
         let etag = self.last_etag + 1;
-        self.put(Stored { id: "Raven/Hilo/Tags".to_owned(), collection: "@hilo", body, etag });
+        self.put(Stored { id: "Raven/Hilo/Tags".to_owned(), collection: "@hilo", body, etag, server: String::new() });
     }
 }
 
@@ -121,11 +136,11 @@ pub fn command(
         if random.below(2) == 0 && !model.documents.contains_key(&key(&copied)) {
             batch.put(&copied, b"{}", Expected::Any).unwrap();
             let etag = model.last_etag + 1;
-            model.put(Stored { id: copied, collection: "@empty", body: "{}".to_owned(), etag });
+            model.put(Stored { id: copied, collection: "@empty", body: "{}".to_owned(), etag, server: String::new() });
         }
         batch.put(given, b"{}", Expected::Any).unwrap();
         let (id, etag) = model.complete(given);
-        model.put(Stored { id, collection: "@empty", body: "{}".to_owned(), etag });
+        model.put(Stored { id, collection: "@empty", body: "{}".to_owned(), etag, server: String::new() });
         return Ok(());
     }
     let id = random_id(random);
@@ -163,7 +178,7 @@ pub fn command(
             }
             if !skip_unchanged || model.documents.get(&key).is_none_or(|stored| stored.body != body) {
                 let etag = model.last_etag + 1;
-                model.put(Stored { id, collection, body, etag });
+                model.put(Stored { id, collection, body, etag, server: String::new() });
             }
         }
         7 | 8 => {
@@ -201,6 +216,7 @@ pub fn compare(store: &DocumentStore, model: &Model) {
             .unwrap(),
         body: String::from_utf8(document.body().bytes().to_vec()).unwrap(),
         etag: document.etag(),
+        server: String::from_utf8(document.server_metadata().to_vec()).unwrap(),
     };
     let everything = PrefixQuery { count_max: u64::MAX, ..PrefixQuery::default() };
     let by_id: Vec<Stored> = snapshot.by_prefix(everything).unwrap().map(|d| stored(&d.unwrap())).collect();
