@@ -6,6 +6,7 @@
 //! runs inside of a transaction, and yet it is as if it had.
 
 use json::{Kind, Raw};
+use script::Effect;
 
 use crate::command::Command;
 use crate::{Date, Error, Expected, Result};
@@ -77,30 +78,9 @@ pub struct PatchRun {
     /// The document after it: checked JSON, an object.
     pub json: Vec<u8>,
     /// What else is to be written, in order.
-    pub effects: Vec<PatchEffect>,
+    pub effects: Vec<Effect>,
     /// What it did, as JSON, for those who debug it.
     pub debug: Vec<u8>,
-}
-
-/// Something that a script wants to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PatchEffect {
-    /// A document is to be put.
-    Put {
-        /// Its whole id.
-        id: String,
-        /// Checked JSON, an object.
-        json: Vec<u8>,
-        /// The condition.
-        expected: Expected,
-    },
-    /// A document is to be deleted.
-    Delete {
-        /// Its id.
-        id: String,
-        /// The condition.
-        expected: Expected,
-    },
 }
 
 /// A document as a patch finds it.

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use json::Raw;
+use script::Effect;
 
 use crate::command::{Action, Command};
 use crate::content::{self, Content};
 use crate::patch::{PatchCommand, Patched, ToldPatch, whole};
 use crate::{
-    Batch, Error, Expected, Operation, PatchEffect, PatchRequest, PatchRun, PatchScript, PatchStatus, Result, Seen,
-    Snapshot, id,
+    Batch, Error, Expected, Operation, PatchRequest, PatchRun, PatchScript, PatchStatus, Result, Seen, Snapshot, id,
 };
 
 /// Runs the scripts of patches.
@@ -151,9 +151,11 @@ impl View<'_> {
         let run = runner.run(script, id, seen.as_ref(), self)?;
         for effect in &run.effects {
             match effect {
-                PatchEffect::Put { id, json, expected } => self.put(id, json, expected.clone())?,
-                PatchEffect::Delete { id, expected } => {
-                    self.batch.delete(id, expected.clone())?;
+                Effect::Put { id, json, expected } => {
+                    self.put(id, json, Expected::from_wire(expected.as_deref()))?;
+                }
+                Effect::Delete { id, expected } => {
+                    self.batch.delete(id, Expected::from_wire(expected.as_deref()))?;
                     self.note_last();
                 }
             }

@@ -14,7 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("server", &["database", "json"]),
     ("database", &["query", "documents", "script", "json"]),
     ("query", &["documents", "script"]),
-    ("documents", &["storage", "json"]),
+    ("documents", &["storage", "script", "json"]),
     ("script", &["json"]),
     ("storage", &[]),
     ("json", &[]),

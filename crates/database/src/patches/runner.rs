@@ -1,8 +1,8 @@
 //! Running the scripts of a batch.
 
-use documents::{Expected, PatchEffect, PatchRun, PatchScript, ScriptRunner, Seen, View};
+use documents::{PatchRun, PatchScript, ScriptRunner, Seen, View};
 use json::Raw;
-use script::{Body, Document, Effect, Input, Program, Run, is_name};
+use script::{Body, Document, Input, Program, Run, is_name};
 
 use super::debug::debug;
 use super::host::{PatchHost, document};
@@ -114,13 +114,5 @@ pub(super) fn run(
         error => Error::Script { id: id.to_owned(), error },
     })?;
     let debug = debug(&outcome, prepared.printed);
-    let effects = outcome.effects.into_iter().map(|effect| match effect {
-        Effect::Put { id, json, expected } => {
-            PatchEffect::Put { id, json, expected: Expected::from_wire(expected.as_deref()) }
-        }
-        Effect::Delete { id, expected } => {
-            PatchEffect::Delete { id, expected: Expected::from_wire(expected.as_deref()) }
-        }
-    });
-    Ok(PatchRun { json: outcome.json, effects: effects.collect(), debug })
+    Ok(PatchRun { json: outcome.json, effects: outcome.effects, debug })
 }
