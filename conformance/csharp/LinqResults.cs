@@ -171,13 +171,6 @@ public class LinqResults : LibraryTests
     }
 
     [Test]
-    public void ComputedFromDates()
-    {
-        using var store = Library();
-        Same(store, books => books.OrderBy(x => x.Pages).Select(x => new { In = x.Bought.Year, M = x.Bought.Month, D = x.Bought.Day, H = x.Bought.Hour, m = x.Bought.Minute }));
-    }
-
-    [Test]
     public void Let()
     {
         using var store = Library();
