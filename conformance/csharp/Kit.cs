@@ -110,6 +110,9 @@ public sealed class Seen<T> : IObserver<T>
     public void OnError(Exception error) { }
     public void OnCompleted() { }
 
+    /// How many values have come that `Next` did not give yet.
+    public int Count => _values.Count;
+
     /// The next value, within 15 s.
     public T Next() => _values.TryTake(out var value, TimeSpan.FromSeconds(15)) ? value : throw new TimeoutException("no notification");
 
