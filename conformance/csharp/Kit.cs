@@ -30,6 +30,9 @@ public abstract class Tests
     private readonly List<DocumentStore> _stores = new();
     private readonly List<string> _databases = new();
 
+    /// Of request bodies: zstd, gzip or none.
+    internal string Compression { get; set; }
+
     /// A store on a new database, which is deleted after the test.
     protected DocumentStore Store(Action<DocumentStore> configure = null, Action<DatabaseRecord> record = null)
     {
@@ -48,7 +51,7 @@ public abstract class Tests
     {
         var store = new DocumentStore { Urls = new[] { Kit.Url }, Database = database };
         store.Conventions.DisableTopologyCache = true;
-        Compress(store, Kit.Compression);
+        Compress(store, Compression);
         configure?.Invoke(store);
         store.Initialize();
         _stores.Add(store);
@@ -186,8 +189,6 @@ public static class Assert
 public static class Kit
 {
     public static string Url { get; private set; }
-    /// Of request bodies: zstd, gzip or none.
-    public static string Compression { get; private set; }
     /// Whether databases are to use RavenDB's first search engine.
     public static bool Lucene { get; private set; }
     internal static DocumentStore Admin { get; private set; }
@@ -202,47 +203,36 @@ public static class Kit
 
     public static string[] Names() => All().Select(x => x.Name).ToArray();
 
+    /// How many tests run at a time; most of a test is waiting for the server.
+    private const int AtOnce = 4;
+
     /// Runs the tests with each compression; gives how many passed and how many failed.
     public static int[] Run(string url, string[] names, string[] compressions, string[] known, int seconds, bool lucene, string results)
     {
         (Url, Lucene) = (url, lucene);
-        ThreadPool.SetMinThreads(32, 32);
+        ThreadPool.SetMinThreads(64, 64);
         TaskScheduler.UnobservedTaskException += (_, e) => e.SetObserved();
-        Admin = new DocumentStore { Urls = new[] { url } };
-        Admin.Conventions.DisableTopologyCache = true;
-        Tests.Compress(Admin, "none");
-        Admin.Initialize();
-        using var file = results == null ? null : new StreamWriter(results) { AutoFlush = true };
-        var (passed, failed, expected) = (0, 0, 0);
-        foreach (var compression in compressions)
+        using (Admin = new DocumentStore { Urls = new[] { url } })
         {
-            Compression = compression;
-            foreach (var (name, type, method) in All().Where(x => names.Contains(x.Name)))
+            Admin.Conventions.DisableTopologyCache = true;
+            Tests.Compress(Admin, "none");
+            Admin.Initialize();
+            using var report = new Report(known, results);
+            var runs = compressions.SelectMany(compression => All().Where(x => names.Contains(x.Name)).Select(x => (x.Name, x.Type, x.Method, compression)));
+            Parallel.ForEach(Partitioner.Create(runs, EnumerablePartitionerOptions.NoBuffering), new ParallelOptions { MaxDegreeOfParallelism = AtOnce }, run =>
             {
                 var clock = Stopwatch.StartNew();
-                var error = RunOne(type, method, seconds);
-                var isKnown = known.Contains(name);
-                if (error == null && isKnown) error = new AssertException("it passes; take it out of known-failures.txt");
-                else if (isKnown) { expected++; Print("known ", name, clock, FirstLine(error)); continue; }
-                if (error == null) { passed++; Print("ok    ", name, clock, ""); }
-                else { failed++; Print("FAILED", name, clock, FirstLine(error)); }
-                file?.WriteLine($"{name}\t{compression}\t{(error == null ? "ok" : error)}\n");
-            }
+                var error = RunOne(run.Type, run.Method, run.compression, seconds);
+                report.Add(run.Name, run.compression, clock.ElapsedMilliseconds, error);
+            });
+            return report.Counts();
         }
-        if (expected > 0) Console.WriteLine($"{expected} failed that are known to fail");
-        Admin.Dispose();
-        return new[] { passed, failed };
     }
 
-    private static void Print(string verdict, string name, Stopwatch clock, string reason)
-    {
-        Console.WriteLine($"{verdict}  csharp, {Compression}: {name} ({clock.ElapsedMilliseconds} ms)");
-        if (reason != "") Console.WriteLine("        " + reason);
-    }
-
-    private static Exception RunOne(Type type, MethodInfo method, int seconds)
+    private static Exception RunOne(Type type, MethodInfo method, string compression, int seconds)
     {
         var tests = (Tests)Activator.CreateInstance(type);
+        tests.Compression = compression;
         var task = Task.Run(async () =>
         {
             try { if (method.Invoke(tests, null) is Task running) await running; }
@@ -267,4 +257,42 @@ public static class Kit
         var at = frame == null ? "" : $" ({Path.GetFileName(frame.GetFileName())}:{frame.GetFileLineNumber()})";
         return (error is AssertException ? "" : error.GetType().Name + ": ") + text + at;
     }
+}
+
+/// Prints what came of each test, and counts.
+internal sealed class Report : IDisposable
+{
+    private readonly string[] _known;
+    private readonly StreamWriter _file;
+    private readonly HashSet<string> _failedAsKnown = new();
+    private int _passed, _failed;
+
+    public Report(string[] known, string file)
+    {
+        _known = known;
+        _file = file == null ? null : new StreamWriter(file) { AutoFlush = true };
+    }
+
+    public void Add(string name, string compression, long milliseconds, Exception error)
+    {
+        var isKnown = _known.Contains(name);
+        if (error == null && isKnown) error = new AssertException("it passes: take it out of known-failures.txt");
+        else if (isKnown) { lock (this) _failedAsKnown.Add(name); return; }
+        lock (this)
+        {
+            if (error == null) _passed++; else _failed++;
+            Console.WriteLine($"{(error == null ? "ok    " : "FAILED")}  csharp, {compression}: {name} ({milliseconds} ms)");
+            if (error != null) Console.WriteLine("        " + Kit.FirstLine(error));
+            _file?.WriteLine($"{name}\t{compression}\t{(error == null ? "ok" : error)}\n");
+        }
+    }
+
+    /// How many passed and how many failed; prints those that are known to fail.
+    public int[] Counts()
+    {
+        foreach (var name in _failedAsKnown.OrderBy(x => x)) Console.WriteLine("known   csharp: " + name);
+        return new[] { _passed, _failed };
+    }
+
+    public void Dispose() => _file?.Dispose();
 }
