@@ -130,4 +130,11 @@ public class LinqScripts : LibraryTests
         Assert.Equal("Pavel", session.Load<Member>(rows[0].Member).Name);
         Assert.Equal(1, session.Advanced.NumberOfRequests);
     }
+
+    [Test]
+    public void Formats()
+    {
+        using var store = Library();
+        Same(store, books => books.OrderBy(x => x.Year).Select(x => new { Day = x.Bought.ToString("yyyy-MM-dd"), Price = x.Price.ToString("0.0"), Pages = x.Pages.ToString("00000") }));
+    }
 }

@@ -247,30 +247,3 @@ public class LinqWhere : LibraryTests
         Assert.Equal(9, session.Advanced.DocumentQuery<object>().WhereEquals("@metadata.@collection", "Books").ToList().Count);
     }
 }
-
-/// Properties that a date or duration has, which documents do not store.
-public class LinqDateParts : LibraryTests
-{
-    [Test]
-    public void InConditions()
-    {
-        using var store = Library();
-        SameWhere(store, x => x.Bought.Month == 4 && x.Bought.Day < 25);
-        SameWhere(store, x => x.Bought.Day == 30);
-        SameWhere(store, x => x.Bought.Date == new DateTime(2023, 4, 25));
-    }
-
-    [Test]
-    public void InProjections()
-    {
-        using var store = Library();
-        Same(store, books => books.OrderBy(x => x.Pages).Select(x => new { In = x.Bought.Year, M = x.Bought.Month, D = x.Bought.Day, H = x.Bought.Hour, m = x.Bought.Minute }));
-    }
-
-    [Test]
-    public void InOrders()
-    {
-        using var store = Library();
-        Same(store, books => books.OrderBy(x => x.Bought.Day).Select(x => x.Id));
-    }
-}
