@@ -28,7 +28,7 @@ use clap::{Parser, Subcommand};
 
 use output::{complain, output};
 
-// Freed memory goes back to where the next request takes it from without a lock; STACK.md, "allocator".
+// mimalloc keeps freed memory in lists of each thread, so that the next request allocates without a lock.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

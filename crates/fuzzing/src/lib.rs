@@ -5,7 +5,8 @@
 //!
 //! A target fails by panicking: where the code under it panics, on this or another thread; where it breaks a rule that
 //! the target states (a round trip, agreement with another implementation); and, in [`run`], where it takes more memory
-//! than the input is worth ([`memory_max`]). RELIABILITY.md, "Fuzzing", has the rules. Errors are what is expected.
+//! than the input is worth ([`memory_max`]). An error that the code returns is a pass.
+//! RELIABILITY.md, "What proves it", has the figures.
 
 #![forbid(unsafe_code)]
 

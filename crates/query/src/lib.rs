@@ -1,11 +1,13 @@
-//! Queries: their language, RQL, and the indexes that will answer them.
+//! Queries: the language RQL, and the indexes that answer them (inverted indexes: terms with posting lists of entries).
 //!
 //! * [`rql`]: text in, syntax tree or error out.
 //! * [`analysis`]: texts to words.
 //! * [`mapping`]: maps and reduces of index definitions, from their text to values.
-//! * [`plan`]: what a query comes to; so far those that need no index.
-//! * [`index`]: how an index is stored: terms to entries, entries to documents. What fills it and asks it is to come
-//!   (`docs/design/queries.md`).
+//! * [`plan`]: the query planner: from a syntax tree to the work of executing it.
+//! * [`definition`]: what an index is: its sources, fields and their analysis.
+//! * [`index`]: how an index is stored: terms to entries, entries to documents.
+//! * [`indexing`]: keeps an index up to date with its documents.
+//! * [`execute`]: runs a planned query on one snapshot of an index.
 //!
 //! Nothing here knows of HTTP or users.
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! What a query may not exceed. RELIABILITY.md §1.5 promises these bounds.
+//! Bounds on queries. They are part of promise P13 in RELIABILITY.md: input over a limit is refused by name.
 
 /// Bytes of the text of a query. Positions in it are 32 bits wide, and an error shows a part of it.
 pub const QUERY_SIZE_MAX: usize = 1024 * 1024;

@@ -1,8 +1,8 @@
 //! What can go wrong with a request, and what the client is told: the one place where errors become HTTP.
 //!
-//! Clients rebuild an exception from `Type` and show `Message` or `Error` (semantics.md §14). Of the status they look at 304, 403, 404, 408,
-//! 409, 410, 425, 502, 503 and 504 alone: 404 has no body and means "not there", 503 makes them fail over, so neither is used for
-//! bad requests. All others are alike to them; a request that is wrong gets 400, and 500 says that we failed.
+//! Clients rebuild an exception from `Type` and show `Message` or `Error`. They distinguish only the statuses 304, 403, 404, 408,
+//! 409, 410, 425, 502, 503 and 504: 404 has no body and means that the resource does not exist, 503 makes them fail over, so neither
+//! is used for bad requests. Clients treat all other statuses alike; a wrong request gets 400, and 500 reports a fault of the server.
 
 use std::time::Duration;
 

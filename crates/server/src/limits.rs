@@ -1,7 +1,7 @@
 //! Every bound of the server, in one place, with its name.
 //!
 //! The name is what settings call it (`Limits.HeaderCount`) and what the answer of a refused request says, so that
-//! whoever meets a limit knows which one to change. Defaults are those of RELIABILITY.md §1.5.
+//! an operator knows which setting to change. `docs/settings.md`, "Limits", lists the defaults.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;

@@ -24,7 +24,7 @@ use crate::slow::SlowRequests;
 use database::limits::REQUEST_MEMORY;
 
 /// The version that clients are told. They parse `major.minor` and switch features by it: 5.2 atomic guards, 6.1
-/// heartbeats in bulk inserts (endpoints.md §0.4). It says which protocol we speak, not who we are: that is `Server`.
+/// heartbeats in bulk inserts. It names the protocol that this server speaks; the header `Server` names the program.
 pub(crate) const PROTOCOL_VERSION: &str = "7.1.5.71028";
 
 /// The build number inside of [`PROTOCOL_VERSION`].

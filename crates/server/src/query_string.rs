@@ -1,6 +1,6 @@
 //! The query string of a request, read the way clients write it.
 //!
-//! Clients are sloppy (endpoints.md §0.1): leading `?&`, doubled separators, empty values, a key that begins with
+//! The published clients are inexact: they send leading `?&`, doubled separators, empty values, a key that begins with
 //! `?`, values that are escaped or not: an empty pair is skipped, a broken escape stands for itself. What is refused, with
 //! the parameter and its value: ids that are not UTF-8, numbers and switches that are none. An empty value is no value.
 //! Values borrow from the request unless an escape has to be resolved.

@@ -51,7 +51,7 @@ pub const UNCOUNTED_SIZE: usize = 64 << 10;
 /// Bytes in whose multiples a [`crate::memory::Room`] reserves.
 pub const MEMORY_STEP: usize = 64 << 10;
 
-/// Journal writes on their way at once. The device scales about four times (STORAGE-BARS).
+/// Concurrent writes to the journal. On the devices that were measured, throughput stops rising at about four.
 pub const JOURNAL_WRITES_IN_FLIGHT_MAX: usize = 4;
 
 /// Bytes of buffers for records that an environment keeps between commits, until it is idle: a first touch of fresh memory costs

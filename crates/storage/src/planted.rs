@@ -1,4 +1,4 @@
-//! Bugs that are planted on purpose: the proof that the tests would see them (RELIABILITY.md, "Self-check").
+//! Bugs that are planted on purpose: the proof that the tests would see them (RELIABILITY.md, "What proves it").
 //!
 //! Only with the feature `planted-bugs`, which no crate turns on: without it [`is_planted`] is `false` and the compiler
 //! drops what asks. A bug is planted in the calling thread alone, so tests beside each other do not disturb one another;

@@ -1,6 +1,6 @@
 //! Who tests the tests: bugs are planted, and the crash, damage and model tests have to see each of them.
 //!
-//! RELIABILITY.md, "Self-check", lists the bugs. For each, the same cases run twice: as the engine is, when none may fail,
+//! `storage::planted::Bug` and `planted_io` list the bugs. For each, the same cases run twice: as the engine is, when none may fail,
 //! and with the bug, when one has to. The cases are those of the crash harness (`crash_support`) with fewer seeds.
 //! `cargo test -p rookery-storage --features planted-bugs --test planted -- --nocapture` says how each was seen.
 

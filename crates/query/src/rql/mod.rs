@@ -1,7 +1,7 @@
 //! RQL, the language of queries: from text to a syntax tree or an error with its place, and back.
 //!
 //! ```text
-//! text ─► lexer ─► parser ─► Query ─► planner (to come)
+//! text ─► lexer ─► parser ─► Query ─► planner (`plan`)
 //!                              └────► Display: the query in one form
 //! ```
 //!

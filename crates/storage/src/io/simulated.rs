@@ -1,4 +1,4 @@
-//! A disk in memory with the faults of real ones (RELIABILITY, "Simulated disk").
+//! A disk in memory with the faults of real ones (RELIABILITY.md, "What proves it").
 //!
 //! Each file has its durable bytes and a list of writes that were not synced; the folder's names likewise. A crash image is
 //! the durable state with any subset of the unsynced operations, each whole, absent or torn; [`SimulatedIo::crash`] makes
