@@ -5,9 +5,10 @@
 
 use storage::{FixedCursor, FixedTree, Location, ReadTransaction};
 
-use crate::collections::{Collection, CollectionTrees};
+use crate::collections::Collection;
 use crate::kinds::ItemKind;
-use crate::{Etag, Item, Result, Snapshot};
+use crate::record::State;
+use crate::{Error, Etag, Item, Result, Snapshot};
 
 /// Changes by rising etag, see [`Snapshot::changes`].
 pub struct Changes<'t> {
@@ -17,6 +18,8 @@ pub struct Changes<'t> {
 
 /// One tree of etags.
 struct Source<'t> {
+    kind: ItemKind,
+    state: State,
     cursor: FixedCursor<'t, ReadTransaction<'t>>,
     /// What comes next of it; None at its end.
     next: Option<(Etag, Location)>,
@@ -31,7 +34,7 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn changes(&self, kinds: &[ItemKind], collection: Option<&str>, after: Etag) -> Result<Changes<'_>> {
-        self.changes_in(kinds, collection, after, |trees| [Some(trees.items), Some(trees.tombstones)])
+        self.changes_of(kinds, &[State::Stored, State::Tombstone], collection, after)
     }
 
     /// The items alone, without tombstones.
@@ -40,7 +43,7 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn items(&self, kinds: &[ItemKind], collection: Option<&str>, after: Etag) -> Result<Changes<'_>> {
-        self.changes_in(kinds, collection, after, |trees| [Some(trees.items), None])
+        self.changes_of(kinds, &[State::Stored], collection, after)
     }
 
     /// The tombstones alone.
@@ -49,40 +52,46 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn deletions(&self, kinds: &[ItemKind], collection: Option<&str>, after: Etag) -> Result<Changes<'_>> {
-        self.changes_in(kinds, collection, after, |trees| [None, Some(trees.tombstones)])
+        self.changes_of(kinds, &[State::Tombstone], collection, after)
     }
 
-    fn changes_in(
+    fn changes_of(
         &self,
         kinds: &[ItemKind],
+        states: &[State],
         collection: Option<&str>,
         after: Etag,
-        choose: fn(CollectionTrees) -> [Option<FixedTree>; 2],
     ) -> Result<Changes<'_>> {
         let mut sources = Vec::new();
         for kind in kinds {
-            let Some(trees) = self.etag_trees(*kind, collection)? else { continue };
-            for tree in choose(trees).into_iter().flatten() {
+            for state in states {
+                let Some(tree) = self.etag_tree(*kind, *state, collection)? else { continue };
                 let mut cursor = tree.cursor(self.transaction_ref());
                 let next = cursor.seek(after.saturating_add(1))?.map(|(etag, at)| (etag, Location(at)));
                 if next.is_some() {
-                    sources.push(Source { cursor, next });
+                    sources.push(Source { kind: *kind, state: *state, cursor, next });
                 }
             }
         }
         Ok(Changes { snapshot: self, sources })
     }
 
-    /// The trees of etags of a kind: those of a collection, or of all. None if the collection has had no item of the kind.
-    pub(crate) fn etag_trees(&self, kind: ItemKind, collection: Option<&str>) -> Result<Option<CollectionTrees>> {
+    /// The tree of etags of a kind: that of a collection, or of all. None if nothing was ever in it.
+    pub(crate) fn etag_tree(
+        &self,
+        kind: ItemKind,
+        state: State,
+        collection: Option<&str>,
+    ) -> Result<Option<FixedTree>> {
         let (schema, _, tx) = self.parts();
         let Some(name) = collection else {
             let trees = &schema.kinds[kind];
-            return Ok(Some(CollectionTrees { items: trees.by_etag, tombstones: trees.tombstones_by_etag }));
+            return Ok(Some(if state == State::Stored { trees.by_etag } else { trees.tombstones_by_etag }));
         };
-        match Collection::by_name(schema, tx, name)? {
-            Some(found) => found.trees(tx, kind),
-            None => Ok(None),
+        match (Collection::by_name(schema, tx, name)?, state) {
+            (Some(found), State::Stored) => found.items(tx, kind),
+            (Some(found), State::Tombstone) => found.tombstones(tx, kind),
+            (None, _) => Ok(None),
         }
     }
 
@@ -100,11 +109,15 @@ impl<'s> Snapshot<'s> {
 impl<'t> Changes<'t> {
     fn step(&mut self) -> Result<Option<Item<'t>>> {
         let first = self.sources.iter_mut().filter(|source| source.next.is_some()).min_by_key(|source| source.next);
-        let Some(Source { cursor, next }) = first else { return Ok(None) };
-        let Some((_, location)) = next.take() else { return Ok(None) };
-        *next = cursor.next()?.map(|(etag, at)| (etag, Location(at)));
+        let Some(source) = first else { return Ok(None) };
+        let Some((etag, location)) = source.next.take() else { return Ok(None) };
+        source.next = source.cursor.next()?.map(|(etag, at)| (etag, Location(at)));
         let (schema, names, tx) = self.snapshot.parts();
-        Item::new(schema.records.get(tx, location)?, names).map(Some)
+        let item = Item::new(schema.records.get(tx, location)?, names)?;
+        if (item.head.kind, item.head.state, item.head.etag) != (source.kind, source.state, etag) {
+            return Err(Error::Corrupt { rule: "an etag leads to a record of its kind" });
+        }
+        Ok(Some(item))
     }
 }
 

@@ -9,7 +9,7 @@
 //!
 //! `kinds` is how many kinds follow with a byte and four 64-bit little-endian integers each; a kind without items and tombstones is left out. Counts
 //! and sizes change by addition with each write, so a write costs the same whatever the size of the collection. A collection that became
-//! empty keeps its row. The trees are made with the first item of their kind ([`kinds`](crate::kinds) has their names).
+//! empty keeps its row. Kinds come in their order. The trees are made with their first item or tombstone ([`kinds`](crate::kinds) has their names).
 
 use storage::{FixedTree, Reader, WriteTransaction};
 
@@ -96,10 +96,6 @@ impl ItemCounts {
         self.tombstone_count = self.tombstone_count.saturating_sub(1);
         self.tombstone_size = self.tombstone_size.saturating_sub(size as u64);
     }
-
-    fn is_empty(&self) -> bool {
-        self.count == 0 && self.tombstone_count == 0
-    }
 }
 
 impl PerKind<ItemCounts> {
@@ -111,17 +107,12 @@ impl PerKind<ItemCounts> {
     }
 }
 
-/// The names of the trees of a kind in a collection: of its items, of its tombstones.
-fn tree_names(number: u32, kind: ItemKind) -> [Vec<u8>; 2] {
-    let name = kind.name();
-    [format!("collections/{number}/{name}"), format!("collections/{number}/{name}/tombstones")].map(String::into_bytes)
-}
-
-/// The trees of a kind in a collection, etag to location.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CollectionTrees {
-    pub items: FixedTree,
-    pub tombstones: FixedTree,
+/// A tree of etags, which may only be missing if nothing is in it.
+fn find(reader: &impl Reader, name: &[u8], count: u64) -> Result<Option<FixedTree>> {
+    match FixedTree::open(reader, name)? {
+        None if count > 0 => Err(Error::Corrupt { rule: "a collection has its trees" }),
+        found => Ok(found),
+    }
 }
 
 impl Collection {
@@ -146,12 +137,16 @@ impl Collection {
     pub fn decode(number: u32, row: &[u8]) -> Result<Collection> {
         let corrupt = || Error::Corrupt { rule: "a collection's row has counts and a name" };
         let (kinds, mut rest) = row.split_first().ok_or_else(corrupt)?;
-        let mut counts = PerKind::default();
+        let (mut counts, mut before) = (PerKind::default(), None);
         for _ in 0..*kinds {
             let (kind, more) = rest.split_first().ok_or_else(corrupt)?;
             let (fields, name) = more.split_at_checked(COUNTS_SIZE).ok_or_else(corrupt)?;
             let field = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| fields[at * 8 + byte]));
             let kind = ItemKind::from_number(*kind).ok_or_else(corrupt)?;
+            if before >= Some(kind) {
+                return Err(corrupt());
+            }
+            before = Some(kind);
             counts[kind] = ItemCounts::of(std::array::from_fn(field));
             rest = name;
         }
@@ -183,23 +178,40 @@ impl Collection {
         Ok(collections)
     }
 
-    /// The trees of a kind; None before the first item of it.
-    pub fn trees(&self, reader: &impl Reader, kind: ItemKind) -> Result<Option<CollectionTrees>> {
-        let [items, tombstones] = tree_names(self.number, kind);
-        match (FixedTree::open(reader, &items)?, FixedTree::open(reader, &tombstones)?) {
-            (Some(items), Some(tombstones)) => Ok(Some(CollectionTrees { items, tombstones })),
-            (None, None) if self.counts[kind].is_empty() => Ok(None),
-            _ => Err(Error::Corrupt { rule: "a collection has its trees" }),
+    /// The name of the tree of items of a kind.
+    pub fn items_name(&self, kind: ItemKind) -> Vec<u8> {
+        format!("collections/{}/{}", self.number, kind.name()).into_bytes()
+    }
+
+    /// The name of the tree of tombstones of a kind.
+    pub fn tombstones_name(&self, kind: ItemKind) -> Vec<u8> {
+        format!("collections/{}/{}/tombstones", self.number, kind.name()).into_bytes()
+    }
+
+    /// The items of a kind, etag to location; None before the first.
+    pub fn items(&self, reader: &impl Reader, kind: ItemKind) -> Result<Option<FixedTree>> {
+        find(reader, &self.items_name(kind), self.counts[kind].count)
+    }
+
+    /// The tombstones of a kind, etag to location; None before the first.
+    pub fn tombstones(&self, reader: &impl Reader, kind: ItemKind) -> Result<Option<FixedTree>> {
+        find(reader, &self.tombstones_name(kind), self.counts[kind].tombstone_count)
+    }
+
+    /// The items of a kind; the tree is made if there is none.
+    pub fn items_or_new(&self, tx: &mut WriteTransaction<'_>, kind: ItemKind) -> Result<FixedTree> {
+        match self.items(&*tx, kind)? {
+            Some(tree) => Ok(tree),
+            None => Ok(FixedTree::open_or_create(tx, &self.items_name(kind))?),
         }
     }
 
-    /// Finds or makes the trees of a kind.
-    pub fn create_trees(number: u32, tx: &mut WriteTransaction<'_>, kind: ItemKind) -> Result<CollectionTrees> {
-        let [items, tombstones] = tree_names(number, kind);
-        Ok(CollectionTrees {
-            items: FixedTree::open_or_create(tx, &items)?,
-            tombstones: FixedTree::open_or_create(tx, &tombstones)?,
-        })
+    /// The tombstones of a kind; the tree is made if there is none.
+    pub fn tombstones_or_new(&self, tx: &mut WriteTransaction<'_>, kind: ItemKind) -> Result<FixedTree> {
+        match self.tombstones(&*tx, kind)? {
+            Some(tree) => Ok(tree),
+            None => Ok(FixedTree::open_or_create(tx, &self.tombstones_name(kind))?),
+        }
     }
 
     pub fn statistics(&self) -> CollectionStatistics {

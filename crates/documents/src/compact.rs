@@ -7,12 +7,12 @@ use std::collections::HashMap;
 
 use storage::{Environment, FixedTree, Location, ReadTransaction, Tree, WriteTransaction};
 
-use crate::collections::{Collection, CollectionTrees};
+use crate::collections::Collection;
 use crate::definitions::DEFINITIONS;
 use crate::kinds::{ItemKind, PerKind};
 use crate::record::{self, Head, State};
 use crate::schema::{Schema, tombstone_key};
-use crate::{DocumentStore, Error, ItemCounts, Result};
+use crate::{DocumentStore, Error, Result};
 
 /// Entries, and bytes, that one transaction copies at most, but for its last record.
 const ENTRIES_AT_ONCE: usize = 2_000;
@@ -74,13 +74,20 @@ impl DocumentStore {
     }
 }
 
-/// Makes the trees of a collection, for the kinds that it has items or tombstones of.
-fn trees_of(tx: &mut WriteTransaction<'_>, row: &Collection) -> Result<(u32, PerKind<Option<CollectionTrees>>)> {
-    let trees = PerKind::try_of(|kind| match row.counts[kind] == ItemCounts::default() {
-        true => Ok::<_, Error>(None),
-        false => Collection::create_trees(row.number, tx, kind).map(Some),
+/// The trees of a collection in the copy: of its items and of its tombstones, by kind.
+type Trees = [PerKind<Option<FixedTree>>; 2];
+
+/// Makes the trees of a collection, for what it has.
+fn trees_of(tx: &mut WriteTransaction<'_>, row: &Collection) -> Result<(u32, Trees)> {
+    let items = PerKind::try_of(|kind| match row.counts[kind].count {
+        0 => Ok::<_, Error>(None),
+        _ => FixedTree::open_or_create(tx, &row.items_name(kind)).map(Some).map_err(Error::from),
     })?;
-    Ok((row.number, trees))
+    let tombstones = PerKind::try_of(|kind| match row.counts[kind].tombstone_count {
+        0 => Ok::<_, Error>(None),
+        _ => FixedTree::open_or_create(tx, &row.tombstones_name(kind)).map(Some).map_err(Error::from),
+    })?;
+    Ok((row.number, [items, tombstones]))
 }
 
 fn copy_tree(tx: &ReadTransaction<'_>, from: Tree, target: &Environment, to: Tree) -> Result<()> {
@@ -105,7 +112,7 @@ struct Copy<'c> {
     target: &'c Environment,
     to: Schema,
     /// In the target, by the collection's number.
-    trees: HashMap<u32, PerKind<Option<CollectionTrees>>>,
+    trees: HashMap<u32, Trees>,
 }
 
 impl Copy<'_> {
@@ -131,16 +138,17 @@ impl Copy<'_> {
     fn record(&self, tx: &mut WriteTransaction<'_>, record: &[u8]) -> Result<()> {
         let head = Head::decode(record)?;
         let key = head.kind.key(record::id(&head, record)?);
-        let trees = self.trees.get(&head.collection).and_then(|trees| trees[head.kind]);
-        let trees = trees.ok_or(Error::Corrupt { rule: "the collection of an item exists" })?;
+        let trees = self.trees.get(&head.collection).map(|trees| &trees[usize::from(head.state == State::Tombstone)]);
+        let tree = trees.and_then(|trees| trees[head.kind]);
+        let tree = tree.ok_or(Error::Corrupt { rule: "the collection of an item counts it" })?;
         match head.state {
             State::Stored => {
-                let keys = self.to.item_keys(head.kind, &key, head.etag, trees.items);
+                let keys = self.to.item_keys(head.kind, &key, head.etag, tree);
                 self.to.records.insert(tx, &keys, &[record])?
             }
             State::Tombstone => {
                 let key = tombstone_key(head.collection, &key);
-                let keys = self.to.tombstone_keys(head.kind, &key, head.etag, trees.tombstones);
+                let keys = self.to.tombstone_keys(head.kind, &key, head.etag, tree);
                 self.to.records.insert(tx, &keys, &[record])?
             }
         };

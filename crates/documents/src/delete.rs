@@ -5,7 +5,7 @@ use crate::found::{Existing, Found};
 use crate::id::{lower, lower_into};
 use crate::items::{Deletion, due};
 use crate::kinds::ItemKind;
-use crate::record;
+use crate::record::{self, State};
 use crate::{Etag, Expected, Operation, Result, Writing};
 
 /// Documents that a deletion by prefix looks up at once.
@@ -75,7 +75,7 @@ impl Writing<'_, '_> {
                 return Ok(count);
             }
             for (key, location) in keys {
-                let document = Some(Existing::at(&schema, &*self.tx, location)?);
+                let document = Some(Existing::at(&schema, &*self.tx, location, ItemKind::Document, State::Stored)?);
                 self.delete_found(Found { key, document, tombstone: None })?;
                 count += 1;
             }
@@ -91,10 +91,10 @@ impl Writing<'_, '_> {
     pub fn delete_collection(&mut self, name: &str, etag_max: Etag, count_max: usize) -> Result<usize> {
         let schema = self.store.schema;
         let Some(collection) = Collection::by_name(&schema, &*self.tx, name)? else { return Ok(0) };
-        let Some(trees) = collection.trees(&*self.tx, ItemKind::Document)? else { return Ok(0) };
-        let locations = due(self, trees.items, etag_max, count_max)?;
+        let Some(documents) = collection.items(&*self.tx, ItemKind::Document)? else { return Ok(0) };
+        let locations = due(self, documents, etag_max, count_max)?;
         for location in &locations {
-            let document = Existing::at(&schema, &*self.tx, *location)?;
+            let document = Existing::at(&schema, &*self.tx, *location, ItemKind::Document, State::Stored)?;
             let mut key = std::mem::take(&mut self.spare_key);
             lower_into(&mut key, record::id(&document.head, schema.records.get(&*self.tx, *location)?)?);
             self.delete_found(Found { key, document: Some(document), tombstone: None })?;

@@ -105,7 +105,7 @@ pub enum Error {
     /// The documents were written by a version from before the first release. Export them with that, and import them here.
     #[error(
         "the documents have format version {found}, and this program reads versions from {oldest} on: write them out with \
-         `rookery dump` of the version that made them, and bring them back with `rookery import`"
+         `rookery dump` of the version that made them, and bring them back with `rookery import`; index definitions and settings are to be made anew"
     )]
     OlderFormat {
         /// The version found.

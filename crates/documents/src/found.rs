@@ -3,9 +3,9 @@
 use storage::{Location, Reader};
 
 use crate::kinds::ItemKind;
-use crate::record::{self, Head};
+use crate::record::{self, Head, State};
 use crate::schema::{Schema, tombstone_key};
-use crate::{ChangeVector, Etag, Result, Writing};
+use crate::{ChangeVector, Error, Etag, Result, Writing};
 
 /// A record, of an item or a tombstone, that a write is about to replace or remove.
 #[derive(Clone, Debug)]
@@ -28,9 +28,19 @@ pub(crate) struct Found {
 }
 
 impl Existing {
-    pub fn at(schema: &Schema, reader: &impl Reader, location: Location) -> Result<Existing> {
+    /// What is at a location, which must be of this kind and state.
+    pub fn at(
+        schema: &Schema,
+        reader: &impl Reader,
+        location: Location,
+        kind: ItemKind,
+        state: State,
+    ) -> Result<Existing> {
         let record = schema.records.get(reader, location)?;
         let head = Head::decode(record)?;
+        if (head.kind, head.state) != (kind, state) {
+            return Err(Error::Corrupt { rule: "a key leads to a record of its kind" });
+        }
         let vector = record::vector(&head, record)?.map(str::to_owned);
         Ok(Existing { location, head, size: record.len(), vector })
     }
@@ -50,7 +60,7 @@ impl Writing<'_, '_> {
     pub(crate) fn find_item(&self, kind: ItemKind, key: &[u8]) -> Result<Option<Existing>> {
         let schema = &self.store.schema;
         match schema.location_of(&*self.tx, kind, key)? {
-            Some(location) => Existing::at(schema, &*self.tx, location).map(Some),
+            Some(location) => Existing::at(schema, &*self.tx, location, kind, State::Stored).map(Some),
             None => Ok(None),
         }
     }
@@ -61,7 +71,7 @@ impl Writing<'_, '_> {
         let tree = schema.kinds[kind].tombstones_by_key;
         let Some(value) = tree.get(&*self.tx, &tombstone_key(collection, key))? else { return Ok(None) };
         let location = storage::Table::location(tree, &*self.tx, value)?;
-        Existing::at(schema, &*self.tx, location).map(Some)
+        Existing::at(schema, &*self.tx, location, kind, State::Tombstone).map(Some)
     }
 
     /// The change vector of what is stored.

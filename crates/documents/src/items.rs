@@ -65,11 +65,11 @@ impl Writing<'_, '_> {
         let encoded = parts.measure(head)?.encode();
         let bytes = [&encoded[..], parts.id.as_bytes(), parts.vector.as_bytes(), parts.server_metadata, parts.content];
         let size = bytes.iter().map(|part| part.len()).sum();
-        let trees = self.trees_of(place, kind)?;
-        let keys = schema.item_keys(kind, key, head.etag, trees.items);
+        let items = self.items_of(place, kind)?;
+        let keys = schema.item_keys(kind, key, head.etag, items);
         match before {
             Some(before) => {
-                let old = schema.item_keys(kind, key, before.head.etag, trees.items);
+                let old = schema.item_keys(kind, key, before.head.etag, items);
                 schema.records.update(self.tx, before.location, (&old, &keys), &bytes)?;
             }
             None => {
@@ -93,12 +93,7 @@ impl Writing<'_, '_> {
         let (kind, collection) = (item.head.kind, item.head.collection);
         let id = record::id(&item.head, schema.records.get(&*self.tx, item.location)?)?.to_owned();
         let place = self.collection_by_number(collection)?;
-        let trees = self.trees_of(place, kind)?;
-        schema.records.delete(self.tx, item.location, &schema.item_keys(kind, key, item.head.etag, trees.items))?;
-        self.change_counts(place, kind).remove_item(item.size);
-        if !kind.row().leaves_tombstones {
-            return Ok(());
-        }
+        // Measured before anything changes.
         let head = Head {
             etag: deletion.etag,
             last_modified: deletion.last_modified,
@@ -109,11 +104,17 @@ impl Writing<'_, '_> {
             ..item.head
         };
         let vector = deletion.vector.as_deref().unwrap_or_default();
-        let parts = Parts { id: &id, vector, server_metadata: &[], content: &[] };
-        let encoded = parts.measure(head)?.encode();
+        let encoded = Parts { id: &id, vector, server_metadata: &[], content: &[] }.measure(head)?.encode();
+        let items = self.items_of(place, kind)?;
+        schema.records.delete(self.tx, item.location, &schema.item_keys(kind, key, item.head.etag, items))?;
+        self.change_counts(place, kind).remove_item(item.size);
+        if !kind.row().leaves_tombstones {
+            return Ok(());
+        }
         let bytes = [&encoded[..], id.as_bytes(), vector.as_bytes()];
         let key = tombstone_key(collection, key);
-        let keys = schema.tombstone_keys(kind, &key, deletion.etag, trees.tombstones);
+        let tombstones = self.tombstones_of(place, kind)?;
+        let keys = schema.tombstone_keys(kind, &key, deletion.etag, tombstones);
         schema.records.insert(self.tx, &keys, &bytes)?;
         self.change_counts(place, kind).add_tombstone(bytes.iter().map(|part| part.len()).sum());
         Ok(())
@@ -130,7 +131,7 @@ impl Writing<'_, '_> {
         for kind in ItemKind::all() {
             let by_etag = self.store.schema.kinds[kind].tombstones_by_etag;
             for location in due(self, by_etag, etag, count_max - count)? {
-                let tombstone = Existing::at(&self.store.schema, &*self.tx, location)?;
+                let tombstone = Existing::at(&self.store.schema, &*self.tx, location, kind, State::Tombstone)?;
                 let key = kind.key(record::id(&tombstone.head, self.store.schema.records.get(&*self.tx, location)?)?);
                 self.remove_tombstone(&tombstone, &key)?;
                 count += 1;
@@ -144,7 +145,7 @@ impl Writing<'_, '_> {
         let schema = self.store.schema;
         let (kind, collection) = (tombstone.head.kind, tombstone.head.collection);
         let place = self.collection_by_number(collection)?;
-        let of_collection = self.trees_of(place, kind)?.tombstones;
+        let of_collection = self.tombstones_of(place, kind)?;
         let key = tombstone_key(collection, key);
         let keys = schema.tombstone_keys(kind, &key, tombstone.head.etag, of_collection);
         schema.records.delete(self.tx, tombstone.location, &keys)?;

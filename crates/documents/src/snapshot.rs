@@ -6,6 +6,7 @@ use crate::collections::Collection;
 use crate::id::{lower, lower_into};
 use crate::identities::value_from;
 use crate::kinds::{ItemKind, PerKind};
+use crate::record::State;
 use crate::{CollectionStatistics, Document, DocumentStore, Etag, ItemCounts, Result, Wildcards};
 
 /// One state of a database, unchanged for as long as it is held. Opening one costs next to nothing and nobody waits for it;
@@ -170,8 +171,8 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn collection_after(&self, collection: &str, etag: Etag) -> Result<ByEtag<'_>> {
-        Ok(match self.etag_trees(ItemKind::Document, Some(collection))? {
-            Some(trees) => ByEtag::new(self, trees.items, etag.saturating_add(1), false),
+        Ok(match self.etag_tree(ItemKind::Document, State::Stored, Some(collection))? {
+            Some(tree) => ByEtag::new(self, tree, etag.saturating_add(1), false),
             None => ByEtag::none(self),
         })
     }
@@ -182,8 +183,8 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn collection_latest(&self, collection: &str) -> Result<ByEtag<'_>> {
-        Ok(match self.etag_trees(ItemKind::Document, Some(collection))? {
-            Some(trees) => ByEtag::new(self, trees.items, Etag::MAX, true),
+        Ok(match self.etag_tree(ItemKind::Document, State::Stored, Some(collection))? {
+            Some(tree) => ByEtag::new(self, tree, Etag::MAX, true),
             None => ByEtag::none(self),
         })
     }
@@ -194,9 +195,11 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn last_etags(&self, kind: ItemKind, collection: Option<&str>) -> Result<LastEtags> {
-        let Some(trees) = self.etag_trees(kind, collection)? else { return Ok(LastEtags::default()) };
-        let last = |tree: storage::FixedTree| Ok::<_, crate::Error>(tree.last(&self.tx)?.map_or(0, |(etag, _)| etag));
-        Ok(LastEtags { items: last(trees.items)?, tombstones: last(trees.tombstones)? })
+        let last = |state| -> Result<Etag> {
+            let Some(tree) = self.etag_tree(kind, state, collection)? else { return Ok(0) };
+            Ok(tree.last(&self.tx)?.map_or(0, |(etag, _)| etag))
+        };
+        Ok(LastEtags { items: last(State::Stored)?, tombstones: last(State::Tombstone)? })
     }
 
     /// Whether a document is in a collection, whose name may be spelled in any case.

@@ -143,8 +143,10 @@ impl Check<'_> {
         let Some(collection) = self.collections.get(&head.collection) else {
             return Ok(Err(format!("is in collection {}, which does not exist", head.collection)));
         };
-        let trees = collection.trees(self.tx, kind)?;
-        let tree = trees.map(|trees| if state == State::Stored { trees.items } else { trees.tombstones });
+        let tree = match state {
+            State::Stored => collection.items(self.tx, kind)?,
+            State::Tombstone => collection.tombstones(self.tx, kind)?,
+        };
         let found = match tree {
             Some(tree) => tree.get(self.tx, etag)?,
             None => None,
@@ -249,8 +251,11 @@ impl Check<'_> {
         if stored != found {
             self.problem(format!("collection '{name}' counts {stored:?} of {}, but has {found:?}", kind.name()));
         }
-        let Some(trees) = collection.trees(self.tx, kind)? else { return Ok(()) };
-        for (tree, expected) in [(trees.items, found.count), (trees.tombstones, found.tombstone_count)] {
+        let trees = [
+            (collection.items(self.tx, kind)?, found.count),
+            (collection.tombstones(self.tx, kind)?, found.tombstone_count),
+        ];
+        for (tree, expected) in trees.into_iter().filter_map(|(tree, expected)| Some((tree?, expected))) {
             let mut cursor = tree.cursor(self.tx);
             let mut count = 0;
             while cursor.next()?.is_some() {

@@ -8,9 +8,9 @@
 
 use std::collections::HashMap;
 
-use storage::WriteTransaction;
+use storage::{FixedTree, WriteTransaction};
 
-use crate::collections::{Collection, CollectionTrees, ItemCounts};
+use crate::collections::{Collection, ItemCounts};
 use crate::command::{Action, Command, Expected};
 use crate::found::Found;
 use crate::kinds::{ItemKind, PerKind};
@@ -37,7 +37,8 @@ pub struct Writing<'a, 'e> {
 
 struct CachedCollection {
     collection: Collection,
-    trees: PerKind<Option<CollectionTrees>>,
+    items: PerKind<Option<FixedTree>>,
+    tombstones: PerKind<Option<FixedTree>>,
     is_changed: bool,
 }
 
@@ -156,7 +157,12 @@ impl<'a, 'e> Writing<'a, 'e> {
     fn keep(&mut self, collection: Collection, is_changed: bool) -> usize {
         let place = self.collections.len();
         self.places_by_number.insert(collection.number, place);
-        self.collections.push(CachedCollection { collection, trees: PerKind::default(), is_changed });
+        self.collections.push(CachedCollection {
+            collection,
+            items: PerKind::default(),
+            tombstones: PerKind::default(),
+            is_changed,
+        });
         place
     }
 
@@ -164,20 +170,23 @@ impl<'a, 'e> Writing<'a, 'e> {
         &self.collections[place].collection
     }
 
-    /// The trees of a kind in a collection in use here, made with its first item.
+    /// The tree of items of a kind in a collection in use here, made with the first.
     #[inline]
-    pub(crate) fn trees_of(&mut self, place: usize, kind: ItemKind) -> Result<CollectionTrees> {
+    pub(crate) fn items_of(&mut self, place: usize, kind: ItemKind) -> Result<FixedTree> {
         let cached = &mut self.collections[place];
-        match cached.trees[kind] {
-            Some(trees) => Ok(trees),
-            None => {
-                let found = cached.collection.trees(&*self.tx, kind)?;
-                let trees = match found {
-                    Some(trees) => trees,
-                    None => Collection::create_trees(cached.collection.number, self.tx, kind)?,
-                };
-                Ok(*cached.trees[kind].insert(trees))
-            }
+        match cached.items[kind] {
+            Some(tree) => Ok(tree),
+            None => Ok(*cached.items[kind].insert(cached.collection.items_or_new(self.tx, kind)?)),
+        }
+    }
+
+    /// The tree of tombstones of a kind in a collection in use here, made with the first.
+    #[inline]
+    pub(crate) fn tombstones_of(&mut self, place: usize, kind: ItemKind) -> Result<FixedTree> {
+        let cached = &mut self.collections[place];
+        match cached.tombstones[kind] {
+            Some(tree) => Ok(tree),
+            None => Ok(*cached.tombstones[kind].insert(cached.collection.tombstones_or_new(self.tx, kind)?)),
         }
     }
 

@@ -21,7 +21,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use crate::framing::Framing;
-use crate::limits::{BODY_RATE_WINDOW, LINGER_AFTER_END, LINGER_QUIET, LINGER_TIME_MAX, Limits};
+use crate::limits::{BODY_RATE_WINDOW, LINGER_AFTER_END, LINGER_QUIET, LINGER_SIZE_MAX, LINGER_TIME_MAX, Limits};
 
 /// How often deadlines are looked at.
 pub(crate) const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
@@ -359,6 +359,8 @@ struct Lingering {
     /// When the reading ends in any case.
     end: tokio::time::Instant,
     last_read: tokio::time::Instant,
+    /// Bytes that were read.
+    drained: u64,
     /// Our end of the stream was sent.
     has_ended: bool,
 }
@@ -370,6 +372,7 @@ impl Lingering {
             timer: Box::pin(tokio::time::sleep_until(now + LINGER_QUIET)),
             end: now + LINGER_TIME_MAX,
             last_read: now,
+            drained: 0,
             has_ended: false,
         }
     }
@@ -397,7 +400,13 @@ impl Lingering {
             }
             let mut read = ReadBuf::new(&mut bytes);
             match Pin::new(&mut *stream).poll_read(cx, &mut read) {
-                Poll::Ready(Ok(())) if !read.filled().is_empty() => self.last_read = tokio::time::Instant::now(),
+                Poll::Ready(Ok(())) if !read.filled().is_empty() => {
+                    self.last_read = tokio::time::Instant::now();
+                    self.drained += read.filled().len() as u64;
+                    if self.drained > LINGER_SIZE_MAX {
+                        return Poll::Ready(false);
+                    }
+                }
                 Poll::Ready(_) => return Poll::Ready(true),
                 Poll::Pending => return Poll::Pending,
             }
@@ -468,7 +477,18 @@ impl AsyncWrite for Watched {
         if this.lingering.is_none() && !this.connection.has_more_to_come() {
             return Pin::new(&mut this.stream).poll_shutdown(cx);
         }
-        let lingering = this.lingering.get_or_insert_with(Lingering::new);
+        let lingering = match &mut this.lingering {
+            Some(lingering) => lingering,
+            None => {
+                let mut lingering = Lingering::new();
+                // Only a client in the middle of a body goes on sending. Others would wait for our end for nothing.
+                if !this.connection.is_refused.load(Relaxed) {
+                    std::task::ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
+                    lingering.ends();
+                }
+                this.lingering.insert(lingering)
+            }
+        };
         loop {
             let is_over = std::task::ready!(lingering.poll_drain(&mut this.stream, cx));
             if lingering.has_ended {

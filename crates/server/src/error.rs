@@ -375,7 +375,7 @@ impl Error {
 
 const DOCUMENT_SIZE_LIMIT: StatusCode = StatusCode::PAYLOAD_TOO_LARGE;
 
-/// What the databases' errors become.
+/// A bulk insert that failed because of something that has a status of its own.
 fn bulk_insert_shape(cause: StatusCode) -> Shape {
     let status = match cause {
         StatusCode::NOT_IMPLEMENTED | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::SERVICE_UNAVAILABLE => cause,
@@ -386,6 +386,7 @@ fn bulk_insert_shape(cause: StatusCode) -> Shape {
     Shape { status, ..Shape::refused(INVALID_OPERATION) }
 }
 
+/// What the databases' errors become.
 fn database_shape(error: &database::Error) -> Shape {
     use database::Error as E;
     match error {

@@ -101,6 +101,9 @@ pub(crate) const DRAIN_TIME_MAX: Duration = Duration::from_secs(1);
 pub(crate) const LINGER_TIME_MAX: Duration = Duration::from_secs(5);
 pub(crate) const LINGER_QUIET: Duration = Duration::from_millis(500);
 
+/// How much of it is read at most, in bytes.
+pub(crate) const LINGER_SIZE_MAX: u64 = 256 << 20;
+
 /// How long it is read on after that, when the client was sent our end of the stream and may answer with its own.
 pub(crate) const LINGER_AFTER_END: Duration = Duration::from_millis(500);
 

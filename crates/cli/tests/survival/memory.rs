@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::client::Client;
 use crate::limits::{call, create, fill, put_index, start, stop_in_time};
-use crate::neighbour::beside_a_neighbour;
+use crate::neighbour::{Over, beside_a_neighbour};
 use crate::process::{LONG, Server, command, log_of};
 use crate::run::{folder, is_slow, report};
 use crate::vitals::Vitals;
@@ -108,16 +108,18 @@ fn queries_at_once_hold_a_bounded_memory_together() {
         "from index 'All' select facet(k), facet(m)".to_owned(),
         "from Cs select suggest(k, 'key 5')".to_owned(),
     ];
-    let (mut most_of_all, mut figures) = (0, Vec::new());
+    let (mut most_of_all, mut refused_in_all, mut figures) = (0, 0, Vec::new());
     let slowest = beside_a_neighbour(&server, || {
         for query in &queries {
             let mut refused = 0;
             let most = most_during(&server, || refused = forty(&server, query));
             assert!(most < max, "{} MiB at once, {} MiB before: {query}", most >> 20, before >> 20);
             most_of_all = most_of_all.max(most);
+            refused_in_all += refused;
             figures.push(format!("{} MiB, {refused} refused: {query}", most >> 20));
         }
     });
+    assert!(refused_in_all > 0, "all of them fit, so the limit was not met");
     let later = await_return(&server, before, if is_slow() { STAYS_MAX } else { UNACCOUNTED });
     report(&format!(
         "queries at once: {} MiB before, {} MiB at most, {} MiB later; neighbour {slowest}; {}",
@@ -161,12 +163,15 @@ fn slow_streams_keep_a_bounded_memory_beside_rewrites() {
                 }
             });
         }
+        // Also if what follows fails, or the readers would go on for ever.
+        let over = Over(&is_over);
         let slowest = beside_a_neighbour(&server, || {
             most = most_during(&server, || (1..=rounds).for_each(|round| write(&mut client, round)));
         });
-        is_over.store(true, Relaxed);
+        drop(over);
         slowest
     });
+    assert!(server.log().contains("Limits.PageVersionsInMb"), "no reader was cut off: {}", server.log());
     assert!(most < max, "{} MiB at most, {} MiB before", most >> 20, before >> 20);
     // Idle memory goes back to the system within half a minute, which is too long for the small size.
     let later = await_return(&server, before, if is_slow() { STAYS_MAX } else { 2 * RESIDENT_MAX });
@@ -200,7 +205,7 @@ fn elements_that_do_not_end_are_bounded_together() {
     create(&mut client, "Bulk");
     let before = resident(&server) >> 20;
     let part = "x".repeat(1 << 20);
-    let mut inserts: Vec<Option<TcpStream>> = Vec::new();
+    let mut inserts: Vec<TcpStream> = Vec::new();
     for _ in 0..connections {
         let mut insert = TcpStream::connect(server.address).unwrap();
         insert
@@ -210,22 +215,38 @@ fn elements_that_do_not_end_are_bounded_together() {
             .unwrap();
         let begin = r#"[{"Id":"e","Type":"PUT","Document":{"a":""#;
         write!(insert, "{:x}\r\n{begin}\r\n", begin.len()).unwrap();
-        inserts.push(Some(insert));
+        inserts.push(insert);
     }
+    let mut refused_count = 0;
     for _ in 0..40 {
-        for insert in &mut inserts {
-            // One that is refused may be closed at once.
-            if let Some(open) = insert
-                && write!(open, "{:x}\r\n{part}\r\n", part.len()).is_err()
-            {
-                *insert = None;
-            }
-        }
+        // Whoever is refused ends, as a client does that reads its answer.
+        inserts.retain_mut(|insert| {
+            let is_sent = write!(insert, "{:x}\r\n{part}\r\n", part.len()).is_ok();
+            let is_refused = !is_sent || is_refused(insert);
+            refused_count += usize::from(is_refused);
+            !is_refused
+        });
         call(&mut client, "PUT", "/databases/Bulk/docs?id=small", "{}");
     }
-    assert!(inserts.iter().any(Option::is_none), "none of them was refused");
+    assert!(refused_count > 0, "none of them was refused");
     let most = resident(&server) >> 20;
     assert!(most < before + 1000, "{before} MiB before, {most} MiB with {connections} elements of 40 MiB");
     drop(inserts);
     stop_in_time(server);
+}
+
+/// Whether an answer has come, which must name the limit.
+fn is_refused(insert: &mut TcpStream) -> bool {
+    insert.set_nonblocking(true).unwrap();
+    let mut answer = [0; 4096];
+    let read = insert.read(&mut answer);
+    insert.set_nonblocking(false).unwrap();
+    match read {
+        Ok(size) => {
+            let answer = String::from_utf8_lossy(&answer[..size]);
+            assert!(answer.is_empty() || answer.contains("Limits.BodiesInMb"), "{answer}");
+            true
+        }
+        Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
+    }
 }

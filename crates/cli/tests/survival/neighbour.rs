@@ -27,6 +27,15 @@ impl fmt::Display for Rounds {
     }
 }
 
+/// Says that the others are to stop, when it is dropped.
+pub struct Over<'a>(pub &'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
 /// Runs `abuse` beside a neighbour. Each round puts a document, gets it and finds it by an index that has it; each must be answered in time.
 ///
 /// Returns the times of the rounds, in rising order.
@@ -61,12 +70,6 @@ pub fn beside_a_neighbour(server: &Server, abuse: impl FnOnce()) -> Rounds {
             Rounds(rounds)
         });
         // Also if the abuse fails, or the neighbour would go on for ever.
-        struct Over<'a>(&'a AtomicBool);
-        impl Drop for Over<'_> {
-            fn drop(&mut self) {
-                self.0.store(true, Relaxed);
-            }
-        }
         let over = Over(&is_over);
         abuse();
         drop(over);

@@ -2,7 +2,7 @@
 
 use crate::definition::IndexSource;
 use crate::index::{IndexSnapshot, Progress, Result};
-use documents::{ByEtag, Changes, Etag, Snapshot};
+use documents::{ByEtag, Changes, Etag, ItemKind, Snapshot};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How far an index is with each of its sources.
@@ -58,11 +58,9 @@ pub fn is_behind(
     documents: &Snapshot<'_>,
     cutoff: Option<Etag>,
 ) -> Result<bool> {
-    let document = documents_after(documents, source, progress.items)?.next();
-    let tombstone = tombstones_after(documents, source, progress.tombstones)?.next();
-    let counts = |reached: Etag| cutoff.is_none_or(|cutoff| reached < cutoff);
-    Ok((document.transpose()?.is_some() && counts(progress.items))
-        || (tombstone.transpose()?.is_some() && counts(progress.tombstones)))
+    let last = documents.last_etags(source.kind, source.collection.as_deref())?;
+    let lacks = |reached: Etag, last: Etag| reached < last && cutoff.is_none_or(|cutoff| reached < cutoff);
+    Ok(lacks(progress.items, last.items) || lacks(progress.tombstones, last.tombstones))
 }
 
 /// What was deleted of a source, behind an etag.
@@ -76,8 +74,8 @@ pub(super) fn tombstones_after<'d>(
 
 /// The documents of a source, behind an etag.
 pub(super) fn documents_after<'d>(documents: &'d Snapshot<'_>, source: &IndexSource, etag: Etag) -> Result<ByEtag<'d>> {
-    Ok(match &source.collection {
-        None => documents.after(etag),
-        Some(collection) => documents.collection_after(collection, etag)?,
+    Ok(match (source.kind, &source.collection) {
+        (ItemKind::Document, None) => documents.after(etag),
+        (ItemKind::Document, Some(collection)) => documents.collection_after(collection, etag)?,
     })
 }

@@ -139,7 +139,9 @@ async fn apply(node: Arc<Node>, mut insert: BulkInsert, mut receiver: mpsc::Rece
             Some(Received::Parts(parts, room)) => (parts, room),
             Some(Received::End(Some(error))) => return Err(failed(insert, error).await),
             // The client is gone, and with it the task of the other half.
-            Some(Received::End(None)) | None => return Err(Error::BodyCutOff("the client went away".to_owned())),
+            Some(Received::End(None)) | None => {
+                return Err(failed(insert, Error::BodyCutOff("the client went away".to_owned())).await);
+            }
         };
         let permit = match node.bridge.permit(Pool::BulkInserts).await {
             Ok(permit) => permit,

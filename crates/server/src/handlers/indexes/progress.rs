@@ -3,7 +3,7 @@
 //! 200, `{"Results":[{"Name","Type","SourceType","IsStale","IndexRunningStatus","ProcessedPerSecond","Collections"}]}`. Documents are counted
 //! one by one up to a limit; of more than that the count is estimated from etags.
 
-use database::documents::{ItemCounts, Snapshot};
+use database::documents::{ItemCounts, ItemKind, Snapshot};
 use hyper::StatusCode;
 use query::definition::IndexSource;
 use query::index::Progress;
@@ -85,9 +85,9 @@ fn left(source: &IndexSource, progress: &Progress, documents: &Snapshot<'_>) -> 
     let ItemCounts { count: document_total, tombstone_count: tombstone_total, .. } =
         counts.map(|counts| counts[source.kind]).unwrap_or_default();
     let last = documents.last_etags(source.kind, collection).map_err(failed)?;
-    let mut to_take = match collection {
-        None => documents.after(progress.items),
-        Some(name) => documents.collection_after(name, progress.items).map_err(failed)?,
+    let mut to_take = match (source.kind, collection) {
+        (ItemKind::Document, None) => documents.after(progress.items),
+        (ItemKind::Document, Some(name)) => documents.collection_after(name, progress.items).map_err(failed)?,
     };
     let to_remove = documents.deletions(&[source.kind], collection, progress.tombstones).map_err(failed)?;
     // An index that begins has all of them before it.
