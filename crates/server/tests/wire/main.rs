@@ -9,6 +9,7 @@ mod collections;
 mod compression;
 mod configuration;
 mod databases;
+mod date_parts;
 mod dates;
 mod diagnostics;
 mod docs;
