@@ -6,6 +6,7 @@ mod bulk_docs;
 mod bulk_insert;
 mod changes;
 mod collections;
+mod columns;
 mod compression;
 mod configuration;
 mod databases;
