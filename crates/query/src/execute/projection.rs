@@ -44,7 +44,8 @@ pub enum MissingValue {
 }
 
 impl Projection {
-    /// Whether the document of an entry has to be loaded for it: as in the reference, where the entry lacks one of the values.
+    /// Whether the document of an entry has to be loaded for it: as in the reference, where the entry does not store
+    /// one of the values, such as the id.
     pub fn needs_document(&self, entry: &IndexEntry<'_>) -> bool {
         let stored = entry.stored().filter(|_| self.behavior.asks_index());
         let is_stored = |field: &str, steps: &[Step]| {
@@ -52,8 +53,8 @@ impl Projection {
         };
         let needs = |column: &ProjectedColumn| match &column.value {
             Projected::Path { field, steps } => !is_stored(field, steps),
-            Projected::Metadata(_) => true,
-            Projected::Key(_) | Projected::Id | Projected::Literal(_) => false,
+            Projected::Metadata(_) | Projected::Id | Projected::Literal(_) => true,
+            Projected::Key(_) => false,
         };
         self.behavior.asks_documents() && self.columns.iter().any(needs)
     }
