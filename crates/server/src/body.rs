@@ -134,6 +134,8 @@ impl RequestBody {
 pub(crate) struct BodyStream {
     body: RequestBody,
     decoder: Option<Decoder>,
+    /// What has arrived and is not decompressed yet.
+    raw: Bytes,
     size: usize,
     size_max: usize,
     is_over: bool,
@@ -152,7 +154,7 @@ impl BodyStream {
         if let RequestBody::Incoming(body) = &body {
             body.connection.body_begins(pace);
         }
-        Ok(BodyStream { body, decoder, size: 0, size_max, is_over: false })
+        Ok(BodyStream { body, decoder, raw: Bytes::new(), size: 0, size_max, is_over: false })
     }
 
     fn is_compressed(&self) -> bool {
@@ -162,18 +164,21 @@ impl BodyStream {
     /// The next part as soon as it has arrived, never empty; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>> {
         while !self.is_over {
-            let Some(part) = self.next_raw().await? else {
-                self.is_over = true;
-                let rest = self.decoder.as_mut().map_or(Ok(Bytes::new()), Decoder::finish)?;
-                return Ok(Some(rest).filter(|rest| !rest.is_empty()));
-            };
-            self.size += part.len();
-            if self.size > self.size_max {
-                return Err(too_large(self.size_max));
+            if self.raw.is_empty() {
+                let Some(part) = self.next_raw().await? else {
+                    self.is_over = true;
+                    let rest = self.decoder.as_mut().map_or(Ok(Bytes::new()), Decoder::finish)?;
+                    return Ok(Some(rest).filter(|rest| !rest.is_empty()));
+                };
+                self.size += part.len();
+                if self.size > self.size_max {
+                    return Err(too_large(self.size_max));
+                }
+                self.raw = part;
             }
             let part = match &mut self.decoder {
-                Some(decoder) => decoder.part(&part)?,
-                None => part,
+                Some(decoder) => decoder.part(&mut self.raw)?,
+                None => std::mem::take(&mut self.raw),
             };
             if !part.is_empty() {
                 return Ok(Some(part));

@@ -42,6 +42,7 @@ pub struct Limits {
     /// A bulk insert has no such limit; each of its commands is bounded by the size of a document.
     pub request_body_size: usize,
     /// `Limits.DecompressionRatio`: decompressed to compressed, checked once 1 MiB has come out. Over it: 413.
+    /// The default is above what the formats can reach: 1,032 with gzip, 32,768 with zstd (a block of 128 KiB in four bytes).
     pub decompression_ratio: usize,
     /// `Limits.Connections`: open connections. Over it: 503, closed.
     pub connection_count: usize,
@@ -90,6 +91,11 @@ pub struct Limits {
 
 /// The size below which a compressed body may expand without its ratio being looked at, in bytes.
 pub(crate) const DECOMPRESSION_GRACE_SIZE: usize = 1 << 20;
+/// Compressed bytes of a body that are decompressed at once. zstd makes at most 32 MiB of them, which is the most that a body takes before
+/// [`Limits::bodies_size`] counts it.
+pub(crate) const COMPRESSED_PIECE_SIZE: usize = 1 << 10;
+/// A decompressed part of a body that is given on at once is smaller than this and one piece.
+pub(crate) const DECODED_PART_SIZE: usize = 1 << 20;
 
 /// What is read of a body that nobody wanted, in bytes, so that the connection can go on behind it; and how long. A longer
 /// body, or a slower one, ends the connection, and the answer says so.
@@ -225,7 +231,7 @@ impl Default for Limits {
             reader_rate: 256,
             half_closed: Duration::from_secs(2),
             request_body_size: 256 << 20,
-            decompression_ratio: 1000,
+            decompression_ratio: 50_000,
             connection_count: 10_000,
             memory_size: 512 << 20,
             bodies_size: 256 << 20,

@@ -15,6 +15,7 @@ use super::projection::{Row, write_path};
 use super::scripted::{ScriptFailure, ScriptProjection, Scripted};
 use crate::index::Number;
 use crate::indexing::terms;
+use crate::mapping::part_named;
 use crate::plan::{FilterClause, FilterCondition, Operand, Projected, Scalar, Step};
 use crate::rql::Operator;
 
@@ -189,7 +190,7 @@ fn write_operand(operand: &Projected, row: &Row<'_>, memory: &mut Vec<u8>) -> bo
     memory.clear();
     match operand {
         Projected::Path { steps, .. } => match steps.split_last() {
-            Some((Step::Name(name), of @ [_, ..])) if matches!(&**name, "length" | "Length" | "Count") => {
+            Some((Step::Name(name), of @ [_, ..])) if is_of_csharp(name) || name == "length" => {
                 write_member(of, name, row, memory)
             }
             _ => write_steps(steps, row, memory),
@@ -213,6 +214,11 @@ fn write_operand(operand: &Projected, row: &Row<'_>, memory: &mut Vec<u8>) -> bo
         }
         Projected::Key(_) => false,
     }
+}
+
+/// Whether paths of other clauses give it of values that are no objects, as members in C#. In JavaScript such values lack it.
+fn is_of_csharp(name: &str) -> bool {
+    matches!(name, "Length" | "Count") || part_named(name).is_some()
 }
 
 /// Writes a member that is a property of objects and, if it is `length`, the length of arrays and texts, as in JavaScript. As in the

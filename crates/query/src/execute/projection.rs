@@ -1,7 +1,7 @@
 //! Writing projected values of a result.
 
 use crate::index::IndexEntry;
-use crate::mapping::rewritten;
+use crate::mapping::{part_named, part_of, rewritten};
 use crate::plan::{Projected, ProjectedColumn, Projection, Step};
 use documents::Document;
 use json::{Kind, Raw};
@@ -44,7 +44,8 @@ pub enum MissingValue {
 }
 
 impl Projection {
-    /// Whether the document of an entry has to be loaded for it: as in the reference, where the entry lacks one of the values.
+    /// Whether the document of an entry has to be loaded for it: as in the reference, where the entry does not store
+    /// one of the values, such as the id.
     pub fn needs_document(&self, entry: &IndexEntry<'_>) -> bool {
         let stored = entry.stored().filter(|_| self.behavior.asks_index());
         let is_stored = |field: &str, steps: &[Step]| {
@@ -52,8 +53,8 @@ impl Projection {
         };
         let needs = |column: &ProjectedColumn| match &column.value {
             Projected::Path { field, steps } => !is_stored(field, steps),
-            Projected::Metadata(_) => true,
-            Projected::Key(_) | Projected::Id | Projected::Literal(_) => false,
+            Projected::Metadata(_) | Projected::Id | Projected::Literal(_) => true,
+            Projected::Key(_) => false,
         };
         self.behavior.asks_documents() && self.columns.iter().any(needs)
     }
@@ -214,13 +215,14 @@ pub(crate) fn write_path(steps: &[Step], value: Raw<'_>, out: &mut Vec<u8>) -> b
     match (step, value.kind()) {
         (Step::Name(name), Kind::Object) => match value.get(name) {
             Some(value) => write_path(rest, value, out),
+            None if rest.is_empty() && is_count(name) => write_count(value.members().count(), out),
             None => false,
         },
         (Step::Name(name), Kind::Array) if rest.is_empty() && is_count(name) => {
             write_count(value.elements().count(), out)
         }
-        (Step::Name(name), Kind::String) if rest.is_empty() && name == "Length" => {
-            write_count(value.as_str().map_or(0, |text| text.encode_utf16().count()), out)
+        (Step::Name(name), Kind::String) if rest.is_empty() => {
+            write_part(name, &value.as_str().unwrap_or_default(), out)
         }
         (Step::Name(_), Kind::Array) => write_elements(steps, value, false, out),
         (Step::Elements, Kind::Array) => write_elements(rest, value, true, out),
@@ -280,6 +282,20 @@ fn write_character(number: usize, text: Raw<'_>, out: &mut Vec<u8>) -> bool {
     true
 }
 
+/// Appends how long a text is, or a part of a date or a duration.
+fn write_part(name: &str, text: &str, out: &mut Vec<u8>) -> bool {
+    if is_count(name) {
+        return write_count(text.encode_utf16().count(), out);
+    }
+    match part_named(name).and_then(|part| part_of(text, part)) {
+        Some(json) => {
+            out.extend_from_slice(&json);
+            true
+        }
+        None => false,
+    }
+}
+
 fn is_count(name: &str) -> bool {
     matches!(name, "Count" | "Length")
 }
@@ -295,7 +311,7 @@ mod tests {
 
     #[track_caller]
     fn check(steps: &[&str], expected: Option<&str>) {
-        let document = br#"{"Name":"Ann","A":{"City":"Oslo","Zip":null},"L":[{"P":"x","Q":1},{"P":"y"},{"Z":1}],"T":["a","b"],"E":[],"O":{"P":5},"N":[["a"],["b"]],"D":[{"S":["a","b"],"M":[{"P":1},{}]},{"S":[ ],"M":[{"P":2}]},{"Z":1},{"S":[["c"]]},{"S":"d"},{"S":null}]}"#;
+        let document = br#"{"Name":"Ann","A":{"City":"Oslo","Zip":null},"L":[{"P":"x","Q":1},{"P":"y"},{"Z":1}],"T":["a","b"],"E":[],"O":{"P":5},"N":[["a"],["b"]],"D":[{"S":["a","b"],"M":[{"P":1},{}]},{"S":[ ],"M":[{"P":2}]},{"Z":1},{"S":[["c"]]},{"S":"d"},{"S":null}],"At":"2023-04-30T08:30:00Z","Span":"02:10:00","Ds":[{"At":"2020-01-02"},{"At":"x"}]}"#;
         let step = |step: &&str| if *step == "[]" { Step::Elements } else { Step::Name((*step).to_owned()) };
         let steps: Vec<Step> = steps.iter().map(step).collect();
         let mut out = b"before".to_vec();
@@ -321,6 +337,14 @@ mod tests {
         check(&["E", "[]", "Q"], Some("[]"));
         check(&["L", "Length"], Some("3"));
         check(&["T", "Count"], Some("2"));
+        check(&["O", "Count"], Some("1"));
+        check(&["Name", "Count"], Some("3"));
+        check(&["At", "Year"], Some("2023"));
+        check(&["At", "Date"], Some(r#""2023-04-30T00:00:00.0000000Z""#));
+        check(&["At", "Hours"], None);
+        check(&["Span", "Hours"], Some("2"));
+        check(&["Ds", "[]", "At", "Year"], Some("[2020,null]"));
+        check(&["Ds", "At", "Year"], Some("[2020]"));
         check(&["Name", "Length"], Some("3"));
         check(&["D", "[]", "S"], Some(r#"["a","b",null,["c"],"d",null]"#));
         check(&["D", "[]", "S", "[]"], Some(r#"["a","b",null,["c"],"d",null]"#));

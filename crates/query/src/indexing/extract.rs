@@ -1,8 +1,9 @@
 //! Reading the fields of an index out of a document, in one pass over its text.
 //!
 //! Paths are put together into a tree, so that an object's properties are walked through once, however many fields lie below
-//! it. Arrays are entered with and without `[]`; a field of several values has several terms.
+//! it. Arrays are entered with and without `[]`; a field of several values has several terms. Texts that are dates or durations have parts.
 
+use crate::mapping::{Property, part_named, part_of};
 use json::{Kind, Raw};
 
 /// The paths of several fields as a tree.
@@ -17,6 +18,8 @@ struct Step {
     fields: Vec<Field>,
     /// What follows, by name.
     next: Vec<(String, Step)>,
+    /// The part of a date or a duration that has the name of the step.
+    part: Option<Property>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +35,8 @@ pub(crate) enum Found<'d> {
     Value(Raw<'d>),
     /// How many elements an array has, characters a text, or properties an object.
     Count(usize),
+    /// The JSON of a part of a date or a duration.
+    Part(Vec<u8>),
 }
 
 /// What follows an array, a text or an object to say how long it is.
@@ -44,7 +49,8 @@ impl Paths {
         for name in path.split('.').map(|part| part.trim_end_matches("[]")).filter(|name| !name.is_empty()) {
             let found = step.next.iter().position(|(other, _)| other == name);
             let at = found.unwrap_or_else(|| {
-                step.next.push((name.to_owned(), Step::default()));
+                let part = part_named(name);
+                step.next.push((name.to_owned(), Step { part, ..Step::default() }));
                 step.next.len() - 1
             });
             step = &mut step.next[at].1;
@@ -102,8 +108,8 @@ fn visit<'d, E>(
         }
         _ if step.next.is_empty() => return Ok(()),
         Kind::Object => visit_members(step, value, found)?,
-        Kind::String if standing == As::Value => value.as_str().map(|text| text.encode_utf16().count()),
-        Kind::String | Kind::Null | Kind::Bool | Kind::Number => None,
+        Kind::String => visit_text(step, &value.as_str().unwrap_or_default(), found)?,
+        Kind::Null | Kind::Bool | Kind::Number => None,
     };
     match count.filter(|_| standing == As::Value) {
         Some(count) => visit_count(step, count, found),
@@ -130,6 +136,19 @@ fn visit_members<'d, E>(
     Ok((!has_count).then_some(count))
 }
 
+/// Gives the parts of a date or a duration. Gives how many characters the text has.
+fn visit_text<'d, E>(
+    step: &Step,
+    text: &str,
+    found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
+) -> Result<Option<usize>, E> {
+    for (_, step) in step.next.iter().filter(|(_, step)| !step.fields.is_empty()) {
+        let Some(part) = step.part.and_then(|part| part_of(text, part)) else { continue };
+        step.fields.iter().try_for_each(|field| found(field.number, Found::Part(part.clone())))?;
+    }
+    Ok(Some(text.encode_utf16().count()))
+}
+
 fn visit_count<'d, E>(
     step: &Step,
     count: usize,
@@ -153,6 +172,7 @@ mod tests {
         let found = &mut |field: usize, found: Found<'_>| {
             values.push(match found {
                 Found::Value(value) => format!("{}={}", paths[field], String::from_utf8_lossy(value.bytes())),
+                Found::Part(json) => format!("{}={}", paths[field], String::from_utf8(json).unwrap()),
                 Found::Count(count) => format!("{}={count}", paths[field]),
             });
             Ok::<(), ()>(())
@@ -180,6 +200,20 @@ mod tests {
         check(r#"{"A":null}"#, &["A", "A[]", "A[].P"], &["A=null"]);
         check(r#"{"A":[null]}"#, &["A", "A[]"], &["A=null", "A[]=null"]);
         check(r#"{"A":[{"P":null}]}"#, &["A[].P", "A[].P[]"], &["A[].P=null"]);
+    }
+
+    #[test]
+    fn dates_and_durations_have_parts() {
+        let text =
+            r#"{"D":"2023-04-30T08:30:00Z","S":"02:10:00","L":["2020-01-02","x",{"Year":7}],"O":{"D":{"Year":1}}}"#;
+        check(
+            text,
+            &["D.Year", "D.DayOfWeek", "D"],
+            &["D=\"2023-04-30T08:30:00Z\"", "D.Year=2023", "D.DayOfWeek=\"Sunday\""],
+        );
+        check(text, &["S.Hours", "S.Year", "O.D.Year"], &["S.Hours=2", "O.D.Year=1"]);
+        check(text, &["L.Year"], &["L.Year=2020", "L.Year=7"]);
+        check(text, &["D.Date.Year", "D.Nope"], &[]);
     }
 
     #[test]

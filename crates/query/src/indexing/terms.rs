@@ -11,7 +11,7 @@ use crate::definition::Analysis;
 use crate::index::{Entry, FieldNumber, Number, Result, Term};
 use crate::mapping::{DateTime, TimeSpan};
 use documents::id;
-use json::Kind;
+use json::{Kind, Raw};
 use std::borrow::Cow;
 
 /// Adds the terms of a value to an entry.
@@ -26,6 +26,7 @@ pub(crate) fn add(
 ) -> Result<()> {
     let value = match found {
         Found::Value(value) => *value,
+        Found::Part(json) => Raw::new(json),
         Found::Count(count) => return add_number(entry, field, analysis, &count.to_string()),
     };
     match value.kind() {

@@ -71,6 +71,15 @@ impl DateTime {
         Some(DateTime { ticks, kind: DateKind::Unspecified })
     }
 
+    /// Reads a day alone, `2024-01-02`, which is its midnight.
+    pub(super) fn of_day_text(text: &str) -> Option<DateTime> {
+        let day = text.as_bytes();
+        if day.len() != 10 || day[4] != b'-' || day[7] != b'-' {
+            return None;
+        }
+        DateTime::of_day(number(day, 0, 4)?, number(day, 5, 7)?, number(day, 8, 10)?)
+    }
+
     /// Reads `2024-01-02T03:04:05`, with up to seven digits of the second and with nothing, `Z` or an offset `+02:00` at its
     /// end. This is the form that strings of documents are dates by.
     pub(crate) fn parse(text: &str) -> Option<DateTime> {
@@ -85,9 +94,7 @@ impl DateTime {
             return None;
         }
         let date = match text.as_bytes() {
-            day if day.len() == 10 && day[7] == b'-' => {
-                DateTime::of_day(number(day, 0, 4)?, number(day, 5, 7)?, number(day, 8, 10)?)
-            }
+            day if day.len() == 10 => DateTime::of_day_text(text),
             _ => DateTime::parse(text),
         };
         date.and_then(|date| u64::try_from(date.ticks).ok())
@@ -176,15 +183,15 @@ impl DateTime {
 }
 
 /// A date as a text has it.
-struct Written<'t> {
+pub(super) struct Written<'t> {
     /// On its own clock.
-    ticks: i64,
+    pub ticks: i64,
     /// Which clock that is: nothing, `Z` or `+02:00`.
-    zone: &'t str,
+    pub zone: &'t str,
 }
 
 impl Written<'_> {
-    fn of(text: &str) -> Option<Written<'_>> {
+    pub fn of(text: &str) -> Option<Written<'_>> {
         let bytes = text.as_bytes();
         // All lengths and the two marks first: nearly every text that is no date fails here.
         if !(19..=33).contains(&bytes.len()) || bytes[4] != b'-' || bytes[10] != b'T' {
@@ -202,7 +209,7 @@ impl Written<'_> {
         Some(Written { ticks: date.ticks + time, zone: text.get(text.len() - rest.len()..)? })
     }
 
-    fn date(&self) -> Option<DateTime> {
+    pub fn date(&self) -> Option<DateTime> {
         match self.zone.as_bytes() {
             [] => DateTime::new(self.ticks, DateKind::Unspecified).ok(),
             [b'Z'] => DateTime::new(self.ticks, DateKind::Utc).ok(),

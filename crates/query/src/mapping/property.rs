@@ -31,6 +31,10 @@ pub(crate) enum Property {
     TotalMinutes,
     TotalSeconds,
     TotalMilliseconds,
+    Offset,
+    DateTime,
+    UtcDateTime,
+    LocalDateTime,
 }
 
 /// All of them, with their names.
@@ -63,6 +67,10 @@ const NAMES: &[(&str, Property)] = &[
     ("TotalMinutes", Property::TotalMinutes),
     ("TotalSeconds", Property::TotalSeconds),
     ("TotalMilliseconds", Property::TotalMilliseconds),
+    ("Offset", Property::Offset),
+    ("DateTime", Property::DateTime),
+    ("UtcDateTime", Property::UtcDateTime),
+    ("LocalDateTime", Property::LocalDateTime),
 ];
 
 impl Property {

@@ -5,6 +5,7 @@
 //! in silence.
 
 mod collection;
+mod columns;
 mod condition;
 pub(crate) mod condition_text;
 mod error;
@@ -100,6 +101,7 @@ impl Plan {
         if query.from.is_of_revisions {
             return Err(Refused::NotSupported("queries over revisions".to_owned()));
         }
+        let query = &*columns::resolved(query)?;
         let is_of_others = suggestion::is_wanted(query) || facet::is_wanted(query);
         let filter = FilterClause::plan(query, parameters)?;
         if facet::is_wanted(query) && filter.is_some() {

@@ -329,6 +329,22 @@ fn orders_name_the_fields_that_an_index_needs() {
     );
 }
 
+#[test]
+fn names_of_columns_mean_what_the_columns_hold() {
+    let index = |text, fields: &[&str], condition, order| check_index(text, fields, condition, order);
+    index("from U where T = 1 select A as T", &["A"], "A any 1", "");
+    index("from U where A = 1 order by T select A as T, T as A", &["A", "T"], "T any 1", "text A");
+    index("from U where exact(startsWith(T, 'x')) select A as T", &["exact A"], "exact(A) begins 'x'", "");
+    index("from U as u where T = 1 order by u.T select u.A as T", &["A", "T"], "A any 1", "text T");
+    check("from Users order by X desc select id() as X", |query| query.order = Order::IdDescending);
+    // Without a name of its own a column has none that hides a field, and a value has no field.
+    index("from U where T = 1 and X = 2 select O.T, 3 as X", &["T", "X"], "and(T any 1, X any 2)", "");
+    check_refused(
+        "from U where O.T = 1 select A as O",
+        "Field alias O cannot be used in a compound field, but got: O.T",
+    );
+}
+
 /// The columns as a line: the name, and what it holds.
 #[track_caller]
 fn check_projection(text: &str, columns: &str) {

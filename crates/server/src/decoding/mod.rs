@@ -10,7 +10,7 @@ use hyper::header::CONTENT_ENCODING;
 use hyper::{HeaderMap, StatusCode};
 
 use crate::error::{Error, Result};
-use crate::limits::{DECOMPRESSION_GRACE_SIZE, Limits};
+use crate::limits::{COMPRESSED_PIECE_SIZE, DECODED_PART_SIZE, DECOMPRESSION_GRACE_SIZE, Limits};
 use zstd_frames::ZstdFrames;
 
 pub(crate) fn too_large(max: usize) -> Error {
@@ -164,16 +164,25 @@ impl Decoder {
         })
     }
 
-    /// Decompresses the next part of the body.
-    pub(crate) fn part(&mut self, part: &[u8]) -> Result<Bytes> {
-        self.sink().consumed += part.len();
-        let written = match self {
-            Decoder::Inflate(decoder) => decoder.write(part),
-            Decoder::Zstd(decoder) => {
-                decoder.frames.follow(part);
-                decoder.writer.write_all(part).and_then(|()| decoder.writer.flush())
-            }
-        };
+    /// Decompresses the next part of the body, or as much of it as gives [`DECODED_PART_SIZE`]. The rest stays in `part`.
+    ///
+    /// The part is decompressed in pieces, so that a small part with a high ratio takes little memory before the caller counts it.
+    pub(crate) fn part(&mut self, part: &mut Bytes) -> Result<Bytes> {
+        let mut written = Ok(());
+        while written.is_ok() && !part.is_empty() && self.sink().out.len() < DECODED_PART_SIZE {
+            let piece = part.split_to(part.len().min(COMPRESSED_PIECE_SIZE));
+            self.sink().consumed += piece.len();
+            written = match self {
+                Decoder::Inflate(decoder) => decoder.write(&piece),
+                Decoder::Zstd(decoder) => {
+                    decoder.frames.follow(&piece);
+                    decoder.writer.write_all(&piece)
+                }
+            };
+        }
+        if let Decoder::Zstd(decoder) = self {
+            written = written.and_then(|()| decoder.writer.flush());
+        }
         self.take(written)
     }
 
@@ -218,6 +227,30 @@ mod tests {
         Decoder::for_headers(&headers, limits, limits.request_body_size).unwrap().unwrap()
     }
 
+    /// What a part gives, by and by.
+    fn all(decoder: &mut Decoder, part: &[u8]) -> Result<Vec<u8>> {
+        let (mut part, mut plain) = (Bytes::copy_from_slice(part), Vec::new());
+        while !part.is_empty() {
+            plain.extend_from_slice(&decoder.part(&mut part)?);
+        }
+        Ok(plain)
+    }
+
+    #[test]
+    fn a_part_gives_little_at_once() {
+        let zeros = vec![0; 200 << 20];
+        let bomb = zstd::encode_all(zeros.as_slice(), 3).unwrap();
+        let mut decoder = decoder("zstd", &Limits::default());
+        let (mut part, mut size, mut size_max) = (Bytes::from(bomb), 0, 0);
+        while !part.is_empty() {
+            let plain = decoder.part(&mut part).unwrap().len();
+            (size, size_max) = (size + plain, size_max.max(plain));
+        }
+        assert_eq!(size + decoder.finish().unwrap().len(), zeros.len());
+        // A block of 128 KiB has at least four bytes.
+        assert!(size_max <= DECODED_PART_SIZE + COMPRESSED_PIECE_SIZE / 4 * (128 << 10), "{size_max}");
+    }
+
     fn gzip(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         encoder.write_all(bytes).unwrap();
@@ -232,7 +265,7 @@ mod tests {
                 let mut decoder = decoder(encoding, &Limits::default());
                 let mut plain = Vec::new();
                 for part in compressed.chunks(cut) {
-                    plain.extend_from_slice(&decoder.part(part).unwrap());
+                    plain.extend_from_slice(&all(&mut decoder, part).unwrap());
                 }
                 plain.extend_from_slice(&decoder.finish().unwrap());
                 assert_eq!(plain, text, "{encoding} in parts of {cut}");
@@ -244,13 +277,16 @@ mod tests {
     fn a_bomb_is_refused_by_its_ratio_and_a_large_body_by_its_size() {
         let zeros = vec![0; 64 << 20];
         for (encoding, bomb) in [("gzip", gzip(&zeros)), ("zstd", zstd::encode_all(zeros.as_slice(), 3).unwrap())] {
-            let error = decoder(encoding, &Limits::default()).part(&bomb).unwrap_err();
+            let limits = Limits { decompression_ratio: 1000, ..Limits::default() };
+            let error = all(&mut decoder(encoding, &limits), &bomb).unwrap_err();
             assert!(error.to_string().contains("Limits.DecompressionRatio"), "{error}");
             let limits = Limits { decompression_ratio: usize::MAX, request_body_size: 32 << 20, ..Limits::default() };
-            let error = decoder(encoding, &limits).part(&bomb).unwrap_err();
+            let error = all(&mut decoder(encoding, &limits), &bomb).unwrap_err();
             assert!(error.to_string().contains("Limits.RequestBodyInMb = 32"), "{error}");
             let limits = Limits { decompression_ratio: usize::MAX, ..Limits::default() };
-            assert_eq!(decoder(encoding, &limits).part(&bomb).unwrap().len(), zeros.len());
+            assert_eq!(all(&mut decoder(encoding, &limits), &bomb).unwrap().len(), zeros.len());
+            // The highest ratio of the formats is below the default.
+            assert_eq!(all(&mut decoder(encoding, &Limits::default()), &bomb).unwrap().len(), zeros.len());
         }
     }
 
@@ -273,7 +309,7 @@ mod tests {
         let mut plain = Vec::new();
         for part in [&compressed[..cut], &compressed[cut..]] {
             if !part.is_empty() {
-                plain.extend_from_slice(&decoder.part(part)?);
+                plain.extend_from_slice(&all(&mut decoder, part)?);
             }
         }
         plain.extend_from_slice(&decoder.finish()?);
@@ -327,7 +363,7 @@ mod tests {
             }
             // Each flush can be decompressed at once.
             let mut decoder = decoder(encoding, &Limits::default());
-            assert_eq!(decoder.part(data).unwrap(), texts.concat(), "{encoding}");
+            assert_eq!(all(&mut decoder, data).unwrap(), texts.concat(), "{encoding}");
         }
         let inside_of_a_block = &zstd.get_ref()[..zstd.get_ref().len() - 1];
         decode("zstd", inside_of_a_block, 3).unwrap_err();

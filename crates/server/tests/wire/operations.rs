@@ -36,3 +36,26 @@ fn operations_are_listed_the_newest_first() {
     assert!(text("StartTime") <= text("EndTime") && text("Description").contains("nsert"), "{list:?}");
     assert_eq!(results[0].get("State").unwrap().get("Status").unwrap().as_str(), Some("Completed"));
 }
+
+/// As in the reference.
+#[test]
+fn a_deletion_or_patch_of_an_index_that_does_not_exist_is_an_operation_that_fails() {
+    let wire = Wire::with_database();
+    let delete = r#"{"Query":"from index 'No/Such' where a = 1"}"#;
+    let patch = r#"{"Query":{"Query":"from index 'No/Such' where a = 1 update { this.a = 2 }"}}"#;
+    for (id, (line, body)) in (1..).zip([("DELETE", delete), ("PATCH", patch)]) {
+        let begun = format!(r#"{{"OperationId":{id},"OperationNodeTag":"A"}}"#);
+        wire.check(&format!("{line} /databases/db/queries"), body, 200, &begun);
+        let start = std::time::Instant::now();
+        let state = loop {
+            let state = wire.call(&format!("GET /databases/db/operations/state?id={id}"), "").text();
+            if !state.contains("InProgress") {
+                break state;
+            }
+            assert!(start.elapsed().as_secs() < 20, "{state}");
+        };
+        assert!(state.contains(r#""Status":"Faulted""#), "{state}");
+        assert!(state.contains("IndexDoesNotExistException"), "{state}");
+        assert!(state.contains("There is no index with 'No/Such' name."), "{state}");
+    }
+}

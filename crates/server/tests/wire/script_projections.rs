@@ -315,3 +315,20 @@ fn what_is_loaded_for_one_result_has_a_bound() {
     let query = r#"{"Query":"from Xs as x load x.A as a[], a.A as b[] select { N: b.length }"}"#;
     wire.check_error("POST /databases/db/queries", query, 400, "NotSupportedException", message);
 }
+
+/// As in the reference with Lucene.
+#[test]
+fn results_of_scripts_have_the_scores_of_what_an_index_found() {
+    let wire = Wire::with_database();
+    wire.put("books/1", r#"{"Title":"Tides","Author":"Olga","@metadata":{"@collection":"Books"}}"#);
+    for (query, score) in [
+        ("from Books as b where b.Title = 'Tides' select { A: b.Author }", "1"),
+        ("declare function f(b) { return { A: b.Author }; } from Books as b where b.Title = 'Tides' select f(b)", "1"),
+        ("from Books as b select { A: b.Author }", "0"),
+    ] {
+        let body = format!(r#"{{"Query":"{query}","WaitForNonStaleResults":true}}"#);
+        let text = wire.call("POST /databases/db/queries", &body).text();
+        let expected = format!(r#""@id":"books/1","@index-score":{score},"@last-modified""#);
+        assert!(text.contains(&expected), "{query}: {text}");
+    }
+}

@@ -33,7 +33,9 @@ fn stored_values_are_projected_without_loading_the_document() {
     let wire = with_index();
     let check = |query: &str, expected: &str| assert_eq!(first(&wire, query, "Default"), expected, "{query}");
     check("select N", r#"{"N":"Ann!",stored"#);
-    check("select N as X, Big, id()", r#"{"X":"Ann!","Big":"true","id()":"users/1",stored"#);
+    check("select N as X, Big, id()", r#"{"X":"Ann!","Big":"true","id()":"users/1",loaded"#);
+    check("select N, 3 as X", r#"{"N":"Ann!","X":3,loaded"#);
+    check("select id() as X", r#"{"X":"users/1",loaded"#);
     check("select N, Name", r#"{"N":"Ann!","Name":"Ann",loaded"#);
     check("select Made", r#"{"Made":"Oslo",stored"#);
     // What an entry lacks is looked for in the document.

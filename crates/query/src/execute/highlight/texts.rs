@@ -37,6 +37,7 @@ impl Texts {
         let mut add = |_, found: Found<'_>| {
             match found {
                 Found::Value(value) => texts.add(value),
+                Found::Part(json) => texts.add(Raw::new(&json)),
                 Found::Count(count) => texts.push(&count.to_string()),
             }
             Ok::<(), Infallible>(())

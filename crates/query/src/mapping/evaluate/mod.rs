@@ -34,6 +34,7 @@ pub(crate) type Flow = Result<ControlFlow<()>>;
 pub(crate) type Row<'r, 'h, 'd> = &'r mut dyn FnMut(&mut Evaluator<'h, 'd>) -> Flow;
 
 pub(crate) use format::{check_format, text_of};
+pub(super) use member::{of_date, of_span};
 use pattern::Patterns;
 pub(crate) use pattern::compile as compile_pattern;
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use database::{Operation, OperationDetail, OperationResult, OperationStatus};
+use query::plan::{Find, IndexChoice, IndexQuery};
 
+use super::request::Request;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::limits::{OPERATION_DETAILS_MAX, STALE_WAIT};
@@ -74,6 +76,13 @@ impl Pace {
 /// Somebody has killed the operation.
 pub(super) fn refuse_killed(operation: &Operation) -> Result<()> {
     if operation.is_killed() { Err(database::Error::Canceled.into()) } else { Ok(()) }
+}
+
+pub(super) fn index_name(request: &Request) -> String {
+    match &request.plan.find {
+        Find::Index(IndexQuery { index: IndexChoice::Named(name, _), .. }) => name.clone(),
+        _ => String::new(),
+    }
 }
 
 /// What became of each document, of so many as are kept.

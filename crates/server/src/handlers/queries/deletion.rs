@@ -8,7 +8,7 @@ use hyper::StatusCode;
 use query::execute::{self, EntryId};
 use query::plan::{CollectionQuery, Find, IndexQuery, Order, Page};
 
-use super::by_query::{Details, Options, Pace, end, refuse_killed};
+use super::by_query::{Details, Options, Pace, end, index_name, refuse_killed};
 use super::collection;
 use super::ready::{Ready, ready, wait_for};
 use super::request::Request;
@@ -40,17 +40,21 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     {
         return Err(Error::not_supported("'StopWordsDocumentId' in a deletion"));
     }
+    // As in the reference, it is the operation that fails if there is no such index.
     let ready = match ready(&exchange, &request).await {
-        Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
-        ready => ready?,
+        Err(Error::NoSuchIndex) => Err(Error::UnknownIndex { name: index_name(&request) }),
+        ready => Ok(ready?),
     };
-    if ready.as_ref().is_some_and(|ready| ready.index.definition().is_grouped()) {
+    if let Ok(Some(ready)) = &ready
+        && ready.index.definition().is_grouped()
+    {
         return Err(Error::InvalidOperation("The results of an index with a reduce cannot be deleted".to_owned()));
     }
     let last_etag = exchange.database().read().last_etag()?;
-    let waits_for = ready.as_ref().filter(|ready| !options.allows_stale && ready.index.indexed_to() < last_etag);
+    let is_behind = |ready: &Ready| !options.allows_stale && ready.index.indexed_to() < last_etag;
+    let waits = matches!(&ready, Ok(Some(ready)) if is_behind(ready));
     // A server without a thread for it says so now, not in an operation. Who waits for an index has no thread meanwhile.
-    let permit = if waits_for.is_none() { Some(exchange.node.bridge.permit(Pool::Reads).await?) } else { None };
+    let permit = if !waits { Some(exchange.node.bridge.permit(Pool::Reads).await?) } else { None };
     let node = exchange.node.clone();
     let database = exchange.database().clone();
     let operations = database.operations();
@@ -60,6 +64,7 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     tokio::spawn(async move {
         let deleting = operation.clone();
         let outcome = async {
+            let ready = ready?;
             let permit = match (permit, &ready) {
                 (Some(permit), _) => permit,
                 (None, ready) => {

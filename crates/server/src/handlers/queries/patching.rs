@@ -14,7 +14,7 @@ use hyper::StatusCode;
 use query::execute;
 use query::plan::{Find, ScriptClause, ScriptForm};
 
-use super::by_query::{Details, Options, Pace, end, refuse_killed};
+use super::by_query::{Details, Options, Pace, end, index_name, refuse_killed};
 use super::collection;
 use super::ready::{Ready, ready, wait_for};
 use super::request::Request;
@@ -108,13 +108,6 @@ pub(crate) async fn test(mut exchange: Exchange) -> Result<Reply> {
         json.name("OriginalDocument").raw(told.original.as_deref().unwrap_or(b"null"));
         json.name("Debug").raw(&told.debug);
     }))
-}
-
-fn index_name(request: &Request) -> String {
-    match &request.plan.find {
-        Find::Index(query::plan::IndexQuery { index: query::plan::IndexChoice::Named(name, _), .. }) => name.clone(),
-        _ => String::new(),
-    }
 }
 
 /// The clause `update`, which [`Request::of_patch`] has made sure of.

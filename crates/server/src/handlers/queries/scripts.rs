@@ -29,8 +29,7 @@ impl Running<'_> {
         let run = || script.rows(found, self.documents);
         let ScriptRows { rows, includes } = timed(self.timings, Stage::Script, run)?;
         self.script_includes.borrow_mut().extend(includes);
-        // As the reference: none where an index answers.
-        let score = hit.entry.is_none().then_some(0.0);
+        let score = Some(hit.score.unwrap_or(0.0));
         let whole = rows.into_iter().map(|row| {
             let mut json = Vec::with_capacity(row.values.len() + row.metadata.len() + 200);
             json.push(b'{');
