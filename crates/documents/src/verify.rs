@@ -108,10 +108,9 @@ impl Check<'_> {
     fn is_used_before(&self, kind: ItemKind, state: State, etag: Etag) -> Result<bool> {
         for before in ItemKind::all() {
             let trees = &self.schema.kinds[before];
-            if before < kind || before == kind && state == State::Tombstone {
-                if trees.by_etag.get(self.tx, etag)?.is_some() {
-                    return Ok(true);
-                }
+            let has_items_before = before < kind || before == kind && state == State::Tombstone;
+            if has_items_before && trees.by_etag.get(self.tx, etag)?.is_some() {
+                return Ok(true);
             }
             if before < kind && trees.tombstones_by_etag.get(self.tx, etag)?.is_some() {
                 return Ok(true);
