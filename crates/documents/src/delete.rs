@@ -16,7 +16,7 @@ impl Writing<'_, '_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Conflict`] if the condition does not hold.
+    /// [`crate::Error::Conflict`] if the condition does not hold.
     pub fn delete(&mut self, id: &str, expected: &Expected) -> Result<bool> {
         let found = self.find(id)?;
         self.check_expected(Operation::Delete, id, expected, found.document.as_ref())?;

@@ -110,6 +110,9 @@ fn numbers_that_are_stored_at_their_end_are_damage_and_no_panic() {
     let row = [&[1, 1][..], &[0xff; 32], b"Users"].concat();
     let in_row = store();
     put(&in_row, "users/1", USER).unwrap();
+    // So that there is a tree of tombstones.
+    put(&in_row, "users/0", USER).unwrap();
+    in_row.write(Date::now(), |writing| writing.delete("users/0", &Expected::Any)).unwrap();
     damage(&in_row, |tx| tree(tx, "collections").put(tx, &1u32.to_be_bytes(), &row));
     let snapshot = in_row.read();
     assert_eq!(snapshot.collections().unwrap().len(), 1);

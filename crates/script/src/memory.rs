@@ -37,7 +37,7 @@ struct Running {
 }
 
 /// Does `work`. Scripts that this thread runs meanwhile take their reservations from `reserve` when they need more than a small
-/// size, and end with [`Error::OverMemory`](crate::Error::OverMemory) if it grows no further. Without a call of this function, only
+/// size, and end with [`Error::OverMemory`] if it grows no further. Without a call of this function, only
 /// [`Limits::memory`](crate::Limits::memory) bounds them.
 pub fn reserving<R>(reserve: Reserve, work: impl FnOnce() -> R) -> R {
     struct Before(Option<Reserve>);

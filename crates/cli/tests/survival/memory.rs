@@ -134,7 +134,7 @@ fn queries_at_once_hold_a_bounded_memory_together() {
 /// Forty readers take a few KiB a second of streams whose snapshots keep the versions of all pages that are written meanwhile.
 #[test]
 fn slow_streams_keep_a_bounded_memory_beside_rewrites() {
-    let (count, rounds, limit_mb) = if is_slow() { (200_000, 200, 384) } else { (10_000, 100, 16) };
+    let (count, rounds, limit_mb) = if is_slow() { (200_000, 200, 384) } else { (60_000, 20, 16) };
     let folder = folder();
     let data = folder.path().join("data");
     let mut command = command(&data);
