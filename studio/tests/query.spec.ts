@@ -210,7 +210,7 @@ test("a patch that is called off leaves the results, and one that cannot run is 
   page,
   studio,
 }) => {
-  studio.allow(/500 \(Internal/);
+  studio.allow(/400 \(Bad/);
   await studio.database("Called", { "users/1": { Age: 1, "@metadata": { "@collection": "Users" } } });
   await studio.open(placed("Called", "from Users"));
   await expect(page.getByText(/^1 result in/)).toBeVisible();
