@@ -1,11 +1,19 @@
-//! What tests share. Nothing but tests may depend on it.
+//! What tests share. Only tests depend on this crate, and it depends on none of ours, so that the tests of every crate
+//! can use it.
 //!
-//! For the checks of the tree itself (`tests/tidy.rs`): [`tree`] has the files of the repository, [`source`] tells code
+//! Randomised tests: [`random`] has the generator, [`seeds`] which seeds run and how one is repeated, [`effort`] the
+//! sizes of the quick and of the nightly set (`SLOW=1`). [`process`] runs a test in a process of its own.
+//!
+//! Checks of the tree itself (`tests/main/tidy.rs`): [`tree`] has the files of the repository, [`source`] tells code
 //! from comments and strings, [`manifest`] reads what crates depend on, [`routes`] the table of routes of the server.
 
 #![forbid(unsafe_code)]
 
+pub mod effort;
 pub mod manifest;
+pub mod process;
+pub mod random;
 pub mod routes;
+pub mod seeds;
 pub mod source;
 pub mod tree;
