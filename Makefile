@@ -64,7 +64,7 @@ bench: ## Measure, one row for each bar with its verdict (BARS=d1,http-put REPS=
 
 torture: ## Run the Rust tests at full size as root: crashes, kills, power cuts, full disks, damage, abuse, planted bugs
 	@scripts/need cc cargo python3
-	SLOW=1 $(KEEP_MEMORY) cargo test --profile torture --workspace --locked --no-fail-fast -- --show-output
+	SLOW=1 PROPTEST_RNG_SEED=$$(date +%s) $(KEEP_MEMORY) cargo test --profile torture --workspace --locked --no-fail-fast -- --show-output
 	SLOW=1 cargo test --profile torture --locked --package rookery-storage --features planted-bugs --test planted
 	SLOW=1 $(MAKE) schedules
 

@@ -1,6 +1,6 @@
 //! What is fuzzed: a function for everything that reads bytes from disk or network, and seeds to begin from.
 //!
-//! `fuzz/` hands these functions to libFuzzer (`make fuzz`); `tests/targets.rs` runs them on the committed inputs of
+//! `fuzz/` hands these functions to libFuzzer (`make fuzz`); `tests/main/targets.rs` runs them on the committed inputs of
 //! `fuzz/corpus/` and on seeded mutations of those and of the seeds, so that each is a regression test as well.
 //!
 //! A target fails by panicking: where the code under it panics, on this or another thread; where it breaks a rule that

@@ -3,7 +3,7 @@
 //! Only with the feature `planted-bugs`, which no crate turns on: without it [`is_planted`] is `false` and the compiler
 //! drops what asks. A bug is planted in the calling thread alone, so tests beside each other do not disturb one another;
 //! that reaches all of the engine when nothing runs in the background. Bugs that a disk can plant (no sync, wrong order)
-//! are not here: a wrapper around the simulated disk has them (`tests/planted.rs`).
+//! are not here: a wrapper around the simulated disk has them (`tests/planted/main.rs`).
 
 /// What the engine can be made to do wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::chance::Chance;
 use crate::client::read_answer;
 use crate::mutator;
 use crate::process::{LONG, Server, check, command, log_of};
 use crate::run::{Run, folder};
 use crate::vitals::{Vitals, beside_a_healthy_client};
+use testing::random::Random;
 
 /// Who abuses at the same time.
 const ABUSERS: u64 = 4;
@@ -41,17 +41,17 @@ fn fill(server: &Server) {
 #[test]
 fn mutated_requests_meet_no_bug() {
     let run = Run::begin("mutated_requests_meet_no_bug", 4000, 1_000_000);
-    let mut chance = Chance::new(run.seed);
+    let mut random = Random::new(run.seed);
     let folder = folder();
     let data = folder.path().join("data");
     let server = serve(&data, &[]);
     let fresh = Vitals::of(server.id());
     let mut statuses = [0; 6];
     // The first part shows what the server has when it has seen everything once.
-    abuse(&server, run.rounds / 4, &mut chance, &mut statuses);
+    abuse(&server, run.rounds / 4, &mut random, &mut statuses);
     let before = Vitals::of(server.id());
     let slowest = beside_a_healthy_client(server.address, || {
-        abuse(&server, run.rounds * 3 / 4, &mut chance, &mut statuses);
+        abuse(&server, run.rounds * 3 / 4, &mut random, &mut statuses);
     });
     let after = before.check(fresh, server.id());
     server.stop();
@@ -65,16 +65,16 @@ fn mutated_requests_meet_no_bug() {
 }
 
 /// Sends so many mutated requests, each on its own connection; counts the answers by the class of their status.
-fn abuse(server: &Server, count: u64, chance: &mut Chance, statuses: &mut [u64; 6]) {
+fn abuse(server: &Server, count: u64, random: &mut Random, statuses: &mut [u64; 6]) {
     let address = server.address;
     std::thread::scope(|scope| {
         let abusers: Vec<_> = (0..ABUSERS)
             .map(|_| {
-                let mut chance = chance.split();
+                let mut random = random.split();
                 scope.spawn(move || {
                     let mut statuses = [0; 6];
                     for _ in 0..count / ABUSERS {
-                        let request = mutator::request(&mut chance);
+                        let request = mutator::request(&mut random);
                         for status in send(address, &request) {
                             statuses[usize::from(status / 100).min(5)] += 1;
                         }
@@ -139,14 +139,14 @@ fn check_answer(status: u16, text: &str, request: &[u8]) {
 #[test]
 fn clients_that_go_away_leave_nothing() {
     let run = Run::begin("clients_that_go_away_leave_nothing", 200, 20_000);
-    let mut chance = Chance::new(run.seed);
+    let mut random = Random::new(run.seed);
     let folder = folder();
     let data = folder.path().join("data");
     let server = serve(&data, &[]);
     let fresh = Vitals::of(server.id());
-    leave(server.address, run.rounds / 4, &mut chance);
+    leave(server.address, run.rounds / 4, &mut random);
     let before = Vitals::of(server.id());
-    let slowest = beside_a_healthy_client(server.address, || leave(server.address, run.rounds * 3 / 4, &mut chance));
+    let slowest = beside_a_healthy_client(server.address, || leave(server.address, run.rounds * 3 / 4, &mut random));
     let after = before.check(fresh, server.id());
     server.stop();
     check(&data);
@@ -154,7 +154,7 @@ fn clients_that_go_away_leave_nothing() {
 }
 
 /// Begins requests and goes away in the middle. A socket that is closed with unread bytes resets its connection.
-fn leave(address: SocketAddr, count: u64, chance: &mut Chance) {
+fn leave(address: SocketAddr, count: u64, random: &mut Random) {
     const BEGUN: [&str; 6] = [
         "GET /databases/db/docs?id=things/0 HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "GET /databases/db/streams/docs HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -169,8 +169,8 @@ fn leave(address: SocketAddr, count: u64, chance: &mut Chance) {
     for _ in 0..count {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
-        stream.write_all(chance.pick(&BEGUN).as_bytes()).unwrap();
-        if chance.one_in(2) {
+        stream.write_all(random.of(&BEGUN).as_bytes()).unwrap();
+        if random.chance(2) {
             let _ = stream.read(&mut [0; 100]);
         }
         held.push(stream);

@@ -4,27 +4,27 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::chance::Chance;
 use crate::client::Client;
+use testing::random::Random;
 
 const NAMES: u64 = 4;
 
 pub struct Creator {
-    chance: Chance,
+    random: Random,
     /// Whether each is there; nothing if the last request about it was not answered.
     databases: BTreeMap<String, Option<bool>>,
     pub acknowledged: u64,
 }
 
 impl Creator {
-    pub fn new(chance: Chance) -> Creator {
+    pub fn new(random: Random) -> Creator {
         let databases = (0..NAMES).map(|number| (format!("more-{number}"), Some(false))).collect();
-        Creator { chance, databases, acknowledged: 0 }
+        Creator { random, databases, acknowledged: 0 }
     }
 
     /// Makes a database that is not there, or deletes one that is. False: the server is gone.
     pub fn step(&mut self, client: &mut Client) -> bool {
-        let name = format!("more-{}", self.chance.below(NAMES));
+        let name = format!("more-{}", self.random.below(NAMES));
         let is_there = self.databases[&name] == Some(true);
         if client.connect().is_err() {
             return false;

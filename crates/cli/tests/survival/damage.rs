@@ -9,12 +9,12 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::chance::Chance;
 use crate::client::Client;
 use crate::history::{History, State};
 use crate::ledger::Stored;
 use crate::process::{Server, command, log_of, tool};
 use crate::run::{Run, files_below, folder_in_memory};
+use testing::random::Random;
 
 const PAGE_SIZE: u64 = 8192;
 
@@ -27,15 +27,15 @@ const RECORD_SIZE_MIN: u64 = 64;
 #[test]
 fn damage_is_found_and_never_served() {
     let run = Run::begin("damage_is_found_and_never_served", 30, 4000);
-    let mut chance = Chance::new(run.seed);
+    let mut random = Random::new(run.seed);
     let mut figures = Figures::default();
     let mut built = None;
     for case in 0..run.rounds {
         if case % CASES_PER_DATABASE == 0 {
-            built = Some([true, false].map(|is_clean| Database::build(is_clean, &mut chance)));
+            built = Some([true, false].map(|is_clean| Database::build(is_clean, &mut random)));
         }
         let database = &built.as_ref().expect("it was built")[(case % 2) as usize];
-        database.hurt(case, chance.split(), &mut figures);
+        database.hurt(case, random.split(), &mut figures);
     }
     run.end(&figures.to_string());
 }
@@ -78,7 +78,7 @@ impl std::fmt::Display for Figures {
 }
 
 impl Database {
-    fn build(is_clean: bool, chance: &mut Chance) -> Database {
+    fn build(is_clean: bool, random: &mut Random) -> Database {
         let folder = folder_in_memory();
         let data = folder.path().join("data");
         let mut history = History::new();
@@ -86,11 +86,11 @@ impl Database {
         let mut client = server.client();
         let answer = client.call("PUT", "/admin/databases?name=db", r#"{"DatabaseName":"db"}"#).unwrap();
         assert_eq!(answer.status, 201, "{}", answer.text());
-        history.go_on(&mut client, 200, chance);
+        history.go_on(&mut client, 200, random);
         server.stop();
         // Some of it is in the data file now, and some more comes into the journal.
         let server = Server::start(&data);
-        history.go_on(&mut server.client(), 60, chance);
+        history.go_on(&mut server.client(), 60, random);
         match is_clean {
             true => server.stop(),
             false => server.kill(),
@@ -99,7 +99,7 @@ impl Database {
     }
 
     /// One case: a copy is damaged, started, read. What fails is kept for whoever looks into it.
-    fn hurt(&self, case: u64, mut chance: Chance, figures: &mut Figures) {
+    fn hurt(&self, case: u64, mut random: Random, figures: &mut Figures) {
         let copy = folder_in_memory();
         let data = copy.path().join("data");
         let original = self.folder.path().join("data");
@@ -108,8 +108,8 @@ impl Database {
             std::fs::create_dir_all(target.parent().unwrap()).unwrap();
             std::fs::copy(&path, target).unwrap();
         }
-        let harm = Harm::choose(&data, &mut chance);
-        match self.outcome(&data, &harm, &mut chance) {
+        let harm = Harm::choose(&data, &mut random);
+        match self.outcome(&data, &harm, &mut random) {
             Ok(Ending::Served { refused: 0 }) => figures.harmless += 1,
             Ok(Ending::Served { .. }) => figures.refused += 1,
             Ok(Ending::NotStarted) => figures.not_started += 1,
@@ -126,7 +126,7 @@ impl Database {
         figures.documents += self.history.ids.len() as u64;
     }
 
-    fn outcome(&self, data: &Path, harm: &Harm, chance: &mut Chance) -> Result<Ending, String> {
+    fn outcome(&self, data: &Path, harm: &Harm, random: &mut Random) -> Result<Ending, String> {
         let log = log_of(data);
         let server = match Server::try_start(&mut command(data), &log) {
             Ok(server) => server,
@@ -134,7 +134,7 @@ impl Database {
             Err(log) => return Err(format!("it does not start, and does not say what is damaged: {log}")),
         };
         let mut ending = self.read(&mut server.client())?;
-        if chance.one_in(3) {
+        if random.chance(3) {
             // Whatever it answers, a write makes nothing worse.
             let _ = server.client().call("PUT", "/databases/db/docs?id=more", "{}");
             server.kill();
@@ -148,7 +148,7 @@ impl Database {
         } else {
             server.kill();
         }
-        if matches!(ending, Ending::Served { refused: 1.. }) && chance.one_in(3) {
+        if matches!(ending, Ending::Served { refused: 1.. }) && random.chance(3) {
             let (is_clean, text) = tool("check", data);
             if is_clean {
                 return Err(format!("documents are refused, and 'rookery check' finds nothing: {text}"));
@@ -229,31 +229,31 @@ enum Kind {
 
 impl Harm {
     /// Damages a file of a folder.
-    fn choose(data: &Path, chance: &mut Chance) -> Harm {
+    fn choose(data: &Path, random: &mut Random) -> Harm {
         let files: Vec<PathBuf> = files_below(data).into_iter().filter(|path| !path.ends_with("lock")).collect();
         let of_database = |path: &&PathBuf| path.starts_with(data.join("databases"));
-        let chosen: Vec<_> = match chance.one_in(5) {
+        let chosen: Vec<_> = match random.chance(5) {
             true => files.iter().filter(|path| !of_database(path)).collect(),
             false => files.iter().filter(of_database).collect(),
         };
-        let path = (*chance.pick(&chosen)).clone();
+        let path = (*random.of(&chosen)).clone();
         let file = File::options().read(true).write(true).open(&path).unwrap();
         let size = file.metadata().unwrap().len();
-        let kind = match chance.below(16) {
-            0..4 => Kind::Bits((0..1 + chance.below(4)).map(|_| chance.below(size * 8)).collect()),
-            4..7 => Kind::Zeros { at: chance.below(size) & !511, size: 512 },
-            7..9 => Kind::Zeros { at: chance.below(size) & !4095, size: 4096 },
-            9..12 => Kind::Noise { at: chance.below(size) & !(PAGE_SIZE - 1), size: PAGE_SIZE },
-            12..14 => Kind::Swapped { at: [0, 1].map(|_| chance.below(size) & !(PAGE_SIZE - 1)) },
-            14 => Kind::Cut { to: chance.below(size) },
+        let kind = match random.below(16) {
+            0..4 => Kind::Bits((0..1 + random.below(4)).map(|_| random.below(size * 8)).collect()),
+            4..7 => Kind::Zeros { at: random.below(size) & !511, size: 512 },
+            7..9 => Kind::Zeros { at: random.below(size) & !4095, size: 4096 },
+            9..12 => Kind::Noise { at: random.below(size) & !(PAGE_SIZE - 1), size: PAGE_SIZE },
+            12..14 => Kind::Swapped { at: [0, 1].map(|_| random.below(size) & !(PAGE_SIZE - 1)) },
+            14 => Kind::Cut { to: random.below(size) },
             _ => Kind::Deleted,
         };
         let harm = Harm { path, kind };
-        harm.inflict(&file, size, chance);
+        harm.inflict(&file, size, random);
         harm
     }
 
-    fn inflict(&self, file: &File, file_size: u64, chance: &mut Chance) {
+    fn inflict(&self, file: &File, file_size: u64, random: &mut Random) {
         let within = |at: u64, size: u64| size.min(file_size - at) as usize;
         match &self.kind {
             Kind::Bits(bits) => {
@@ -265,7 +265,7 @@ impl Harm {
                 }
             }
             Kind::Zeros { at, size } => file.write_all_at(&vec![0; within(*at, *size)], *at).unwrap(),
-            Kind::Noise { at, size } => file.write_all_at(&chance.noise(within(*at, *size)), *at).unwrap(),
+            Kind::Noise { at, size } => file.write_all_at(&random.bytes(within(*at, *size)), *at).unwrap(),
             Kind::Swapped { at: [first, second] } => {
                 let pages = [*first, *second].map(|at| {
                     let mut page = vec![0; PAGE_SIZE.min(file_size) as usize];

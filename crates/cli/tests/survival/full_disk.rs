@@ -8,12 +8,12 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::chance::Chance;
 use crate::mounts::{Kind, Mount};
 use crate::process::{Server, check, tool};
 use crate::run::{Run, folder, skipped};
 use crate::world::{Figures, World};
 use crate::writer::Habit;
+use testing::random::Random;
 
 const WRITERS: u64 = 4;
 const BALLAST_SIZE: usize = 16 << 20;
@@ -36,13 +36,13 @@ fn a_full_disk_with_ext4_is_survived() {
 
 fn survive(name: &'static str, kind: Kind, size: u64) {
     let run = Run::begin(name, 1, 25);
-    let mut chance = Chance::new(run.seed);
+    let mut random = Random::new(run.seed);
     let mut figures = Figures::default();
     let mut refusals = Refusals::default();
     for _ in 0..run.rounds {
         let folder = folder();
         match Mount::make(kind, size, folder.path()) {
-            Ok(mount) => cycle(&mount, &mut chance, &mut figures, &mut refusals),
+            Ok(mount) => cycle(&mount, &mut random, &mut figures, &mut refusals),
             Err(reason) => return skipped(name, &reason),
         }
     }
@@ -50,13 +50,13 @@ fn survive(name: &'static str, kind: Kind, size: u64) {
     run.end(&format!("{figures}, {refusals}"));
 }
 
-fn cycle(mount: &Mount, chance: &mut Chance, figures: &mut Figures, refusals: &mut Refusals) {
+fn cycle(mount: &Mount, random: &mut Random, figures: &mut Figures, refusals: &mut Refusals) {
     let data = mount.path.join("data");
     let (ballast, filler) = (mount.path.join("ballast"), mount.path.join("filler"));
-    std::fs::write(&ballast, chance.noise(BALLAST_SIZE)).unwrap();
+    std::fs::write(&ballast, random.bytes(BALLAST_SIZE)).unwrap();
     let log = mount.log();
     let server = Server::start_logging_to(&data, &log);
-    let mut world = World::create(&server, WRITERS, Habit::Fill, chance);
+    let mut world = World::create(&server, WRITERS, Habit::Fill, random);
     let spare = server.client().call("PUT", "/admin/databases?name=spare", r#"{"DatabaseName":"spare"}"#).unwrap();
     assert_eq!(spare.status, 201, "{}", spare.text());
     fill(&mut world, &server, refusals);

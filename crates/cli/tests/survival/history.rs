@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::chance::Chance;
 use crate::client::Client;
 use crate::writer::with_metadata;
+use testing::random::Random;
 
 /// What every document is, after some step.
 pub type State = BTreeMap<String, String>;
@@ -28,25 +28,25 @@ impl History {
     }
 
     /// Makes so many steps, each one request and one transaction.
-    pub fn go_on(&mut self, client: &mut Client, steps: u64, chance: &mut Chance) {
+    pub fn go_on(&mut self, client: &mut Client, steps: u64, random: &mut Random) {
         for _ in 0..steps {
             let mut state = self.last().clone();
             let mut commands = Vec::new();
-            for _ in 0..1 + chance.below(4) {
-                let id = format!("things/{}", chance.below(400));
+            for _ in 0..1 + random.below(4) {
+                let id = format!("things/{}", random.below(400));
                 if !self.ids.contains(&id) {
                     self.ids.push(id.clone());
                 }
                 if commands.iter().any(|command: &Value| command["Id"] == id) {
                     continue;
                 }
-                commands.push(match chance.one_in(6) {
+                commands.push(match random.chance(6) {
                     true => {
                         state.remove(&id);
                         json!({"Type": "DELETE", "Id": id})
                     }
                     false => {
-                        let text = text(chance);
+                        let text = text(random);
                         let document: Value = serde_json::from_str(&with_metadata(&text)).unwrap();
                         state.insert(id.clone(), text);
                         json!({"Type": "PUT", "Id": id, "Document": document})
@@ -62,11 +62,11 @@ impl History {
 }
 
 /// Some documents share a page, some have pages of their own.
-fn text(chance: &mut Chance) -> String {
-    let size = match chance.below(20) {
-        0 => 10_000 + chance.below(90_000),
-        1..4 => 1000 + chance.below(9000),
-        _ => chance.below(500),
+fn text(random: &mut Random) -> String {
+    let size = match random.below(20) {
+        0 => 10_000 + random.below(90_000),
+        1..4 => 1000 + random.below(9000),
+        _ => random.below(500),
     };
-    format!(r#"{{"Number":{},"Text":"{}"}}"#, chance.next() >> 12, chance.letters(size as usize))
+    format!(r#"{{"Number":{},"Text":"{}"}}"#, random.next() >> 12, random.letters(size as usize))
 }

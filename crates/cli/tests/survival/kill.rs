@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::chance::Chance;
 use crate::client::Client;
 use crate::process::{Server, check, start_and_kill};
 use crate::run::{Run, files_below, folder};
 use crate::world::{Figures, World};
 use crate::writer::{Habit, with_metadata};
+use testing::random::Random;
 
 const WRITERS: u64 = 9;
 const HABIT: Habit = Habit::Mixed { documents: 300 };
@@ -22,7 +22,7 @@ const ROUNDS_PER_FOLDER: u64 = 50;
 #[test]
 fn what_was_acknowledged_outlives_kills() {
     let run = Run::begin("what_was_acknowledged_outlives_kills", 25, 1000);
-    let mut chance = Chance::new(run.seed);
+    let mut random = Random::new(run.seed);
     let mut figures = Figures::default();
     let mut restarts = Restarts::default();
     let mut rounds_left = run.rounds;
@@ -30,7 +30,7 @@ fn what_was_acknowledged_outlives_kills() {
         let rounds = rounds_left.min(ROUNDS_PER_FOLDER);
         rounds_left -= rounds;
         let folder = folder();
-        kill_repeatedly(&folder.path().join("data"), rounds, &mut chance, &mut figures, &mut restarts);
+        kill_repeatedly(&folder.path().join("data"), rounds, &mut random, &mut figures, &mut restarts);
     }
     run.end(&format!("{figures}, {restarts}"));
 }
@@ -52,7 +52,7 @@ fn a_ledger_sees_what_is_lost_changed_or_made_up() {
     let folder = folder();
     for (name, plant) in plants {
         let server = Server::start(&folder.path().join(name));
-        let mut world = World::create(&server, 1, HABIT, &mut Chance::new(1));
+        let mut world = World::create(&server, 1, HABIT, &mut Random::new(1));
         world.load_one(0, &server, |writer| writer.acknowledged > 100);
         world.verify(&server);
         let kept = world.writers[0].kept.iter().find_map(|(id, stored)| Some((id.clone(), stored.clone()?.text)));
@@ -63,20 +63,20 @@ fn a_ledger_sees_what_is_lost_changed_or_made_up() {
     }
 }
 
-fn kill_repeatedly(data: &Path, rounds: u64, chance: &mut Chance, figures: &mut Figures, restarts: &mut Restarts) {
+fn kill_repeatedly(data: &Path, rounds: u64, random: &mut Random, figures: &mut Figures, restarts: &mut Restarts) {
     let mut server = Server::start(data);
-    let mut world = World::create(&server, WRITERS, HABIT, chance);
+    let mut world = World::create(&server, WRITERS, HABIT, random);
     let load_ms_max = if rounds < ROUNDS_PER_FOLDER { 500 } else { 1500 };
     for _ in 0..rounds {
-        let moment = Duration::from_millis(chance.below(load_ms_max));
+        let moment = Duration::from_millis(random.below(load_ms_max));
         world.load(&server, || {
             std::thread::sleep(moment);
             server.kill_now();
         });
         server.kill();
         world.restart();
-        while chance.one_in(3) {
-            start_and_kill(data, Duration::from_micros(chance.below(restarts.longest.as_micros() as u64 + 20_000)));
+        while random.chance(3) {
+            start_and_kill(data, Duration::from_micros(random.below(restarts.longest.as_micros() as u64 + 20_000)));
             restarts.interrupted += 1;
         }
         server = restarts.measure(data);

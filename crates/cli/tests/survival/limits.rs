@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use crate::client::Client;
 use crate::process::Server;
-use crate::run::{folder, is_slow};
+use testing::effort;
+
+use crate::run::folder;
 use crate::vitals::Vitals;
 
 /// What stopping may take: the server gives up after 1.8 s.
@@ -87,7 +89,7 @@ fn a_map_that_fans_out_holds_up_neither_a_deletion_nor_a_stop() {
 /// given a turn in the 15 s that queries wait.
 #[test]
 fn slow_indexes_leave_those_of_other_databases_their_share() {
-    let (indexes, documents) = if is_slow() { (8, 200_000) } else { (4, 20_000) };
+    let (indexes, documents) = effort::choose((4, 20_000), (8, 200_000));
     let (_folder, server) = start();
     let mut client = server.client();
     create(&mut client, "Slow");

@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 
 mod abuse;
-mod chance;
 mod client;
 mod creator;
 mod damage;

@@ -6,11 +6,13 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use testing::effort::{self, is_slow};
+
 use crate::client::Client;
 use crate::limits::{call, create, fill, put_index, start, stop_in_time};
 use crate::neighbour::{Over, beside_a_neighbour};
 use crate::process::{LONG, Server, command, log_of};
-use crate::run::{folder, is_slow, report};
+use crate::run::{folder, report};
 use crate::vitals::Vitals;
 
 /// What all may take together at full size, and how much of it may stay (bytes, resident).
@@ -76,7 +78,7 @@ fn forty(server: &Server, query: &str) -> usize {
 /// Forty sorts at once over a million documents held 4 GB.
 #[test]
 fn queries_at_once_hold_a_bounded_memory_together() {
-    let (count, limit_mb) = if is_slow() { (1_000_000, 512) } else { (200_000, 16) };
+    let (count, limit_mb) = effort::choose((200_000, 16), (1_000_000, 512));
     let folder = folder();
     let data = folder.path().join("data");
     let mut command = command(&data);
@@ -134,7 +136,7 @@ fn queries_at_once_hold_a_bounded_memory_together() {
 /// Forty readers take a few KiB a second of streams whose snapshots keep the versions of all pages that are written meanwhile.
 #[test]
 fn slow_streams_keep_a_bounded_memory_beside_rewrites() {
-    let (count, rounds, limit_mb) = if is_slow() { (200_000, 200, 384) } else { (60_000, 20, 16) };
+    let (count, rounds, limit_mb) = effort::choose((60_000, 20, 16), (200_000, 200, 384));
     let folder = folder();
     let data = folder.path().join("data");
     let mut command = command(&data);
@@ -199,7 +201,7 @@ fn read_slowly(server: &Server, is_over: &AtomicBool) {
 /// Elements of bulk inserts that do not end are refused by name before they fill the memory, and what is small goes on.
 #[test]
 fn elements_that_do_not_end_are_bounded_together() {
-    let connections = if is_slow() { 64 } else { 24 };
+    let connections = effort::choose(24, 64);
     let (_folder, server) = start();
     let mut client = server.client();
     create(&mut client, "Bulk");

@@ -1,6 +1,6 @@
 //! Requests that are almost right: valid ones, changed by chance in the ways that parsers trip over.
 
-use crate::chance::Chance;
+use testing::random::Random;
 
 /// Method and target, further headers, body.
 const VALID: &[(&str, &str, &str)] = &[
@@ -99,24 +99,24 @@ const TOKENS: &[&[u8]] = &[
 ];
 
 /// The bytes of one connection: a request or two, mutated or, once in a while, as they should be.
-pub fn request(chance: &mut Chance) -> Vec<u8> {
-    let mut bytes = valid(chance);
-    if chance.one_in(4) {
-        bytes.extend(valid(chance));
+pub fn request(random: &mut Random) -> Vec<u8> {
+    let mut bytes = valid(random);
+    if random.chance(4) {
+        bytes.extend(valid(random));
     }
-    for _ in 0..chance.below(5) {
-        mutate(&mut bytes, chance);
+    for _ in 0..random.below(5) {
+        mutate(&mut bytes, random);
     }
     bytes
 }
 
-fn valid(chance: &mut Chance) -> Vec<u8> {
-    let (line, headers, body) = chance.pick(VALID);
+fn valid(random: &mut Random) -> Vec<u8> {
+    let (line, headers, body) = random.of(VALID);
     let mut head = format!("{line} HTTP/1.1\r\nHost: localhost\r\n{headers}");
     if body.is_empty() {
         return format!("{head}\r\n").into_bytes();
     }
-    if chance.one_in(3) {
+    if random.chance(3) {
         head.push_str("Transfer-Encoding: chunked\r\n\r\n");
         let (first, second) = body.split_at(body.len() / 2);
         return format!("{head}{:x}\r\n{first}\r\n{:x}\r\n{second}\r\n0\r\n\r\n", first.len(), second.len())
@@ -125,24 +125,24 @@ fn valid(chance: &mut Chance) -> Vec<u8> {
     format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-fn mutate(bytes: &mut Vec<u8>, chance: &mut Chance) {
-    let at = chance.below(bytes.len() as u64 + 1) as usize;
-    let end = (at + 1 + chance.below(16) as usize).min(bytes.len());
-    match chance.below(8) {
-        0 if at < bytes.len() => bytes[at] ^= 1 << chance.below(8),
+fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
+    let at = random.below(bytes.len() as u64 + 1) as usize;
+    let end = (at + 1 + random.below(16) as usize).min(bytes.len());
+    match random.below(8) {
+        0 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
         1 => drop(bytes.drain(at..end)),
         2 => {
             let part = bytes[at..end].to_vec();
-            let count = 1 + chance.below(40) as usize;
+            let count = 1 + random.below(40) as usize;
             bytes.splice(at..at, part.repeat(count));
         }
-        3 => drop(bytes.splice(at..at, chance.pick(TOKENS).iter().copied())),
-        4 => drop(bytes.splice(at..end, chance.pick(TOKENS).iter().copied())),
-        5 => drop(bytes.splice(at..at, chance.pick(TOKENS).repeat(300))),
+        3 => drop(bytes.splice(at..at, random.of(TOKENS).iter().copied())),
+        4 => drop(bytes.splice(at..end, random.of(TOKENS).iter().copied())),
+        5 => drop(bytes.splice(at..at, random.of(TOKENS).repeat(300))),
         6 => bytes.truncate(at),
         _ => {
-            let size = chance.below(20) as usize;
-            let noise = chance.noise(size);
+            let size = random.below(20) as usize;
+            let noise = random.bytes(size);
             bytes.splice(at..at, noise);
         }
     }

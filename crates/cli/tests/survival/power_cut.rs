@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use rustix::fs::{Advice, fadvise};
 
-use crate::chance::Chance;
 use crate::mounts::{Cut, Kind, Mount};
 use crate::process::{Server, check};
 use crate::run::{Run, files_below, folder_in_memory, skipped};
 use crate::world::{Figures, World};
 use crate::writer::Habit;
+use testing::random::Random;
 
 const WRITERS: u64 = 8;
 const HABIT: Habit = Habit::Mixed { documents: 200 };
@@ -49,7 +49,7 @@ struct Losses {
 
 fn survive(name: &'static str, kind: Kind) {
     let run = Run::begin(name, 4, 250);
-    let mut chance = Chance::new(run.seed);
+    let mut random = Random::new(run.seed);
     let mut figures = Figures::default();
     let mut losses = Losses::default();
     let mut cuts_left = run.rounds;
@@ -58,7 +58,7 @@ fn survive(name: &'static str, kind: Kind) {
         cuts_left -= cuts;
         let folder = folder_in_memory();
         let outcome = Mount::make(kind, SIZE, folder.path())
-            .and_then(|mount| cut_repeatedly(&mount, cuts, &mut chance, &mut figures, &mut losses));
+            .and_then(|mount| cut_repeatedly(&mount, cuts, &mut random, &mut figures, &mut losses));
         if let Err(reason) = outcome {
             return skipped(name, &reason);
         }
@@ -74,7 +74,7 @@ fn survive(name: &'static str, kind: Kind) {
 fn cut_repeatedly(
     mount: &Mount,
     cuts: u64,
-    chance: &mut Chance,
+    random: &mut Random,
     figures: &mut Figures,
     losses: &mut Losses,
 ) -> Result<(), String> {
@@ -82,13 +82,13 @@ fn cut_repeatedly(
     let unflushed = mount.path.join("unflushed");
     let log = mount.log();
     let mut server = Server::start_logging_to(&data, &log);
-    let mut world = World::create(&server, WRITERS, HABIT, chance);
+    let mut world = World::create(&server, WRITERS, HABIT, random);
     for _ in 0..cuts {
-        let cutter = mount.cutter(*chance.pick(&[Cut::FlushLog, Cut::DropLog]))?;
-        let moment = Duration::from_millis(chance.below(400));
+        let cutter = mount.cutter(*random.of(&[Cut::FlushLog, Cut::DropLog]))?;
+        let moment = Duration::from_millis(random.below(400));
         world.load(&server, || {
             std::thread::sleep(moment);
-            losses.written_back += write_back_some(&data, chance);
+            losses.written_back += write_back_some(&data, random);
             std::fs::write(&unflushed, "x".repeat(100)).unwrap();
             cutter.cut();
             server.kill_now();
@@ -112,14 +112,14 @@ fn cut_repeatedly(
 /// Has the system write some dirty pages now, wherever they are in the files; how many ranges it was told of.
 ///
 /// Advice that pages are not needed starts their writing, and waits for nothing.
-fn write_back_some(data: &Path, chance: &mut Chance) -> u64 {
+fn write_back_some(data: &Path, random: &mut Random) -> u64 {
     let mut count = 0;
     for path in files_below(data) {
         let Ok(file) = File::open(&path) else { continue };
         let size = file.metadata().map_or(0, |data| data.len());
-        for _ in 0..chance.below(8) {
-            let pages = NonZeroU64::new(4096 * (1 + chance.below(16)));
-            if fadvise(&file, chance.below(size) & !4095, pages, Advice::DontNeed).is_ok() {
+        for _ in 0..random.below(8) {
+            let pages = NonZeroU64::new(4096 * (1 + random.below(16)));
+            if fadvise(&file, random.below(size) & !4095, pages, Advice::DontNeed).is_ok() {
                 count += 1;
             }
         }

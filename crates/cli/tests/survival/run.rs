@@ -2,7 +2,10 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
+
+use testing::effort::{self, is_slow};
+use testing::seeds;
 
 /// One run of a harness.
 pub struct Run {
@@ -18,10 +21,8 @@ impl Run {
     /// * `name`: of the test, as `cargo test` takes it.
     /// * `quick`, `slow`: rounds with `cargo test`, and with `SLOW=1`.
     pub fn begin(name: &'static str, quick: u64, slow: u64) -> Run {
-        let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-        let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_micros() as u64);
-        let seed = number("SEED").unwrap_or(clock % 1_000_000_007);
-        let rounds = number("ROUNDS").unwrap_or(if is_slow() { slow } else { quick });
+        let seed = seeds::one();
+        let rounds = effort::number("ROUNDS").unwrap_or(effort::choose(quick, slow));
         say(&format!("{name}: SEED={seed} ROUNDS={rounds} cargo test -p rookery-cli --test survival {name}"));
         Run { name, seed, rounds, begin: Instant::now() }
     }
@@ -44,11 +45,6 @@ pub fn report(figures: &str) {
 pub fn skipped(name: &str, reason: &str) {
     say(&format!("SKIPPED: {name}: {reason}"));
     assert!(!is_slow(), "{name} was skipped: {reason}");
-}
-
-/// Whether the nightly sizes are wanted.
-pub fn is_slow() -> bool {
-    std::env::var_os("SLOW").is_some()
 }
 
 /// Past the capture of the test runner, which keeps what a test prints unless it fails.

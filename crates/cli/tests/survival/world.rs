@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::Value;
 
-use crate::chance::Chance;
 use crate::client::Client;
 use crate::creator::Creator;
 use crate::ledger::{ACCOUNTS, Ledger, Stored, account_id, account_ids, first_account_text};
 use crate::process::Server;
 use crate::writer::{Habit, Writer, with_metadata};
+use testing::random::Random;
 
 /// Documents that are loaded by their ids in one request.
 const LOAD_COUNT: usize = 500;
@@ -40,9 +40,9 @@ pub struct Figures {
 
 impl World {
     /// Makes the database with its accounts.
-    pub fn create(server: &Server, writers: u64, habit: Habit, chance: &mut Chance) -> World {
-        let writers = (0..writers).map(|number| Writer::new(number + 1, habit, chance.split())).collect();
-        let creator = Creator::new(chance.split());
+    pub fn create(server: &Server, writers: u64, habit: Habit, random: &mut Random) -> World {
+        let writers = (0..writers).map(|number| Writer::new(number + 1, habit, random.split())).collect();
+        let creator = Creator::new(random.split());
         let (ledger, snapshots, refused_reads) = Default::default();
         let world = World { writers, creator, ledger, snapshots, refused_reads, verified: 0 };
         let mut client = server.client();

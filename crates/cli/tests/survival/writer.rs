@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::chance::Chance;
 use crate::client::{Answer, Client};
 use crate::ledger::{ACCOUNTS, Ledger, Stored, account_id, account_text, balance};
+use testing::random::Random;
 
 /// What a writer does.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Habit {
 pub struct Writer {
     number: u64,
     habit: Habit,
-    chance: Chance,
+    random: Random,
     /// Of the next text, so that no two are equal.
     next: u64,
     /// What was acknowledged: a document, or that there is none.
@@ -47,14 +47,14 @@ enum Outcome {
 }
 
 impl Writer {
-    pub fn new(number: u64, habit: Habit, chance: Chance) -> Writer {
+    pub fn new(number: u64, habit: Habit, random: Random) -> Writer {
         let (kept, unanswered, refusals) = Default::default();
-        Writer { number, habit, chance, next: 1, kept, unanswered, acknowledged: 0, refusals }
+        Writer { number, habit, random, next: 1, kept, unanswered, acknowledged: 0, refusals }
     }
 
     /// Sends one request. False: the server is gone, or left this writer in doubt.
     pub fn step(&mut self, client: &mut Client, ledger: &Ledger) -> bool {
-        match (self.habit, self.chance.below(100)) {
+        match (self.habit, self.random.below(100)) {
             (Habit::Mixed { .. }, 0..40) | (Habit::Fill, 0..80) => self.put(client, ledger),
             (Habit::Mixed { .. }, 40..65) | (Habit::Fill, _) => self.batch(client, ledger),
             (Habit::Mixed { .. }, 65..75) => self.delete(client, ledger),
@@ -83,7 +83,7 @@ impl Writer {
         let mut commands = Vec::new();
         for change in &changes {
             let known = self.kept.get(&change.id).and_then(Option::as_ref).map(|stored| stored.vector.clone());
-            commands.push(command(change, known.filter(|_| self.chance.one_in(2))));
+            commands.push(command(change, known.filter(|_| self.random.chance(2))));
         }
         let outcome = send_batch(client, commands);
         self.conclude(outcome, changes, ledger, vectors)
@@ -93,9 +93,9 @@ impl Writer {
     fn conflict(&mut self, client: &mut Client) -> bool {
         let changes = self.changes(6);
         let mut commands: Vec<Value> = changes.iter().map(|change| command(change, None)).collect();
-        let place = self.chance.below(changes.len() as u64) as usize;
+        let place = self.random.below(changes.len() as u64) as usize;
         let wrong = match self.kept.get(&changes[place].id).and_then(Option::as_ref) {
-            Some(_) if self.chance.one_in(2) => String::new(),
+            Some(_) if self.random.chance(2) => String::new(),
             Some(stored) => stored.vector.replacen("A:", "A:9", 1),
             None => "A:1-AAAAAAAAAAAAAAAAAAAAAA".to_owned(),
         };
@@ -116,14 +116,14 @@ impl Writer {
 
     /// Takes from one account and gives to another in one transaction, unless somebody else did meanwhile.
     fn transfer(&mut self, client: &mut Client, ledger: &Ledger) -> bool {
-        let from = self.chance.below(ACCOUNTS);
-        let to = (from + 1 + self.chance.below(ACCOUNTS - 1)) % ACCOUNTS;
+        let from = self.random.below(ACCOUNTS);
+        let to = (from + 1 + self.random.below(ACCOUNTS - 1)) % ACCOUNTS;
         let target = format!("/databases/db/docs?id={}&id={}", account_id(from), account_id(to));
         let Outcome::Answered(answer) = send(client, "GET", &target, "") else { return false };
         if answer.status != 200 {
             return answer.status < 500;
         }
-        let amount = self.chance.below(100) as i64;
+        let amount = self.random.below(100) as i64;
         let mut changes = Vec::new();
         let mut commands = Vec::new();
         for (document, amount) in answer.json()["Results"].as_array().unwrap().iter().zip([-amount, amount]) {
@@ -223,10 +223,10 @@ impl Writer {
     }
 
     fn changes(&mut self, count_max: u64) -> Vec<Change> {
-        let ids: BTreeSet<String> = (0..2 + self.chance.below(count_max - 1)).map(|_| self.id()).collect();
+        let ids: BTreeSet<String> = (0..2 + self.random.below(count_max - 1)).map(|_| self.id()).collect();
         let mut changes = Vec::new();
         for id in ids {
-            let is_deletion = self.habit != Habit::Fill && self.chance.one_in(4);
+            let is_deletion = self.habit != Habit::Fill && self.random.chance(4);
             changes.push(Change { id, text: (!is_deletion).then(|| self.text()) });
         }
         changes
@@ -234,7 +234,7 @@ impl Writer {
 
     fn id(&mut self) -> String {
         let name = match self.habit {
-            Habit::Mixed { documents } => self.chance.below(documents),
+            Habit::Mixed { documents } => self.random.below(documents),
             Habit::Fill => self.number(),
         };
         format!("w{}/{name}", self.number)
@@ -247,16 +247,16 @@ impl Writer {
 
     /// A text as serde_json writes it, like no other.
     fn text(&mut self) -> String {
-        let size = match (self.habit, self.chance.below(100)) {
+        let size = match (self.habit, self.random.below(100)) {
             (Habit::Mixed { .. }, 0..90) => 20..400,
             (Habit::Mixed { .. }, 90..98) => 400..4000,
             (Habit::Mixed { .. }, _) => 4000..60_000,
             (Habit::Fill, 0..20) => 20..1000,
             (Habit::Fill, _) => 1000..30_000,
         };
-        let size = size.start + self.chance.below(size.end - size.start);
+        let size = size.start + self.random.below(size.end - size.start);
         let number = self.number();
-        format!(r#"{{"Number":{number},"Text":"{}"}}"#, self.chance.letters(size as usize))
+        format!(r#"{{"Number":{number},"Text":"{}"}}"#, self.random.letters(size as usize))
     }
 }
 

@@ -2,7 +2,7 @@
 //! at every operation of a simulated disk that documents and index share, and over indexes that are built anew or replaced.
 //!
 //! The oracle: once everything is caught up, the collection has a document for each result, with the right content, and no other; each
-//! names-document names exactly the results that the pattern says; what did not change was not written again. `SEED=n` repeats one history.
+//! names-document names exactly the results that the pattern says; what did not change was not written again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -14,24 +14,14 @@ use json::Value;
 use query::definition::{IndexDefinition, IndexSettings, MapIndex};
 use storage::io::simulated::{Fate, Fault, SimulatedIo};
 use storage::{Environment, Options};
+use testing::random::Random;
+use testing::seeds::{Case, seeds};
 
 use super::super::open::Index;
 use super::super::pool::{IndexingPool, Workplace};
 use super::super::stored::{FormerOutput, StoredIndex, StoredOutput};
 use super::Left;
 use crate::{Database, Limits, Result};
-
-/// Splitmix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ mixed >> 31) % bound
-    }
-}
 
 /// Documents as they must be, by id: their group, and what is added up.
 type Model = BTreeMap<String, (u64, u64)>;
@@ -183,19 +173,11 @@ fn check(database: &Database, model: &Model, several: bool, collection: &str, pa
     assert_eq!(names, named);
 }
 
-fn seeds(count: u64) -> std::ops::Range<u64> {
-    match std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()) {
-        Some(seed) => seed..seed + 1,
-        None if std::env::var_os("SLOW").is_some() => 0..50 * count,
-        None => 0..count,
-    }
-}
-
 /// A history until the disk fails.
 ///
 /// * `models`: what was written for sure, and what is there if the last write was made, which was not answered.
 fn history(disk: &SimulatedIo, seed: u64, definition: &IndexDefinition, models: &mut [Model; 2]) -> Result<()> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let database = database(disk)?;
     let index = index(disk, "/index", definition, Vec::new())?;
     for _ in 0..8 {
@@ -216,13 +198,13 @@ fn history(disk: &SimulatedIo, seed: u64, definition: &IndexDefinition, models: 
 #[test]
 fn after_a_crash_at_any_operation_every_result_is_a_document_and_no_other() {
     let mut images = 0;
-    for seed in seeds(4) {
-        println!("SEED={seed} cargo test -p rookery-database --lib outputs");
+    for seed in seeds(4, 200) {
+        let _case = Case::of(seed);
         let several = seed % 2 == 1;
         let definition = definition(several, "Out", "names/{M}");
         let whole = SimulatedIo::new();
         history(&whole, seed, &definition, &mut Default::default()).unwrap();
-        let mut random = Random(seed ^ 0xc4a5);
+        let mut random = Random::new(seed ^ 0xc4a5);
         let step = 1 + seed % 3;
         for at in (0..whole.operations()).filter(|at| at % 3 == step % 3) {
             let disk = SimulatedIo::new();
@@ -261,9 +243,9 @@ fn after_a_crash_at_any_operation_every_result_is_a_document_and_no_other() {
 
 #[test]
 fn an_index_built_anew_leaves_no_document_of_a_group_that_went_meanwhile() {
-    for seed in seeds(6) {
-        println!("SEED={seed} cargo test -p rookery-database --lib outputs");
-        let (mut random, mut model, disk) = (Random(seed), Model::new(), SimulatedIo::new());
+    for seed in seeds(6, 300) {
+        let _case = Case::of(seed);
+        let (mut random, mut model, disk) = (Random::new(seed), Model::new(), SimulatedIo::new());
         let database = database(&disk).unwrap();
         let several = seed % 2 == 1;
         let first = definition(several, "Out", "names/{M}");

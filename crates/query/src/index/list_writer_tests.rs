@@ -8,17 +8,10 @@ use crate::index::term::Kind;
 use crate::index::term_entries::TermEntries;
 use std::collections::BTreeSet;
 use storage::{Environment, Options};
+use testing::effort;
+use testing::random::Random;
 
 const LIST: (FieldNumber, ListKind, &[u8]) = (FieldNumber(3), ListKind::Term(Kind::Text), b"a\x00b");
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
 
 fn lists() -> (Environment, Tree) {
     let environment = Environment::in_memory(Options::default()).unwrap();
@@ -97,7 +90,7 @@ fn cursor_is_last(tx: &storage::ReadTransaction<'_>, tree: Tree, head: &[u8], fi
 /// Random changes. Gives the most blocks that there were, and how often there were fewer than before.
 fn grow_and_shrink(seed: u64) -> (usize, usize) {
     let (mut longest, mut joined) = (0, 0);
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let (environment, tree) = lists();
     let mut set = BTreeSet::new();
     let mut before = 0;
@@ -140,7 +133,7 @@ fn grow_and_shrink(seed: u64) -> (usize, usize) {
 #[test]
 fn a_list_is_a_set_however_it_grows_and_shrinks() {
     let (mut longest, mut joined) = (0, 0);
-    for seed in 0..if std::env::var_os("SLOW").is_some() { 300 } else { 8 } {
+    for seed in 0..effort::choose(8, 300) {
         let Ok(case) = std::panic::catch_unwind(|| grow_and_shrink(seed)) else { panic!("seed {seed} fails") };
         longest = longest.max(case.0);
         joined += case.1;
@@ -156,7 +149,7 @@ fn appending_fills_blocks_and_touches_the_last_one() {
         set.insert(id);
         change(&environment, tree, LIST, &[Change { entry: id, is_removal: false }]).unwrap();
     }
-    let sizes = check(&environment, tree, &set, &mut Random(1));
+    let sizes = check(&environment, tree, &set, &mut Random::new(1));
     assert_eq!(sizes.len(), set.len().div_ceil(BLOCK_SIZE_MAX), "{sizes:?}");
 }
 
@@ -173,6 +166,6 @@ fn a_change_that_does_not_fit_is_damage_and_changes_nothing() {
     ] {
         let found = change(&environment, tree, LIST, &[wrong]);
         assert!(matches!(found, Err(crate::index::Error::Corrupt { .. })), "{wrong:?}");
-        check(&environment, tree, &set, &mut Random(1));
+        check(&environment, tree, &set, &mut Random::new(1));
     }
 }

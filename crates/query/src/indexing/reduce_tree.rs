@@ -312,14 +312,8 @@ mod tests {
     #[test]
     fn a_group_gives_what_all_its_values_come_to() {
         for seed in 0..6 {
-            // Splitmix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-            let mut state: u64 = seed;
-            let mut random = |below: u64| {
-                state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-                let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-                (mixed ^ mixed >> 31) % below
-            };
+            let mut stream = testing::random::Random::new(seed);
+            let mut random = |below: u64| stream.below(below);
             let index = Index::in_memory(Options::default()).unwrap().with_groups().unwrap();
             let sum = Sum { is_partial: seed < 4 };
             let group = GroupKey::of(b"all");

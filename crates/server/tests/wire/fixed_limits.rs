@@ -108,7 +108,7 @@ fn documents() {
 /// Takes half a minute, which is the window that the rate is measured over.
 #[test]
 fn slow_bodies() {
-    if std::env::var_os("SLOW").is_none() {
+    if !testing::effort::is_slow() {
         return;
     }
     let wire = Wire::with_database();

@@ -1,6 +1,7 @@
 //! `/databases/{name}/stats` and the health check.
 
 use super::support::Wire;
+use testing::random::Random;
 
 #[test]
 fn statistics_count_and_have_the_keys_that_clients_need() {
@@ -66,13 +67,8 @@ fn a_database_that_refuses_writes_is_not_healthy() {
     (1..4).for_each(|next| std::fs::create_dir(files.join(format!("journal-{:016x}", last + next))).unwrap());
     let refused = (0..1000).map(|number| {
         // Digits that no compression of the journal makes much smaller.
-        let mut random = 2 * number + 1_u64;
-        let digits: String = std::iter::repeat_with(|| {
-            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            format!("{random:x}")
-        })
-        .take(16_000)
-        .collect();
+        let mut random = Random::new(number);
+        let digits: String = std::iter::repeat_with(|| format!("{:x}", random.next())).take(16_000).collect();
         wire.call("PUT /databases/db/docs?id=large", &format!(r#"{{"Text":"{digits}"}}"#))
     });
     let refused = refused.into_iter().find(|answer| answer.status == 503).expect("a write that is refused");

@@ -115,11 +115,7 @@ mod tests {
     use super::*;
 
     fn random_page(seed: u64) -> Page {
-        let mut state = seed;
-        std::array::from_fn(|_| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 56) as u8
-        })
+        testing::random::Random::new(seed).bytes(PAGE_SIZE).try_into().unwrap()
     }
 
     #[test]

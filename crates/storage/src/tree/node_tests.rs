@@ -4,6 +4,7 @@ use super::super::exchange::{copy_upper, merge, middle, truncate};
 use super::*;
 use crate::pager::changes::Lines;
 use std::collections::BTreeMap;
+use testing::random::Random;
 
 fn zeros() -> PageMut<'static> {
     PageMut::new(Box::leak(Box::new([0; PAGE_SIZE])), Box::leak(Box::new(Lines::NONE)))
@@ -35,11 +36,8 @@ fn entries(page: &Page) -> Vec<(Vec<u8>, Vec<u8>)> {
 
 #[test]
 fn bytes_compare_as_slices_do() {
-    let mut seed = 7u64;
-    let mut next = move || {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (seed >> 33) as usize
-    };
+    let mut random = Random::new(7);
+    let mut next = move || (random.next() >> 1) as usize;
     for _ in 0..20_000 {
         let shared: Vec<u8> = (0..next() % 40).map(|_| [0, 1, 0xff][next() % 3]).collect();
         let tail = |n: usize, f: &mut dyn FnMut() -> usize| (0..n).map(|_| [0, 1, 0xff][f() % 3]).collect::<Vec<_>>();
@@ -102,11 +100,8 @@ fn a_key_outside_of_the_prefix_shortens_it() {
 
 #[test]
 fn random_changes_agree_with_a_map() {
-    let mut seed = 42u64;
-    let mut next = move || {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (seed >> 33) as usize
-    };
+    let mut random = Random::new(42);
+    let mut next = move || (random.next() >> 1) as usize;
     for _ in 0..60 {
         let mut page = empty();
         let mut model: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
@@ -199,12 +194,12 @@ fn leaves_of_a_random_load_are_well_filled_and_those_of_rising_keys_full() {
 fn entries_of_very_different_sizes_do_not_go_back_and_forth_between_neighbours() {
     use crate::{Environment, Options, Tree};
     let environment = Environment::in_memory(Options::default()).unwrap();
-    let mut state = 1u64;
+    let mut random = Random::new(1);
     environment
         .write(|tx| {
             let tree = Tree::open_or_create(tx, b"tree")?;
             (0..20_000).try_for_each(|_| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let state = random.next();
                 let size = if state >> 60 < 4 { 2000 } else { (state >> 58) as usize };
                 tree.put(tx, &(state >> 16).to_be_bytes(), &vec![7; size])
             })

@@ -246,11 +246,8 @@ mod tests {
     fn the_best_are_those_of_a_plain_look() {
         let index = index();
         let snapshot = index.read().unwrap();
-        let mut state = 5u64;
-        let mut below = |end: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % end
-        };
+        let mut random = testing::random::Random::new(5);
+        let mut below = |end: u64| random.below(end);
         for round in 0..60 {
             let part_count = [1, 5, PARTS_ASKED_MAX, PARTS_ASKED_MAX + 1, 100][round % 5];
             let mut list = |_| {

@@ -105,14 +105,8 @@ fn the_engine_and_the_native_way_agree() {
     let engine = compile(&format!("{head}(g => {{ let all = 0; return {{ {SUMS} }} }})"));
     assert!(native.is_partial() && !engine.is_partial());
     for seed in 0..50_u64 {
-        // Splitmix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-        let mut state = seed;
-        let mut random = |below: u64| {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            (mixed ^ mixed >> 31) % below
-        };
+        let mut stream = testing::random::Random::new(seed);
+        let mut random = |below: u64| stream.below(below);
         let values: Vec<String> = (0..random(60))
             .map(|_| {
                 let n = ["\"a\"", "\"b\"", "null", "1", "2.5", "true"][random(6) as usize];

@@ -1,0 +1,25 @@
+//! The storage engine through its public interface: models, crashes, damage, races, and what reviews found.
+//!
+//! `cargo test --package rookery-storage --test main -- crash::` runs one module. `model_support` has the scenario that
+//! most tests run and its model, `crash_support` the histories and the oracle of crash tests; `hooked_io` and
+//! `flipped_io` are disks that do what a test needs. What plants bugs is a binary of its own (`tests/planted/main.rs`).
+
+mod crash;
+mod crash_support;
+mod damage;
+mod descriptors;
+mod flipped_io;
+mod hooked_io;
+mod in_flight;
+mod lazy;
+mod model;
+mod model_support;
+mod pacing;
+mod races;
+mod records;
+mod reviewed;
+mod swallowed;
+mod threads;
+mod together;
+mod twice;
+mod unreadable;
