@@ -58,12 +58,14 @@ pub(crate) fn home(_: &Exchange) -> Result<Reply> {
 
 /// GET `/studio/index.html`. Without the studio: a page that says how to build it.
 pub(crate) fn index(exchange: &Exchange) -> Result<Reply> {
-    if let Some(reply) = answer("index.html", &exchange.headers, built) {
-        return Ok(reply);
-    }
-    let page = include_str!("home.html");
-    let page = page.replace("{version}", env!("CARGO_PKG_VERSION")).replace("{url}", &exchange.own_url());
-    Ok(secured(reply::text("text/html; charset=utf-8", page)))
+    let studio = answer("index.html", &exchange.headers, built);
+    Ok(studio.unwrap_or_else(|| how_to_build(&exchange.own_url())))
+}
+
+/// The page of a binary that has no studio.
+fn how_to_build(url: &str) -> Reply {
+    let page = include_str!("home.html").replace("{version}", env!("CARGO_PKG_VERSION")).replace("{url}", url);
+    secured(reply::text("text/html; charset=utf-8", page))
 }
 
 /// GET `/studio/…`: a file; 404 if there is none.
@@ -183,6 +185,17 @@ mod tests {
             ask("index.html", ACCEPT_ENCODING, "br").unwrap(),
             (200, "".into(), "no-cache".into(), "<p>".into())
         );
+    }
+
+    #[test]
+    fn without_the_studio_a_page_says_how_to_build_it() {
+        let page = how_to_build("http://127.0.0.1:8080");
+        assert_eq!((page.status(), &page.headers()[CONTENT_TYPE]), (StatusCode::OK, "text/html; charset=utf-8"));
+        let text = String::from_utf8(page.body().as_whole().unwrap().to_vec()).unwrap();
+        for part in ["<h1>Rookery</h1>", "http://127.0.0.1:8080", "make studio", env!("CARGO_PKG_VERSION")] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(page.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap().contains("script-src 'self'; "));
     }
 
     #[test]

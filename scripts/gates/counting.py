@@ -1,0 +1,40 @@
+"""What the commands of a gate passed and failed: (passed, failed) from their output, and how long each test took."""
+
+import re
+
+# (seconds, gate, test) of every test that says how long it took.
+times = []
+
+
+def total(*counts):
+    """The sum of several counts."""
+    return tuple(map(sum, zip(*counts)))
+
+
+def command(runner, words, **environment):
+    """A command that passes or fails as a whole."""
+    return (1, 0) if runner.stream(words, **environment) == 0 else (0, 1)
+
+
+def closing_total(runner, *words):
+    """A command that counts by itself: its closing `N passed, M failed`. None if it says `SKIPPED` and succeeds."""
+    totals = []
+    is_skipped = False
+
+    def watch(line):
+        nonlocal is_skipped
+        found = re.fullmatch(r"(\d+) passed, (\d+) failed", line)
+        if found:
+            totals.append((int(found.group(1)), int(found.group(2))))
+        found = re.fullmatch(r"(?:ok|FAILED) +(.*) \((\d+) ms\)", line)
+        if found:
+            times.append((int(found.group(2)) / 1000, runner.name, found.group(1)))
+        is_skipped |= line.startswith("SKIPPED")
+
+    code = runner.stream(words, watch)
+    if is_skipped and code == 0 and not totals:
+        return None
+    passed, failed = totals[-1] if totals else (0, 0)
+    if (code != 0 or not totals) and failed == 0:
+        failed += 1
+    return passed, failed
