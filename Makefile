@@ -18,7 +18,7 @@ DATA ?= data
 KEEP_MEMORY := MALLOC_MMAP_THRESHOLD_=1000000000 MALLOC_TRIM_THRESHOLD_=1000000000 MALLOC_TOP_PAD_=67108864
 
 .DEFAULT_GOAL := help
-.PHONY: help run build studio screenshots test fmt lint bench torture schedules fuzz miri
+.PHONY: help run build dist studio screenshots test nightly fmt lint bench torture schedules fuzz miri
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,10 @@ build: $(if $(filter 0,$(STUDIO)),,studio) ## Build the release binary with the 
 	cargo build --release --locked --package rookery-cli $(if $(filter 0,$(STUDIO)),,--features studio)
 	@echo "built $(ROOKERY)"
 
+dist: studio ## Build the release as users get it into target/dist: static, stripped, debug information apart
+	@scripts/need cc cargo
+	@scripts/dist
+
 studio: ## Build the web studio into studio/dist
 	@scripts/need node npm || { echo "or build the server without the studio: make build STUDIO=0"; exit 1; }
 	@scripts/studio build
@@ -49,6 +53,11 @@ test: ## Install missing tools, run every quick check and test: format, lints, R
 	@scripts/setup cc cargo rustfmt clippy python3 --optional git venv npm node chromium mkfs.xfs \
 		|| { echo "0 passed, 1 failed"; exit 1; }
 	@scripts/test
+
+# What `make test` leaves out, or runs at a small size. It takes many hours; each part writes to target/nightly.
+nightly: ## Run everything at full size: the release with the clients, torture, fuzzing (TIME=600 each), Miri, bars at a small size
+	@scripts/need cc cargo nightly cargo-fuzz miri python3 venv node npm chromium
+	@scripts/nightly
 
 fmt: ## Format the Rust code
 	@scripts/need cargo rustfmt
