@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 OURS = "rookery"
 REFERENCE = "reference"
+POSTGRES = "postgres"
 
 
 @dataclass(frozen=True)
@@ -189,6 +190,7 @@ def bars_of_http():
             yield from rated(f"http-{id}", text, rate, cpu, p99=0.5 if connections > 1 else None)
             if connections == 1:
                 yield http(f"http-{id}", f"{text}: p50", f"{id} p50", "ms", None, at_most=0.2)
+    yield from beside_postgres()
     yield from rated("http-bulk", "bulk insert, prepared stream", 3, 0.3)
     yield from rated("http-client", "bulk insert by the Node client", 1.2, 0.3)
     for id, text, rate, cpu, p99 in [
@@ -208,6 +210,19 @@ def bars_of_http():
     yield http("http-end", "memory at the end of all phases", "end memory", "MiB", at_most=0.3)
     yield http("http-end", "memory, peak", "end peak", "MiB", at_most=0.3)
     yield http("http-end", "disk at the end of all phases", "end disk", "MiB", at_most=0.5)
+
+
+def beside_postgres():
+    """A row for each document, through PostgreSQL's own protocol: at least as many, with no more CPU."""
+    for id, text in [
+        ("put-1", "PUT, 1 connection"),
+        ("put-16", "PUT, 16 connections"),
+        ("put-64", "PUT, 64 connections"),
+        ("get-16", "GET by random id of 1 M, 16 connections"),
+        ("query-1-hit-16", "query, equality, 1 hit, 16 connections"),
+    ]:
+        yield http(f"http-{id}", f"{text}: rate", f"{id} rate", "/s", POSTGRES, at_least=1)
+        yield http(f"http-{id}", f"{text}: CPU", f"{id} cpu", "us", POSTGRES, at_most=1)
 
 
 def rated(id, text, rate, cpu, p99=None):

@@ -89,7 +89,12 @@ class Indexing:
                 seed = 1 + int(tag.split(".")[0])
                 return self.wrk(server, connections, self.settings.seconds, database, bodies, seed)
 
-            self.run.repeat(step, ask)
+            is_compared = step == "query-1-hit-16"
+            if is_compared and self.run.postgres:
+                if not self.run.postgres.count:
+                    self.run.postgres.fill(self.count)
+                self.run.postgres.run(kind, connections, self.settings.warm_seconds)
+            self.run.repeat(step, ask, by_postgres=(kind, connections) if is_compared else None)
 
     def prepare(self, kind, database, bodies, connections):
         """The first query, for which an index is made where it asks none by name; then some to get warm."""

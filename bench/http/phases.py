@@ -19,8 +19,11 @@ GET_WAYS = {"": {}, "-gzip": {"BENCH_GZIP": 1}, "-new": {"BENCH_CLOSE": 1}}
 
 
 class Run:
-    def __init__(self, servers, steps, settings, figures):
+    """`postgres`: takes its turn in some of the steps; `None`: it does not."""
+
+    def __init__(self, servers, steps, settings, figures, postgres=None):
         self.servers, self.steps, self.settings, self.figures = servers, steps, settings, figures
+        self.postgres = postgres
 
     def all(self):
         # What the last rows say is about the end of all that runs, so they come last.
@@ -36,18 +39,27 @@ class Run:
         self.end()
         self.reopen()
 
-    def repeat(self, step, work, before=None):
-        """Measures a step on each server in turn; `work(server, tag)` gives its figures."""
+    def repeat(self, step, work, before=None, by_postgres=None):
+        """Measures a step on each server in turn; `work(server, tag)` gives its figures.
+
+        `by_postgres`: kind and connections of what PostgreSQL does for it.
+        """
+        servers = self.servers
+        if self.postgres and by_postgres:
+            servers = [self.postgres, *servers]
         for repetition in range(self.settings.reps):
-            for server in self.servers:
+            for server in servers:
                 best, least = None, None
                 for attempt in range(self.settings.tries):
                     if before:
                         before(server)
                     if self.settings.tries > 1:
-                        settle(self.servers, self.settings.foreign_max)
-                    account = Account(self.servers)
-                    values = work(server, f"{repetition}.{attempt}")
+                        settle(servers, self.settings.foreign_max)
+                    account = Account(servers)
+                    if server is self.postgres:
+                        values = server.run(*by_postgres, self.settings.seconds)
+                    else:
+                        values = work(server, f"{repetition}.{attempt}")
                     foreign = account.foreign_cores()
                     if least is None or foreign < least:
                         best, least = values, foreign
@@ -93,7 +105,8 @@ class Run:
                     server, "put.lua", connections, self.settings.seconds, database, BENCH_RUN=run, BENCH_MODE=mode
                 )
 
-            self.repeat(step, put)
+            # A document in a batch of one command is no other row.
+            self.repeat(step, put, by_postgres=("put", connections) if phase == "put" else None)
 
     def wrk(self, server, script, connections, seconds, database, **environment):
         return load.wrk(server, script, connections, seconds, BENCH_DB=database, **environment)
@@ -142,6 +155,9 @@ class Run:
             self.note("load", server, {"memory": memory, "anonymous": anonymous, "disk": server.disk()})
         del body
         self.check_count("bench", count)
+        if self.postgres and "get-16" in steps:
+            self.postgres.fill(count)
+            self.postgres.run("get", 16, self.settings.warm_seconds)
         for server in self.servers if steps else []:
             self.wrk(server, "get.lua", 16, self.settings.warm_seconds, "bench", BENCH_N=count, BENCH_SEED=99)
         for step in steps:
@@ -154,7 +170,7 @@ class Run:
                     server, "get.lua", int(connections), self.settings.seconds, "bench", BENCH_N=count, BENCH_SEED=seed, **more
                 )
 
-            self.repeat(step, get)
+            self.repeat(step, get, by_postgres=("get", 16) if step == "get-16" else None)
 
     def check_count(self, database, count):
         for server in self.servers:

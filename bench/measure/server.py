@@ -3,9 +3,10 @@
 import shutil
 import subprocess
 
-from bench.bars import OURS, REFERENCE
+from bench.bars import OURS, POSTGRES, REFERENCE
 from bench.figures import CannotMeasure
 from bench.http.phases import Run
+from bench.http.postgres import Postgres
 from bench.http.server import Server
 from bench.settings import ROOT
 
@@ -24,11 +25,31 @@ def measure(bars, settings, figures):
         servers.insert(0, Server(REFERENCE, settings.reference, settings.work))
     else:
         figures.lacks(REFERENCE, "no reference given", "http")
+    postgres = None
     try:
-        Run(servers, steps, settings, figures).all()
+        if any(bar.peer == POSTGRES for bar in bars):
+            postgres = start_postgres(settings, figures)
+        Run(servers, steps, settings, figures, postgres).all()
     finally:
+        if postgres:
+            postgres.forget()
         for server in servers:
             server.forget()
+
+
+def start_postgres(settings, figures):
+    """PostgreSQL with nothing in it, if it is installed."""
+    postgres = None
+    try:
+        postgres = Postgres(settings.work)
+        postgres.start()
+        return postgres
+    except CannotMeasure as why:
+        if postgres:
+            postgres.forget()
+        figures.lacks(POSTGRES, str(why), "http")
+        print(f"PostgreSQL: {why}")
+        return None
 
 
 def build(settings):
