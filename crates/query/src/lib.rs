@@ -3,6 +3,7 @@
 //! * [`rql`]: text in, syntax tree or error out.
 //! * [`analysis`]: texts to words.
 //! * [`mapping`]: maps and reduces of index definitions, from their text to values.
+//! * [`functions`]: the table of the functions of RQL: how each is called, documented and planned.
 //! * [`plan`]: the query planner: from a syntax tree to the work of executing it.
 //! * [`definition`]: what an index is: its sources, fields and their analysis.
 //! * [`index`]: how an index is stored: terms to entries, entries to documents.
@@ -15,6 +16,7 @@
 pub mod analysis;
 pub mod definition;
 pub mod execute;
+pub mod functions;
 pub mod index;
 pub mod indexing;
 pub mod limits;

@@ -25,5 +25,4 @@ pub use output::{Output, References};
 pub use places::Places;
 pub use settings::{IndexSettings, LockMode, Priority};
 pub use source::IndexSource;
-pub(crate) use vectors::EMBEDDING;
 pub use vectors::VectorField;

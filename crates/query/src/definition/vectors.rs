@@ -15,7 +15,7 @@ pub struct VectorField<'f> {
 const SEARCH: &str = "vector.search(";
 
 /// What the functions begin with that say how vectors are kept.
-pub(crate) const EMBEDDING: &str = "embedding.";
+const EMBEDDING: &str = "embedding.";
 
 impl<'f> VectorField<'f> {
     /// What a field keeps. `None`: no vectors.

@@ -1,6 +1,7 @@
 //! Queries that need no index: whole collections, and documents by id.
 
 use super::{Parameters, Refused};
+use crate::functions::{self, Function};
 use crate::rql::{self, Expression, Operator, Ordering, Query, ValueKind};
 use std::collections::HashSet;
 
@@ -95,12 +96,9 @@ fn filter(
             let texts = choice.values.iter().map(|value| parameters.texts(value)).collect::<Result<Vec<_>, _>>()?;
             Some(Filter::Ids(once_each(texts.into_iter().flatten())))
         }
-        Expression::Call(call) if call.name.eq_ignore_ascii_case("startsWith") => match call.arguments.as_slice() {
-            [id, Expression::Value(value)] if is_id(id) => match parameters.texts(value)?.as_slice() {
-                [prefix] => Some(Filter::IdPrefix(prefix.clone())),
-                _ => return Err(Refused::Invalid("startsWith() needs one text".to_owned())),
-            },
-            _ => None,
+        Expression::Call(call) => match functions::find(&call.name).and_then(Function::collection) {
+            Some(plan) => plan(call, alias, parameters)?,
+            None => None,
         },
         _ => None,
     })

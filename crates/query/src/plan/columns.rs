@@ -4,6 +4,7 @@
 //! `b.Title`, is always a field of the document.
 
 use super::{Refused, is_id};
+use crate::functions;
 use crate::rql::{Call, ColumnValue, Expression, Output, Path, Projection, Query, Select};
 use std::borrow::Cow;
 
@@ -77,13 +78,11 @@ fn resolve<'q>(expression: &mut Expression<'q>, columns: &[(&str, Expression<'q>
 }
 
 fn resolve_arguments<'q>(call: &mut Call<'q>, columns: &[(&str, Expression<'q>)]) -> Result<(), Refused> {
-    let has_places = call.name.get(.."spatial.".len()).is_some_and(|start| start.eq_ignore_ascii_case("spatial."));
-    let mut arguments = call.arguments.iter_mut();
-    if let Some(first) = arguments.next() {
-        resolve(first, columns)?;
-    }
-    // Behind the first one a field is none but in calls about places: `and` of search() is a word.
+    // Behind the first one a name is a field only where the function takes one: `and` of search() is a word.
+    let function = functions::find(&call.name);
+    let takes_field = |at| at == 0 || function.is_some_and(|function| function.takes_field(at));
+    let arguments = call.arguments.iter_mut().enumerate();
     arguments
-        .filter(|argument| has_places || !matches!(argument, Expression::Field(_)))
-        .try_for_each(|argument| resolve(argument, columns))
+        .filter(|(at, argument)| !matches!(argument, Expression::Field(_)) || takes_field(*at))
+        .try_for_each(|(_, argument)| resolve(argument, columns))
 }

@@ -1,8 +1,8 @@
 //! What a query asks of the fields of an index, its parameters put in. Texts are as they were asked for: how they are analysed is
 //! for the index to say.
 
+use super::MoreLikeThis;
 use super::lucene::LuceneQuery;
-use super::more_like_this::MoreLikeThis;
 use super::search_text::SearchPart;
 use crate::definition::{Analysis, FieldName};
 use crate::index::{EntryId, Number};

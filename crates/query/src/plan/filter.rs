@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 
 use super::parameters::Scalar;
 use super::projection::{Brackets, Projected, path_of};
 use super::{Parameters, Refused, ScriptClause};
-use crate::limits::{FILTER_CALLS_MAX, REGEX_SIZE_MAX};
+use crate::functions::{self, Clause, Function};
+use crate::limits::FILTER_CALLS_MAX;
 use crate::rql::{Call, Comparison, Expression, Operator, Query, Value};
 
 /// What `filter` says of each result.
@@ -67,7 +68,8 @@ impl FilterClause {
     }
 }
 
-struct Planner<'p, 'q> {
+/// Plans the clause `filter` of one query.
+pub(crate) struct Planner<'p, 'q> {
     query: &'p Query<'q>,
     alias: Option<&'p str>,
     parameters: Parameters<'p>,
@@ -75,8 +77,8 @@ struct Planner<'p, 'q> {
 }
 
 impl Planner<'_, '_> {
-    /// The depth of the recursion is that of the expression, which the parser bounds.
-    fn condition(&mut self, condition: &Expression<'_>) -> Result<FilterCondition, Refused> {
+    /// Plans a condition. The depth of the recursion is that of the expression, which the parser bounds.
+    pub fn condition(&mut self, condition: &Expression<'_>) -> Result<FilterCondition, Refused> {
         match condition {
             Expression::Value(value) => match self.parameters.scalar(value)? {
                 Scalar::Boolean(true) => Ok(FilterCondition::Always),
@@ -123,32 +125,24 @@ impl Planner<'_, '_> {
     }
 
     fn call(&mut self, call: &Call<'_>) -> Result<FilterCondition, Refused> {
-        let is = |name: &str| call.name.eq_ignore_ascii_case(name);
-        let wrong = |needed: &str| Refused::Invalid(format!("Method {}() needs {needed}", call.name));
         if self.is_declared(call) {
             return Ok(FilterCondition::IsTrue(self.called(call)?));
         }
-        match call.arguments.as_slice() {
-            [condition] if is("exact") => self.condition(condition),
-            [operand] if is("exists") => Ok(FilterCondition::Exists(self.operand(operand)?)),
-            [operand, Expression::Value(value)] if is("startsWith") || is("endsWith") || is("regex") => {
-                let operand = self.operand(operand)?;
-                let text = self.text(value).ok_or_else(|| wrong("a field and a text"))?;
-                if is("regex") {
-                    let regex = RegexBuilder::new(&text).size_limit(REGEX_SIZE_MAX).build();
-                    let regex = regex.map_err(|error| Refused::Invalid(format!("'{text}': {error}")))?;
-                    return Ok(FilterCondition::Pattern(operand, regex));
-                }
-                Ok(match is("startsWith") {
-                    true => FilterCondition::Prefix(operand, text),
-                    false => FilterCondition::Suffix(operand, text),
-                })
-            }
-            _ if is("exact") => Err(wrong("one condition")),
-            _ if is("exists") => Err(wrong("a field")),
-            _ if is("startsWith") || is("endsWith") || is("regex") => Err(wrong("a field and a text")),
-            _ => Err(Refused::NotSupported(format!("{}() in 'filter'", call.name))),
+        match functions::find(&call.name).and_then(Function::filter) {
+            Some(plan) => plan(self, call),
+            None if functions::stands_in(&call.name, Clause::Filter) => Err(functions::not_alone(&call.name)),
+            None => Err(Refused::NotSupported(format!("{}() in 'filter'", call.name))),
         }
+    }
+
+    /// The arguments of a function that takes a field and a text.
+    pub fn operand_and_text(&mut self, call: &Call<'_>, function: &Function) -> Result<(Operand, String), Refused> {
+        let [operand, Expression::Value(value)] = call.arguments.as_slice() else {
+            return Err(function.wrong_arguments());
+        };
+        let operand = self.operand(operand)?;
+        let text = self.text(value).ok_or_else(|| function.wrong_arguments())?;
+        Ok((operand, text))
     }
 
     /// Whether a call means a function of the query: those of its own come first, as in the reference.
@@ -172,7 +166,8 @@ impl Planner<'_, '_> {
         }
     }
 
-    fn operand(&mut self, expression: &Expression<'_>) -> Result<Operand, Refused> {
+    /// What a condition is about.
+    pub fn operand(&mut self, expression: &Expression<'_>) -> Result<Operand, Refused> {
         match expression {
             Expression::Call(call) if self.is_declared(call) => self.called(call),
             id if super::is_id(id, self.alias) => Ok(Operand::Of(Projected::Id)),

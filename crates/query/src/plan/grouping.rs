@@ -4,6 +4,7 @@ use super::parameters::Scalar;
 use super::projection::{Projected, ProjectedColumn, Step};
 use super::{Parameters, Refused};
 use crate::definition::{AutomaticIndex, COUNT, Field, FieldName, FieldNeeds, GroupedBy};
+use crate::functions::{self, Clause, Function, GroupField};
 use crate::rql::{Call, Column, ColumnValue, Expression, Output, Projection, Query, Select};
 
 /// The groups of a query.
@@ -41,8 +42,8 @@ impl<'p> Grouping<'p> {
         let mut grouping = Grouping { alias, parameters, keys: Vec::new(), aggregates: Vec::new(), names: Vec::new() };
         for key in &query.group_by {
             let (field, is_array) = match &key.key {
-                Expression::Call(call) => match (call.name.eq_ignore_ascii_case("array"), call.arguments.as_slice()) {
-                    (true, [field]) => (field, true),
+                Expression::Call(call) => match call.arguments.as_slice() {
+                    [field] if functions::stands_in(&call.name, Clause::GroupBy) => (field, true),
                     _ => return Err(Refused::Invalid(format!("Unsupported method '{}' in GROUP BY", call.name))),
                 },
                 field => (field, false),
@@ -87,10 +88,11 @@ impl<'p> Grouping<'p> {
     /// [`Refused`]: it is neither a key nor an aggregate.
     pub fn field(&self, expression: &Expression<'_>) -> Result<FieldName, Refused> {
         if let Expression::Call(call) = expression {
-            return match (self.aggregate(call)?, self.keys.as_slice()) {
-                (Some(name), _) => Ok(name),
-                (None, [key]) if is(call, "key") => Ok(key.name.clone()),
-                (None, _) if is(call, "key") => Err(Refused::Invalid(
+            return match (field_of(call), self.keys.as_slice()) {
+                (Some(GroupField::Count), _) => Ok(count()),
+                (Some(GroupField::Sum), _) => self.sum(call),
+                (Some(GroupField::Key), [key]) => Ok(key.name.clone()),
+                (Some(GroupField::Key), _) => Err(Refused::Invalid(
                     "key() of several keys can be selected, and neither compared nor sorted by".to_owned(),
                 )),
                 (None, _) => Err(Refused::NotSupported(format!("{}() as a field of a group", call.name))),
@@ -125,13 +127,14 @@ impl<'p> Grouping<'p> {
                 let found = self.key_of(&name).unwrap_or_else(|| name.clone());
                 (of_field(found).0, name.path)
             }
-            ColumnValue::Call(call) if is(call, "key") => match self.keys.as_slice() {
-                [key] => of_field(key.name.clone()),
-                keys => (Projected::Key(keys.iter().map(|key| key.name.path.clone()).collect()), "Key".to_owned()),
-            },
-            ColumnValue::Call(call) => match self.aggregate(call)? {
-                Some(name) => of_field(name),
-                None => {
+            ColumnValue::Call(call) => match (field_of(call), self.keys.as_slice()) {
+                (Some(GroupField::Key), [key]) => of_field(key.name.clone()),
+                (Some(GroupField::Key), keys) => {
+                    (Projected::Key(keys.iter().map(|key| key.name.path.clone()).collect()), "Key".to_owned())
+                }
+                (Some(GroupField::Count), _) => of_field(count()),
+                (Some(GroupField::Sum), _) => of_field(self.sum(call)?),
+                (None, _) => {
                     return Err(Refused::Invalid(format!(
                         "Unknown aggregation method in SELECT clause of the group by query: '{}'",
                         call.name
@@ -169,13 +172,17 @@ impl<'p> Grouping<'p> {
     }
 
     fn note_call(&mut self, call: &Call<'_>) -> Result<Option<FieldName>, Refused> {
-        if is(call, "key") {
-            return Ok(match self.keys.as_slice() {
-                [key] => Some(key.name.clone()),
-                _ => None,
-            });
-        }
-        let Some(name) = self.aggregate(call)? else { return Ok(None) };
+        let name = match field_of(call) {
+            Some(GroupField::Key) => {
+                return Ok(match self.keys.as_slice() {
+                    [key] => Some(key.name.clone()),
+                    _ => None,
+                });
+            }
+            Some(GroupField::Count) => count(),
+            Some(GroupField::Sum) => self.sum(call)?,
+            None => return Ok(None),
+        };
         if self.keys.iter().any(|key| key.name.path == name.path) {
             return Err(Refused::Invalid(format!(
                 "'{}' is a key of the groups and cannot be added up in them",
@@ -188,20 +195,14 @@ impl<'p> Grouping<'p> {
         Ok(Some(name))
     }
 
-    /// The name under which results have an aggregate. `None`: it is none.
-    fn aggregate(&self, call: &Call<'_>) -> Result<Option<FieldName>, Refused> {
-        if is(call, "count") {
-            return Ok(Some(FieldName { path: COUNT.to_owned(), is_quoted: false }));
-        }
-        if !is(call, "sum") {
-            return Ok(None);
-        }
+    /// The name under which results have a sum.
+    fn sum(&self, call: &Call<'_>) -> Result<FieldName, Refused> {
         match call.arguments.as_slice() {
             [field] => match self.name(field)? {
                 name if name.path == COUNT => {
                     Err(Refused::NotSupported(format!("sum() of a field that is called '{COUNT}'")))
                 }
-                name => Ok(Some(name)),
+                name => Ok(name),
             },
             _ => Err(Refused::Invalid("sum() needs one field".to_owned())),
         }
@@ -221,6 +222,12 @@ impl<'p> Grouping<'p> {
     }
 }
 
-fn is(call: &Call<'_>, name: &str) -> bool {
-    call.name.eq_ignore_ascii_case(name)
+/// The name under which results have the count.
+fn count() -> FieldName {
+    FieldName { path: COUNT.to_owned(), is_quoted: false }
+}
+
+/// What a call means of a group. `None`: nothing.
+fn field_of(call: &Call<'_>) -> Option<GroupField> {
+    functions::find(&call.name).and_then(Function::group_field)
 }

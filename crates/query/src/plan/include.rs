@@ -1,12 +1,12 @@
 //! `include`: documents that come with results, and what is told about results besides.
 
-use super::options::Options;
-use super::{Parameters, Refused, highlight};
-use crate::rql::{Call, Expression, Query};
+use super::{Parameters, Refused};
+use crate::functions::{self, Function};
+use crate::rql::{Expression, Query};
 
 /// What comes with results.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Includes {
+pub(crate) struct Includes {
     /// Paths to ids of documents, without the alias.
     pub paths: Vec<String>,
     pub explanations: Option<Explanations>,
@@ -30,45 +30,19 @@ impl Includes {
         let wrong = || Refused::Invalid("'include' needs a path to ids of documents".to_owned());
         for include in &query.include {
             match include {
-                // Planned with the fields of the index.
-                include if highlight::highlight(include).is_some() => {}
                 Expression::Field(path) => includes.paths.push(without_alias(&path.text(), query)?),
                 Expression::Value(value) => match parameters.texts(value)?.as_slice() {
                     [path] => includes.paths.push(without_alias(path, query)?),
                     _ => return Err(wrong()),
                 },
-                Expression::Call(call) => includes.add_call(call, parameters)?,
+                Expression::Call(call) => match functions::find(&call.name).and_then(Function::include) {
+                    Some(plan) => plan(&mut includes, call, parameters)?,
+                    None => return Err(Refused::NotSupported(format!("'include' of {}()", call.name))),
+                },
                 _ => return Err(wrong()),
             }
         }
         Ok(includes)
-    }
-
-    fn add_call(&mut self, call: &Call<'_>, parameters: Parameters<'_>) -> Result<(), Refused> {
-        let is = |name: &str| call.name.eq_ignore_ascii_case(name);
-        let arguments = call.arguments.as_slice();
-        if is("timings") {
-            if !arguments.is_empty() {
-                let message = "Method 'timings()' expects zero arguments to be provided";
-                return Err(Refused::Invalid(message.to_owned()));
-            }
-            self.has_timings = true;
-            return Ok(());
-        }
-        if !is("explanations") {
-            return Err(Refused::NotSupported(format!("'include' of {}()", call.name)));
-        }
-        let options = match arguments {
-            [] => None,
-            [Expression::Value(options)] => Some(options),
-            _ => {
-                let message = "Method 'explanations()' expects zero or one argument(s) to be provided";
-                return Err(Refused::Invalid(message.to_owned()));
-            }
-        };
-        let options = Options::of("explanations", options, parameters)?;
-        self.explanations = Some(Explanations { group_key: options.text("GroupKey").map(str::to_owned) });
-        Ok(())
     }
 }
 

@@ -44,7 +44,7 @@ pub enum LuceneQuery {
 
 /// A query, and the names of the fields that it has besides the one of the function.
 #[derive(Debug)]
-pub(super) struct Parsed {
+pub(crate) struct Parsed {
     pub query: LuceneQuery,
     pub fields: Vec<String>,
 }
@@ -54,7 +54,7 @@ pub(super) struct Parsed {
 /// # Errors
 ///
 /// [`Refused::Invalid`] with the place, in characters from 1 on.
-pub(super) fn parse(text: &str) -> Result<Parsed, Refused> {
+pub(crate) fn parse(text: &str) -> Result<Parsed, Refused> {
     let mut parser =
         Parser { text, characters: text.chars().collect(), at: 0, depth: 0, clause_count: 0, fields: Vec::new() };
     let query = parser.query(0)?;

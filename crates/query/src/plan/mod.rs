@@ -9,52 +9,48 @@ mod columns;
 mod condition;
 pub(crate) mod condition_text;
 mod error;
-mod facet;
-mod facet_range;
-mod facet_setup;
 mod filter;
 mod grouping;
-mod highlight;
 mod include;
 mod index_query;
-mod lucene;
-mod more_like_this;
+pub(crate) mod lucene;
 mod options;
 mod page;
 mod parameters;
 mod projection;
 mod script;
-mod search_text;
+pub(crate) mod search_text;
 mod sought;
-mod spatial;
-mod suggestion;
-mod vector;
 
 pub use collection::{CollectionQuery, Filter, Order, Source};
 pub use condition::{Asked, Condition, FieldUse, Neighbours, Sought, SpatialQuery, TextQuery, VectorQuery};
 pub use error::Refused;
-pub use facet::{
-    ALL_RESULTS, Aggregation, Facet, FacetBy, FacetClause, FacetOptions, FacetRange, FacetSetup, Measures, TermSort,
-};
 pub use filter::FilterClause;
-pub(crate) use filter::{FilterCondition, Operand};
-pub use highlight::{Highlight, Tags};
+pub(crate) use filter::{FilterCondition, Operand, Planner as FilterPlanner};
 pub use include::Explanations;
+pub(crate) use include::Includes;
+pub(crate) use index_query::Planner;
 pub use index_query::{DistanceKey, IndexChoice, IndexQuery, SortBy, SortKey};
 pub use lucene::LuceneQuery;
-pub use more_like_this::{Base, LikenessOptions, MoreLikeThis};
+pub(crate) use options::Options;
 pub use page::{Page, WrittenPage};
 pub use parameters::Parameters;
 pub(crate) use parameters::Scalar;
 pub use projection::{Projected, ProjectedColumn, Projection, ProjectionBehavior, Step};
 pub use search_text::{SearchPart, Wildcard};
-pub use suggestion::{Suggestion, SuggestionDistance, SuggestionOptions};
+pub(crate) use sought::{check_bound, end, range};
 
+pub use crate::functions::facet::{
+    ALL_RESULTS, Aggregation, Facet, FacetBy, FacetClause, FacetOptions, FacetRange, FacetSetup, Measures, TermSort,
+};
+pub use crate::functions::highlight::{Highlight, Tags};
+pub use crate::functions::more_like_this::{Base, LikenessOptions, MoreLikeThis};
+pub use crate::functions::suggest::{Suggestion, SuggestionDistance, SuggestionOptions};
 pub use script::{Load, LoadIds, ScriptClause, ScriptForm};
 
+use crate::functions::{ID, facet, suggest};
 use crate::rql::{self, Call, Expression, Query, Segment};
 use grouping::Grouping;
-use include::Includes;
 
 /// A query, its parameters put in.
 #[derive(Debug, Clone)]
@@ -102,7 +98,7 @@ impl Plan {
             return Err(Refused::NotSupported("queries over revisions".to_owned()));
         }
         let query = &*columns::resolved(query)?;
-        let is_of_others = suggestion::is_wanted(query) || facet::is_wanted(query);
+        let is_of_others = suggest::is_wanted(query) || facet::is_wanted(query);
         let filter = FilterClause::plan(query, parameters)?;
         if facet::is_wanted(query) && filter.is_some() {
             return Err(Refused::Invalid("Facet query does not support a filter clause.".to_owned()));
@@ -237,9 +233,14 @@ fn without_alias(path: &rql::Path<'_>, alias: Option<&str>) -> String {
 }
 
 /// Whether an expression is `id()`, or `id(alias)`.
-fn is_id(expression: &Expression<'_>, alias: Option<&str>) -> bool {
-    let Expression::Call(Call { name, arguments, member: None, .. }) = expression else { return false };
-    name.eq_ignore_ascii_case("id")
+pub(crate) fn is_id(expression: &Expression<'_>, alias: Option<&str>) -> bool {
+    matches!(expression, Expression::Call(call) if is_id_call(call, alias))
+}
+
+/// The same of a call.
+fn is_id_call(call: &Call<'_>, alias: Option<&str>) -> bool {
+    let Call { name, arguments, member: None, .. } = call else { return false };
+    ID.is(name)
         && match arguments.as_slice() {
             [] => true,
             [Expression::Field(path)] => path.rest.is_empty() && Some(&*path.first.text) == alias,

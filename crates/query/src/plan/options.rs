@@ -5,7 +5,7 @@ use crate::rql::Value;
 use json::Value as Json;
 
 /// An object of options. Clients spell their names in any case.
-pub(super) struct Options {
+pub(crate) struct Options {
     function: &'static str,
     json: Json,
 }

@@ -2,7 +2,8 @@
 
 use super::grouping::Grouping;
 use super::{Parameters, Refused};
-use crate::rql::{self, Call, Column, ColumnValue, Expression, Output, Path, Query, Segment, Select, ValueKind};
+use crate::functions::{self, Clause};
+use crate::rql::{self, Call, Column, ColumnValue, Output, Path, Query, Segment, Select, ValueKind};
 
 /// Values of a document, by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -261,19 +262,18 @@ fn push_names(text: &str, steps: &mut Vec<Step>) {
     }
 }
 
-/// Functions of `select` that are not there yet; any other is a mistake.
-const NOT_SUPPORTED: [&str; 7] = ["counter", "counterRaw", "timeseries", "key", "cmpxchg", "vector.search", "output"];
-
 fn call(call: &Call<'_>, alias: Option<&str>) -> Result<Projected, Refused> {
     let name = &*call.name;
-    if super::is_id(&Expression::Call(call.clone()), alias) {
+    if super::is_id_call(call, alias) {
         return Ok(Projected::Id);
     }
-    if ["sum", "count"].iter().any(|known| known.eq_ignore_ascii_case(name)) {
-        return Err(Refused::Invalid(format!("{name} may only be used in group by queries")));
-    }
-    match NOT_SUPPORTED.iter().find(|known| known.eq_ignore_ascii_case(name)) {
-        Some(known) => Err(Refused::NotSupported(format!("{known}() in 'select'"))),
-        None => Err(Refused::Invalid(format!("Unknown method call in SELECT clause: '{name}' method"))),
+    match functions::find(name) {
+        Some(function) if function.is_missing(Clause::Select) => {
+            Err(Refused::NotSupported(format!("{}() in 'select'", function.name)))
+        }
+        Some(function) if function.group_field().is_some() => {
+            Err(Refused::Invalid(format!("{name} may only be used in group by queries")))
+        }
+        _ => Err(Refused::Invalid(format!("Unknown method call in SELECT clause: '{name}' method"))),
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{Parameters, ProjectionBehavior, Refused};
+use crate::functions::{GET_METADATA, ID};
 use crate::rql::{self, Call, Column, ColumnValue, Expression, Language, Output, Path, Query, Segment, ValueKind};
 
 /// A script of a query, with what it may name.
@@ -270,7 +271,7 @@ impl Names<'_, '_> {
 
     /// Whether a call is `getMetadata()`, unless a function of that name is declared.
     fn is_of_metadata(&self, call: &Call<'_>) -> bool {
-        call.name == "getMetadata" && !self.is_declared(call)
+        call.name == GET_METADATA.name && !self.is_declared(call)
     }
 
     fn is_loaded(&self, path: &Path<'_>) -> bool {
@@ -282,7 +283,7 @@ impl Names<'_, '_> {
         if is_metadata && call.arguments.len() != 1 {
             return Err(Refused::Invalid("getMetadata(doc) must be called with a single entity argument".to_owned()));
         }
-        if !self.is_declared(call) && !is_metadata && !call.name.eq_ignore_ascii_case("id") {
+        if !self.is_declared(call) && !is_metadata && !ID.is(&call.name) {
             return Err(Refused::NotSupported(format!("{}() beside functions that are declared", call.name)));
         }
         let arguments =
@@ -292,9 +293,9 @@ impl Names<'_, '_> {
             _ => arguments.join(","),
         };
         let name = match is_metadata {
-            true => "getMetadata",
+            true => GET_METADATA.name,
             false if self.is_declared(call) => &*call.name,
-            false => "id",
+            false => ID.name,
         };
         Ok(match &call.member {
             None => format!("{name}({arguments})"),

@@ -30,7 +30,7 @@ pub enum Wildcard {
 }
 
 /// Takes a text apart.
-pub(super) fn parts(text: &str) -> Vec<SearchPart> {
+pub(crate) fn parts(text: &str) -> Vec<SearchPart> {
     let mut parts = Vec::new();
     let mut part = Part::default();
     let mut is_quoted = false;

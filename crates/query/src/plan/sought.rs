@@ -24,7 +24,7 @@ pub(super) fn sought(value: Scalar) -> Sought {
 }
 
 /// An end of a range. A number beyond those of documents is the infinite one: all are on one side of it.
-pub(super) fn end(value: Scalar) -> Sought {
+pub(crate) fn end(value: Scalar) -> Sought {
     match value.number().map(|text| (terms::number(text), text.parse::<f64>())) {
         Some((None, Ok(double))) => Sought::Number(Number::Double(double)),
         _ => sought(value),
@@ -32,7 +32,7 @@ pub(super) fn end(value: Scalar) -> Sought {
 }
 
 /// What lies between two values, of one kind.
-pub(super) fn range(field: FieldUse, low: Bound<Scalar>, high: Bound<Scalar>) -> Result<Condition, Refused> {
+pub(crate) fn range(field: FieldUse, low: Bound<Scalar>, high: Bound<Scalar>) -> Result<Condition, Refused> {
     let [low, high] = [low, high].map(|bound| bound.map(end));
     if let (Some(low), Some(high)) = (numbers(&low), numbers(&high)) {
         return Ok(Condition::Numbers(field, low, high));
@@ -69,7 +69,7 @@ fn texts(bound: &Bound<Sought>) -> Option<Bound<String>> {
 }
 
 /// Texts are kept up to some size in the order of an index; what is longer cannot be compared there.
-pub(super) fn check_bound(text: &str) -> Result<(), Refused> {
+pub(crate) fn check_bound(text: &str) -> Result<(), Refused> {
     if text.len() <= BOUND_SIZE_MAX {
         return Ok(());
     }

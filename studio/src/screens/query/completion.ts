@@ -3,37 +3,8 @@
 import type { Completion, CompletionContext, CompletionResult, CompletionSource } from "@codemirror/autocomplete";
 import type { EditorView } from "@codemirror/view";
 import { RQL_KEYWORDS } from "../../editor/rqlWords";
+import FUNCTIONS from "./functions.json";
 import { aliasOf, collectionOf, indexOf, isInScript, parametersOf, quotedIfNeeded } from "./text";
-
-/** Functions with what goes into them. */
-const FUNCTIONS: Record<string, string> = {
-  "search(": "field, 'words'",
-  "startsWith(": "field, 'prefix'",
-  "endsWith(": "field, 'suffix'",
-  "regex(": "field, 'pattern'",
-  "exists(": "field",
-  "exact(": "condition",
-  "boost(": "condition, factor",
-  "lucene(": "field, 'query'",
-  "fuzzy(": "condition, similarity",
-  "intersect(": "condition, condition, …",
-  "id()": "the document's id",
-  "moreLikeThis(": "id or document",
-  "spatial.within(": "point, shape",
-  "spatial.circle(": "radius, latitude, longitude",
-  "spatial.point(": "latitude, longitude",
-  "spatial.wkt(": "'shape'",
-  "facet(": "field",
-  "suggest(": "field, 'word'",
-  "count()": "of a group",
-  "sum(": "of a group",
-  "key()": "of a group",
-  "score()": "how well it fits",
-  "random()": "any order",
-  "timings()": "in include",
-  "highlight(": "in include",
-  "explanations()": "in include",
-};
 
 /** Functions of scripts that patch. */
 const SCRIPT_FUNCTIONS: Record<string, string> = {
@@ -58,6 +29,12 @@ export type Known = {
 const option =
   (type: string, detail?: string) =>
   (label: string): Completion => ({ label, apply: label, type, ...(detail === undefined ? {} : { detail }) });
+
+/** A function; its bracket is closed if it needs no arguments. The list is written from the table of the query planner. */
+function optionOf({ name, arguments: given, about }: (typeof FUNCTIONS)[number]): Completion {
+  const isComplete = given === "" || given.startsWith("[");
+  return { ...option("function", given || undefined)(`${name}${isComplete ? "()" : "("}`), info: about };
+}
 
 /** The name of a source whose quote is open: `from index 'Or`. */
 const OPEN_QUOTE = /\bfrom\s+(index\s+)?(['"])([^'"]*)$/i;
@@ -105,15 +82,15 @@ export function completion(known: Known): CompletionSource {
     const fields =
       index !== undefined ? await known.fieldsOfIndex(index) : collection !== undefined ? await known.fieldsOf(collection) : [];
     const below = (name: string | undefined) => fields.map((field) => (name === undefined ? field : `${name}.${field}`));
-    const functions = (of: Record<string, string>) => Object.entries(of).map(([name, detail]) => option("function", detail)(name));
+    const functionsOfScripts = Object.entries(SCRIPT_FUNCTIONS).map(([name, detail]) => option("function", detail)(name));
     if (isInScript(text.slice(0, word.from))) {
       const named = [...below("this"), ...(alias === undefined ? [] : below(alias))];
-      return { from: word.from, options: [...named.map(option("property", "field")), ...functions(SCRIPT_FUNCTIONS)], validFor };
+      return { from: word.from, options: [...named.map(option("property", "field")), ...functionsOfScripts], validFor };
     }
     const options = [
       ...below(alias).map(option("property", "field")),
       ...RQL_KEYWORDS.map(option("keyword")),
-      ...functions(FUNCTIONS),
+      ...FUNCTIONS.map(optionOf),
     ];
     return { from: word.from, options, validFor };
   };

@@ -1,11 +1,26 @@
 //! `include highlight(field, length, count[, options])`: the parts of a field's text that have words of the query, with tags around those.
 
-use super::index_query::Planner;
-use super::options::Options;
-use super::{FieldUse, Parameters, Refused};
+use super::{Argument, Function, Kind, Use};
 use crate::limits::{HIGHLIGHT_FRAGMENTS_MAX, HIGHLIGHT_LENGTH_MIN, HIGHLIGHTS_MAX};
+use crate::plan::{FieldUse, Options, Parameters, Planner, Refused};
 use crate::rql::{Call, Expression, Query, Value};
 use json::Value as Json;
+
+pub(super) static HIGHLIGHT: Function = Function {
+    name: "highlight",
+    aliases: &[],
+    arguments: &[
+        Argument::required("field", Kind::Field),
+        Argument::required("length", Kind::WholeNumber),
+        Argument::required("count", Kind::WholeNumber),
+        Argument::optional("options", Kind::Options),
+    ],
+    about: "Answers with `Highlightings`: of each result some fragments of the field's text, of about that length, in which the words of the query stand between tags.",
+    example: "from Employees where search(Notes, 'psychology') include highlight(Notes, 128, 3)",
+    // It needs fields of the index, so that it is planned with those: `plan` below.
+    uses: &[Use::Include(|_, _, _| Ok(()))],
+    missing: &[],
+};
 
 /// A field whose words are marked.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +87,7 @@ impl Tags {
 }
 
 /// The fields that a query wants to be highlighted.
-pub(super) fn plan(query: &Query<'_>, planner: &mut Planner<'_>) -> Result<Vec<Highlight>, Refused> {
+pub(crate) fn plan(query: &Query<'_>, planner: &mut Planner<'_>) -> Result<Vec<Highlight>, Refused> {
     let mut highlights: Vec<Highlight> = Vec::new();
     for include in &query.include {
         let Some(call) = highlight(include) else { continue };
@@ -97,9 +112,9 @@ pub(super) fn plan(query: &Query<'_>, planner: &mut Planner<'_>) -> Result<Vec<H
 }
 
 /// The call, if an include is one.
-pub(super) fn highlight<'e, 'q>(include: &'e Expression<'q>) -> Option<&'e Call<'q>> {
+fn highlight<'e, 'q>(include: &'e Expression<'q>) -> Option<&'e Call<'q>> {
     match include {
-        Expression::Call(call) if call.name.eq_ignore_ascii_case("highlight") => Some(call),
+        Expression::Call(call) if HIGHLIGHT.is(&call.name) => Some(call),
         _ => None,
     }
 }
@@ -128,7 +143,7 @@ fn of(call: &Call<'_>, planner: &mut Planner<'_>) -> Result<Highlight, Refused> 
         }
         Err(_) => return Err(Refused::Invalid(format!("FragmentCount({count}) must be 0 or more"))),
     };
-    let options = Options::of("highlight", options, parameters)?;
+    let options = Options::of(HIGHLIGHT.name, options, parameters)?;
     Ok(Highlight {
         length: usize::try_from(length).unwrap_or(usize::MAX),
         count,

@@ -8,10 +8,9 @@
 //! What is null or missing counts as not said. Ranges have no order and no pages; the options that clients store with them are not
 //! looked at, as with the reference.
 
-use super::facet::{Aggregation, Context, Facet, FacetBy, FacetOptions, Measures, named, push_range};
-use super::facet_range::{self, RangeOf};
-use super::options::Options;
-use super::{Parameters, Refused};
+use super::range::{self, RangeOf};
+use super::{Aggregation, Context, FACET, Facet, FacetBy, FacetOptions, Measures, named, push_range};
+use crate::plan::{Options, Parameters, Refused};
 use crate::rql::{self, Column, ColumnValue, Output, Select};
 use json::Value as Json;
 
@@ -82,7 +81,7 @@ fn by_terms(facet: &Json) -> Result<Facet, Refused> {
                 None | Some(Json::Null) => Json::object(),
                 Some(options) => options.clone(),
             };
-            FacetBy::Terms(named(field), FacetOptions::of(&Options::of_json("facet", options)?)?)
+            FacetBy::Terms(named(field), FacetOptions::of(&Options::of_json(FACET.name, options)?)?)
         }
         (None, _) => FacetBy::All,
     };
@@ -114,7 +113,7 @@ fn range_of(text: &str, context: Context<'_>) -> Result<RangeOf, Refused> {
         && let [Column { value: ColumnValue::Call(call), alias: None }] = columns.as_slice()
         && let [range] = call.arguments.as_slice()
     {
-        return facet_range::of(range, context);
+        return range::of(range, context);
     }
     Err(Refused::Invalid(format!("'{text}' is not a range")))
 }

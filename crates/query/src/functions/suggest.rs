@@ -1,13 +1,25 @@
 //! `select suggest(field, terms[, options])`: words of a field that are like others.
 
-use super::index_query::Planner;
-use super::options::Options;
-use super::parameters::Scalar;
-use super::{FieldUse, Parameters, Refused};
+use super::{Argument, Clause, Function, Kind, Use};
 use crate::definition::Analysis;
 use crate::limits::{BOUND_SIZE_MAX, SUGGESTED_TERMS_MAX, SUGGESTIONS_MAX};
+use crate::plan::{FieldUse, Options, Parameters, Planner, Refused, Scalar};
 use crate::rql::{self, Call, Column, ColumnValue, Expression, Output, Query, Select, Value};
 use json::Value as Json;
+
+pub(super) static SUGGEST: Function = Function {
+    name: "suggest",
+    aliases: &[],
+    arguments: &[
+        Argument::required("field", Kind::Field),
+        Argument::required("terms", Kind::Texts),
+        Argument::optional("options", Kind::Options),
+    ],
+    about: "Answers, in place of results, with terms of the field that are like the given ones. Options are `PageSize`, `Accuracy`, `Distance` and `SortMode`.",
+    example: "from Companies select suggest(Name, 'ernst')",
+    uses: &[Use::Known(Clause::Select)],
+    missing: &[],
+};
 
 /// Words of one field that are to be suggested.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +63,7 @@ const DEFAULT: SuggestionOptions =
     SuggestionOptions { page_size: 15, distance: SuggestionDistance::Levenshtein, accuracy: 0.5, sorts_all: true };
 
 /// Whether a query suggests words.
-pub(super) fn is_wanted(query: &Query<'_>) -> bool {
+pub(crate) fn is_wanted(query: &Query<'_>) -> bool {
     match &query.output {
         Output::Select(Select { projection: rql::Projection::Columns(columns), .. }) => {
             columns.iter().any(|column| suggest(column).is_some())
@@ -61,7 +73,7 @@ pub(super) fn is_wanted(query: &Query<'_>) -> bool {
 }
 
 /// What a query suggests; nothing if it does not.
-pub(super) fn plan(query: &Query<'_>, planner: &mut Planner<'_>) -> Result<Vec<Suggestion>, Refused> {
+pub(crate) fn plan(query: &Query<'_>, planner: &mut Planner<'_>) -> Result<Vec<Suggestion>, Refused> {
     let Output::Select(Select { is_distinct, projection: rql::Projection::Columns(columns) }) = &query.output else {
         return Ok(Vec::new());
     };
@@ -83,7 +95,7 @@ pub(super) fn plan(query: &Query<'_>, planner: &mut Planner<'_>) -> Result<Vec<S
 
 fn suggest<'c, 'q>(column: &'c Column<'q>) -> Option<&'c Call<'q>> {
     match &column.value {
-        ColumnValue::Call(call) if call.name.eq_ignore_ascii_case("suggest") => Some(call),
+        ColumnValue::Call(call) if SUGGEST.is(&call.name) => Some(call),
         _ => None,
     }
 }
@@ -92,10 +104,7 @@ fn of(call: &Call<'_>, alias: Option<&str>, planner: &mut Planner<'_>) -> Result
     let (field, terms, options) = match call.arguments.as_slice() {
         [field, Expression::Value(terms)] => (field, terms, None),
         [field, Expression::Value(terms), Expression::Value(options)] => (field, terms, Some(options)),
-        _ => {
-            let message = "Method suggest() needs a field, a term or several, and perhaps options";
-            return Err(Refused::Invalid(message.to_owned()));
-        }
+        _ => return Err(SUGGEST.wrong_arguments()),
     };
     let parameters = planner.parameters;
     let terms = terms_of(terms, parameters)?;
@@ -132,7 +141,7 @@ fn terms_of(terms: &Value<'_>, parameters: Parameters<'_>) -> Result<Vec<String>
 }
 
 fn options_of(given: &Value<'_>, parameters: Parameters<'_>) -> Result<SuggestionOptions, Refused> {
-    let options = Options::of("suggest", Some(given), parameters)?;
+    let options = Options::of(SUGGEST.name, Some(given), parameters)?;
     let mut found = DEFAULT;
     found.page_size = match usize::try_from(options.number("PageSize", found.page_size as u64)?) {
         Ok(0) | Err(_) => return Err(options.wrong("PageSize", "must be above 0")),

@@ -7,41 +7,112 @@
 //!
 //! In `exact(..)` all vectors are compared. Embeddings of texts need a model, and are refused.
 
-use super::Refused;
-use super::condition::{Asked, Condition, FieldUse, VectorQuery};
-use super::index_query::Planner;
-use super::parameters::Scalar;
-use crate::definition::{Analysis, EMBEDDING, VectorField};
+use super::{Argument, Clause, Function, Kind, Use, find};
+use crate::definition::{Analysis, VectorField};
 use crate::limits::VECTOR_CANDIDATES_MAX;
+use crate::plan::{Asked, Condition, FieldUse, Planner, Refused, Scalar, VectorQuery};
 use crate::rql::{Call, Expression, Value};
-use crate::vector::VectorOptions;
+use crate::vector::{Embedding, VectorOptions};
 
 /// Vectors that are found where nothing is said, as in the reference.
 const CANDIDATES_DEFAULT: usize = 16;
 
-/// The name of the function.
-pub(super) const FUNCTION: &str = "vector.search";
+/// The name of the function, as errors have it.
+const FUNCTION: &str = "vector.search";
 
-/// The function that stands for the vectors of a document.
-const FOR_DOCUMENT: &str = "embedding.forDoc";
+pub(super) static SEARCH: Function = Function {
+    name: FUNCTION,
+    aliases: &[],
+    arguments: &[
+        Argument::required("field", Kind::VectorField),
+        Argument::required("vector", Kind::Vector),
+        Argument::optional("similarity", Kind::Number),
+        Argument::optional("candidates", Kind::WholeNumber),
+    ],
+    about: "Finds as many vectors as candidates, 16 unless said, that are nearest to the vector and have at least the similarity, from 0 to 1. A vector is an array of numbers, their bytes in base64, or several of these.",
+    example: "from Items where vector.search(Embedding, $vector, 0.8)",
+    uses: &[Use::Condition(|planner, call, analysis| planner.vector_search(call, analysis))],
+    missing: &[Clause::Select],
+};
 
-/// What embeddings of texts are called, and what generates them.
-const OF_TEXTS: [&str; 4] = ["embedding.text", "embedding.text_i8", "embedding.text_i1", "ai.task"];
+const EMBEDDED: &[Argument] = &[Argument::required("field", Kind::Field)];
+
+pub(super) static F32: Function = Function {
+    name: "embedding.f32",
+    aliases: &[],
+    arguments: EMBEDDED,
+    about: "Vectors of numbers, which is what a field alone means.",
+    example: "from Items where vector.search(embedding.f32(Embedding), $vector)",
+    uses: &[Use::VectorField(VectorOptions::of(Embedding::Single, Embedding::Single))],
+    missing: &[],
+};
+
+pub(super) static F32_I8: Function = Function {
+    name: "embedding.f32_i8",
+    aliases: &[],
+    arguments: EMBEDDED,
+    about: "Vectors of numbers, which the index keeps as bytes.",
+    example: "from Items where exact(vector.search(embedding.f32_i8(Embedding), $vector))",
+    uses: &[Use::VectorField(VectorOptions::of(Embedding::Single, Embedding::Int8))],
+    missing: &[],
+};
+
+pub(super) static F32_I1: Function = Function {
+    name: "embedding.f32_i1",
+    aliases: &[],
+    arguments: EMBEDDED,
+    about: "Vectors of numbers, which the index keeps as bits.",
+    example: "from Items where vector.search(embedding.f32_i1(Embedding), $vector)",
+    uses: &[Use::VectorField(VectorOptions::of(Embedding::Single, Embedding::Binary))],
+    missing: &[],
+};
+
+pub(super) static I8: Function = Function {
+    name: "embedding.i8",
+    aliases: &[],
+    arguments: EMBEDDED,
+    about: "Vectors of whole numbers from -128 to 127.",
+    example: "from Items where vector.search(embedding.i8(Embedding), $vector)",
+    uses: &[Use::VectorField(VectorOptions::of(Embedding::Int8, Embedding::Int8))],
+    missing: &[],
+};
+
+pub(super) static I1: Function = Function {
+    name: "embedding.i1",
+    aliases: &[],
+    arguments: EMBEDDED,
+    about: "Vectors of bits, eight to a byte.",
+    example: "from Items where vector.search(embedding.i1(Embedding), $vector)",
+    uses: &[Use::VectorField(VectorOptions::of(Embedding::Binary, Embedding::Binary))],
+    missing: &[],
+};
+
+pub(super) static FOR_DOCUMENT: Function = Function {
+    name: "embedding.forDoc",
+    aliases: &[],
+    arguments: &[Argument::required("id", Kind::Id)],
+    about: "The vectors that a document has in the index.",
+    example: "from Items where vector.search(Embedding, embedding.forDoc('items/1-A'))",
+    uses: &[Use::Vector(|planner, call| planner.vectors_of_document(call))],
+    missing: &[],
+};
 
 fn invalid<T>(message: String) -> Result<T, Refused> {
     Err(Refused::Invalid(message))
 }
 
 fn unknown<T>(call: &Call<'_>) -> Result<T, Refused> {
-    match OF_TEXTS.into_iter().find(|name| name.eq_ignore_ascii_case(&call.name)) {
-        Some(name) => Err(Refused::NotSupported(format!("{name}() in {FUNCTION}()"))),
-        None => invalid(format!("Method '{}' is not supported.", call.name)),
+    match find(&call.name) {
+        Some(function) if function.is_missing(Clause::Vector) => {
+            Err(Refused::NotSupported(format!("{}() in {FUNCTION}()", function.name)))
+        }
+        _ => invalid(format!("Method '{}' is not supported.", call.name)),
     }
 }
 
 impl Planner<'_> {
     /// `vector.search(field, vector[, similarity[, candidates]])`
-    pub(super) fn vector_search(&mut self, call: &Call<'_>, analysis: Analysis) -> Result<Condition, Refused> {
+    fn vector_search(&mut self, call: &Call<'_>, analysis: Analysis) -> Result<Condition, Refused> {
         let (operand, asked, similarity, candidates) = match call.arguments.as_slice() {
             [operand, asked] => (operand, asked, None, None),
             [operand, asked, similarity] => (operand, asked, Some(similarity), None),
@@ -51,8 +122,10 @@ impl Planner<'_> {
         let field = self.vector_field(operand)?;
         let asked = match asked {
             Expression::Value(value) => Asked::Given(self.parameters.json(value)?),
-            Expression::Call(call) if call.name.eq_ignore_ascii_case(FOR_DOCUMENT) => self.document_of(call)?,
-            Expression::Call(call) => return unknown(call),
+            Expression::Call(call) => match find(&call.name).and_then(Function::vector) {
+                Some(plan) => plan(self, call)?,
+                None => return unknown(call),
+            },
             _ => return invalid(format!("Method {FUNCTION}() expects a vector as second argument")),
         };
         let wrong_similarity = || Refused::Invalid(format!("{FUNCTION}() minimumMatch must be a float"));
@@ -78,13 +151,15 @@ impl Planner<'_> {
         Ok(Condition::Vector(field, Box::new(VectorQuery { asked, similarity_min, count_max, is_exact, found: None })))
     }
 
-    fn document_of(&self, call: &Call<'_>) -> Result<Asked, Refused> {
+    /// `embedding.forDoc(id)`
+    fn vectors_of_document(&self, call: &Call<'_>) -> Result<Asked, Refused> {
+        let name = FOR_DOCUMENT.name;
         match call.arguments.as_slice() {
             [Expression::Value(value)] => match self.parameters.scalar(value)? {
                 Scalar::Text(id) => Ok(Asked::Document(id)),
-                _ => invalid(format!("Method {FOR_DOCUMENT}() expects the id of a document")),
+                _ => invalid(format!("Method {name}() expects the id of a document")),
             },
-            _ => invalid(format!("Method {FOR_DOCUMENT}() expects the id of a document")),
+            _ => invalid(format!("Method {name}() expects the id of a document")),
         }
     }
 
@@ -125,9 +200,7 @@ impl Planner<'_> {
         }
         let (path, options) = match operand {
             Expression::Call(call) => {
-                let start = call.name.get(..EMBEDDING.len()).filter(|start| start.eq_ignore_ascii_case(EMBEDDING));
-                let options = start.and_then(|_| VectorOptions::of_function(&call.name[EMBEDDING.len()..]));
-                let Some(options) = options else { return unknown(call) };
+                let Some(options) = find(&call.name).and_then(Function::vector_field) else { return unknown(call) };
                 match call.arguments.as_slice() {
                     [path] => (path, options),
                     _ => return invalid(format!("Method {}() expects a field", call.name)),
@@ -142,8 +215,6 @@ impl Planner<'_> {
         let field = VectorField { path: &path, options }.field().ok_or_else(|| {
             Refused::NotSupported(format!("commas and parentheses in the name of a field of {FUNCTION}()"))
         })?;
-        let name = field.name.clone();
-        self.fields.push(field);
-        Ok(FieldUse { name, analysis: Analysis::LowerCase })
+        Ok(self.need(field, Analysis::LowerCase))
     }
 }

@@ -1,10 +1,42 @@
 //! `moreLikeThis(base[, options])`: entries whose words are like those of one document.
 
-use super::options::Options;
-use super::{Condition, Parameters, Refused};
+use super::{Argument, Function, Kind, Use};
+use crate::definition::Analysis;
 use crate::limits::MORE_LIKE_THIS_WORDS_MAX;
-use crate::rql::Value;
+use crate::plan::{Condition, Options, Parameters, Planner, Refused, Scalar};
+use crate::rql::{Call, Expression, Value};
 use json::Value as Json;
+
+pub(super) static MORE_LIKE_THIS: Function = Function {
+    name: "moreLikeThis",
+    aliases: &[],
+    arguments: &[Argument::required("base", Kind::Base), Argument::optional("options", Kind::Options)],
+    about: "Finds entries whose words are like those of one document: the first that a condition finds, or one that is given as JSON. The index must be named.",
+    example: "from index 'Products/ByName' where moreLikeThis(id() = 'products/1-A')",
+    uses: &[Use::Condition(plan)],
+    missing: &[],
+};
+
+fn plan(planner: &mut Planner<'_>, call: &Call<'_>, _analysis: Analysis) -> Result<Condition, Refused> {
+    if !planner.is_named {
+        return Err(Refused::Invalid("Method moreLikeThis() cannot be used in dynamic queries".to_owned()));
+    }
+    let wrong = || MORE_LIKE_THIS.wrong_arguments();
+    let (base, options) = match call.arguments.as_slice() {
+        [base] => (base, None),
+        [base, Expression::Value(options)] => (base, Some(options)),
+        _ => return Err(wrong()),
+    };
+    let base = match base {
+        Expression::Value(value) => {
+            let Scalar::Text(text) = planner.parameters.scalar(value)? else { return Err(wrong()) };
+            let no_json = |error| Refused::Invalid(format!("the document of moreLikeThis() is no JSON: {error}"));
+            Base::Document(Json::parse(text.as_bytes()).map_err(no_json)?)
+        }
+        condition => Base::Entry(Box::new(planner.condition(condition, Analysis::LowerCase)?)),
+    };
+    Ok(Condition::Like(Box::new(MoreLikeThis::new(base, options, planner.parameters)?)))
+}
 
 /// What is to be like what.
 #[derive(Clone, Debug)]
@@ -56,12 +88,8 @@ const NOT_HEEDED: [(&str, i64); 2] = [("BoostFactor", 1), ("MaximumNumberOfToken
 
 impl MoreLikeThis {
     /// * `options`: an object, the text of one, or nothing.
-    pub(super) fn new(
-        base: Base,
-        options: Option<&Value<'_>>,
-        parameters: Parameters<'_>,
-    ) -> Result<MoreLikeThis, Refused> {
-        let given = Options::of("moreLikeThis", options, parameters)?;
+    fn new(base: Base, options: Option<&Value<'_>>, parameters: Parameters<'_>) -> Result<MoreLikeThis, Refused> {
+        let given = Options::of(MORE_LIKE_THIS.name, options, parameters)?;
         for (name, default) in NOT_HEEDED {
             let is_default = |value: &Json| *value == Json::Null || value.as_i64() == Some(default);
             if given.get(name).is_some_and(|value| !is_default(value)) {

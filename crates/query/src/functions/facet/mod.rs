@@ -8,15 +8,64 @@
 //! range := field (comparison {"and" comparison} | "between" value "and" value)
 //! ```
 
-use super::facet_range::{self, RangeOf};
-use super::index_query::Planner;
-use super::options::Options;
-use super::parameters::Scalar;
-use super::{Condition, FieldUse, Parameters, Refused};
-use crate::definition::{Analysis, FieldName};
-use crate::rql::{self, Call, Column, ColumnValue, Expression, Output, Query, Select, Value, ValueKind};
+mod range;
+mod setup;
 
-pub use super::facet_setup::FacetSetup;
+pub use setup::FacetSetup;
+
+use super::id::ID;
+use super::{Argument, Clause, Function, Kind, Use, find};
+use crate::definition::{Analysis, FieldName};
+use crate::plan::{Condition, FieldUse, Options, Parameters, Planner, Refused, Scalar};
+use crate::rql::{self, Call, Column, ColumnValue, Expression, Output, Query, Select, Value, ValueKind};
+use range::RangeOf;
+
+pub(super) static FACET: Function = Function {
+    name: "facet",
+    aliases: &[],
+    arguments: &[
+        Argument::required("field or ranges", Kind::FacetBy),
+        Argument::optional("aggregations", Kind::Aggregations),
+        Argument::optional("options", Kind::Options),
+    ],
+    about: "Answers, in place of results, with how many of them each term of the field has, or each range. Aggregations, such as `sum(Total) as Worth`, compute numbers of the same results. The index must be named.",
+    example: "from index 'Cameras' select facet(Cost < 200, Cost >= 200), facet(Maker, avg(Cost), $options)",
+    uses: &[Use::Known(Clause::Select)],
+    missing: &[],
+};
+
+const FIELD: &[Argument] = &[Argument::required("field", Kind::Field)];
+
+pub(super) static MIN: Function = Function {
+    name: "min",
+    aliases: &[],
+    arguments: FIELD,
+    about: "The least number that the field has in the facet.",
+    example: "from index 'Cameras' select facet(Maker, min(Cost))",
+    uses: &[Use::Measure(Measures { min: true, ..Measures::NONE })],
+    missing: &[],
+};
+
+pub(super) static MAX: Function = Function {
+    name: "max",
+    aliases: &[],
+    arguments: FIELD,
+    about: "The greatest number that the field has in the facet.",
+    example: "from index 'Cameras' select facet(Maker, max(Cost) as Dearest)",
+    uses: &[Use::Measure(Measures { max: true, ..Measures::NONE })],
+    missing: &[],
+};
+
+/// `average` is what facet setups call it.
+pub(super) static AVG: Function = Function {
+    name: "avg",
+    aliases: &["average"],
+    arguments: FIELD,
+    about: "The sum of the numbers that the field has in the facet, divided by the count of results.",
+    example: "from index 'Cameras' select facet(Maker, avg(Cost))",
+    uses: &[Use::Measure(Measures { average: true, ..Measures::NONE })],
+    missing: &[],
+};
 
 /// The name of a facet of all results.
 pub const ALL_RESULTS: &str = "@AllResults";
@@ -115,7 +164,7 @@ const DEFAULT: FacetOptions =
     FacetOptions { sort: TermSort::ValueAscending, start: 0, page_size: usize::MAX, names_remaining: false };
 
 /// Whether a query counts results in place of giving them.
-pub(super) fn is_wanted(query: &Query<'_>) -> bool {
+pub(crate) fn is_wanted(query: &Query<'_>) -> bool {
     match &query.output {
         Output::Select(Select { projection: rql::Projection::Columns(columns), .. }) => {
             columns.iter().any(|column| facet(column).is_some())
@@ -125,7 +174,7 @@ pub(super) fn is_wanted(query: &Query<'_>) -> bool {
 }
 
 /// The facets of a query; nothing if it has none.
-pub(super) fn plan(query: &Query<'_>, planner: &Planner<'_>) -> Result<Vec<FacetClause>, Refused> {
+pub(crate) fn plan(query: &Query<'_>, planner: &Planner<'_>) -> Result<Vec<FacetClause>, Refused> {
     let Output::Select(Select { is_distinct, projection: rql::Projection::Columns(columns) }) = &query.output else {
         return Ok(Vec::new());
     };
@@ -144,7 +193,7 @@ pub(super) fn plan(query: &Query<'_>, planner: &Planner<'_>) -> Result<Vec<Facet
 
 fn facet<'c, 'q>(column: &'c Column<'q>) -> Option<&'c Call<'q>> {
     match &column.value {
-        ColumnValue::Call(call) if call.name.eq_ignore_ascii_case("facet") => Some(call),
+        ColumnValue::Call(call) if FACET.is(&call.name) => Some(call),
         _ => None,
     }
 }
@@ -162,7 +211,7 @@ fn clause(column: &Column<'_>, context: Context<'_>) -> Result<FacetClause, Refu
         return Err(Refused::Invalid("Unsupported expression specified beside facet()".to_owned()));
     };
     let mut ids = call.arguments.iter().filter_map(|argument| match argument {
-        Expression::Call(id) if id.name.eq_ignore_ascii_case("id") => Some(id),
+        Expression::Call(id) if ID.is(&id.name) => Some(id),
         _ => None,
     });
     let Some(id) = ids.next() else {
@@ -199,11 +248,11 @@ impl Context<'_> {
                     by = FacetBy::Terms(named(path), DEFAULT);
                 }
                 Expression::Value(value) if options.is_none() => {
-                    options = Some(FacetOptions::of(&Options::of("facet", Some(value), self.parameters)?)?);
+                    options = Some(FacetOptions::of(&Options::of(FACET.name, Some(value), self.parameters)?)?);
                 }
                 Expression::Call(call) => self.aggregation(call, &mut aggregations)?,
                 Expression::Compare(_) | Expression::Between(_) | Expression::And(_) | Expression::Or(_) => {
-                    let RangeOf { field, range } = facet_range::of(argument, *self)?;
+                    let RangeOf { field, range } = range::of(argument, *self)?;
                     push_range(&mut by, field, range)?;
                 }
                 _ => {
@@ -263,7 +312,7 @@ pub(super) fn push_range(by: &mut FacetBy, field: FieldUse, range: FacetRange) -
     match by {
         FacetBy::All => *by = FacetBy::Ranges(field, vec![range]),
         FacetBy::Ranges(other, ranges) if *other == field => ranges.push(range),
-        FacetBy::Ranges(other, _) => return Err(facet_range::of_several(other, &field)),
+        FacetBy::Ranges(other, _) => return Err(range::of_several(other, &field)),
         FacetBy::Terms(..) => {
             return Err(Refused::Invalid("facet() counts by a field or by ranges, not by both".to_owned()));
         }
@@ -294,17 +343,12 @@ impl Aggregation {
 }
 
 impl Measures {
-    /// What a function gives, whatever its case. `Average` is what facet setups call it.
-    pub(super) fn of(function: &str) -> Option<Measures> {
-        let none = Measures::default();
-        let known = [
-            ("sum", Measures { sum: true, ..none }),
-            ("min", Measures { min: true, ..none }),
-            ("max", Measures { max: true, ..none }),
-            ("avg", Measures { average: true, ..none }),
-            ("average", Measures { average: true, ..none }),
-        ];
-        known.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(function)).map(|(_, measures)| measures)
+    /// Nothing.
+    pub(super) const NONE: Measures = Measures { sum: false, min: false, max: false, average: false };
+
+    /// What a function computes. `None`: it is none of facets.
+    fn of(function: &str) -> Option<Measures> {
+        find(function).and_then(Function::measures)
     }
 
     fn and(self, other: Measures) -> Measures {

@@ -1,11 +1,9 @@
 //! A range of a facet: comparisons of one field with values, which have one range of its terms in common.
 
-use super::facet::{Context, FacetRange};
-use super::parameters::Scalar;
-use super::sought::{end, range};
-use super::{Condition, FieldUse, Refused, Sought};
+use super::{Context, FacetRange};
 use crate::definition::Analysis;
 use crate::indexing::terms;
+use crate::plan::{Condition, FieldUse, Refused, Scalar, Sought, end, range};
 use crate::rql::{Expression, Operator};
 use std::cmp::Ordering;
 use std::ops::Bound;

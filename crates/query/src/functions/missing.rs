@@ -1,0 +1,43 @@
+//! Functions of RavenDB that are refused by name, with 501.
+
+use super::{Argument, Clause, Function, Kind};
+
+const fn refused(
+    name: &'static str,
+    arguments: &'static [Argument],
+    about: &'static str,
+    missing: &'static [Clause],
+) -> Function {
+    Function { name, aliases: &[], arguments, about, example: "", uses: &[], missing }
+}
+
+const KEY: &[Argument] = &[Argument::required("key", Kind::Any)];
+const NAME: &[Argument] = &[Argument::required("name", Kind::Any)];
+const FIELD: &[Argument] = &[Argument::required("field", Kind::Field)];
+
+pub(super) static WHEN: Function = refused(
+    "when",
+    &[Argument::required("value", Kind::Any)],
+    "A condition that counts if the value is true.",
+    &[Clause::Where],
+);
+pub(super) static CMPXCHG: Function =
+    refused("cmpxchg", KEY, "The value of a compare exchange.", &[Clause::Value, Clause::Select, Clause::Include]);
+pub(super) static NOW: Function = refused("now", &[], "The time of the query.", &[Clause::Value]);
+pub(super) static TODAY: Function = refused("today", &[], "The day of the query.", &[Clause::Value]);
+pub(super) static COUNTER: Function = refused("counter", NAME, "The value of a counter.", &[Clause::Select]);
+pub(super) static COUNTER_RAW: Function =
+    refused("counterRaw", NAME, "The value of a counter on each node.", &[Clause::Select]);
+pub(super) static COUNTERS: Function = refused("counters", NAME, "Counters of the results.", &[Clause::Include]);
+pub(super) static REVISIONS: Function = refused("revisions", NAME, "Revisions of the results.", &[Clause::Include]);
+pub(super) static TIME_SERIES: Function =
+    refused("timeseries", NAME, "A time series.", &[Clause::Select, Clause::Include]);
+pub(super) static OUTPUT: Function =
+    refused("output", &[Argument::required("value", Kind::Any)], "A value of a script.", &[Clause::Select]);
+pub(super) static TEXT: Function =
+    refused("embedding.text", FIELD, "Embeddings of texts, which need a model.", &[Clause::Vector]);
+pub(super) static TEXT_I8: Function =
+    refused("embedding.text_i8", FIELD, "Embeddings of texts as bytes.", &[Clause::Vector]);
+pub(super) static TEXT_I1: Function =
+    refused("embedding.text_i1", FIELD, "Embeddings of texts as bits.", &[Clause::Vector]);
+pub(super) static AI_TASK: Function = refused("ai.task", NAME, "Embeddings that a task makes.", &[Clause::Vector]);
