@@ -1,9 +1,7 @@
-//! Conditions as operators over rising ids: lists where there are lists, sets where terms have to be walked through.
+//! Conditions as operators over rising ids: lists where there are lists, sets where terms have to be walked through. What is special about each
+//! condition is in [`super::conditions`].
 
 use super::Look;
-use super::spatial;
-use super::text::{self, Meaning};
-use super::vector;
 use crate::definition::{Analysis, Fields};
 use crate::index::{
     Difference, EntryId, EntryIds, EntrySet, Error, FieldNumber, IndexSnapshot, Intersection, Kind, StoredTerm, Term,
@@ -16,10 +14,10 @@ use std::ops::Bound;
 pub(super) type Ids<'s> = Box<dyn EntryIds + 's>;
 
 /// Terms of one field up to which their lists are merged; more become a set.
-const MERGED_LISTS_MAX: usize = 8;
+pub(super) const MERGED_LISTS_MAX: usize = 8;
 
 /// What looking into the record of an entry costs, in terms that are walked through.
-const RECORD_COST: u64 = 16;
+pub(super) const RECORD_COST: u64 = 16;
 
 /// Conditions of a query up to which it may be a small one.
 const ESTIMATED_CONDITIONS_MAX: usize = 64;
@@ -64,62 +62,9 @@ pub(super) fn entry_count_max(
     condition: &Condition,
 ) -> Result<u64, Error> {
     match is_small(condition, &mut { ESTIMATED_CONDITIONS_MAX }) {
-        true => count_max(index, fields, condition),
+        true => condition.count_max(index, fields),
         false => Ok(u64::MAX),
     }
-}
-
-/// The same of a small condition.
-fn count_max(index: &IndexSnapshot<'_>, fields: &dyn Fields, condition: &Condition) -> Result<u64, Error> {
-    let each = |conditions: &[Condition]| {
-        conditions.iter().map(|condition| count_max(index, fields, condition)).collect::<Result<Vec<u64>, _>>()
-    };
-    Ok(match condition {
-        Condition::Nothing => 0,
-        Condition::Ids(ids) if ids.len() <= MERGED_LISTS_MAX => {
-            let mut sum = 0u64;
-            for id in ids {
-                sum = sum.saturating_add(index.entries_of(id)?.len() as u64);
-            }
-            sum
-        }
-        Condition::AnyOf(field, values) if values.len() <= MERGED_LISTS_MAX => {
-            let Some(kept) = Kept::of(index, fields, field)? else { return Ok(0) };
-            let mut sum = 0u64;
-            for value in values {
-                sum = sum.saturating_add(kept.list(index, value)?.count());
-            }
-            sum
-        }
-        // What walks through terms does so before anything is known of the others; but ranges stop where records are cheaper.
-        Condition::And(conditions) => {
-            let counts = each(conditions)?;
-            let (mut is_walking, mut walked, mut ranges) = (false, 0u64, 0);
-            for (condition, count) in conditions.iter().zip(&counts) {
-                match condition {
-                    Condition::All => {}
-                    Condition::Not(condition) if condition.field_of_range().is_some() => ranges += 1,
-                    Condition::Not(condition) => is_walking |= walks(condition),
-                    condition if condition.field_of_range().is_some() => ranges += 1,
-                    // It is walked through whole, whatever the others find; `u64::MAX` if nobody knows how much that is.
-                    condition if walks(condition) => walked = walked.saturating_add(*count),
-                    _ => {}
-                }
-            }
-            let least = counts.into_iter().min().unwrap_or(u64::MAX);
-            match is_walking {
-                true => u64::MAX,
-                false => least.saturating_mul(1 + RECORD_COST * ranges).saturating_add(walked),
-            }
-        }
-        Condition::Or(conditions) => each(conditions)?.into_iter().fold(0, u64::saturating_add),
-        Condition::Boosted(condition, _) => count_max(index, fields, condition)?,
-        condition if condition.field_of_range().is_some() => match range_of(index, fields, condition)? {
-            Some(range) => index.count_of_few(&range)?.unwrap_or(u64::MAX),
-            None => 0,
-        },
-        _ => u64::MAX,
-    })
 }
 
 /// Whether there are no more conditions in it than `left`, which they are taken from.
@@ -131,30 +76,8 @@ fn is_small(condition: &Condition, left: &mut usize) -> bool {
 
 /// The terms that a condition asks for. `None`: they are no range, or there are none.
 fn range_of(index: &IndexSnapshot<'_>, fields: &dyn Fields, condition: &Condition) -> Result<Option<TermRange>, Error> {
-    let Some(field) = condition.field_of_range() else { return Ok(None) };
-    Ok(Kept::of(index, fields, field)?.and_then(|kept| kept.range(condition)))
-}
-
-/// Whether a condition is found by looking at many terms or documents before anything else is known.
-fn walks(condition: &Condition) -> bool {
-    match condition {
-        Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().any(walks),
-        Condition::Not(condition) | Condition::Boosted(condition, _) => walks(condition),
-        Condition::OfDocuments(_) => true,
-        Condition::AnyOf(_, values) | Condition::AllOf(_, values) => values.len() > MERGED_LISTS_MAX,
-        Condition::Ids(ids) => ids.len() > MERGED_LISTS_MAX,
-        Condition::All | Condition::Nothing | Condition::Exists(_) => false,
-        Condition::IdPrefix(_)
-        | Condition::Numbers(..)
-        | Condition::Texts(..)
-        | Condition::Prefix(..)
-        | Condition::Suffix(..)
-        | Condition::Pattern(..)
-        | Condition::Words(..)
-        | Condition::Spatial(..)
-        | Condition::Vector(..)
-        | Condition::Like(_) => true,
-    }
+    let Some(field) = condition.field().filter(|_| condition.is_range()) else { return Ok(None) };
+    Ok(Kept::of(index, fields, field)?.and_then(|kept| condition.range(kept)))
 }
 
 /// Watches operators as they are made.
@@ -199,93 +122,31 @@ pub(super) fn range_of_field(
     Ok(common)
 }
 
-struct Operators<'s, 'l, E, W> {
-    index: &'s IndexSnapshot<'s>,
-    fields: &'l dyn Fields,
+/// Makes the operators of conditions.
+pub(super) struct Operators<'s, 'l, E, W> {
+    pub index: &'s IndexSnapshot<'s>,
+    pub fields: &'l dyn Fields,
     watch: &'l W,
-    look: Look<'l, E>,
+    pub look: Look<'l, E>,
 }
 
 impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
-    /// The depth of the recursion is that of the query's text, which is bounded.
-    fn of(&self, condition: &Condition) -> Result<Ids<'s>, E> {
-        self.watch.watch(condition, || self.make(condition))
-    }
-
-    fn make(&self, condition: &Condition) -> Result<Ids<'s>, E> {
-        (self.look)()?;
-        Ok(match condition {
-            Condition::All => Box::new(self.index.all()),
-            Condition::Nothing => set(EntrySet::new()),
-            Condition::Ids(ids) => {
-                let mut found = EntrySet::new();
-                for id in ids {
-                    self.index.entries_of(id)?.into_iter().for_each(|entry| _ = found.insert(entry));
-                }
-                set(found)
-            }
-            Condition::IdPrefix(prefix) => set(self.index.entries_by_prefix(prefix)?),
-            Condition::And(conditions) => self.and(conditions)?,
-            Condition::Or(conditions) => Box::new(Union::new(self.all_of(conditions)?)),
-            Condition::Not(condition) => Box::new(Difference::new(self.index.all(), self.of(condition)?)),
-            Condition::Boosted(condition, _) => self.of(condition)?,
-            Condition::OfDocuments(condition) => self.of_documents(condition)?,
-            Condition::Like(like) => {
-                let Operators { index, fields, look, .. } = self;
-                let wanted = Meaning { index, fields: *fields, look: *look }.of_likeness(like)?;
-                text::ids(self.index, &wanted, self.look)?
-            }
-            Condition::Words(field, query) => {
-                let Operators { index, fields, look, .. } = self;
-                let wanted = Meaning { index, fields: *fields, look: *look }.of(field, query)?;
-                text::ids(self.index, &wanted, self.look)?
-            }
-            Condition::Spatial(field, query) => {
-                set(spatial::entries(self.index, self.fields, field, query, self.look)?)
-            }
-            Condition::Vector(field, query) => {
-                let mut found = EntrySet::new();
-                let near = vector::nearest(self.index, self.fields, field, query, self.look)?;
-                near.iter().for_each(|(entry, _)| _ = found.insert(*entry));
-                set(found)
-            }
-            Condition::AnyOf(field, _)
-            | Condition::AllOf(field, _)
-            | Condition::Numbers(field, ..)
-            | Condition::Texts(field, ..)
-            | Condition::Prefix(field, _)
-            | Condition::Suffix(field, _)
-            | Condition::Pattern(field, _)
-            | Condition::Exists(field) => match Kept::of(self.index, self.fields, field)? {
-                Some(kept) => self.of_field(condition, field, kept)?,
-                // No entry ever had it.
-                None => set(EntrySet::new()),
-            },
+    /// The entries of a condition, rising. The depth of the recursion is that of the query's text, which is bounded.
+    pub fn of(&self, condition: &Condition) -> Result<Ids<'s>, E> {
+        self.watch.watch(condition, || {
+            (self.look)()?;
+            condition.ids(self)
         })
     }
 
-    /// All entries of the documents of what is found.
-    fn of_documents(&self, condition: &Condition) -> Result<Ids<'s>, E> {
-        let mut ids = self.of(condition)?;
-        if !self.index.has_several_entries() {
-            return Ok(ids);
-        }
-        let mut found = EntrySet::new();
-        while let Some(id) = ids.next()? {
-            (self.look)()?;
-            let Some(entry) = self.index.entry(id)? else { continue };
-            self.index.entries_of(entry.document())?.into_iter().for_each(|entry| _ = found.insert(entry));
-        }
-        Ok(set(found))
+    /// A field as the index keeps it. `None`: no entry ever had it.
+    pub fn kept(&self, field: &FieldUse) -> Result<Option<Kept>, E> {
+        Ok(Kept::of(self.index, self.fields, field)?)
     }
 
-    fn all_of(&self, conditions: &[Condition]) -> Result<Vec<Ids<'s>>, E> {
-        conditions.iter().map(|condition| self.of(condition)).collect()
-    }
-
-    /// What is excluded is taken away from the rest. Ranges are walked through as far as that costs less than looking whether what the others
+    /// The entries that all conditions find. What is excluded is taken away from the rest. Ranges are walked through as far as that costs less than looking whether what the others
     /// find has a term in them.
-    fn and(&self, conditions: &[Condition]) -> Result<Ids<'s>, E> {
+    pub fn and(&self, conditions: &[Condition]) -> Result<Ids<'s>, E> {
         let (mut wanted, mut unwanted, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
         let mut found_max = u64::MAX;
         for condition in conditions {
@@ -332,47 +193,13 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
         Ok(ids)
     }
 
-    fn of_field(&self, condition: &Condition, field: &FieldUse, kept: Kept) -> Result<Ids<'s>, E> {
-        let Kept { number, analysis } = kept;
-        if let Some(range) = kept.range(condition) {
-            return Ok(set(self.index.range(&range)?));
-        }
-        match condition {
-            Condition::AnyOf(_, values) => self.any_of(kept, values),
-            Condition::AllOf(_, values) => Ok(Box::new(Intersection::new(self.lists(kept, values)?))),
-            Condition::Suffix(_, suffix) => {
-                let suffix = terms::analyzed(suffix, analysis);
-                self.matching(field, number, |text| text.ends_with(&suffix))
-            }
-            Condition::Pattern(_, regex) => self.matching(field, number, |text| regex.is_match(text)),
-            // A number is a text too.
-            Condition::Exists(_) => {
-                let nulls: Ids<'s> = Box::new(self.index.present(number, Kind::Null)?);
-                Ok(Box::new(Union::new(vec![nulls, Box::new(self.index.present(number, Kind::Text)?)])))
-            }
-            _ => self.of(condition),
-        }
-    }
-
-    fn any_of(&self, kept: Kept, values: &[Sought]) -> Result<Ids<'s>, E> {
-        if values.len() <= MERGED_LISTS_MAX {
-            let mut lists = self.lists(kept, values)?;
-            return Ok(if lists.len() == 1 { lists.remove(0) } else { Box::new(Union::new(lists)) });
-        }
-        let mut found = EntrySet::new();
-        for value in values {
-            (self.look)()?;
-            kept.list(self.index, value)?.add_to(&mut found)?;
-        }
-        Ok(set(found))
-    }
-
-    fn lists(&self, kept: Kept, values: &[Sought]) -> Result<Vec<Ids<'s>>, E> {
+    /// The lists of some terms.
+    pub fn lists(&self, kept: Kept, values: &[Sought]) -> Result<Vec<Ids<'s>>, E> {
         values.iter().map(|value| Ok(Box::new(kept.list(self.index, value)?) as Ids<'s>)).collect()
     }
 
     /// Walks through all texts of the field.
-    fn matching(&self, field: &FieldUse, number: FieldNumber, fits: impl Fn(&str) -> bool) -> Result<Ids<'s>, E> {
+    pub fn matching(&self, field: &FieldUse, number: FieldNumber, fits: impl Fn(&str) -> bool) -> Result<Ids<'s>, E> {
         let texts = TermRange::all(number, Kind::Text);
         let found = self.index.matching(&texts, |term| {
             (self.look)()?;
@@ -440,24 +267,7 @@ impl Kept {
         Ok(index.field(&name)?.map(|number| Kept { number, analysis }))
     }
 
-    /// The terms that a condition on the field asks for, if they are a range.
-    pub fn range(&self, condition: &Condition) -> Option<TermRange> {
-        let Kept { number, analysis } = *self;
-        match condition {
-            Condition::Numbers(_, low, high) => Some(TermRange::numbers(number, *low, *high)),
-            Condition::Texts(_, low, high) => {
-                let is_bounded = !matches!((low, high), (Bound::Unbounded, Bound::Unbounded));
-                if let (true, Some(low), Some(high)) = (is_bounded, self.time(low), self.time(high)) {
-                    return Some(TermRange::times(number, low, high));
-                }
-                let [low, high] = [low, high].map(|bound| bound.as_ref().map(|text| terms::analyzed(text, analysis)));
-                Some(TermRange::text(number, text(&low), text(&high)))
-            }
-            Condition::Prefix(_, prefix) => Some(TermRange::prefix(number, &terms::analyzed(prefix, analysis))),
-            _ => None,
-        }
-    }
-
+    /// The entries with a term.
     pub fn list<'s>(&self, index: &'s IndexSnapshot<'_>, value: &Sought) -> Result<TermEntries<'s>, Error> {
         match value {
             Sought::Null => index.term(self.number, Term::Null),
@@ -470,7 +280,7 @@ impl Kept {
     }
 
     /// A bound as a date. `None`: it is another text.
-    fn time(&self, bound: &Bound<String>) -> Option<Bound<u64>> {
+    pub fn time(&self, bound: &Bound<String>) -> Option<Bound<u64>> {
         let time = |text: &String| terms::time(text, self.analysis);
         Some(match bound {
             Bound::Unbounded => Bound::Unbounded,
@@ -480,10 +290,7 @@ impl Kept {
     }
 }
 
-fn set<'s>(entries: EntrySet) -> Ids<'s> {
+/// The ids of a set.
+pub(super) fn set<'s>(entries: EntrySet) -> Ids<'s> {
     Box::new(entries.into_entries())
-}
-
-fn text(bound: &Bound<String>) -> Bound<&str> {
-    bound.as_ref().map(String::as_str)
 }

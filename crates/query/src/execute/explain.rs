@@ -3,10 +3,10 @@
 //! The same operators run as without it, each inside of one that counts what it gives and how long that takes. So the rows are those that
 //! were really asked for: of two lists that are intersected, the longer one gives no more than it has to.
 
-use super::condition::{Ids, Kept, Watch};
+use super::condition::{Ids, Watch};
 use super::{Found, Look};
 use crate::definition::Fields;
-use crate::index::{EntryId, EntryIds, Error, IndexSnapshot, Kind, Result, TermRange};
+use crate::index::{EntryId, EntryIds, Error, IndexSnapshot, Result};
 use crate::limits::{EXPLAINED_OPERATORS_MAX, EXPLAINED_TEXT_LENGTH_MAX};
 use crate::plan::{Condition, IndexQuery, Page, SortBy, SortKey};
 use std::cell::Cell;
@@ -122,7 +122,7 @@ impl Watching {
             operator.time = measure.time.get();
         }
         operator.estimate = match operator.omitted_count {
-            0 => estimate(index, fields, condition, &operator.children)?,
+            0 => condition.estimate(index, fields, &operator.children)?,
             _ => None,
         };
         Ok(operator)
@@ -189,54 +189,6 @@ impl EntryIds for Watched<'_> {
     fn count_max(&self) -> u64 {
         self.ids.count_max()
     }
-}
-
-/// How many entries a condition has, from counts of lists and what is known of its operands. `None`: that does not tell.
-fn estimate(
-    index: &IndexSnapshot<'_>,
-    fields: &dyn Fields,
-    condition: &Condition,
-    operands: &[Operator],
-) -> Result<Option<u64>> {
-    let known = || operands.iter().map(|operand| operand.estimate);
-    let range = |range: &TermRange| Ok::<_, Error>(Some(index.estimate(range)?.at_least));
-    let kept = match condition.field() {
-        None => None,
-        Some(field) => match Kept::of(index, fields, field)? {
-            Some(kept) => Some(kept),
-            // No entry ever had it.
-            None => return Ok(Some(0)),
-        },
-    };
-    Ok(match (condition, kept) {
-        (Condition::All, _) => Some(index.entry_count()),
-        (Condition::Nothing, _) => Some(0),
-        (Condition::Ids(ids), _) => Some(ids.len() as u64),
-        (Condition::And(_), _) => known().flatten().min(),
-        (Condition::Or(_), _) => known().sum(),
-        (Condition::Not(_), _) => known().next().flatten().map(|count| index.entry_count().saturating_sub(count)),
-        (Condition::Boosted(..), _) => known().next().flatten(),
-        (Condition::AnyOf(_, values) | Condition::AllOf(_, values), Some(kept)) => {
-            let mut counts = Vec::with_capacity(values.len().min(EXPLAINED_OPERATORS_MAX));
-            for value in values.iter().take(EXPLAINED_OPERATORS_MAX) {
-                counts.push(kept.list(index, value)?.count());
-            }
-            match condition {
-                Condition::AllOf(..) => counts.into_iter().min(),
-                _ if values.len() > counts.len() => None,
-                _ => Some(counts.into_iter().fold(0, u64::saturating_add)),
-            }
-        }
-        (Condition::Numbers(..) | Condition::Texts(..) | Condition::Prefix(..), Some(kept)) => {
-            kept.range(condition).map(|terms| range(&terms)).transpose()?.flatten()
-        }
-        (Condition::Exists(_), Some(kept)) => {
-            let count = |kind| Ok::<_, Error>(index.present(kept.number, kind)?.count());
-            Some(count(Kind::Null)?.saturating_add(count(Kind::Text)?))
-        }
-        // These walk through terms, texts or shapes.
-        _ => None,
-    })
 }
 
 /// The first [`EXPLAINED_TEXT_LENGTH_MAX`] characters of a text that is written, and a sign if there are more.

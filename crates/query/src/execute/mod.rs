@@ -5,6 +5,7 @@
 
 mod best;
 mod condition;
+mod conditions;
 mod explain;
 mod facet;
 mod filter;

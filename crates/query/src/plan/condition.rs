@@ -79,11 +79,55 @@ impl Condition {
         }
     }
 
-    /// The field of which terms between two are asked for, or those that begin so. `None`: it is another condition.
-    pub fn field_of_range(&self) -> Option<&FieldUse> {
+    /// The conditions that it is made of.
+    pub fn operands(&self) -> &[Condition] {
         match self {
-            Condition::Numbers(field, ..) | Condition::Texts(field, ..) | Condition::Prefix(field, _) => Some(field),
-            _ => None,
+            Condition::And(conditions) | Condition::Or(conditions) => conditions,
+            Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
+                std::slice::from_ref(condition)
+            }
+            Condition::All
+            | Condition::Nothing
+            | Condition::Ids(_)
+            | Condition::IdPrefix(_)
+            | Condition::AnyOf(..)
+            | Condition::AllOf(..)
+            | Condition::Numbers(..)
+            | Condition::Texts(..)
+            | Condition::Prefix(..)
+            | Condition::Suffix(..)
+            | Condition::Pattern(..)
+            | Condition::Exists(_)
+            | Condition::Words(..)
+            | Condition::Spatial(..)
+            | Condition::Vector(..)
+            | Condition::Like(_) => &[],
+        }
+    }
+
+    /// The same, to be changed.
+    fn operands_mut(&mut self) -> &mut [Condition] {
+        match self {
+            Condition::And(conditions) | Condition::Or(conditions) => conditions,
+            Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
+                std::slice::from_mut(condition)
+            }
+            Condition::All
+            | Condition::Nothing
+            | Condition::Ids(_)
+            | Condition::IdPrefix(_)
+            | Condition::AnyOf(..)
+            | Condition::AllOf(..)
+            | Condition::Numbers(..)
+            | Condition::Texts(..)
+            | Condition::Prefix(..)
+            | Condition::Suffix(..)
+            | Condition::Pattern(..)
+            | Condition::Exists(_)
+            | Condition::Words(..)
+            | Condition::Spatial(..)
+            | Condition::Vector(..)
+            | Condition::Like(_) => &mut [],
         }
     }
 

@@ -1,151 +1,12 @@
-//! Conditions as text that people read: how explanations and plans call them, much as Lucene writes queries.
+//! What conditions ask for as text that people read, in explanations and plans, much as Lucene writes queries. The conditions themselves are
+//! written in `execute/conditions/`.
 
-use super::condition::{Condition, FieldUse, Sought, TextQuery};
+use super::condition::{Sought, TextQuery};
 use super::lucene::LuceneQuery;
 use super::search_text::{SearchPart, Wildcard};
 use crate::index::Number;
-use crate::spatial::Operation;
 use std::fmt::{self, Display, Formatter};
 use std::ops::Bound;
-
-impl Condition {
-    /// What kind of condition it is.
-    pub fn operator(&self) -> &'static str {
-        match self {
-            Condition::All => "all",
-            Condition::Nothing => "nothing",
-            Condition::Ids(_) => "ids",
-            Condition::IdPrefix(_) => "idPrefix",
-            Condition::AnyOf(_, values) if values.len() == 1 => "term",
-            Condition::AnyOf(..) => "in",
-            Condition::AllOf(..) => "allIn",
-            Condition::Numbers(..) | Condition::Texts(..) => "range",
-            Condition::Prefix(..) => "startsWith",
-            Condition::Suffix(..) => "endsWith",
-            Condition::Pattern(..) => "regex",
-            Condition::Exists(_) => "exists",
-            Condition::And(_) => "and",
-            Condition::Or(_) => "or",
-            Condition::Not(_) => "not",
-            Condition::OfDocuments(_) => "ofDocuments",
-            Condition::Words(_, TextQuery::Search { .. }) => "search",
-            Condition::Words(_, TextQuery::Fuzzy { .. }) => "fuzzy",
-            Condition::Words(_, TextQuery::Proximity { .. }) => "proximity",
-            Condition::Words(_, TextQuery::Lucene { .. }) => "lucene",
-            Condition::Boosted(..) => "boost",
-            Condition::Like(_) => "moreLikeThis",
-            Condition::Spatial(..) => "spatial",
-            Condition::Vector(..) => "vector",
-        }
-    }
-
-    /// The field that it is about, if it is one.
-    pub fn field(&self) -> Option<&FieldUse> {
-        match self {
-            Condition::AnyOf(field, _)
-            | Condition::AllOf(field, _)
-            | Condition::Numbers(field, ..)
-            | Condition::Texts(field, ..)
-            | Condition::Prefix(field, _)
-            | Condition::Suffix(field, _)
-            | Condition::Pattern(field, _)
-            | Condition::Exists(field)
-            | Condition::Words(field, _)
-            | Condition::Spatial(field, _)
-            | Condition::Vector(field, _) => Some(field),
-            Condition::All
-            | Condition::Nothing
-            | Condition::Ids(_)
-            | Condition::IdPrefix(_)
-            | Condition::And(_)
-            | Condition::Or(_)
-            | Condition::Not(_)
-            | Condition::OfDocuments(_)
-            | Condition::Boosted(..)
-            | Condition::Like(_) => None,
-        }
-    }
-
-    /// The conditions that it is made of.
-    pub fn operands(&self) -> &[Condition] {
-        match self {
-            Condition::And(conditions) | Condition::Or(conditions) => conditions,
-            Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
-                std::slice::from_ref(condition)
-            }
-            _ => &[],
-        }
-    }
-
-    /// The same, to be changed.
-    pub(super) fn operands_mut(&mut self) -> &mut [Condition] {
-        match self {
-            Condition::And(conditions) | Condition::Or(conditions) => conditions,
-            Condition::Not(condition) | Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => {
-                std::slice::from_mut(condition)
-            }
-            _ => &mut [],
-        }
-    }
-
-    /// What it asks of its field, or of entries; nothing of conditions that are made of others.
-    pub fn write_argument(&self, f: &mut dyn fmt::Write) -> fmt::Result {
-        match self {
-            Condition::All | Condition::Exists(_) => f.write_str("*"),
-            Condition::Nothing
-            | Condition::And(_)
-            | Condition::Or(_)
-            | Condition::Not(_)
-            | Condition::OfDocuments(_) => Ok(()),
-            Condition::Ids(ids) => write!(f, "{}", Several(ids, ", ")),
-            Condition::IdPrefix(prefix) | Condition::Prefix(_, prefix) => write!(f, "{prefix}*"),
-            Condition::AnyOf(_, values) | Condition::AllOf(_, values) => write!(f, "{}", Several(values, ", ")),
-            Condition::Numbers(_, low, high) => write!(f, "{}", Range(low, high)),
-            Condition::Texts(_, low, high) => write!(f, "{}", Range(low, high)),
-            Condition::Suffix(_, suffix) => write!(f, "*{suffix}"),
-            Condition::Pattern(_, regex) => write!(f, "/{regex}/"),
-            Condition::Words(_, query) => write!(f, "{query}"),
-            Condition::Boosted(_, boost) => write!(f, "{boost}"),
-            Condition::Spatial(_, query) => f.write_str(match query.operation {
-                Operation::Within => "within",
-                Operation::Contains => "contains",
-                Operation::Intersects => "intersects",
-                Operation::Disjoint => "disjoint",
-            }),
-            Condition::Vector(_, query) => {
-                let kind = if query.is_exact { "exact" } else { "nearest" };
-                write!(f, "{kind} {} >= {}", query.count_max, query.similarity_min)
-            }
-            Condition::Like(like) => {
-                write!(f, "{}", like.fields.as_ref().map_or(String::new(), |names| names.join(", ")))
-            }
-        }
-    }
-}
-
-/// As Lucene writes queries: `Name:ann`, `Age:[3 TO *]`.
-impl Display for Condition {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match (self, self.field()) {
-            (Condition::All, _) => f.write_str("*:*"),
-            (_, Some(field)) => {
-                write!(f, "{}:", field.name.stored(field.analysis))?;
-                self.write_argument(f)
-            }
-            (Condition::Ids(_) | Condition::IdPrefix(_), None) => {
-                f.write_str("id():")?;
-                self.write_argument(f)
-            }
-            // The depth of the recursion is that of the query's text, which is bounded.
-            (Condition::Boosted(condition, boost), None) => write!(f, "({condition})^{boost}"),
-            (Condition::Not(condition), None) => write!(f, "-({condition})"),
-            (Condition::OfDocuments(condition), None) => write!(f, "documents({condition})"),
-            (Condition::And(conditions), None) => write!(f, "({})", Several(conditions, " AND ")),
-            (Condition::Or(conditions), None) => write!(f, "({})", Several(conditions, " OR ")),
-            (_, None) => f.write_str(self.operator()),
-        }
-    }
-}
 
 impl Display for Sought {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -203,7 +64,7 @@ impl Display for LuceneQuery {
 }
 
 /// Several, with something between.
-struct Several<'s, T>(&'s [T], &'static str);
+pub(crate) struct Several<'s, T>(pub &'s [T], pub &'static str);
 
 impl<T: Display> Display for Several<'_, T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -226,7 +87,7 @@ impl Display for Shown<'_> {
 }
 
 /// `[low TO high}`: a square bracket takes the bound in.
-struct Range<'r, T>(&'r Bound<T>, &'r Bound<T>);
+pub(crate) struct Range<'r, T>(pub &'r Bound<T>, pub &'r Bound<T>);
 
 impl Display for Range<'_, Number> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

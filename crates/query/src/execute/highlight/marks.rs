@@ -5,8 +5,7 @@ use super::super::condition::Kept;
 use super::super::text::{Meaning, Pattern, Wanted};
 use crate::definition::{Analysis, Fields};
 use crate::index::{Error, FieldNumber, IndexSnapshot};
-use crate::indexing::terms;
-use crate::plan::{Condition, FieldUse, Highlight, IndexQuery, Sought};
+use crate::plan::{Condition, FieldUse, Highlight, IndexQuery};
 use regex::Regex;
 use std::collections::HashMap;
 
@@ -35,8 +34,9 @@ pub(super) struct MarkedPhrase {
     pub number: u32,
 }
 
+/// What words a pattern is of.
 #[derive(Clone, Debug)]
-enum Matcher {
+pub(in crate::execute) enum Matcher {
     Pattern(Pattern),
     Regex(Regex),
 }
@@ -119,7 +119,8 @@ pub(super) fn of<E: From<Error>>(
     Ok(marked.into_iter().map(of_field).collect())
 }
 
-struct Gatherer<'s, 'l, E> {
+/// Gathers what a query looks for.
+pub(in crate::execute) struct Gatherer<'s, 'l, E> {
     index: &'s IndexSnapshot<'s>,
     fields: &'l dyn Fields,
     look: Look<'l, E>,
@@ -128,61 +129,20 @@ struct Gatherer<'s, 'l, E> {
     next: u32,
 }
 
-impl<E: From<Error>> Gatherer<'_, '_, E> {
-    /// The depth of the recursion is that of the query's text, which is bounded.
-    fn condition(&mut self, condition: &Condition) -> Result<(), E> {
+impl<'s, 'l, E: From<Error>> Gatherer<'s, 'l, E> {
+    /// Gathers the words of a condition. The depth of the recursion is that of the query's text, which is bounded.
+    pub fn condition(&mut self, condition: &Condition) -> Result<(), E> {
         (self.look)()?;
-        let meaning = Meaning { index: self.index, fields: self.fields, look: self.look };
-        match condition {
-            Condition::And(conditions) | Condition::Or(conditions) => {
-                conditions.iter().try_for_each(|condition| self.condition(condition))
-            }
-            Condition::OfDocuments(condition) | Condition::Boosted(condition, _) => self.condition(condition),
-            Condition::Words(field, query) => {
-                let wanted = meaning.of(field, query)?;
-                self.wanted(&wanted);
-                Ok(())
-            }
-            Condition::Like(like) => {
-                let wanted = meaning.of_likeness(like)?;
-                self.wanted(&wanted);
-                Ok(())
-            }
-            Condition::AnyOf(field, values) | Condition::AllOf(field, values) => {
-                let texts = values.iter().filter_map(|value| match value {
-                    Sought::Text(text) => Some(text),
-                    Sought::Null | Sought::Number(_) => None,
-                });
-                self.of_field(field, |gatherer, kept| {
-                    texts.for_each(|text| gatherer.word(kept.number, terms::analyzed(text, kept.analysis)));
-                })
-            }
-            Condition::Prefix(field, prefix) => self.of_field(field, |gatherer, kept| {
-                let prefix = terms::analyzed(prefix, kept.analysis);
-                gatherer.pattern(kept.number, Matcher::Pattern(Pattern::Prefix(prefix)));
-            }),
-            Condition::Suffix(field, suffix) => self.of_field(field, |gatherer, kept| {
-                let suffix = terms::analyzed(suffix, kept.analysis);
-                gatherer.pattern(kept.number, Matcher::Pattern(Pattern::Suffix(suffix)));
-            }),
-            Condition::Pattern(field, regex) => self.of_field(field, |gatherer, kept| {
-                gatherer.pattern(kept.number, Matcher::Regex(regex.clone()));
-            }),
-            // They say nothing of words, or which are not there.
-            Condition::All
-            | Condition::Nothing
-            | Condition::Ids(_)
-            | Condition::IdPrefix(_)
-            | Condition::Spatial(..)
-            | Condition::Vector(..)
-            | Condition::Numbers(..)
-            | Condition::Texts(..)
-            | Condition::Exists(_)
-            | Condition::Not(_) => Ok(()),
-        }
+        condition.mark(self)
     }
 
-    fn of_field(&mut self, field: &FieldUse, add: impl FnOnce(&mut Self, Kept)) -> Result<(), E> {
+    /// Makes texts that are looked for into words.
+    pub fn meaning(&self) -> Meaning<'s, 'l, E> {
+        Meaning { index: self.index, fields: self.fields, look: self.look }
+    }
+
+    /// Adds what is looked for in a field, if the index has that.
+    pub fn of_field(&mut self, field: &FieldUse, add: impl FnOnce(&mut Self, Kept)) -> Result<(), E> {
         if let Some(kept) = Kept::of(self.index, self.fields, field)? {
             add(self, kept);
         }
@@ -190,7 +150,7 @@ impl<E: From<Error>> Gatherer<'_, '_, E> {
     }
 
     /// The depth of the recursion is that of the query's text, which is bounded.
-    fn wanted(&mut self, wanted: &Wanted) {
+    pub fn wanted(&mut self, wanted: &Wanted) {
         match wanted {
             Wanted::Nothing | Wanted::All | Wanted::Entries(_) => {}
             Wanted::Word(field, word) => self.word(*field, word.clone()),
@@ -205,11 +165,11 @@ impl<E: From<Error>> Gatherer<'_, '_, E> {
         }
     }
 
-    fn word(&mut self, field: FieldNumber, word: String) {
+    pub fn word(&mut self, field: FieldNumber, word: String) {
         self.add(field, |marks, number| marks.add_word(word, number));
     }
 
-    fn pattern(&mut self, field: FieldNumber, matcher: Matcher) {
+    pub fn pattern(&mut self, field: FieldNumber, matcher: Matcher) {
         self.add(field, |marks, number| marks.patterns.push((matcher, number)));
     }
 

@@ -17,12 +17,11 @@ pub(super) use explain::explain;
 
 use super::Look;
 use super::condition::{self, Kept};
-use super::text::{self, Meaning, Phrase, Wanted};
-use super::vector;
+use super::text::{self, Phrase, Wanted};
 use crate::definition::Fields;
 use crate::index::{EntryId, EntryIds, Error, FieldNorms, FieldNumber, IndexSnapshot, Term, WordFrequencies};
 use crate::plan::{Condition, Neighbours, Sought};
-use parts::Parts;
+pub(super) use parts::Parts;
 use std::collections::HashMap;
 use storage::memory::Room;
 
@@ -38,10 +37,10 @@ pub(super) struct Scores<'s> {
 }
 
 /// Values of `in` up to which each is scored by its list; more are one set.
-const SCORED_LISTS_MAX: usize = 64;
+pub(super) const SCORED_LISTS_MAX: usize = 64;
 
 /// A part of a query, and what it adds to a score.
-enum Node<'s> {
+pub(super) enum Node<'s> {
     /// The same for all that have it.
     Constant { members: Members<'s>, weight: Weight },
     /// By how often a word comes.
@@ -70,7 +69,7 @@ enum Node<'s> {
 }
 
 /// What a part counts.
-struct Weight {
+pub(super) struct Weight {
     idf: f32,
     boost: f32,
     /// `idf^2 * boost * query norm`, once that is known.
@@ -99,7 +98,7 @@ impl Weight {
 }
 
 /// Whether entries are in a list: asked with rising ids.
-enum Members<'s> {
+pub(super) enum Members<'s> {
     /// Everything that is asked for is.
     Known,
     List {
@@ -141,7 +140,7 @@ impl<'s> Scores<'s> {
     }
 
     fn build<E: From<Error>>(builder: Builder<'s, '_, E>, condition: &Condition) -> Result<Scores<'s>, E> {
-        let mut root = builder.of(condition, 1.0, true)?;
+        let mut root = condition.node(&builder, 1.0, true)?;
         let norm = 1.0 / root.sum_of_squares().sqrt();
         let norm = if norm.is_finite() { norm } else { 1.0 };
         root.weigh(norm);
@@ -272,98 +271,46 @@ fn phrase_frequency(index: &IndexSnapshot<'_>, phrase: &Phrase, entry: EntryId) 
 }
 
 /// A boost within another one. Beyond all numbers nothing could be told apart.
-fn product(boost: f32, more: f32) -> f32 {
+pub(super) fn product(boost: f32, more: f32) -> f32 {
     (boost * more).clamp(f32::MIN, f32::MAX)
 }
 
-fn sum<'s>(must: Vec<Node<'s>>, may: Vec<Node<'s>>) -> Node<'s> {
+/// What all of some parts add.
+pub(super) fn sum<'s>(must: Vec<Node<'s>>, may: Vec<Node<'s>>) -> Node<'s> {
     // How near something is stays what it is beside other conditions.
     let counts = !must.iter().chain(&may).any(|part| matches!(part, Node::Near { .. }));
     Node::Sum { must, may: Parts::new(may), must_not: Vec::new(), counts, as_one: None }
 }
 
-struct Builder<'s, 'l, E> {
-    index: &'s IndexSnapshot<'s>,
-    fields: &'l dyn Fields,
-    look: Look<'l, E>,
+/// A condition that is a part of a query.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'c> {
+    pub condition: &'c Condition,
+    /// How much more it counts.
+    pub boost: f32,
+    /// Whether whatever is asked for has it.
+    pub is_known: bool,
+}
+
+/// Makes the parts of a score.
+pub(super) struct Builder<'s, 'l, E> {
+    pub index: &'s IndexSnapshot<'s>,
+    pub fields: &'l dyn Fields,
+    pub look: Look<'l, E>,
     /// The names of fields, if scores are to be explained.
-    names: Option<HashMap<FieldNumber, String>>,
+    pub names: Option<HashMap<FieldNumber, String>>,
 }
 
 impl<'s, E: From<Error>> Builder<'s, '_, E> {
-    /// * `is_known`: whatever is asked for has it.
-    ///
-    /// The depth of the recursion is that of the query's text, which is bounded.
-    fn of(&self, condition: &Condition, boost: f32, is_known: bool) -> Result<Node<'s>, E> {
-        let each = |conditions: &[Condition], is_known: bool| {
-            conditions.iter().map(|condition| self.of(condition, boost, is_known)).collect::<Result<Vec<_>, E>>()
-        };
-        Ok(match condition {
-            Condition::And(conditions) => sum(each(conditions, is_known)?, Vec::new()),
-            Condition::Or(conditions) => sum(Vec::new(), each(conditions, false)?),
-            Condition::Boosted(condition, more) => self.of(condition, product(boost, *more), is_known)?,
-            Condition::OfDocuments(condition) if !self.index.has_several_entries() => {
-                self.of(condition, boost, is_known)?
-            }
-            Condition::Like(like) => {
-                let Builder { index, fields, look, .. } = self;
-                let wanted = Meaning { index, fields: *fields, look: *look }.of_likeness(like)?;
-                self.of_wanted(&wanted, boost, is_known)?
-            }
-            Condition::Words(field, query) => {
-                let Builder { index, fields, look, .. } = self;
-                let wanted = Meaning { index, fields: *fields, look: *look }.of(field, query)?;
-                self.of_wanted(&wanted, boost, is_known)?
-            }
-            Condition::Vector(field, query) => {
-                let found = vector::nearest(self.index, self.fields, field, query, self.look)?;
-                let name = if self.names.is_some() { condition.to_string() } else { String::new() };
-                Node::Near { found, place: 0, boost, name }
-            }
-            Condition::AnyOf(field, values) | Condition::AllOf(field, values) => {
-                let Some(kept) = Kept::of(self.index, self.fields, field)? else {
-                    return self.constant(condition, 1.0, boost, is_known);
-                };
-                let is_all = matches!(condition, Condition::AllOf(..));
-                match values.as_slice() {
-                    [value] => self.of_value(kept, value, boost, is_known, false)?,
-                    _ if values.len() > SCORED_LISTS_MAX => self.constant(condition, 1.0, boost, is_known)?,
-                    values => {
-                        let is_known = is_all && is_known;
-                        let parts = values.iter().map(|value| self.of_value(kept, value, boost, is_known, !is_all));
-                        let parts = parts.collect::<Result<Vec<_>, E>>()?;
-                        match is_all {
-                            true => sum(parts, Vec::new()),
-                            // As in the reference, the values of 'in' are not weighed against each other.
-                            false => Node::Sum {
-                                must: Vec::new(),
-                                may: Parts::new(parts),
-                                must_not: Vec::new(),
-                                counts: false,
-                                as_one: Some(boost),
-                            },
-                        }
-                    }
-                }
-            }
-            Condition::Ids(ids) => {
-                let mut count = 0;
-                for id in ids {
-                    count += self.index.entries_of(id)?.len() as u64;
-                }
-                self.constant(condition, self.idf(count), boost, is_known)?
-            }
-            _ => self.constant(condition, 1.0, boost, is_known)?,
-        })
-    }
-
-    fn constant(&self, condition: &Condition, idf: f32, weight: f32, is_known: bool) -> Result<Node<'s>, E> {
+    /// The same score for all entries of a condition.
+    pub fn constant(&self, part: Part<'_>, idf: f32) -> Result<Node<'s>, E> {
+        let Part { condition, boost, is_known } = part;
         let members = match is_known {
             true => Members::Known,
             false => Members::of(condition::ids(self.index, self.fields, condition, self.look)?),
         };
         let label = self.label(None, || condition.to_string(), || "entries of ids".to_owned());
-        Ok(Node::Constant { members, weight: Weight::new(idf, weight, label) })
+        Ok(Node::Constant { members, weight: Weight::new(idf, boost, label) })
     }
 
     /// What explanations call a part; nothing if there are none.
@@ -386,8 +333,17 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
         format!("docFreq={count}, maxDocs={}", self.index.entry_count())
     }
 
+    /// What one term adds.
+    ///
     /// * `is_flat`: one of several, all of which count the same.
-    fn of_value(&self, kept: Kept, value: &Sought, boost: f32, is_known: bool, is_flat: bool) -> Result<Node<'s>, E> {
+    pub fn of_value(
+        &self,
+        kept: Kept,
+        value: &Sought,
+        boost: f32,
+        is_known: bool,
+        is_flat: bool,
+    ) -> Result<Node<'s>, E> {
         let is_date = |text: &str| crate::indexing::terms::time(text, kept.analysis).is_some();
         if let Sought::Text(text) = value
             && !is_date(text)
@@ -417,7 +373,8 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
         })
     }
 
-    fn of_wanted(&self, wanted: &Wanted, boost: f32, is_known: bool) -> Result<Node<'s>, E> {
+    /// What the words of a text add.
+    pub fn of_wanted(&self, wanted: &Wanted, boost: f32, is_known: bool) -> Result<Node<'s>, E> {
         let each = |wanted: &[Wanted], is_known: bool| {
             wanted.iter().map(|wanted| self.of_wanted(wanted, boost, is_known)).collect::<Result<Vec<_>, E>>()
         };
@@ -462,7 +419,8 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
         })
     }
 
-    fn idf(&self, count: u64) -> f32 {
+    /// How telling something is that so many entries have.
+    pub fn idf(&self, count: u64) -> f32 {
         ((self.index.entry_count() as f64 / (count + 1) as f64).ln() + 1.0) as f32
     }
 

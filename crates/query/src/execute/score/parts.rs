@@ -13,7 +13,7 @@ use std::collections::binary_heap::PeekMut;
 pub(super) const PARTS_ASKED_MAX: usize = 32;
 
 /// Parts of which any may hold.
-pub(super) struct Parts<'s> {
+pub(in crate::execute) struct Parts<'s> {
     nodes: Vec<Node<'s>>,
     /// `None`: there are few.
     queue: Option<Queue>,

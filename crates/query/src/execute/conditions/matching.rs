@@ -1,0 +1,79 @@
+//! Entries with a text that ends so, or that a regular expression fits: all texts of the field are walked through.
+
+use super::super::condition::{Ids, Operators, Watch, set};
+use super::super::highlight::{Gatherer, Matcher};
+use super::super::text;
+use super::Behavior;
+use crate::index::{EntrySet, Error};
+use crate::indexing::terms;
+use crate::plan::FieldUse;
+use regex::Regex;
+use std::fmt;
+
+/// Entries with a text that ends so.
+#[derive(Clone, Copy)]
+pub(super) struct Suffix<'c>(pub &'c FieldUse, pub &'c str);
+
+/// Entries with a text that a regular expression fits.
+#[derive(Clone, Copy)]
+pub(super) struct Pattern<'c>(pub &'c FieldUse, pub &'c Regex);
+
+impl<'c> Behavior<'c> for Suffix<'c> {
+    fn name(self) -> &'static str {
+        "endsWith"
+    }
+
+    fn field(self) -> Option<&'c FieldUse> {
+        Some(self.0)
+    }
+
+    fn write_argument(self, f: &mut dyn fmt::Write) -> fmt::Result {
+        write!(f, "*{}", self.1)
+    }
+
+    fn walks(self) -> bool {
+        true
+    }
+
+    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
+        let Some(kept) = operators.kept(self.0)? else { return Ok(set(EntrySet::new())) };
+        let suffix = terms::analyzed(self.1, kept.analysis);
+        operators.matching(self.0, kept.number, |text| text.ends_with(&suffix))
+    }
+
+    fn mark<E: From<Error>>(self, gatherer: &mut Gatherer<'_, '_, E>) -> Result<(), E> {
+        gatherer.of_field(self.0, |gatherer, kept| {
+            let suffix = terms::analyzed(self.1, kept.analysis);
+            gatherer.pattern(kept.number, Matcher::Pattern(text::Pattern::Suffix(suffix)));
+        })
+    }
+}
+
+impl<'c> Behavior<'c> for Pattern<'c> {
+    fn name(self) -> &'static str {
+        "regex"
+    }
+
+    fn field(self) -> Option<&'c FieldUse> {
+        Some(self.0)
+    }
+
+    fn write_argument(self, f: &mut dyn fmt::Write) -> fmt::Result {
+        write!(f, "/{}/", self.1)
+    }
+
+    fn walks(self) -> bool {
+        true
+    }
+
+    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
+        let Some(kept) = operators.kept(self.0)? else { return Ok(set(EntrySet::new())) };
+        operators.matching(self.0, kept.number, |text| self.1.is_match(text))
+    }
+
+    fn mark<E: From<Error>>(self, gatherer: &mut Gatherer<'_, '_, E>) -> Result<(), E> {
+        gatherer.of_field(self.0, |gatherer, kept| {
+            gatherer.pattern(kept.number, Matcher::Regex(self.1.clone()));
+        })
+    }
+}
