@@ -12,7 +12,7 @@ use crate::client_configuration::ClientConfiguration;
 use crate::databases::Opening;
 use crate::entry::{Entry, Previous};
 use crate::request_ids::Request;
-use crate::{DatabaseRecord, Databases, Error, LockMode, Result, folders, name};
+use crate::{DatabaseRecord, Databases, Error, LockMode, Result, folders, name, record_properties};
 
 /// What a deletion came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,10 +31,12 @@ impl Databases {
     ///
     /// # Errors
     ///
-    /// [`Error::BadName`], [`Error::AlreadyExists`], [`Error::Missing`] if it was created by this request and deleted since, or
-    /// storage fails.
-    pub fn create(&self, name: &str, record: Value, request_id: Option<&str>) -> Result<Arc<DatabaseRecord>> {
+    /// [`Error::BadName`], [`Error::NotSupported`] and [`Error::BadRecord`] for what the record configures, [`Error::AlreadyExists`],
+    /// [`Error::Missing`] if it was created by this request and deleted since, or storage fails.
+    pub fn create(&self, name: &str, mut record: Value, request_id: Option<&str>) -> Result<Arc<DatabaseRecord>> {
         name::check(name)?;
+        record_properties::check(&record)?;
+        record_properties::leave_out_unknown(&mut record);
         let request = Request::new("create", &[name], request_id)?;
         let _changing = self.changing.lock();
         if let Some(record) = self.repeated(&request, name)? {
@@ -100,8 +102,8 @@ impl Databases {
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`], [`Error::RecordConflict`] if `expected_etag` is given and not the record's,
-    /// [`Error::PlaceIsFixed`], or storage fails.
+    /// [`Error::NotSupported`] and [`Error::BadRecord`] for what the changes configure, [`Error::Missing`], [`Error::RecordConflict`] if
+    /// `expected_etag` is given and not the record's, [`Error::PlaceIsFixed`], or storage fails.
     pub fn update(
         &self,
         name: &str,
@@ -109,6 +111,7 @@ impl Databases {
         expected_etag: Option<u64>,
         request_id: Option<&str>,
     ) -> Result<Arc<DatabaseRecord>> {
+        record_properties::check(changes)?;
         let request = Request::new("update", &[name], request_id)?;
         let _changing = self.changing.lock();
         if let Some(record) = self.repeated(&request, name)? {
@@ -121,7 +124,7 @@ impl Databases {
         }
         self.change_records(&request, std::slice::from_ref(&entry), |record, _| {
             for (key, value) in changes.members() {
-                if key != "DatabaseName" && key != "Topology" && key != "Etag" {
+                if key != "DatabaseName" && key != "Topology" && record_properties::is_stored(key) {
                     record.set(key, value.clone());
                 }
             }

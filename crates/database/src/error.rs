@@ -44,6 +44,15 @@ pub enum Error {
         /// The rule it breaks.
         rule: &'static str,
     },
+    /// The record of a database configures a feature that this version lacks. Leave it out.
+    #[error(transparent)]
+    NotSupported(#[from] documents::MissingFeature),
+    /// The record of a database is not acceptable.
+    #[error("{rule}")]
+    BadRecord {
+        /// What is wrong with it, and what to do.
+        rule: String,
+    },
     /// The id of a request is longer than any that clients make.
     #[error("the raft-request-id has {size} bytes, over the limit REQUEST_ID_SIZE_MAX")]
     BadRequestId {

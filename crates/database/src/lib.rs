@@ -31,6 +31,7 @@ mod operations;
 mod patches;
 mod queue;
 mod record;
+mod record_properties;
 mod request_ids;
 mod sample_data;
 mod script_memory;
@@ -51,6 +52,7 @@ pub use limits::Limits;
 pub use operations::{Operation, OperationDetail, OperationId, OperationResult, OperationStatus, Operations, Progress};
 pub use patches::{PatchedDocument, QueryPatch};
 pub use record::{DatabaseRecord, LockMode};
+pub use record_properties::{RECORD_PROPERTIES, RecordProperty};
 pub use script_memory::with_script_memory;
 pub use tombstones::TombstoneHolder;
 

@@ -12,7 +12,7 @@ use json::{Kind, Minifier, Raw};
 use crate::command::{Action, Command, CommandKind, Expected};
 use crate::content::{self, not_an_object};
 use crate::patch::PatchCommand;
-use crate::{Error, Flags, PatchRequest, Result, id};
+use crate::{Error, Feature, Flags, PatchRequest, Result, id};
 
 thread_local! {
     static MINIFIER: RefCell<Minifier> = RefCell::new(Minifier::new());
@@ -183,7 +183,7 @@ impl Batch {
                 if name.is("Commands") {
                     commands = Some(value);
                 } else if name.is("TransactionMode") && value.text().is_some_and(|mode| mode.is("ClusterWide")) {
-                    return Err(Error::Unsupported { feature: "TransactionMode: ClusterWide" });
+                    return Err(Feature::ClusterTransactions.missing_for("'TransactionMode: ClusterWide'").into());
                 }
             }
             let commands = commands.filter(|commands| commands.kind() == Kind::Array);
@@ -250,7 +250,7 @@ impl Batch {
                 b"ForceRevisionCreationStrategy" => {
                     let strategy = text("ForceRevisionCreationStrategy", value)?;
                     if strategy.is_some_and(|strategy| strategy != "None") {
-                        return Err(Error::Unsupported { feature: "ForceRevisionCreationStrategy" });
+                        return Err(Feature::Revisions.missing_for("'ForceRevisionCreationStrategy'").into());
                     }
                 }
                 _ => {}
@@ -300,22 +300,28 @@ impl Batch {
                 let request = PatchRequest::of(command, "BatchPATCH command must have a 'Patch' property")?;
                 self.patch_many(request, ids)?;
             }
-            CommandKind::JsonPatch
-            | CommandKind::AttachmentPut
+            CommandKind::JsonPatch => return Err(missing(kind, Feature::JsonPatch)),
+            CommandKind::AttachmentPut
             | CommandKind::AttachmentDelete
             | CommandKind::AttachmentMove
-            | CommandKind::AttachmentCopy
-            | CommandKind::Counters
-            | CommandKind::TimeSeries
+            | CommandKind::AttachmentCopy => return Err(missing(kind, Feature::Attachments)),
+            CommandKind::Counters => return Err(missing(kind, Feature::Counters)),
+            CommandKind::TimeSeries
             | CommandKind::TimeSeriesWithIncrements
             | CommandKind::TimeSeriesBulkInsert
-            | CommandKind::TimeSeriesCopy
-            | CommandKind::CompareExchangePut
-            | CommandKind::CompareExchangeDelete
-            | CommandKind::ForceRevisionCreation => return Err(Error::Unsupported { feature: kind.wire_name() }),
+            | CommandKind::TimeSeriesCopy => return Err(missing(kind, Feature::TimeSeries)),
+            CommandKind::CompareExchangePut | CommandKind::CompareExchangeDelete => {
+                return Err(missing(kind, Feature::CompareExchange));
+            }
+            CommandKind::ForceRevisionCreation => return Err(missing(kind, Feature::Revisions)),
         }
         Ok(true)
     }
+}
+
+/// Why a command is refused that needs a missing feature.
+fn missing(kind: CommandKind, feature: Feature) -> Error {
+    feature.missing_for(format!("the command '{}'", kind.wire_name())).into()
 }
 
 /// A property of a command that is text, or null.

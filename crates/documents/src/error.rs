@@ -1,5 +1,7 @@
 //! Why an operation on documents failed.
 
+use crate::MissingFeature;
+
 /// Why an operation on documents failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
@@ -82,12 +84,9 @@ pub enum Error {
         /// The type given.
         kind: String,
     },
-    /// A feature that clients know and this version has not.
-    #[error("'{feature}' is not supported yet")]
-    Unsupported {
-        /// Its name on the wire.
-        feature: &'static str,
-    },
+    /// The batch needs a feature that clients know and this version lacks.
+    #[error(transparent)]
+    NotSupported(#[from] MissingFeature),
     /// A change vector that cannot be read.
     #[error("'{}' is not a change vector", .text.escape_debug())]
     BadChangeVector {

@@ -279,7 +279,9 @@ impl<'a, 'e> Writing<'a, 'e> {
                 outcome.changed_count += count;
                 Ok(CommandResult::DeletePrefixed { prefix: command.id.clone(), count })
             }
-            Action::Patch(_) => Err(Error::Unsupported { feature: "PATCH in a batch that is not resolved" }),
+            Action::Patch(_) => {
+                Err(Error::BadBatch { rule: "a batch with patches must be resolved before it is run".to_owned() })
+            }
             Action::Patched(patched) => self.run_patched(batch, patched, outcome),
             Action::TrackChanges(entities) => {
                 entities.iter().try_for_each(|(id, vector)| self.check_unchanged(id, vector))?;

@@ -42,9 +42,12 @@ pub enum Error {
     /// It was stopped from outside ([`stoppable`](crate::stoppable)).
     #[error("The script was stopped")]
     Stopped,
-    /// It asked for what is not there yet.
-    #[error("{0}")]
-    NotSupported(String),
+    /// It called a function of RavenDB that does not exist here, or asked for a member of one.
+    #[error("'{function}' in scripts is not supported yet")]
+    NotSupported {
+        /// The function.
+        function: String,
+    },
     /// A call of a host function that means nothing, or is not allowed here.
     #[error("{0}")]
     Misuse(String),

@@ -128,8 +128,8 @@ fn add_effects<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>, natives: &Object<'js>) 
     let refuse = move |message: String| _ = of.state.borrow_mut().refused.get_or_insert(Error::Misuse(message));
     natives.set("refuse", Function::new(ctx.clone(), refuse)?)?;
     let of = shared.clone();
-    let missing = move |name: String| {
-        let error = Error::NotSupported(format!("'{name}' in scripts is not supported yet"));
+    let missing = move |function: String| {
+        let error = Error::NotSupported { function };
         of.state.borrow_mut().refused.get_or_insert(error);
     };
     natives.set("missing", Function::new(ctx.clone(), missing)?)

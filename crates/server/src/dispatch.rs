@@ -216,7 +216,7 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
                 }
             }
             Handler::Later(handler) => Contained(handler(exchange)).await,
-            Handler::Missing => Err(Error::not_supported("this route")),
+            Handler::Missing(feature) => Err(feature.missing().into()),
         },
     };
     let mut reply = outcome.unwrap_or_else(|error| {
@@ -300,10 +300,7 @@ async fn prepare(exchange: &mut Exchange, route: Option<Match>) -> Result<&'stat
         database.note_request();
         exchange.database = Some(database);
     }
-    match found.route.missing {
-        Some(feature) => Err(Error::not_supported(feature)),
-        None => Ok(&found.route.handler),
-    }
+    Ok(&found.route.handler)
 }
 
 pub(crate) fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {

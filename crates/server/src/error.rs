@@ -10,7 +10,7 @@ use hyper::StatusCode;
 use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER};
 
 use database::BulkInsertCounts;
-use database::documents::Etag;
+use database::documents::{self, Etag, Feature, MissingFeature};
 use database::script;
 use query::definition::DefinitionError;
 
@@ -25,9 +25,12 @@ pub(crate) enum Error {
     /// No route has this path and method.
     #[error("There is no handler for path: {method} {path}")]
     RouteNotFound { method: String, path: String },
-    /// The route, or what is asked of it, is known and not there yet.
-    #[error("Rookery {version} does not support {feature} yet", version = env!("CARGO_PKG_VERSION"))]
-    NotSupported { feature: String },
+    /// The request needs a feature that is known by its name, and that this version lacks.
+    #[error(transparent)]
+    MissingFeature(#[from] MissingFeature),
+    /// A form or a combination of what is supported otherwise.
+    #[error("Rookery {version} does not support {form} yet", version = env!("CARGO_PKG_VERSION"))]
+    NotSupported { form: String },
     /// A limit of ours; `name` is that of the setting.
     #[error("{what} exceeds the limit {name} = {limit}")]
     Limit { status: StatusCode, name: &'static str, limit: u64, what: &'static str },
@@ -66,7 +69,7 @@ pub(crate) enum Error {
     UnknownOperation(String),
     /// A projection by JavaScript failed.
     #[error("{}", projection_failed(.0))]
-    Projection(#[from] query::execute::ScriptFailure),
+    Projection(query::execute::ScriptFailure),
     /// The body is not acceptable JSON.
     #[error("{0}")]
     Json(#[from] json::Error),
@@ -135,15 +138,37 @@ impl From<database::Error> for Error {
     fn from(error: database::Error) -> Error {
         match error {
             database::Error::BulkInsert { done, cause } => Error::BulkInsert { done, cause: Box::new((*cause).into()) },
+            database::Error::NotSupported(missing)
+            | database::Error::Documents(documents::Error::NotSupported(missing)) => Error::MissingFeature(missing),
+            database::Error::Script { error: script::Error::NotSupported { function }, .. } => {
+                missing_function(&function)
+            }
             error => Error::Database(error),
         }
     }
 }
 
+impl From<query::execute::ScriptFailure> for Error {
+    fn from(failure: query::execute::ScriptFailure) -> Error {
+        match failure {
+            query::execute::ScriptFailure::Script(script::Error::NotSupported { function }) => {
+                missing_function(&function)
+            }
+            failure => Error::Projection(failure),
+        }
+    }
+}
+
+/// A script called a function that does not exist here.
+fn missing_function(function: &str) -> Error {
+    Feature::of_script_function(function).missing_for(format!("'{function}' in scripts")).into()
+}
+
 impl From<DefinitionError> for Error {
     fn from(error: DefinitionError) -> Error {
         match error {
-            DefinitionError::NotSupported(feature) => Error::NotSupported { feature },
+            DefinitionError::NotSupported(form) => Error::NotSupported { form },
+            DefinitionError::MissingFeature(missing) => Error::MissingFeature(missing),
             error => Error::IndexDefinition(error),
         }
     }
@@ -191,8 +216,9 @@ const CONCURRENCY: &str = "Raven.Client.Exceptions.ConcurrencyException";
 const PARAMETER_LENGTH_TOLD: usize = 200;
 
 impl Error {
-    pub(crate) fn not_supported(feature: impl Into<String>) -> Error {
-        Error::NotSupported { feature: feature.into() }
+    /// * `form`: a form or a combination of what is supported otherwise, as a noun.
+    pub(crate) fn not_supported(form: impl Into<String>) -> Error {
+        Error::NotSupported { form: form.into() }
     }
 
     /// * `kind`: what it must be.
@@ -214,7 +240,9 @@ impl Error {
     fn shape(&self) -> Shape {
         match self {
             Error::RouteNotFound { .. } => Shape::refused("Raven.Client.Exceptions.Routing.RouteNotFoundException"),
-            Error::NotSupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
+            Error::MissingFeature(_) | Error::NotSupported { .. } => {
+                Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED)
+            }
             Error::Limit { status, .. } => Shape::new(*status, BAD_REQUEST),
             Error::Malformed(_) => Shape::refused(BAD_REQUEST),
             Error::Encoding(_) => Shape::refused(INVALID_DATA),
@@ -360,9 +388,21 @@ impl Error {
         reply
     }
 
-    /// What goes into `Error`: type and message as .NET writes them, then the sources.
+    /// The missing feature that the request needs.
+    fn missing_feature(&self) -> Option<Feature> {
+        match self {
+            Error::MissingFeature(missing) => Some(missing.feature()),
+            Error::BulkInsert { cause, .. } => cause.missing_feature(),
+            _ => None,
+        }
+    }
+
+    /// What goes into `Error`: type and message as .NET writes them, what is missing, then the sources.
     fn long_text(&self, exception: &str, message: &str) -> String {
         let mut text = format!("{exception}: {message}");
+        if let Some(feature) = self.missing_feature() {
+            text.push_str(&format!("\n{} See {}.", feature.sentence(), feature.link()));
+        }
         let mut source = std::error::Error::source(self);
         while let Some(cause) = source {
             text.push_str("\n ---> ");
@@ -401,6 +441,8 @@ fn database_shape(error: &database::Error) -> Shape {
         },
         E::InsideOfAnother { .. } => Shape::failed(INVALID_OPERATION),
         E::BadName { .. } | E::BadRequestId { .. } => Shape::refused(BAD_REQUEST),
+        E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
+        E::BadRecord { .. } => Shape::refused(ARGUMENT),
         E::DeletionLocked { .. } | E::PlaceIsFixed { .. } => Shape::refused(INVALID_OPERATION),
         E::Busy { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
         E::BulkInsert { cause, .. } => bulk_insert_shape(database_shape(cause).status),
@@ -436,7 +478,7 @@ fn script_shape(error: &script::Error) -> Shape {
         E::OverMemory { .. } => {
             Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
         }
-        E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
+        E::NotSupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
     }
 }
 
@@ -479,7 +521,7 @@ fn definition_shape(error: &DefinitionError) -> Shape {
         DefinitionError::InvalidOutput(_) => {
             Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
         }
-        DefinitionError::Invalid(_) | DefinitionError::NotSupported(_) => {
+        DefinitionError::Invalid(_) | DefinitionError::NotSupported(_) | DefinitionError::MissingFeature(_) => {
             Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexCreationException")
         }
     }
@@ -536,7 +578,7 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
         E::TooLarge { .. } | E::TooManyCollections { .. } => Shape::new(DOCUMENT_SIZE_LIMIT, ARGUMENT),
         E::BadBatch { .. } => Shape::refused(INVALID_OPERATION),
         E::UnknownCommand { .. } => Shape::refused("Raven.Server.Exceptions.InvalidCommandTypeException"),
-        E::Unsupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
+        E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
         E::BadChangeVector { .. } => Shape::refused(ARGUMENT),
         E::NewerFormat { .. } | E::OlderFormat { .. } | E::NewerKinds | E::NotDocuments => {
             Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseLoadFailureException")
@@ -636,6 +678,6 @@ impl From<storage::Error> for Error {
 
 impl From<database::documents::Error> for Error {
     fn from(error: database::documents::Error) -> Error {
-        Error::Database(database::Error::Documents(error))
+        database::Error::Documents(error).into()
     }
 }

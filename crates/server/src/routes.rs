@@ -9,6 +9,8 @@ use std::ops::Range;
 use std::pin::Pin;
 use std::sync::OnceLock;
 
+use database::documents::Feature;
+
 use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::handlers::{
@@ -44,8 +46,6 @@ pub struct Route {
     pub path: &'static str,
     /// Who may call it.
     pub access: Access,
-    /// `Some` if it is answered with 501 for now: the name of the missing feature.
-    pub missing: Option<&'static str>,
     /// Whether it may stand inside of a `multi_get`: it reads, and its answer is whole.
     pub in_multi_get: bool,
     pub(crate) timing: Timing,
@@ -73,6 +73,14 @@ pub(crate) enum Write {
 }
 
 impl Route {
+    /// The feature that it needs, if that is missing: every request is answered with 501.
+    pub fn missing(&self) -> Option<Feature> {
+        match self.handler {
+            Handler::Missing(feature) => Some(feature),
+            Handler::Now(_) | Handler::Maybe(..) | Handler::Later(_) => None,
+        }
+    }
+
     pub(crate) fn write(&self) -> Option<Write> {
         match self.access {
             Access::ReadWrite => Some(Write::OneTransaction),
@@ -90,8 +98,8 @@ pub(crate) enum Handler {
     Maybe(fn(&Exchange) -> Result<Option<Reply>>, fn(Exchange) -> Pending),
     /// Work that waits: for its body, for a write, for a pool.
     Later(fn(Exchange) -> Pending),
-    /// Known to clients, not there yet: 501.
-    Missing,
+    /// Known to clients, refused with 501 because this feature is missing.
+    Missing(Feature),
 }
 
 impl std::fmt::Debug for Handler {
@@ -100,7 +108,7 @@ impl std::fmt::Debug for Handler {
             Handler::Now(_) => "Now",
             Handler::Maybe(..) => "Maybe",
             Handler::Later(_) => "Later",
-            Handler::Missing => "Missing",
+            Handler::Missing(_) => "Missing",
         })
     }
 }
@@ -114,28 +122,12 @@ const fn now(
     access: Access,
     handler: fn(&Exchange) -> Result<Reply>,
 ) -> Route {
-    Route {
-        method,
-        path,
-        access,
-        missing: None,
-        in_multi_get: false,
-        timing: Timing::Told,
-        handler: Handler::Now(handler),
-    }
+    Route { method, path, access, in_multi_get: false, timing: Timing::Told, handler: Handler::Now(handler) }
 }
 
 /// A handler that waits.
 const fn later(method: &'static str, path: &'static str, access: Access, handler: fn(Exchange) -> Pending) -> Route {
-    Route {
-        method,
-        path,
-        access,
-        missing: None,
-        in_multi_get: false,
-        timing: Timing::Told,
-        handler: Handler::Later(handler),
-    }
+    Route { method, path, access, in_multi_get: false, timing: Timing::Told, handler: Handler::Later(handler) }
 }
 
 /// A handler that does not wait if the request is simple.
@@ -146,28 +138,12 @@ const fn maybe(
     simple: fn(&Exchange) -> Result<Option<Reply>>,
     handler: fn(Exchange) -> Pending,
 ) -> Route {
-    Route {
-        method,
-        path,
-        access,
-        missing: None,
-        in_multi_get: false,
-        timing: Timing::Told,
-        handler: Handler::Maybe(simple, handler),
-    }
+    Route { method, path, access, in_multi_get: false, timing: Timing::Told, handler: Handler::Maybe(simple, handler) }
 }
 
 /// A route of clients that is refused by the name of its feature.
-const fn missing(method: &'static str, path: &'static str, access: Access, feature: &'static str) -> Route {
-    Route {
-        method,
-        path,
-        access,
-        missing: Some(feature),
-        in_multi_get: false,
-        timing: Timing::Told,
-        handler: Handler::Missing,
-    }
+const fn missing(method: &'static str, path: &'static str, access: Access, feature: Feature) -> Route {
+    Route { method, path, access, in_multi_get: false, timing: Timing::Told, handler: Handler::Missing(feature) }
 }
 
 /// The same route, also inside of a `multi_get`.
@@ -301,149 +277,133 @@ pub static ROUTES: &[Route] = &[
     later("POST", "/admin/traffic-watch/configuration", Operator, pending!(traffic_watch::post)),
     of_client(later("GET", "/admin/test/delay", Operator, pending!(test_endpoints::delay))),
     // Known to clients, and not there yet.
-    missing("GET", "/info/tcp", ValidUser, TCP),
-    missing("GET", "/databases/*/info/tcp", Read, TCP),
-    missing("GET", "/info/remote-task/tcp", ValidUser, TCP),
-    missing("PUT", "/admin/cluster/node", Operator, CLUSTER),
-    missing("DELETE", "/admin/cluster/node", Operator, CLUSTER),
-    missing("POST", "/admin/databases/dynamic-node-distribution", Operator, CLUSTER),
-    missing("POST", "/admin/databases/topology/modify", Operator, CLUSTER),
-    missing("POST", "/admin/databases/unused-ids", Operator, CLUSTER),
-    missing("PUT", "/admin/databases/orchestrator", Operator, "sharding"),
-    missing("DELETE", "/admin/databases/orchestrator", Operator, "sharding"),
-    missing("PUT", "/admin/databases/shard", Operator, "sharding"),
-    missing("POST", "/admin/compact", Operator, "compaction of an open database"),
-    missing("POST", "/admin/operations/kill", Operator, "server-wide operations"),
-    missing("GET", "/admin/logs/configuration", Operator, "log configuration over HTTP"),
-    missing("POST", "/admin/logs/configuration", Operator, "log configuration over HTTP"),
-    missing("POST", "/admin/console", Operator, "the admin console"),
-    missing("POST", "/admin/test-connection", Operator, REPLICATION),
-    missing("POST", "/databases/*/admin/documents-compression/config", Admin, "document compression settings"),
-    missing("POST", "/databases/*/admin/transactions/start-recording", Admin, "transaction recording"),
-    missing("POST", "/databases/*/admin/transactions/stop-recording", Admin, "transaction recording"),
-    missing("PATCH", "/databases/*/json-patch", ReadWrite, "patches in the form of JSON Patch"),
-    missing("GET", "/databases/*/streams/timeseries", Read, TIME_SERIES),
-    missing("PUT", "/databases/*/admin/sorters", Admin, "custom sorters"),
-    missing("DELETE", "/databases/*/admin/sorters", Admin, "custom sorters"),
-    missing("PUT", "/admin/sorters", Operator, "custom sorters"),
-    missing("DELETE", "/admin/sorters", Operator, "custom sorters"),
-    missing("PUT", "/databases/*/admin/analyzers", Admin, "custom analyzers"),
-    missing("DELETE", "/databases/*/admin/analyzers", Admin, "custom analyzers"),
-    missing("PUT", "/admin/analyzers", Operator, "custom analyzers"),
-    missing("DELETE", "/admin/analyzers", Operator, "custom analyzers"),
-    missing("GET", "/databases/*/attachments", Read, ATTACHMENTS),
-    missing("POST", "/databases/*/attachments", Read, ATTACHMENTS),
-    missing("HEAD", "/databases/*/attachments", Read, ATTACHMENTS),
-    missing("PUT", "/databases/*/attachments", ReadWrite, ATTACHMENTS),
-    missing("DELETE", "/databases/*/attachments", ReadWrite, ATTACHMENTS),
-    missing("POST", "/databases/*/attachments/bulk", Read, ATTACHMENTS),
-    missing("DELETE", "/databases/*/attachments/bulk", ReadWrite, ATTACHMENTS),
-    missing("GET", "/databases/*/admin/attachments/remote/config", Admin, ATTACHMENTS),
-    missing("PUT", "/databases/*/admin/attachments/remote/config", Admin, ATTACHMENTS),
-    missing("GET", "/databases/*/counters", Read, COUNTERS),
-    missing("POST", "/databases/*/counters", ReadWrite, COUNTERS),
-    missing("GET", "/databases/*/timeseries", Read, TIME_SERIES),
-    missing("POST", "/databases/*/timeseries", ReadWrite, TIME_SERIES),
-    missing("GET", "/databases/*/timeseries/ranges", Read, TIME_SERIES),
-    missing("GET", "/databases/*/timeseries/stats", Read, TIME_SERIES),
-    missing("POST", "/databases/*/admin/timeseries/config", Admin, TIME_SERIES),
-    missing("PUT", "/databases/*/admin/timeseries/policy", Admin, TIME_SERIES),
-    missing("DELETE", "/databases/*/admin/timeseries/policy", Admin, TIME_SERIES),
-    missing("POST", "/databases/*/timeseries/names/config", Admin, TIME_SERIES),
-    missing("GET", "/databases/*/revisions", Read, REVISIONS),
-    missing("GET", "/databases/*/revisions/count", Read, REVISIONS),
-    missing("GET", "/databases/*/revisions/bin", Read, REVISIONS),
-    missing("POST", "/databases/*/admin/revisions/config", Admin, REVISIONS),
-    missing("POST", "/databases/*/admin/revisions/config/enforce", Admin, REVISIONS),
-    missing("POST", "/databases/*/admin/revisions/conflicts/config", Admin, REVISIONS),
-    missing("DELETE", "/databases/*/admin/revisions", Admin, REVISIONS),
-    missing("POST", "/databases/*/admin/revisions/orphaned/adopt", Admin, REVISIONS),
-    missing("POST", "/databases/*/revisions/revert/docs", ReadWrite, REVISIONS),
-    missing("POST", "/databases/*/admin/revisions/bin-cleaner/config", Admin, REVISIONS),
-    missing("GET", "/databases/*/cmpxchg", Read, COMPARE_EXCHANGE),
-    missing("PUT", "/databases/*/cmpxchg", ReadWrite, COMPARE_EXCHANGE),
-    missing("DELETE", "/databases/*/cmpxchg", ReadWrite, COMPARE_EXCHANGE),
-    missing("PUT", "/databases/*/subscriptions", ReadWrite, SUBSCRIPTIONS),
-    missing("GET", "/databases/*/subscriptions", Read, SUBSCRIPTIONS),
-    missing("DELETE", "/databases/*/subscriptions", ReadWrite, SUBSCRIPTIONS),
-    missing("POST", "/databases/*/subscriptions/update", ReadWrite, SUBSCRIPTIONS),
-    missing("POST", "/databases/*/subscriptions/enable", ReadWrite, SUBSCRIPTIONS),
-    missing("POST", "/databases/*/subscriptions/disable", ReadWrite, SUBSCRIPTIONS),
-    missing("GET", "/databases/*/subscriptions/state", Read, SUBSCRIPTIONS),
-    missing("POST", "/databases/*/subscriptions/drop", ReadWrite, SUBSCRIPTIONS),
-    missing("GET", "/databases/*/subscriptions/try", Read, SUBSCRIPTIONS),
-    missing("POST", "/databases/*/subscriptions/try", Read, SUBSCRIPTIONS),
-    missing("POST", "/databases/*/smuggler/export", Read, EXPORT),
-    missing("POST", "/databases/*/smuggler/import", ReadWrite, EXPORT),
-    missing("POST", "/databases/*/admin/expiration/config", Admin, "expiration of documents"),
-    missing("POST", "/databases/*/admin/refresh/config", Admin, "refresh of documents"),
-    missing("POST", "/databases/*/admin/data-archival/config", Admin, "archival of documents"),
-    missing("GET", "/databases/*/schema-validation/config", Read, "schema validation"),
-    missing("POST", "/databases/*/admin/schema-validation/config", Admin, "schema validation"),
-    missing("POST", "/databases/*/schema-validation/validate", Read, "schema validation"),
-    missing("POST", "/databases/*/admin/periodic-backup", Admin, BACKUP),
-    missing("POST", "/databases/*/admin/backup/database", Admin, BACKUP),
-    missing("POST", "/databases/*/admin/backup", Admin, BACKUP),
-    missing("POST", "/admin/backup-task/delay", Operator, BACKUP),
-    missing("GET", "/periodic-backup/status", ValidUser, BACKUP),
-    missing("POST", "/admin/restore/database", Operator, BACKUP),
-    missing("PUT", "/databases/*/admin/connection-strings", Admin, ETL),
-    missing("GET", "/databases/*/admin/connection-strings", Admin, ETL),
-    missing("DELETE", "/databases/*/admin/connection-strings", Admin, ETL),
-    missing("PUT", "/databases/*/admin/etl", Admin, ETL),
-    missing("RESET", "/databases/*/admin/etl", Admin, ETL),
-    missing("PUT", "/databases/*/admin/queue-sink", Admin, ETL),
-    missing("PUT", "/databases/*/admin/cdc-sink", Admin, ETL),
-    missing("POST", "/databases/*/admin/cdc-sink/schema", Admin, ETL),
-    missing("POST", "/databases/*/admin/cdc-sink/test", Admin, ETL),
-    missing("GET", "/databases/*/task", Read, TASKS),
-    missing("POST", "/databases/*/admin/tasks/state", Admin, TASKS),
-    missing("DELETE", "/databases/*/admin/tasks", Admin, TASKS),
-    missing("POST", "/databases/*/admin/tasks/external-replication", Admin, REPLICATION),
-    missing("PUT", "/databases/*/admin/tasks/pull-replication/hub", Admin, REPLICATION),
-    missing("PUT", "/databases/*/admin/tasks/pull-replication/hub/access", Admin, REPLICATION),
-    missing("GET", "/databases/*/admin/tasks/pull-replication/hub/access", Admin, REPLICATION),
-    missing("DELETE", "/databases/*/admin/tasks/pull-replication/hub/access", Admin, REPLICATION),
-    missing("POST", "/databases/*/admin/tasks/sink-pull-replication", Admin, REPLICATION),
-    missing("GET", "/databases/*/tasks/pull-replication/hub", Read, REPLICATION),
-    missing("GET", "/databases/*/replication/conflicts", Read, REPLICATION),
-    missing("POST", "/admin/replication/conflicts/solver", Operator, REPLICATION),
-    missing("GET", "/admin/certificates", Operator, CERTIFICATES),
-    missing("POST", "/admin/certificates", Operator, CERTIFICATES),
-    missing("PUT", "/admin/certificates", Operator, CERTIFICATES),
-    missing("DELETE", "/admin/certificates", Operator, CERTIFICATES),
-    missing("POST", "/admin/certificates/edit", Operator, CERTIFICATES),
-    missing("POST", "/admin/certificates/replace-cluster-cert", Operator, CERTIFICATES),
-    missing("PUT", "/admin/configuration/server-wide/backup", Operator, BACKUP),
-    missing("GET", "/admin/configuration/server-wide/tasks", Operator, TASKS),
-    missing("PUT", "/admin/configuration/server-wide/external-replication", Operator, REPLICATION),
-    missing("DELETE", "/admin/configuration/server-wide/task", Operator, TASKS),
-    missing("POST", "/admin/configuration/server-wide/state", Operator, TASKS),
-    missing("GET", "/admin/configuration/server-wide/connection-strings", Operator, ETL),
-    missing("PUT", "/admin/configuration/server-wide/connection-strings", Operator, ETL),
-    missing("DELETE", "/admin/configuration/server-wide/connection-strings", Operator, ETL),
-    missing("PUT", "/databases/*/admin/ai/agent", Admin, AI),
-    missing("GET", "/databases/*/admin/ai/agent", Admin, AI),
-    missing("DELETE", "/databases/*/admin/ai/agent", Admin, AI),
-    missing("POST", "/databases/*/ai/agent", ReadWrite, AI),
-    missing("GET", "/databases/*/ai/agent/conversation/messages", Read, AI),
+    missing("GET", "/info/tcp", ValidUser, Feature::Tcp),
+    missing("GET", "/databases/*/info/tcp", Read, Feature::Tcp),
+    missing("GET", "/info/remote-task/tcp", ValidUser, Feature::Tcp),
+    missing("PUT", "/admin/cluster/node", Operator, Feature::Cluster),
+    missing("DELETE", "/admin/cluster/node", Operator, Feature::Cluster),
+    missing("POST", "/admin/databases/dynamic-node-distribution", Operator, Feature::Cluster),
+    missing("POST", "/admin/databases/topology/modify", Operator, Feature::Cluster),
+    missing("POST", "/admin/databases/unused-ids", Operator, Feature::Cluster),
+    missing("PUT", "/admin/databases/orchestrator", Operator, Feature::Sharding),
+    missing("DELETE", "/admin/databases/orchestrator", Operator, Feature::Sharding),
+    missing("PUT", "/admin/databases/shard", Operator, Feature::Sharding),
+    missing("POST", "/admin/compact", Operator, Feature::OnlineCompaction),
+    missing("POST", "/admin/operations/kill", Operator, Feature::ServerOperations),
+    missing("GET", "/admin/logs/configuration", Operator, Feature::LogConfiguration),
+    missing("POST", "/admin/logs/configuration", Operator, Feature::LogConfiguration),
+    missing("POST", "/admin/console", Operator, Feature::AdminConsole),
+    missing("POST", "/admin/test-connection", Operator, Feature::Replication),
+    missing("POST", "/databases/*/admin/documents-compression/config", Admin, Feature::DocumentsCompression),
+    missing("POST", "/databases/*/admin/transactions/start-recording", Admin, Feature::TransactionRecording),
+    missing("POST", "/databases/*/admin/transactions/stop-recording", Admin, Feature::TransactionRecording),
+    missing("PATCH", "/databases/*/json-patch", ReadWrite, Feature::JsonPatch),
+    missing("GET", "/databases/*/streams/timeseries", Read, Feature::TimeSeries),
+    missing("PUT", "/databases/*/admin/sorters", Admin, Feature::CustomSorters),
+    missing("DELETE", "/databases/*/admin/sorters", Admin, Feature::CustomSorters),
+    missing("PUT", "/admin/sorters", Operator, Feature::CustomSorters),
+    missing("DELETE", "/admin/sorters", Operator, Feature::CustomSorters),
+    missing("PUT", "/databases/*/admin/analyzers", Admin, Feature::CustomAnalyzers),
+    missing("DELETE", "/databases/*/admin/analyzers", Admin, Feature::CustomAnalyzers),
+    missing("PUT", "/admin/analyzers", Operator, Feature::CustomAnalyzers),
+    missing("DELETE", "/admin/analyzers", Operator, Feature::CustomAnalyzers),
+    missing("GET", "/databases/*/attachments", Read, Feature::Attachments),
+    missing("POST", "/databases/*/attachments", Read, Feature::Attachments),
+    missing("HEAD", "/databases/*/attachments", Read, Feature::Attachments),
+    missing("PUT", "/databases/*/attachments", ReadWrite, Feature::Attachments),
+    missing("DELETE", "/databases/*/attachments", ReadWrite, Feature::Attachments),
+    missing("POST", "/databases/*/attachments/bulk", Read, Feature::Attachments),
+    missing("DELETE", "/databases/*/attachments/bulk", ReadWrite, Feature::Attachments),
+    missing("GET", "/databases/*/admin/attachments/remote/config", Admin, Feature::Attachments),
+    missing("PUT", "/databases/*/admin/attachments/remote/config", Admin, Feature::Attachments),
+    missing("GET", "/databases/*/counters", Read, Feature::Counters),
+    missing("POST", "/databases/*/counters", ReadWrite, Feature::Counters),
+    missing("GET", "/databases/*/timeseries", Read, Feature::TimeSeries),
+    missing("POST", "/databases/*/timeseries", ReadWrite, Feature::TimeSeries),
+    missing("GET", "/databases/*/timeseries/ranges", Read, Feature::TimeSeries),
+    missing("GET", "/databases/*/timeseries/stats", Read, Feature::TimeSeries),
+    missing("POST", "/databases/*/admin/timeseries/config", Admin, Feature::TimeSeries),
+    missing("PUT", "/databases/*/admin/timeseries/policy", Admin, Feature::TimeSeries),
+    missing("DELETE", "/databases/*/admin/timeseries/policy", Admin, Feature::TimeSeries),
+    missing("POST", "/databases/*/timeseries/names/config", Admin, Feature::TimeSeries),
+    missing("GET", "/databases/*/revisions", Read, Feature::Revisions),
+    missing("GET", "/databases/*/revisions/count", Read, Feature::Revisions),
+    missing("GET", "/databases/*/revisions/bin", Read, Feature::Revisions),
+    missing("POST", "/databases/*/admin/revisions/config", Admin, Feature::Revisions),
+    missing("POST", "/databases/*/admin/revisions/config/enforce", Admin, Feature::Revisions),
+    missing("POST", "/databases/*/admin/revisions/conflicts/config", Admin, Feature::Revisions),
+    missing("DELETE", "/databases/*/admin/revisions", Admin, Feature::Revisions),
+    missing("POST", "/databases/*/admin/revisions/orphaned/adopt", Admin, Feature::Revisions),
+    missing("POST", "/databases/*/revisions/revert/docs", ReadWrite, Feature::Revisions),
+    missing("POST", "/databases/*/admin/revisions/bin-cleaner/config", Admin, Feature::Revisions),
+    missing("GET", "/databases/*/cmpxchg", Read, Feature::CompareExchange),
+    missing("PUT", "/databases/*/cmpxchg", ReadWrite, Feature::CompareExchange),
+    missing("DELETE", "/databases/*/cmpxchg", ReadWrite, Feature::CompareExchange),
+    missing("PUT", "/databases/*/subscriptions", ReadWrite, Feature::Subscriptions),
+    missing("GET", "/databases/*/subscriptions", Read, Feature::Subscriptions),
+    missing("DELETE", "/databases/*/subscriptions", ReadWrite, Feature::Subscriptions),
+    missing("POST", "/databases/*/subscriptions/update", ReadWrite, Feature::Subscriptions),
+    missing("POST", "/databases/*/subscriptions/enable", ReadWrite, Feature::Subscriptions),
+    missing("POST", "/databases/*/subscriptions/disable", ReadWrite, Feature::Subscriptions),
+    missing("GET", "/databases/*/subscriptions/state", Read, Feature::Subscriptions),
+    missing("POST", "/databases/*/subscriptions/drop", ReadWrite, Feature::Subscriptions),
+    missing("GET", "/databases/*/subscriptions/try", Read, Feature::Subscriptions),
+    missing("POST", "/databases/*/subscriptions/try", Read, Feature::Subscriptions),
+    missing("POST", "/databases/*/smuggler/export", Read, Feature::Export),
+    missing("POST", "/databases/*/smuggler/import", ReadWrite, Feature::Export),
+    missing("POST", "/databases/*/admin/expiration/config", Admin, Feature::Expiration),
+    missing("POST", "/databases/*/admin/refresh/config", Admin, Feature::Refresh),
+    missing("POST", "/databases/*/admin/data-archival/config", Admin, Feature::Archival),
+    missing("GET", "/databases/*/schema-validation/config", Read, Feature::SchemaValidation),
+    missing("POST", "/databases/*/admin/schema-validation/config", Admin, Feature::SchemaValidation),
+    missing("POST", "/databases/*/schema-validation/validate", Read, Feature::SchemaValidation),
+    missing("POST", "/databases/*/admin/periodic-backup", Admin, Feature::Backup),
+    missing("POST", "/databases/*/admin/backup/database", Admin, Feature::Backup),
+    missing("POST", "/databases/*/admin/backup", Admin, Feature::Backup),
+    missing("POST", "/admin/backup-task/delay", Operator, Feature::Backup),
+    missing("GET", "/periodic-backup/status", ValidUser, Feature::Backup),
+    missing("POST", "/admin/restore/database", Operator, Feature::Backup),
+    missing("PUT", "/databases/*/admin/connection-strings", Admin, Feature::Etl),
+    missing("GET", "/databases/*/admin/connection-strings", Admin, Feature::Etl),
+    missing("DELETE", "/databases/*/admin/connection-strings", Admin, Feature::Etl),
+    missing("PUT", "/databases/*/admin/etl", Admin, Feature::Etl),
+    missing("RESET", "/databases/*/admin/etl", Admin, Feature::Etl),
+    missing("PUT", "/databases/*/admin/queue-sink", Admin, Feature::Etl),
+    missing("PUT", "/databases/*/admin/cdc-sink", Admin, Feature::Etl),
+    missing("POST", "/databases/*/admin/cdc-sink/schema", Admin, Feature::Etl),
+    missing("POST", "/databases/*/admin/cdc-sink/test", Admin, Feature::Etl),
+    missing("GET", "/databases/*/task", Read, Feature::OngoingTasks),
+    missing("POST", "/databases/*/admin/tasks/state", Admin, Feature::OngoingTasks),
+    missing("DELETE", "/databases/*/admin/tasks", Admin, Feature::OngoingTasks),
+    missing("POST", "/databases/*/admin/tasks/external-replication", Admin, Feature::Replication),
+    missing("PUT", "/databases/*/admin/tasks/pull-replication/hub", Admin, Feature::Replication),
+    missing("PUT", "/databases/*/admin/tasks/pull-replication/hub/access", Admin, Feature::Replication),
+    missing("GET", "/databases/*/admin/tasks/pull-replication/hub/access", Admin, Feature::Replication),
+    missing("DELETE", "/databases/*/admin/tasks/pull-replication/hub/access", Admin, Feature::Replication),
+    missing("POST", "/databases/*/admin/tasks/sink-pull-replication", Admin, Feature::Replication),
+    missing("GET", "/databases/*/tasks/pull-replication/hub", Read, Feature::Replication),
+    missing("GET", "/databases/*/replication/conflicts", Read, Feature::Replication),
+    missing("POST", "/admin/replication/conflicts/solver", Operator, Feature::Replication),
+    missing("GET", "/admin/certificates", Operator, Feature::Certificates),
+    missing("POST", "/admin/certificates", Operator, Feature::Certificates),
+    missing("PUT", "/admin/certificates", Operator, Feature::Certificates),
+    missing("DELETE", "/admin/certificates", Operator, Feature::Certificates),
+    missing("POST", "/admin/certificates/edit", Operator, Feature::Certificates),
+    missing("POST", "/admin/certificates/replace-cluster-cert", Operator, Feature::Certificates),
+    missing("PUT", "/admin/configuration/server-wide/backup", Operator, Feature::Backup),
+    missing("GET", "/admin/configuration/server-wide/tasks", Operator, Feature::OngoingTasks),
+    missing("PUT", "/admin/configuration/server-wide/external-replication", Operator, Feature::Replication),
+    missing("DELETE", "/admin/configuration/server-wide/task", Operator, Feature::OngoingTasks),
+    missing("POST", "/admin/configuration/server-wide/state", Operator, Feature::OngoingTasks),
+    missing("GET", "/admin/configuration/server-wide/connection-strings", Operator, Feature::Etl),
+    missing("PUT", "/admin/configuration/server-wide/connection-strings", Operator, Feature::Etl),
+    missing("DELETE", "/admin/configuration/server-wide/connection-strings", Operator, Feature::Etl),
+    missing("PUT", "/databases/*/admin/ai/agent", Admin, Feature::AiAgents),
+    missing("GET", "/databases/*/admin/ai/agent", Admin, Feature::AiAgents),
+    missing("DELETE", "/databases/*/admin/ai/agent", Admin, Feature::AiAgents),
+    missing("POST", "/databases/*/ai/agent", ReadWrite, Feature::AiAgents),
+    missing("GET", "/databases/*/ai/agent/conversation/messages", Read, Feature::AiAgents),
 ];
-
-const TCP: &str = "TCP connections (subscriptions, replication)";
-const CLUSTER: &str = "clusters of several nodes";
-const REPLICATION: &str = "replication";
-const ATTACHMENTS: &str = "attachments";
-const COUNTERS: &str = "counters";
-const TIME_SERIES: &str = "time series";
-const REVISIONS: &str = "revisions";
-const COMPARE_EXCHANGE: &str = "compare exchange";
-const SUBSCRIPTIONS: &str = "subscriptions";
-const EXPORT: &str = "export and import";
-const BACKUP: &str = "backup and restore";
-const ETL: &str = "ETL and connection strings";
-const TASKS: &str = "ongoing tasks";
-const CERTIFICATES: &str = "certificates";
-const AI: &str = "AI agents";
 
 /// A route that matched.
 #[derive(Debug)]

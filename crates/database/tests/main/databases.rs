@@ -129,6 +129,25 @@ fn ids_are_completed_with_the_configured_separator() {
 }
 
 #[test]
+fn a_record_that_configures_what_is_missing_is_refused_and_nothing_is_created() {
+    let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
+    let revisions = Value::parse(br#"{"Revisions":{"Default":{}}}"#).unwrap();
+    let unknown = Value::parse(br#"{"Revision":{"Default":{}}}"#).unwrap();
+    let check = |outcome: Result<Arc<DatabaseRecord>, Error>, is_missing: bool| match outcome {
+        Err(Error::NotSupported(missing)) if is_missing => assert_eq!(missing.feature(), documents::Feature::Revisions),
+        Err(Error::BadRecord { rule }) if !is_missing => assert!(rule.contains("no property 'Revision'"), "{rule}"),
+        other => panic!("{other:?}"),
+    };
+    check(databases.create("x", revisions.clone(), None), true);
+    check(databases.create("x", unknown.clone(), None), false);
+    assert!(databases.names().is_empty());
+    let etag = databases.create("x", Value::object(), None).unwrap().etag;
+    check(databases.update("x", &revisions, Some(etag), None), true);
+    check(databases.update("x", &unknown, Some(etag), None), false);
+    assert_eq!(databases.record("x").unwrap().etag, etag);
+}
+
+#[test]
 fn locked_databases_are_not_deleted() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
     databases.create("x", Value::object(), None).unwrap();
@@ -359,7 +378,7 @@ fn a_broken_bulk_insert_faults_its_operation() {
     assert!(matches!(operation.status(), OperationStatus::Faulted(_)));
     assert!(matches!(
         database.bulk_insert(None, false).unwrap().feed(br#"[{"Type":"Counters","Id":"x"}]"#),
-        Err(Error::Documents(documents::Error::Unsupported { .. }))
+        Err(Error::Documents(documents::Error::NotSupported(_)))
     ));
 }
 

@@ -269,7 +269,7 @@ fn repeated_requests_are_known_after_a_restart_and_after_other_changes() {
     databases.create("y", Value::object(), None).unwrap();
     let deletion = databases.delete(&["y", "none"], true, Some("q3")).unwrap();
     databases.create("y", Value::object(), None).unwrap();
-    let changes = object(r#"{"Mine":1}"#);
+    let changes = object(r#"{"EtagForBackup":1}"#);
     let etag = databases.record("y").unwrap().etag;
     let updated = databases.update("y", &changes, Some(etag), Some("q4")).unwrap().etag;
     databases.set_lock_mode(&["x", "y"], LockMode::PreventDeletesError, Some("q5")).unwrap();

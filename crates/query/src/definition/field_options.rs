@@ -44,7 +44,7 @@ pub(super) fn vectors(fields: Option<&Value>) -> Result<BTreeMap<String, VectorO
     for (name, options) in fields.map(Value::members).unwrap_or_default() {
         let Some(given) = options.get("Vector").filter(|value| **value != Value::Null) else { continue };
         let given = VectorOptions::from_json(given).map_err(|refused| match refused {
-            Ok(feature) => DefinitionError::NotSupported(format!("the option 'Vector' of a field with {feature}")),
+            Ok(missing) => DefinitionError::MissingFeature(missing),
             Err(wrong) => DefinitionError::Invalid(format!("The option 'Vector' of the field '{name}': {wrong}")),
         })?;
         if options.get("Indexing").and_then(Value::as_str) == Some("No") {

@@ -9,7 +9,7 @@ use crate::mapping::{CompileError, Map, Reduce, ScriptRefused, Source};
 use crate::plan::FieldUse;
 use crate::spatial::SpatialOptions;
 use crate::vector::VectorOptions;
-use documents::ItemKind;
+use documents::{Feature, ItemKind, MissingFeature};
 use json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -81,25 +81,26 @@ pub enum DefinitionError {
     /// Its results cannot become documents as it says.
     #[error("{0}")]
     InvalidOutput(String),
-    /// It needs a part of the engine that is not there: which.
+    /// It has a form that is not supported: which.
     #[error("{0}")]
     NotSupported(String),
+    /// It needs a feature that is missing.
+    #[error(transparent)]
+    MissingFeature(#[from] MissingFeature),
 }
 
 /// The options of all fields that have none of their own.
 const ALL_FIELDS: &str = "__all_fields";
 
-/// Properties that have to be absent: what they ask for is not there yet, by its name.
-const NOT_SUPPORTED: [(&str, &str); 2] = [
-    ("AdditionalAssemblies", "'AdditionalAssemblies' of an index"),
-    ("CompoundFields", "'CompoundFields' of an index"),
-];
+/// Properties that have to be absent, with the feature that they need.
+const MISSING: [(&str, Feature); 2] =
+    [("AdditionalAssemblies", Feature::CsharpSources), ("CompoundFields", Feature::CompoundFields)];
 
-/// Properties that may have the values that say nothing, and others only when they can be heeded.
-const ONLY: [(&str, &[&str], &str); 3] = [
-    ("DeploymentMode", &["Parallel"], "'DeploymentMode' of an index"),
-    ("ArchivedDataProcessingBehavior", &["ExcludeArchived"], "'ArchivedDataProcessingBehavior' of an index"),
-    ("SourceType", &["Documents", "None"], "indexes over anything but documents"),
+/// Properties that may have the values that say nothing; others need a feature.
+const ONLY: [(&str, &[&str], Feature); 3] = [
+    ("DeploymentMode", &["Parallel"], Feature::IndexDeployment),
+    ("ArchivedDataProcessingBehavior", &["ExcludeArchived"], Feature::Archival),
+    ("SourceType", &["Documents", "None"], Feature::IndexSources),
 ];
 
 impl MapIndex {
@@ -372,7 +373,8 @@ fn add_once(names: &mut Vec<String>, name: &str) {
 }
 
 fn refuse_missing(given: &Value) -> Result<(), DefinitionError> {
-    for (key, feature) in NOT_SUPPORTED {
+    let missing = |key: &str, feature: Feature| Err(feature.missing_for(format!("'{key}' of an index")).into());
+    for (key, feature) in MISSING {
         let is_absent = match given.get(key) {
             None | Some(Value::Null) => true,
             Some(Value::String(text)) => text.is_empty(),
@@ -381,14 +383,14 @@ fn refuse_missing(given: &Value) -> Result<(), DefinitionError> {
             Some(_) => false,
         };
         if !is_absent {
-            return Err(DefinitionError::NotSupported(feature.to_owned()));
+            return missing(key, feature);
         }
     }
     for (key, allowed, feature) in ONLY {
         match given.get(key) {
             None | Some(Value::Null) => {}
             Some(value) if value.as_str().is_some_and(|value| allowed.contains(&value)) => {}
-            Some(_) => return Err(DefinitionError::NotSupported(feature.to_owned())),
+            Some(_) => return missing(key, feature),
         }
     }
     Ok(())
@@ -398,7 +400,7 @@ fn refuse_missing(given: &Value) -> Result<(), DefinitionError> {
 fn sources(given: Option<&Value>, is_script: bool) -> Result<String, DefinitionError> {
     let given = given.map(Value::members).unwrap_or_default();
     if !is_script && !given.is_empty() {
-        return Err(DefinitionError::NotSupported("'AdditionalSources' in C# of an index".to_owned()));
+        return Err(Feature::CsharpSources.missing_for("'AdditionalSources' in C# of an index").into());
     }
     let mut text = String::new();
     for (name, source) in given {
@@ -417,16 +419,15 @@ fn compile(index: &str, text: &str, sources: &str) -> Result<Map, DefinitionErro
     } else {
         Map::compile_script(text, sources).map_err(|refused| refused_script(index, "Maps", text, refused))?
     };
-    let compare_exchange = map.reads_compare_exchange().then_some("LoadCompareExchangeValue");
-    if let Some(function) = compare_exchange.or(map.reads_others()) {
-        return Err(DefinitionError::NotSupported(format!("'{function}' in an index")));
+    match map.missing() {
+        Some(missing) => Err(missing.clone().into()),
+        None => Ok(map),
     }
-    Ok(map)
 }
 
 fn wrong(index: &str, property: &'static str, text: &str, error: CompileError) -> DefinitionError {
     match error.feature {
-        Some(feature) => DefinitionError::NotSupported(feature.to_owned()),
+        Some(missing) => DefinitionError::MissingFeature(*missing),
         None => DefinitionError::Compile { index: index.to_owned(), property, text: text.to_owned(), error },
     }
 }
@@ -434,7 +435,8 @@ fn wrong(index: &str, property: &'static str, text: &str, error: CompileError) -
 fn refused_script(index: &str, property: &'static str, text: &str, refused: ScriptRefused) -> DefinitionError {
     match refused {
         ScriptRefused::Wrong(error) => wrong(index, property, text, error),
-        ScriptRefused::NotSupported(feature) => DefinitionError::NotSupported(feature),
+        ScriptRefused::NotSupported(form) => DefinitionError::NotSupported(form),
+        ScriptRefused::MissingFeature(missing) => DefinitionError::MissingFeature(missing),
     }
 }
 
@@ -565,24 +567,44 @@ mod tests {
         check(r#"{"Name":"X","Maps":["from u in docs.Users select new { A = u.Foo( }"]}"#, "Compile");
         check(
             r#"{"Name":"X","Maps":["map('Users', u => ({ a: cmpxchg(u.A) }))"]}"#,
-            "NotSupported(\"cmpxchg() in an index\")",
+            "MissingFeature(MissingFeature { feature: CompareExchange, subject: Some(\"cmpxchg() in an index\") })",
         );
         check(r#"{"Name":"X","Maps":["map('Users', u => ({ a: + }))"]}"#, "Compile");
-        for (map, feature) in [
-            ("from c in counters.Users.Likes select new { c.Value }", "indexes over counters"),
-            ("counters.Select(c => new { c.Name })", "indexes over counters"),
-            ("from t in timeSeries.Users.Heart from e in t.Entries select new { e.Value }", "indexes over timeSeries"),
-            ("timeSeries.Users.Select(t => new { t.Name })", "indexes over timeSeries"),
-            ("from u in docs.Users select new { A = AttachmentsFor(u) }", "'AttachmentsFor' in an index"),
+        for (map, feature, subject) in [
+            ("from c in counters.Users.Likes select new { c.Value }", "IndexSources", "indexes over counters"),
+            ("counters.Select(c => new { c.Name })", "IndexSources", "indexes over counters"),
+            (
+                "from t in timeSeries.Users.Heart from e in t.Entries select new { e.Value }",
+                "IndexSources",
+                "indexes over timeSeries",
+            ),
+            ("timeSeries.Users.Select(t => new { t.Name })", "IndexSources", "indexes over timeSeries"),
+            (
+                "from u in docs.Users select new { A = AttachmentsFor(u) }",
+                "Attachments",
+                "'AttachmentsFor' in an index",
+            ),
             (
                 "from u in docs.Users select new { A = LoadAttachment(u, \\\"x\\\").GetContentAsString() }",
+                "Attachments",
                 "'LoadAttachment' in an index",
             ),
-            ("docs.Users.Select(u => new { A = LoadAttachments(u) })", "'LoadAttachments' in an index"),
-            ("docs.Users.Select(u => new { A = CounterNamesFor(u) })", "'CounterNamesFor' in an index"),
-            ("docs.Users.Select(u => new { A = TimeSeriesNamesFor(u) })", "'TimeSeriesNamesFor' in an index"),
+            ("docs.Users.Select(u => new { A = LoadAttachments(u) })", "Attachments", "'LoadAttachments' in an index"),
+            ("docs.Users.Select(u => new { A = CounterNamesFor(u) })", "Counters", "'CounterNamesFor' in an index"),
+            (
+                "docs.Users.Select(u => new { A = TimeSeriesNamesFor(u) })",
+                "TimeSeries",
+                "'TimeSeriesNamesFor' in an index",
+            ),
+            ("map('Users', u => ({ A: attachmentsFor(u) }))", "Attachments", "attachmentsFor() in an index"),
+            ("map('Users', u => ({ A: loadAttachment(u, 'x') }))", "Attachments", "loadAttachment() in an index"),
+            ("map('Users', u => ({ A: loadAttachments(u) }))", "Attachments", "loadAttachments() in an index"),
+            ("map('Users', u => ({ A: counterNamesFor(u) }))", "Counters", "counterNamesFor() in an index"),
+            ("map('Users', u => ({ A: timeSeriesNamesFor(u) }))", "TimeSeries", "timeSeriesNamesFor() in an index"),
+            ("map('Users', u => ({ A: loadVector('x', u.B) }))", "TextEmbeddings", "loadVector() in an index"),
         ] {
-            let expected = format!("NotSupported(\"{feature}\")");
+            let expected =
+                format!("MissingFeature(MissingFeature {{ feature: {feature}, subject: Some(\"{subject}\") }})");
             check(&format!(r#"{{"Name":"X","Maps":["{map}"]}}"#), &expected);
             // Also beside maps over documents.
             check(&format!(r#"{{"Name":"X",{},"{map}"]}}"#, MAP.strip_suffix(']').unwrap()), &expected);
@@ -595,7 +617,7 @@ mod tests {
             (r#""AdditionalSources":{"x":"y"}"#, "'AdditionalSources' in C# of an index"),
             (r#""AdditionalAssemblies":["x"]"#, "'AdditionalAssemblies' of an index"),
         ] {
-            check(&format!(r#"{{"Name":"X",{MAP},{more}}}"#), &format!("NotSupported(\"{feature}\")"));
+            check(&format!(r#"{{"Name":"X",{MAP},{more}}}"#), &format!("subject: Some(\"{feature}\")"));
         }
     }
 

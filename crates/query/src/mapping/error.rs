@@ -1,5 +1,7 @@
 //! Why a definition is refused, and why a document cannot be mapped.
 
+use documents::MissingFeature;
+
 /// A definition was refused. Lines and columns count from 1, columns in characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column} {message}")]
@@ -10,8 +12,8 @@ pub struct CompileError {
     pub line: usize,
     /// Column of the place.
     pub column: usize,
-    /// The part of the engine that it needs and that is not there, where that is what is wrong.
-    pub feature: Option<&'static str>,
+    /// The missing feature that it needs, where that is what is wrong.
+    pub feature: Option<Box<MissingFeature>>,
 }
 
 impl CompileError {

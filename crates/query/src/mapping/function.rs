@@ -1,5 +1,7 @@
 //! The functions that expressions call, by an enum: a definition that calls another one is refused.
 
+use documents::Feature;
+
 /// A function. The receiver of a method is its first argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Function {
@@ -278,6 +280,19 @@ impl Function {
         };
         let mut owners = FUNCTIONS.iter().map(|(owner, ..)| *owner);
         owners.find(|owner| matches!(owner, Class(class) if *class == name))
+    }
+
+    /// The missing feature that it reads from.
+    pub fn missing_feature(self) -> Option<Feature> {
+        match self {
+            Function::AttachmentsFor | Function::LoadAttachment | Function::LoadAttachments => {
+                Some(Feature::Attachments)
+            }
+            Function::CounterNamesFor => Some(Feature::Counters),
+            Function::TimeSeriesNamesFor => Some(Feature::TimeSeries),
+            Function::LoadCompareExchangeValue => Some(Feature::CompareExchange),
+            _ => None,
+        }
     }
 
     /// Its name, as errors call it.

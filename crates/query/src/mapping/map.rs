@@ -8,6 +8,7 @@ use super::javascript::{self, Compiled, OTHERS, Refusal, ScriptMap};
 use super::linq;
 use super::source::Source;
 use super::value::Value;
+use documents::MissingFeature;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
@@ -19,7 +20,7 @@ pub struct Map {
     reads_metadata: bool,
     referenced: Vec<String>,
     reads_compare_exchange: bool,
-    reads_others: Option<&'static str>,
+    missing: Option<MissingFeature>,
     makes: linq::Makes,
 }
 
@@ -36,16 +37,20 @@ pub enum ScriptRefused {
     /// It is none.
     #[error(transparent)]
     Wrong(#[from] CompileError),
-    /// It needs what is not there: which.
+    /// It has a form that is not supported: which.
     #[error("{0}")]
     NotSupported(String),
+    /// It needs a feature that is missing.
+    #[error(transparent)]
+    MissingFeature(#[from] MissingFeature),
 }
 
 impl From<Refusal> for ScriptRefused {
     fn from(refusal: Refusal) -> ScriptRefused {
         match refusal {
             Refusal::Wrong(error) => ScriptRefused::Wrong(error),
-            Refusal::NotSupported(feature) => ScriptRefused::NotSupported(feature),
+            Refusal::NotSupported(form) => ScriptRefused::NotSupported(form),
+            Refusal::MissingFeature(missing) => ScriptRefused::MissingFeature(missing),
         }
     }
 }
@@ -112,9 +117,9 @@ impl Map {
     pub fn compile(text: &str) -> Result<Map, CompileError> {
         let compiled = linq::compile_map(text)?;
         let linq::CompiledMap { program, source, reads_metadata, referenced, .. } = compiled;
-        let linq::CompiledMap { reads_compare_exchange, reads_others, makes, .. } = compiled;
+        let linq::CompiledMap { reads_compare_exchange, missing, makes, .. } = compiled;
         let kind = Kind::Native(program);
-        Ok(Map { kind, source, reads_metadata, referenced, reads_compare_exchange, reads_others, makes })
+        Ok(Map { kind, source, reads_metadata, referenced, reads_compare_exchange, missing, makes })
     }
 
     /// Compiles a map that is written in JavaScript.
@@ -133,7 +138,7 @@ impl Map {
                 reads_metadata: true,
                 referenced: std::mem::take(&mut script.referenced),
                 reads_compare_exchange: false,
-                reads_others: None,
+                missing: None,
                 makes: linq::Makes {
                     fields: script.makes_fields,
                     spatial: script.makes_spatial,
@@ -173,9 +178,9 @@ impl Map {
         self.reads_compare_exchange
     }
 
-    /// The first of its functions that reads attachments, or the names of counters or time series.
-    pub fn reads_others(&self) -> Option<&'static str> {
-        self.reads_others
+    /// What it needs, if one of its functions reads from a missing feature: attachments, counters, time series, compare exchange.
+    pub fn missing(&self) -> Option<&MissingFeature> {
+        self.missing.as_ref()
     }
 
     /// Whether it makes fields whose names are known only when it runs (`CreateField`).

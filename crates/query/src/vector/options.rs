@@ -1,6 +1,7 @@
 //! How a field keeps vectors: the option `Vector` of a definition, and the words of queries that stand for it.
 
 use crate::limits::{VECTOR_CANDIDATES_MAX, VECTOR_DIMENSIONS_MAX, VECTOR_EDGES_MAX};
+use documents::{Feature, MissingFeature};
 use json::Value;
 
 /// What the components of a vector are.
@@ -105,8 +106,8 @@ impl VectorOptions {
     ///
     /// # Errors
     ///
-    /// `Err(Ok(..))`: what is not supported; `Err(Err(..))`: what is wrong.
-    pub fn from_json(given: &Value) -> Result<VectorOptions, Result<String, String>> {
+    /// `Err(Ok(..))`: what needs a missing feature; `Err(Err(..))`: what is wrong.
+    pub fn from_json(given: &Value) -> Result<VectorOptions, Result<MissingFeature, String>> {
         for (key, value) in given.members() {
             if !MEMBERS.contains(&&**key) && *value != Value::Null {
                 return Err(Err(format!("there is no option '{key}'")));
@@ -118,7 +119,10 @@ impl VectorOptions {
         let given_as = |key: &str| given.get(key).filter(|value| **value != Value::Null);
         let embedding = |key: &str| match given_as(key).map(|value| value.as_str().unwrap_or_default()) {
             None => Ok(Embedding::Single),
-            Some("Text") => Err(Ok(format!("'{key}' being 'Text', which needs a model"))),
+            Some("Text") => {
+                let subject = format!("the option 'Vector' of a field with '{key}' being 'Text', which needs a model");
+                Err(Ok(Feature::TextEmbeddings.missing_for(subject)))
+            }
             Some(name) => Embedding::ALL
                 .into_iter()
                 .find(|embedding| embedding.name() == name)

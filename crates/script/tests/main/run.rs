@@ -131,7 +131,7 @@ fn the_functions_of_the_protocol_are_there() {
     );
     check_fails("id()", "Misuse");
     check_fails("try { id() } catch (e) {}", "Misuse");
-    check_fails("counter(this, 'x')", "NotSupported(\"'counter' in scripts is not supported yet\")");
+    check_fails("counter(this, 'x')", "NotSupported { function: \"counter\" }");
     check_fails("archived.archiveAt(this, 'x')", "NotSupported");
 }
 

@@ -4,13 +4,13 @@
 //! Only the JSON form: `multipart` bodies carry attachments, which are not there yet. `waitForIndexesTimeout`,
 //! `waitForIndexThrow`, `waitForSpecificIndex`: 408 if indexes do not have the batch in time; it is applied all the same.
 
-use database::documents::Batch;
+use database::documents::{Batch, Feature};
 use hyper::StatusCode;
 use hyper::header::CONTENT_TYPE;
 
 use super::indexes::IndexWait;
 use super::patches::submit;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::query_string::QueryString;
 use crate::reply::{self, Reply};
@@ -29,10 +29,10 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let is_multipart = content_type
         .is_some_and(|value| value.get(..10).is_some_and(|start| start.eq_ignore_ascii_case(b"multipart/")));
     if is_multipart {
-        return Err(Error::not_supported("attachments (multipart batches)"));
+        return Err(Feature::Attachments.missing_for("batches in several parts ('multipart')").into());
     }
     if waits_for_replicas(exchange.query())? {
-        return Err(Error::not_supported("waiting for replication"));
+        return Err(Feature::Replication.missing_for("waiting for other nodes ('numberOfReplicasToWaitFor')").into());
     }
     let index_wait = IndexWait::of(exchange.query())?;
     let body = exchange.read_body().await?;

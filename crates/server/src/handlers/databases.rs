@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use database::{Database, DatabaseRecord, LockMode};
+use database::documents::Feature;
+use database::{Database, DatabaseRecord, LockMode, RECORD_PROPERTIES, RecordProperty};
 use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 use json::{Value, Writer};
@@ -15,62 +16,6 @@ use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
 
 const DATABASE_MISSING: HeaderName = HeaderName::from_static("database-missing");
-
-/// The properties of a record that clients expect whether they were ever set or not, in the order of the reference.
-const DEFAULTS: [(&str, &str); 52] = [
-    ("DatabaseName", "null"),
-    ("Disabled", "false"),
-    ("Encrypted", "false"),
-    ("EtagForBackup", "0"),
-    ("DeletionInProgress", "{}"),
-    ("RollingIndexes", "{}"),
-    ("DatabaseState", "\"Normal\""),
-    ("LockMode", "\"Unlock\""),
-    ("Topology", "{}"),
-    ("Sharding", "null"),
-    ("ConflictSolverConfig", "null"),
-    ("DocumentsCompression", "null"),
-    ("Sorters", "{}"),
-    ("Analyzers", "{}"),
-    ("Indexes", "{}"),
-    ("IndexesHistory", "{}"),
-    ("AutoIndexes", "{}"),
-    ("Settings", "{}"),
-    ("Revisions", "null"),
-    ("RevisionsBin", "null"),
-    ("TimeSeries", "null"),
-    ("RevisionsForConflicts", "null"),
-    ("Expiration", "null"),
-    ("Refresh", "null"),
-    ("DataArchival", "null"),
-    ("Integrations", "null"),
-    ("PeriodicBackups", "[]"),
-    ("ExternalReplications", "[]"),
-    ("SinkPullReplications", "[]"),
-    ("HubPullReplications", "[]"),
-    ("RavenConnectionStrings", "{}"),
-    ("SqlConnectionStrings", "{}"),
-    ("OlapConnectionStrings", "{}"),
-    ("ElasticSearchConnectionStrings", "{}"),
-    ("QueueConnectionStrings", "{}"),
-    ("SnowflakeConnectionStrings", "{}"),
-    ("AiConnectionStrings", "{}"),
-    ("AiAgents", "[]"),
-    ("RavenEtls", "[]"),
-    ("SqlEtls", "[]"),
-    ("ElasticSearchEtls", "[]"),
-    ("OlapEtls", "[]"),
-    ("QueueEtls", "[]"),
-    ("QueueSinks", "[]"),
-    ("SnowflakeEtls", "[]"),
-    ("EmbeddingsGenerations", "[]"),
-    ("GenAis", "[]"),
-    ("Client", "null"),
-    ("Studio", "null"),
-    ("TruncatedClusterTransactionCommandsCount", "0"),
-    ("UnusedDatabaseIds", "[]"),
-    ("SupportedFeatures", "[]"),
-];
 
 /// GET `/databases`: `start`, `pageSize`, `namesOnly`.
 pub(crate) fn names(exchange: &Exchange) -> Result<Reply> {
@@ -133,7 +78,8 @@ pub(crate) fn own_record(exchange: &Exchange) -> Result<Reply> {
 fn record_reply(record: &DatabaseRecord, database: Option<Arc<Database>>) -> Reply {
     let indexes = database.map(|database| IndexesOfRecord::of(&database));
     reply::object(StatusCode::OK, |json| {
-        for (name, default) in DEFAULTS {
+        for property in &RECORD_PROPERTIES {
+            let (name, Some(default)) = (property.name, property.default) else { continue };
             let json = json.name(name);
             // Some clients send `null` for all that they do not set, and cannot read it back.
             match (record.value.get(name).filter(|value| **value != Value::Null), &indexes) {
@@ -145,7 +91,8 @@ fn record_reply(record: &DatabaseRecord, database: Option<Arc<Database>>) -> Rep
             }
         }
         for (name, value) in record.value.members() {
-            if name != "Etag" && !DEFAULTS.iter().any(|(known, _)| known == name) {
+            let is_written = |property: &RecordProperty| property.default.is_some() && property.name == name;
+            if name != "Etag" && !RECORD_PROPERTIES.iter().any(is_written) {
                 value.write(json.name(name));
             }
         }
@@ -174,7 +121,6 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let in_record = record.get("DatabaseName").and_then(Value::as_str).map(str::to_owned);
     let name = asked.or(in_record).unwrap_or_default();
     check_kinds(&record)?;
-    leave_out_unknown(&mut record);
     let members = record.get("Topology").map_or(Ok(Vec::new()), |topology| strings(topology, "Members"))?;
     let own_tag = exchange.node.databases.node_tag();
     if let Some(node) = members.into_iter().find(|node| node != own_tag) {
@@ -200,13 +146,9 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
             if let Ok(database) = databases.find(&name) {
                 IndexesOfRecord::of(&database).take_unchanged(&mut record);
             }
-            refuse_missing(&record)?;
             Ok(match etag {
                 Some(etag) => databases.update(&name, &record, Some(etag), request_id.as_deref())?,
-                None => {
-                    record.remove("Etag");
-                    databases.create(&name, record, request_id.as_deref())?
-                }
+                None => databases.create(&name, record, request_id.as_deref())?,
             })
         })
         .await?;
@@ -228,49 +170,6 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     }))
 }
 
-/// What a record may set up that is not there yet.
-const MISSING: [(&str, &str); 39] = [
-    ("Encrypted", "encrypted databases"),
-    ("Sharding", "sharding"),
-    ("DocumentsCompression", "document compression settings"),
-    ("Sorters", "custom sorters"),
-    ("Analyzers", "custom analyzers"),
-    ("Indexes", "indexes in the record of a database"),
-    ("AutoIndexes", "indexes in the record of a database"),
-    ("Revisions", "revisions"),
-    ("RevisionsBin", "revisions"),
-    ("RevisionsForConflicts", "revisions"),
-    ("TimeSeries", "time series"),
-    ("Expiration", "expiration of documents"),
-    ("Refresh", "refresh of documents"),
-    ("DataArchival", "archival of documents"),
-    ("SchemaValidation", "schema validation"),
-    ("Integrations", "integrations"),
-    ("PeriodicBackups", "backup and restore"),
-    ("RemoteAttachments", "attachments"),
-    ("CdcSinks", "ETL and connection strings"),
-    ("ExternalReplications", "replication"),
-    ("SinkPullReplications", "replication"),
-    ("HubPullReplications", "replication"),
-    ("RavenConnectionStrings", "ETL and connection strings"),
-    ("SqlConnectionStrings", "ETL and connection strings"),
-    ("OlapConnectionStrings", "ETL and connection strings"),
-    ("ElasticSearchConnectionStrings", "ETL and connection strings"),
-    ("QueueConnectionStrings", "ETL and connection strings"),
-    ("SnowflakeConnectionStrings", "ETL and connection strings"),
-    ("RavenEtls", "ETL and connection strings"),
-    ("SqlEtls", "ETL and connection strings"),
-    ("OlapEtls", "ETL and connection strings"),
-    ("ElasticSearchEtls", "ETL and connection strings"),
-    ("QueueEtls", "ETL and connection strings"),
-    ("QueueSinks", "ETL and connection strings"),
-    ("SnowflakeEtls", "ETL and connection strings"),
-    ("EmbeddingsGenerations", "AI agents"),
-    ("GenAis", "AI agents"),
-    ("AiConnectionStrings", "AI agents"),
-    ("AiAgents", "AI agents"),
-];
-
 /// What clients send for what they do not set up.
 fn is_empty(value: &Value) -> bool {
     match value {
@@ -279,12 +178,6 @@ fn is_empty(value: &Value) -> bool {
         Value::Array(elements) => elements.is_empty(),
         _ => false,
     }
-}
-
-/// Refuses a record that sets up what is not there.
-fn refuse_missing(record: &Value) -> Result<()> {
-    let missing = MISSING.iter().find(|(name, _)| record.get(name).is_some_and(|value| !is_empty(value)));
-    missing.map_or(Ok(()), |(_, feature)| Err(Error::not_supported(*feature)))
 }
 
 /// What a record has that is of another kind than it has to be, where that would be passed over.
@@ -314,28 +207,12 @@ fn check_kinds(record: &Value) -> Result<()> {
     }
 }
 
-/// Leaves out what no record has, as the reference does.
-fn leave_out_unknown(record: &mut Value) {
-    let is_known = |name: &str| {
-        DEFAULTS
-            .iter()
-            .map(|(known, _)| known)
-            .chain(MISSING.iter().map(|(known, _)| known))
-            .any(|known| *known == name)
-    };
-    let unknown = record.members().iter().map(|(name, _)| name.clone());
-    let unknown: Vec<String> = unknown.filter(|name| name != "Etag" && !is_known(name)).collect();
-    for name in unknown {
-        record.remove(&name);
-    }
-}
-
 /// Refuses settings of a database that cannot be obeyed: about where it is kept, malformed, a server's, or of an effect that is not there.
 /// Others are kept and given back.
 fn check_settings(settings: &Value) -> Result<()> {
     for (name, value) in settings.members() {
         if name.eq_ignore_ascii_case("DataDir") && !is_empty(value) {
-            return Err(Error::not_supported("a folder for one database (the setting 'DataDir')"));
+            return Err(Feature::DataDirectories.missing_for("the setting 'DataDir' of a database").into());
         }
         let is_truth = |text: &str| ["true", "false"].iter().any(|truth| text.eq_ignore_ascii_case(truth));
         let is_switch = matches!(value, Value::Null | Value::Bool(_)) || value.as_str().is_some_and(is_truth);
@@ -358,7 +235,7 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_object().await?;
     let mut names = strings(&body, "DatabaseNames")?;
     if !matches!(body.get("ShardNumber"), None | Some(Value::Null)) {
-        return Err(Error::not_supported("sharding"));
+        return Err(Feature::Sharding.missing_for("'ShardNumber'").into());
     }
     let own_tag = exchange.node.databases.node_tag();
     if let Some(node) = strings(&body, "FromNodes")?.into_iter().find(|node| node != own_tag) {

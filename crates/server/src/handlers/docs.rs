@@ -18,7 +18,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use database::Database;
 use database::documents::{
-    Batch, CommandResult, Document, Expected, IncludePath, PrefixQuery, ResultsHash, Snapshot, Wildcards,
+    Batch, CommandResult, Document, Expected, Feature, IncludePath, PrefixQuery, ResultsHash, Snapshot, Wildcards,
 };
 use hyper::StatusCode;
 use hyper::header::HeaderValue;
@@ -39,15 +39,15 @@ const SHORT_ID_COUNT: usize = 8;
 /// And so many includes of one.
 const SHORT_INCLUDE_COUNT: usize = 8;
 
-/// Whether `key` asks for something that comes with documents and is not there yet.
-fn missing_feature(key: &str) -> Option<&'static str> {
-    const FEATURES: [(&str, &str); 6] = [
-        ("counter", "counters"),
-        ("timeseries", "time series"),
-        ("timeseriestime", "time series"),
-        ("timeseriescount", "time series"),
-        ("revisions", "revisions"),
-        ("revisionsBefore", "revisions"),
+/// The missing feature whose items `key` asks for beside the documents.
+fn missing_feature(key: &str) -> Option<Feature> {
+    const FEATURES: [(&str, Feature); 6] = [
+        ("counter", Feature::Counters),
+        ("timeseries", Feature::TimeSeries),
+        ("timeseriestime", Feature::TimeSeries),
+        ("timeseriescount", Feature::TimeSeries),
+        ("revisions", Feature::Revisions),
+        ("revisionsBefore", Feature::Revisions),
     ];
     FEATURES.iter().find(|(name, _)| key.eq_ignore_ascii_case(name)).map(|(_, feature)| *feature)
 }
@@ -77,12 +77,12 @@ impl<'a> Load<'a> {
                 load.is_by_prefix = true;
             } else if key.eq_ignore_ascii_case("txMode") {
                 if value.eq_ignore_ascii_case("ClusterWide") {
-                    return Err(Error::not_supported("cluster-wide transactions"));
+                    return Err(Feature::ClusterTransactions.missing().into());
                 }
             } else if key.eq_ignore_ascii_case("cmpxchg") {
-                return Err(Error::not_supported("compare exchange"));
+                return Err(Feature::CompareExchange.missing().into());
             } else if let Some(feature) = missing_feature(key).filter(|_| !value.is_empty()) {
-                return Err(Error::not_supported(feature));
+                return Err(feature.missing().into());
             }
         }
         Ok(load)

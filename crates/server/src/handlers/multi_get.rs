@@ -176,7 +176,7 @@ fn inner(exchange: &Exchange, request: &json::Value) -> Result<Exchange> {
         Some(method) => return Err(Error::not_supported(format!("{method} inside of multi_get"))),
     };
     // What is not there yet is refused by its own name.
-    let is_allowed = |found: Match| found.route.in_multi_get || found.route.missing.is_some();
+    let is_allowed = |found: Match| found.route.in_multi_get || found.route.missing().is_some();
     if !routes::find(method.as_str(), uri.path()).is_some_and(is_allowed) {
         return Err(Error::not_supported(format!("'{method} {}' inside of multi_get", uri.path())));
     }

@@ -1,6 +1,7 @@
 //! `/admin/traffic-watch/configuration`: which requests the traffic watch tells of. There is no traffic watch yet; the configuration is
 //! checked, kept until the server ends, and given back, so that tools that set it up before they watch do not fail.
 
+use database::documents::Feature;
 use hyper::StatusCode;
 use json::{Value, Writer};
 
@@ -54,7 +55,7 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
 /// The configuration as it is given back.
 fn written(body: &Value) -> Result<Vec<u8>> {
     if body.get("Persist").and_then(Value::as_bool) == Some(true) {
-        return Err(Error::not_supported("a traffic watch configuration that outlives the server ('Persist')"));
+        return Err(Feature::TrafficWatch.missing_for("a configuration that outlives the server ('Persist')").into());
     }
     let mode = match body.get("TrafficWatchMode") {
         None | Some(Value::Null) => "None",

@@ -275,8 +275,10 @@ fn a_database_that_is_closed_closes_its_sockets() {
         for socket in &mut sockets {
             assert_eq!(socket.reason(), "its database was disabled or deleted", "{line}");
         }
-        let again =
-            if line.starts_with("POST") { "POST /admin/databases/enable" } else { "PUT /admin/databases?name=db" };
+        let (again, body) = match line.starts_with("POST") {
+            true => ("POST /admin/databases/enable", body),
+            false => ("PUT /admin/databases?name=db", "{}"),
+        };
         assert!(wire.call(again, body).status < 300);
         let mut socket = Socket::open(&wire);
         socket.watch("watch-docs", "");

@@ -41,8 +41,7 @@ fn names_are_unique_and_follow_their_rules() {
 #[test]
 fn a_record_has_all_keys_and_keeps_what_was_sent() {
     let wire = Wire::start();
-    let body =
-        r#"{"DatabaseName":"db","Settings":{"Indexing.Static.SearchEngineType":"Lucene"},"LockMode":null,"Mine":7}"#;
+    let body = r#"{"DatabaseName":"db","Settings":{"Indexing.Static.SearchEngineType":"Lucene"},"LockMode":null}"#;
     assert_eq!(wire.call("PUT /admin/databases?name=db", body).status, 201);
     let record = wire.call("GET /admin/databases?name=DB", "");
     assert_eq!(record.status, 200);
@@ -50,7 +49,6 @@ fn a_record_has_all_keys_and_keeps_what_was_sent() {
     for key in ["Indexes", "AutoIndexes", "Sorters", "PeriodicBackups", "Client", "Etag"] {
         assert!(record.get(key).is_some(), "{key}");
     }
-    assert!(record.get("Mine").is_none(), "no record has such a property");
     assert_eq!(record.get("LockMode").and_then(|mode| mode.as_str()), Some("Unlock"));
     wire.check("PUT /databases/db/admin/configuration/settings", r#"{"a.b":"c"}"#, 204, "");
     let settings = wire.call("GET /databases/db/admin/record", "").json();
@@ -75,7 +73,7 @@ fn an_update_needs_the_current_etag() {
     let stale = wire.call_with(put, &["ETag: \"999\""], b"{}");
     stale.check_error(409, ".ConcurrencyException", "");
     let current = format!("ETag: \"{etag}\"");
-    assert_eq!(wire.call_with(put, &[&current], br#"{"Mine":1}"#).status, 201);
+    assert_eq!(wire.call_with(put, &[&current], br#"{"EtagForBackup":1}"#).status, 201);
     let created = wire.call_with("PUT /admin/databases?name=other", &["ETag: \"undefined\""], b"{}");
     assert_eq!(created.status, 201);
 }
@@ -123,16 +121,20 @@ fn what_a_record_cannot_set_up_yet_is_refused_by_name() {
     let wire = Wire::with_database();
     let etag = wire.call("GET /admin/databases?name=db", "").json().get("Etag").unwrap().as_i64().unwrap();
     let current = format!("ETag: \"{etag}\"");
-    for (record, feature) in [
-        (r#"{"Encrypted":true}"#, "encrypted databases"),
-        (r#"{"Sharding":{"Shards":{"0":{}}}}"#, "sharding"),
-        (r#"{"Revisions":{"Default":{}}}"#, "revisions"),
-        (r#"{"Expiration":{"Disabled":false}}"#, "expiration of documents"),
-        (r#"{"Indexes":{"X":{}}}"#, "indexes in the record of a database"),
-        (r#"{"PeriodicBackups":[{}]}"#, "backup and restore"),
-        (r#"{"ExternalReplications":[{}]}"#, "replication"),
+    for (record, property, feature) in [
+        (r#"{"Encrypted":true}"#, "Encrypted", "encrypted databases"),
+        (r#"{"Sharding":{"Shards":{"0":{}}}}"#, "Sharding", "sharding"),
+        (r#"{"Revisions":{"Default":{}}}"#, "Revisions", "revisions"),
+        (r#"{"Expiration":{"Disabled":false}}"#, "Expiration", "expiration of documents"),
+        (r#"{"Indexes":{"X":{}}}"#, "Indexes", "indexes in the record of a database"),
+        (r#"{"PeriodicBackups":[{}]}"#, "PeriodicBackups", "backup and restore"),
+        (r#"{"ExternalReplications":[{}]}"#, "ExternalReplications", "replication"),
+        (r#"{"ConflictSolverConfig":{"ResolveToLatest":true}}"#, "ConflictSolverConfig", "replication"),
     ] {
-        let message = format!("Rookery {} does not support {feature} yet", env!("CARGO_PKG_VERSION"));
+        let message = format!(
+            "Rookery {} does not support '{property}' in the record of a database yet (missing feature: {feature})",
+            env!("CARGO_PKG_VERSION")
+        );
         wire.check_error("PUT /admin/databases?name=other", record, 501, "RavenException", &message);
         let update = wire.call_with("PUT /admin/databases?name=db", &[&current], record.as_bytes());
         update.check_error(501, "RavenException", &message);
@@ -147,6 +149,33 @@ fn what_a_record_cannot_set_up_yet_is_refused_by_name() {
     assert_eq!(update.status, 201, "{}", update.text());
     let none = "PUT /admin/databases?name=other&replicationFactor=0";
     wire.check_error(none, "{}", 400, "ArgumentException", "Replication factor must be greater than 0.");
+}
+
+#[test]
+fn a_property_that_no_record_has_is_refused_by_name_unless_it_configures_nothing() {
+    let wire = Wire::with_database();
+    let current = || {
+        let etag = wire.call("GET /admin/databases?name=db", "").json().get("Etag").unwrap().as_i64().unwrap();
+        format!("ETag: \"{etag}\"")
+    };
+    let wrong = r#"{"DatabaseName":"other","Revision":{"Default":{}}}"#;
+    let message = "The record of a database has no property 'Revision'. Remove it, or correct its name";
+    wire.check_error("PUT /admin/databases?name=other", wrong, 400, "System.ArgumentException", message);
+    let update = wire.call_with("PUT /admin/databases?name=db", &[&current()], wrong.as_bytes());
+    update.check_error(400, "System.ArgumentException", message);
+    wire.check("GET /databases?namesOnly=true", "", 200, r#"{"Databases":["db"]}"#);
+    // The clients for Python, Node.js and Go have such names, and C#'s had some in former versions.
+    let empty =
+        r#"{"DocumentCompression":null,"TruncatedClusterTransactionCommand":0,"DataDirectory":null,"Shards":[]}"#;
+    let created = wire.call("PUT /admin/databases?name=other", empty);
+    assert_eq!(created.status, 201, "{}", created.text());
+    let update = wire.call_with("PUT /admin/databases?name=db", &[&current()], empty.as_bytes());
+    assert_eq!(update.status, 201, "{}", update.text());
+    for name in ["db", "other"] {
+        let record = wire.call(&format!("GET /admin/databases?name={name}"), "").text();
+        let has = |property: &str| record.contains(&format!("\"{property}\":"));
+        assert!(has("DocumentsCompression") && !has("DocumentCompression") && !has("Shards"), "{record}");
+    }
 }
 
 #[test]

@@ -618,7 +618,7 @@ fn the_record_of_a_database_tells_of_its_indexes() {
     let etag = format!("ETag: {}", record.get("Etag").and_then(json::Value::as_i64).unwrap());
     record.set("Indexes", json::Value::parse(br#"{"Y":{}}"#).unwrap());
     let version = env!("CARGO_PKG_VERSION");
-    let message = format!("Rookery {version} does not support indexes in the record of a database yet");
+    let message = format!("Rookery {version} does not support 'Indexes' in the record of a database yet");
     let refused = wire.call_with("PUT /admin/databases?name=db", &[&etag], &record.to_vec());
     refused.check_error(501, "RavenException", &message);
 }

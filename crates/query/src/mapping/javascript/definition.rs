@@ -5,6 +5,7 @@ use super::super::property::Property;
 use super::super::source::Source;
 use super::Refusal;
 use super::loading::{LOAD, text_of};
+use documents::Feature;
 use script::{Token, TokenKind};
 
 /// A map: where documents come from, and what is made of each.
@@ -23,8 +24,8 @@ pub(crate) struct SourceFunction<'t> {
     pub whole: &'t str,
 }
 
-/// Functions of the protocol that are not there.
-const NOT_SUPPORTED: [&str; 12] = [
+/// Functions of RavenDB that need a missing feature ([`Feature::of_script_function`]).
+const MISSING: [&str; 12] = [
     "loadPath",
     "cmpxchg",
     "boost",
@@ -45,7 +46,7 @@ impl<'t> Definition<'t> {
         let tokens = script::tokens(text).ok_or_else(|| wrong(0, "A bracket, a text or a comment is not closed"))?;
         let word = |place: usize| tokens.get(place).map(|token: &Token| &text[token.start..token.end]);
         if let (Some(kind @ ("counters" | "timeSeries")), Some("."), Some("map")) = (word(0), word(1), word(2)) {
-            return Err(Refusal::NotSupported(format!("indexes over {kind}")));
+            return Err(Feature::IndexSources.missing_for(format!("indexes over {kind}")).into());
         }
         if word(0) == Some("groupBy") {
             return Err(Refusal::NotSupported("'groupBy' beside a map".to_owned()));
@@ -108,9 +109,9 @@ impl SourceFunction<'_> {
         self.tokens.get(place).map(|token| &self.whole[token.start..token.end])
     }
 
-    /// A function of the protocol that it calls, and that is not there.
-    pub fn not_supported(&self) -> Option<&'static str> {
-        NOT_SUPPORTED.into_iter().find(|name| self.calls(name))
+    /// A function of RavenDB that it calls, and that needs a missing feature.
+    pub fn missing(&self) -> Option<&'static str> {
+        MISSING.into_iter().find(|name| self.calls(name))
     }
 
     /// Whether it calls a function of the protocol, or asks for a member of it.

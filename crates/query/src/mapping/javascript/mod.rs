@@ -26,6 +26,7 @@ use super::host::{DocumentView, Host};
 use super::map::{Emit, Output};
 use super::value::Value;
 use definition::{Definition, SourceFunction};
+use documents::{Feature, MissingFeature};
 use json::Raw;
 use loading::Loader;
 use script::{Body, Document, Input, Limits, Program, Run, Stored};
@@ -62,8 +63,16 @@ pub(crate) enum Compiled {
 pub(crate) enum Refusal {
     /// It is none.
     Wrong(CompileError),
-    /// It needs what is not there: its name.
+    /// It has a form that is not supported: its name.
     NotSupported(String),
+    /// It needs a feature that is missing.
+    MissingFeature(MissingFeature),
+}
+
+impl From<MissingFeature> for Refusal {
+    fn from(missing: MissingFeature) -> Refusal {
+        Refusal::MissingFeature(missing)
+    }
 }
 
 impl From<CompileError> for Refusal {
@@ -82,8 +91,8 @@ pub(crate) fn compile(text: &str, sources: &str) -> Result<(super::Source, Compi
 fn compile_parsed(text: &str, sources: &str) -> Result<(super::Source, Compiled), Refusal> {
     let Definition { source, function } = Definition::of(text)?;
     let added = SourceFunction { text: sources, tokens: script::tokens(sources).unwrap_or_default(), whole: sources };
-    if let Some(name) = function.not_supported().or_else(|| added.not_supported()) {
-        return Err(Refusal::NotSupported(format!("{name}() in an index")));
+    if let Some(name) = function.missing().or_else(|| added.missing()) {
+        return Err(Feature::of_script_function(name).missing_for(format!("{name}() in an index")).into());
     }
     let mut referenced = Vec::new();
     for code in [&function, &added] {

@@ -11,6 +11,7 @@ use super::super::value::Value;
 use super::loading::{self, NoLoader};
 use super::reduction::{Key, Reduction};
 use super::{Refusal, as_syntax_error, emit_object, groups, made, spatial, vector, wrong_script};
+use documents::Feature;
 use json::{Kind, Raw, Writer};
 use script::{Body, Input, Limits, Run};
 
@@ -51,8 +52,8 @@ pub(crate) fn compile_reduce(text: &str, sources: &str) -> Result<CompiledReduce
 
 fn compile_parsed(text: &str, sources: &str) -> Result<CompiledReduce, Refusal> {
     let Reduction { key, function, declarations } = Reduction::of(text)?;
-    if let Some(name) = function.not_supported() {
-        return Err(Refusal::NotSupported(format!("{name}() in a reduce")));
+    if let Some(name) = function.missing() {
+        return Err(Feature::of_script_function(name).missing_for(format!("{name}() in a reduce")).into());
     }
     if let Some(name) = OF_MAPS.into_iter().find(|name| function.calls(name)) {
         return Err(Refusal::NotSupported(format!("{name}() in a reduce")));

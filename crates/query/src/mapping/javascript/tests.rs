@@ -310,14 +310,16 @@ fn what_is_none_is_refused() {
         ("timeSeries.map('Users', 'x', c => ({ a: c.Value }))", "indexes over timeSeries"),
     ] {
         match compile(text, "") {
-            Err(Refusal::NotSupported(name)) => assert_eq!(name, feature),
+            Err(Refusal::MissingFeature(missing)) => assert!(missing.to_string().contains(feature), "{missing}"),
             other => panic!("{text}: {other:?}"),
         }
     }
     // What is added is asked as well: it would find nothing, without a word.
     let added = "function city(u) { return cmpxchg(u.C).Name }";
     match compile("map('Users', u => ({ a: city(u) }))", added) {
-        Err(Refusal::NotSupported(name)) => assert_eq!(name, "cmpxchg() in an index"),
+        Err(Refusal::MissingFeature(missing)) => {
+            assert_eq!(missing, Feature::CompareExchange.missing_for("cmpxchg() in an index"));
+        }
         other => panic!("{other:?}"),
     }
 }

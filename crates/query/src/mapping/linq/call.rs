@@ -197,16 +197,8 @@ impl Compiler {
                 | Function::LoadAttachments
         );
         self.reads_compare_exchange |= function == Function::LoadCompareExchangeValue;
-        let is_of_others = matches!(
-            function,
-            Function::AttachmentsFor
-                | Function::LoadAttachment
-                | Function::LoadAttachments
-                | Function::CounterNamesFor
-                | Function::TimeSeriesNamesFor
-        );
-        if is_of_others && self.reads_others.is_none() {
-            self.reads_others = Some(function.name());
+        if let (Some(feature), None) = (function.missing_feature(), &self.missing) {
+            self.missing = Some(feature.missing_for(format!("'{}' in an index", function.name())));
         }
         self.makes.fields |= function == Function::CreateField;
         self.makes.spatial |= function == Function::CreateSpatialField;

@@ -25,6 +25,7 @@ use super::error::CompileError;
 use super::expression::{Expression, Program, Step};
 use super::limits::{EXPRESSION_COUNT_MAX, EXPRESSION_DEPTH_MAX};
 use super::source::Source;
+use documents::MissingFeature;
 use scope::{Bound, Chain, Element};
 use syntax::{Parsed, Result, Syntax};
 
@@ -44,7 +45,7 @@ pub(crate) struct CompiledMap {
     pub reads_metadata: bool,
     pub referenced: Vec<String>,
     pub reads_compare_exchange: bool,
-    pub reads_others: Option<&'static str>,
+    pub missing: Option<MissingFeature>,
     pub makes: Makes,
 }
 
@@ -91,8 +92,8 @@ struct Compiler {
     /// Collections of documents that are loaded, each once.
     referenced: Vec<String>,
     reads_compare_exchange: bool,
-    /// The first function that reads attachments, or the names of counters or time series.
-    reads_others: Option<&'static str>,
+    /// What the first function needs that reads from a missing feature.
+    missing: Option<MissingFeature>,
     makes: Makes,
 }
 
@@ -106,8 +107,8 @@ pub(crate) fn compile_map(text: &str) -> std::result::Result<CompiledMap, Compil
         return Err(syntax.error("A map has to begin from 'docs'".to_owned()));
     };
     let program = compiler.finish(chain, syntax)?;
-    let Compiler { reads_metadata, referenced, reads_compare_exchange, reads_others, makes, .. } = compiler;
-    Ok(CompiledMap { source, program, reads_metadata, referenced, reads_compare_exchange, reads_others, makes })
+    let Compiler { reads_metadata, referenced, reads_compare_exchange, missing, makes, .. } = compiler;
+    Ok(CompiledMap { source, program, reads_metadata, referenced, reads_compare_exchange, missing, makes })
 }
 
 /// Compiles the text of a reduce.
@@ -150,7 +151,7 @@ impl Compiler {
             reads_metadata: false,
             referenced: Vec::new(),
             reads_compare_exchange: false,
-            reads_others: None,
+            missing: None,
             makes: Makes::default(),
         }
     }

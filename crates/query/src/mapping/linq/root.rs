@@ -5,6 +5,7 @@ use super::super::source::Source;
 use super::scope::{Chain, Element};
 use super::syntax::{Result, Syntax};
 use super::{Compiler, Root};
+use documents::Feature;
 
 const ALL_DOCUMENTS: &str = "@all_docs";
 
@@ -95,11 +96,11 @@ impl Compiler {
         loop {
             if self.is_name(at, "timeSeries") {
                 let message = "Time series are not supported as the source of an index";
-                return Err(at.lacks("indexes over timeSeries", message));
+                return Err(at.lacks(Feature::IndexSources.missing_for("indexes over timeSeries"), message));
             }
             if self.is_name(at, "counters") {
                 let message = "Counters are not supported as the source of an index";
-                return Err(at.lacks("indexes over counters", message));
+                return Err(at.lacks(Feature::IndexSources.missing_for("indexes over counters"), message));
             }
             match at.field("expression") {
                 Some(inner) => at = inner.bare(),

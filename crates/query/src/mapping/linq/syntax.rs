@@ -8,6 +8,7 @@ use super::super::limits::{
     DEFINITION_SIZE_MAX, PARSER_ERROR_COUNT_MAX, PARSER_FORK_COUNT_MAX, PARSER_REPORT_COUNT_MAX,
 };
 use super::null_conditional::without_null_conditional;
+use documents::MissingFeature;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -230,9 +231,9 @@ impl<'t> Syntax<'t> {
         error_at_place(self.text, self.node.start_byte(), message)
     }
 
-    /// An error at its place: the engine lacks a part that it needs.
-    pub fn lacks(self, feature: &'static str, message: &str) -> CompileError {
-        CompileError { feature: Some(feature), ..self.error(message.to_owned()) }
+    /// An error at its place: it needs a feature that is missing.
+    pub fn lacks(self, missing: MissingFeature, message: &str) -> CompileError {
+        CompileError { feature: Some(Box::new(missing)), ..self.error(message.to_owned()) }
     }
 
     /// The error that this is not supported.

@@ -16,6 +16,7 @@ mod wait;
 
 use std::sync::Arc;
 
+use database::documents::Feature;
 use database::{Database, Index};
 use hyper::StatusCode;
 use json::Value;
@@ -113,7 +114,7 @@ pub(super) fn refused_setting(name: &str, value: &Value, refused: SettingRefused
         SettingRefused::OfServer => {
             Error::InvalidOperation(format!("Configuration '{name}' can only be set at server level."))
         }
-        SettingRefused::NotSupported => Error::not_supported(format!("the setting '{name}'")),
+        SettingRefused::NotSupported => Feature::EngineSettings.missing_for(format!("the setting '{name}'")).into(),
     }
 }
 
