@@ -1,7 +1,7 @@
 //! One open database: its documents, the way writes go in, its operations.
 
 use std::sync::atomic::{
-    AtomicBool, AtomicU32, AtomicU64,
+    AtomicBool, AtomicU64,
     Ordering::{Relaxed, SeqCst},
 };
 use std::sync::{Arc, OnceLock, Weak};
@@ -34,8 +34,6 @@ pub struct Database {
     operations: Operations,
     /// Set when it is disabled or deleted: nothing is written any more.
     is_closed: AtomicBool,
-    /// The separator in ids that the server completes, as a character's number.
-    identity_separator: AtomicU32,
     /// Requests of it since it was opened.
     request_count: AtomicU64,
     has_failed: AtomicBool,
@@ -109,7 +107,6 @@ impl Database {
             operations: Operations::new(limits.ended_operations_count_max),
             indexes: Indexes::new(indexes, pool.clone(), limits),
             is_closed: AtomicBool::new(false),
-            identity_separator: AtomicU32::new(u32::from('/')),
             request_count: AtomicU64::new(0),
             has_failed: AtomicBool::new(false),
             failed_at: Mutex::default(),
@@ -283,21 +280,12 @@ impl Database {
         self.indexes.go_on();
     }
 
-    pub(crate) fn set_identity_separator(&self, separator: Option<char>) {
-        self.identity_separator.store(u32::from(separator.unwrap_or('/')), Relaxed);
-    }
-
-    /// The separator in ids that the server completes, from the client configuration; `/` otherwise.
-    pub fn identity_separator(&self) -> char {
-        char::from_u32(self.identity_separator.load(Relaxed)).unwrap_or('/')
-    }
-
     /// Applies a batch and calls `done` once when it is durable, or refused; on this thread if it is refused at once. No
     /// thread waits meanwhile.
     ///
     /// A [`Lead`] is given where nobody leads the storage's queue: run it on a thread that may wait, or drop it.
     pub fn submit(self: &Arc<Self>, batch: Batch, done: impl FnOnce(Result<Outcome>) + Send + 'static) -> Option<Lead> {
-        let (size, batch) = (batch.size(), batch.separator(self.identity_separator()));
+        let size = batch.size();
         self.submit_work(size, move |writing| writing.run(&batch), done)
     }
 
@@ -307,7 +295,7 @@ impl Database {
         batch: Batch,
         done: impl FnOnce(Result<Outcome>) + Send + 'static,
     ) {
-        let (size, batch) = (batch.size(), batch.separator(self.identity_separator()));
+        let size = batch.size();
         let entered = self.enter_patiently(size);
         self.submit_entered(entered, size, move |writing| writing.run_silently(&batch), done);
     }
@@ -356,7 +344,6 @@ impl Database {
     ///
     /// The batch is refused, or storage fails.
     pub fn execute(&self, batch: Batch) -> Result<Outcome> {
-        let batch = batch.separator(self.identity_separator());
         self.write(batch.size(), |writing| writing.run(&batch))
     }
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use arc_swap::ArcSwapOption;
-use json::Value;
 use parking_lot::{Mutex, RwLock};
 
 use crate::client_configuration::ClientConfiguration;
 use crate::database::Held;
 use crate::limits::IDLE_ROUNDS_MAX;
+use crate::settings::DatabaseSettings;
 use crate::{Database, DatabaseRecord, Error, Result};
 
 pub(crate) struct Entry {
@@ -19,7 +19,7 @@ pub(crate) struct Entry {
     pub open: ArcSwapOption<Database>,
     /// Held while it is opened or closed.
     pub previous: Mutex<Previous>,
-    client_configuration: RwLock<Arc<ClientConfiguration>>,
+    settings: RwLock<Arc<DatabaseSettings>>,
     /// How often [`close_if_idle`](Self::close_if_idle) was called since somebody last asked for it.
     idle_rounds: AtomicU32,
 }
@@ -39,12 +39,13 @@ pub(crate) enum Previous {
 
 impl Entry {
     pub fn new(record: DatabaseRecord, folder: Option<String>, previous: Previous) -> Entry {
+        let settings = DatabaseSettings::of(&record, &ClientConfiguration::NONE);
         Entry {
             record: RwLock::new(Arc::new(record)),
             folder,
             open: ArcSwapOption::empty(),
             previous: Mutex::new(previous),
-            client_configuration: RwLock::new(Arc::new(ClientConfiguration::NONE)),
+            settings: RwLock::new(Arc::new(settings)),
             idle_rounds: AtomicU32::new(0),
         }
     }
@@ -82,24 +83,24 @@ impl Entry {
 
     /// The client configuration of the database, over that of the node.
     pub fn client_configuration(&self) -> Arc<ClientConfiguration> {
-        self.client_configuration.read().clone()
+        self.settings.read().client.clone()
     }
 
-    /// Takes over what is configured now, and has the open database complete ids so.
+    /// Parses what the record and the node configure now, and hands it to the database if that is open.
     pub fn configure(&self, node: &ClientConfiguration) {
-        let merged = ClientConfiguration::merged(node, &configuration_of(&self.record()));
-        let mut configuration = self.client_configuration.write();
-        *configuration = Arc::new(merged);
+        let parsed = DatabaseSettings::of(&self.record(), node);
+        let mut settings = self.settings.write();
+        *settings = Arc::new(parsed);
         if let Some(database) = self.open.load_full() {
-            database.set_identity_separator(configuration.identity_separator());
+            settings.apply(&database);
         }
     }
 
     /// Offers an opened database to those who look for it.
     pub fn store(&self, database: Arc<Database>) {
         // A change of the configuration comes before this, or finds it open.
-        let configuration = self.client_configuration.read();
-        database.set_identity_separator(configuration.identity_separator());
+        let settings = self.settings.read();
+        settings.apply(&database);
         self.open.store(Some(database));
     }
 
@@ -148,15 +149,5 @@ impl Entry {
             (None, Previous::OnDisk(held)) => Some(held),
             (None, _) => None,
         }
-    }
-}
-
-fn configuration_of(record: &DatabaseRecord) -> ClientConfiguration {
-    match record.value.get("Client") {
-        Some(value @ Value::Object(_)) => {
-            let etag = value.get("Etag").and_then(Value::as_i64).unwrap_or(record.etag as i64);
-            ClientConfiguration { etag, value: Some(value.clone()) }
-        }
-        _ => ClientConfiguration::NONE,
     }
 }

@@ -35,6 +35,7 @@ mod record_properties;
 mod request_ids;
 mod sample_data;
 mod script_memory;
+mod settings;
 mod system;
 mod tombstones;
 

@@ -28,7 +28,6 @@ pub struct Batch {
     pub(crate) held_bytes: usize,
     pub(crate) collections: Collections,
     pub(crate) skip_unchanged: bool,
-    pub(crate) separator: Option<char>,
     /// What was read to make it, with change vectors, `None` for what was not there: it is run only while all of it is so.
     pub(crate) reads: Vec<(String, Option<String>)>,
     /// Ids that end as if they were to be completed are used as they are.
@@ -77,12 +76,6 @@ impl Batch {
     /// Documents equal to what is stored are not written again.
     pub fn skip_unchanged(mut self, skip: bool) -> Batch {
         self.skip_unchanged = skip;
-        self
-    }
-
-    /// The separator in ids that the server completes, from the client configuration; `/` otherwise.
-    pub fn separator(mut self, separator: char) -> Batch {
-        self.separator = Some(separator);
         self
     }
 

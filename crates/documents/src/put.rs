@@ -47,7 +47,7 @@ impl Writing<'_, '_> {
         let has_whole_id = matches!(command.action, Action::Put { has_whole_id: true, .. });
         let (id, etag, mut found) = match batch.ids_are_whole || has_whole_id {
             true => (Cow::Borrowed(command.id.as_str()), None, self.find(&command.id)?),
-            false => self.complete(&command.id, batch.separator.unwrap_or('/'))?,
+            false => self.complete(&command.id)?,
         };
         self.check_expected(Operation::Put, &id, &command.expected, found.document.as_ref())?;
         let collection = collection.and_then(|place| batch.collections.name(place)).unwrap_or(EMPTY_COLLECTION);
@@ -94,7 +94,8 @@ impl Writing<'_, '_> {
 
     /// Completes `users/` with an etag, which the write then gets, and `users|` with the next number of the identity: one under
     /// which there is nothing, for somebody may have stored a document under it by hand, or copied it here.
-    fn complete<'b>(&mut self, given: &'b str, separator: char) -> Result<(Cow<'b, str>, Option<Etag>, Found)> {
+    fn complete<'b>(&mut self, given: &'b str) -> Result<(Cow<'b, str>, Option<Etag>, Found)> {
+        let separator = self.settings.id_separator;
         loop {
             let (id, etag) = match completion(given, separator) {
                 Completion::None => {

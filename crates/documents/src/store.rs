@@ -1,15 +1,19 @@
 //! The documents of one database, in one storage environment.
 
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use storage::{Environment, WriteTransaction};
 
 use crate::schema::{DATABASE_ID, Schema};
-use crate::{Date, Error, Result, Snapshot, Writing, base64};
+use crate::{Date, Error, Result, Snapshot, StoreSettings, Writing, base64};
 
 /// The documents of one database.
 pub struct DocumentStore {
     environment: Environment,
     pub(crate) schema: Schema,
     pub(crate) names: Names,
+    settings: ArcSwap<StoreSettings>,
 }
 
 /// What stands in the change vectors that this database makes.
@@ -47,7 +51,18 @@ impl DocumentStore {
             let bytes = bytes.ok_or(Error::Corrupt { rule: "the database id is stored" })?;
             base64::encode_unpadded(bytes)
         };
-        Ok(DocumentStore { environment, schema, names: Names { database_id, node_tag: options.node_tag } })
+        let names = Names { database_id, node_tag: options.node_tag };
+        Ok(DocumentStore { environment, schema, names, settings: ArcSwap::default() })
+    }
+
+    /// Replaces the settings. Jobs that begin from now on have them.
+    pub fn configure(&self, settings: StoreSettings) {
+        self.settings.store(Arc::new(settings));
+    }
+
+    /// The settings as they are now: the defaults until the store is configured.
+    pub fn settings(&self) -> Arc<StoreSettings> {
+        self.settings.load_full()
     }
 
     /// The environment below, and nothing else any more.

@@ -7,6 +7,7 @@
 //! The last etag and the rows of collections are read at the start or on first use, kept here, and written once at the end.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use storage::{FixedTree, WriteTransaction};
 
@@ -17,13 +18,16 @@ use crate::kinds::{ItemKind, PerKind};
 use crate::limits::COLLECTION_COUNT_MAX;
 use crate::patch::Patched;
 use crate::put::PutDecision;
-use crate::{Batch, CommandResult, Date, DocumentStore, Error, Etag, Operation, Outcome, Result, WrittenPatch, id};
+use crate::{
+    Batch, CommandResult, Date, DocumentStore, Error, Etag, Operation, Outcome, Result, StoreSettings, WrittenPatch, id,
+};
 
 /// The state of one job in a write transaction.
 pub struct Writing<'a, 'e> {
     pub(crate) store: &'a DocumentStore,
     pub(crate) tx: &'a mut WriteTransaction<'e>,
     pub(crate) now: Date,
+    pub(crate) settings: Arc<StoreSettings>,
     last_etag: Etag,
     first_etag: Etag,
     collections: Vec<CachedCollection>,
@@ -53,6 +57,7 @@ impl<'a, 'e> Writing<'a, 'e> {
             store,
             tx,
             now,
+            settings: store.settings(),
             last_etag,
             first_etag: last_etag,
             collections: Vec::new(),

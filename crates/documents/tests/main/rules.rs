@@ -447,6 +447,24 @@ fn hashes_tell_answers_apart() {
 }
 
 #[test]
+fn ids_are_completed_with_the_separator_of_the_settings() {
+    let store = store();
+    let id = |given: &str| {
+        let mut batch = Batch::new();
+        batch.put(given, b"{}", Expected::Any).unwrap();
+        match store.write(now(), |writing| writing.run(&batch)).unwrap().results.remove(0) {
+            CommandResult::Put { id, .. } => id,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(id("users|"), "users/1");
+    store.configure(StoreSettings { id_separator: '-' });
+    assert_eq!((id("users|"), id("users-")), ("users-2".to_owned(), "users-0000000000000000003-A".to_owned()));
+    store.configure(StoreSettings::default());
+    assert_eq!(id("users|"), "users/3");
+}
+
+#[test]
 fn hilo_ranges_never_overlap_and_grow_with_demand() {
     let store = store();
     let next = |size, at: Option<&str>, last_max| {

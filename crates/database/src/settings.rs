@@ -1,0 +1,78 @@
+//! What is configured for one database, parsed.
+//!
+//! A record and the node's client configuration are JSON. They are parsed here, once after each change, and the layers below are handed
+//! typed values: [`StoreSettings`] go to the documents. What a record may configure and this version lacks is refused before the record is
+//! stored (`record_properties.rs`), so that nothing of it has to be parsed. A feature that is added (revisions, expiration, refresh) parses
+//! its property here, and hands it to the layer that heeds it.
+
+use std::sync::Arc;
+
+use documents::StoreSettings;
+use json::Value;
+
+use crate::client_configuration::ClientConfiguration;
+use crate::{Database, DatabaseRecord};
+
+/// The settings of one database.
+#[derive(Clone, Debug)]
+pub(crate) struct DatabaseSettings {
+    /// What its clients are told: its own configuration over that of the node.
+    pub client: Arc<ClientConfiguration>,
+    /// How its documents are written.
+    store: StoreSettings,
+}
+
+impl DatabaseSettings {
+    /// * `node`: the client configuration of the node.
+    pub fn of(record: &DatabaseRecord, node: &ClientConfiguration) -> DatabaseSettings {
+        let client = ClientConfiguration::merged(node, &client_configuration(record));
+        let mut store = StoreSettings::default();
+        if let Some(separator) = client.identity_separator() {
+            store.id_separator = separator;
+        }
+        DatabaseSettings { client: Arc::new(client), store }
+    }
+
+    /// Hands an open database what concerns it.
+    pub fn apply(&self, database: &Database) {
+        database.documents().configure(self.store.clone());
+    }
+}
+
+/// The client configuration in a record.
+fn client_configuration(record: &DatabaseRecord) -> ClientConfiguration {
+    match record.value.get("Client") {
+        Some(value @ Value::Object(_)) => {
+            let etag = value.get("Etag").and_then(Value::as_i64).unwrap_or(record.etag as i64);
+            ClientConfiguration { etag, value: Some(value.clone()) }
+        }
+        _ => ClientConfiguration::NONE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(node: &str, record: &str, separator: char, etag: i64) {
+        let parse = |text: &str| Value::parse(text.as_bytes()).unwrap();
+        let node = match node {
+            "" => ClientConfiguration::NONE,
+            node => ClientConfiguration { etag: 3, value: Some(parse(node)) },
+        };
+        let settings = DatabaseSettings::of(&DatabaseRecord { value: parse(record), etag: 7 }, &node);
+        assert_eq!((settings.store.id_separator, settings.client.etag), (separator, etag), "{record}");
+    }
+
+    #[test]
+    fn the_separator_is_that_of_the_record_over_that_of_the_node() {
+        check("", "{}", '/', -2);
+        check("", r#"{"Client":{"IdentityPartsSeparator":"-"}}"#, '-', 7);
+        check(r#"{"IdentityPartsSeparator":"_"}"#, "{}", '_', 3);
+        check(r#"{"IdentityPartsSeparator":"_"}"#, r#"{"Client":{"IdentityPartsSeparator":"-","Etag":9}}"#, '-', 9);
+        check(r#"{"IdentityPartsSeparator":"_"}"#, r#"{"Client":{"IdentityPartsSeparator":null}}"#, '_', 7);
+        check("", r#"{"Client":{"IdentityPartsSeparator":"-","Disabled":true}}"#, '/', 7);
+        check("", r#"{"Client":null}"#, '/', -2);
+    }
+}

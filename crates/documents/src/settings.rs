@@ -1,0 +1,17 @@
+//! What is configured for the documents of one database.
+
+/// The configuration of a [`DocumentStore`](crate::DocumentStore), as far as it changes how documents are written. Each job of a write
+/// transaction reads it once, when it begins.
+///
+/// The store keeps none of it: whoever opens the store configures it, from the record of the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreSettings {
+    /// Stands between the parts of an id that the server completes: `users|` becomes `users/1`. Never `|`.
+    pub id_separator: char,
+}
+
+impl Default for StoreSettings {
+    fn default() -> StoreSettings {
+        StoreSettings { id_separator: '/' }
+    }
+}
