@@ -232,6 +232,11 @@ impl Error {
         self.shape().exception
     }
 
+    /// The whole text of it, as `Error` has it: with the name of the exception.
+    pub(crate) fn text(&self) -> String {
+        self.long_text(self.exception(), &self.message())
+    }
+
     /// The status it is answered with.
     pub(crate) fn status(&self) -> StatusCode {
         self.shape().status

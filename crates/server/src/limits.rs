@@ -196,6 +196,13 @@ pub(crate) const INDEX_CHANGES_KEPT_MAX: usize = 1024;
 /// Changes of one frame, and of one look at the database.
 pub(crate) const CHANGES_FRAME_COUNT_MAX: usize = 1024;
 
+/// Bytes of the reason in the closing frame of a WebSocket: a control frame has 125, and two are the code (RFC 6455, 5.5).
+pub(crate) const CLOSE_REASON_SIZE_MAX: usize = 123;
+
+/// Between the error that a missing feature cannot be watched and the closing of the changes socket. Clients connect again and watch the
+/// same; this bounds how often.
+pub(crate) const REFUSED_PAUSE: Duration = Duration::from_secs(1);
+
 /// One command of a client of a changes socket, in bytes.
 pub(crate) const CHANGES_COMMAND_SIZE_MAX: usize = 64 << 10;
 

@@ -5,7 +5,9 @@
 //! the reason in the closing frame and in the log: its client connects again and loads anew what it holds. So is one whose
 //! client takes nothing, does not answer pings, or watches too much, and those of a database that is disabled or deleted.
 //!
-//! Counters and time series are not there yet, so that watching them is confirmed and nothing ever happens.
+//! Watching counters or time series, which are missing features, is refused: the client gets an error with the feature's name, and no
+//! confirmation; then the socket is closed, which ends the client's wait for one. Clients connect again and send the same command, one of
+//! them without a pause, so that the closing comes a moment later ([`REFUSED_PAUSE`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -13,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use database::documents::{Feature, MissingFeature};
 use database::{Database, IndexChange, Operation, OperationStatus, Progress};
 use futures_util::{SinkExt, StreamExt};
 use hyper::StatusCode;
@@ -31,8 +34,8 @@ use crate::error::{Error, Result};
 use crate::exchange::{Exchange, Upgrade};
 use crate::feed::{Change, Feed, IndexNews, News, Place};
 use crate::limits::{
-    CHANGES_COMMAND_SIZE_MAX, Limits, OPERATION_INTERVAL, PINGS_PER_IDLE, PINGS_UNANSWERED_MAX, WATCHED_COUNT_MAX,
-    WATCHED_NAME_SIZE_MAX, WATCHED_SIZE_MAX,
+    CHANGES_COMMAND_SIZE_MAX, CLOSE_REASON_SIZE_MAX, Limits, OPERATION_INTERVAL, PINGS_PER_IDLE, PINGS_UNANSWERED_MAX,
+    REFUSED_PAUSE, WATCHED_COUNT_MAX, WATCHED_NAME_SIZE_MAX, WATCHED_SIZE_MAX,
 };
 use crate::node::Node;
 use crate::reply::{self, Reply};
@@ -89,8 +92,9 @@ async fn run(node: Arc<Node>, feed: Arc<Feed>, upgrade: Upgrade) {
     let database = feed.database().name();
     match end {
         End::Client(how) => tracing::debug!(database, how, "a changes socket ended"),
-        End::Server(code, reason) => {
+        End::Server(code, mut reason) => {
             tracing::info!(database, reason, "a changes socket was closed");
+            reason.truncate(reason.floor_char_boundary(CLOSE_REASON_SIZE_MAX));
             let frame = CloseFrame { code, reason: reason.into() };
             let _ = tokio::time::timeout(GOODBYE, socket.close(Some(frame))).await;
         }
@@ -131,7 +135,7 @@ async fn talk(socket: &mut Socket, feed: &Arc<Feed>, limits: &Limits) -> End {
             match tokio::time::timeout(limits.slow_reader, socket.send(message)).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => return End::Client(error.to_string()),
-                Err(_) => return refuse("its client takes nothing (the limit Limits.SlowReaderInSec)"),
+                Err(_) => return refuse(CLIENT_TAKES_NOTHING),
             }
         }
         message = tokio::select! {
@@ -141,7 +145,8 @@ async fn talk(socket: &mut Socket, feed: &Arc<Feed>, limits: &Limits) -> End {
                     Some(Ok(Message::Text(text))) => {
                         let confirmed = match watched.take(text.as_bytes()) {
                             Ok(confirmed) => confirmed,
-                            Err(reason) => return refuse(reason),
+                            Err(Refused::Command(reason)) => return refuse(reason),
+                            Err(Refused::Feature(missing)) => return refuse_feature(socket, missing, limits).await,
                         };
                         // Before the confirmation: what comes after it is told.
                         match (watched.has_documents(), &place) {
@@ -204,6 +209,41 @@ fn refuse(reason: impl Into<String>) -> End {
     End::Server(CloseCode::Policy, reason.into())
 }
 
+/// Tells the client which feature is missing; after a pause its socket is to be closed.
+async fn refuse_feature(socket: &mut Socket, missing: MissingFeature, limits: &Limits) -> End {
+    let reason = missing.to_string();
+    let text = Error::from(missing).text();
+    let mut frame = Vec::new();
+    json::Writer::new(&mut frame).array(|json| {
+        json.object(|json| _ = json.name("Type").string("Error").name("Exception").string(&text));
+    });
+    let message = Message::text(String::from_utf8_lossy(&frame).into_owned());
+    match tokio::time::timeout(limits.slow_reader, socket.send(message)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => return End::Client(error.to_string()),
+        Err(_) => return refuse(CLIENT_TAKES_NOTHING),
+    }
+    tokio::time::sleep(REFUSED_PAUSE).await;
+    refuse(reason)
+}
+
+const CLIENT_TAKES_NOTHING: &str = "its client takes nothing (the limit Limits.SlowReaderInSec)";
+
+/// Why a command is not obeyed.
+#[derive(Debug)]
+enum Refused {
+    /// It is none, or asks for too much: the socket is closed with this reason.
+    Command(&'static str),
+    /// It needs a missing feature: the client is told which.
+    Feature(MissingFeature),
+}
+
+impl From<&'static str> for Refused {
+    fn from(reason: &'static str) -> Refused {
+        Refused::Command(reason)
+    }
+}
+
 /// What one client asked for.
 #[derive(Default)]
 struct Watched {
@@ -233,8 +273,8 @@ struct Told {
 }
 
 impl Watched {
-    /// Obeys a command and gives its confirmation, or says why it closes the socket.
-    fn take(&mut self, text: &[u8]) -> std::result::Result<String, &'static str> {
+    /// Obeys a command and gives its confirmation, or says why it is refused.
+    fn take(&mut self, text: &[u8]) -> std::result::Result<String, Refused> {
         const UNKNOWN: &str = "its client sent what is no command";
         let command = json::Value::parse(text).map_err(|_| UNKNOWN)?;
         let name = command.get("Command").and_then(json::Value::as_str).ok_or(UNKNOWN)?.to_ascii_lowercase();
@@ -264,23 +304,21 @@ impl Watched {
                     self.told.remove(&id);
                 }
             }
-            "topology-change"
-            | "counters"
-            | "counter"
-            | "document-counters"
-            | "document-counter"
-            | "all-timeseries"
-            | "timeseries"
-            | "all-document-timeseries"
-            | "document-timeseries" => {}
-            _ => return Err(UNKNOWN),
+            "topology-change" => {}
+            "counters" | "counter" | "document-counters" | "document-counter" => {
+                refuse_watching(is_on, Feature::Counters, &name)?;
+            }
+            "all-timeseries" | "timeseries" | "all-document-timeseries" | "document-timeseries" => {
+                refuse_watching(is_on, Feature::TimeSeries, &name)?;
+            }
+            _ => return Err(UNKNOWN.into()),
         }
         let names = self.ids.len() + self.prefixes.len() + self.collections.len() + self.indexes.len();
         if names + self.operations.len() > WATCHED_COUNT_MAX {
-            return Err("its client watches too much (the limit WATCHED_COUNT_MAX)");
+            return Err("its client watches too much (the limit WATCHED_COUNT_MAX)".into());
         }
         if self.size > WATCHED_SIZE_MAX {
-            return Err("its client watches too much (the limit WATCHED_SIZE_MAX)");
+            return Err("its client watches too much (the limit WATCHED_SIZE_MAX)".into());
         }
         let mut confirmed = Vec::new();
         json::Writer::new(&mut confirmed).array(|json| {
@@ -289,7 +327,7 @@ impl Watched {
                 json.name("Type").string("Confirm");
             });
         });
-        String::from_utf8(confirmed).map_err(|_| UNKNOWN)
+        Ok(String::from_utf8(confirmed).map_err(|_| UNKNOWN)?)
     }
 
     fn has_documents(&self) -> bool {
@@ -395,6 +433,14 @@ impl Watched {
             }
         });
         String::from_utf8(frame).ok().filter(|_| !is_empty)
+    }
+}
+
+/// Refuses to watch items of a missing feature. Not to watch them any more is no work.
+fn refuse_watching(is_on: bool, feature: Feature, command: &str) -> std::result::Result<(), Refused> {
+    match is_on {
+        true => Err(Refused::Feature(feature.missing_for(format!("'{command}' on the changes socket")))),
+        false => Ok(()),
     }
 }
 

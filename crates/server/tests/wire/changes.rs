@@ -337,6 +337,44 @@ fn what_is_no_command_closes_the_socket() {
     }
 }
 
+/// Clients hand the error to all who watch, and give up waiting for the confirmation when the socket is closed.
+#[test]
+fn watching_what_is_missing_is_refused_by_name_and_ends_the_socket() {
+    let wire = Wire::with_database();
+    let commands = [
+        ("watch-counters", "counters"),
+        ("watch-counter", "counters"),
+        ("watch-document-counters", "counters"),
+        ("watch-document-counter", "counters"),
+        ("watch-all-timeseries", "time series"),
+        ("watch-timeseries", "time series"),
+        ("watch-all-document-timeseries", "time series"),
+        ("watch-document-timeseries", "time series"),
+    ];
+    // All at once, since each is closed after a pause.
+    let sockets: Vec<Socket> = commands
+        .iter()
+        .map(|(command, _)| {
+            let mut socket = Socket::open(&wire);
+            socket.watch(&format!("un{command}"), "likes");
+            socket
+                .send(&format!(r#"{{"CommandId":9,"Command":"{command}","Param":null,"Params":["users/1","likes"]}}"#));
+            socket
+        })
+        .collect();
+    for (mut socket, (command, feature)) in sockets.into_iter().zip(commands) {
+        let version = env!("CARGO_PKG_VERSION");
+        let message = format!(
+            "Rookery {version} does not support '{command}' on the changes socket yet (missing feature: {feature})"
+        );
+        let told = socket.read().unwrap();
+        let expected = format!(r#"[{{"Type":"Error","Exception":"Raven.Client.Exceptions.RavenException: {message}"#);
+        assert!(told.starts_with(&expected) && !told.contains("Confirm"), "{told}");
+        let reason = socket.reason();
+        assert!(!reason.is_empty() && message.starts_with(&reason), "{reason}");
+    }
+}
+
 #[test]
 fn without_an_upgrade_or_a_database_it_is_an_error() {
     let wire = Wire::with_database();
