@@ -101,8 +101,8 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
         .build()
         .context("starting the network threads")?;
     let server = runtime.block_on(Server::start(settings.options))?;
-    for address in server.addresses() {
-        announce(&format!("Server available on: http://{address}"));
+    for url in server.urls() {
+        announce(&format!("Server available on: {url}"));
     }
     tracing::info!(url = server.url(), "the server is ready");
     let reason = waiting.block_on(wait(&mut signals, settings.parent_process));

@@ -2,7 +2,7 @@
 //!
 //! No timer is set per request. Each connection notes in a few atomic words when something last happened; a sweeper
 //! ([`Connections::sweep`]) looks at all of them four times a second and closes those past a deadline of
-//! [`Limits`]. [`Watched`] is the socket with these notes taken; it also follows where requests begin and end
+//! [`Limits`]. [`Watched`] is the stream with these notes taken; it also follows where requests begin and end
 //! ([`Framing`]).
 
 use std::collections::HashMap;
@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 use hyper::body::Incoming;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use crate::framing::Framing;
@@ -340,10 +339,10 @@ impl Drop for Busy {
     }
 }
 
-/// A socket that takes notes in its [`Connection`].
+/// A stream that takes notes in its [`Connection`]: a socket, or what is above one.
 #[derive(Debug)]
-pub(crate) struct Watched {
-    stream: TcpStream,
+pub(crate) struct Watched<S> {
+    stream: S,
     connection: Arc<Connection>,
     framing: Framing,
     lingering: Option<Lingering>,
@@ -386,7 +385,7 @@ impl Lingering {
     }
 
     /// Reads until the client ends its half (true), or time is over (false).
-    fn poll_drain(&mut self, stream: &mut TcpStream, cx: &mut Context<'_>) -> Poll<bool> {
+    fn poll_drain(&mut self, stream: &mut (impl AsyncRead + Unpin), cx: &mut Context<'_>) -> Poll<bool> {
         let mut bytes = [0; 16 << 10];
         loop {
             // Looked at first: where bytes never run out, a task's budget is spent on reading alone.
@@ -414,13 +413,13 @@ impl Lingering {
     }
 }
 
-impl Watched {
-    pub(crate) fn new(stream: TcpStream, connection: Arc<Connection>) -> Watched {
+impl<S> Watched<S> {
+    pub(crate) fn new(stream: S, connection: Arc<Connection>) -> Watched<S> {
         Watched { stream, connection, framing: Framing::default(), lingering: None }
     }
 }
 
-impl AsyncRead for Watched {
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let before = buf.filled().len();
@@ -445,7 +444,7 @@ impl AsyncRead for Watched {
     }
 }
 
-impl AsyncWrite for Watched {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.stream).poll_write(cx, bytes);
@@ -503,7 +502,7 @@ impl AsyncWrite for Watched {
     }
 }
 
-impl Watched {
+impl<S> Watched<S> {
     fn note_write(&self, polled: &Poll<io::Result<usize>>) {
         let connection = &self.connection;
         connection.is_stalled.store(polled.is_pending(), Relaxed);

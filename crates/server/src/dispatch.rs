@@ -18,7 +18,7 @@ use hyper::header::{
 use hyper::{Request, StatusCode, Uri, Version};
 use storage::limits::UNCOUNTED_SIZE;
 
-use crate::access::{self, Identity};
+use crate::access;
 use crate::body::{IncomingBody, RequestBody, drain};
 use crate::compression;
 use crate::connection::{Admitted, Begun};
@@ -29,6 +29,7 @@ use crate::limits::{CLOSING_WHOLE_SIZE, Limits, SHORT_WORK_SIZE};
 use crate::memory;
 use crate::node::Node;
 use crate::opening;
+use crate::peer::Peer;
 use crate::query_string::{QueryString, decode_segment};
 use crate::reply::Reply;
 use crate::routes::{self, Handler, Match, Timing};
@@ -46,6 +47,7 @@ const DATABASE_CLUSTER_TX_ID: HeaderName = HeaderName::from_static("database-clu
 /// Answers one request of a connection.
 pub(crate) async fn serve(
     node: Arc<Node>,
+    peer: Arc<Peer>,
     place: Arc<Admitted>,
     request: Request<Incoming>,
 ) -> std::result::Result<Reply, Infallible> {
@@ -74,6 +76,7 @@ pub(crate) async fn serve(
             let exchange = Exchange {
                 upgrade: on_upgrade.map(|on_upgrade| Upgrade { on_upgrade, place: place.clone() }),
                 node: node.clone(),
+                peer,
                 method: head.method,
                 uri: head.uri,
                 headers: head.headers,
@@ -292,10 +295,10 @@ async fn prepare(exchange: &mut Exchange, route: Option<Match>) -> Result<&'stat
     let Some(found) = route else {
         return Err(Error::RouteNotFound { method: exchange.method.to_string(), path: path.to_owned() });
     };
-    access::check(found.route.access, Identity::Unsecured)?;
+    let name = found.database.map(|place| decode_segment(&path[place]));
+    access::check(&exchange.peer.identity, found.route.access, name.as_deref())?;
     exchange.query().check_ids()?;
-    if let Some(place) = found.database {
-        let name = decode_segment(&path[place]);
+    if let Some(name) = name {
         let database = opening::find(&exchange.node, &name).await?;
         database.note_request();
         exchange.database = Some(database);

@@ -12,6 +12,7 @@ use crate::body::RequestBody;
 use crate::connection::Admitted;
 use crate::error::{Error, Result};
 use crate::node::Node;
+use crate::peer::Peer;
 use crate::query_string::QueryString;
 use crate::reply;
 
@@ -19,6 +20,8 @@ use crate::reply;
 #[derive(Debug)]
 pub(crate) struct Exchange {
     pub(crate) node: Arc<Node>,
+    /// Who sent it, over what.
+    pub(crate) peer: Arc<Peer>,
     pub(crate) method: Method,
     pub(crate) uri: Uri,
     pub(crate) headers: HeaderMap,
@@ -114,7 +117,7 @@ impl Exchange {
                 && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte))
         };
         match authority.filter(is_plausible) {
-            Some(authority) => format!("http://{authority}"),
+            Some(authority) => self.peer.scheme.url(authority),
             None => self.node.url.clone(),
         }
     }

@@ -31,6 +31,7 @@ mod memory;
 mod metrics;
 mod node;
 mod opening;
+mod peer;
 mod query_string;
 mod recent_log;
 mod reply;
@@ -42,8 +43,9 @@ mod slow;
 mod system;
 mod time_span;
 
+pub use access::Access;
 pub use limits::{LimitSetting, Limits};
 pub use recent_log::{LogLevel, RecentLog};
-pub use routes::{Access, ROUTES, Route};
+pub use routes::{ROUTES, Route};
 pub use server::{Options, Server, StartError};
 pub use setting::{GivenSetting, Setting};

@@ -12,13 +12,18 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 
+use crate::access::Identity;
 use crate::connection::{Admitted, SWEEP_INTERVAL, Watched};
 use crate::dispatch;
 use crate::node::{Node, PROTOCOL_VERSION, SERVER_NAME};
+use crate::peer::{Peer, Scheme};
+
+/// What all listeners speak until certificates are supported.
+pub(crate) const SCHEME: Scheme = Scheme::Http;
 
 /// How many connections the kernel holds for us while we are busy.
 const BACKLOG: u32 = 1024;
@@ -57,7 +62,7 @@ pub(crate) async fn accept(listener: TcpListener, node: Arc<Node>, mut stop: wat
         match accepted {
             Ok((stream, _)) => match node.connections.admit(node.limits.connection_count) {
                 Some(admitted) => {
-                    tokio::spawn(run(stream, admitted, node.clone(), builder.clone(), stop.clone()));
+                    tokio::spawn(begin(stream, admitted, node.clone(), builder.clone(), stop.clone()));
                 }
                 None => {
                     node.metrics.connections_refused.fetch_add(1, Relaxed);
@@ -105,16 +110,30 @@ fn http(node: &Node) -> http1::Builder {
     builder
 }
 
-async fn run(
+/// A connection begins: who is at its other end, and what stream there is above the socket.
+async fn begin(
     stream: TcpStream,
+    admitted: Admitted,
+    node: Arc<Node>,
+    builder: Arc<http1::Builder>,
+    stop: watch::Receiver<bool>,
+) {
+    let _ = stream.set_nodelay(true);
+    let peer = Peer { scheme: SCHEME, identity: Identity::unsecured() };
+    run(stream, peer, admitted, node, builder, stop).await;
+}
+
+/// Serves the requests of a connection, over any stream.
+async fn run<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
+    stream: S,
+    peer: Peer,
     admitted: Admitted,
     node: Arc<Node>,
     builder: Arc<http1::Builder>,
     mut stop: watch::Receiver<bool>,
 ) {
-    let _ = stream.set_nodelay(true);
-    let place = Arc::new(admitted);
-    let service = service_fn(|request| dispatch::serve(node.clone(), place.clone(), request));
+    let (peer, place) = (Arc::new(peer), Arc::new(admitted));
+    let service = service_fn(|request| dispatch::serve(node.clone(), peer.clone(), place.clone(), request));
     let watched = TokioIo::new(Watched::new(stream, place.connection.clone()));
     let mut serving = std::pin::pin!(builder.serve_connection(watched, service).with_upgrades());
     let mut is_stopping = false;
@@ -148,5 +167,102 @@ pub(crate) async fn sweep(node: Arc<Node>) {
         interval.tick().await;
         node.connections.sweep(&node.limits);
         node.answers.cut_off_where_writers_wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Access;
+    use crate::server::{Options, Server};
+    use tokio::io::AsyncReadExt;
+
+    /// Status and body of the answer to one request, over a stream that is no socket.
+    async fn call(node: &Arc<Node>, identity: &Identity, line: &str, body: &str) -> (u16, String) {
+        let (mut client, stream) = tokio::io::duplex(64 << 10);
+        let peer = Peer { scheme: SCHEME, identity: identity.clone() };
+        let admitted = node.connections.admit(node.limits.connection_count).unwrap();
+        let serving = run(stream, peer, admitted, node.clone(), Arc::new(http(node)), node.stopped.clone());
+        let serving = tokio::spawn(serving);
+        let size = body.len();
+        let request =
+            format!("{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {size}\r\n\r\n{body}");
+        client.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        drop(client);
+        serving.await.unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    async fn server() -> Server {
+        let addresses = vec![SocketAddr::from(([127, 0, 0, 1], 0))];
+        let server = Server::start(Options { addresses, in_memory: true, ..Options::default() }).await.unwrap();
+        for name in ["Ours", "Shared", "Theirs"] {
+            server.node.databases.create(name, json::Value::object(), None).unwrap();
+        }
+        server
+    }
+
+    #[tokio::test]
+    async fn an_identity_has_its_access_on_any_stream() {
+        let server = server().await;
+        let identity = Identity::user(&[("ours", Access::Admin), ("shared", Access::Read)]);
+        for (line, body, status) in [
+            ("GET /build/version", "", 200),
+            ("GET /databases/OURS/stats", "", 200),
+            ("GET /databases/ours/admin/record", "", 200),
+            ("PUT /databases/ours/docs?id=a", "{}", 201),
+            ("GET /databases/shared/stats", "", 200),
+            ("PUT /databases/shared/docs?id=a", "{}", 403),
+            ("GET /databases/shared/admin/record", "", 403),
+            ("GET /databases/theirs/stats", "", 403),
+            ("GET /databases/Th%65irs/stats", "", 403),
+            // What is refused is no way to learn which databases there are, or what they lack.
+            ("GET /databases/none/stats", "", 403),
+            ("GET /databases/theirs/attachments", "", 403),
+            ("GET /admin/databases?name=ours", "", 403),
+            ("GET /metrics", "", 403),
+            ("GET /topology?name=ours", "", 200),
+            ("GET /topology?name=theirs", "", 503),
+            ("GET /topology?name=none", "", 503),
+        ] {
+            let answer = call(&server.node, &identity, line, body).await;
+            assert_eq!(answer.0, status, "{line}: {}", answer.1);
+            let all = call(&server.node, &Identity::unsecured(), line, body).await;
+            assert!(all.0 != 403, "{line}: {}", all.1);
+        }
+        let (status, refused) = call(&server.node, &identity, "PUT /databases/shared/docs?id=a", "{}").await;
+        assert!(status == 403 && refused.contains("AuthorizationException"), "{refused}");
+        assert!(refused.contains("'read and write' to the database 'shared'; the connection has 'read'"), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn a_request_inside_of_another_has_the_same_access() {
+        let server = server().await;
+        let identity = Identity::user(&[("ours", Access::ReadWrite)]);
+        let inner = r#"{"Requests":[{"Url":"/databases/ours/stats"},{"Url":"/databases/theirs/stats"}]}"#;
+        let (status, answer) = call(&server.node, &identity, "POST /databases/ours/multi_get", inner).await;
+        let statuses: Vec<_> =
+            answer.match_indices("\"StatusCode\":").map(|(at, name)| &answer[at + name.len()..][..3]).collect();
+        assert_eq!((status, statuses), (200, vec!["200", "403"]), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn lists_of_databases_have_those_that_the_caller_may_read() {
+        let server = server().await;
+        let identity = Identity::user(&[("ours", Access::Admin), ("SHARED", Access::Read)]);
+        let names = async |identity: &Identity, query: &str| {
+            call(&server.node, identity, &format!("GET /databases?namesOnly=true{query}"), "").await.1
+        };
+        assert_eq!(names(&identity, "").await, r#"{"Databases":["Ours","Shared"]}"#);
+        assert_eq!(names(&identity, "&start=1&pageSize=1").await, r#"{"Databases":["Shared"]}"#);
+        assert_eq!(names(&Identity::user(&[]), "").await, r#"{"Databases":[]}"#);
+        assert_eq!(names(&Identity::unsecured(), "").await, r#"{"Databases":["Ours","Shared","Theirs"]}"#);
+        let (_, list) = call(&server.node, &identity, "GET /databases", "").await;
+        let is_admin: Vec<_> =
+            list.match_indices("\"IsAdmin\":").map(|(at, name)| &list[at + name.len()..][..4]).collect();
+        assert_eq!(is_admin, ["true", "fals"], "{list}");
     }
 }

@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 
 use database::documents::Feature;
 
+use crate::access::Access;
 use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::handlers::{
@@ -19,23 +20,6 @@ use crate::handlers::{
     statistics, streams, studio, test_endpoints, topology, traffic_watch,
 };
 use crate::reply::Reply;
-
-/// Who may call a route. Checked before the handler, in one place ([`crate::access`]).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// Anyone who reaches the port.
-    Anyone,
-    /// Any registered certificate.
-    ValidUser,
-    /// Reading the database of the path.
-    Read,
-    /// Writing to the database of the path.
-    ReadWrite,
-    /// Administering the database of the path.
-    Admin,
-    /// Operating the server.
-    Operator,
-}
 
 /// One line of the table.
 #[derive(Debug)]

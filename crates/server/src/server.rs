@@ -108,7 +108,7 @@ const MAINTAIN_EVERY: Duration = Duration::from_secs(60);
 /// A server that answers. Stop it with [`Server::stop`]; dropping it cuts everything off.
 #[derive(Debug)]
 pub struct Server {
-    node: Arc<Node>,
+    pub(crate) node: Arc<Node>,
     addresses: Vec<SocketAddr>,
     stop: watch::Sender<bool>,
     tasks: JoinSet<()>,
@@ -143,7 +143,7 @@ impl Server {
             StartError::Databases { directory: options.data_directory.clone(), source: Box::new(source) }
         })?;
         let bridge = Bridge::new(&options.limits, memory.clone()).map_err(StartError::Threads)?;
-        let url = addresses.first().map_or_else(String::new, |address| format!("http://{address}"));
+        let url = addresses.first().map_or_else(String::new, |address| listener::SCHEME.url(address));
         let (stop, stopped) = watch::channel(false);
         let node = Arc::new(Node {
             stopped: stopped.clone(),
@@ -182,6 +182,11 @@ impl Server {
     /// The first address as a URL, `http://127.0.0.1:8080`.
     pub fn url(&self) -> &str {
         &self.node.url
+    }
+
+    /// All addresses as URLs.
+    pub fn urls(&self) -> Vec<String> {
+        self.addresses.iter().map(|address| listener::SCHEME.url(address)).collect()
     }
 
     /// Where the server listens, with the ports that were picked.

@@ -17,14 +17,15 @@ use crate::reply::{self, Reply};
 
 const DATABASE_MISSING: HeaderName = HeaderName::from_static("database-missing");
 
-/// GET `/databases`: `start`, `pageSize`, `namesOnly`.
+/// GET `/databases`: `start`, `pageSize`, `namesOnly`. Databases that the caller may not read are left out.
 pub(crate) fn names(exchange: &Exchange) -> Result<Reply> {
     let query = exchange.query();
     let bound = |number| usize::try_from(number).unwrap_or(usize::MAX);
     let (start, count) = (bound(query.page_start()?), bound(query.page_size()?));
     let databases = &exchange.node.databases;
     let names = databases.names();
-    let page = names.iter().skip(start).take(count);
+    let visible = names.iter().filter(|name| exchange.peer.identity.sees(name));
+    let page = visible.skip(start).take(count);
     let is_names_only = query.is_true("namesOnly")?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("Databases").array(|json| {
@@ -43,7 +44,8 @@ pub(crate) fn names(exchange: &Exchange) -> Result<Reply> {
 fn write_info(json: &mut Writer<'_>, exchange: &Exchange, record: &DatabaseRecord) {
     json.name("Name").string(record.name()).name("Disabled").bool(record.is_disabled());
     json.name("LockMode").string(record.lock_mode().wire_name());
-    json.name("IsAdmin").bool(true).name("IsEncrypted").bool(false).name("IndexesCount").unsigned(0);
+    json.name("IsAdmin").bool(exchange.peer.identity.administers(record.name()));
+    json.name("IsEncrypted").bool(false).name("IndexesCount").unsigned(0);
     json.name("NodesTopology").object(|json| {
         json.name("Members").array(|json| {
             json.object(|json| {

@@ -165,7 +165,6 @@ impl Answer {
 fn inner(exchange: &Exchange, request: &json::Value) -> Result<Exchange> {
     let text = |name| request.get(name).and_then(json::Value::as_str).unwrap_or_default();
     let (url, query) = (text("Url"), text("Query"));
-    // Databases are matched before access is: another database than that of the outer request is another's affair.
     let separator = if query.is_empty() || query.starts_with('?') || url.contains('?') { "" } else { "?" };
     let target = escape(&format!("{url}{separator}{query}"));
     let uri: Uri = target.parse().map_err(|_| Error::Argument(format!("'{url}' is not the path of a request")))?;
@@ -197,6 +196,7 @@ fn inner(exchange: &Exchange, request: &json::Value) -> Result<Exchange> {
     };
     Ok(Exchange {
         node: exchange.node.clone(),
+        peer: exchange.peer.clone(),
         method,
         uri,
         headers,

@@ -13,10 +13,11 @@ use crate::exchange::Exchange;
 use crate::node::PROTOCOL_VERSION;
 use crate::reply::{self, Reply};
 
-/// GET `/topology`: `name`, `localUrl`. A database that is not there: 503 with `Database-Missing`.
+/// GET `/topology`: `name`, `localUrl`. A database that does not exist, or that the caller may not read: 503 with `Database-Missing`.
 pub(crate) fn database(exchange: &Exchange) -> Result<Reply> {
     let name = exchange.required("name")?;
     let record = match exchange.node.databases.record(&name) {
+        _ if !exchange.peer.identity.sees(&name) => return Ok(missing(&name, StatusCode::SERVICE_UNAVAILABLE)),
         Err(database::Error::Missing { .. }) => return Ok(missing(&name, StatusCode::SERVICE_UNAVAILABLE)),
         record => record?,
     };
