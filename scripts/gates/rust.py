@@ -8,6 +8,9 @@ import re
 from gates import counting
 from gates.process import HIDDEN, ROOT
 
+# From nothing, which is how it runs where it counts, incremental compilation only costs time and disk.
+os.environ.setdefault("CARGO_INCREMENTAL", "0")
+
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
 # The server that the tests of clients, examples and browsers run: built with the tests, in their profile.
 ROOKERY = TARGET / "debug" / "rookery"
@@ -17,7 +20,7 @@ PLANTED = ["--package", "rookery-storage", "--features", "planted-bugs", "--test
 # The features of the engine that only tests and benchmarks build.
 ENGINE = ["--package", "rookery-storage", "--features", "planted-bugs,counters", "--all-targets"]
 
-# The test programs that `build` made: (name, program, folder of its package).
+# The test programs that `build` made: (name, program, folder of its package, name of its package).
 programs = []
 
 
@@ -41,8 +44,9 @@ def build(runner):
         message = json.loads(line)
         if message.get("executable") and message["profile"]["test"]:
             package = pathlib.Path(message["manifest_path"]).parent
+            crate = re.search(r"#([^@]+)@", message["package_id"])
             name = f"{package.name} {pathlib.Path(message['target']['src_path']).relative_to(package)}"
-            found.append((name, message["executable"], package))
+            found.append((name, message["executable"], package, crate.group(1) if crate else package.name))
         return HIDDEN
 
     code = runner.stream([*command, "--message-format=json-render-diagnostics"], watch)
@@ -53,15 +57,16 @@ def build(runner):
 def tests(runner):
     """Runs what `build` made, the examples in the documentation, and the tests with planted bugs."""
     counts = [(0, 1)] if not programs else []
-    for name, program, package in programs:
+    for name, program, folder, package in programs:
         runner.say(f"-- {name}")
-        counts.append(run(runner, [program], package))
+        # As cargo sets them: a randomised test prints how it is repeated; property tests have one seed (.cargo/config.toml).
+        counts.append(run(runner, [program], folder, CARGO_PKG_NAME=package, PROPTEST_RNG_SEED="1"))
     counts.append(run(runner, ["cargo", "test", "--workspace", "--doc", "--locked"], ROOT, is_timed=False))
     counts.append(run(runner, ["cargo", "test", *PLANTED, "--locked"], ROOT, is_timed=False))
     return counting.total(*counts)
 
 
-def run(runner, command, folder, is_timed=True):
+def run(runner, command, folder, is_timed=True, **environment):
     """(passed, failed) of test programs: the sum of their `test result:` lines; one failure if they failed without a line.
 
     * `folder`: where they run, as under cargo that of their package.
@@ -82,7 +87,7 @@ def run(runner, command, folder, is_timed=True):
             counting.times.append((float(timed.group(2)), runner.name, timed.group(1)))
 
     # The test harness gives times only to who asks for unstable options; the variable permits them for this run alone.
-    environment = {"RUSTC_BOOTSTRAP": "1"} if is_timed else {}
+    environment |= {"RUSTC_BOOTSTRAP": "1"} if is_timed else {}
     options = ["-Z", "unstable-options", "--report-time"] if is_timed else []
     code = runner.stream([*command, *options], watch, cwd=folder, **environment)
     if (code != 0 or results == 0) and failed == 0:

@@ -17,6 +17,7 @@ mod administration;
 mod bulk_insert;
 mod changes;
 mod client_configuration;
+mod consensus;
 mod database;
 mod databases;
 mod entry;

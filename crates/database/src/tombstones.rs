@@ -6,8 +6,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use documents::Etag;
 use documents::limits::{DELETE_BY_COLLECTION_COUNT_MAX, TOMBSTONE_CLEANING_COUNT_MAX};
+use documents::{Etag, Write};
 use parking_lot::RwLock;
 
 use crate::{Database, Error, Operation, Progress, Result};
@@ -75,10 +75,10 @@ impl Database {
     pub fn clean_tombstones(&self, etag: Etag) -> Result<u64> {
         let mut removed = 0;
         loop {
-            let count =
-                self.write_patiently(0, |writing| writing.clean_tombstones(etag, TOMBSTONE_CLEANING_COUNT_MAX))?;
-            removed += count as u64;
-            if count < TOMBSTONE_CLEANING_COUNT_MAX {
+            let write = Write::CleanTombstones { etag, count_max: TOMBSTONE_CLEANING_COUNT_MAX };
+            let count = self.write_when_free(&write)?.count()?;
+            removed += count;
+            if count < TOMBSTONE_CLEANING_COUNT_MAX as u64 {
                 return Ok(removed);
             }
         }
@@ -95,19 +95,19 @@ impl Database {
             (snapshot.last_etag()?, snapshot.collection(name)?.map_or(0, |collection| collection.documents().count))
         };
         let mut progress = Progress { total, ..Progress::default() };
+        let write = Write::DeleteCollection { name: name.to_owned(), etag, count_max: DELETE_BY_COLLECTION_COUNT_MAX };
         loop {
             if operation.is_some_and(Operation::is_killed) {
                 return Err(Error::Canceled);
             }
-            let count = self
-                .write_patiently(0, |writing| writing.delete_collection(name, etag, DELETE_BY_COLLECTION_COUNT_MAX))?;
-            progress.processed += count as u64;
-            progress.documents_processed += count as u64;
+            let count = self.write_when_free(&write)?.count()?;
+            progress.processed += count;
+            progress.documents_processed += count;
             progress.batch_count += 1;
             if let Some(operation) = operation {
                 operation.set_progress(progress.clone());
             }
-            if count < DELETE_BY_COLLECTION_COUNT_MAX {
+            if count < DELETE_BY_COLLECTION_COUNT_MAX as u64 {
                 return Ok(progress.processed);
             }
         }

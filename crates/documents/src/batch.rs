@@ -44,6 +44,26 @@ pub(crate) struct Collections {
 }
 
 impl Collections {
+    /// Those with these names, in this order.
+    pub fn of(names: Vec<String>, held_bytes: &mut usize) -> Collections {
+        let mut collections = Collections::default();
+        for (place, name) in names.into_iter().enumerate() {
+            *held_bytes += Self::size_of(&name);
+            collections.places.insert(name.clone(), place);
+            collections.names.push(name);
+        }
+        collections
+    }
+
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Bytes that a name takes here.
+    fn size_of(name: &str) -> usize {
+        2 * (size_of::<String>() + name.len()) + size_of::<usize>()
+    }
+
     pub fn name(&self, place: usize) -> Option<&str> {
         self.names.get(place).map(String::as_str)
     }
@@ -54,7 +74,7 @@ impl Collections {
             return self.names.len() - 1;
         }
         *self.places.entry(name).or_insert_with_key(|name| {
-            *held_bytes += 2 * (size_of::<String>() + name.len()) + size_of::<usize>();
+            *held_bytes += Self::size_of(name);
             self.names.push(name.clone());
             self.names.len() - 1
         })

@@ -30,7 +30,7 @@ impl DocumentStore {
     pub fn copy_into(&self, target: &Environment, mut progress: impl FnMut(u64)) -> Result<()> {
         let tx = self.environment().read();
         let from = &self.schema;
-        let to = Schema::open(target)?;
+        let to = Schema::open(target, None)?;
         let trees = [
             (from.collections, to.collections),
             (from.collection_names, to.collection_names),

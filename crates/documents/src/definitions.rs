@@ -4,7 +4,7 @@
 //! documents can build it again. What they say is the business of whoever puts them.
 //!
 //! ```text
-//! definitions:  <kind>/<name, lower-cased>  ->  bytes
+//! definitions:  <kind>/<name, lower-cased>  ->  generation (16 bytes), bytes
 //! ```
 //!
 //! Of a name that is too long for a key the beginning stands there, then 0 and its hash (XXH3, 128 bits, in hexadecimal): indexes that
@@ -14,7 +14,7 @@ use storage::Tree;
 use storage::limits::KEY_SIZE_MAX;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::{Result, Snapshot, Writing, id};
+use crate::{Error, Result, Snapshot, Writing, id};
 
 /// Made with the first definition.
 pub(crate) const DEFINITIONS: &[u8] = b"definitions";
@@ -30,17 +30,33 @@ fn key(kind: &str, name: &str) -> Vec<u8> {
     key
 }
 
+/// The generation of a stored definition, and what it says.
+fn split(value: &[u8]) -> Result<(u128, &[u8])> {
+    let (generation, definition) =
+        value.split_first_chunk().ok_or(Error::Corrupt { rule: "a definition begins with its generation" })?;
+    Ok((u128::from_be_bytes(*generation), definition))
+}
+
 impl Writing<'_, '_> {
     /// Puts a definition, in place of one of the same name.
     ///
     /// * `kind`: a word without `/`.
+    /// * `generation`: a number that what is defined has for as long as it exists, and that another of the same name has not.
     ///
     /// # Errors
     ///
     /// Storage fails.
-    pub fn put_definition(&mut self, kind: &str, name: &str, definition: &[u8]) -> Result<()> {
+    pub fn put_definition(&mut self, kind: &str, name: &str, generation: u128, definition: &[u8]) -> Result<()> {
         let tree = Tree::open_or_create(self.tx, DEFINITIONS)?;
-        Ok(tree.put(self.tx, &key(kind, name), definition)?)
+        let value = [&generation.to_be_bytes(), definition].concat();
+        Ok(tree.put(self.tx, &key(kind, name), &value)?)
+    }
+
+    /// The generation of a definition, if it is stored.
+    pub(crate) fn definition_generation(&self, kind: &str, name: &str) -> Result<Option<u128>> {
+        let Some(tree) = Tree::open(&*self.tx, DEFINITIONS)? else { return Ok(None) };
+        let Some(value) = tree.get(&*self.tx, &key(kind, name))? else { return Ok(None) };
+        split(value).map(|(generation, _)| Some(generation))
     }
 
     /// Deletes a definition, if it is there.
@@ -70,7 +86,7 @@ impl Snapshot<'_> {
         let mut cursor = tree.cursor(tx);
         let mut found = cursor.seek(&prefix)?;
         while let Some((_, definition)) = found.filter(|(key, _)| key.starts_with(&prefix)) {
-            definitions.push(definition.to_vec());
+            definitions.push(split(definition)?.1.to_vec());
             found = cursor.next()?;
         }
         Ok(definitions)
@@ -93,11 +109,11 @@ mod tests {
         assert!(store.read().definitions("index").unwrap().is_empty());
         store
             .write(Date::now(), |writing| {
-                writing.put_definition("index", "B", b"1")?;
-                writing.put_definition("index", "a", b"2")?;
-                writing.put_definition("indexes", "a", b"other")?;
-                writing.put_definition("index", "b", b"3")?;
-                writing.put_definition("index", "gone", b"4")?;
+                writing.put_definition("index", "B", 1, b"1")?;
+                writing.put_definition("index", "a", 1, b"2")?;
+                writing.put_definition("indexes", "a", 1, b"other")?;
+                writing.put_definition("index", "b", 1, b"3")?;
+                writing.put_definition("index", "gone", 1, b"4")?;
                 writing.delete_definition("index", "GONE")
             })
             .unwrap();
@@ -115,8 +131,8 @@ mod tests {
         let names: Vec<String> = (2000..2100).map(|size| format!("{}X", "n".repeat(size))).collect();
         let written = store.write(Date::now(), |writing| {
             for name in &names {
-                writing.put_definition("index", name, b"old")?;
-                writing.put_definition("index", &name.to_lowercase(), name.as_bytes())?;
+                writing.put_definition("index", name, 1, b"old")?;
+                writing.put_definition("index", &name.to_lowercase(), 1, name.as_bytes())?;
             }
             writing.delete_definition("index", &names[99].to_uppercase())
         });

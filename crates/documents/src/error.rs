@@ -124,6 +124,18 @@ pub enum Error {
         /// The rule.
         rule: &'static str,
     },
+    /// Bytes that are no write, or one of another version. Nothing was applied.
+    #[error("a write cannot be read: {rule}")]
+    BadWrite {
+        /// The rule that the bytes break.
+        rule: &'static str,
+    },
+    /// A fault of this program: an assumption of its own does not hold.
+    #[error("a bug of this program: {rule}")]
+    Bug {
+        /// The assumption.
+        rule: &'static str,
+    },
     /// The storage below failed.
     #[error(transparent)]
     Storage(#[from] storage::Error),

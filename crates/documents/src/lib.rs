@@ -1,8 +1,9 @@
 //! Documents on the storage engine: what an id, a collection, an etag and a change vector mean.
 //!
 //! A [`DocumentStore`] keeps the documents of one database in one storage environment. Reads go through a [`Snapshot`]: one
-//! consistent state for as long as it is held. Writes go through [`Writing`], inside a write transaction; a [`Batch`] is the
-//! unit that clients send, checked and taken apart before the transaction, so that the one writer does as little as possible.
+//! consistent state for as long as it is held. A [`Write`] is a change as a value, applied inside a write transaction
+//! ([`DocumentStore::apply`]); a [`Batch`] is the one that clients send, checked and split before the transaction, so that the one
+//! writer does as little as possible.
 //! Everything else (indexes, subscriptions, replication) pulls "what changed after etag E".
 #![forbid(unsafe_code)]
 
@@ -42,6 +43,7 @@ mod snapshot;
 mod store;
 mod verify;
 mod wildcard;
+mod write;
 mod writing;
 
 pub use batch::Batch;
@@ -64,9 +66,10 @@ pub use resolve::{ScriptRunner, View};
 pub use results_hash::ResultsHash;
 pub use settings::StoreSettings;
 pub use snapshot::{ByEtag, ByPrefix, LastEtags, PrefixQuery, Snapshot, Statistics};
-pub use store::{DocumentStore, StoreOptions};
+pub use store::{Applied, DocumentStore, StoreOptions};
 pub use verify::Verification;
 pub use wildcard::Wildcards;
+pub use write::{Answer, DefinitionChange, OutputFate, OutputWrite, OutputWrites, Stamp, Write};
 pub use writing::Writing;
 
 /// The collection of documents that name none.

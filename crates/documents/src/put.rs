@@ -95,7 +95,7 @@ impl Writing<'_, '_> {
     /// Completes `users/` with an etag, which the write then gets, and `users|` with the next number of the identity: one under
     /// which there is nothing, for somebody may have stored a document under it by hand, or copied it here.
     fn complete<'b>(&mut self, given: &'b str) -> Result<(Cow<'b, str>, Option<Etag>, Found)> {
-        let separator = self.settings.id_separator;
+        let separator = self.id_separator;
         loop {
             let (id, etag) = match completion(given, separator) {
                 Completion::None => {

@@ -92,7 +92,9 @@ impl KindTrees {
 
 impl Schema {
     /// Finds the trees, or creates them in a new environment. Those of kinds that came with this version of the program are added.
-    pub fn open(environment: &Environment) -> Result<Schema> {
+    ///
+    /// * `new_id`: the database id of a new environment; `None`: one at random.
+    pub fn open(environment: &Environment, new_id: Option<[u8; 16]>) -> Result<Schema> {
         let found = Self::find_state(&environment.read())?;
         match found {
             Some((_, kinds)) if kinds == known_kinds() => Self::find(&environment.read()),
@@ -105,7 +107,7 @@ impl Schema {
             }),
             // With trees of ours beside its own it would pass for a database that has no documents, and be treated so.
             None if !environment.is_empty()? => Err(Error::NotDocuments),
-            None => environment.write(Self::create),
+            None => environment.write(|tx| Self::create(tx, new_id.unwrap_or_else(id::random_bytes))),
         }
     }
 
@@ -144,7 +146,7 @@ impl Schema {
         })
     }
 
-    fn create(tx: &mut WriteTransaction<'_>) -> Result<Schema> {
+    fn create(tx: &mut WriteTransaction<'_>, database_id: [u8; 16]) -> Result<Schema> {
         let schema = Schema {
             records: Table::of(Records::open_or_create(tx, RECORDS)?),
             kinds: PerKind::try_of(|kind| KindTrees::create(tx, kind))?,
@@ -157,7 +159,7 @@ impl Schema {
         schema.set_number(tx, KINDS_STORED, known_kinds())?;
         schema.set_number(tx, LAST_ETAG, 0)?;
         schema.set_number(tx, IDENTITY_COUNT, 0)?;
-        schema.state.put(tx, DATABASE_ID, &id::random_bytes())?;
+        schema.state.put(tx, DATABASE_ID, &database_id)?;
         Ok(schema)
     }
 

@@ -1,7 +1,7 @@
 //! What is configured for the documents of one database.
 
-/// The configuration of a [`DocumentStore`](crate::DocumentStore), as far as it changes how documents are written. Each job of a write
-/// transaction reads it once, when it begins.
+/// The configuration of a [`DocumentStore`](crate::DocumentStore), as far as it changes how documents are written. Each write
+/// has it in its stamp.
 ///
 /// The store keeps none of it: whoever opens the store configures it, from the record of the database.
 #[derive(Clone, Debug, PartialEq, Eq)]

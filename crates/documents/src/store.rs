@@ -6,7 +6,7 @@ use arc_swap::ArcSwap;
 use storage::{Environment, WriteTransaction};
 
 use crate::schema::{DATABASE_ID, Schema};
-use crate::{Date, Error, Result, Snapshot, StoreSettings, Writing, base64};
+use crate::{Answer, Date, Error, Etag, Result, Snapshot, Stamp, StoreSettings, Write, Writing, base64};
 
 /// The documents of one database.
 pub struct DocumentStore {
@@ -24,16 +24,27 @@ pub(crate) struct Names {
     pub node_tag: String,
 }
 
+/// A write that was applied.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    /// What it gave.
+    pub answer: Answer,
+    /// The last etag that it gave out, if any.
+    pub last_etag: Option<Etag>,
+}
+
 /// How a store is opened.
 #[derive(Clone, Debug)]
 pub struct StoreOptions {
     /// The tag of this node, `A` on a single one.
     pub node_tag: String,
+    /// The id of a new database in change vectors; `None`: one at random. All nodes of a group have the same.
+    pub new_database_id: Option<[u8; 16]>,
 }
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        StoreOptions { node_tag: "A".to_owned() }
+        StoreOptions { node_tag: "A".to_owned(), new_database_id: None }
     }
 }
 
@@ -44,7 +55,7 @@ impl DocumentStore {
     ///
     /// Storage fails, or holds something else; or the documents are not whole or of a newer format.
     pub fn open(environment: Environment, options: StoreOptions) -> Result<DocumentStore> {
-        let schema = Schema::open(&environment)?;
+        let schema = Schema::open(&environment, options.new_database_id)?;
         let database_id = {
             let reader = environment.read();
             let bytes = schema.state.get(&reader, DATABASE_ID)?;
@@ -55,7 +66,7 @@ impl DocumentStore {
         Ok(DocumentStore { environment, schema, names, settings: ArcSwap::default() })
     }
 
-    /// Replaces the settings. Jobs that begin from now on have them.
+    /// Replaces the settings. Stamps that are made from now on have them.
     pub fn configure(&self, settings: StoreSettings) {
         self.settings.store(Arc::new(settings));
     }
@@ -63,6 +74,15 @@ impl DocumentStore {
     /// The settings as they are now: the defaults until the store is configured.
     pub fn settings(&self) -> Arc<StoreSettings> {
         self.settings.load_full()
+    }
+
+    /// The stamp of a write that is proposed now.
+    pub fn stamp(&self) -> Stamp {
+        self.stamp_at(Date::now())
+    }
+
+    fn stamp_at(&self, time: Date) -> Stamp {
+        Stamp { time, id_separator: self.settings.load().id_separator }
     }
 
     /// The environment below, and nothing else any more.
@@ -90,27 +110,46 @@ impl DocumentStore {
         Snapshot::new(self, self.environment.read())
     }
 
-    /// Runs `work` in a write transaction and returns when it is durable. An error takes back all that it did.
+    /// Applies a write in a transaction of its own and returns when it is durable. After an error nothing of it was applied.
+    ///
+    /// # Errors
+    ///
+    /// A condition of the write does not hold, or storage fails.
+    pub fn apply(&self, write: &Write, stamp: Stamp) -> Result<Applied> {
+        self.environment.write(|tx| self.apply_in(tx, write, stamp))
+    }
+
+    /// Applies a write inside a transaction that the caller has. After an error the caller must roll it back.
+    ///
+    /// # Errors
+    ///
+    /// As [`apply`](Self::apply).
+    pub fn apply_in(&self, tx: &mut WriteTransaction<'_>, write: &Write, stamp: Stamp) -> Result<Applied> {
+        self.write_in(tx, stamp, |writing| {
+            let before = writing.last_etag();
+            let answer = writing.apply(write)?;
+            let last_etag = Some(writing.last_etag()).filter(|etag| *etag != before);
+            Ok(Applied { answer, last_etag })
+        })
+    }
+
+    /// Runs any work in a write transaction and returns when it is durable. An error rolls back all that it did. For tests: what
+    /// changes a database is a [`Write`].
     ///
     /// # Errors
     ///
     /// That of `work`, or of the storage.
     pub fn write<T: Send>(&self, now: Date, work: impl FnOnce(&mut Writing<'_, '_>) -> Result<T> + Send) -> Result<T> {
-        self.environment.write(|tx| self.write_in(tx, now, work))
+        self.environment.write(|tx| self.write_in(tx, self.stamp_at(now), work))
     }
 
-    /// The same inside a transaction that the caller has. After an error the caller must take the transaction back.
-    ///
-    /// # Errors
-    ///
-    /// That of `work`, or of the storage.
-    pub fn write_in<T>(
+    fn write_in<T>(
         &self,
         tx: &mut WriteTransaction<'_>,
-        now: Date,
+        stamp: Stamp,
         work: impl FnOnce(&mut Writing<'_, '_>) -> Result<T>,
     ) -> Result<T> {
-        let mut writing = Writing::begin(self, tx, now)?;
+        let mut writing = Writing::begin(self, tx, stamp)?;
         let answer = work(&mut writing)?;
         writing.finish()?;
         Ok(answer)

@@ -7,7 +7,6 @@
 //! The last etag and the rows of collections are read at the start or on first use, kept here, and written once at the end.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use storage::{FixedTree, WriteTransaction};
 
@@ -19,7 +18,7 @@ use crate::limits::COLLECTION_COUNT_MAX;
 use crate::patch::Patched;
 use crate::put::PutDecision;
 use crate::{
-    Batch, CommandResult, Date, DocumentStore, Error, Etag, Operation, Outcome, Result, StoreSettings, WrittenPatch, id,
+    Batch, CommandResult, Date, DocumentStore, Error, Etag, Operation, Outcome, Result, Stamp, WrittenPatch, id,
 };
 
 /// The state of one job in a write transaction.
@@ -27,7 +26,8 @@ pub struct Writing<'a, 'e> {
     pub(crate) store: &'a DocumentStore,
     pub(crate) tx: &'a mut WriteTransaction<'e>,
     pub(crate) now: Date,
-    pub(crate) settings: Arc<StoreSettings>,
+    /// See [`crate::StoreSettings`].
+    pub(crate) id_separator: char,
     last_etag: Etag,
     first_etag: Etag,
     collections: Vec<CachedCollection>,
@@ -50,14 +50,14 @@ impl<'a, 'e> Writing<'a, 'e> {
     pub(crate) fn begin(
         store: &'a DocumentStore,
         tx: &'a mut WriteTransaction<'e>,
-        now: Date,
+        stamp: Stamp,
     ) -> Result<Writing<'a, 'e>> {
         let last_etag = store.schema.last_etag(&*tx)?;
         Ok(Writing {
             store,
             tx,
-            now,
-            settings: store.settings(),
+            now: stamp.time,
+            id_separator: stamp.id_separator,
             last_etag,
             first_etag: last_etag,
             collections: Vec::new(),

@@ -23,6 +23,7 @@ mod streams;
 mod text;
 mod wire;
 mod words;
+mod writes;
 
 use peak_alloc::PeakAlloc;
 
@@ -57,6 +58,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "shapes", run: shapes::shapes, seeds: shapes::seeds },
     Target { name: "scripts", run: scripts::scripts, seeds: scripts::seeds },
     Target { name: "rows", run: rows::rows, seeds: rows::seeds },
+    Target { name: "writes", run: writes::writes, seeds: writes::seeds },
 ];
 
 /// Bytes that an input may cost: 64 times its own, and 16 MiB.

@@ -588,7 +588,8 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
         E::NewerFormat { .. } | E::OlderFormat { .. } | E::NewerKinds | E::NotDocuments => {
             Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseLoadFailureException")
         }
-        E::Corrupt { .. } => Shape::failed(INVALID_DATA),
+        E::Corrupt { .. } | E::BadWrite { .. } => Shape::failed(INVALID_DATA),
+        E::Bug { .. } => Shape::failed(INVALID_OPERATION),
         E::Storage(error) => storage_shape(error),
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
+use documents::Write;
 use query::definition::IndexSettings;
 
 use super::open::Index;
@@ -67,7 +68,7 @@ impl Indexes {
             return Ok(());
         }
         index.set_settings(settings);
-        let written = database.write(0, |writing| index.stored().put(writing));
+        let written = database.write(&Write::Definitions(vec![index.stored().put()]));
         if written.is_err() {
             index.set_settings(before);
         }

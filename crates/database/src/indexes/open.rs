@@ -30,6 +30,7 @@ pub struct Index {
     definition: IndexDefinition,
     /// What it reads, and what its maps load from.
     sources: Vec<IndexSource>,
+    generation: u128,
     created: Date,
     /// Dropped before its folder is removed.
     store: Option<query::index::Index>,
@@ -58,7 +59,7 @@ pub struct Index {
 
 impl Index {
     pub(super) fn new(stored: StoredIndex, store: query::index::Index, folder: Option<PathBuf>) -> Result<Index> {
-        let StoredIndex { definition, settings, is_replacement, created, output, history: former, .. } = stored;
+        let StoredIndex { definition, settings, is_replacement, generation, created, output, history: former } = stored;
         let store = if definition.is_grouped() { store.with_groups()? } else { store };
         let store = if definition.output().is_some() { store.with_outputs()? } else { store };
         let store = if definition.has_references() { store.with_references()? } else { store };
@@ -87,6 +88,7 @@ impl Index {
             is_replacement: AtomicBool::new(is_replacement),
             definition,
             sources,
+            generation,
             created,
             store: Some(store),
             folder,
@@ -155,13 +157,11 @@ impl Index {
 
     /// What is kept about it.
     pub(super) fn stored(&self) -> StoredIndex {
-        let name = self.folder.as_ref().and_then(|folder| folder.file_name());
         StoredIndex {
             definition: self.definition.clone(),
             settings: self.settings(),
             is_replacement: self.is_replacement(),
-            // In memory it has none.
-            folder: name.map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+            generation: self.generation,
             created: self.created,
             output: self.outputs.as_ref().map(|outputs| outputs.stored().clone()),
             history: self.history.clone(),

@@ -13,7 +13,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use documents::{Batch, Document, Expected, PrefixQuery, Snapshot, id};
+use documents::{Batch, Document, Expected, OutputFate, OutputWrite, OutputWrites, PrefixQuery, Snapshot, Write, id};
 use json::Writer;
 use query::definition::Output;
 use query::index::{GroupKey, IndexSnapshot, Owed};
@@ -34,8 +34,6 @@ pub(super) struct Outputs {
     prefix: String,
     /// Whether something may have to be written.
     owes: AtomicBool,
-    /// Whether nothing may be written any more.
-    is_stopped: AtomicBool,
 }
 
 /// What is left to be written.
@@ -45,33 +43,10 @@ pub(super) enum Left {
     Something,
 }
 
-/// The documents of one thing that is owed.
-struct Write {
-    owed: Owed,
-    batch: Batch,
-    /// The first of the numbered documents that are left over, if any are.
-    surplus: Option<(String, usize)>,
-}
-
-/// What became of a write.
-enum Fate {
-    Written,
-    /// Somebody changed the document meanwhile.
-    Again,
-    /// It cannot be a document.
-    Refused(String),
-}
-
 impl Outputs {
     pub fn new(output: &Output, stored: StoredOutput) -> Outputs {
         let prefix = stored.prefix(output);
-        Outputs {
-            output: output.clone(),
-            stored,
-            prefix,
-            owes: AtomicBool::new(true),
-            is_stopped: AtomicBool::new(false),
-        }
+        Outputs { output: output.clone(), stored, prefix, owes: AtomicBool::new(true) }
     }
 
     pub fn stored(&self) -> &StoredOutput {
@@ -80,11 +55,6 @@ impl Outputs {
 
     pub fn owes(&self) -> bool {
         self.owes.load(SeqCst)
-    }
-
-    /// Whether a write that has not begun yet is to do nothing.
-    fn is_stopped(&self) -> bool {
-        self.is_stopped.load(SeqCst)
     }
 
     /// Before a batch is written, so that nobody sees its results and not that their documents are owed.
@@ -109,7 +79,7 @@ impl Outputs {
         document.flags().is_of_index() && (prefixes().any(|prefix| begins(document.id(), prefix)) || names_ours())
     }
 
-    fn write_group(&self, index: &IndexSnapshot<'_>, group: &GroupKey) -> Result<Result<Write, String>> {
+    fn write_group(&self, index: &IndexSnapshot<'_>, group: &GroupKey) -> Result<Result<OutputWrite, String>> {
         let results = index.group_results(group)?;
         let (mut batch, mut surplus) = (Batch::of_index(), None);
         let name = format!("{}{}", self.prefix, group.name());
@@ -121,7 +91,7 @@ impl Outputs {
             1 => batch.delete_prefixed(&format!("{name}/"))?,
             count => {
                 batch.delete(&name, Expected::Any)?;
-                surplus = Some((name, count));
+                surplus = Some((name, count as u64));
             }
         }
         for (number, result) in results.iter().enumerate() {
@@ -131,7 +101,7 @@ impl Outputs {
                 return Ok(Err(format!("A result cannot be the document '{id}': {error}")));
             }
         }
-        Ok(Ok(Write { owed: Owed::Group(*group), batch, surplus }))
+        Ok(Ok(OutputWrite { batch, surplus }))
     }
 
     fn write_reference(
@@ -139,9 +109,9 @@ impl Outputs {
         index: &IndexSnapshot<'_>,
         documents: &Snapshot<'_>,
         id: &str,
-    ) -> Result<Result<Write, String>> {
+    ) -> Result<Result<OutputWrite, String>> {
         let mut batch = Batch::of_index();
-        let write = |batch| Ok(Ok(Write { owed: Owed::Reference(id.to_owned()), batch, surplus: None }));
+        let write = |batch| Ok(Ok(OutputWrite { batch, surplus: None }));
         let named = index.outputs_named(id)?;
         let references = self.output.references.as_ref().filter(|_| !named.is_empty());
         let existing = documents.get(id)?;
@@ -201,14 +171,6 @@ impl Outputs {
 }
 
 impl Index {
-    /// Has its results not be written as documents any more. Whoever then commits anything to the documents knows that what was written
-    /// before is there, and that nothing comes afterwards. Back again if that commit fails.
-    pub(super) fn stop_outputs(&self, is_stopped: bool) {
-        if let Some(outputs) = &self.outputs {
-            outputs.is_stopped.store(is_stopped, SeqCst);
-        }
-    }
-
     /// Writes as documents what is owed. Called by who has the turn, without a snapshot of the documents.
     ///
     /// * `is_complete`: whether it has seen all that there is.
@@ -233,7 +195,8 @@ impl Index {
 
     /// The documents of some of what is owed, in one transaction.
     fn write_owed(&self, outputs: &Outputs, database: &Database) -> Result<Left> {
-        let (mut writes, mut refused, mut settled) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut writes, mut owed_by_writes, mut refused, mut settled) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut size = 0;
         let is_all = {
             let (index, documents) = (self.store()?.read()?, database.read());
@@ -248,6 +211,7 @@ impl Index {
                     Ok(write) => {
                         size += write.batch.size();
                         writes.push(write);
+                        owed_by_writes.push(owed);
                     }
                     Err(message) => {
                         refused.push(message);
@@ -261,25 +225,14 @@ impl Index {
             }
             is_all
         };
-        let fates = if writes.is_empty() {
-            Vec::new()
-        } else {
-            let write = |writing: &mut documents::Writing<'_, '_>| {
-                // What replaced it, or who deleted it, is not to meet its documents afterwards.
-                let is_stopped = outputs.is_stopped();
-                let fate = |write: &Write| if is_stopped { Ok(Fate::Again) } else { write.run(writing) };
-                writes.iter().map(fate).collect::<documents::Result<Vec<Fate>>>()
-            };
-            database.write_patiently(size, write)?
-        };
         let mut is_again = false;
-        for (write, fate) in writes.into_iter().zip(fates) {
+        for (owed, fate) in owed_by_writes.into_iter().zip(self.write_documents(database, writes)?) {
             match fate {
-                Fate::Written => settled.push(write.owed),
-                Fate::Again => is_again = true,
-                Fate::Refused(message) => {
+                OutputFate::Written => settled.push(owed),
+                OutputFate::Again => is_again = true,
+                OutputFate::Refused(message) => {
                     refused.push(message);
-                    settled.push(write.owed);
+                    settled.push(owed);
                 }
             }
         }
@@ -289,10 +242,19 @@ impl Index {
         Ok(if is_all && !is_again { Left::Nothing } else { Left::Something })
     }
 
+    /// Writes documents of this index, unless it was deleted, replaced or built anew meanwhile.
+    fn write_documents(&self, database: &Database, writes: Vec<OutputWrite>) -> Result<Vec<OutputFate>> {
+        if writes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let only_if = self.stored().condition_of_outputs();
+        Ok(database.write_when_free(&Write::Outputs(OutputWrites { only_if, writes }))?.fates()?)
+    }
+
     /// Goes through the documents that were written before the index was built anew, or for what it replaced, and makes owed what is
     /// not as the index says; what only the replaced one knew is deleted.
     fn sweep(&self, outputs: &Outputs, database: &Database) -> Result<()> {
-        let refuse_closed = || match database.is_closed() || outputs.is_stopped() {
+        let refuse_closed = || match database.is_closed() || self.is_removed() {
             true => Err(Error::Disabled { name: database.name().to_owned() }),
             false => Ok(()),
         };
@@ -316,13 +278,10 @@ impl Index {
                 for (id, _) in found.iter().filter(|(_, is_of_index)| *is_of_index) {
                     batch.delete(id, Expected::Any)?;
                 }
-                let delete = |writing: &mut documents::Writing<'_, '_>| match outputs.is_stopped() {
-                    true => Ok(()),
-                    false => writing.run_silently(&batch).map(drop),
-                };
-                match batch.is_empty() {
-                    true => Ok(()),
-                    false => database.write_patiently(batch.size(), delete),
+                let writes = if batch.is_empty() { Vec::new() } else { vec![OutputWrite { batch, surplus: None }] };
+                match self.write_documents(database, writes)?.pop() {
+                    Some(OutputFate::Again) => Err(Error::Disabled { name: database.name().to_owned() }),
+                    _ => Ok(()),
                 }
             })?;
         }
@@ -352,28 +311,6 @@ impl Index {
             }
         }
         Ok(self.store()?.swept()?)
-    }
-}
-
-impl Write {
-    fn run(&self, writing: &mut documents::Writing<'_, '_>) -> documents::Result<Fate> {
-        use documents::Error as E;
-        match writing.run_silently(&self.batch) {
-            Ok(_) => {}
-            Err(E::Conflict { .. }) => return Ok(Fate::Again),
-            // Each is found before anything of the document is written.
-            Err(error @ (E::CollectionMismatch { .. } | E::TooLarge { .. } | E::TooManyCollections { .. })) => {
-                return Ok(Fate::Refused(error.to_string()));
-            }
-            Err(error) => return Err(error),
-        }
-        if let Some((name, count)) = &self.surplus {
-            let mut number = *count;
-            while writing.delete(&format!("{name}/{number}"), &Expected::Any)? {
-                number += 1;
-            }
-        }
-        Ok(Fate::Written)
     }
 }
 

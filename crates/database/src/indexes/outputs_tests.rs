@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use documents::{Batch, Date, Expected, PrefixQuery};
+use documents::{Batch, Date, Expected, PrefixQuery, Write};
 use json::Value;
 use query::definition::{IndexDefinition, IndexSettings, MapIndex};
 use storage::io::simulated::{Fate, Fault, SimulatedIo};
@@ -56,11 +56,14 @@ fn index(disk: &SimulatedIo, folder: &str, definition: &IndexDefinition, former:
     let store = query::index::Index::open_durable(Path::new(folder), options(disk))?;
     let output = Some(StoredOutput { number: NUMBER, former });
     let stored = StoredIndex::new(definition.clone(), IndexSettings::default(), false, Date::now());
-    Index::new(StoredIndex { output, ..stored }, store, None)
+    // The same after each start.
+    let generation = folder.bytes().fold(0, |number, byte| number << 8 | u128::from(byte));
+    Index::new(StoredIndex { output, generation, ..stored }, store, None)
 }
 
 /// Takes turns, as the pool does, until all is indexed and written.
 fn catch_up(database: &Database, index: &Index, turns_max: u64) -> Result<()> {
+    database.write(&Write::Definitions(vec![index.stored().put()]))?;
     let mut workplace = Workplace::default();
     for _ in 0..turns_max {
         let (_, is_done) = index.take_turn(&database.read(), &mut workplace, &|| false)?;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock, Weak};
 
 use arc_swap::ArcSwap;
-use documents::{Date, Etag};
+use documents::{Date, Etag, Write};
 use parking_lot::Mutex;
 use query::definition::{AutomaticIndex, IndexDefinition, IndexSettings, LockMode, MapIndex};
 use query::limits::AUTOMATIC_FIELDS_MAX;
@@ -147,7 +147,7 @@ impl Indexes {
             version_bytes_max: self.version_bytes_max,
             ..storage::Options::default()
         };
-        let Some(folder) = self.folder.as_ref().map(|folder| folder.join(&stored.folder)) else {
+        let Some(folder) = self.folder.as_ref().map(|folder| folder.join(stored.folder())) else {
             let store = query::index::Index::in_memory(options)?.with_memory(self.memory.clone());
             return Ok(Arc::new(Index::new(stored, store, None)?));
         };
@@ -264,12 +264,12 @@ impl Indexes {
             return Err(Error::TooManyIndexes { name: database.name().to_owned() });
         }
         // First the definition: a folder without one is swept at the next start.
-        database.write(0, |writing| stored.put(writing))?;
+        database.write(&Write::Definitions(vec![stored.put()]))?;
         let (name, is_replacement) = (stored.definition.name(), stored.is_replacement);
         let opened = self.open_stored(stored, Etag::MAX);
         let index = opened.or_else(|error| {
             // Nobody gets an index that is never there.
-            database.write(0, |writing| StoredIndex::delete(&name, is_replacement, writing))?;
+            database.write(&Write::Definitions(vec![StoredIndex::delete(&name, is_replacement)]))?;
             Err(error)
         })?;
         index.pause(self.is_paused.load(SeqCst));
@@ -346,13 +346,7 @@ impl Indexes {
         let replaced = self.by_name(&name);
         let stored = StoredIndex { is_replacement: false, ..replacement.stored() };
         let database = self.database()?;
-        let stop = |is_stopped| replaced.iter().for_each(|replaced| replaced.stop_outputs(is_stopped));
-        stop(true);
-        let written = database.write_patiently(0, |writing| {
-            StoredIndex::delete(&name, true, writing)?;
-            stored.put(writing)
-        });
-        written.inspect_err(|_| stop(false))?;
+        database.write_when_free(&Write::Definitions(vec![StoredIndex::delete(&name, true), stored.put()]))?;
         replacement.has_replaced();
         // Its name is another now, too.
         self.change_open(|open| open.retain(|other| replaced.as_ref().is_none_or(|old| !Arc::ptr_eq(other, old))));
@@ -405,9 +399,8 @@ impl Indexes {
                 self.remove_open(open)?;
                 continue;
             }
-            database.write_patiently(0, |writing| {
-                StoredIndex::delete(&stored.definition.name(), stored.is_replacement, writing)
-            })?;
+            let deletion = StoredIndex::delete(&stored.definition.name(), stored.is_replacement);
+            database.write_when_free(&Write::Definitions(vec![deletion]))?;
             database.tell_of_index(IndexChange::Removed, name);
         }
         Ok(!stored.is_empty())
@@ -416,11 +409,8 @@ impl Indexes {
     /// The lock `changing` is held.
     pub(super) fn remove_open(&self, index: &Arc<Index>) -> Result<()> {
         let database = self.database()?;
-        let name = index.definition().name();
-        index.stop_outputs(true);
-        let is_replacement = index.is_replacement();
-        let written = database.write_patiently(0, |writing| StoredIndex::delete(&name, is_replacement, writing));
-        written.inspect_err(|_| index.stop_outputs(false))?;
+        let deletion = StoredIndex::delete(&index.definition().name(), index.is_replacement());
+        database.write_when_free(&Write::Definitions(vec![deletion]))?;
         self.change_open(|open| open.retain(|other| !Arc::ptr_eq(other, index)));
         index.remove();
         database.tell_of_index(IndexChange::Removed, index.name());
@@ -437,18 +427,13 @@ impl Indexes {
         let Some(index) = self.by_name(name) else { return Ok(false) };
         let StoredIndex { definition, settings, is_replacement, created, output, history, .. } = index.stored();
         let stored = StoredIndex { output, history, ..StoredIndex::new(definition, settings, is_replacement, created) };
-        index.stop_outputs(true);
         let database = self.database()?;
-        let written = database.write(0, |writing| stored.put(writing));
-        let anew = written.and_then(|()| {
-            let opened = self.open_stored(stored, Etag::MAX);
-            opened.or_else(|error| {
-                // The old one stays, with its folder.
-                database.write(0, |writing| index.stored().put(writing))?;
-                Err(error)
-            })
-        });
-        let anew = anew.inspect_err(|_| index.stop_outputs(false))?;
+        database.write(&Write::Definitions(vec![stored.put()]))?;
+        let anew = self.open_stored(stored, Etag::MAX).or_else(|error| {
+            // The old one stays, with its folder.
+            database.write(&Write::Definitions(vec![index.stored().put()]))?;
+            Err(error)
+        })?;
         anew.pause(index.is_paused());
         self.change_open(|open| {
             open.retain(|other| !Arc::ptr_eq(other, &index));
@@ -557,7 +542,7 @@ fn sweep(folder: &Path, stored: &[StoredIndex]) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let is_known = stored.iter().any(|stored| stored.folder == name);
+        let is_known = stored.iter().any(|stored| stored.folder() == name);
         let is_ours = name
             .split('~')
             .next()

@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use documents::{Date, Snapshot, Writing, id};
+use documents::{Date, DefinitionChange, Snapshot, id};
 use json::Value;
 use query::definition::{AutomaticIndex, IndexDefinition, IndexSettings, MapIndex, Output};
 
@@ -29,8 +29,9 @@ pub(super) struct StoredIndex {
     pub settings: IndexSettings,
     /// It is built to stand in for the one of its name.
     pub is_replacement: bool,
-    /// The name of its folder: never that of another index, so that what is left of a removed one is not taken for it.
-    pub folder: String,
+    /// Random, and never that of another index or of one that is built anew: names its folder, so that what is left of a removed one is
+    /// not taken for it, and tells whose documents may be written.
+    pub generation: u128,
     pub created: Date,
     /// Where its results become documents.
     pub output: Option<StoredOutput>,
@@ -110,15 +111,15 @@ impl StoredOutput {
 }
 
 impl StoredIndex {
-    /// One with a folder of its own.
+    /// One with a generation of its own.
     pub fn new(
         definition: IndexDefinition,
         settings: IndexSettings,
         is_replacement: bool,
         created: Date,
     ) -> StoredIndex {
-        let folder = format!("{:032x}", u128::from_ne_bytes(id::random_bytes()));
-        StoredIndex { definition, settings, is_replacement, folder, created, output: None, history: Arc::default() }
+        let generation = u128::from_ne_bytes(id::random_bytes());
+        StoredIndex { definition, settings, is_replacement, generation, created, output: None, history: Arc::default() }
     }
 
     /// Those that can be read; of the others it is logged that they are there, and why they cannot.
@@ -169,12 +170,12 @@ impl StoredIndex {
         };
         let settings = value.get("Settings").ok_or_else(|| lacks("Settings"))?;
         let is_replacement = value.get("IsReplacement").and_then(Value::as_bool);
-        let folder = text("Folder").filter(|folder| folder.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let generation = text("Folder").and_then(|folder| u128::from_str_radix(folder, 16).ok());
         Ok(StoredIndex {
             definition,
             settings: IndexSettings::from_json(settings).map_err(|error| error.to_string())?,
             is_replacement: is_replacement.ok_or_else(|| lacks("IsReplacement"))?,
-            folder: folder.ok_or_else(|| lacks("Folder"))?.to_owned(),
+            generation: generation.ok_or_else(|| lacks("Folder"))?,
             created: text("Created").and_then(Date::parse).ok_or_else(|| lacks("Created"))?,
             output,
             history: history.ok_or_else(|| lacks("History"))?,
@@ -189,7 +190,7 @@ impl StoredIndex {
         }
         value.set("Settings", self.settings.to_json());
         value.set("IsReplacement", Value::Bool(self.is_replacement));
-        value.set("Folder", Value::String(self.folder.clone()));
+        value.set("Folder", Value::String(self.folder()));
         value.set("Created", Value::String(self.created.to_string()));
         if let Some(output) = &self.output {
             value.set("Output", output.to_json());
@@ -211,12 +212,29 @@ impl StoredIndex {
         if is_replacement { format!("replacement/{name}") } else { format!("index/{name}") }
     }
 
-    pub fn put(&self, writing: &mut Writing<'_, '_>) -> documents::Result<()> {
-        writing.put_definition(KIND, &Self::key(&self.definition.name(), self.is_replacement), &self.bytes())
+    /// Stores the definition, in place of one of the same name.
+    pub fn put(&self) -> DefinitionChange {
+        DefinitionChange::Put {
+            kind: KIND.to_owned(),
+            name: Self::key(&self.definition.name(), self.is_replacement),
+            generation: self.generation,
+            definition: self.bytes(),
+        }
     }
 
-    pub fn delete(name: &str, is_replacement: bool, writing: &mut Writing<'_, '_>) -> documents::Result<()> {
-        writing.delete_definition(KIND, &Self::key(name, is_replacement))
+    /// Deletes the definition of this name.
+    pub fn delete(name: &str, is_replacement: bool) -> DefinitionChange {
+        DefinitionChange::Delete { kind: KIND.to_owned(), name: Self::key(name, is_replacement) }
+    }
+
+    /// The name of its folder.
+    pub fn folder(&self) -> String {
+        format!("{:032x}", self.generation)
+    }
+
+    /// The definition that has to be stored for outputs of this index to be written.
+    pub fn condition_of_outputs(&self) -> (String, String, u128) {
+        (KIND.to_owned(), Self::key(&self.definition.name(), self.is_replacement), self.generation)
     }
 }
 
@@ -243,9 +261,9 @@ mod tests {
             let read = StoredIndex::read(&stored.bytes()).unwrap();
             assert_eq!((read.bytes(), read.definition.name()), (stored.bytes(), stored.definition.name()));
             assert_eq!(read.history, stored.history);
-            let elsewhere = StoredIndex { folder: "../x".to_owned(), ..stored };
+            let elsewhere = String::from_utf8(stored.bytes()).unwrap().replace(&stored.folder(), "../x");
             assert_eq!(
-                StoredIndex::read(&elsewhere.bytes()).unwrap_err(),
+                StoredIndex::read(elsewhere.as_bytes()).unwrap_err(),
                 "'Folder' is missing, or not what it has to be"
             );
         }

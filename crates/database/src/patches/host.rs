@@ -1,6 +1,6 @@
 //! What scripts of patches ask of the database.
 
-use documents::{Seen, View};
+use documents::{Seen, View, Write};
 use script::{Document, Host, Key, Stored};
 
 use crate::{Database, Error};
@@ -30,7 +30,8 @@ impl Host for PatchHost<'_, '_> {
         let id = if given.is_empty() {
             Ok(documents::id::random_guid())
         } else {
-            self.database.write(given.len(), |writing| writing.new_id(given))
+            let write = Write::NewId { prefix: given.to_owned() };
+            self.database.write(&write).and_then(|answer| Ok(answer.id()?))
         };
         id.map_err(|error| self.note(error))
     }

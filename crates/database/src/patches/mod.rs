@@ -13,8 +13,7 @@ pub use by_query::{PatchedDocument, QueryPatch};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use documents::Batch;
-use documents::{Outcome, ScriptRunner};
+use documents::{Batch, Outcome, ScriptRunner, Write};
 
 use crate::limits::PATCH_TRIES_MAX;
 use crate::{Database, Error, Result};
@@ -44,7 +43,7 @@ impl Database {
         loop {
             tries += 1;
             let resolved = batch.resolve(&self.read(), runner)?;
-            match self.write_patiently(resolved.size(), |writing| writing.run(&resolved)) {
+            match self.write_when_free(&Write::batch(resolved)).and_then(|answer| Ok(answer.outcome()?)) {
                 Err(error) if Database::is_to_be_resolved_anew(&error, tries) => {}
                 outcome => return outcome,
             }

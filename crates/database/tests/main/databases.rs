@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
 
 use json::Value;
-use rookery_database::documents::{self, Batch, Expected, HiLoRequest};
+use rookery_database::documents::{self, Batch, DefinitionChange, Expected, HiLoRequest, Write};
 use rookery_database::*;
 
 fn batch(ids: &[&str]) -> Batch {
@@ -229,23 +229,28 @@ fn submitted_batches_are_answered_once_and_listeners_hear_of_them() {
     assert_eq!((count(&database), database.read().last_etag().unwrap(), database.queued_count()), (180, 180, 0));
     assert_eq!(highest.0.load(Relaxed), 180);
     let (sender, receiver) = mpsc::channel();
-    database.submit_hilo(HiLoRequest { tag: "users".into(), ..HiLoRequest::default() }, move |range| {
-        sender.send(range).unwrap()
-    });
-    assert_eq!(receiver.recv().unwrap().unwrap().high, 32);
+    let request = HiLoRequest { tag: "users".into(), ..HiLoRequest::default() };
+    database.propose(Write::NextHiLo(request), move |range| sender.send(range).unwrap());
+    assert_eq!(receiver.recv().unwrap().unwrap().range().unwrap().high, 32);
 }
 
-/// Begins a write that ends when the answer is sent or dropped, and waits until it has begun.
+/// Holds the write transaction until something is sent or the sender dropped; a write of `size` bytes at least waits behind it.
 fn hold_writer(database: &Arc<Database>, size: usize) -> mpsc::Sender<()> {
     let (begun, has_begun) = mpsc::channel();
     let (end, is_to_end) = mpsc::channel::<()>();
-    let work = move |_: &mut documents::Writing<'_, '_>| {
-        begun.send(()).unwrap();
-        let _ = is_to_end.recv();
-        Ok(())
-    };
-    database.submit_work(size, work, |outcome| outcome.unwrap());
+    let holder = database.clone();
+    std::thread::spawn(move || {
+        let held = holder.documents().environment().write(move |_| {
+            begun.send(()).unwrap();
+            let _ = is_to_end.recv();
+            Ok::<_, documents::Error>(())
+        });
+        held.unwrap();
+    });
     has_begun.recv().unwrap();
+    let (kind, name) = ("test".to_owned(), "filler".to_owned());
+    let filler = DefinitionChange::Put { kind, name, generation: 0, definition: vec![0; size] };
+    database.propose(Write::Definitions(vec![filler]), |answer| drop(answer.unwrap()));
     end
 }
 

@@ -1,11 +1,12 @@
-//! The store of documents through the public interface of the crate: its rules, a model, crashes, what reviews found,
-//! and its speed.
+//! The store of documents through the public interface of the crate: its rules, a model, crashes, a replayed log,
+//! what reviews found, and its speed.
 //!
 //! `document_model` has the model that `model` and `crash` compare the store with.
 
 mod crash;
 mod document_model;
 mod model;
+mod replay;
 mod reviewed;
 mod rules;
 mod speed;

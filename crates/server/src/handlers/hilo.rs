@@ -3,7 +3,7 @@
 //! GET `next`: `tag`, `lastBatchSize`, `lastRangeAt`, `identityPartsSeparator`, `lastMax`; 201. PUT `return`: `tag`, `end`,
 //! `last`; 200 without a body.
 
-use database::documents::{Date, HiLoRequest, Writing};
+use database::documents::{Date, HiLoRequest, Write};
 use hyper::StatusCode;
 
 use crate::bridge;
@@ -20,7 +20,9 @@ pub(crate) async fn next(exchange: Exchange) -> Result<Reply> {
         separator: query.get_nonempty("identityPartsSeparator").and_then(|text| text.chars().next()),
         last_max: query.number("lastMax")?.unwrap_or(0),
     };
-    let range = bridge::answer(|done| exchange.database().submit_hilo(request, done.into_call_back())).await?;
+    let write = Write::NextHiLo(request);
+    let answer = bridge::answer(|done| exchange.database().propose(write, done.into_call_back())).await?;
+    let range = answer.range()?;
     Ok(reply::object(StatusCode::CREATED, |json| {
         json.name("Prefix").string(&range.prefix).name("Low").unsigned(range.low).name("High").unsigned(range.high);
         json.name("LastSize").unsigned(range.last_size).name("ServerTag").string(&range.server_tag);
@@ -31,7 +33,7 @@ pub(crate) async fn next(exchange: Exchange) -> Result<Reply> {
 pub(crate) async fn give_back(exchange: Exchange) -> Result<Reply> {
     let tag = exchange.required("tag")?.into_owned();
     let (end, last) = (exchange.required_number("end")?, exchange.required_number("last")?);
-    let work = move |writing: &mut Writing<'_, '_>| writing.return_hilo(&tag, end, last);
-    bridge::answer(|done| exchange.database().submit_work(64, work, done.into_call_back())).await?;
+    let write = Write::ReturnHiLo { tag, end, last };
+    bridge::answer(|done| exchange.database().propose(write, done.into_call_back())).await?;
     Ok(reply::empty(StatusCode::OK))
 }

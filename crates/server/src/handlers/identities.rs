@@ -3,7 +3,7 @@
 //! POST `next`: `name`; `{"NewIdentityValue"}`. POST `seed`: `name`, `value`, `force`; `{"NewSeedValue"}`.
 //! GET `debug/identities`: all, as one object.
 
-use database::documents::Writing;
+use database::documents::Write;
 use hyper::StatusCode;
 
 use crate::bridge;
@@ -13,8 +13,9 @@ use crate::reply::{self, Reply};
 
 pub(crate) async fn next(exchange: Exchange) -> Result<Reply> {
     let name = exchange.required("name")?.into_owned();
-    let work = move |writing: &mut Writing<'_, '_>| writing.next_identity(&name);
-    let value = bridge::answer(|done| exchange.database().submit_work(64, work, done.into_call_back())).await?;
+    let write = Write::NextIdentity { name };
+    let answer = bridge::answer(|done| exchange.database().propose(write, done.into_call_back())).await?;
+    let value = answer.number()?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("NewIdentityValue").signed(value);
     }))
@@ -25,8 +26,9 @@ pub(crate) async fn seed(exchange: Exchange) -> Result<Reply> {
     exchange.required("value")?;
     let value = exchange.query().signed("value")?.unwrap_or_default();
     let is_forced = exchange.query().is_true("force")?;
-    let work = move |writing: &mut Writing<'_, '_>| writing.seed_identity(&name, value, is_forced);
-    let value = bridge::answer(|done| exchange.database().submit_work(64, work, done.into_call_back())).await?;
+    let write = Write::SeedIdentity { name, value, is_forced };
+    let answer = bridge::answer(|done| exchange.database().propose(write, done.into_call_back())).await?;
+    let value = answer.number()?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("NewSeedValue").signed(value);
     }))

@@ -116,6 +116,23 @@ fn crates_depend_only_on_what_their_arrows_lead_to() {
     findings.none();
 }
 
+/// Everything that changes a database is a value (`documents::Write`), which a log can carry.
+#[test]
+fn only_tests_write_documents_by_closures() {
+    let mut findings = Findings::default();
+    for file in tree::rust_files() {
+        if is_for_tests(&file.path) || crate_of(&file.path) == "documents" {
+            continue;
+        }
+        let code = code_only(&file.text);
+        let code = code.split("#[cfg(test)]").next().unwrap_or_default();
+        for line in lines_where(code, |line| line.contains("documents::Writing") || line.contains("Writing<")) {
+            findings.add(&file.path, line, "a change of a database is a documents::Write, not a closure");
+        }
+    }
+    findings.none();
+}
+
 #[test]
 fn every_rust_file_begins_with_its_comment() {
     let mut findings = Findings::default();

@@ -1,7 +1,9 @@
 import type { CompletionContext } from "@codemirror/autocomplete";
-import { expect, test } from "vitest";
-import { completion } from "./completion";
+import { expect, test, vi } from "vitest";
 import FUNCTIONS from "./functions.json";
+
+vi.stubGlobal("location", new URL("http://localhost/studio/index.html"));
+const { completion } = await import("./completion");
 
 const known = {
   collections: ["Orders"],

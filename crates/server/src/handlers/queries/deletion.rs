@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use database::documents::{Etag, Writing};
+use database::documents::{Etag, Write};
 use database::{Database, Operation, OperationDetail, Progress};
 use hyper::StatusCode;
 use query::execute::{self, EntryId};
@@ -203,21 +203,14 @@ impl Deletion {
 
     fn delete(&mut self, ids: &[String], expected: u64) -> Result<()> {
         refuse_killed(&self.operation)?;
-        // Looked at once more in the transaction: what is written until then stays.
-        let delete = |writing: &mut Writing<'_, '_>| {
-            let mut deleted = Vec::with_capacity(ids.len());
-            for id in ids {
-                if writing.delete_until(id, self.last_etag)? {
-                    deleted.push(id);
-                }
-            }
-            Ok(deleted)
-        };
-        let deleted = self.database.write(ids.iter().map(String::len).sum(), delete)?;
-        let processed = self.done.count + deleted.len() as u64;
+        // The etags are compared once more in the transaction: documents that are written until then stay.
+        let write = Write::DeleteUntil { ids: ids.to_vec(), etag: self.last_etag };
+        let deleted = self.database.write(&write)?.deleted()?;
+        let deleted = ids.iter().zip(deleted).filter(|(_, is_deleted)| *is_deleted).map(|(id, _)| id);
+        let processed = self.done.count + deleted.clone().count() as u64;
         self.done.count = processed;
         if self.options.tells_details {
-            self.done.details.add(deleted.into_iter().map(|id| OperationDetail::Deleted { id: id.clone() }));
+            self.done.details.add(deleted.map(|id| OperationDetail::Deleted { id: id.clone() }));
         }
         let total = expected.max(processed);
         self.operation.set_progress(Progress { processed, total, ..Progress::default() });

@@ -1,0 +1,222 @@
+//! The only way in for writes: proposals, in one order, each applied with a stamp.
+//!
+//! With one node a proposal is applied by the storage's queue, which puts those that wait into one transaction (group commit). A write that
+//! fails is rolled back alone. A group of nodes puts the proposals into its log at this place.
+
+use std::sync::Arc;
+
+use documents::{Answer, Batch, Etag, Outcome, Write};
+use storage::{Job, Lead, TransactionId, WriteTransaction};
+
+use crate::queue::Queue;
+use crate::{Database, Error, Result};
+
+impl Database {
+    /// Proposes a write and calls `done` once when it is durable, or refused; on this thread if it is refused at once. No
+    /// thread waits meanwhile.
+    ///
+    /// A [`Lead`] is returned where nobody leads the storage's queue: run it on a thread that may wait, or drop it.
+    pub fn propose(self: &Arc<Self>, write: Write, done: impl FnOnce(Result<Answer>) + Send + 'static) -> Option<Lead> {
+        let size = write.size();
+        self.propose_entered(self.enter(size), size, write, done)
+    }
+
+    /// As [`propose`](Self::propose), but waits for a place in a full queue instead of being refused.
+    pub(crate) fn propose_when_free(
+        self: &Arc<Self>,
+        write: Write,
+        done: impl FnOnce(Result<Answer>) + Send + 'static,
+    ) -> Option<Lead> {
+        let size = write.size();
+        self.propose_entered(self.enter_when_free(size), size, write, done)
+    }
+
+    fn propose_entered(
+        self: &Arc<Self>,
+        entered: Result<()>,
+        size: usize,
+        write: Write,
+        done: impl FnOnce(Result<Answer>) + Send + 'static,
+    ) -> Option<Lead> {
+        if let Err(refused) = entered {
+            done(Err(refused));
+            return None;
+        }
+        let database = self.clone();
+        let job = Proposal { database, size, write, done: Some(done), answer: None, last_etag: None };
+        self.store.environment().submit(Box::new(job))
+    }
+
+    /// Proposes the commands of a client, as [`propose`](Self::propose) does.
+    pub fn submit(self: &Arc<Self>, batch: Batch, done: impl FnOnce(Result<Outcome>) + Send + 'static) -> Option<Lead> {
+        let write = Write::batch(batch);
+        self.propose(write, move |answer| done(answer.and_then(|answer| Ok(answer.outcome()?))))
+    }
+
+    /// The same, with no result for each command. Waits for a place in a full queue.
+    pub(crate) fn submit_when_free(
+        self: &Arc<Self>,
+        batch: Batch,
+        done: impl FnOnce(Result<Outcome>) + Send + 'static,
+    ) {
+        let write = Write::silent_batch(batch);
+        self.propose_when_free(write, move |answer| done(answer.and_then(|answer| Ok(answer.outcome()?))));
+    }
+
+    /// Applies a batch and returns when it is durable. For threads that may wait.
+    ///
+    /// # Errors
+    ///
+    /// The batch is refused, or storage fails.
+    pub fn execute(&self, batch: Batch) -> Result<Outcome> {
+        Ok(self.write(&Write::batch(batch))?.outcome()?)
+    }
+
+    /// Applies a write and returns when it is durable. For threads that may wait.
+    ///
+    /// # Errors
+    ///
+    /// The write is refused, the queue is full, or storage fails.
+    pub fn write(&self, write: &Write) -> Result<Answer> {
+        let size = write.size();
+        self.enter(size)?;
+        self.write_entered(size, write)
+    }
+
+    /// The same for work in many transactions, which must not be refused half-way: waits for a place in a full queue.
+    pub(crate) fn write_when_free(&self, write: &Write) -> Result<Answer> {
+        let size = write.size();
+        self.enter_when_free(size)?;
+        self.write_entered(size, write)
+    }
+
+    fn write_entered(&self, size: usize, write: &Write) -> Result<Answer> {
+        let place = Place { queue: &self.queue, size };
+        let applied = self.store.apply(write, self.store.stamp());
+        drop(place);
+        let applied = applied.map_err(Error::from).inspect_err(|error| self.note_if_failed(error))?;
+        if let Some(last_etag) = applied.last_etag {
+            self.tell(last_etag);
+        }
+        Ok(applied.answer)
+    }
+
+    fn enter(&self, size: usize) -> Result<()> {
+        self.refuse_if_closed()?;
+        self.queue.enter(self.name(), size, &self.limits)
+    }
+
+    fn enter_when_free(&self, size: usize) -> Result<()> {
+        self.queue.enter_when_free(size, &self.limits);
+        // It may have been closed meanwhile.
+        self.refuse_if_closed().inspect_err(|_| self.queue.leave(size))
+    }
+
+    fn refuse_if_closed(&self) -> Result<()> {
+        if self.is_closed() { Err(Error::Disabled { name: self.name().to_owned() }) } else { Ok(()) }
+    }
+}
+
+/// A place in the queue, given back even if the write panics.
+struct Place<'a> {
+    queue: &'a Queue,
+    size: usize,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.queue.leave(self.size);
+    }
+}
+
+/// A write on its way through the storage's queue.
+struct Proposal<D> {
+    database: Arc<Database>,
+    size: usize,
+    write: Write,
+    done: Option<D>,
+    answer: Option<documents::Result<Answer>>,
+    last_etag: Option<Etag>,
+}
+
+impl<D: FnOnce(Result<Answer>) + Send> Job for Proposal<D> {
+    fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
+        let applied = self.database.store.apply_in(tx, &self.write, self.database.store.stamp());
+        let is_kept = applied.is_ok();
+        self.last_etag = applied.as_ref().ok().and_then(|applied| applied.last_etag);
+        self.answer = Some(applied.map(|applied| applied.answer));
+        is_kept
+    }
+
+    fn done(mut self: Box<Self>, outcome: storage::Result<TransactionId>) {
+        self.database.queue.leave(self.size);
+        let answer = match (self.answer.take(), outcome) {
+            // It may have met what is lost with the transaction, and whose etag somebody else gets: nobody may see that.
+            (Some(Err(documents::Error::Conflict { .. })), Err(failed)) => Err(failed.into()),
+            // What else the write itself refused is known not to be applied, whatever became of the rest.
+            (Some(Err(refused)), _) => Err(refused.into()),
+            (_, Err(failed)) => Err(failed.into()),
+            (Some(Ok(answer)), Ok(_)) => Ok(answer),
+            (None, Ok(_)) => Err(documents::Error::Bug { rule: "a write that was committed was applied" }.into()),
+        };
+        if let Err(error) = &answer {
+            self.database.note_if_failed(error);
+        }
+        if let (Ok(_), Some(last_etag)) = (&answer, self.last_etag) {
+            self.database.tell(last_etag);
+        }
+        if let Some(done) = self.done.take() {
+            done(answer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::path::Path;
+    use std::sync::mpsc;
+
+    use documents::Expected;
+    use storage::Environment;
+    use storage::io::simulated::{Fault, SimulatedIo};
+
+    use super::*;
+    use crate::Limits;
+    use crate::indexes::IndexingPool;
+
+    fn open(disk: &SimulatedIo) -> Arc<Database> {
+        let options = storage::Options { io: Arc::new(disk.clone()), background: false, ..storage::Options::default() };
+        let environment = Environment::open(Path::new("/x"), options).unwrap();
+        Database::open("x", environment, false, "A", &Limits::default(), &Arc::new(IndexingPool::new(1))).unwrap()
+    }
+
+    /// Two clients write a document at once, in one transaction, and the journal cannot be written. The second was told the
+    /// change vector of the first, whose etag somebody else's write has after that: it would replace that unseen.
+    #[test]
+    fn a_conflict_with_a_write_that_is_lost_does_not_tell_its_vector() {
+        let disk = SimulatedIo::new();
+        let database = open(&disk);
+        let (sender, answers) = mpsc::channel();
+        let submit = |database: &Arc<Database>, id: &str, expected| {
+            let (mut batch, sender) = (Batch::new(), sender.clone());
+            batch.put(id, b"{}", expected).unwrap();
+            database.submit(batch, move |answer| sender.send(answer).unwrap())
+        };
+        let lead = submit(&database, "a", Expected::Any).expect("nobody leads");
+        assert!(submit(&database, "a", Expected::Missing).is_none(), "it goes into the same transaction");
+        disk.fail_at(Some(Fault { at: disk.operations(), for_ever: true, kind: ErrorKind::Other }));
+        lead.run();
+        let both: Vec<_> = answers.try_iter().collect();
+        assert_eq!(both.len(), 2);
+        disk.fail_at(None);
+        drop(database);
+        let database = open(&disk.crash(|| storage::io::simulated::Fate::Lost));
+        submit(&database, "b", Expected::Any).expect("nobody leads").run();
+        let vector = database.read().get("b").unwrap().expect("it is there").change_vector();
+        for answer in both {
+            let error = answer.unwrap_err();
+            assert!(!error.to_string().contains(&vector), "{error}");
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Reads what `encode.rs` writes. Bytes that are no write are refused; they never panic, and take no more memory than some times their size.
+
+use super::encode::{VERSION, action, kind};
+use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
+use crate::batch::Collections;
+use crate::command::{Action, Command};
+use crate::content::Content;
+use crate::patch::Patched;
+use crate::{Batch, Date, Error, Expected, Flags, HiLoRequest, Result, id};
+
+impl Write {
+    /// Reads a write that [`Write::encode`] wrote.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadWrite`] if the bytes are none, or of another version; [`Error::BadId`] for an id that cannot be one.
+    pub fn decode(bytes: &[u8]) -> Result<Write> {
+        let mut from = Decoder { rest: bytes };
+        from.version()?;
+        let write = match from.byte()? {
+            kind::BATCH => {
+                let has_results = from.bool()?;
+                Write::Batch { batch: from.batch()?, has_results }
+            }
+            kind::NEXT_HILO => Write::NextHiLo(HiLoRequest {
+                tag: from.text()?,
+                last_batch_size: from.number()?,
+                last_range_at: from.option(|from| Ok(Date::from_ticks(from.number()?)))?,
+                separator: from.option(Decoder::char)?,
+                last_max: from.number()?,
+            }),
+            kind::RETURN_HILO => Write::ReturnHiLo { tag: from.text()?, end: from.number()?, last: from.number()? },
+            kind::NEXT_IDENTITY => Write::NextIdentity { name: from.text()? },
+            kind::SEED_IDENTITY => {
+                Write::SeedIdentity { name: from.text()?, value: from.signed()?, is_forced: from.bool()? }
+            }
+            kind::NEW_ID => Write::NewId { prefix: from.text()? },
+            kind::DELETE_UNTIL => Write::DeleteUntil { ids: from.list(Decoder::text)?, etag: from.number()? },
+            kind::DELETE_COLLECTION => {
+                Write::DeleteCollection { name: from.text()?, etag: from.number()?, count_max: from.size()? }
+            }
+            kind::CLEAN_TOMBSTONES => Write::CleanTombstones { etag: from.number()?, count_max: from.size()? },
+            kind::DEFINITIONS => Write::Definitions(from.list(Decoder::definition)?),
+            kind::OUTPUTS => Write::Outputs(OutputWrites {
+                only_if: (from.text()?, from.text()?, from.wide()?),
+                writes: from.list(Decoder::output)?,
+            }),
+            _ => return Err(bad("its kind is not known")),
+        };
+        from.end()?;
+        Ok(write)
+    }
+}
+
+impl Stamp {
+    /// Reads a stamp that [`Stamp::encode`] wrote.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadWrite`] if the bytes are none, or of another version.
+    pub fn decode(bytes: &[u8]) -> Result<Stamp> {
+        let mut from = Decoder { rest: bytes };
+        from.version()?;
+        let stamp = Stamp { time: Date::from_ticks(from.number()?), id_separator: from.char()? };
+        from.end()?;
+        Ok(stamp)
+    }
+}
+
+fn bad(rule: &'static str) -> Error {
+    Error::BadWrite { rule }
+}
+
+struct Decoder<'b> {
+    rest: &'b [u8],
+}
+
+impl<'b> Decoder<'b> {
+    fn version(&mut self) -> Result<()> {
+        if self.byte()? == VERSION { Ok(()) } else { Err(bad("its version is not known")) }
+    }
+
+    fn end(&self) -> Result<()> {
+        if self.rest.is_empty() { Ok(()) } else { Err(bad("bytes follow its end")) }
+    }
+
+    fn take(&mut self, count: usize) -> Result<&'b [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(count).ok_or(bad("it ends early"))?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn byte(&mut self) -> Result<u8> {
+        let (byte, rest) = self.rest.split_first().ok_or(bad("it ends early"))?;
+        self.rest = rest;
+        Ok(*byte)
+    }
+
+    fn bool(&mut self) -> Result<bool> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(bad("a truth value is 0 or 1")),
+        }
+    }
+
+    fn number(&mut self) -> Result<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            if bits << shift >> shift != bits {
+                break;
+            }
+            number |= bits << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(bad("a number has 64 bits at most"))
+    }
+
+    fn signed(&mut self) -> Result<i64> {
+        let number = self.number()?;
+        Ok((number >> 1) as i64 ^ -((number & 1) as i64))
+    }
+
+    fn small(&mut self) -> Result<u32> {
+        u32::try_from(self.number()?).map_err(|_| bad("a number has 32 bits at most"))
+    }
+
+    fn size(&mut self) -> Result<usize> {
+        usize::try_from(self.number()?).map_err(|_| bad("a size is addressable"))
+    }
+
+    fn wide(&mut self) -> Result<u128> {
+        let bytes = self.take(16)?;
+        bytes.try_into().map(u128::from_be_bytes).map_err(|_| bad("it ends early"))
+    }
+
+    fn bytes(&mut self) -> Result<&'b [u8]> {
+        let size = self.size()?;
+        self.take(size)
+    }
+
+    fn text(&mut self) -> Result<String> {
+        let text = std::str::from_utf8(self.bytes()?).map_err(|_| bad("text is UTF-8"))?;
+        Ok(text.to_owned())
+    }
+
+    fn char(&mut self) -> Result<char> {
+        char::from_u32(self.small()?).ok_or(bad("a separator is a character"))
+    }
+
+    fn option<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<Option<T>> {
+        if self.bool()? { read(self).map(Some) } else { Ok(None) }
+    }
+
+    /// Memory is taken as elements are read, each of which has a byte at least.
+    fn list<T>(&mut self, mut read: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let count = self.size()?;
+        if count > self.rest.len() {
+            return Err(bad("it ends early"));
+        }
+        (0..count).map(|_| read(self)).collect()
+    }
+
+    fn definition(&mut self) -> Result<DefinitionChange> {
+        Ok(match self.bool()? {
+            true => DefinitionChange::Put {
+                kind: self.text()?,
+                name: self.text()?,
+                generation: self.wide()?,
+                definition: self.bytes()?.to_vec(),
+            },
+            false => DefinitionChange::Delete { kind: self.text()?, name: self.text()? },
+        })
+    }
+
+    fn output(&mut self) -> Result<OutputWrite> {
+        Ok(OutputWrite { batch: self.batch()?, surplus: self.option(|from| Ok((from.text()?, from.number()?)))? })
+    }
+
+    fn batch(&mut self) -> Result<Batch> {
+        let mut batch = Batch {
+            skip_unchanged: self.bool()?,
+            ids_are_whole: self.bool()?,
+            flags: Flags(self.small()?),
+            reads: self.list(|from| Ok((from.text()?, from.option(Decoder::text)?)))?,
+            ..Batch::default()
+        };
+        let names = self.list(Decoder::text)?;
+        batch.collections = Collections::of(names, &mut batch.held_bytes);
+        batch.text = self.bytes()?.to_vec();
+        for command in self.commands(&batch, true)? {
+            batch.push(command);
+        }
+        Ok(batch)
+    }
+
+    /// * `is_outer`: whether there may be patches among them, which have commands of their own.
+    fn commands(&mut self, batch: &Batch, is_outer: bool) -> Result<Vec<Command>> {
+        self.list(|from| from.command(batch, is_outer))
+    }
+
+    fn command(&mut self, batch: &Batch, is_outer: bool) -> Result<Command> {
+        let action = match self.byte()? {
+            action::PUT => Action::Put {
+                content: self.content(batch)?,
+                collection: self.option(|from| from.collection(batch))?,
+                has_whole_id: self.bool()?,
+            },
+            action::DELETE => Action::Delete,
+            action::DELETE_PREFIXED => Action::DeletePrefixed,
+            action::TRACK_CHANGES => Action::TrackChanges(self.list(|from| Ok((from.text()?, from.text()?)))?),
+            action::PATCHED if is_outer => {
+                Action::Patched(Box::new(Patched { commands: self.commands(batch, false)?, told: None }))
+            }
+            _ => return Err(bad("the kind of a command is not known")),
+        };
+        let id = self.text()?;
+        if matches!(action, Action::Put { .. } | Action::Delete | Action::DeletePrefixed) {
+            id::check(&id)?;
+        }
+        let expected = match self.byte()? {
+            0 => Expected::Any,
+            1 => Expected::Missing,
+            2 => Expected::Vector(self.text()?),
+            _ => return Err(bad("a condition is one of three")),
+        };
+        Ok(Command { action, id, expected })
+    }
+
+    fn content(&mut self, batch: &Batch) -> Result<Content> {
+        let content = Content { start: self.size()?, metadata_size: self.small()?, body_size: self.small()? };
+        let size = content.metadata_size as usize + content.body_size as usize;
+        match content.start.checked_add(size) {
+            Some(end) if end <= batch.text.len() => Ok(content),
+            _ => Err(bad("a document lies in the text of its batch")),
+        }
+    }
+
+    fn collection(&mut self, batch: &Batch) -> Result<usize> {
+        let place = self.size()?;
+        match batch.collections.name(place) {
+            Some(_) => Ok(place),
+            None => Err(bad("a collection is one of its batch")),
+        }
+    }
+}

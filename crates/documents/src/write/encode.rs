@@ -1,0 +1,259 @@
+//! A [`Write`] as bytes, for a log.
+//!
+//! ```text
+//!  version 1 byte · kind 1 byte · fields in the order of the enum
+//!  number   LEB128, 7 bits a byte, the lowest first; signed ones in zigzag
+//!  text     number of bytes, the bytes; so are lists: number of elements, the elements
+//!  option   0, or 1 and the value
+//! ```
+//!
+//! What a patch tells its client is not in it: only the node that proposed the write answers, and has the write itself.
+
+use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
+use crate::command::{Action, Command};
+use crate::{Batch, Error, Expected, Result};
+
+/// The version that is written, and the only one that is read.
+pub(super) const VERSION: u8 = 1;
+
+/// The kinds of writes, as numbers that are stored: never reuse one.
+pub(super) mod kind {
+    pub const BATCH: u8 = 1;
+    pub const NEXT_HILO: u8 = 2;
+    pub const RETURN_HILO: u8 = 3;
+    pub const NEXT_IDENTITY: u8 = 4;
+    pub const SEED_IDENTITY: u8 = 5;
+    pub const NEW_ID: u8 = 6;
+    pub const DELETE_UNTIL: u8 = 7;
+    pub const DELETE_COLLECTION: u8 = 8;
+    pub const CLEAN_TOMBSTONES: u8 = 9;
+    pub const DEFINITIONS: u8 = 10;
+    pub const OUTPUTS: u8 = 11;
+}
+
+/// The kinds of commands, as numbers that are stored.
+pub(super) mod action {
+    pub const PUT: u8 = 1;
+    pub const DELETE: u8 = 2;
+    pub const DELETE_PREFIXED: u8 = 3;
+    pub const TRACK_CHANGES: u8 = 4;
+    pub const PATCHED: u8 = 5;
+}
+
+impl Write {
+    /// Appends the write as bytes that [`Write::decode`] reads.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadBatch`] for a patch that is not resolved.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<()> {
+        let mut out = Encoder { out };
+        out.byte(VERSION);
+        match self {
+            Write::Batch { batch, has_results } => {
+                out.byte(kind::BATCH);
+                out.bool(*has_results);
+                out.batch(batch)?;
+            }
+            Write::NextHiLo(request) => {
+                out.byte(kind::NEXT_HILO);
+                out.text(&request.tag);
+                out.number(request.last_batch_size);
+                out.option(request.last_range_at, |out, date| out.number(date.ticks()));
+                out.option(request.separator, |out, separator| out.number(separator.into()));
+                out.number(request.last_max);
+            }
+            Write::ReturnHiLo { tag, end, last } => {
+                out.byte(kind::RETURN_HILO);
+                out.text(tag);
+                out.number(*end);
+                out.number(*last);
+            }
+            Write::NextIdentity { name } => {
+                out.byte(kind::NEXT_IDENTITY);
+                out.text(name);
+            }
+            Write::SeedIdentity { name, value, is_forced } => {
+                out.byte(kind::SEED_IDENTITY);
+                out.text(name);
+                out.signed(*value);
+                out.bool(*is_forced);
+            }
+            Write::NewId { prefix } => {
+                out.byte(kind::NEW_ID);
+                out.text(prefix);
+            }
+            Write::DeleteUntil { ids, etag } => {
+                out.byte(kind::DELETE_UNTIL);
+                out.list(ids, |out, id| out.text(id));
+                out.number(*etag);
+            }
+            Write::DeleteCollection { name, etag, count_max } => {
+                out.byte(kind::DELETE_COLLECTION);
+                out.text(name);
+                out.number(*etag);
+                out.number(*count_max as u64);
+            }
+            Write::CleanTombstones { etag, count_max } => {
+                out.byte(kind::CLEAN_TOMBSTONES);
+                out.number(*etag);
+                out.number(*count_max as u64);
+            }
+            Write::Definitions(changes) => {
+                out.byte(kind::DEFINITIONS);
+                out.list(changes, Encoder::definition);
+            }
+            Write::Outputs(OutputWrites { only_if: (kind, name, generation), writes }) => {
+                out.byte(kind::OUTPUTS);
+                out.text(kind);
+                out.text(name);
+                out.wide(*generation);
+                out.number(writes.len() as u64);
+                for OutputWrite { batch, surplus } in writes {
+                    out.batch(batch)?;
+                    out.option(surplus.as_ref(), |out, (name, first)| {
+                        out.text(name);
+                        out.number(*first);
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Stamp {
+    /// Appends the stamp as bytes that [`Stamp::decode`] reads.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut out = Encoder { out };
+        out.byte(VERSION);
+        out.number(self.time.ticks());
+        out.number(self.id_separator.into());
+    }
+}
+
+struct Encoder<'o> {
+    out: &'o mut Vec<u8>,
+}
+
+impl Encoder<'_> {
+    fn byte(&mut self, byte: u8) {
+        self.out.push(byte);
+    }
+
+    fn bool(&mut self, value: bool) {
+        self.byte(value.into());
+    }
+
+    fn number(&mut self, mut number: u64) {
+        while number > 0x7f {
+            self.byte(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.byte(number as u8);
+    }
+
+    fn signed(&mut self, number: i64) {
+        self.number((number << 1 ^ number >> 63) as u64);
+    }
+
+    fn wide(&mut self, number: u128) {
+        self.out.extend_from_slice(&number.to_be_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.out.extend_from_slice(bytes);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        self.bool(value.is_some());
+        if let Some(value) = value {
+            write(self, value);
+        }
+    }
+
+    fn list<T>(&mut self, list: &[T], mut write: impl FnMut(&mut Self, &T)) {
+        self.number(list.len() as u64);
+        list.iter().for_each(|element| write(self, element));
+    }
+
+    fn definition(&mut self, change: &DefinitionChange) {
+        match change {
+            DefinitionChange::Put { kind, name, generation, definition } => {
+                self.bool(true);
+                self.text(kind);
+                self.text(name);
+                self.wide(*generation);
+                self.bytes(definition);
+            }
+            DefinitionChange::Delete { kind, name } => {
+                self.bool(false);
+                self.text(kind);
+                self.text(name);
+            }
+        }
+    }
+
+    fn batch(&mut self, batch: &Batch) -> Result<()> {
+        self.bool(batch.skip_unchanged);
+        self.bool(batch.ids_are_whole);
+        self.number(batch.flags.0.into());
+        self.list(&batch.reads, |out, (id, vector)| {
+            out.text(id);
+            out.option(vector.as_deref(), Encoder::text);
+        });
+        self.list(batch.collections.names(), |out, name| out.text(name));
+        self.bytes(&batch.text);
+        self.commands(&batch.commands)
+    }
+
+    fn commands(&mut self, commands: &[Command]) -> Result<()> {
+        self.number(commands.len() as u64);
+        commands.iter().try_for_each(|command| self.command(command))
+    }
+
+    fn command(&mut self, command: &Command) -> Result<()> {
+        match &command.action {
+            Action::Put { content, collection, has_whole_id } => {
+                self.byte(action::PUT);
+                self.number(content.start as u64);
+                self.number(content.metadata_size.into());
+                self.number(content.body_size.into());
+                self.option(*collection, |out, place| out.number(place as u64));
+                self.bool(*has_whole_id);
+            }
+            Action::Delete => self.byte(action::DELETE),
+            Action::DeletePrefixed => self.byte(action::DELETE_PREFIXED),
+            Action::TrackChanges(entities) => {
+                self.byte(action::TRACK_CHANGES);
+                self.list(entities, |out, (id, vector)| {
+                    out.text(id);
+                    out.text(vector);
+                });
+            }
+            Action::Patched(patched) => {
+                self.byte(action::PATCHED);
+                self.commands(&patched.commands)?;
+            }
+            Action::Patch(_) => {
+                let rule = "a batch with patches must be resolved before it is logged".to_owned();
+                return Err(Error::BadBatch { rule });
+            }
+        }
+        self.text(&command.id);
+        match &command.expected {
+            Expected::Any => self.byte(0),
+            Expected::Missing => self.byte(1),
+            Expected::Vector(vector) => {
+                self.byte(2);
+                self.text(vector);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,268 @@
+//! Writes as values: everything that changes a database is one of these, so that it can be put into a log and applied again.
+//!
+//! Applying is deterministic: two stores with the same id, node tag and contents come to the same bytes from the same [`Write`] and
+//! [`Stamp`]. What is random, such as an id that is a GUID, is chosen when the write is made, and is part of it. Conditions are checked when it
+//! is applied.
+
+mod decode;
+mod encode;
+mod outputs;
+
+pub use outputs::{OutputFate, OutputWrite, OutputWrites};
+
+use crate::{Batch, Date, Error, Etag, HiLoRange, HiLoRequest, Outcome, Result, Writing};
+
+/// A change of a database.
+#[derive(Clone, Debug)]
+pub enum Write {
+    /// Commands of clients, all or none. Answered by [`Answer::Outcome`].
+    Batch {
+        /// The commands; patches are resolved.
+        batch: Batch,
+        /// Whether the outcome has a result for each command.
+        has_results: bool,
+    },
+    /// The next range of hi-lo numbers: [`Answer::Range`].
+    NextHiLo(HiLoRequest),
+    /// The unused end of a range, from `last` + 1 to `end`, comes back if it is the last one given: [`Answer::Done`].
+    ReturnHiLo {
+        /// The collection that ids are made for.
+        tag: String,
+        /// The last number of the range.
+        end: u64,
+        /// The last number used.
+        last: u64,
+    },
+    /// The next number of an identity: [`Answer::Number`].
+    NextIdentity {
+        /// Its name.
+        name: String,
+    },
+    /// Sets an identity, lower only by force: [`Answer::Number`], its value afterwards.
+    SeedIdentity {
+        /// Its name.
+        name: String,
+        /// The value to set.
+        value: i64,
+        /// Whether it may become lower.
+        is_forced: bool,
+    },
+    /// An id that nothing else gets: [`Answer::Id`].
+    NewId {
+        /// What it begins with; ends with `/`.
+        prefix: String,
+    },
+    /// Deletes documents that were not written after `etag`: [`Answer::Deleted`].
+    DeleteUntil {
+        /// The documents.
+        ids: Vec<String>,
+        /// The last etag that may be deleted.
+        etag: Etag,
+    },
+    /// Deletes documents of a collection with etags up to `etag`, the oldest first: [`Answer::Count`].
+    DeleteCollection {
+        /// The collection.
+        name: String,
+        /// The last etag that may be deleted.
+        etag: Etag,
+        /// How many at most.
+        count_max: usize,
+    },
+    /// Removes tombstones up to `etag`, the oldest first: [`Answer::Count`].
+    CleanTombstones {
+        /// The last etag that may be removed.
+        etag: Etag,
+        /// How many at most.
+        count_max: usize,
+    },
+    /// Puts and deletes definitions, together: [`Answer::Done`].
+    Definitions(Vec<DefinitionChange>),
+    /// Documents that an index makes of its results: [`Answer::Fates`].
+    Outputs(OutputWrites),
+}
+
+/// What the node that proposes a write adds to it, so that every node of a group comes to the same.
+///
+/// The node tag and the database's id belong to the store: change vectors that are not stored are made of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// The moment that what is written bears.
+    pub time: Date,
+    /// Of the settings of the node that proposes it: see [`StoreSettings`](crate::StoreSettings).
+    pub id_separator: char,
+}
+
+/// What applying a write gives.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// Nothing more to say.
+    Done,
+    /// Of a batch.
+    Outcome(Outcome),
+    /// Of hi-lo.
+    Range(HiLoRange),
+    /// Of an identity.
+    Number(i64),
+    /// Of a new id.
+    Id(String),
+    /// How many were deleted or removed.
+    Count(u64),
+    /// Of each document, whether it was deleted.
+    Deleted(Vec<bool>),
+    /// What became of each output.
+    Fates(Vec<OutputFate>),
+}
+
+/// A change of one definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DefinitionChange {
+    /// Puts it, in place of one of the same name.
+    Put {
+        /// A word without `/`.
+        kind: String,
+        /// Its name, in any case.
+        name: String,
+        /// Tells it from another that had this name: see [`OutputWrites::only_if`].
+        generation: u128,
+        /// What it says.
+        definition: Vec<u8>,
+    },
+    /// Deletes it, if it is there.
+    Delete {
+        /// A word without `/`.
+        kind: String,
+        /// Its name, in any case.
+        name: String,
+    },
+}
+
+impl Writing<'_, '_> {
+    /// Applies a write.
+    ///
+    /// # Errors
+    ///
+    /// A condition does not hold, or storage fails. The transaction must then be rolled back.
+    pub fn apply(&mut self, write: &Write) -> Result<Answer> {
+        Ok(match write {
+            Write::Batch { batch, has_results: true } => Answer::Outcome(self.run(batch)?),
+            Write::Batch { batch, has_results: false } => Answer::Outcome(self.run_silently(batch)?),
+            Write::NextHiLo(request) => Answer::Range(self.next_hilo(request)?),
+            Write::ReturnHiLo { tag, end, last } => {
+                self.return_hilo(tag, *end, *last)?;
+                Answer::Done
+            }
+            Write::NextIdentity { name } => Answer::Number(self.next_identity(name)?),
+            Write::SeedIdentity { name, value, is_forced } => {
+                Answer::Number(self.seed_identity(name, *value, *is_forced)?)
+            }
+            Write::NewId { prefix } => Answer::Id(self.new_id(prefix)?),
+            Write::DeleteUntil { ids, etag } => {
+                Answer::Deleted(ids.iter().map(|id| self.delete_until(id, *etag)).collect::<Result<_>>()?)
+            }
+            Write::DeleteCollection { name, etag, count_max } => {
+                Answer::Count(self.delete_collection(name, *etag, *count_max)? as u64)
+            }
+            Write::CleanTombstones { etag, count_max } => {
+                Answer::Count(self.clean_tombstones(*etag, *count_max)? as u64)
+            }
+            Write::Definitions(changes) => {
+                changes.iter().try_for_each(|change| self.change_definition(change))?;
+                Answer::Done
+            }
+            Write::Outputs(outputs) => Answer::Fates(self.write_outputs(outputs)?),
+        })
+    }
+
+    fn change_definition(&mut self, change: &DefinitionChange) -> Result<()> {
+        match change {
+            DefinitionChange::Put { kind, name, generation, definition } => {
+                self.put_definition(kind, name, *generation, definition)
+            }
+            DefinitionChange::Delete { kind, name } => self.delete_definition(kind, name),
+        }
+    }
+}
+
+impl Write {
+    /// Commands with a result for each.
+    pub fn batch(batch: Batch) -> Write {
+        Write::Batch { batch, has_results: true }
+    }
+
+    /// Commands whose results are not needed one by one.
+    pub fn silent_batch(batch: Batch) -> Write {
+        Write::Batch { batch, has_results: false }
+    }
+
+    /// Bytes that it holds in memory, about.
+    pub fn size(&self) -> usize {
+        size_of::<Write>()
+            + match self {
+                Write::Batch { batch, .. } => batch.size(),
+                Write::NextHiLo(HiLoRequest { tag: name, .. })
+                | Write::ReturnHiLo { tag: name, .. }
+                | Write::NextIdentity { name }
+                | Write::SeedIdentity { name, .. }
+                | Write::NewId { prefix: name }
+                | Write::DeleteCollection { name, .. } => name.len(),
+                Write::DeleteUntil { ids, .. } => ids.iter().map(|id| size_of::<String>() + id.len()).sum(),
+                Write::CleanTombstones { .. } => 0,
+                Write::Definitions(changes) => changes.iter().map(DefinitionChange::size).sum(),
+                Write::Outputs(outputs) => outputs.size(),
+            }
+    }
+}
+
+impl DefinitionChange {
+    fn size(&self) -> usize {
+        size_of::<DefinitionChange>()
+            + match self {
+                DefinitionChange::Put { kind, name, definition, .. } => kind.len() + name.len() + definition.len(),
+                DefinitionChange::Delete { kind, name } => kind.len() + name.len(),
+            }
+    }
+}
+
+/// What no caller sees: each knows the form of the answer to what it wrote.
+const OTHER_FORM: Error = Error::Bug { rule: "a write is answered in the form that belongs to it" };
+
+impl Answer {
+    /// Of a batch.
+    ///
+    /// # Errors
+    ///
+    /// The write was of another kind, as for all of these.
+    pub fn outcome(self) -> Result<Outcome> {
+        if let Answer::Outcome(outcome) = self { Ok(outcome) } else { Err(OTHER_FORM) }
+    }
+
+    /// Of hi-lo.
+    pub fn range(self) -> Result<HiLoRange> {
+        if let Answer::Range(range) = self { Ok(range) } else { Err(OTHER_FORM) }
+    }
+
+    /// Of an identity.
+    pub fn number(self) -> Result<i64> {
+        if let Answer::Number(number) = self { Ok(number) } else { Err(OTHER_FORM) }
+    }
+
+    /// Of a new id.
+    pub fn id(self) -> Result<String> {
+        if let Answer::Id(id) = self { Ok(id) } else { Err(OTHER_FORM) }
+    }
+
+    /// How many were deleted or removed.
+    pub fn count(self) -> Result<u64> {
+        if let Answer::Count(count) = self { Ok(count) } else { Err(OTHER_FORM) }
+    }
+
+    /// Of each document, whether it was deleted.
+    pub fn deleted(self) -> Result<Vec<bool>> {
+        if let Answer::Deleted(deleted) = self { Ok(deleted) } else { Err(OTHER_FORM) }
+    }
+
+    /// What became of each output.
+    pub fn fates(self) -> Result<Vec<OutputFate>> {
+        if let Answer::Fates(fates) = self { Ok(fates) } else { Err(OTHER_FORM) }
+    }
+}

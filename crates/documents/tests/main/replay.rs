@@ -1,0 +1,233 @@
+//! A log of writes, replayed on a second store, gives equal answers and equal bytes.
+
+use rookery_documents::*;
+use storage::{Environment, Options};
+use testing::effort;
+use testing::random::Random;
+use testing::seeds::{self, Case};
+
+use crate::document_model::{COLLECTIONS, random_id};
+
+/// Members of one group have one database id.
+fn open() -> DocumentStore {
+    let options = StoreOptions { new_database_id: Some([7; 16]), ..StoreOptions::default() };
+    DocumentStore::open(Environment::in_memory(Options::default()).unwrap(), options).unwrap()
+}
+
+/// A patch that puts whether another document is there.
+struct Peeking;
+
+impl ScriptRunner for Peeking {
+    type Error = Error;
+
+    fn run(&mut self, script: &PatchScript, id: &str, _: Option<&Seen>, view: &mut View<'_>) -> Result<PatchRun> {
+        let beside = format!("beside/{id}");
+        let has_beside = view.get(&beside)?.is_some();
+        let json = format!("{{\"Beside\":{has_beside},\"Script\":\"{}\"}}", script.script);
+        Ok(PatchRun { json: json.into_bytes(), effects: Vec::new(), debug: b"{}".to_vec() })
+    }
+}
+
+fn expected(random: &mut Random, store: &DocumentStore, id: &str) -> Expected {
+    match random.below(6) {
+        0 => Expected::Missing,
+        1 => Expected::Vector("A:999999-x".to_owned()),
+        2 => store.read().get(id).unwrap().map_or(Expected::Any, |found| Expected::Vector(found.change_vector())),
+        _ => Expected::Any,
+    }
+}
+
+fn batch(random: &mut Random, store: &DocumentStore, mut batch: Batch) -> Batch {
+    for _ in 0..=random.below(5) {
+        let id = match random.below(6) {
+            0 => "Users/".to_owned(),
+            1 => "b|".to_owned(),
+            2 => String::new(),
+            _ => random_id(random),
+        };
+        let expected = expected(random, store, &id);
+        match random.below(8) {
+            0..=3 => {
+                let collection = COLLECTIONS[random.below(4) as usize];
+                let text = format!(
+                    "{{\"N\":{},\"S\":\"{}\",\"@metadata\":{{\"@collection\":\"{collection}\"}}}}",
+                    random.below(3),
+                    "s".repeat(random.below(2000) as usize)
+                );
+                batch.put(&id, text.as_bytes(), expected).unwrap();
+            }
+            4 | 5 if !id.is_empty() => batch.delete(&id, expected).unwrap(),
+            6 if !id.is_empty() => batch.delete_prefixed(&id).unwrap(),
+            _ if !id.is_empty() => {
+                let patch = PatchScript { script: "add".to_owned(), values: b"{}".to_vec() };
+                let request = PatchRequest {
+                    patch,
+                    if_missing: None,
+                    create_if_missing: (random.below(2) == 0).then(|| b"{\"New\":true}".to_vec()),
+                    returns_document: true,
+                    skips_mismatch: random.below(2) == 0,
+                };
+                batch.patch(&id, expected, request).unwrap();
+            }
+            _ => {}
+        }
+    }
+    batch
+}
+
+/// Any write; `None` for a batch whose patches cannot be resolved.
+fn write(random: &mut Random, store: &DocumentStore) -> Option<Write> {
+    let etag = random.below(store.read().last_etag().unwrap() + 1);
+    Some(match random.below(14) {
+        0 => Write::NextHiLo(HiLoRequest {
+            tag: "Tags".to_owned(),
+            last_batch_size: 32,
+            last_range_at: (random.below(2) == 0).then(Date::now),
+            separator: Some('/'),
+            last_max: random.below(100),
+        }),
+        1 => {
+            let end = 32 * random.below(8);
+            Write::ReturnHiLo { tag: "Tags".to_owned(), end, last: end.saturating_sub(random.below(40)) }
+        }
+        2 => Write::NextIdentity { name: "b".to_owned() },
+        3 => {
+            let value = random.below(200) as i64 - 100;
+            Write::SeedIdentity { name: "C|".to_owned(), value, is_forced: random.below(2) == 0 }
+        }
+        4 => Write::NewId { prefix: "Users/".to_owned() },
+        5 => Write::DeleteUntil { ids: (0..random.below(5)).map(|_| random_id(random)).collect(), etag },
+        6 => {
+            let name = COLLECTIONS[random.below(5) as usize].to_owned();
+            Write::DeleteCollection { name, etag, count_max: random.below(10) as usize }
+        }
+        7 => Write::CleanTombstones { etag, count_max: random.below(10) as usize },
+        8 => {
+            let (kind, name) = ("index".to_owned(), ["a", "B"][random.below(2) as usize].to_owned());
+            let put = DefinitionChange::Put {
+                kind: kind.clone(),
+                name: name.clone(),
+                generation: random.below(2).into(),
+                definition: random.next().to_string().into_bytes(),
+            };
+            let changes = [DefinitionChange::Delete { kind, name: "A".to_owned() }, put];
+            Write::Definitions(changes.into_iter().skip(random.below(2) as usize).collect())
+        }
+        9 => {
+            let writes = (0..random.below(3)).map(|_| {
+                let mut batch = Batch::of_index();
+                let id = format!("out/{}", random.below(3));
+                batch.put(&id, b"{\"Total\":1}", expected(random, store, &id)).unwrap();
+                OutputWrite { batch, surplus: (random.below(2) == 0).then(|| ("out/x".to_owned(), 2)) }
+            });
+            let writes = writes.collect();
+            Write::Outputs(OutputWrites { only_if: ("index".to_owned(), "b".to_owned(), 1), writes })
+        }
+        _ => {
+            let given = Batch::new().skip_unchanged(random.below(2) == 0);
+            let given = batch(random, store, given);
+            let batch = given.resolve(&store.read(), &mut Peeking).ok()?;
+            Write::Batch { batch, has_results: random.below(2) == 0 }
+        }
+    })
+}
+
+/// An answer without what is told of patches, which is not in the log.
+fn told(answer: &Result<Applied>) -> String {
+    let answer = answer.as_ref().map(|applied| {
+        let mut applied = applied.clone();
+        if let Answer::Outcome(outcome) = &mut applied.answer {
+            let is_of_patch =
+                |result: &CommandResult| matches!(result, CommandResult::Patch { .. } | CommandResult::PatchMany);
+            outcome.results.retain(|result| !is_of_patch(result));
+        }
+        applied
+    });
+    format!("{answer:?}")
+}
+
+/// All that clients can see of a store: documents with their metadata, deletions, collections, identities, definitions.
+fn contents(store: &DocumentStore) -> Vec<String> {
+    let snapshot = store.read();
+    let mut all = vec![format!("{:?}", snapshot.statistics().unwrap()), snapshot.change_vector().unwrap()];
+    all.push(format!("{:?} {:?}", snapshot.collections().unwrap(), snapshot.identities().unwrap()));
+    all.push(format!("{:?}", snapshot.definitions("index").unwrap()));
+    for change in snapshot.changes(&ItemKind::all().collect::<Vec<_>>(), None, 0).unwrap() {
+        let change = change.unwrap();
+        let (etag, vector, date) = (change.etag(), change.change_vector(), change.last_modified());
+        let mut text = format!("{etag} {vector} {date} {} {} ", change.is_deleted(), change.id()).into_bytes();
+        change.dump(&mut text);
+        all.push(String::from_utf8(text).unwrap());
+    }
+    all
+}
+
+fn run(seed: u64, steps: u32) {
+    let mut random = Random::new(seed);
+    let (first, mut log) = (open(), Vec::new());
+    let mut answers = Vec::new();
+    for _ in 0..steps {
+        let Some(write) = write(&mut random, &first) else { continue };
+        let time = Date::from_ticks(638_000_000_000_000_000 + random.below(1 << 40));
+        let stamp = Stamp { time, id_separator: *random.of(&['/', '-']) };
+        let (mut bytes, mut stamp_bytes) = (Vec::new(), Vec::new());
+        write.encode(&mut bytes).unwrap();
+        stamp.encode(&mut stamp_bytes);
+        answers.push(told(&first.apply(&write, stamp)));
+        log.push((stamp_bytes, bytes));
+    }
+    let second = open();
+    for (step, (stamp, bytes)) in log.iter().enumerate() {
+        let write = Write::decode(bytes).unwrap();
+        let mut again = Vec::new();
+        write.encode(&mut again).unwrap();
+        assert!(again == *bytes, "step {step}: {write:?} is encoded otherwise than it was");
+        let answer = told(&second.apply(&write, Stamp::decode(stamp).unwrap()));
+        assert_eq!(answer, answers[step], "step {step}: {write:?}");
+    }
+    let (first, second) = (contents(&first), contents(&second));
+    assert!(first.len() > 20, "{first:?}");
+    assert_eq!(first, second);
+}
+
+#[test]
+fn a_replayed_log_gives_equal_answers_and_equal_bytes() {
+    for seed in seeds::drawn(8, 200) {
+        let _case = Case::of(seed);
+        run(seed, effort::choose(400, 1000));
+    }
+}
+
+#[test]
+fn bytes_that_are_no_write_are_refused() {
+    let mut random = Random::new(1);
+    let store = open();
+    for _ in 0..300 {
+        let Some(write) = write(&mut random, &store) else { continue };
+        let mut bytes = Vec::new();
+        write.encode(&mut bytes).unwrap();
+        store.apply(&write, store.stamp()).ok();
+        for size in 0..bytes.len().min(200) {
+            assert!(Write::decode(&bytes[..size]).is_err(), "{size} bytes of {write:?}");
+        }
+        bytes.push(0);
+        assert!(matches!(Write::decode(&bytes), Err(Error::BadWrite { .. })), "{write:?}");
+    }
+    assert!(matches!(Write::decode(&[2, 1]), Err(Error::BadWrite { .. })));
+    assert!(matches!(Stamp::decode(&[1]), Err(Error::BadWrite { .. })));
+}
+
+#[test]
+fn a_patch_that_is_not_resolved_cannot_be_logged() {
+    let patch = PatchScript { script: "x".to_owned(), values: b"{}".to_vec() };
+    let request = PatchRequest {
+        patch,
+        if_missing: None,
+        create_if_missing: None,
+        returns_document: false,
+        skips_mismatch: false,
+    };
+    let mut batch = Batch::new();
+    batch.patch("a", Expected::Any, request).unwrap();
+    assert!(matches!(Write::batch(batch).encode(&mut Vec::new()), Err(Error::BadBatch { .. })));
+}
