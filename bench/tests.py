@@ -12,7 +12,7 @@ from bench import verdict
 from bench.bars import BARS, GROUPS, OURS, Bar, choose
 from bench.figures import CannotMeasure, Figures
 from bench.http import indexing, phases, workloads
-from bench.measure import engine
+from bench.measure import engine, micro, server  # noqa: F401: all that bench/run imports
 from bench.settings import ROOT, Settings
 
 COMPARE = ROOT / "bench" / "compare" / "src"

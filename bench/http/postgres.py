@@ -24,11 +24,17 @@ REST = (
     '"age":30,"city":"city-7","country":"country-7","score":7.5,"active":true,"tags":["t1","t2","t3"],'
     '"bio":"Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor"}'
 )
-DOCUMENT = f"""('{{"name":"User ' || {{n}} || '","email":"user' || {{n}} || '@example.com",{REST}')::jsonb"""
+
+
+def document(n):
+    """An SQL expression of a document whose number is the expression `n`."""
+    return f"""('{{"name":"User ' || {n} || '","email":"user' || {n} || '@example.com",{REST}')::jsonb"""
+
+
 SCRIPTS = {
     # Numbers that do not come twice in a run.
     "put": "\\set n random(1, 1000000000000000)\n"
-    f"INSERT INTO puts VALUES ('put/' || :n::bigint, {DOCUMENT.format(n=':n::bigint')});",
+    f"INSERT INTO puts VALUES ('put/' || :n::bigint, {document(':n::bigint')});",
     "get": "\\set n random(1, :count)\nSELECT doc FROM docs WHERE id = 'users/' || :n::bigint;",
     "query-1-hit": "\\set n random(1, :count)\n"
     "SELECT doc FROM docs WHERE doc->>'email' = 'user' || :n::bigint || '@example.com';",
@@ -75,7 +81,7 @@ class Postgres:
         """Stores the documents that are read and queried."""
         self.sql(
             "CREATE TABLE docs (id text PRIMARY KEY, doc jsonb);"
-            f"INSERT INTO docs SELECT 'users/' || n, {DOCUMENT.format(n="n")} FROM generate_series(1, {count}) n;"
+            f"INSERT INTO docs SELECT 'users/' || n, {document('n')} FROM generate_series(1, {count}) n;"
             "CREATE INDEX ON docs ((doc->>'email')); VACUUM ANALYZE docs; CHECKPOINT"
         )
         self.count = count

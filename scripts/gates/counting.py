@@ -17,7 +17,7 @@ def command(runner, words, **environment):
 
 
 def closing_total(runner, *words):
-    """A command that counts by itself: its closing `N passed, M failed`. None if it says `SKIPPED` and succeeds."""
+    """A command that counts by itself: its closing `N passed, M failed`. None if it prints a line that begins with `SKIPPED` and succeeds."""
     totals = []
     is_skipped = False
 
@@ -35,6 +35,7 @@ def closing_total(runner, *words):
     if is_skipped and code == 0 and not totals:
         return None
     passed, failed = totals[-1] if totals else (0, 0)
-    if (code != 0 or not totals) and failed == 0:
+    # Where nothing ran nothing was proved.
+    if (code != 0 or passed + failed == 0) and failed == 0:
         failed += 1
     return passed, failed

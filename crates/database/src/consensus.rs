@@ -92,7 +92,8 @@ impl Database {
 
     fn write_entered(&self, size: usize, write: &Write) -> Result<Answer> {
         let place = Place { queue: &self.queue, size };
-        let applied = self.store.apply(write, self.store.stamp());
+        // The stamp is made when the transaction has begun, so that dates rise with etags.
+        let applied = self.store.environment().write(|tx| self.store.apply_in(tx, write, self.store.stamp()));
         drop(place);
         let applied = applied.map_err(Error::from).inspect_err(|error| self.note_if_failed(error))?;
         if let Some(last_etag) = applied.last_etag {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock, Weak};
 
 use arc_swap::ArcSwap;
-use documents::{Date, Etag, Write};
+use documents::{Date, DefinitionChange, Etag, Write};
 use parking_lot::Mutex;
 use query::definition::{AutomaticIndex, IndexDefinition, IndexSettings, LockMode, MapIndex};
 use query::limits::AUTOMATIC_FIELDS_MAX;
@@ -269,7 +269,7 @@ impl Indexes {
         let opened = self.open_stored(stored, Etag::MAX);
         let index = opened.or_else(|error| {
             // Nobody gets an index that is never there.
-            database.write(&Write::Definitions(vec![StoredIndex::delete(&name, is_replacement)]))?;
+            undo(database, StoredIndex::delete(&name, is_replacement));
             Err(error)
         })?;
         index.pause(self.is_paused.load(SeqCst));
@@ -431,7 +431,7 @@ impl Indexes {
         database.write(&Write::Definitions(vec![stored.put()]))?;
         let anew = self.open_stored(stored, Etag::MAX).or_else(|error| {
             // The old one stays, with its folder.
-            database.write(&Write::Definitions(vec![index.stored().put()]))?;
+            undo(&database, index.stored().put());
             Err(error)
         })?;
         anew.pause(index.is_paused());
@@ -535,6 +535,13 @@ fn is_being_replaced(index: &Index, open: &[Arc<Index>]) -> bool {
 /// Whether an index is what a definition asks for.
 fn is_same(index: &Index, definition: &MapIndex) -> bool {
     index.definition().as_map().is_some_and(|map| map.is_same(definition.given()))
+}
+
+/// Stores the definition of before, after an index could not be opened; the error to report is the one of opening.
+fn undo(database: &Database, change: DefinitionChange) {
+    if let Err(error) = database.write_when_free(&Write::Definitions(vec![change])) {
+        tracing::error!(database = database.name(), %error, "the former definition of an index could not be stored");
+    }
 }
 
 /// Removes the folders that no definition names: those of indexes whose removal or creation was cut off.
