@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use documents::{Batch, Date, Expected, PrefixQuery, Write};
+use documents::{Batch, Date, DefinitionChange, Expected, PrefixQuery, Write};
 use json::Value;
 use query::definition::{IndexDefinition, IndexSettings, MapIndex};
 use storage::io::simulated::{Fate, Fault, SimulatedIo};
@@ -63,7 +63,15 @@ fn index(disk: &SimulatedIo, folder: &str, definition: &IndexDefinition, former:
 
 /// Takes turns, as the pool does, until all is indexed and written.
 fn catch_up(database: &Database, index: &Index, turns_max: u64) -> Result<()> {
-    database.write(&Write::Definitions(vec![index.stored().put()]))?;
+    // Outputs are written only while the definition is stored. Its text is left out, so that the database, opened again, does not open
+    // an index of its own that writes the same documents.
+    let (kind, name, generation) = index.stored().condition_of_outputs();
+    database.write(&Write::Definitions(vec![DefinitionChange::Put {
+        kind,
+        name,
+        generation,
+        definition: Vec::new(),
+    }]))?;
     let mut workplace = Workplace::default();
     for _ in 0..turns_max {
         let (_, is_done) = index.take_turn(&database.read(), &mut workplace, &|| false)?;
