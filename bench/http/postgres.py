@@ -20,8 +20,9 @@ from bench.http.server import free_port
 NAME = "postgres"
 # Debian keeps them out of PATH, one folder for each version.
 FOLDERS = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+# With a space before what pgbench would take for a variable, such as :30.
 REST = (
-    '"age":30,"city":"city-7","country":"country-7","score":7.5,"active":true,"tags":["t1","t2","t3"],'
+    '"age": 30,"city":"city-7","country":"country-7","score": 7.5,"active": true,"tags":["t1","t2","t3"],'
     '"bio":"Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor"}'
 )
 
