@@ -267,11 +267,8 @@ impl Indexes {
         database.write(&Write::Definitions(vec![stored.put()]))?;
         let (name, is_replacement) = (stored.definition.name(), stored.is_replacement);
         let opened = self.open_stored(stored, Etag::MAX);
-        let index = opened.or_else(|error| {
-            // Nobody gets an index that is never there.
-            undo(database, StoredIndex::delete(&name, is_replacement));
-            Err(error)
-        })?;
+        // Nobody gets an index that is never there.
+        let index = opened.inspect_err(|_| undo(database, StoredIndex::delete(&name, is_replacement)))?;
         index.pause(self.is_paused.load(SeqCst));
         self.change_open(|open| open.push(index.clone()));
         self.give_turn(&index);
@@ -429,11 +426,8 @@ impl Indexes {
         let stored = StoredIndex { output, history, ..StoredIndex::new(definition, settings, is_replacement, created) };
         let database = self.database()?;
         database.write(&Write::Definitions(vec![stored.put()]))?;
-        let anew = self.open_stored(stored, Etag::MAX).or_else(|error| {
-            // The old one stays, with its folder.
-            undo(&database, index.stored().put());
-            Err(error)
-        })?;
+        // If it fails the old one stays, with its folder.
+        let anew = self.open_stored(stored, Etag::MAX).inspect_err(|_| undo(&database, index.stored().put()))?;
         anew.pause(index.is_paused());
         self.change_open(|open| {
             open.retain(|other| !Arc::ptr_eq(other, &index));
