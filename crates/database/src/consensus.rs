@@ -15,20 +15,10 @@ impl Database {
     /// Proposes a write and calls `done` once when it is durable, or refused; on this thread if it is refused at once. No
     /// thread waits meanwhile.
     ///
-    /// A [`Lead`] is returned where nobody leads the storage's queue: run it on a thread that may wait, or drop it.
+    /// A [`Lead`] is returned if no thread is committing the storage's queue: run it on a thread that may wait, or drop it.
     pub fn propose(self: &Arc<Self>, write: Write, done: impl FnOnce(Result<Answer>) + Send + 'static) -> Option<Lead> {
         let size = write.size();
         self.propose_entered(self.enter(size), size, write, done)
-    }
-
-    /// As [`propose`](Self::propose), but waits for a place in a full queue instead of being refused.
-    pub(crate) fn propose_when_free(
-        self: &Arc<Self>,
-        write: Write,
-        done: impl FnOnce(Result<Answer>) + Send + 'static,
-    ) -> Option<Lead> {
-        let size = write.size();
-        self.propose_entered(self.enter_when_free(size), size, write, done)
     }
 
     fn propose_entered(
@@ -60,7 +50,9 @@ impl Database {
         done: impl FnOnce(Result<Outcome>) + Send + 'static,
     ) {
         let write = Write::silent_batch(batch);
-        self.propose_when_free(write, move |answer| done(answer.and_then(|answer| Ok(answer.outcome()?))));
+        let size = write.size();
+        let done = move |answer: Result<Answer>| done(answer.and_then(|answer| Ok(answer.outcome()?)));
+        self.propose_entered(self.enter_when_free(size), size, write, done);
     }
 
     /// Applies a batch and returns when it is durable. For threads that may wait.
@@ -152,9 +144,10 @@ impl<D: FnOnce(Result<Answer>) + Send> Job for Proposal<D> {
     fn done(mut self: Box<Self>, outcome: storage::Result<TransactionId>) {
         self.database.queue.leave(self.size);
         let answer = match (self.answer.take(), outcome) {
-            // It may have met what is lost with the transaction, and whose etag somebody else gets: nobody may see that.
+            // The conflict may be with a document that is lost with the transaction. Its etag will be given to another write, so the client
+            // must not learn its change vector.
             (Some(Err(documents::Error::Conflict { .. })), Err(failed)) => Err(failed.into()),
-            // What else the write itself refused is known not to be applied, whatever became of the rest.
+            // Any other refusal is final: the write was not applied, whatever became of the transaction.
             (Some(Err(refused)), _) => Err(refused.into()),
             (_, Err(failed)) => Err(failed.into()),
             (Some(Ok(answer)), Ok(_)) => Ok(answer),

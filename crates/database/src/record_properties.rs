@@ -1,8 +1,8 @@
 //! The properties that the record of a database may have: one closed table.
 //!
 //! A record that configures a missing feature is refused by its name, and so is one with a property that no record has. The published
-//! clients send all the properties that they know when they create a database, with `null`, `{}`, `[]`, `false` or `0` for those that
-//! nobody set: a value that configures nothing is accepted for any property.
+//! clients send all the properties that they know when they create a database, with `null`, `{}`, `[]`, `false` or `0` where the
+//! application set no value. Such a value configures nothing, and is accepted for any property.
 
 use documents::Feature;
 use json::Value;
@@ -98,7 +98,7 @@ pub static RECORD_PROPERTIES: [RecordProperty; 57] = [
     unwritten("DataDirectory", Feature::DataDirectories),
 ];
 
-/// The etag of a record, which clients send back in it. It is no part of what is stored.
+/// The etag of a record, which clients send back in it. It is not stored.
 const ETAG: &str = "Etag";
 
 /// Whether a property of this name is stored: one that each record has.
@@ -141,7 +141,7 @@ pub(crate) fn check(record: &Value) -> Result<()> {
 /// Characters of a wrong name that an error repeats.
 const NAME_LENGTH_SHOWN: usize = 128;
 
-/// True for the values that clients send for what nobody set.
+/// True for the values that clients send for a property that the application did not set.
 fn configures_nothing(name: &str, value: &Value) -> bool {
     match value {
         // In these, as in no other, an object whose members are all empty switches nothing on.

@@ -16,7 +16,7 @@ use crate::{Database, DatabaseRecord};
 /// The settings of one database.
 #[derive(Clone, Debug)]
 pub(crate) struct DatabaseSettings {
-    /// What its clients are told: its own configuration over that of the node.
+    /// The configuration that clients read: that of the database over that of the node.
     pub client: Arc<ClientConfiguration>,
     /// How its documents are written.
     store: StoreSettings,

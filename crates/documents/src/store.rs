@@ -71,11 +71,6 @@ impl DocumentStore {
         self.settings.store(Arc::new(settings));
     }
 
-    /// The settings as they are now: the defaults until the store is configured.
-    pub fn settings(&self) -> Arc<StoreSettings> {
-        self.settings.load_full()
-    }
-
     /// The stamp of a write that is proposed now.
     pub fn stamp(&self) -> Stamp {
         self.stamp_at(Date::now())

@@ -267,7 +267,7 @@ impl Indexes {
         database.write(&Write::Definitions(vec![stored.put()]))?;
         let (name, is_replacement) = (stored.definition.name(), stored.is_replacement);
         let opened = self.open_stored(stored, Etag::MAX);
-        // Nobody gets an index that is never there.
+        // Without an open index its definition goes again.
         let index = opened.inspect_err(|_| undo(database, StoredIndex::delete(&name, is_replacement)))?;
         index.pause(self.is_paused.load(SeqCst));
         self.change_open(|open| open.push(index.clone()));

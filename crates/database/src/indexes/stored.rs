@@ -212,7 +212,7 @@ impl StoredIndex {
         if is_replacement { format!("replacement/{name}") } else { format!("index/{name}") }
     }
 
-    /// Stores the definition, in place of one of the same name.
+    /// The change that stores the definition, in place of one of the same name.
     pub fn put(&self) -> DefinitionChange {
         DefinitionChange::Put {
             kind: KIND.to_owned(),
@@ -222,7 +222,7 @@ impl StoredIndex {
         }
     }
 
-    /// Deletes the definition of this name.
+    /// The change that deletes the definition of this name.
     pub fn delete(name: &str, is_replacement: bool) -> DefinitionChange {
         DefinitionChange::Delete { kind: KIND.to_owned(), name: Self::key(name, is_replacement) }
     }
