@@ -18,7 +18,7 @@ DATA ?= data
 KEEP_MEMORY := MALLOC_MMAP_THRESHOLD_=1000000000 MALLOC_TRIM_THRESHOLD_=1000000000 MALLOC_TOP_PAD_=67108864
 
 .DEFAULT_GOAL := help
-.PHONY: help run build dist studio screenshots test nightly fmt lint bench torture schedules fuzz miri
+.PHONY: help run build dist docs studio screenshots test nightly fmt lint bench torture schedules fuzz miri
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,11 @@ build: $(if $(filter 0,$(STUDIO)),,studio) ## Build the release binary with the 
 dist: studio ## Build the release as users get it into target/dist: static, stripped, debug information apart
 	@scripts/need cc cargo
 	@scripts/dist
+
+docs: ## Build the documentation as a book into target/book (with mdBook, which is compiled once if it is missing)
+	@scripts/need python3
+	@command -v mdbook >/dev/null || scripts/need cc cargo
+	@scripts/docs build
 
 studio: ## Build the web studio into studio/dist
 	@scripts/need node npm || { echo "or build the server without the studio: make build STUDIO=0"; exit 1; }
