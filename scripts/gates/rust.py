@@ -12,35 +12,31 @@ from gates.process import HIDDEN, ROOT
 os.environ.setdefault("CARGO_INCREMENTAL", "0")
 
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
+# Clippy is the compiler: it lints what it compiles, so that lints cost no second pass over all packages. Cargo keeps what it
+# makes apart from what `cargo test` by hand makes.
+os.environ["RUSTC_WORKSPACE_WRAPPER"] = "clippy-driver"
+
 # The server that the tests of clients, examples and browsers run: built with the tests, in their profile.
 ROOKERY = TARGET / "debug" / "rookery"
 
-# Who tests the tests: bugs that are planted in the engine, and must be found.
-PLANTED = ["--package", "rookery-storage", "--features", "planted-bugs", "--test", "planted"]
-# The features of the engine that only tests and benchmarks build.
-ENGINE = ["--package", "rookery-storage", "--features", "planted-bugs,counters", "--all-targets"]
-
+# Who tests the tests: bugs that are planted in the engine, and must be found. It has all features of the engine that the workspace does
+# not turn on, so that they are linted too.
+PLANTED = ["--package", "rookery-storage", "--features", "planted-bugs,counters", "--test", "planted"]
 # The test programs that `build` made: (name, program, folder of its package, name of its package).
 programs = []
 
 
-def lints(runner):
-    """Clippy of everything, and of the engine with the features that the workspace does not turn on."""
-    return counting.total(
-        counting.command(runner, ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
-        counting.command(runner, ["cargo", "clippy", *ENGINE, "--locked", "--", "-D", "warnings"]),
-    )
-
-
 def build(runner):
-    """Every test program and the server, which has the studio if its files are there (without Node.js they are not)."""
+    """Every test program and the server, without a warning of the compiler or of clippy. The server has the studio if its files are there
+    (without Node.js they are not)."""
     features = ["--features", "rookery-cli/studio"] if (ROOT / "studio" / "dist" / "index.html").exists() else []
     command = ["cargo", "test", "--workspace", *features, "--no-run", "--locked"]
     found = []
+    lints = Lints()
 
     def watch(line):
         if not line.startswith("{"):
-            return None
+            return lints.watch(line)
         message = json.loads(line)
         if message.get("executable") and message["profile"]["test"]:
             package = pathlib.Path(message["manifest_path"]).parent
@@ -51,7 +47,20 @@ def build(runner):
 
     code = runner.stream([*command, "--message-format=json-render-diagnostics"], watch)
     programs[:] = sorted(found)
-    return (1, 0) if code == 0 and programs else (0, 1)
+    return counting.total((1, 0) if code == 0 and programs else (0, 1), lints.counts())
+
+
+class Lints:
+    """Looks for warnings in what cargo prints. It repeats those of packages that it finds compiled."""
+
+    def __init__(self):
+        self.warning_count = 0
+
+    def watch(self, line):
+        self.warning_count += line.startswith("warning: ")
+
+    def counts(self):
+        return (1, 0) if self.warning_count == 0 else (0, 1)
 
 
 def tests(runner):
@@ -62,22 +71,25 @@ def tests(runner):
         # As cargo sets them: a randomised test prints how it is repeated; property tests have one seed (.cargo/config.toml).
         counts.append(run(runner, [program], folder, CARGO_PKG_NAME=package, PROPTEST_RNG_SEED="1"))
     counts.append(run(runner, ["cargo", "test", "--workspace", "--doc", "--locked"], ROOT, is_timed=False))
-    planted = run(runner, ["cargo", "test", *PLANTED, "--locked"], ROOT, is_timed=False)
-    counts.append(planted if sum(planted) > 0 else (0, 1))
+    lints = Lints()
+    planted = run(runner, ["cargo", "test", *PLANTED, "--locked"], ROOT, is_timed=False, watch_more=lints.watch)
+    counts += [planted if sum(planted) > 0 else (0, 1), lints.counts()]
     return counting.total(*counts)
 
 
-def run(runner, command, folder, is_timed=True, **environment):
+def run(runner, command, folder, is_timed=True, watch_more=lambda line: None, **environment):
     """(passed, failed) of test programs: the sum of their `test result:` lines; one failure if they failed without a line.
 
     * `folder`: where they run, as under cargo that of their package.
     * `is_timed`: the command is a test program itself, which is asked how long each test took.
+    * `watch_more`: is shown each line as well.
     """
     passed = failed = 0
     results = 0
 
     def watch(line):
         nonlocal passed, failed, results
+        watch_more(line)
         result = re.match(r"test result: \w+\. (\d+) passed; (\d+) failed;", line)
         if result:
             results += 1
