@@ -191,6 +191,8 @@ impl Bridge {
         let (sender, receiver) = oneshot::channel();
         if let Some(lead) = begin(Done { sender }) {
             if let Some(writes) = &self.async_writes {
+                // Requests that have arrived already go into the same commit.
+                tokio::task::yield_now().await;
                 lead.begin(writes);
             } else if lead.is_alone() && Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread {
                 tokio::task::block_in_place(|| lead.run());

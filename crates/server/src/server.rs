@@ -141,13 +141,11 @@ impl Server {
         let memory = Memory::new(MEMORY, options.limits.memory_size);
         let bodies = memory.share(BODIES_MEMORY, options.limits.bodies_size);
         let async_writes = begin_async_writes();
-        let databases = open_databases(folder.clone(), &options.limits, (&memory, &bodies), async_writes.clone())
-            .map_err(|source| StartError::Databases {
-                directory: options.data_directory.clone(),
-                source: Box::new(source),
-            })?;
-        let bridge =
-            Bridge::new(&options.limits, memory.clone(), async_writes.clone()).map_err(StartError::Threads)?;
+        let databases =
+            open_databases(folder.clone(), &options.limits, (&memory, &bodies), async_writes.clone()).map_err(
+                |source| StartError::Databases { directory: options.data_directory.clone(), source: Box::new(source) },
+            )?;
+        let bridge = Bridge::new(&options.limits, memory.clone(), async_writes.clone()).map_err(StartError::Threads)?;
         let url = addresses.first().map_or_else(String::new, |address| listener::SCHEME.url(address));
         let (stop, stopped) = watch::channel(false);
         let node = Arc::new(Node {

@@ -72,7 +72,15 @@ pub struct AsyncWrites {
     event: OwnedFd,
     on_their_way: AtomicUsize,
     /// Writes that have ended and whose call-backs did not run yet. Call-backs may call [`Self::reap`].
-    ended: Mutex<VecDeque<(Box<Pending>, i64)>>,
+    ended: Mutex<VecDeque<Ending>>,
+}
+
+/// What is left to do for a write.
+enum Ending {
+    /// The kernel has written, with this result: bytes, or an error as a negative number.
+    Kernel(Box<Pending>, i64),
+    /// All of it: see [`AsyncWrites::defer`].
+    Deferred(Box<dyn FnOnce() + Send>),
 }
 
 impl std::fmt::Debug for AsyncWrites {
@@ -156,13 +164,30 @@ impl AsyncWrites {
     pub fn reap(&self) {
         loop {
             let count = self.fetch();
-            while let Some((pending, result)) = { self.ended.lock().pop_front() } {
-                pending.end(result);
+            while let Some(ending) = self.next_ended() {
+                match ending {
+                    Ending::Kernel(pending, result) => pending.end(result),
+                    Ending::Deferred(write) => write(),
+                }
             }
             if count == 0 {
                 return;
             }
         }
+    }
+
+    fn next_ended(&self) -> Option<Ending> {
+        let ending = self.ended.lock().pop_front()?;
+        self.on_their_way.fetch_sub(1, Ordering::Relaxed);
+        Some(ending)
+    }
+
+    /// A write of a simulated disk: [`Self::reap`] does all of it.
+    pub(super) fn defer(&self, write: impl FnOnce() + Send + 'static) {
+        self.on_their_way.fetch_add(1, Ordering::Relaxed);
+        self.ended.lock().push_back(Ending::Deferred(Box::new(write)));
+        // Should the eventfd's counter be full, it is readable already.
+        let _ = rustix::io::write(&self.event, &1_u64.to_ne_bytes());
     }
 
     /// Waits until a write has ended or the time is over, and runs call-backs.
@@ -189,10 +214,10 @@ impl AsyncWrites {
         let Ok(count) = got else { return 0 };
         let mut ended = self.ended.lock();
         for event in &events[..count as usize] {
-            self.on_their_way.fetch_sub(1, Ordering::Relaxed);
             // SAFETY: `data` is what `begin` made by `Box::into_raw`. Each event comes once, so that this is its only owner now.
-            let pending = unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<Pending>(event.data as usize)) };
-            ended.push_back((pending, event.result));
+            let pending =
+                unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<Pending>(event.data as usize)) };
+            ended.push_back(Ending::Kernel(pending, event.result));
         }
         count as usize
     }
@@ -207,13 +232,15 @@ impl Drop for AsyncWrites {
 }
 
 impl Pending {
-    /// Runs the call-back of a write that ended with the kernel's `result`: bytes, or an error as a negative number.
+    /// Runs the call-back of a write that ended with the kernel's `result`.
     fn end(self: Box<Self>, result: i64) {
         let Pending { file, buffer, start, length, position, done } = *self;
         let written = match usize::try_from(result) {
             Ok(written) if written == length => Ok(()),
             // Part of it, as after a signal. Rare enough to wait for the rest.
-            Ok(written) => file.write_all_at(&buffer[start + written.min(length)..start + length], position + written as u64),
+            Ok(written) => {
+                file.write_all_at(&buffer[start + written.min(length)..start + length], position + written as u64)
+            }
             Err(_) => Err(Error::from_raw_os_error(i32::try_from(-result).unwrap_or(libc::EIO))),
         };
         super::real::keep_direct_buffer(buffer);

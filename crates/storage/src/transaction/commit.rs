@@ -12,11 +12,12 @@ use super::nesting::Nesting;
 use crate::environment::{Durability, Inner, Writer};
 use crate::error::{Error, Result};
 use crate::ids::{PageNumber, SnapshotWord, TransactionId};
+use crate::io::aio::AsyncWrites;
 use crate::journal::files::RecordWrite;
 use crate::journal::record;
-use crate::io::aio::AsyncWrites;
 use crate::limits::{
-    JOBS_PER_TRANSACTION_MAX, JOURNAL_LEFT_MIN, JOURNAL_WRITES_IN_FLIGHT_MAX, SHORT_JOBS_PER_TRANSACTION_MAX,
+    ASYNC_JOURNAL_WRITES_IN_FLIGHT_MAX, JOBS_PER_TRANSACTION_MAX, JOURNAL_LEFT_MIN, JOURNAL_WRITES_IN_FLIGHT_MAX,
+    SHORT_JOBS_PER_TRANSACTION_MAX,
 };
 use crate::pacing::Written;
 use crate::page;
@@ -255,6 +256,9 @@ impl Queue {
     fn lead_without_waiting(&self, inner: &Arc<Inner>, writes: &Arc<AsyncWrites>) {
         let _gone = FailIfPanicking { inner };
         loop {
+            if self.leaves_lead() {
+                return;
+            }
             let Some((writer, mut batch)) = self.take_short(inner) else { return Self::lead_in_background(inner) };
             let sealed = run_batch(inner, writer, &mut batch);
             let goes_on = {
@@ -293,6 +297,14 @@ impl Queue {
         }
     }
 
+    /// Gives the lead up if enough records are on their way: where one of them lands, the queue gets a leader again.
+    fn leaves_lead(&self) -> bool {
+        let mut state = self.state.lock();
+        let leaves = state.in_flight >= ASYNC_JOURNAL_WRITES_IN_FLIGHT_MAX;
+        state.leading &= !leaves;
+        leaves
+    }
+
     /// Takes the next jobs with the writer, if neither they nor the writer make this thread wait.
     fn take_short<'a>(&self, inner: &'a Arc<Inner>) -> Option<(MutexGuard<'a, Writer>, Vec<Entry>)> {
         if !inner.has_room() {
@@ -303,7 +315,8 @@ impl Queue {
             return None;
         }
         let mut state = self.state.lock();
-        let short = state.entries.iter().take(SHORT_JOBS_PER_TRANSACTION_MAX).take_while(|entry| entry.is_short()).count();
+        let short =
+            state.entries.iter().take(SHORT_JOBS_PER_TRANSACTION_MAX).take_while(|entry| entry.is_short()).count();
         if short == 0 {
             return None;
         }
@@ -361,7 +374,13 @@ impl Drop for FailIfPanicking<'_> {
 }
 
 /// Hands the record of a batch to the device. What follows when it is durable runs in [`AsyncWrites::reap`].
-fn begin_write(inner: &Arc<Inner>, writes: &Arc<AsyncWrites>, id: TransactionId, write: RecordWrite, batch: Vec<Entry>) {
+fn begin_write(
+    inner: &Arc<Inner>,
+    writes: &Arc<AsyncWrites>,
+    id: TransactionId,
+    write: RecordWrite,
+    batch: Vec<Entry>,
+) {
     let RecordWrite { file, position, .. } = &write;
     let (task, failed, length, start) = (Task::new(inner), write.failed(), write.bytes.len(), Instant::now());
     let then = writes.clone();
