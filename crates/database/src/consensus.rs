@@ -8,6 +8,7 @@ use std::sync::Arc;
 use documents::{Answer, Batch, Etag, Outcome, Write};
 use storage::{Job, Lead, TransactionId, WriteTransaction};
 
+use crate::limits::SHORT_WRITE_SIZE;
 use crate::queue::Queue;
 use crate::{Database, Error, Result};
 
@@ -133,6 +134,23 @@ struct Proposal<D> {
 }
 
 impl<D: FnOnce(Result<Answer>) + Send> Job for Proposal<D> {
+    fn is_short(&self) -> bool {
+        let is_bounded = match &self.write {
+            Write::Batch { .. }
+            | Write::NextHiLo(_)
+            | Write::ReturnHiLo { .. }
+            | Write::NextIdentity { .. }
+            | Write::SeedIdentity { .. }
+            | Write::NewId { .. } => true,
+            Write::DeleteUntil { .. }
+            | Write::DeleteCollection { .. }
+            | Write::CleanTombstones { .. }
+            | Write::Definitions(_)
+            | Write::Outputs(_) => false,
+        };
+        is_bounded && self.size <= SHORT_WRITE_SIZE
+    }
+
     fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
         let applied = self.database.store.apply_in(tx, &self.write, self.database.store.stamp());
         let is_kept = applied.is_ok();

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use json::Value;
 use parking_lot::{Mutex, RwLock};
 use storage::Environment;
+use storage::io::aio::AsyncWrites;
 
 use crate::client_configuration::ClientConfiguration;
 use crate::database::Held;
@@ -40,17 +41,19 @@ pub struct DatabasesOptions {
     pub node_tag: String,
     /// What may not be exceeded.
     pub limits: Limits,
+    /// Lets writes wait for the device without a thread; its owner calls [`AsyncWrites::reap`].
+    pub async_writes: Option<Arc<AsyncWrites>>,
 }
 
 impl DatabasesOptions {
     /// Kept in a folder, which is made if it is not there.
     pub fn folder(folder: impl Into<PathBuf>) -> DatabasesOptions {
-        DatabasesOptions { folder: Some(folder.into()), node_tag: "A".to_owned(), limits: Limits::default() }
+        DatabasesOptions { folder: Some(folder.into()), ..DatabasesOptions::in_memory() }
     }
 
     /// Kept in memory, and gone at the end.
     pub fn in_memory() -> DatabasesOptions {
-        DatabasesOptions { folder: None, node_tag: "A".to_owned(), limits: Limits::default() }
+        DatabasesOptions { folder: None, node_tag: "A".to_owned(), limits: Limits::default(), async_writes: None }
     }
 }
 
@@ -247,7 +250,8 @@ impl Databases {
         opening: Opening,
     ) -> Result<Arc<Database>> {
         let version_bytes_max = self.options.limits.page_versions_size;
-        let options = storage::Options { version_bytes_max, ..storage::Options::default() };
+        let async_writes = self.options.async_writes.clone();
+        let options = storage::Options { version_bytes_max, async_writes, ..storage::Options::default() };
         let environment = match folder.and_then(|folder| self.path_of(folder)) {
             None => Environment::in_memory(options)?,
             Some(path) => {

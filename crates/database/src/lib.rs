@@ -61,3 +61,4 @@ pub use tombstones::TombstoneHolder;
 pub use documents;
 pub use script;
 pub use storage::Lead;
+pub use storage::io::aio::AsyncWrites;

@@ -12,6 +12,9 @@ pub const BODIES_MEMORY: &str = "Limits.BodiesInMb";
 /// The setting of what one request may hold of [`Limits::memory`].
 pub const REQUEST_MEMORY: &str = "Limits.RequestMemoryInMb";
 
+/// Bytes of a batch that a thread of the network may apply itself: about a millisecond.
+pub(crate) const SHORT_WRITE_SIZE: usize = 64 << 10;
+
 /// Bounds that an operator may set.
 #[derive(Clone, Debug)]
 pub struct Limits {

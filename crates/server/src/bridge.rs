@@ -2,14 +2,14 @@
 //!
 //! A short read (one document) runs right on the network thread: handing it over would cost more than it does. What may
 //! take long runs on threads of a [`Pool`] ([`Bridge::run`], `answers`), of which each kind of work has its own, so that
-//! none waits behind work that lasts as long as a client likes. Writes wait for a call-back, not on a thread ([`answer`]).
+//! none waits behind work that lasts as long as a client likes. Writes wait for a call-back, not on a thread ([`Bridge::answer`]).
 
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use database::{Lead, script};
+use database::{AsyncWrites, Lead, script};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -40,6 +40,7 @@ pub(crate) struct Bridge {
     waiting_max: usize,
     wait_max: Duration,
     memory: Arc<Memory>,
+    async_writes: Option<Arc<AsyncWrites>>,
 }
 
 /// Threads of their own for bulk inserts. The allocator keeps what a thread has freed for that thread, some 10 MB after a part of a bulk
@@ -75,11 +76,16 @@ impl Drop for Waiting<'_> {
 
 impl Bridge {
     /// * `memory`: where scripts reserve what they hold.
+    /// * `async_writes`: where commits wait for the device, if the system has that.
     ///
     /// # Errors
     ///
     /// The system refuses what the threads of bulk inserts need.
-    pub(crate) fn new(limits: &Limits, memory: Arc<Memory>) -> std::io::Result<Bridge> {
+    pub(crate) fn new(
+        limits: &Limits,
+        memory: Arc<Memory>,
+        async_writes: Option<Arc<AsyncWrites>>,
+    ) -> std::io::Result<Bridge> {
         let permits = |name, count| Permits {
             name,
             count,
@@ -104,6 +110,7 @@ impl Bridge {
             waiting_max: limits.blocking_queue_count,
             wait_max: limits.blocking_wait,
             memory,
+            async_writes,
         })
     }
 
@@ -174,6 +181,29 @@ impl Bridge {
         permit.ok().and_then(|permit| permit.ok()).ok_or_else(|| busy("Limits.BlockingWaitInSec", seconds))
     }
 
+    /// Waits for the call-back of a write, without holding a thread. `begin` gets the call-back and hands the write over.
+    ///
+    /// If the database's queue has no leader, this thread begins the commit, and goes on with other connections while the device
+    /// writes. Where the system has no asynchronous writes, a write that is alone is led right here, until it is durable: the
+    /// runtime gives this thread's other work to another one meanwhile, and the way to a thread of the pool and back would cost as
+    /// much as the device.
+    pub(crate) async fn answer<T: Send + 'static>(&self, begin: impl FnOnce(Done<T>) -> Option<Lead>) -> Result<T> {
+        let (sender, receiver) = oneshot::channel();
+        if let Some(lead) = begin(Done { sender }) {
+            if let Some(writes) = &self.async_writes {
+                // Requests that have arrived already go into the same commit.
+                tokio::task::yield_now().await;
+                lead.begin(writes);
+            } else if lead.is_alone() && Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread {
+                tokio::task::block_in_place(|| lead.run());
+            }
+        }
+        match receiver.await {
+            Ok(outcome) => Ok(outcome?),
+            Err(_) => Err(Error::Panicked("a write was dropped without an answer".to_owned())),
+        }
+    }
+
     /// A place among the streams for work that runs already: waits on this thread, not in its old place.
     pub(crate) fn turn_into_stream(&self, old: Option<OwnedSemaphorePermit>) -> Result<OwnedSemaphorePermit> {
         let Permits { name, count, .. } = &self.pools[Pool::Streams as usize];
@@ -182,24 +212,6 @@ impl Bridge {
         let _turning = _turning.map_err(|_| Error::Busy { threads: name, count, limit: name, value: count })?;
         drop(old);
         tokio::runtime::Handle::current().block_on(self.permit(Pool::Streams))
-    }
-}
-
-/// Waits for the call-back of a write, without holding a thread. `begin` gets the call-back and hands the write over.
-///
-/// A write that is alone is led right here: the runtime gives this thread's other work to another one meanwhile, and the way
-/// to a thread of the pool and back would cost as much as the device.
-pub(crate) async fn answer<T: Send + 'static>(begin: impl FnOnce(Done<T>) -> Option<Lead>) -> Result<T> {
-    let (sender, receiver) = oneshot::channel();
-    if let Some(lead) = begin(Done { sender })
-        && lead.is_alone()
-        && Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread
-    {
-        tokio::task::block_in_place(|| lead.run());
-    }
-    match receiver.await {
-        Ok(outcome) => Ok(outcome?),
-        Err(_) => Err(Error::Panicked("a write was dropped without an answer".to_owned())),
     }
 }
 

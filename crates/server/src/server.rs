@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant, SystemTime};
 
 use database::limits::{BODIES_MEMORY, MEMORY};
-use database::{Databases, DatabasesOptions};
+use database::{AsyncWrites, Databases, DatabasesOptions};
+use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -139,10 +140,12 @@ impl Server {
         let folder = (!options.in_memory).then(|| options.data_directory.clone());
         let memory = Memory::new(MEMORY, options.limits.memory_size);
         let bodies = memory.share(BODIES_MEMORY, options.limits.bodies_size);
-        let databases = open_databases(folder.clone(), &options.limits, (&memory, &bodies)).map_err(|source| {
-            StartError::Databases { directory: options.data_directory.clone(), source: Box::new(source) }
-        })?;
-        let bridge = Bridge::new(&options.limits, memory.clone()).map_err(StartError::Threads)?;
+        let async_writes = begin_async_writes();
+        let databases =
+            open_databases(folder.clone(), &options.limits, (&memory, &bodies), async_writes.clone()).map_err(
+                |source| StartError::Databases { directory: options.data_directory.clone(), source: Box::new(source) },
+            )?;
+        let bridge = Bridge::new(&options.limits, memory.clone(), async_writes.clone()).map_err(StartError::Threads)?;
         let url = addresses.first().map_or_else(String::new, |address| listener::SCHEME.url(address));
         let (stop, stopped) = watch::channel(false);
         let node = Arc::new(Node {
@@ -173,6 +176,9 @@ impl Server {
         let mut tasks = JoinSet::new();
         tasks.spawn(listener::sweep(node.clone()));
         tasks.spawn(maintain(node.clone(), stopped.clone()));
+        if let Some(writes) = async_writes {
+            tasks.spawn(reap(writes));
+        }
         for listener in listeners {
             tasks.spawn(listener::accept(listener, node.clone(), stopped.clone()));
         }
@@ -208,6 +214,32 @@ impl Server {
     }
 }
 
+/// Asynchronous writes, if the system has them.
+fn begin_async_writes() -> Option<Arc<AsyncWrites>> {
+    match AsyncWrites::new() {
+        Ok(writes) => Some(Arc::new(writes)),
+        Err(error) => {
+            tracing::info!(%error, "the system has no asynchronous writes: threads wait for the device");
+            None
+        }
+    }
+}
+
+/// Answers the writes that have ended, on the network's threads.
+async fn reap(writes: Arc<AsyncWrites>) {
+    #[expect(deprecated, reason = "an `OwnedFd` keeps its descriptor, as the unsafe function in its place asks for")]
+    let event = writes.event().try_clone_to_owned().and_then(AsyncFd::new);
+    let Ok(event) = event else {
+        // Nothing would ever be answered.
+        tracing::error!("the runtime cannot watch for the end of asynchronous writes");
+        std::process::abort();
+    };
+    while let Ok(mut ready) = event.readable().await {
+        ready.clear_ready();
+        writes.reap();
+    }
+}
+
 /// What is due now and then in the databases, until the server stops.
 async fn maintain(node: Arc<Node>, mut stopped: watch::Receiver<bool>) {
     while tokio::time::timeout(MAINTAIN_EVERY, stopped.changed()).await.is_err() {
@@ -226,11 +258,13 @@ fn open_databases(
     folder: Option<PathBuf>,
     limits: &Limits,
     (memory, bodies): (&Arc<Memory>, &Arc<Memory>),
+    async_writes: Option<Arc<AsyncWrites>>,
 ) -> database::Result<Arc<Databases>> {
     let mut options = match folder {
         Some(folder) => DatabasesOptions::folder(folder),
         None => DatabasesOptions::in_memory(),
     };
+    options.async_writes = async_writes;
     options.limits.memory = memory.clone();
     options.limits.bodies = bodies.clone();
     options.limits.page_versions_size = limits.page_versions_size;

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::header::{FORMAT_VERSION, Header};
 use crate::ids::{PageNumber, SnapshotWord, TransactionId};
 use crate::intent::{self, Intents};
+use crate::io::aio::AsyncWrites;
 use crate::io::real::RealIo;
 use crate::io::{File, Folder, Io, OpenMode};
 use crate::journal::compression::{Compression, Device};
@@ -63,6 +64,9 @@ pub struct Options {
     pub background: bool,
     /// The file system.
     pub io: Arc<dyn Io>,
+    /// Lets commits of short jobs wait for the device without a thread ([`Lead::begin`]). A thread has to call its
+    /// [`reap`](AsyncWrites::reap) whenever its event says so. `None`: threads wait.
+    pub async_writes: Option<Arc<AsyncWrites>>,
 }
 
 impl Default for Options {
@@ -73,6 +77,7 @@ impl Default for Options {
             version_bytes_max: 1 << 30,
             background: true,
             io: Arc::new(RealIo),
+            async_writes: None,
         }
     }
 }

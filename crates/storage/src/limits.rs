@@ -58,6 +58,19 @@ pub const JOURNAL_WRITES_IN_FLIGHT_MAX: usize = 4;
 /// as much as making the record.
 pub const RECORD_BUFFER_BYTES_MAX: usize = 8 << 20;
 
+/// Writes that no thread waits for, of all environments of the process together. More are made by threads that wait.
+pub const ASYNC_WRITES_MAX: usize = 128;
+
+/// Concurrent writes to the journal while threads that may not wait begin them: fewer than threads make, so that more jobs share one.
+pub const ASYNC_JOURNAL_WRITES_IN_FLIGHT_MAX: usize = 2;
+
+/// Jobs that a thread which may not wait takes into one transaction.
+pub const SHORT_JOBS_PER_TRANSACTION_MAX: usize = 128;
+
+/// Bytes that are left in a journal file where a thread which may not wait uses it: making another file takes milliseconds. Records of short
+/// jobs are smaller, as a rule.
+pub const JOURNAL_LEFT_MIN: u64 = 64 << 10;
+
 /// Jobs that one transaction takes from the queue.
 pub const JOBS_PER_TRANSACTION_MAX: usize = 1024;
 

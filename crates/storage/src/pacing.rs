@@ -152,16 +152,21 @@ impl Inner {
 
     /// Before a batch: starts the flush that is due, and waits for it if the journal has grown to twice its measure.
     pub fn wait_for_room(self: &Arc<Inner>) {
-        if self.pacing.wanted.load(Ordering::Relaxed) && self.pacing.wanted.swap(false, Ordering::Relaxed) {
-            self.flush_in_background();
-        }
-        if !self.is_crowded() {
+        if self.has_room() {
             return;
         }
         let _hurry = self.pacing.hurry();
         if let Err(error) = self.flush_if(|| self.is_crowded()) {
             tracing::error!(path = %self.path.display(), %error, "flush");
         }
+    }
+
+    /// Starts the flush that is due. False: the next batch has to wait for it.
+    pub fn has_room(self: &Arc<Inner>) -> bool {
+        if self.pacing.wanted.load(Ordering::Relaxed) && self.pacing.wanted.swap(false, Ordering::Relaxed) {
+            self.flush_in_background();
+        }
+        !self.is_crowded()
     }
 
     fn is_crowded(&self) -> bool {

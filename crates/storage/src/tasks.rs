@@ -5,6 +5,10 @@ use crate::environment::Inner;
 use crate::sync::{Condvar, Mutex, thread_local};
 use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a thread that closes an environment looks for tasks that have ended, where some may be writes without a thread.
+const REAP_EVERY: Duration = Duration::from_millis(2);
 
 /// How many tasks run or wait to run.
 #[derive(Default)]
@@ -74,7 +78,14 @@ impl Inner {
         let ours = usize::from(RUNNING.with(Cell::get) == Arc::as_ptr(self).addr());
         let mut count = self.tasks.count.lock();
         while *count > ours {
-            self.tasks.ended.wait(&mut count);
+            let Some(writes) = &self.options.async_writes else {
+                self.tasks.ended.wait(&mut count);
+                continue;
+            };
+            // The thread that runs call-backs may have ended, or be this one.
+            drop(count);
+            writes.wait(REAP_EVERY);
+            count = self.tasks.count.lock();
         }
     }
 }

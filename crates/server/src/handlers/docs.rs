@@ -13,10 +13,8 @@
 //! | GET `/docs/size` | `id` | 200, 404 |
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use bytes::Bytes;
-use database::Database;
 use database::documents::{
     Batch, CommandResult, Document, Expected, Feature, IncludePath, PrefixQuery, ResultsHash, Snapshot, Wildcards,
 };
@@ -24,7 +22,7 @@ use hyper::StatusCode;
 use hyper::header::HeaderValue;
 
 use crate::answers::{self, AnswerWriter, Out};
-use crate::bridge::{self, Pool};
+use crate::bridge::Pool;
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, parse_object};
@@ -420,7 +418,7 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
         let id = id.into_owned();
         exchange.node.bridge.run(Pool::Short, move || batch_of(&id, &body, expected)).await?
     };
-    let outcome = submit(exchange.database(), batch).await?;
+    let outcome = submit(&exchange, batch).await?;
     let Some(CommandResult::Put { id, change_vector, .. }) = outcome.results.first() else {
         return Err(Error::Panicked("a PUT had no result".to_owned()));
     };
@@ -438,11 +436,11 @@ fn batch_of(id: &str, body: &[u8], expected: Expected) -> Result<Batch> {
 pub(crate) async fn delete(exchange: Exchange) -> Result<Reply> {
     let mut batch = Batch::new();
     batch.delete(&exchange.required("id")?, Expected::from_wire(exchange.if_match().as_deref()))?;
-    submit(exchange.database(), batch).await?;
+    submit(&exchange, batch).await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }
 
 /// Hands a batch over and waits until it is durable, without holding a thread.
-pub(crate) async fn submit(database: &Arc<Database>, batch: Batch) -> Result<database::documents::Outcome> {
-    bridge::answer(|done| database.submit(batch, done.into_call_back())).await
+async fn submit(exchange: &Exchange, batch: Batch) -> Result<database::documents::Outcome> {
+    exchange.node.bridge.answer(|done| exchange.database().submit(batch, done.into_call_back())).await
 }

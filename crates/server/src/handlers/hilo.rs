@@ -6,7 +6,6 @@
 use database::documents::{Date, HiLoRequest, Write};
 use hyper::StatusCode;
 
-use crate::bridge;
 use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
@@ -21,7 +20,7 @@ pub(crate) async fn next(exchange: Exchange) -> Result<Reply> {
         last_max: query.number("lastMax")?.unwrap_or(0),
     };
     let write = Write::NextHiLo(request);
-    let answer = bridge::answer(|done| exchange.database().propose(write, done.into_call_back())).await?;
+    let answer = exchange.node.bridge.answer(|done| exchange.database().propose(write, done.into_call_back())).await?;
     let range = answer.range()?;
     Ok(reply::object(StatusCode::CREATED, |json| {
         json.name("Prefix").string(&range.prefix).name("Low").unsigned(range.low).name("High").unsigned(range.high);
@@ -34,6 +33,6 @@ pub(crate) async fn give_back(exchange: Exchange) -> Result<Reply> {
     let tag = exchange.required("tag")?.into_owned();
     let (end, last) = (exchange.required_number("end")?, exchange.required_number("last")?);
     let write = Write::ReturnHiLo { tag, end, last };
-    bridge::answer(|done| exchange.database().propose(write, done.into_call_back())).await?;
+    exchange.node.bridge.answer(|done| exchange.database().propose(write, done.into_call_back())).await?;
     Ok(reply::empty(StatusCode::OK))
 }

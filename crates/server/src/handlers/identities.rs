@@ -6,7 +6,6 @@
 use database::documents::Write;
 use hyper::StatusCode;
 
-use crate::bridge;
 use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
@@ -14,7 +13,7 @@ use crate::reply::{self, Reply};
 pub(crate) async fn next(exchange: Exchange) -> Result<Reply> {
     let name = exchange.required("name")?.into_owned();
     let write = Write::NextIdentity { name };
-    let answer = bridge::answer(|done| exchange.database().propose(write, done.into_call_back())).await?;
+    let answer = exchange.node.bridge.answer(|done| exchange.database().propose(write, done.into_call_back())).await?;
     let value = answer.number()?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("NewIdentityValue").signed(value);
@@ -27,7 +26,7 @@ pub(crate) async fn seed(exchange: Exchange) -> Result<Reply> {
     let value = exchange.query().signed("value")?.unwrap_or_default();
     let is_forced = exchange.query().is_true("force")?;
     let write = Write::SeedIdentity { name, value, is_forced };
-    let answer = bridge::answer(|done| exchange.database().propose(write, done.into_call_back())).await?;
+    let answer = exchange.node.bridge.answer(|done| exchange.database().propose(write, done.into_call_back())).await?;
     let value = answer.number()?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("NewSeedValue").signed(value);

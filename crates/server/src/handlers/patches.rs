@@ -14,7 +14,7 @@ use database::documents::{
 use hyper::StatusCode;
 use json::{Minifier, Writer};
 
-use crate::bridge::{self, Pool};
+use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::node::Node;
@@ -99,7 +99,7 @@ fn write_place(json: &mut Writer<'_>, written: &WrittenPatch) {
 /// Hands a batch over and waits until it is durable. If there are patches in it, their scripts run first, and again while somebody else
 /// changes what they read.
 pub(crate) async fn submit(node: &Node, database: &Arc<Database>, batch: Batch) -> Result<Outcome> {
-    let write = async |batch| bridge::answer(|done| database.submit(batch, done.into_call_back())).await;
+    let write = async |batch| node.bridge.answer(|done| database.submit(batch, done.into_call_back())).await;
     if !batch.has_patches() {
         return write(batch).await;
     }

@@ -3,6 +3,7 @@
 //! Two implementations: [`real`], and [`simulated`], a disk in memory that can lose, reorder and tear what was not
 //! synced, fail any operation, and hand out the image that a crash would leave. Positions and lengths are in bytes.
 
+pub mod aio;
 pub mod real;
 pub mod simulated;
 
@@ -42,6 +43,9 @@ pub enum OpenMode {
     Synced,
 }
 
+/// The call-back of a write for which no thread waits.
+pub type WriteDone = Box<dyn FnOnce(Result<()>) + Send>;
+
 /// An open file. Short reads and writes are completed by the implementation, and interrupted calls repeated.
 pub trait File: Send + Sync {
     /// Where it is.
@@ -53,6 +57,17 @@ pub trait File: Send + Sync {
     /// Writes buffers one behind the other, as [`Self::write_at`] writes one.
     fn write_parts_at(&self, parts: &[&[u8]], position: u64) -> Result<()> {
         self.write_at(&parts.concat(), position)
+    }
+    /// Begins what [`Self::write_at`] does for [`OpenMode::Journal`], without waiting for it: `done` runs in [`aio::AsyncWrites::reap`].
+    /// Gives `done` back, and begins nothing, where that is not possible.
+    fn begin_write(
+        &self,
+        _buffer: &[u8],
+        _position: u64,
+        _writes: &aio::AsyncWrites,
+        done: WriteDone,
+    ) -> std::result::Result<(), WriteDone> {
+        Err(done)
     }
     /// Makes the content durable, and the length.
     fn sync(&self) -> Result<()>;

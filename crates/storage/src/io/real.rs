@@ -1,6 +1,7 @@
 //! The operating system's files.
 
-use super::{File, Io, OpenMode};
+use super::aio::AsyncWrites;
+use super::{File, Io, OpenMode, WriteDone};
 use crate::limits::PAGE_SIZE;
 use crate::pager::map::{self, Mapping};
 use parking_lot::Mutex;
@@ -34,7 +35,7 @@ pub struct RealIo;
 
 struct RealFile {
     path: PathBuf,
-    file: std::fs::File,
+    file: Arc<std::fs::File>,
     /// The file was opened for direct writes, which need aligned memory.
     is_direct: bool,
 }
@@ -81,7 +82,7 @@ impl Io for RealIo {
                 }
             }
         };
-        Ok(Arc::new(RealFile { path: path.to_path_buf(), file, is_direct }))
+        Ok(Arc::new(RealFile { path: path.to_path_buf(), file: Arc::new(file), is_direct }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
@@ -116,17 +117,28 @@ fn retry<T>(mut call: impl FnMut() -> Result<T>) -> Result<T> {
     }
 }
 
+/// Memory for a direct write with `bytes` in it: (memory, where they begin in it).
+fn direct_buffer(bytes: &[u8]) -> (Vec<u8>, usize) {
+    let mut buffer = DIRECT_BUFFERS.lock().pop().unwrap_or_default();
+    buffer.resize(buffer.len().max(bytes.len() + DIRECT_ALIGNMENT), 0);
+    let start = buffer.as_ptr().align_offset(DIRECT_ALIGNMENT);
+    buffer[start..start + bytes.len()].copy_from_slice(bytes);
+    (buffer, start)
+}
+
+/// Keeps the memory of a direct write for another one.
+pub(super) fn keep_direct_buffer(buffer: Vec<u8>) {
+    let mut kept = DIRECT_BUFFERS.lock();
+    if buffer.len() <= DIRECT_BUFFER_BYTES_MAX && kept.len() < DIRECT_BUFFERS_MAX {
+        kept.push(buffer);
+    }
+}
+
 impl RealFile {
     fn write_direct(&self, bytes: &[u8], position: u64) -> Result<()> {
-        let mut buffer = DIRECT_BUFFERS.lock().pop().unwrap_or_default();
-        buffer.resize(buffer.len().max(bytes.len() + DIRECT_ALIGNMENT), 0);
-        let start = buffer.as_ptr().align_offset(DIRECT_ALIGNMENT);
-        buffer[start..start + bytes.len()].copy_from_slice(bytes);
+        let (buffer, start) = direct_buffer(bytes);
         let written = self.file.write_all_at(&buffer[start..start + bytes.len()], position);
-        let mut kept = DIRECT_BUFFERS.lock();
-        if buffer.len() <= DIRECT_BUFFER_BYTES_MAX && kept.len() < DIRECT_BUFFERS_MAX {
-            kept.push(buffer);
-        }
+        keep_direct_buffer(buffer);
         written
     }
 }
@@ -163,6 +175,23 @@ impl File for RealFile {
             IoSlice::advance_slices(&mut slices, written);
         }
         Ok(())
+    }
+
+    fn begin_write(
+        &self,
+        bytes: &[u8],
+        position: u64,
+        writes: &AsyncWrites,
+        done: WriteDone,
+    ) -> std::result::Result<(), WriteDone> {
+        if !self.is_direct {
+            return Err(done);
+        }
+        let (buffer, start) = direct_buffer(bytes);
+        writes.begin(&self.file, (buffer, start, bytes.len()), position, done).map_err(|(buffer, done)| {
+            keep_direct_buffer(buffer);
+            done
+        })
     }
 
     fn sync(&self) -> Result<()> {

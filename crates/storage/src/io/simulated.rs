@@ -5,7 +5,8 @@
 //! one by a function that decides. [`SimulatedIo::fail_at`] makes the nth operation fail. A failed sync drops the
 //! unsynced writes from what a later sync makes durable, as Linux does.
 
-use super::{File, Io, OpenMode};
+use super::aio::AsyncWrites;
+use super::{File, Io, OpenMode, WriteDone};
 use crate::pager::map::{Mapping, WeakMapping};
 use crate::sync::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -390,6 +391,7 @@ impl Drop for Unlock {
     }
 }
 
+#[derive(Clone)]
 struct SimulatedFile {
     disk: Arc<Mutex<Disk>>,
     path: PathBuf,
@@ -456,6 +458,18 @@ impl File for SimulatedFile {
         } else {
             state.unsynced.push(write);
         }
+        Ok(())
+    }
+
+    fn begin_write(
+        &self,
+        buffer: &[u8],
+        position: u64,
+        writes: &AsyncWrites,
+        done: WriteDone,
+    ) -> std::result::Result<(), WriteDone> {
+        let (file, bytes) = (self.clone(), buffer.to_vec());
+        writes.defer(move || done(file.write_at(&bytes, position)));
         Ok(())
     }
 

@@ -64,12 +64,17 @@ impl Unwritten {
 }
 
 impl RecordWrite {
+    /// What an error of the write means.
+    pub fn failed(&self) -> impl FnOnce(std::io::Error) -> Error + Send + use<> {
+        let (file, length) = (self.file.clone(), self.bytes.len() as u64);
+        move |e| Error::io("write", file.file.path(), length, e)
+    }
+
     /// # Errors
     ///
     /// Those of the device.
     pub fn run(&self) -> Result<()> {
-        let failed = |e| Error::io("write", self.file.file.path(), self.bytes.len() as u64, e);
-        self.file.file.write_at(&self.bytes, self.position).map_err(failed)
+        self.file.file.write_at(&self.bytes, self.position).map_err(self.failed())
     }
 }
 
@@ -127,6 +132,11 @@ impl JournalFiles {
             older: existing.into(),
             recycled: Vec::new(),
         }
+    }
+
+    /// Whether the current file has at least `bytes` left.
+    pub fn has_left(&self, bytes: u64) -> bool {
+        self.current.as_ref().is_some_and(|current| self.position + bytes <= current.size)
     }
 
     /// Finds the place for a record of `length` bytes (padded), in a new file if the current one is full.

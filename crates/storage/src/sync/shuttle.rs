@@ -4,7 +4,7 @@ pub(crate) use shuttle::sync::atomic;
 pub(crate) use shuttle::{thread, thread_local};
 use std::ops::{Deref, DerefMut};
 pub(crate) use std::sync::OnceLock;
-use std::sync::PoisonError;
+use std::sync::{PoisonError, TryLockError};
 
 #[derive(Default)]
 pub(crate) struct Mutex<T>(shuttle::sync::Mutex<T>);
@@ -15,6 +15,13 @@ impl<T> Mutex<T> {
     }
     pub fn lock(&self) -> MutexGuard<'_, T> {
         MutexGuard(Some(self.0.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Some(MutexGuard(Some(guard))),
+            Err(TryLockError::Poisoned(poisoned)) => Some(MutexGuard(Some(poisoned.into_inner()))),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
     pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)

@@ -12,9 +12,13 @@ use super::nesting::Nesting;
 use crate::environment::{Durability, Inner, Writer};
 use crate::error::{Error, Result};
 use crate::ids::{PageNumber, SnapshotWord, TransactionId};
+use crate::io::aio::AsyncWrites;
 use crate::journal::files::RecordWrite;
 use crate::journal::record;
-use crate::limits::{JOBS_PER_TRANSACTION_MAX, JOURNAL_WRITES_IN_FLIGHT_MAX};
+use crate::limits::{
+    ASYNC_JOURNAL_WRITES_IN_FLIGHT_MAX, JOBS_PER_TRANSACTION_MAX, JOURNAL_LEFT_MIN, JOURNAL_WRITES_IN_FLIGHT_MAX,
+    SHORT_JOBS_PER_TRANSACTION_MAX,
+};
 use crate::pacing::Written;
 use crate::page;
 use crate::pager::changes::Lines;
@@ -28,6 +32,10 @@ use std::time::Instant;
 
 /// Work for the writer that nobody waits for.
 pub trait Job: Send {
+    /// Whether it takes so little time that a thread which serves others meanwhile may run it ([`Lead::begin`]).
+    fn is_short(&self) -> bool {
+        false
+    }
     /// Works inside of the transaction, which other jobs may share. False takes back what this call changed.
     fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool;
     /// The outcome, given once: the transaction's id when it is durable (also if `run` said false: what it saw is durable).
@@ -42,6 +50,14 @@ pub(crate) enum Entry {
 }
 
 impl Entry {
+    fn is_short(&self) -> bool {
+        match self {
+            Entry::Owned(job) => job.is_short(),
+            // Its own thread runs it.
+            Entry::Waiting(_) => false,
+        }
+    }
+
     fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
         match self {
             Entry::Owned(job) => job.run(tx),
@@ -93,6 +109,14 @@ impl Lead {
     /// not: they would wait for this thread to come back, where one of the pool would take them along.
     pub fn is_alone(&self) -> bool {
         self.is_alone
+    }
+
+    /// Leads without waiting: runs the jobs in the queue, as long as they are short, and hands their record to `writes`. Jobs are
+    /// answered in [`AsyncWrites::reap`]. A thread of the pool leads if this thread would have to wait.
+    pub fn begin(mut self, writes: &Arc<AsyncWrites>) {
+        if let Some(inner) = self.inner.take() {
+            Task::new(&inner).run(|inner| inner.queue.lead_without_waiting(inner, writes));
+        }
     }
 
     /// Leads: runs the job and waits for the device.
@@ -228,6 +252,86 @@ impl Queue {
         }
     }
 
+    /// Begins batches on this thread, which has the lead, until the queue is empty or as many records as may be are on their way.
+    fn lead_without_waiting(&self, inner: &Arc<Inner>, writes: &Arc<AsyncWrites>) {
+        let _gone = FailIfPanicking { inner };
+        loop {
+            if self.leaves_lead() {
+                return;
+            }
+            let Some((writer, mut batch)) = self.take_short(inner) else { return Self::lead_in_background(inner) };
+            let sealed = run_batch(inner, writer, &mut batch);
+            let goes_on = {
+                let mut state = self.state.lock();
+                state.leading = false;
+                state.in_flight += 1;
+                self.promote(&mut state)
+            };
+            match sealed {
+                Ok(Batch::Sealed { id, write: Some(write), runs }) if runs.is_empty() => {
+                    begin_write(inner, writes, id, write, batch);
+                }
+                Ok(Batch::Sealed { id, write: None, runs }) if runs.is_empty() => {
+                    inner.publication.finish(inner, id, Ok(()), batch);
+                    self.state.lock().in_flight -= 1;
+                }
+                Ok(Batch::Sealed { id, write, runs }) => inner.in_background(move |inner| {
+                    let written = write_batch(inner, write.as_ref(), runs);
+                    inner.publication.finish(inner, id, written, batch);
+                    if inner.queue.has_landed() {
+                        Self::lead_in_background(inner);
+                    }
+                }),
+                Ok(Batch::Unchanged { seen }) => {
+                    inner.publication.after_earlier(inner, seen, batch);
+                    self.state.lock().in_flight -= 1;
+                }
+                Err(error) => {
+                    batch.into_iter().for_each(|entry| entry.done(Err(error.clone())));
+                    self.state.lock().in_flight -= 1;
+                }
+            }
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    /// Gives the lead up if enough records are on their way: where one of them lands, the queue gets a leader again.
+    fn leaves_lead(&self) -> bool {
+        let mut state = self.state.lock();
+        let leaves = state.in_flight >= ASYNC_JOURNAL_WRITES_IN_FLIGHT_MAX;
+        state.leading &= !leaves;
+        leaves
+    }
+
+    /// Takes the next jobs with the writer, if neither they nor the writer make this thread wait.
+    fn take_short<'a>(&self, inner: &'a Arc<Inner>) -> Option<(MutexGuard<'a, Writer>, Vec<Entry>)> {
+        if !inner.has_room() {
+            return None;
+        }
+        let writer = inner.writer.try_lock()?;
+        if writer.journal.as_ref().is_some_and(|journal| !journal.has_left(JOURNAL_LEFT_MIN)) {
+            return None;
+        }
+        let mut state = self.state.lock();
+        let short =
+            state.entries.iter().take(SHORT_JOBS_PER_TRANSACTION_MAX).take_while(|entry| entry.is_short()).count();
+        if short == 0 {
+            return None;
+        }
+        state.lone_batches = if short > 1 { 0 } else { state.lone_batches.saturating_add(1) };
+        let batch = state.entries.drain(..short).collect();
+        Some((writer, batch))
+    }
+
+    /// A record has come back from the device. True: this thread has the lead now.
+    fn has_landed(&self) -> bool {
+        let mut state = self.state.lock();
+        state.in_flight -= 1;
+        self.promote(&mut state)
+    }
+
     /// Makes the first in the queue lead, if there is one and the device can take another write. True: nobody waits for that
     /// one, and the caller has to start a thread that leads, after it has let go of the lock.
     #[must_use]
@@ -266,6 +370,34 @@ impl Drop for FailIfPanicking<'_> {
             std::mem::take(&mut state.entries)
         };
         waiting.into_iter().for_each(|entry| entry.done(Err(self.inner.refusal())));
+    }
+}
+
+/// Hands the record of a batch to the device. What follows when it is durable runs in [`AsyncWrites::reap`].
+fn begin_write(
+    inner: &Arc<Inner>,
+    writes: &Arc<AsyncWrites>,
+    id: TransactionId,
+    write: RecordWrite,
+    batch: Vec<Entry>,
+) {
+    let RecordWrite { file, position, .. } = &write;
+    let (task, failed, length, start) = (Task::new(inner), write.failed(), write.bytes.len(), Instant::now());
+    let then = writes.clone();
+    let done = Box::new(move |written: std::io::Result<()>| {
+        task.run(|inner| {
+            if written.is_ok() {
+                inner.device.wrote(length, start.elapsed());
+            }
+            inner.publication.finish(inner, id, written.map_err(failed), batch);
+            if inner.queue.has_landed() {
+                inner.queue.lead_without_waiting(inner, &then);
+            }
+        });
+    });
+    match file.file.begin_write(&write.bytes, *position, writes, done) {
+        Ok(()) => inner.give_back_buffer(write.bytes),
+        Err(done) => inner.in_background(move |_| done(write.file.file.write_at(&write.bytes, write.position))),
     }
 }
 

@@ -28,6 +28,10 @@ impl DirectRuns {
         self.runs.push((number, version));
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
     pub fn size_bytes(&self) -> u64 {
         self.runs.iter().map(|(_, version)| version.bytes().len() as u64).sum()
     }

@@ -4,6 +4,7 @@
 //! most tests run and its model, `crash_support` the histories and the oracle of crash tests; `hooked_io` and
 //! `flipped_io` are disks that do what a test needs. What plants bugs is a binary of its own (`tests/planted/main.rs`).
 
+mod async_writes;
 mod crash;
 mod crash_support;
 mod damage;

@@ -1,0 +1,276 @@
+//! Commits for which no thread waits: short jobs, led by a thread that goes on while the device writes.
+
+use crate::model_support::{FOLDER, find_structures, make_structures};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+use storage::io::aio::AsyncWrites;
+use storage::io::simulated::{Fate, Fault, SimulatedIo};
+use storage::{Environment, Job, Options, Tree, WriteTransaction};
+use testing::random::Random;
+use testing::seeds::{each_seed, seeds};
+
+const SOON: Duration = Duration::from_secs(20);
+
+/// Puts a number into a tree, and sends it with whether that was durable.
+struct Put {
+    tree: Tree,
+    number: u32,
+    is_short: bool,
+    answered: Sender<(u32, bool)>,
+}
+
+impl Job for Put {
+    fn is_short(&self) -> bool {
+        self.is_short
+    }
+    fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
+        self.tree.put(tx, &self.number.to_be_bytes(), &[7; 300]).is_ok()
+    }
+    fn done(self: Box<Self>, outcome: storage::Result<storage::TransactionId>) {
+        self.answered.send((self.number, outcome.is_ok())).ok();
+    }
+}
+
+/// An environment on a simulated disk whose journal is written in `reap`.
+struct Scene {
+    disk: SimulatedIo,
+    writes: Arc<AsyncWrites>,
+    environment: Environment,
+    tree: Tree,
+    answered: Sender<(u32, bool)>,
+    answers: Receiver<(u32, bool)>,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let disk = SimulatedIo::new();
+        let writes = Arc::new(AsyncWrites::new().expect("Linux has asynchronous I/O"));
+        let environment = Environment::open(Path::new(FOLDER), options(&disk, &writes)).unwrap();
+        let tree = make_structures(&environment).unwrap().tree;
+        let (answered, answers) = channel();
+        Scene { disk, writes, environment, tree, answered, answers }
+    }
+
+    fn job(&self, number: u32) -> Put {
+        Put { tree: self.tree, number, is_short: true, answered: self.answered.clone() }
+    }
+
+    /// Hands a job over, and leads if no thread does. True: it led.
+    fn begin(&self, number: u32) -> bool {
+        let lead = self.environment.submit(Box::new(self.job(number)));
+        let leads = lead.is_some();
+        if let Some(lead) = lead {
+            lead.begin(&self.writes);
+        }
+        leads
+    }
+
+    fn answered(&self) -> Vec<(u32, bool)> {
+        self.answers.try_iter().collect()
+    }
+}
+
+fn options(disk: &SimulatedIo, writes: &Arc<AsyncWrites>) -> Options {
+    let (io, async_writes) = (Arc::new(disk.clone()), Some(writes.clone()));
+    Options { io, async_writes, background: false, ..Options::default() }
+}
+
+fn has(environment: &Environment, number: u32) -> bool {
+    let tree = find_structures(environment).unwrap().tree;
+    tree.get(&environment.read(), &number.to_be_bytes()).unwrap().is_some()
+}
+
+fn reopen(disk: &SimulatedIo) -> Environment {
+    let options = Options { io: Arc::new(disk.clone()), background: false, ..Options::default() };
+    Environment::open(Path::new(FOLDER), options).unwrap()
+}
+
+#[test]
+fn a_job_is_answered_when_its_record_has_ended_and_those_behind_it_share_the_next() {
+    let scene = Scene::new();
+    assert!(scene.begin(0) && scene.begin(1), "two records may be on their way");
+    for number in 2..100 {
+        scene.begin(number);
+    }
+    assert_eq!(scene.answered(), [], "no record has ended");
+    assert!(!has(&scene.environment, 0), "what is not durable is not seen");
+    let before = scene.disk.operations();
+    scene.writes.reap();
+    assert_eq!(scene.answered(), (0..100).map(|number| (number, true)).collect::<Vec<_>>());
+    assert_eq!(scene.disk.operations() - before, 3, "98 jobs shared one record");
+    let recovered = reopen(&scene.disk.crash(|| Fate::Lost));
+    assert!((0..100).all(|number| has(&recovered, number)));
+}
+
+#[test]
+fn a_long_job_is_led_by_a_thread_that_waits() {
+    let scene = Scene::new();
+    let long = Put { is_short: false, ..scene.job(1) };
+    scene.environment.submit(Box::new(long)).expect("no thread leads").begin(&scene.writes);
+    assert_eq!(scene.answers.recv_timeout(SOON), Ok((1, true)), "without a call of `reap`");
+    scene.begin(2);
+    assert_eq!(scene.answered(), []);
+    scene.writes.reap();
+    assert_eq!(scene.answered(), [(2, true)]);
+}
+
+#[test]
+fn jobs_of_threads_that_wait_go_between() {
+    let scene = Scene::new();
+    assert!(scene.begin(1) && scene.begin(2));
+    std::thread::scope(|scope| {
+        let (environment, tree) = (&scene.environment, scene.tree);
+        let waiting = scope.spawn(move || environment.write(|tx| tree.put(tx, b"waiting", b"thread")));
+        // Its record, which it writes itself, is published after those that no thread waits for.
+        scene.begin(3);
+        while !waiting.is_finished() || scene.environment.queue_length() > 0 {
+            scene.writes.reap();
+        }
+        waiting.join().unwrap().unwrap();
+    });
+    scene.writes.reap();
+    let mut answered = scene.answered();
+    answered.sort_unstable();
+    assert_eq!(answered, [(1, true), (2, true), (3, true)]);
+}
+
+#[test]
+fn an_environment_is_closed_although_no_thread_reaps() {
+    let scene = Scene::new();
+    scene.begin(1);
+    scene.begin(2);
+    scene.begin(3);
+    scene.environment.close().unwrap();
+    assert_eq!(scene.answers.try_iter().collect::<Vec<_>>(), [(1, true), (2, true), (3, true)]);
+    let reopened = reopen(&scene.disk);
+    assert!((1..4).all(|number| has(&reopened, number)));
+}
+
+/// The last handle of the environment goes in the call-back of its own write, with another write on its way.
+#[test]
+fn a_call_back_may_close_the_environment() {
+    struct Closes(Option<Arc<Environment>>, Sender<bool>);
+    impl Job for Closes {
+        fn is_short(&self) -> bool {
+            true
+        }
+        fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
+            Tree::open_or_create(tx, b"of the job that closes").is_ok()
+        }
+        fn done(mut self: Box<Self>, outcome: storage::Result<storage::TransactionId>) {
+            drop(self.0.take());
+            self.1.send(outcome.is_ok()).unwrap();
+        }
+    }
+    let Scene { disk, writes, environment, tree, answered, answers } = Scene::new();
+    let environment = Arc::new(environment);
+    let (closed, is_closed) = channel();
+    let put = |number| Box::new(Put { tree, number, is_short: true, answered: answered.clone() });
+    environment.submit(Box::new(Closes(Some(environment.clone()), closed))).expect("no thread leads").begin(&writes);
+    environment.submit(put(1)).expect("another record may be on its way").begin(&writes);
+    drop(environment);
+    writes.reap();
+    assert_eq!(is_closed.try_recv(), Ok(true));
+    assert_eq!(answers.try_iter().collect::<Vec<_>>(), [(1, true)]);
+    assert!(has(&reopen(&disk), 1));
+}
+
+#[test]
+fn a_write_that_fails_refuses_its_jobs_and_all_after_them() {
+    let scene = Scene::new();
+    scene.begin(1);
+    scene.writes.reap();
+    assert_eq!(scene.answered(), [(1, true)]);
+    scene.begin(2);
+    scene.begin(3);
+    scene.begin(4);
+    scene.disk.fail_at(Some(Fault { at: scene.disk.operations(), for_ever: false, kind: ErrorKind::Other }));
+    scene.writes.reap();
+    let mut answered = scene.answered();
+    answered.sort_unstable();
+    assert_eq!(answered, [(2, false), (3, false), (4, false)], "3 was built upon 2, whose record was lost");
+    scene.begin(5);
+    scene.writes.reap();
+    assert_eq!(scene.answers.recv_timeout(SOON), Ok((5, false)), "writes are refused until it is opened again");
+}
+
+/// The device fails for good at a random operation, and the machine loses its power.
+#[test]
+fn a_crash_at_any_operation_loses_nothing_that_was_answered() {
+    each_seed(seeds(60, 20_000), |seed| {
+        let mut random = Random::new(seed);
+        let scene = Scene::new();
+        let at = scene.disk.operations() + random.below(60);
+        scene.disk.fail_at(Some(Fault { at, for_ever: true, kind: ErrorKind::Other }));
+        for number in 0..80 {
+            scene.begin(number);
+            if random.below(3) == 0 {
+                scene.writes.reap();
+            }
+            if random.below(40) == 0 {
+                // A failure is one of the device: the environment refuses writes from then on.
+                scene.environment.flush().ok();
+            }
+        }
+        scene.writes.reap();
+        // Threads of the pool may lead as well: what is answered by now has to be in the image.
+        let answered = scene.answered();
+        let image = scene.disk.crash(|| match random.below(3) {
+            0 => Fate::Lost,
+            1 => Fate::Kept,
+            _ => Fate::Torn(random.next()),
+        });
+        let recovered = reopen(&image);
+        for (number, _) in answered.iter().filter(|(_, is_durable)| *is_durable) {
+            assert!(has(&recovered, *number), "{number} was answered and is lost");
+        }
+        // What is there is the beginning of the history: no job without all before it.
+        let count = (0..80).take_while(|number| has(&recovered, *number)).count() as u32;
+        assert!((count..80).all(|number| !has(&recovered, number)), "a job is there and one before it is not");
+    });
+}
+
+/// The system's own files, with a thread that watches the event as a server does.
+#[test]
+fn threads_that_begin_commits_are_answered_by_the_one_that_reaps() {
+    let folder = std::env::temp_dir().join(format!("rookery-async-writes-{}", std::process::id()));
+    let writes = Arc::new(AsyncWrites::new().expect("Linux has asynchronous I/O"));
+    let options = Options { async_writes: Some(writes.clone()), ..Options::default() };
+    let environment = Environment::open(&folder, options).unwrap();
+    let tree = make_structures(&environment).unwrap().tree;
+    let (threads, jobs) = (4, 500);
+    let (answered, answers) = channel();
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let (environment, writes, answered) = (&environment, &writes, answered.clone());
+            scope.spawn(move || {
+                for number in 0..jobs {
+                    let number = thread * jobs + number;
+                    let job = Put { tree, number, is_short: true, answered: answered.clone() };
+                    if let Some(lead) = environment.submit(Box::new(job)) {
+                        lead.begin(writes);
+                    }
+                }
+            });
+        }
+        let mut count = 0;
+        while count < threads * jobs {
+            let mut events = [rustix::event::PollFd::from_borrowed_fd(writes.event(), rustix::event::PollFlags::IN)];
+            let timeout = rustix::event::Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+            rustix::event::poll(&mut events, Some(&timeout)).unwrap();
+            writes.reap();
+            for (number, is_durable) in answers.try_iter() {
+                assert!(is_durable, "{number}");
+                count += 1;
+            }
+        }
+    });
+    environment.close().unwrap();
+    let reopened = Environment::open(&folder, Options::default()).unwrap();
+    assert!((0..threads * jobs).all(|number| has(&reopened, number)));
+    drop(reopened);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
