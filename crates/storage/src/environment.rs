@@ -27,6 +27,7 @@ use crate::transaction::job::StackJob;
 use crate::transaction::nesting::Nesting;
 use crate::transaction::publish::Publication;
 use crate::transaction::reclaim::Reclaim;
+use crate::transaction::staged::{QuietPages, Staging};
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -91,6 +92,7 @@ pub(crate) struct Inner {
     pub data: Option<Arc<dyn File>>,
     /// The data file once more, for writes that are durable when they return; opened when it is first needed.
     direct: OnceLock<Arc<dyn File>>,
+    pub staging: Staging,
     pub intents: Option<Intents>,
     pub table: PageTable,
     pub readers: Arc<Readers>,
@@ -125,6 +127,8 @@ pub(crate) struct Writer {
     pub room: Room,
     /// No page from here on was ever in use since the environment was opened, nor in what it was opened with.
     pub untouched_from: u64,
+    /// Pages below that which neither a snapshot nor a state that a crash could lead to has in use.
+    pub quiet: QuietPages,
     /// Pages that were freed since holes were last looked for.
     pub freed_pages: u64,
     /// `None`: in memory only.
@@ -396,6 +400,7 @@ impl Inner {
             space: SpaceHints::default(),
             room: Room::default(),
             untouched_from: 0,
+            quiet: QuietPages::default(),
             freed_pages: 0,
             journal,
             unwritten: Unwritten::default(),
@@ -416,6 +421,7 @@ impl Inner {
             folder,
             data,
             direct: OnceLock::new(),
+            staging: Staging::default(),
             intents,
             table,
             readers: Readers::new(SnapshotWord::of(state.last.transaction)),
