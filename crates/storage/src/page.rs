@@ -12,7 +12,7 @@
 //! * `number`: the page's own, so that a page written to the wrong place is found.
 //! * `transaction`: the one that wrote this version.
 //! * a run of pages (kind `Run`) has its number of pages (u32) at 36 and the length of its value (u64) at 40; only its
-//!   first page has a head, and the value follows at 64.
+//!   first page has a head, and the value follows at 64. Its level is 1 if it was staged: then a tree leads to it.
 
 use crate::ids::{PageNumber, TransactionId};
 use crate::limits::PAGE_SIZE;
@@ -27,6 +27,9 @@ pub(crate) const HEAD_SIZE: usize = 64;
 pub(crate) const DIFF_START: usize = 32;
 /// Where the value of a run begins.
 pub(crate) const RUN_START: usize = 64;
+
+/// Level of a run that was staged. Something that leads to it is found by going through trees, as is not so for records.
+pub(crate) const STAGED: u8 = 1;
 
 const CHECKSUM: usize = 0;
 const NUMBER: usize = 16;
@@ -151,6 +154,7 @@ pub(crate) fn run_head(
     let mut changes = PageMut::new(&mut page, &mut lines);
     set_identity(&mut changes, first, transaction);
     set_run(&mut changes, pages_for_run(value.len()), value.len() as u64);
+    set_kind(&mut changes, Kind::Run, STAGED);
     let mut hash = Xxh3::with_seed(checksum_seed(environment_id));
     hash.update(&page[NUMBER..RUN_START]);
     hash.update(value);

@@ -19,6 +19,7 @@ use crate::limits::{PAGE_SIZE, SPAN_PAGES};
 use crate::page::{self, Kind, u64_at};
 use crate::pager::Page;
 use crate::pager::changes::PageMut;
+use crate::planted::{Bug, is_planted};
 use crate::transaction::WriteTransaction;
 
 /// The root of the catalog, the first page that is not fixed.
@@ -347,6 +348,9 @@ impl WriteTransaction<'_> {
         }
         set_bits(bitmap, bit, count as usize, false);
         self.note_freed(first, count);
+        if is_planted(Bug::FreedIsQuiet) {
+            self.writer.quiet.add(first.0..first.0 + u64::from(count));
+        }
         self.writer.space.freed(span as usize, bit as u32, count);
         Ok(())
     }

@@ -388,14 +388,19 @@ impl<'t> Walk<'t> {
 
     /// A page that is in use and that no tree leads to: it must be a section, or the run of a record. Returns its pages.
     fn unreached(&mut self, number: PageNumber) -> u64 {
-        let kind = match self.tx.page(number) {
-            Ok(page) => Kind::of(page),
+        let (kind, is_staged) = match self.tx.page(number) {
+            Ok(page) => (Kind::of(page), page::level(page) == page::STAGED),
             Err(error) => {
                 self.problem(error.to_string());
                 return 1;
             }
         };
         match kind {
+            Some(Kind::Run) if is_staged => {
+                self.problem(format!("page {number} begins a chunk, but no content leads to it"));
+                let length = self.tx.page(number).map(page::run_length);
+                length.map_or(1, |length| self.run(number, length).max(1))
+            }
             Some(Kind::Section) => {
                 if self.page(number, Kind::Section).is_some() {
                     self.reach(number, 1, "section");

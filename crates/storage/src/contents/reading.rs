@@ -25,7 +25,10 @@ pub struct Reading<'t, R: Reader> {
 enum Found<'t> {
     /// In the leaf.
     Inline(&'t [u8]),
-    Run { first: PageNumber, length: usize },
+    Run {
+        first: PageNumber,
+        length: usize,
+    },
 }
 
 impl<'t, R: Reader> Reading<'t, R> {

@@ -165,9 +165,9 @@ fn a_large_content_is_freed_in_steps() {
     environment
         .write(|tx| {
             contents.begin(tx, b"upload", 0)?;
-            (0..).zip(&pieces).try_for_each(|(index, piece)| {
-                contents.append(tx, b"upload", index * 10, piece, 0).map(drop)
-            })?;
+            (0..)
+                .zip(&pieces)
+                .try_for_each(|(index, piece)| contents.append(tx, b"upload", index * 10, piece, 0).map(drop))?;
             contents.link(tx, b"upload", b"hash")
         })
         .unwrap();

@@ -195,6 +195,15 @@ impl QuietPages {
         }
     }
 
+    /// For a planted bug.
+    pub fn add(&mut self, pages: Range<u64>) {
+        self.searched = (0, 0);
+        self.words.resize(self.words.len().max(pages.end.div_ceil(64) as usize), 0);
+        for page in pages {
+            self.words[(page / 64) as usize] |= 1 << (page % 64);
+        }
+    }
+
     /// Pages are in use, or were.
     pub fn remove(&mut self, pages: Range<u64>) {
         let known = self.words.len() as u64 * 64;

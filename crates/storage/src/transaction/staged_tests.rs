@@ -58,7 +58,10 @@ struct Store {
 
 impl Store {
     fn new() -> Store {
-        let io = SimulatedIo::new();
+        Store::of(SimulatedIo::new())
+    }
+
+    fn of(io: SimulatedIo) -> Store {
         let options = Options { io: Arc::new(io.clone()), background: false, ..Options::default() };
         let environment = Environment::open("/environment", options).unwrap();
         let contents = environment.write(|tx| Contents::open_or_create(tx, b"contents")).unwrap();
@@ -213,4 +216,71 @@ fn spans_without_a_bitmap_get_one_when_a_run_is_placed_behind_them() {
     store.add(b"a", 1, 1);
     assert_eq!(store.environment.inner.spans(store.environment.read().id()).unwrap(), 4);
     store.check(b"a", 1);
+}
+
+#[test]
+fn verify_finds_a_chunk_that_nothing_leads_to() {
+    let store = Store::new();
+    store.environment.write(|tx| crate::Records::open_or_create(tx, b"records")).unwrap();
+    store.add(b"a", 1, 1);
+    store
+        .environment
+        .write(|tx| {
+            let (_, root) = crate::tree::catalog::all(tx)?
+                .into_iter()
+                .find_map(|(name, kind, root)| (name == b"contents").then_some((kind, root)))
+                .unwrap();
+            crate::tree::node::initialize(&mut tx.page_mut(root)?, 0);
+            Ok::<_, Error>(())
+        })
+        .unwrap();
+    let problems = store.environment.verify().unwrap().problems;
+    assert!(problems.iter().any(|problem| problem.contains("no content leads to it")), "{problems:?}");
+}
+
+/// Two jobs in one transaction, by the queue: the one that fails takes its runs with it and no others.
+#[test]
+fn a_job_beside_others_is_rolled_back_alone() {
+    use std::sync::Mutex;
+    type Outcomes = Arc<Mutex<Vec<(u8, bool)>>>;
+    struct Adding {
+        contents: Contents,
+        byte: u8,
+        succeeds: bool,
+        outcomes: Outcomes,
+    }
+    impl crate::Job for Adding {
+        fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
+            let bytes = vec![self.byte; 100_000];
+            let id = &[self.byte];
+            let added = self.contents.begin(tx, id, 0).and_then(|_| self.contents.append(tx, id, 0, &bytes, 0));
+            added.and_then(|_| self.contents.link(tx, id, id)).unwrap();
+            if !self.succeeds {
+                // Also what an earlier job of this transaction wrote.
+                self.contents.unlink(tx, &[1]).unwrap();
+            }
+            self.succeeds
+        }
+        fn done(self: Box<Self>, outcome: Result<TransactionId>) {
+            self.outcomes.lock().unwrap().push((self.byte, outcome.is_ok()));
+        }
+    }
+    let store = Store::new();
+    let outcomes = Outcomes::default();
+    let before = store.environment.read().id();
+    let mut leads = Vec::new();
+    for (byte, succeeds) in [(1, true), (2, false), (3, true)] {
+        let (contents, outcomes) = (store.contents, outcomes.clone());
+        leads.push(store.environment.submit(Box::new(Adding { contents, byte, succeeds, outcomes })));
+    }
+    leads.into_iter().flatten().for_each(crate::Lead::run);
+    assert_eq!(*outcomes.lock().unwrap(), [(1, true), (2, true), (3, true)]);
+    assert_eq!(store.environment.read().id().0, before.0 + 1, "they shared a transaction");
+    let reopened = Store::of(store.io.kill());
+    for (byte, is_there) in [(1, true), (2, false), (3, true)] {
+        let found = reopened.contents.find(&reopened.environment.read(), &[byte]).unwrap();
+        assert_eq!(found.is_some(), is_there, "{byte}");
+    }
+    reopened.check(&[1], 1);
+    reopened.check(&[3], 3);
 }
