@@ -421,7 +421,7 @@ impl Inner {
             folder,
             data,
             direct: OnceLock::new(),
-            staging: Staging::default(),
+            staging: Staging::new(),
             intents,
             table,
             readers: Readers::new(SnapshotWord::of(state.last.transaction)),

@@ -60,7 +60,6 @@ impl StagedRuns {
 }
 
 /// The data file as staged runs are written to it.
-#[derive(Default)]
 pub(crate) struct Staging {
     /// A descriptor of its own: the system reports the error of a failed write once to each, and a flush must not miss it.
     file: OnceLock<Arc<dyn File>>,
@@ -71,6 +70,10 @@ pub(crate) struct Staging {
 }
 
 impl Staging {
+    pub fn new() -> Staging {
+        Staging { file: OnceLock::new(), written: AtomicU64::new(0), synced: Mutex::new(0) }
+    }
+
     pub fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
