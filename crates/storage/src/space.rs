@@ -297,6 +297,9 @@ impl WriteTransaction<'_> {
                 None => return self.mark_quiet(PageNumber(first), count),
             }
         }
+        if self.writer.quiet.should_be_found() {
+            self.inner.want_flush();
+        }
         let mut first = self.writer.untouched_from;
         if first % SPAN_PAGES + u64::from(count) > SPAN_PAGES {
             first = first.next_multiple_of(SPAN_PAGES);

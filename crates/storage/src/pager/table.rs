@@ -15,7 +15,7 @@
 //! 3. A version goes back to the pool only when no announced snapshot can hold a pointer to it. One that none sees may become the
 //!    newest of its page before: who passes it finds it newer than his snapshot all the same (`transaction::reclaim`).
 //! 4. A page of the file is written only while every announced snapshot sees a version in memory of it, or none sees the page
-//!    at all (`transaction::direct`).
+//!    at all (`transaction::direct`, `transaction::staged`).
 
 use super::Page;
 use super::frames::Versions;

@@ -21,6 +21,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+/// Pages that must have been freed before the next chunk in new room has a flush begin: 64 MiB.
+const FREED_PAGES_MIN: u64 = 8192;
+
 /// What fills the last page of a run.
 static ZEROS: [u8; PAGE_SIZE] = [0; PAGE_SIZE];
 
@@ -129,6 +132,10 @@ impl Inner {
             }
             self.spans(target)?
         };
+        {
+            let quiet = &mut self.writer.lock().quiet;
+            (quiet.is_known, quiet.freed_pages) = (true, 0);
+        }
         for span in 0..spans {
             let mut writer = self.writer.lock();
             let states = self.table.states_since(space::bitmap_page(span), target)?;
@@ -173,6 +180,10 @@ pub(crate) struct QuietPages {
     words: Vec<u64>,
     /// Contents were written since the environment was opened.
     is_used: bool,
+    /// A flush found them since then.
+    is_known: bool,
+    /// Pages that were freed since: the next flush finds those among them.
+    freed_pages: u64,
     /// No run of so many pages begins before this page.
     searched: (u32, u64),
 }
@@ -196,6 +207,15 @@ impl QuietPages {
         if beyond > 0 {
             self.words[first + count - 1] &= !(!0 << beyond);
         }
+    }
+
+    pub fn note_freed(&mut self, count: u32) {
+        self.freed_pages += u64::from(count);
+    }
+
+    /// Whether a flush would find so many more that growing the file is worse.
+    pub fn should_be_found(&self) -> bool {
+        !self.is_known || self.freed_pages >= FREED_PAGES_MIN
     }
 
     /// For a planted bug.

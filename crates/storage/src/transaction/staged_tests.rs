@@ -128,6 +128,28 @@ fn freed_pages_are_used_again_after_a_flush_and_not_before() {
     store.check(b"c", 3);
 }
 
+/// Without one, an environment at work would grow although half of it is free: chunks are a small part of the journal, which has
+/// flushes begin otherwise.
+#[test]
+fn a_flush_is_wanted_where_the_file_grows_although_pages_were_freed() {
+    let options = Options { io: Arc::new(SimulatedIo::new()), ..Options::default() };
+    let environment = Environment::open("/environment", options).unwrap();
+    let contents = environment.write(|tx| Contents::open_or_create(tx, b"contents")).unwrap();
+    let inner = &environment.inner;
+    assert!(!inner.pacing.is_flush_wanted());
+    environment
+        .write(|tx| {
+            contents.begin(tx, b"upload", 0)?;
+            contents.append(tx, b"upload", 0, &[1; 100_000], 0)
+        })
+        .unwrap();
+    assert!(inner.pacing.is_flush_wanted(), "it is not known which pages could be used");
+    environment.flush().unwrap();
+    assert!(!inner.writer.lock().quiet.should_be_found());
+    inner.writer.lock().quiet.note_freed(FREED_PAGES_MIN as u32);
+    assert!(inner.writer.lock().quiet.should_be_found());
+}
+
 #[test]
 fn what_an_old_snapshot_sees_is_not_written_over() {
     let store = Store::new();

@@ -167,6 +167,7 @@ impl<'env> WriteTransaction<'env> {
         self.freed = true;
         self.staged.freed(first, count, self.job);
         self.writer.freed_pages += u64::from(count);
+        self.writer.quiet.note_freed(count);
     }
 
     /// Forgets changes of pages that the transaction freed in the end, or that lie inside of a run it allocated: neither
