@@ -19,7 +19,9 @@ const PIECE: usize = 8 << 20;
 /// Bytes of one read: of one chunk, and of one `pread`.
 const CHUNK: usize = 1 << 20;
 const MIB: f64 = (1 << 20) as f64;
+/// How often all is written, and then how often that is read.
 const ROUNDS: u64 = 5;
+const READS: u64 = 3;
 const UPLOAD: &[u8] = b"upload";
 
 /// What a byte at each place is: pieces of one block of noise, so that nobody compresses it or finds a piece twice in a row.
@@ -39,105 +41,106 @@ impl Source {
     }
 }
 
+/// Rates in MiB/s, and what of the processor each took, in ns per MiB.
+#[derive(Default)]
+struct Runs {
+    rates: Vec<f64>,
+    cpus: Vec<f64>,
+}
+impl Runs {
+    fn add(&mut self, size: u64, f: impl FnOnce()) {
+        let (t, before) = (Instant::now(), cpu());
+        f();
+        let mib = size as f64 / MIB;
+        self.rates.push(mib / secs(t));
+        self.cpus.push((cpu() - before) * 1e9 / mib);
+    }
+    fn rate(&mut self) -> f64 {
+        percentile(&mut self.rates, 0.5)
+    }
+}
+
 pub fn run(c: &Ctx) {
     let pieces = c.n(SIZE / PIECE as u64);
     let size = pieces * PIECE as u64;
     let source = Source::new();
-    let mut ratios = [vec![], vec![]];
-    let mut rates: [Vec<f64>; 5] = Default::default();
-    let mut cpus: [Vec<f64>; 4] = Default::default();
+    let [mut write, mut device_write, mut direct_write, mut read, mut device_read] = <[Runs; 5]>::default();
     let mut memory = [vec![], vec![]];
-    for round in 0..ROUNDS {
+    for _ in 0..ROUNDS {
         let d = c.fresh("contents");
-        let device = d.join("device");
-        let (device_write, device_write_cpu) = with_cpu(|| write_device(&device, &source, pieces));
-        evict(&device);
-        let (device_read, device_read_cpu) = with_cpu(|| read_device(&device, size));
-        let direct = write_direct(&d.join("direct"), &source, pieces);
-        let _ = std::fs::remove_file(&device);
-        let _ = std::fs::remove_file(d.join("direct"));
-        unsafe { libc::sync() };
-
-        let folder = d.join("environment");
+        let (device, direct, folder) = (d.join("device"), d.join("direct"), d.join("environment"));
+        direct_write.add(size, || write_direct(&direct, &source, pieces));
+        let _ = std::fs::remove_file(direct);
         let environment = Environment::open(&folder, Options::default()).unwrap();
         let contents = environment.write(|tx| Contents::open_or_create(tx, b"contents")).unwrap();
         // Threads and buffers that stay are not of the content.
         write_content(&environment, contents, &source, 2, b"small");
-        let sampler = Sampler::start();
-        let (write, write_cpu) = with_cpu(|| write_content(&environment, contents, &source, pieces, b"large"));
-        evict(&folder.join("data"));
-        let (read, read_cpu) = with_cpu(|| read_content(&environment, contents, &source, size));
-        let above = sampler.stop();
+        unsafe { libc::sync() };
+        device_write.add(size, || write_device(&device, &source, pieces));
+        let mut sampler = Sampler::start();
+        write.add(size, || write_content(&environment, contents, &source, pieces, b"large"));
+        memory.iter_mut().zip(sampler.stop()).for_each(|(memory, above)| memory.push(above));
+        // The first read of a file that was just written is slow on a virtual machine, by whatever program: it gets memory that the
+        // host has to give first. So it is left out, of both files.
+        for file in [&device, &folder.join("data")] {
+            evict(file);
+            read_device(file, size);
+        }
+        for _ in 0..READS {
+            evict(&device);
+            device_read.add(size, || read_device(&device, size));
+            evict(&folder.join("data"));
+            sampler = Sampler::start();
+            read.add(size, || read_content(&environment, contents, &source, size));
+            memory.iter_mut().zip(sampler.stop()).for_each(|(memory, above)| memory.push(above));
+        }
         drop(environment);
         let _ = std::fs::remove_dir_all(&d);
-
-        ratios[0].push(write / device_write);
-        ratios[1].push(read / device_read);
-        rates.iter_mut().zip([write, device_write, read, device_read, direct]).for_each(|(rates, rate)| rates.push(rate));
-        let cpu_of_round = [write_cpu, device_write_cpu, read_cpu, device_read_cpu];
-        cpus.iter_mut().zip(cpu_of_round).for_each(|(cpus, cpu)| cpus.push(cpu * 1e9 / (size as f64 / MIB)));
-        memory.iter_mut().zip(above).for_each(|(memory, above)| memory.push(above));
-        println!("# round {round}: write {write:.0} of {device_write:.0}, read {read:.0} of {device_read:.0} MiB/s");
     }
-    let median = |v: &mut Vec<f64>| percentile(v, 0.5);
-    emit("j content of 1 GiB, write, of the device's rate", median(&mut ratios[0]), "x");
-    emit("j content of 1 GiB, read, of the device's rate", median(&mut ratios[1]), "x");
-    let names = ["write", "pwrite and one fdatasync", "read", "pread", "pwrite with O_DIRECT and O_DSYNC"];
-    for (name, rates) in names.iter().zip(&mut rates) {
-        emit(&format!("j content of 1 GiB, {name}"), median(rates), "MiB/s");
-    }
-    for (name, cpus) in names.iter().zip(&mut cpus) {
-        emit(&format!("j content of 1 GiB, {name}, cpu per MiB"), median(cpus), "ns");
+    emit("j content of 1 GiB, write, of the device's rate", write.rate() / device_write.rate(), "x");
+    emit("j content of 1 GiB, read, of the device's rate", read.rate() / device_read.rate(), "x");
+    for (name, mut runs) in [
+        ("write", write),
+        ("pwrite and one fdatasync", device_write),
+        ("pwrite with O_DIRECT and O_DSYNC", direct_write),
+        ("read", read),
+        ("pread", device_read),
+    ] {
+        println!("# {name}: {:.0?} MiB/s", runs.rates);
+        emit(&format!("j content of 1 GiB, {name}"), runs.rate(), "MiB/s");
+        emit(&format!("j content of 1 GiB, {name}, cpu per MiB"), percentile(&mut runs.cpus, 0.5), "ns");
     }
     emit("j content of 1 GiB, resident memory above idle", percentile(&mut memory[0], 1.0), "MiB");
     emit("j content of 1 GiB, anonymous memory above idle", percentile(&mut memory[1], 1.0), "MiB");
 }
 
-fn rate(size: u64, t: Instant) -> f64 {
-    size as f64 / MIB / secs(t)
-}
-
-/// What it gives, and the processor's time that the process took for it in seconds.
-fn with_cpu(f: impl FnOnce() -> f64) -> (f64, f64) {
-    let before = cpu();
-    let rate = f();
-    (rate, cpu() - before)
-}
-
-fn write_device(path: &Path, source: &Source, pieces: u64) -> f64 {
-    let t = Instant::now();
+fn write_device(path: &Path, source: &Source, pieces: u64) {
     let file = File::create(path).unwrap();
     for i in 0..pieces {
         file.write_all_at(source.piece(i), i * PIECE as u64).unwrap();
     }
     file.sync_data().unwrap();
-    rate(pieces * PIECE as u64, t)
 }
 
 /// For reference: past the page cache, each write durable.
-fn write_direct(path: &Path, source: &Source, pieces: u64) -> f64 {
+fn write_direct(path: &Path, source: &Source, pieces: u64) {
     let flags = libc::O_DIRECT | libc::O_DSYNC;
     let file = File::options().create(true).truncate(true).write(true).custom_flags(flags).open(path).unwrap();
-    let memory = vec![0; PIECE + 4096];
+    let mut memory = vec![0; PIECE + 4096];
     let start = memory.as_ptr().align_offset(4096);
-    let mut memory = memory;
-    let t = Instant::now();
     for i in 0..pieces {
         memory[start..start + PIECE].copy_from_slice(source.piece(i));
         file.write_all_at(&memory[start..start + PIECE], i * PIECE as u64).unwrap();
     }
-    rate(pieces * PIECE as u64, t)
 }
 
-fn read_device(path: &Path, size: u64) -> f64 {
+fn read_device(path: &Path, size: u64) {
     let file = File::open(path).unwrap();
     let mut buffer = vec![0; CHUNK];
-    let t = Instant::now();
     for at in (0..size).step_by(CHUNK) {
         file.read_exact_at(&mut buffer, at).unwrap();
         black_box(&buffer);
     }
-    rate(size, t)
 }
 
 /// Drops what the page cache has of a file.
@@ -149,8 +152,7 @@ fn evict(path: &Path) {
 
 /// Two threads in turns, as a server has the next piece of a body when one is on its way: a piece is appended when the one before it
 /// was, and does not wait until that is durable.
-fn write_content(environment: &Environment, contents: Contents, source: &Source, pieces: u64, hash: &[u8]) -> f64 {
-    let t = Instant::now();
+fn write_content(environment: &Environment, contents: Contents, source: &Source, pieces: u64, hash: &[u8]) {
     environment.write(|tx| contents.begin(tx, UPLOAD, 0)).unwrap();
     let (next, changed) = (Mutex::new(0), Condvar::new());
     std::thread::scope(|s| {
@@ -172,11 +174,9 @@ fn write_content(environment: &Environment, contents: Contents, source: &Source,
     });
     let linked = environment.write(|tx| contents.link(tx, UPLOAD, hash)).unwrap();
     assert!(matches!(linked, LinkOutcome::Linked(content) if content.length == pieces * PIECE as u64));
-    rate(pieces * PIECE as u64, t)
 }
 
-fn read_content(environment: &Environment, contents: Contents, source: &Source, size: u64) -> f64 {
-    let t = Instant::now();
+fn read_content(environment: &Environment, contents: Contents, source: &Source, size: u64) {
     let tx = environment.read();
     let mut reading = contents.read(&tx, b"large", 0..u64::MAX).unwrap().unwrap();
     let mut at = 0;
@@ -188,7 +188,6 @@ fn read_content(environment: &Environment, contents: Contents, source: &Source, 
         black_box(bytes);
     }
     assert_eq!(at, size);
-    rate(size, t)
 }
 
 /// The most memory of this process while it runs: resident, and its anonymous part.

@@ -9,7 +9,7 @@ use crate::transaction::Reader;
 
 impl Contents {
     /// Copies all contents, with their hashes and references, into `to` in `target`, which has none. Uploads and what is left to be
-    /// freed are not copied. Each transaction copies a few MiB at most.
+    /// freed are not copied. Each transaction copies [`CONTENT_APPEND_SIZE_MAX`] bytes at most.
     ///
     /// * `progress`: called with the bytes that were copied since it was last called.
     ///

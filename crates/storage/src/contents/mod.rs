@@ -12,9 +12,9 @@
 //!
 //! An upload that is never linked is removed when its owner opens the environment, or after a time: [`Contents::remove_uploads`].
 //!
-//! This crate does not compute hashes: it is the caller who says which hash a content has.
+//! This crate computes no hashes: the caller says which hash a content has.
 //!
-//! On disk all of it is one tree, whose keys begin with a letter for what they are; see [`entries`].
+//! On disk all of it is one tree, whose keys begin with a letter for the kind of the entry; see `entries.rs`.
 
 mod check;
 mod copy;
