@@ -1,14 +1,16 @@
 //! Contents beside a model of them: random histories, snapshots, crashes and errors at every operation, damage.
 
 use crate::contents_support::{
-    Change, Model, Outcome, agree_with_the_model, apply, check, crash_somewhere, find_structures, history,
-    make_structures, open, shows, verify,
+    Change, Model, Outcome, Structures, agree_with_the_model, apply, check, crash_somewhere, find_structures, history,
+    make_structures, open, shows, transaction, verify,
 };
-use crate::crash_support::{Counts, images, random_fate};
+use crate::crash_support::interrupted::Interrupted;
+use crate::crash_support::{Counts, images, random_fate, recover};
 use crate::model_support::FOLDER;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use storage::io::simulated::{Fate, Fault, SimulatedIo};
 use storage::limits::{CONTENT_CHUNK_SIZE_MAX, CONTENT_CHUNKS_FREED_AT_ONCE, PAGE_SIZE};
 use storage::{Contents, Durability, Environment, Error, Options};
@@ -92,6 +94,61 @@ fn long_histories_of_contents_survive_a_crash() {
         crash_somewhere(seed, &counts);
     });
     counts.report("contents: long histories");
+}
+
+/// A history whose last flush fails `fault_after` operations behind transactions that come in its middle. `None`: it has fewer.
+fn interrupted_history(disk: &SimulatedIo, seed: u64, fault_after: u64) -> Option<Outcome> {
+    let mut random = Random::at(seed ^ 0x1F1B);
+    let interrupted = Interrupted::open(disk);
+    let structures = make_structures(&interrupted.environment).unwrap();
+    let mut model = Model::default();
+    for _ in 0..1 + random.below(3) {
+        commit(&interrupted.environment, structures, &mut random, &mut model, 5);
+        interrupted.environment.flush().unwrap();
+    }
+    commit(&interrupted.environment, structures, &mut random, &mut model, 4);
+    // The flush has something to write.
+    let change = Change::Put(0, random.bytes(100));
+    interrupted.environment.write(|tx| apply(structures, tx, &mut model, &change)).unwrap();
+    let model = Arc::new(Mutex::new(model));
+    let (shared, faulty) = (model.clone(), disk.clone());
+    let flushed = interrupted.flush(move |environment| {
+        commit(environment, structures, &mut random, &mut shared.lock().unwrap(), 5);
+        faulty.fail_at(Some(once(faulty.operations() + fault_after)));
+    });
+    disk.fail_at(None);
+    let answered = model.lock().unwrap().clone();
+    flushed.is_err().then_some(Outcome { answered, in_flight: None })
+}
+
+fn commit(environment: &Environment, structures: Structures, random: &mut Random, model: &mut Model, count: u64) {
+    (0..count).for_each(|_| transaction(environment, structures, random, model).expect("nothing fails"));
+}
+
+/// Chunks are written while a flush is on its way, which a fault cuts short; then the recovery and its flush are cut short as well.
+#[test]
+fn a_crash_in_a_flush_beside_uploads_and_in_what_follows_loses_nothing() {
+    let counts = Counts::default();
+    each_seed(seeds(10, 600), |seed| {
+        let mut random = Random::at(seed ^ 0x2C2B);
+        for fault_after in 0.. {
+            let disk = SimulatedIo::new();
+            counts.count_injection();
+            let Some(outcome) = interrupted_history(&disk, seed, fault_after) else { return };
+            for _ in 0..3 {
+                let image = if random.chance(3) { disk.kill() } else { disk.crash(|| random_fate(&mut random)) };
+                let again = image.kill();
+                counts.inject(&again, once(random.below(40)));
+                recover(&again);
+                again.fail_at(None);
+                for image in [image, again.crash(|| random_fate(&mut random))] {
+                    counts.images.fetch_add(1, Ordering::Relaxed);
+                    check(&image, &outcome);
+                }
+            }
+        }
+    });
+    counts.report("contents: interrupted flushes");
 }
 
 /// Each operation fails in the ways that a device has; then the next process sees what was written, also what a failed sync lost.
