@@ -116,6 +116,15 @@ def bars_of_engine():
         yield engine("i1", f"open and first read after {after}", figure, "journal", "i", unit="ms", at_most=bound)
 
 
+    # j: a content in pieces, beside positioned writes (and one sync at the end) and reads of the same sizes, in turns.
+    content = "j content of 1 GiB, {}"
+    for what in ("write", "read"):
+        figure = content.format(f"{what}, of the device's rate")
+        yield engine("j1", f"content of 1 GiB, {what}, of the device's rate", figure, "contents", unit="x", at_least=0.8)
+    figure = content.format("resident memory above idle")
+    yield engine("j2", "content of 1 GiB, resident memory above idle", figure, "contents", unit="MiB", at_most=64)
+
+
 # "Flat" in the bars, as we read it: CPU per operation with 8 threads is at most this much of that with one.
 FLAT = 1.2
 

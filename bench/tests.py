@@ -66,7 +66,7 @@ class Table(unittest.TestCase):
         self.assertRaises(ValueError, choose, ["d"])
 
     def test_the_engine_program_prints_what_its_bars_want(self):
-        printed = printed_by([COMPARE / name for name in ("main.rs", "journal.rs", "duel.rs")], "[a-i] ")
+        printed = printed_by([COMPARE / name for name in ("main.rs", "journal.rs", "duel.rs", "contents.rs")], "[a-j] ")
         for bar in (bar for bar in BARS if bar.group == "engine"):
             for figure in filter(None, [bar.figure, bar.peer_figure]):
                 figure = re.sub(r"^duel | p50$", "", figure) if bar.step == "duel" else figure

@@ -1,4 +1,4 @@
-"""Bars a to i: drives `kv` of bench/compare with the workloads and peers that the bars need, and no others."""
+"""Bars a to j: drives `kv` of bench/compare with the workloads and peers that the bars need, and no others."""
 
 import os
 import subprocess

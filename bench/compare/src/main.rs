@@ -1,10 +1,12 @@
 //! kv limits [--dir D] [--scale S]          what the machine can do
 //! kv child --engine E --group G --dir D    one group of workloads in this process
-//! kv all --dir D --out F [--engines a,b] [--groups tx,load,seq,val,space,journal] [--parts b,d] [--reps 3] [--scale 1]
+//! kv all --dir D --out F [--engines a,b] [--groups tx,load,seq,val,space,journal,contents] [--parts b,d] [--reps 3] [--scale 1]
 //!                                          `--parts` leaves out workloads of tx and load whose letter it does not have
 //! kv duel --dir D [--out F] [--engines a,b] [--reps 1] [--scale S]
 //!                                          (a) and (b), durable, engines interleaved commit by commit
 //! kv report --out F                        medians, spreads and ratios as markdown
+#[cfg(feature = "rookery")]
+mod contents;
 mod duel;
 mod engines;
 #[cfg(feature = "rookery")]
@@ -621,7 +623,9 @@ fn dispatch(name: &str, group: &str, c: &Ctx) {
         // Our own engine alone: the journal of others has another shape, and no statistics to see it by.
         #[cfg(feature = "rookery")]
         "rookery" if group == "journal" => journal::run(c),
-        _ if group == "journal" => {}
+        #[cfg(feature = "rookery")]
+        "rookery" if group == "contents" => contents::run(c),
+        _ if group == "journal" || group == "contents" => {}
         #[cfg(feature = "rookery")]
         "rookery" => child::<rookery::Rookery>(group, c),
         #[cfg(feature = "lmdb")]

@@ -5,13 +5,13 @@
 
 use std::collections::HashMap;
 
-use storage::{Environment, FixedTree, Location, ReadTransaction, Tree, WriteTransaction};
+use storage::{Contents, Environment, FixedTree, Location, ReadTransaction, Tree, WriteTransaction};
 
 use crate::collections::Collection;
 use crate::definitions::DEFINITIONS;
 use crate::kinds::{ItemKind, PerKind};
 use crate::record::{self, Head, State};
-use crate::schema::{Schema, tombstone_key};
+use crate::schema::{CONTENTS, Schema, tombstone_key};
 use crate::{DocumentStore, Error, Result};
 
 /// Entries, and bytes, that one transaction copies at most, but for its last record.
@@ -43,6 +43,10 @@ impl DocumentStore {
         if let Some(definitions) = Tree::open(&tx, DEFINITIONS)? {
             let to = target.write(|tx| Tree::open_or_create(tx, DEFINITIONS))?;
             copy_tree(&tx, definitions, target, to)?;
+        }
+        if let Some(contents) = Contents::open(&tx, CONTENTS)? {
+            let to = target.write(|tx| Contents::open_or_create(tx, CONTENTS))?;
+            contents.copy_into(&tx, target, to, |_| ())?;
         }
         let rows = Collection::all(from, &tx)?;
         let mut copy = Copy { source: &tx, from, target, to, trees: HashMap::new() };

@@ -46,6 +46,9 @@ const KINDS_STORED: &[u8] = b"kinds";
 /// The version of everything this crate keeps in an environment.
 const VERSION_NOW: u64 = 2;
 
+/// The name of the contents that attachments will have. They are made by what first needs them.
+pub(crate) const CONTENTS: &[u8] = b"contents";
+
 const RECORDS: &[u8] = b"records";
 const COLLECTIONS: &[u8] = b"collections";
 const COLLECTION_NAMES: &[u8] = b"collections/names";

@@ -28,6 +28,7 @@ use crate::transaction::job::StackJob;
 use crate::transaction::nesting::Nesting;
 use crate::transaction::publish::Publication;
 use crate::transaction::reclaim::Reclaim;
+use crate::transaction::staged::{QuietPages, Staging};
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -96,6 +97,7 @@ pub(crate) struct Inner {
     pub data: Option<Arc<dyn File>>,
     /// The data file once more, for writes that are durable when they return; opened when it is first needed.
     direct: OnceLock<Arc<dyn File>>,
+    pub staging: Staging,
     pub intents: Option<Intents>,
     pub table: PageTable,
     pub readers: Arc<Readers>,
@@ -130,6 +132,8 @@ pub(crate) struct Writer {
     pub room: Room,
     /// No page from here on was ever in use since the environment was opened, nor in what it was opened with.
     pub untouched_from: u64,
+    /// Pages below that which neither a snapshot nor a state that a crash could lead to has in use.
+    pub quiet: QuietPages,
     /// Pages that were freed since holes were last looked for.
     pub freed_pages: u64,
     /// `None`: in memory only.
@@ -401,6 +405,7 @@ impl Inner {
             space: SpaceHints::default(),
             room: Room::default(),
             untouched_from: 0,
+            quiet: QuietPages::default(),
             freed_pages: 0,
             journal,
             unwritten: Unwritten::default(),
@@ -421,6 +426,7 @@ impl Inner {
             folder,
             data,
             direct: OnceLock::new(),
+            staging: Staging::new(),
             intents,
             table,
             readers: Readers::new(SnapshotWord::of(state.last.transaction)),

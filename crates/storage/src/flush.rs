@@ -164,6 +164,7 @@ impl Inner {
             }
         }
         self.punch_holes(target, freed_pages, all).map_err(|error| self.failed(error))?;
+        self.note_quiet_pages(target).map_err(|error| self.failed(error))?;
         tracing::debug!(path = %folder.path.display(), pages = plan.len(), transaction = target.0, "flushed");
         Ok(())
     }
@@ -333,9 +334,9 @@ impl Inner {
         Ok(())
     }
 
-    /// Gives back the room of chunks that are free in the state that the header names, and in each that a crash could lead to
-    /// now: what is published, and what is sealed and on its way. Nobody writes into them meanwhile, neither a flush (this is
-    /// one) nor a commit (it writes what a sealed state uses). Commits go on between two spans.
+    /// Gives back the room of chunks that are free in the state that the header names, and in each that a snapshot may see or a crash
+    /// could lead to now: what is published, and what is sealed and on its way. Nobody writes into them meanwhile, neither a flush (this
+    /// is one) nor a commit (it writes what a sealed state uses) nor a job (this has the writer's lock). Commits go on between two spans.
     ///
     /// * `freed_pages`: since this was last done. If they are few they are counted for the next time; and if some were freed
     ///   after the target (`all` is false) the next flush looks again.
@@ -366,12 +367,11 @@ impl Inner {
         let mut writer = self.writer.lock();
         let number = space::bitmap_page(span);
         let mut free: Vec<u64> = space::free_chunks(self.table.page(number, target)?, span).collect();
-        let published = self.readers.published().transaction();
-        for state in (published.0..=writer.last_transaction.0).map(TransactionId) {
+        for state in self.table.states_since(number, target)? {
             if free.is_empty() {
                 return Ok(true);
             }
-            let there: Vec<u64> = space::free_chunks(self.table.page(number, state)?, span).collect();
+            let there: Vec<u64> = space::free_chunks(state, span).collect();
             free.retain(|chunk| there.binary_search(chunk).is_ok());
         }
         free.retain(|chunk| chunk * space::CHUNK_PAGES < self.table.pages() && writer.room.given_back(*chunk));

@@ -131,10 +131,9 @@ impl Environment {
                 }
             }
             Some(Kind::Run) => {
-                line(
-                    &mut text,
-                    format_args!("  a value of {} bytes over {} pages", page::run_length(page), page::run_pages(page)),
-                );
+                let what = if level == page::STAGED { "a chunk of a content" } else { "a value" };
+                let (length, pages) = (page::run_length(page), page::run_pages(page));
+                line(&mut text, format_args!("  {what}, of {length} bytes over {pages} pages"));
             }
             _ => {}
         }

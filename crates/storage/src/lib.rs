@@ -2,7 +2,7 @@
 //!
 //! An [`Environment`] is a folder. [`Environment::read`] opens a snapshot, [`Environment::write`] changes it; both hand out
 //! transactions that the structures take: [`Tree`] (bytes to bytes, ordered), [`FixedTree`] (u64 to u64),
-//! [`Records`] (values with a stable location).
+//! [`Records`] (values with a stable location), [`Contents`] (large binary values, written and read in pieces).
 //!
 //! ```
 //! # fn main() -> storage::Result<()> {
@@ -20,6 +20,7 @@
 //! `docs/format.md` tells the story of the files.
 
 mod background;
+pub mod contents;
 pub mod counters;
 mod environment;
 mod error;
@@ -56,6 +57,7 @@ mod transaction;
 mod tree;
 mod verify;
 
+pub use contents::Contents;
 pub use environment::{Durability, Environment, Options};
 pub use error::{Error, Result};
 pub use fixed_tree::{FixedCursor, FixedTree};

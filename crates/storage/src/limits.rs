@@ -14,6 +14,21 @@ pub const VALUE_SIZE_MAX: usize = 128 << 20;
 /// Bytes of key and value that stay together in a leaf; more goes to a run of pages of its own.
 pub const INLINE_SIZE_MAX: usize = 2048;
 
+/// Bytes of one chunk of a content: a run of 1 MiB with its head. Reading any byte of a chunk reads and verifies all of it.
+pub const CONTENT_CHUNK_SIZE_MAX: usize = (1 << 20) - crate::page::RUN_START;
+
+/// Bytes that one call adds to an upload: its transaction keeps others waiting while they are written to the page cache.
+pub const CONTENT_APPEND_SIZE_MAX: usize = 16 << 20;
+
+/// Bytes of an upload id, or of the hash of a content. A hash of 256 bits has 32, in Base64 44.
+pub const CONTENT_NAME_SIZE_MAX: usize = 512;
+
+/// Chunks of removed contents that one transaction frees: some milliseconds. Larger contents are freed in steps.
+pub const CONTENT_CHUNKS_FREED_AT_ONCE: usize = if IS_SMALL { 4 } else { 1024 };
+
+/// Uploads that one transaction removes.
+pub const UPLOADS_REMOVED_AT_ONCE: usize = 64;
+
 /// Whether tests run the engine in a way that makes each step dear: in an interpreter, or in thousands of schedules.
 const IS_SMALL: bool = cfg!(miri) || IS_DIRECTED;
 

@@ -105,6 +105,11 @@ impl Pacing {
         self.direct_bytes.store(0, Ordering::Relaxed);
     }
 
+    #[cfg(test)]
+    pub fn is_flush_wanted(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed)
+    }
+
     pub fn flush_count(&self) -> u64 {
         self.flushes.load(Ordering::Relaxed)
     }
@@ -134,6 +139,13 @@ impl Inner {
         let became_cheap = written_bytes >= CHEAP_FLUSH_BYTES && self.pacing.is_cheap(self.table.versions.bytes());
         let due = written_bytes >= self.measure() || became_cheap || self.has_many_versions(1);
         if due && self.options.background && !writer.dirty_since_flush.is_empty() && !self.is_held_back() {
+            self.pacing.wanted.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Has the next batch start a flush, which finds pages that can be used again.
+    pub fn want_flush(&self) {
+        if self.options.background && !self.is_held_back() {
             self.pacing.wanted.store(true, Ordering::Relaxed);
         }
     }

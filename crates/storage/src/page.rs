@@ -12,14 +12,14 @@
 //! * `number`: the page's own, so that a page written to the wrong place is found.
 //! * `transaction`: the one that wrote this version.
 //! * a run of pages (kind `Run`) has its number of pages (u32) at 36 and the length of its value (u64) at 40; only its
-//!   first page has a head, and the value follows at 64.
+//!   first page has a head, and the value follows at 64. Its level is 1 if it was staged: then a tree leads to it.
 
 use crate::ids::{PageNumber, TransactionId};
 use crate::limits::PAGE_SIZE;
 use crate::pager::Page;
 use crate::pager::changes::PageMut;
 use crate::planted::{Bug, is_planted};
-use xxhash_rust::xxh3::xxh3_128_with_seed;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
 
 /// Bytes of the head of a page, with what its kind adds.
 pub(crate) const HEAD_SIZE: usize = 64;
@@ -27,6 +27,9 @@ pub(crate) const HEAD_SIZE: usize = 64;
 pub(crate) const DIFF_START: usize = 32;
 /// Where the value of a run begins.
 pub(crate) const RUN_START: usize = 64;
+
+/// Level of a run that was staged. Something that leads to it is found by going through trees, as is not so for records.
+pub(crate) const STAGED: u8 = 1;
 
 const CHECKSUM: usize = 0;
 const NUMBER: usize = 16;
@@ -55,6 +58,8 @@ pub(crate) enum Kind {
     Run = 5,
     /// The state of a structure: its current section and the like.
     State = 6,
+    /// In the catalog alone, no page has it: a tree with contents ([`crate::contents`]).
+    Contents = 7,
 }
 
 impl Kind {
@@ -136,9 +141,35 @@ pub(crate) fn pages_for_run(length: usize) -> u32 {
     u32::try_from(length.saturating_add(RUN_START).div_ceil(PAGE_SIZE)).unwrap_or(u32::MAX)
 }
 
+/// What the first page of a run has before its value, with the checksum of all its pages.
+///
+/// * `padding`: the bytes behind the value, which fill its last page.
+pub(crate) fn run_head(
+    (first, transaction): (PageNumber, TransactionId),
+    value: &[u8],
+    padding: &[u8],
+    environment_id: u128,
+) -> [u8; RUN_START] {
+    let (mut page, mut lines) = ([0; PAGE_SIZE], crate::pager::changes::Lines::NONE);
+    let mut changes = PageMut::new(&mut page, &mut lines);
+    set_identity(&mut changes, first, transaction);
+    set_run(&mut changes, pages_for_run(value.len()), value.len() as u64);
+    set_kind(&mut changes, Kind::Run, STAGED);
+    let mut hash = Xxh3::with_seed(checksum_seed(environment_id));
+    hash.update(&page[NUMBER..RUN_START]);
+    hash.update(value);
+    hash.update(padding);
+    store_checksum(&mut page, hash.digest128());
+    std::array::from_fn(|at| page[at])
+}
+
+fn checksum_seed(environment_id: u128) -> u64 {
+    environment_id as u64 ^ (environment_id >> 64) as u64
+}
+
 /// The checksum over a page, or over all pages of a run.
 pub(crate) fn checksum(bytes: &[u8], environment_id: u128) -> u128 {
-    xxh3_128_with_seed(&bytes[NUMBER..], environment_id as u64 ^ (environment_id >> 64) as u64)
+    xxh3_128_with_seed(&bytes[NUMBER..], checksum_seed(environment_id))
 }
 pub(crate) fn stored_checksum(page: &Page) -> u128 {
     let mut bytes = [0; 16];
@@ -173,7 +204,7 @@ pub(crate) fn verify(page: &Page, bytes: &[u8], at: PageNumber, environment_id: 
 /// The rule that does not hold.
 pub(crate) fn check(page: &Page, bytes: &[u8]) -> Result<(), &'static str> {
     match Kind::of(page) {
-        None | Some(Kind::Unused) => Err("it has no known kind"),
+        None | Some(Kind::Unused | Kind::Contents) => Err("it has no known kind"),
         Some(Kind::Tree) => crate::tree::node::check(page),
         Some(Kind::FixedTree) => crate::fixed_tree::check(page),
         Some(Kind::Section) => crate::records::check(page),

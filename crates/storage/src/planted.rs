@@ -16,6 +16,8 @@ pub enum Bug {
     PlaceUnchecked,
     /// A record is written before the large values that it names.
     RecordBeforeRuns,
+    /// A page that was freed counts as quiet at once, while a crash can still lead to a state that has it.
+    FreedIsQuiet,
     /// Open snapshots do not keep what they see from being overwritten or used again.
     ReadersIgnored,
     /// A version that an open snapshot sees is made the next version of its page.

@@ -19,6 +19,7 @@ use crate::limits::{PAGE_SIZE, SPAN_PAGES};
 use crate::page::{self, Kind, u64_at};
 use crate::pager::Page;
 use crate::pager::changes::PageMut;
+use crate::planted::{Bug, is_planted};
 use crate::transaction::WriteTransaction;
 
 /// The root of the catalog, the first page that is not fixed.
@@ -232,12 +233,7 @@ impl WriteTransaction<'_> {
             let span = index as u64;
             let bitmap = bitmap_page(span);
             if !self.bitmap_exists(span)? {
-                self.ensure_room(bitmap.0 + 1)?;
-                let page = &mut self.fresh_page(bitmap)?;
-                page::set_kind(page, Kind::Bitmap, 0);
-                let fixed = if span == 0 { CATALOG_ROOT.0 as usize + 1 } else { 1 };
-                set_bits(page, 0, fixed, true);
-                page::set_count(&mut self.page_mut(bitmap_page(0))?, span as usize + 1);
+                self.make_bitmap(span)?;
             }
             let Some(bit) = find(self.page_of(bitmap)?, first_free as usize, count as usize) else {
                 self.writer.space.sought(index, count);
@@ -245,13 +241,85 @@ impl WriteTransaction<'_> {
                 continue;
             };
             let first = PageNumber(span * SPAN_PAGES + bit as u64);
-            self.ensure_room(first.0 + u64::from(count))?;
-            self.fill_holes(first, count)?;
-            set_bits(&mut self.page_mut(bitmap)?, bit, count as usize, true);
-            self.writer.untouched_from = self.writer.untouched_from.max(first.0 + u64::from(count));
-            self.writer.space.taken(index, bit as u32, count);
+            self.mark(first, count)?;
             return Ok(first);
         }
+    }
+
+    /// The bitmap of the first span that has none.
+    fn make_bitmap(&mut self, span: u64) -> Result<()> {
+        let bitmap = bitmap_page(span);
+        self.ensure_room(bitmap.0 + 1)?;
+        let page = &mut self.fresh_page(bitmap)?;
+        page::set_kind(page, Kind::Bitmap, 0);
+        let fixed = if span == 0 { CATALOG_ROOT.0 as usize + 1 } else { 1 };
+        set_bits(page, 0, fixed, true);
+        page::set_count(&mut self.page_mut(bitmap_page(0))?, span as usize + 1);
+        Ok(())
+    }
+
+    /// Marks neighbouring free pages of one span as used, and takes their room on the device.
+    fn mark(&mut self, first: PageNumber, count: u32) -> Result<()> {
+        let (span, bit) = (first.0 / SPAN_PAGES, (first.0 % SPAN_PAGES) as usize);
+        let end = first.0 + u64::from(count);
+        self.ensure_room(end)?;
+        self.fill_holes(first, count)?;
+        set_bits(&mut self.page_mut(bitmap_page(span))?, bit, count as usize, true);
+        self.writer.untouched_from = self.writer.untouched_from.max(end);
+        self.writer.quiet.remove(first.0..end);
+        self.writer.space.taken(span as usize, bit as u32, count);
+        Ok(())
+    }
+
+    /// Marks `count` neighbouring pages as used of which no snapshot, and no state that a crash could lead to, has any: they may be
+    /// written in the data file before the transaction is durable.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::allocate_pages`].
+    pub(crate) fn allocate_quiet(&mut self, count: u32) -> Result<PageNumber> {
+        let found = self.find_quiet(count);
+        self.noted(found)
+    }
+
+    fn find_quiet(&mut self, count: u32) -> Result<PageNumber> {
+        while let Some(first) = self.writer.quiet.find(count) {
+            // One that a reader keeps a copy of, or an old version, is left to other uses: a flush could write that over ours.
+            let table = &self.inner.table;
+            let versions = (first..first + u64::from(count)).map(|page| table.newest(PageNumber(page)));
+            let in_memory = versions.zip(first..).find_map(|(version, page)| match version {
+                Ok(None) => None,
+                Ok(Some(_)) => Some(Ok(page)),
+                Err(error) => Some(Err(error)),
+            });
+            match in_memory.transpose()? {
+                Some(page) => self.writer.quiet.remove(page..page + 1),
+                None => return self.mark_quiet(PageNumber(first), count),
+            }
+        }
+        if self.writer.quiet.should_be_found() {
+            self.inner.want_flush();
+        }
+        let mut first = self.writer.untouched_from;
+        if first % SPAN_PAGES + u64::from(count) > SPAN_PAGES {
+            first = first.next_multiple_of(SPAN_PAGES);
+        }
+        // The first page of a span is its bitmap.
+        first += u64::from(first.is_multiple_of(SPAN_PAGES));
+        for span in self.inner.spans(self.id())?..=first / SPAN_PAGES {
+            self.make_bitmap(span)?;
+        }
+        self.mark_quiet(PageNumber(first), count)
+    }
+
+    fn mark_quiet(&mut self, first: PageNumber, count: u32) -> Result<PageNumber> {
+        let bitmap = self.page_of(bitmap_page(first.0 / SPAN_PAGES))?;
+        let bit = (first.0 % SPAN_PAGES) as usize;
+        if (bit..bit + count as usize).any(|bit| is_used(bitmap, bit)) {
+            return Err(self.inner.table.corrupt(first, "it is in use, but was never allocated"));
+        }
+        self.mark(first, count)?;
+        Ok(first)
     }
 
     /// Takes room on the device for the chunks of a range of pages that may have none.
@@ -282,7 +350,10 @@ impl WriteTransaction<'_> {
             return self.noted(Err(self.inner.table.corrupt(first, "it is freed, but not marked as in use")));
         }
         set_bits(bitmap, bit, count as usize, false);
-        self.note_freed(count);
+        self.note_freed(first, count);
+        if is_planted(Bug::FreedIsQuiet) {
+            self.writer.quiet.add(first.0..first.0 + u64::from(count));
+        }
         self.writer.space.freed(span as usize, bit as u32, count);
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Checks everything that the format promises, on one snapshot, beside running transactions.
 
+use crate::contents;
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::fixed_tree;
@@ -213,6 +214,7 @@ impl<'t> Walk<'t> {
                 self.report.structures.insert(name, shape);
             }
             k if k == Kind::State as u8 => self.records(&name, root),
+            k if k == Kind::Contents as u8 => self.contents(&name, Tree::at(root)),
             _ => self.problem(format!("'{name}' in the catalog has the unknown kind {kind}")),
         }
     }
@@ -266,6 +268,19 @@ impl<'t> Walk<'t> {
             let lower = if position == 0 { lower } else { keys.get(position - 1).map(Vec::as_slice) };
             let upper = keys.get(position).map(Vec::as_slice).or(upper);
             self.tree_below(node::child(page, position), Some(page::level(page) - 1), lower, upper, shape);
+        }
+    }
+
+    fn contents(&mut self, name: &str, tree: Tree) {
+        let before = self.report.problems.len();
+        self.tree(name, tree);
+        if self.report.problems.len() > before {
+            // A tree that is not whole would only have the same said of its entries.
+            return;
+        }
+        let tx = self.tx;
+        if let Err(error) = contents::check(tx, tree, |problem| self.problem(format!("'{name}': {problem}"))) {
+            self.problem(error.to_string());
         }
     }
 
@@ -373,14 +388,19 @@ impl<'t> Walk<'t> {
 
     /// A page that is in use and that no tree leads to: it must be a section, or the run of a record. Returns its pages.
     fn unreached(&mut self, number: PageNumber) -> u64 {
-        let kind = match self.tx.page(number) {
-            Ok(page) => Kind::of(page),
+        let (kind, is_staged) = match self.tx.page(number) {
+            Ok(page) => (Kind::of(page), page::level(page) == page::STAGED),
             Err(error) => {
                 self.problem(error.to_string());
                 return 1;
             }
         };
         match kind {
+            Some(Kind::Run) if is_staged => {
+                self.problem(format!("page {number} begins a chunk, but no content leads to it"));
+                let length = self.tx.page(number).map(page::run_length);
+                length.map_or(1, |length| self.run(number, length).max(1))
+            }
             Some(Kind::Section) => {
                 if self.page(number, Kind::Section).is_some() {
                     self.reach(number, 1, "section");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rookery_documents::*;
-use storage::{Environment, Options};
+use storage::{Contents, Environment, Options};
 
 fn store() -> DocumentStore {
     DocumentStore::open(Environment::in_memory(Options::default()).unwrap(), StoreOptions::default()).unwrap()
@@ -580,6 +580,37 @@ fn a_compacted_copy_is_the_same_store() {
     assert_eq!(copy.read().verify().unwrap().problems, Vec::<String>::new());
     assert_eq!(copy.environment().verify().unwrap().problems, Vec::<String>::new());
     put(&copy, "users/1", r#"{"N":1,"@metadata":{"@collection":"Users"}}"#).unwrap();
+}
+
+#[test]
+fn a_compacted_copy_has_the_contents_that_were_linked() {
+    let store = store();
+    put(&store, "users/1", r#"{"N":1}"#).unwrap();
+    let bytes: Vec<u8> = (0..3_000_000u32).map(|at| (at * 7 / 3) as u8).collect();
+    let environment = store.environment();
+    let contents = environment.write(|tx| Contents::open_or_create(tx, b"contents")).unwrap();
+    environment
+        .write(|tx| {
+            contents.begin(tx, b"upload", 0)?;
+            contents.append(tx, b"upload", 0, &bytes, 0)?;
+            contents.link(tx, b"upload", b"hash")?;
+            contents.add_reference(tx, b"hash")?;
+            contents.begin(tx, b"not linked", 0)
+        })
+        .unwrap();
+    let target = Environment::in_memory(Options::default()).unwrap();
+    store.copy_into(&target, |_| ()).unwrap();
+    assert_eq!(target.verify().unwrap().problems, Vec::<String>::new());
+    let tx = target.read();
+    let copied = Contents::open(&tx, b"contents").unwrap().expect("they are copied");
+    assert_eq!(copied.find(&tx, b"hash").unwrap().map(|content| content.references), Some(2));
+    assert_eq!(copied.upload_length(&tx, b"not linked").unwrap(), None);
+    let mut reading = copied.read(&tx, b"hash", 0..u64::MAX).unwrap().unwrap();
+    let mut read = Vec::new();
+    while let Some(piece) = reading.next().unwrap() {
+        read.extend_from_slice(piece);
+    }
+    assert!(read == bytes, "the copy has other bytes");
 }
 
 #[test]

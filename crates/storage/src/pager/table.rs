@@ -15,7 +15,7 @@
 //! 3. A version goes back to the pool only when no announced snapshot can hold a pointer to it. One that none sees may become the
 //!    newest of its page before: who passes it finds it newer than his snapshot all the same (`transaction::reclaim`).
 //! 4. A page of the file is written only while every announced snapshot sees a version in memory of it, or none sees the page
-//!    at all (`transaction::direct`).
+//!    at all (`transaction::direct`, `transaction::staged`).
 
 use super::Page;
 use super::frames::Versions;
@@ -230,6 +230,56 @@ impl PageTable {
             return Err(self.corrupt(first, "the run has another length than its reference says"));
         }
         Ok(bytes)
+    }
+
+    /// Copies a run of pages into a buffer; conditions as for [`Self::page`]. From the file it is read, not mapped, and verified each
+    /// time: a long value then takes no more of the process's memory than the buffer, and a device that cannot read is an error.
+    pub fn read_run(
+        &self,
+        first: PageNumber,
+        pages: u32,
+        transaction: TransactionId,
+        buffer: &mut Vec<u8>,
+    ) -> Result<()> {
+        let mut version = self.newest(first)?;
+        while let Some(newer) = version.filter(|version| version.transaction() > transaction) {
+            version = newer.previous();
+        }
+        let another_length = || self.corrupt(first, "the run has another length than its reference says");
+        if let Some(version) = version {
+            if version.pages() != pages {
+                return Err(another_length());
+            }
+            buffer.clear();
+            buffer.extend_from_slice(version.bytes());
+            return Ok(());
+        }
+        let outside = || self.corrupt(first, "it lies outside of the file");
+        let file = self.file.as_ref().ok_or_else(outside)?;
+        let end = first.0.checked_add(u64::from(pages)).ok_or_else(outside)?;
+        if end > self.pages() {
+            return Err(outside());
+        }
+        buffer.resize(pages as usize * PAGE_SIZE, 0);
+        let read = file.read_at(buffer, first.0 * PAGE_SIZE as u64);
+        read.map_err(|error| Error::io("read", &self.path, 0, error))?;
+        let page = buffer.first_chunk().ok_or_else(outside)?;
+        (self.verify)(page, buffer, first, self.environment_id).map_err(|rule| self.corrupt(first, rule))?;
+        if crate::page::run_pages(page) != pages { Err(another_length()) } else { Ok(()) }
+    }
+
+    /// What the snapshot of `transaction` and all newer ones see of a page, and the writer: newest first.
+    ///
+    /// The caller has the writer's lock, so that no version goes meanwhile, and `transaction` is not newer than the oldest snapshot.
+    pub fn states_since(&self, number: PageNumber, transaction: TransactionId) -> Result<Vec<&Page>> {
+        let mut states = Vec::new();
+        let mut version = self.newest(number)?;
+        while let Some(newer) = version.filter(|version| version.transaction() > transaction) {
+            states.push(newer.page());
+            version = newer.previous();
+        }
+        states.push(self.page(number, transaction)?);
+        Ok(states)
     }
 
     #[cold]

@@ -136,6 +136,20 @@ impl Drop for Lead {
     }
 }
 
+/// What has to be durable in the data file before the record of a batch is written, which names it.
+#[derive(Default)]
+struct Ahead {
+    runs: DirectRuns,
+    /// How many staged runs were written until the batch was sealed, if it has any.
+    staged: Option<u64>,
+}
+
+impl Ahead {
+    fn is_empty(&self) -> bool {
+        self.runs.is_empty() && self.staged.is_none()
+    }
+}
+
 /// What became of a batch.
 enum Batch {
     /// Its pages are final and its place in the journal is taken.
@@ -143,7 +157,7 @@ enum Batch {
         id: TransactionId,
         /// Nothing in an in-memory environment, nor where commits are lazy.
         write: Option<RecordWrite>,
-        runs: DirectRuns,
+        ahead: Ahead,
     },
     /// It changed nothing. What it saw is there when this transaction is durable.
     Unchanged { seen: TransactionId },
@@ -225,8 +239,8 @@ impl Queue {
                 Self::lead_in_background(inner);
             }
             match sealed {
-                Ok(Batch::Sealed { id, write, runs }) => {
-                    let written = write_batch(inner, write.as_ref(), runs);
+                Ok(Batch::Sealed { id, write, ahead }) => {
+                    let written = write_batch(inner, write.as_ref(), ahead);
                     if let Some(write) = write {
                         inner.give_back_buffer(write.bytes);
                     }
@@ -268,15 +282,15 @@ impl Queue {
                 self.promote(&mut state)
             };
             match sealed {
-                Ok(Batch::Sealed { id, write: Some(write), runs }) if runs.is_empty() => {
+                Ok(Batch::Sealed { id, write: Some(write), ahead }) if ahead.is_empty() => {
                     begin_write(inner, writes, id, write, batch);
                 }
-                Ok(Batch::Sealed { id, write: None, runs }) if runs.is_empty() => {
+                Ok(Batch::Sealed { id, write: None, ahead }) if ahead.is_empty() => {
                     inner.publication.finish(inner, id, Ok(()), batch);
                     self.state.lock().in_flight -= 1;
                 }
-                Ok(Batch::Sealed { id, write, runs }) => inner.in_background(move |inner| {
-                    let written = write_batch(inner, write.as_ref(), runs);
+                Ok(Batch::Sealed { id, write, ahead }) => inner.in_background(move |inner| {
+                    let written = write_batch(inner, write.as_ref(), ahead);
                     inner.publication.finish(inner, id, written, batch);
                     if inner.queue.has_landed() {
                         Self::lead_in_background(inner);
@@ -447,8 +461,8 @@ fn seal(mut tx: WriteTransaction<'_>) -> Result<Batch> {
     }
     let inner = tx.inner;
     let id = tx.id();
-    let (write, runs) = match tx.writer.journal {
-        None => (None, DirectRuns::default()),
+    let (write, ahead) = match tx.writer.journal {
+        None => (None, Ahead::default()),
         Some(_) => journal_record(&mut tx)?,
     };
     let dirty = tx.take_dirty();
@@ -468,16 +482,20 @@ fn seal(mut tx: WriteTransaction<'_>) -> Result<Batch> {
     writer.dirty_buffer = dirty;
     writer.dirty_buffer.clear();
     inner.note_if_flush_is_due(writer);
-    Ok(Batch::Sealed { id, write, runs })
+    Ok(Batch::Sealed { id, write, ahead })
 }
 
 /// Writes what a batch leaves on the device: first what its record names, then the record.
-fn write_batch(inner: &Inner, write: Option<&RecordWrite>, runs: DirectRuns) -> Result<()> {
+fn write_batch(inner: &Inner, write: Option<&RecordWrite>, ahead: Ahead) -> Result<()> {
     let records = || write.map_or(Ok(()), |write| write_records(inner, write));
+    let write_ahead = || {
+        ahead.runs.write(inner)?;
+        ahead.staged.map_or(Ok(()), |until| inner.sync_staged(until))
+    };
     if is_planted(Bug::RecordBeforeRuns) {
-        return records().and_then(|()| runs.write(inner));
+        return records().and_then(|()| write_ahead());
     }
-    runs.write(inner)?;
+    write_ahead()?;
     records()
 }
 
@@ -489,7 +507,7 @@ fn write_records(inner: &Inner, write: &RecordWrite) -> Result<()> {
 }
 
 /// Makes the record of a transaction and takes its place in the journal; gives what is to be written now.
-fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Option<RecordWrite>, DirectRuns)> {
+fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Option<RecordWrite>, Ahead)> {
     let inner = tx.inner;
     let buffer = inner.take_buffer();
     let mut builder = record::Builder::new(buffer);
@@ -508,6 +526,11 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Option<RecordWrite>,
             let base = base_of(inner, *number, version.previous())?;
             builder.page(*number, Some(base), version.page(), version.lines());
         }
+    }
+    let mut staged = None;
+    for (first, pages) in tx.staged.in_use() {
+        builder.direct(first, pages);
+        staged = Some(inner.staging.written());
     }
     let id = tx.id();
     let writer = &mut *tx.writer;
@@ -553,9 +576,9 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Option<RecordWrite>,
             gathered.run().inspect_err(|error| inner.fail(error.clone()))?;
             inner.give_back_buffer(gathered.bytes);
         }
-        return Ok((None, runs));
+        return Ok((None, Ahead { runs, staged }));
     }
-    Ok((Some(write), runs))
+    Ok((Some(write), Ahead { runs, staged }))
 }
 
 fn base_of(

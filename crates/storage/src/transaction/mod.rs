@@ -7,6 +7,7 @@
 //! * [`nesting`]: a write inside of a write is refused.
 //! * [`publish`]: which transactions are durable; answers are given in order.
 //! * [`reclaim`]: when old versions can go.
+//! * [`staged`]: pieces of large contents that a job writes straight to the data file.
 
 pub(crate) mod commit;
 pub(crate) mod direct;
@@ -15,6 +16,7 @@ pub(crate) mod nesting;
 pub(crate) mod publish;
 pub(crate) mod read;
 pub(crate) mod reclaim;
+pub(crate) mod staged;
 pub(crate) mod write;
 
 pub use commit::{Job, Lead};
@@ -42,6 +44,8 @@ pub(crate) mod sealed {
         fn page(&self, number: PageNumber) -> Result<&Page>;
         /// The bytes of a run of pages.
         fn run(&self, first: PageNumber, pages: u32) -> Result<&[u8]>;
+        /// Copies the bytes of a run of pages into a buffer, verified.
+        fn read_run(&self, first: PageNumber, pages: u32, buffer: &mut Vec<u8>) -> Result<()>;
         /// Where trees were last looked into, if what reads remembers that.
         fn fingers(&self) -> Option<&Fingers> {
             None

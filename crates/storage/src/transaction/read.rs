@@ -42,6 +42,9 @@ impl Pages for ReadTransaction<'_> {
     fn run(&self, first: PageNumber, pages: u32) -> Result<&[u8]> {
         self.inner.table.run(first, pages, self.transaction)
     }
+    fn read_run(&self, first: PageNumber, pages: u32, buffer: &mut Vec<u8>) -> Result<()> {
+        self.inner.table.read_run(first, pages, self.transaction, buffer)
+    }
     fn corrupt(&self, page: PageNumber, rule: &'static str) -> Error {
         self.inner.table.corrupt(page, rule)
     }

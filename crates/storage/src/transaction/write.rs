@@ -7,6 +7,7 @@
 //! the lines that it changes are saved, so that a job that fails can be taken back alone.
 
 use super::sealed::Pages;
+use super::staged::StagedRuns;
 use crate::environment::{Inner, Writer};
 use crate::error::{Error, Result};
 use crate::ids::{PageNumber, SnapshotWord, TransactionId};
@@ -38,6 +39,8 @@ pub struct WriteTransaction<'env> {
     broken: OnceLock<Error>,
     /// Whether pages were freed, so that some of `dirty` may not matter any more.
     freed: bool,
+    /// Runs that are in the data file already.
+    pub(crate) staged: StagedRuns,
     pub(crate) fingers: Fingers,
 }
 
@@ -58,6 +61,7 @@ impl<'env> WriteTransaction<'env> {
             dirty_before_job: 0,
             broken: OnceLock::new(),
             freed: false,
+            staged: StagedRuns::default(),
             fingers: Fingers::default(),
         }
     }
@@ -118,6 +122,7 @@ impl<'env> WriteTransaction<'env> {
             self.writer.reclaim.unlinked(SnapshotWord::of(self.id), newest);
         }
         self.dirty.truncate(self.dirty_before_job);
+        self.staged.undo(self.job);
         self.writer.space.undone();
         Ok(())
     }
@@ -158,9 +163,11 @@ impl<'env> WriteTransaction<'env> {
     }
 
     /// Notes that pages were freed.
-    pub(crate) fn note_freed(&mut self, count: u32) {
+    pub(crate) fn note_freed(&mut self, first: PageNumber, count: u32) {
         self.freed = true;
+        self.staged.freed(first, count, self.job);
         self.writer.freed_pages += u64::from(count);
+        self.writer.quiet.note_freed(count);
     }
 
     /// Forgets changes of pages that the transaction freed in the end, or that lie inside of a run it allocated: neither
@@ -331,6 +338,10 @@ impl<'env> WriteTransaction<'env> {
         Ok((number, length as u64))
     }
 
+    pub(crate) fn job(&self) -> u32 {
+        self.job
+    }
+
     /// Frees the run of a value of `length` bytes.
     pub(crate) fn free_run(&mut self, first: PageNumber, length: u64) -> Result<()> {
         self.free_pages(first, page::pages_for_run(length as usize))
@@ -363,6 +374,9 @@ impl Pages for WriteTransaction<'_> {
     }
     fn run(&self, first: PageNumber, pages: u32) -> Result<&[u8]> {
         self.noted(self.inner.table.run(first, pages, self.id))
+    }
+    fn read_run(&self, first: PageNumber, pages: u32, buffer: &mut Vec<u8>) -> Result<()> {
+        self.noted(self.inner.table.read_run(first, pages, self.id, buffer))
     }
     #[inline]
     fn fingers(&self) -> Option<&Fingers> {

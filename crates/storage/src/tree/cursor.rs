@@ -35,11 +35,16 @@ impl<'t, R: Reader> Cursor<'t, R> {
     ///
     /// [`crate::Error::Corrupt`] if a page on the way is damaged; as for all moves.
     pub fn seek(&mut self, key: &[u8]) -> Result<Option<Entry<'_, 't>>> {
+        if self.move_to(key)? { self.entry() } else { Ok(None) }
+    }
+
+    /// As [`Self::seek`], without reading the value. False: there is none.
+    pub(crate) fn move_to(&mut self, key: &[u8]) -> Result<bool> {
         self.descend(self.tree.root, |page| node::child_position(page, key))?;
-        let Some((leaf, _)) = self.leaf() else { return Ok(None) };
+        let Some((leaf, _)) = self.leaf() else { return Ok(false) };
         let (position, _) = node::search(leaf, key);
         self.set_leaf_position(position);
-        if position < page::count(leaf) { self.entry() } else { self.next_leaf() }
+        if position < page::count(leaf) { Ok(true) } else { self.next_leaf() }
     }
 
     /// Goes to the first key.
@@ -49,10 +54,8 @@ impl<'t, R: Reader> Cursor<'t, R> {
     /// As [`Self::seek`].
     pub fn first(&mut self) -> Result<Option<Entry<'_, 't>>> {
         self.descend(self.tree.root, |_| 0)?;
-        match self.leaf() {
-            Some((leaf, _)) if page::count(leaf) > 0 => self.entry(),
-            _ => self.next_leaf(),
-        }
+        let is_there = self.leaf().is_some_and(|(leaf, _)| page::count(leaf) > 0);
+        if is_there || self.next_leaf()? { self.entry() } else { Ok(None) }
     }
 
     /// Goes to the last key.
@@ -62,7 +65,7 @@ impl<'t, R: Reader> Cursor<'t, R> {
     /// As [`Self::seek`].
     pub fn last(&mut self) -> Result<Option<Entry<'_, 't>>> {
         self.descend(self.tree.root, page::count)?;
-        self.at_end_of_leaf()
+        if self.at_end_of_leaf()? { self.entry() } else { Ok(None) }
     }
 
     /// Goes to the last key below `key`. `None`: there is none.
@@ -71,14 +74,19 @@ impl<'t, R: Reader> Cursor<'t, R> {
     ///
     /// As [`Self::seek`].
     pub fn seek_below(&mut self, key: &[u8]) -> Result<Option<Entry<'_, 't>>> {
+        if self.move_below(key)? { self.entry() } else { Ok(None) }
+    }
+
+    /// As [`Self::seek_below`], without reading the value. False: there is none.
+    pub(crate) fn move_below(&mut self, key: &[u8]) -> Result<bool> {
         self.descend(self.tree.root, |page| node::child_position(page, key))?;
-        let Some((leaf, _)) = self.leaf() else { return Ok(None) };
+        let Some((leaf, _)) = self.leaf() else { return Ok(false) };
         let (position, _) = node::search(leaf, key);
         if position == 0 {
             return self.previous_leaf();
         }
         self.set_leaf_position(position - 1);
-        self.entry()
+        Ok(true)
     }
 
     /// Goes to the next key; to the first, if the cursor has not moved yet.
@@ -99,7 +107,25 @@ impl<'t, R: Reader> Cursor<'t, R> {
                 run => Ok(Some((&self.key, value(self.reader, run)?))),
             };
         }
+        if self.next_leaf()? { self.entry() } else { Ok(None) }
+    }
+
+    /// As [`Self::next`], for a cursor at an entry and without reading the value. False: there is none.
+    pub(crate) fn move_on(&mut self) -> Result<bool> {
+        let Some((leaf, position)) = self.leaf() else { return Ok(false) };
+        if position + 1 < page::count(leaf) {
+            self.set_leaf_position(position + 1);
+            return Ok(true);
+        }
         self.next_leaf()
+    }
+
+    /// The key at the cursor, and where its value is. `None`: it is at no entry.
+    pub(crate) fn place(&mut self) -> Option<(&[u8], Payload<'t>)> {
+        let (leaf, position) = self.leaf().filter(|(leaf, position)| *position < page::count(leaf))?;
+        self.key.truncate(self.prefix_length);
+        self.key.extend_from_slice(node::rest(leaf, position));
+        Some((&self.key, node::payload(leaf, position)))
     }
 
     /// Goes to the previous key; to the last, if the cursor has not moved yet.
@@ -113,7 +139,7 @@ impl<'t, R: Reader> Cursor<'t, R> {
             self.set_leaf_position(position - 1);
             return self.entry();
         }
-        self.previous_leaf()
+        if self.previous_leaf()? { self.entry() } else { Ok(None) }
     }
 
     fn leaf(&self) -> Option<(&'t Page, usize)> {
@@ -159,9 +185,9 @@ impl<'t, R: Reader> Cursor<'t, R> {
     }
 
     #[cold]
-    fn next_leaf(&mut self) -> Result<Option<Entry<'_, 't>>> {
+    fn next_leaf(&mut self) -> Result<bool> {
         loop {
-            let Some(last) = self.depth.checked_sub(1) else { return Ok(None) };
+            let Some(last) = self.depth.checked_sub(1) else { return Ok(false) };
             if last == 0 {
                 // At the end: stay behind the last entry.
                 let count = self.steps[0].map_or(0, |(page, _)| page::count(page));
@@ -172,47 +198,47 @@ impl<'t, R: Reader> Cursor<'t, R> {
                     let count = self.leaf().map_or(0, |(leaf, _)| page::count(leaf));
                     self.set_leaf_position(count);
                 }
-                return Ok(None);
+                return Ok(false);
             }
             self.depth = last;
-            let Some((page, position)) = self.steps[last - 1] else { return Ok(None) };
+            let Some((page, position)) = self.steps[last - 1] else { return Ok(false) };
             if position < page::count(page) {
                 self.steps[last - 1] = Some((page, position + 1));
                 self.descend(node::child(page, position + 1), |_| 0)?;
                 if self.leaf().is_some_and(|(leaf, _)| page::count(leaf) > 0) {
-                    return self.entry();
+                    return Ok(true);
                 }
             }
         }
     }
 
-    fn at_end_of_leaf(&mut self) -> Result<Option<Entry<'_, 't>>> {
+    fn at_end_of_leaf(&mut self) -> Result<bool> {
         match self.leaf().map(|(leaf, _)| page::count(leaf)) {
             Some(count) if count > 0 => {
                 self.set_leaf_position(count - 1);
-                self.entry()
+                Ok(true)
             }
             _ => self.previous_leaf(),
         }
     }
 
     #[cold]
-    fn previous_leaf(&mut self) -> Result<Option<Entry<'_, 't>>> {
+    fn previous_leaf(&mut self) -> Result<bool> {
         loop {
-            let Some(last) = self.depth.checked_sub(1) else { return Ok(None) };
+            let Some(last) = self.depth.checked_sub(1) else { return Ok(false) };
             if last == 0 {
                 // At the start: the next move begins anew.
                 self.depth = 0;
-                return Ok(None);
+                return Ok(false);
             }
             self.depth = last;
-            let Some((page, position)) = self.steps[last - 1] else { return Ok(None) };
+            let Some((page, position)) = self.steps[last - 1] else { return Ok(false) };
             if position > 0 {
                 self.steps[last - 1] = Some((page, position - 1));
                 self.descend(node::child(page, position - 1), page::count)?;
                 if let Some(count) = self.leaf().map(|(leaf, _)| page::count(leaf)).filter(|count| *count > 0) {
                     self.set_leaf_position(count - 1);
-                    return self.entry();
+                    return Ok(true);
                 }
             }
         }

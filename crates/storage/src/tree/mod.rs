@@ -41,6 +41,15 @@ impl Path {
     }
 }
 
+/// How a value with pages of its own comes to the data file.
+#[derive(Clone, Copy)]
+enum Way {
+    /// As versions of these pages, by the journal or the commit.
+    Versions,
+    /// At once: [`crate::transaction::staged`].
+    Staged,
+}
+
 /// Where a key is, or would go.
 struct Place<'t> {
     leaf: PageNumber,
@@ -187,7 +196,7 @@ impl Tree {
     ///
     /// [`Error::KeyTooLong`], [`Error::ValueTooLong`], [`Error::DiskFull`], [`Error::Corrupt`].
     pub fn put(&self, tx: &mut WriteTransaction<'_>, key: &[u8], value: &[u8]) -> Result<()> {
-        self.put_if(tx, key, value, true).map(drop)
+        self.put_if(tx, key, (value, Way::Versions), true).map(drop)
     }
 
     /// Sets the value of a key that is not there. False: it was, and keeps its value.
@@ -196,10 +205,25 @@ impl Tree {
     ///
     /// As [`Self::put`].
     pub fn insert(&self, tx: &mut WriteTransaction<'_>, key: &[u8], value: &[u8]) -> Result<bool> {
-        self.put_if(tx, key, value, false)
+        self.put_if(tx, key, (value, Way::Versions), false)
     }
 
-    fn put_if(&self, tx: &mut WriteTransaction<'_>, key: &[u8], value: &[u8], replace: bool) -> Result<bool> {
+    /// As [`Self::insert`]; a value with pages of its own is in the data file on return, and takes no memory here.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::put`].
+    pub(crate) fn insert_staged(&self, tx: &mut WriteTransaction<'_>, key: &[u8], value: &[u8]) -> Result<bool> {
+        self.put_if(tx, key, (value, Way::Staged), false)
+    }
+
+    fn put_if(
+        &self,
+        tx: &mut WriteTransaction<'_>,
+        key: &[u8],
+        (value, way): (&[u8], Way),
+        replace: bool,
+    ) -> Result<bool> {
         if key.len() > KEY_SIZE_MAX {
             return Err(Error::KeyTooLong { size: key.len(), max: KEY_SIZE_MAX });
         }
@@ -219,7 +243,10 @@ impl Tree {
         let payload = if 2 + key.len() + value.len() <= INLINE_SIZE_MAX {
             Payload::Inline(value)
         } else {
-            let (first, length) = tx.new_run(&[value])?;
+            let (first, length) = match way {
+                Way::Versions => tx.new_run(&[value])?,
+                Way::Staged => tx.new_staged_run(value)?,
+            };
             Payload::Run { first, length }
         };
         loop {

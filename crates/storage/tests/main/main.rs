@@ -1,10 +1,13 @@
 //! The storage engine through its public interface: models, crashes, damage, races, and what reviews found.
 //!
 //! `cargo test --package rookery-storage --test main -- crash::` runs one module. `model_support` has the scenario that
-//! most tests run and its model, `crash_support` the histories and the oracle of crash tests; `hooked_io` and
-//! `flipped_io` are disks that do what a test needs. What plants bugs is a binary of its own (`tests/planted/main.rs`).
+//! most tests run and its model, `contents_support` those of contents, `crash_support` the histories and the oracle of crash
+//! tests; `hooked_io` and `flipped_io` are disks that do what a test needs. What plants bugs is a binary of its own
+//! (`tests/planted/main.rs`).
 
 mod async_writes;
+mod contents;
+mod contents_support;
 mod crash;
 mod crash_support;
 mod damage;

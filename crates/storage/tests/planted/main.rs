@@ -7,6 +7,9 @@
 //!
 //! This is a binary of its own because it needs the engine with the feature `planted-bugs`, which no other test has.
 
+#[path = "../main/contents_support.rs"]
+#[allow(dead_code, reason = "the other tests use the rest")]
+mod contents_support;
 #[path = "../main/crash_support/mod.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
 mod crash_support;
@@ -84,6 +87,22 @@ fn crash_everywhere(seed: u64, bug: DiskBug) {
         io.disk.fail_at(Some(Fault { at, for_ever: false, kind: ErrorKind::Other }));
         let outcome = history(&io, seed, TRANSACTIONS);
         images(&io.disk, &mut random, 2, |image| check(&image, &outcome));
+    }
+}
+
+/// The same for contents.
+fn crash_contents_everywhere(seed: u64, bug: DiskBug) {
+    const TRANSACTIONS: u64 = 8;
+    let disk = || PlantedIo { disk: SimulatedIo::new(), bug };
+    let whole = disk();
+    contents_support::history(&whole, seed, TRANSACTIONS);
+    let mut random = Random::at(seed ^ 0xC4A6);
+    for at in 0..=whole.disk.operations() {
+        let io = disk();
+        io.disk.fail_at(Some(Fault { at, for_ever: false, kind: ErrorKind::Other }));
+        let outcome = contents_support::history(&io, seed, TRANSACTIONS);
+        io.disk.fail_at(None);
+        images(&io.disk, &mut random, 2, |image| contents_support::check(&image, &outcome));
     }
 }
 
@@ -214,6 +233,28 @@ fn a_hash_without_the_page_number_is_seen() {
 #[test]
 fn records_before_the_large_values_that_they_name_are_seen() {
     check_engine_bug(Bug::RecordBeforeRuns, |seed| crash_everywhere(seed, DiskBug::None));
+}
+
+#[test]
+fn records_before_the_chunks_that_they_name_are_seen() {
+    check_engine_bug(Bug::RecordBeforeRuns, |seed| crash_contents_everywhere(seed, DiskBug::None));
+}
+
+#[test]
+fn chunks_in_pages_that_a_crash_could_lead_to_are_seen() {
+    check_engine_bug(Bug::FreedIsQuiet, |seed| {
+        (0..20).for_each(|more| contents_support::crash_somewhere(seed * 20 + more, &Counts::default()));
+    });
+}
+
+#[test]
+fn chunks_in_pages_that_a_reader_needs_are_seen() {
+    check_engine_bug(Bug::FreedIsQuiet, |seed| {
+        let environment = contents_support::open(&SimulatedIo::new()).unwrap();
+        let structures = contents_support::make_structures(&environment).unwrap();
+        let mut model = contents_support::Model::default();
+        contents_support::agree_with_the_model(&environment, structures, &mut Random::at(seed), &mut model);
+    });
 }
 
 #[test]
