@@ -60,17 +60,20 @@ test: ## Install missing tools, run every quick check and test: format, lints, R
 	@scripts/test
 
 # What `make test` leaves out, or runs at a small size. It takes many hours; each part writes to target/nightly.
-nightly: ## Run everything at full size: the release with the clients, torture, fuzzing (TIME=600 each), Miri, bars at a small size
-	@scripts/need cc cargo nightly cargo-fuzz miri python3 venv node npm chromium
+nightly: ## Run everything at full size: lints, the release with the clients, torture, fuzzing (TIME=600 each), Miri, bars at a small size
+	@scripts/need cc cargo rustfmt clippy nightly cargo-fuzz miri python3 venv node npm chromium
 	@scripts/nightly
 
 fmt: ## Format the Rust code
 	@scripts/need cargo rustfmt
 	cargo fmt --all
 
-lint: ## Check format and lints only
-	@scripts/need python3 || { echo "0 passed, 1 failed"; exit 1; }
-	@scripts/test --only format,lints
+lint: ## Check format, lints and the links in the documentation of the code only
+	@scripts/need cc cargo rustfmt clippy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --package rookery-storage --features planted-bugs,counters --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 
 bench: ## Measure, one row for each bar with its verdict (BARS=d1,http-put REPS=5 REFERENCE='command with {port} and {data}')
 	@scripts/need cc cargo python3

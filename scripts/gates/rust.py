@@ -19,6 +19,13 @@ os.environ["RUSTC_WORKSPACE_WRAPPER"] = "clippy-driver"
 # The server that the tests of clients, examples and browsers run: built with the tests, in their profile.
 ROOKERY = TARGET / "debug" / "rookery"
 
+# Clippy is the compiler: it lints what it compiles, so that lints cost no second pass over all packages. Cargo keeps what it
+# makes apart from what `cargo test` by hand makes.
+os.environ["RUSTC_WORKSPACE_WRAPPER"] = "clippy-driver"
+
+# The server that the tests of clients, examples and browsers run: built with the tests, in their profile.
+ROOKERY = TARGET / "debug" / "rookery"
+
 # Who tests the tests: bugs that are planted in the engine, and must be found. It has all features of the engine that the workspace does
 # not turn on, so that they are linted too.
 PLANTED = ["--package", "rookery-storage", "--features", "planted-bugs,counters", "--test", "planted"]
@@ -64,32 +71,27 @@ class Lints:
 
 
 def tests(runner):
-    """Runs what `build` made, the examples in the documentation, and the tests with planted bugs."""
+    """Runs what `build` made, and the examples in the documentation of the crates."""
     counts = [(0, 1)] if not programs else []
     for name, program, folder, package in programs:
         runner.say(f"-- {name}")
         # As cargo sets them: a randomised test prints how it is repeated; property tests have one seed (.cargo/config.toml).
         counts.append(run(runner, [program], folder, CARGO_PKG_NAME=package, PROPTEST_RNG_SEED="1"))
     counts.append(run(runner, ["cargo", "test", "--workspace", "--doc", "--locked"], ROOT, is_timed=False))
-    lints = Lints()
-    planted = run(runner, ["cargo", "test", *PLANTED, "--locked"], ROOT, is_timed=False, watch_more=lints.watch)
-    counts += [planted if sum(planted) > 0 else (0, 1), lints.counts()]
     return counting.total(*counts)
 
 
-def run(runner, command, folder, is_timed=True, watch_more=lambda line: None, **environment):
+def run(runner, command, folder, is_timed=True, **environment):
     """(passed, failed) of test programs: the sum of their `test result:` lines; one failure if they failed without a line.
 
     * `folder`: where they run, as under cargo that of their package.
     * `is_timed`: the command is a test program itself, which is asked how long each test took.
-    * `watch_more`: is shown each line as well.
     """
     passed = failed = 0
     results = 0
 
     def watch(line):
         nonlocal passed, failed, results
-        watch_more(line)
         result = re.match(r"test result: \w+\. (\d+) passed; (\d+) failed;", line)
         if result:
             results += 1
@@ -106,9 +108,3 @@ def run(runner, command, folder, is_timed=True, watch_more=lambda line: None, **
     if (code != 0 or results == 0) and failed == 0:
         failed += 1
     return passed, failed
-
-
-def documentation(runner):
-    """The documentation of all items, private ones too, without a dead link."""
-    command = ["cargo", "doc", "--workspace", "--no-deps", "--document-private-items", "--locked"]
-    return counting.command(runner, command, RUSTDOCFLAGS="-D warnings")

@@ -233,8 +233,8 @@ impl Drop for AsyncWrites {
 
 impl Pending {
     /// Runs the call-back of a write that ended with the kernel's `result`.
-    fn end(self: Box<Self>, result: i64) {
-        let Pending { file, buffer, start, length, position, done } = *self;
+    fn end(self, result: i64) {
+        let Pending { file, buffer, start, length, position, done } = self;
         let written = match usize::try_from(result) {
             Ok(written) if written == length => Ok(()),
             // Part of it, as after a signal. Rare enough to wait for the rest.
