@@ -11,6 +11,9 @@
 //! assert!(shop.read().get("USERS/1")?.is_some());
 //! # Ok::<(), rookery_database::Error>(())
 //! ```
+//!
+//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise of
+//! stability.
 #![forbid(unsafe_code)]
 
 mod administration;
