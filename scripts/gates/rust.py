@@ -112,3 +112,11 @@ def documentation(runner):
     """The documentation of all items, private ones too, without a dead link."""
     command = ["cargo", "doc", "--workspace", "--no-deps", "--document-private-items", "--locked"]
     return counting.command(runner, command, RUSTDOCFLAGS="-D warnings")
+
+
+def packages(runner):
+    """Packages of the crates that are published: all but those of the server and of tests. They are not built anew from them."""
+    others = ["rookery-cli", "rookery-server", "rookery-testing", "rookery-fuzzing"]
+    excluded = [word for name in others for word in ("--exclude", name)]
+    options = ["--no-verify", "--allow-dirty", "--locked"]
+    return counting.command(runner, ["cargo", "package", "--workspace", *excluded, *options])

@@ -146,11 +146,11 @@ impl QueryChange<'_> {
         Plan { projection: None, script: None, includes: Vec::new(), keeps_repeats: false, ..plan }
     }
 
-    fn find(&self, plan: &Plan, ready: Option<&ReadyIndex>, until: Option<Etag>, count_max: usize) -> Result<FoundIds> {
+    fn find(&self, plan: &Plan, ready: Option<&ReadyIndex>, wanted: Wanted) -> Result<FoundIds> {
         let killed = self.operation.clone();
         let deadline = Deadline::new(None, move || killed.is_killed());
         let cutoff = (!self.options.allows_stale).then_some(self.began_at);
-        FoundIds::find(self.database, plan, ready, Wanted { until, count_max, cutoff }, &deadline)
+        FoundIds::find(self.database, plan, ready, Wanted { cutoff, ..wanted }, &deadline)
     }
 
     fn delete(&self, ready: Option<&ReadyIndex>) -> Result<OperationResult> {
@@ -167,7 +167,9 @@ impl QueryChange<'_> {
         }
         let (pace, mut done, mut expected) = (Pace::new(self.options), Done::default(), None);
         loop {
-            let ids = self.find(&plan, ready, Some(self.began_at), count_max)?;
+            let counts = expected.is_none();
+            let ids =
+                self.find(&plan, ready, Wanted { until: Some(self.began_at), count_max, cutoff: None, counts })?;
             let expected = *expected.get_or_insert(ids.expected);
             for some in ids.chunks(self.options.batch_count()) {
                 self.refuse_killed()?;
@@ -186,7 +188,8 @@ impl QueryChange<'_> {
     }
 
     fn patch(&self, ready: Option<&ReadyIndex>) -> Result<OperationResult> {
-        let ids = self.find(&self.plan(), ready, None, usize::MAX)?;
+        let wanted = Wanted { until: None, count_max: usize::MAX, cutoff: None, counts: false };
+        let ids = self.find(&self.plan(), ready, wanted)?;
         let mut patch = QueryPatch::of_query(self.database, self.query)?;
         let (pace, mut done) = (Pace::new(self.options), Done::default());
         for some in ids.chunks(self.options.batch_count()) {

@@ -32,6 +32,8 @@ pub(super) struct Wanted {
     pub count_max: usize,
     /// The index must have everything up to this etag.
     pub cutoff: Option<Etag>,
+    /// True if the results of the page are counted, which may be as much work as finding them.
+    pub counts: bool,
 }
 
 impl FoundIds {
@@ -76,10 +78,10 @@ impl FoundIds {
         if ids.is_all {
             outcome?;
         }
-        ids.expected = match run.plan.filter {
-            // Counting would filter once more.
-            Some(_) => ids.len() as u64,
-            None => run.counts()?.taken,
+        // With a filter, counting would filter once more.
+        ids.expected = match wanted.counts && run.plan.filter.is_none() {
+            true => run.counts()?.taken,
+            false => ids.len() as u64,
         };
         Ok(ids)
     }
