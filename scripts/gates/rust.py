@@ -108,3 +108,11 @@ def run(runner, command, folder, is_timed=True, **environment):
     if (code != 0 or results == 0) and failed == 0:
         failed += 1
     return passed, failed
+
+
+def packages(runner):
+    """Packages of the crates that are published: all but those of the server and of tests. They are not built anew from them."""
+    others = ["rookery-cli", "rookery-server", "rookery-testing", "rookery-fuzzing"]
+    excluded = [word for name in others for word in ("--exclude", name)]
+    options = ["--no-verify", "--allow-dirty", "--locked"]
+    return counting.command(runner, ["cargo", "package", "--workspace", *excluded, *options])

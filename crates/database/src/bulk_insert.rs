@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use documents::Batch;
+use documents::{Batch, Expected};
 use json::{Element, ElementScanner};
 use parking_lot::{Condvar, Mutex};
 use storage::memory::Room;
@@ -147,9 +147,7 @@ impl BulkInsert {
     fn scan(&mut self, buffer: &[u8]) -> Result<usize> {
         while let Element::Complete(range) = self.scanner.next(buffer)? {
             self.batch.push_bulk_element(buffer.get(range).unwrap_or_default())?;
-            if self.batch.len() >= BULK_BATCH_COUNT_MAX || self.batch.size() >= BULK_BATCH_SIZE_MAX {
-                self.send()?;
-            }
+            self.send_if_full()?;
         }
         let consumed = self.scanner.consumed();
         self.scanner.discard(consumed);
@@ -166,10 +164,25 @@ impl BulkInsert {
             return Err(Error::Canceled);
         }
         self.batch.push_bulk_element(element)?;
-        if self.batch.len() >= BULK_BATCH_COUNT_MAX || self.batch.size() >= BULK_BATCH_SIZE_MAX {
-            self.send()?;
+        self.send_if_full()
+    }
+
+    /// Adds one document.
+    ///
+    /// # Errors
+    ///
+    /// As [`feed`](Self::feed).
+    pub fn put(&mut self, id: &str, document: &[u8]) -> Result<()> {
+        if self.operation.is_killed() {
+            return Err(Error::Canceled);
         }
-        Ok(())
+        self.batch.put(id, document, Expected::Any)?;
+        self.send_if_full()
+    }
+
+    fn send_if_full(&mut self) -> Result<()> {
+        let is_full = self.batch.len() >= BULK_BATCH_COUNT_MAX || self.batch.size() >= BULK_BATCH_SIZE_MAX;
+        if is_full { self.send() } else { Ok(()) }
     }
 
     /// Whether commands wait for their batch to be full.

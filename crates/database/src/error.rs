@@ -186,9 +186,14 @@ pub enum Error {
     /// `load path as alias` where there are several, or too many.
     #[error(transparent)]
     Load(#[from] query::execute::LoadRefused),
-    /// A query that is to patch what it finds finds more than there is memory for. Patch a part at a time.
-    #[error("The ids of what the query finds are over the limit PATCH_IDS_SIZE_MAX")]
+    /// A query that changes what it finds, finds more than there is memory for. Change a part at a time.
+    #[error(
+        "The ids of the documents that the query finds exceed the limit FOUND_IDS_SIZE_MAX. Add a 'limit' to the query and repeat it"
+    )]
     TooManyFound,
+    /// A query is refused, or failed.
+    #[error(transparent)]
+    Query(Box<crate::queries::QueryError>),
     /// There is no index of that name.
     #[error("There is no index with '{name}' name.")]
     NoSuchIndex {

@@ -11,6 +11,9 @@
 //! assert!(shop.read().get("USERS/1")?.is_some());
 //! # Ok::<(), rookery_database::Error>(())
 //! ```
+//!
+//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise of
+//! stability.
 #![forbid(unsafe_code)]
 
 mod administration;
@@ -30,6 +33,7 @@ mod name;
 mod names;
 mod operations;
 mod patches;
+pub mod queries;
 mod queue;
 mod record;
 mod record_properties;
@@ -52,7 +56,7 @@ pub use import::{ImportOptions, ImportReport, LineError};
 pub use indexes::{Explanation, FormerDefinition, Index, IndexStatistics, Indexes, IndexingBatch, IndexingStatus};
 pub use limits::Limits;
 pub use operations::{Operation, OperationDetail, OperationId, OperationResult, OperationStatus, Operations, Progress};
-pub use patches::{PatchedDocument, QueryPatch};
+pub use patches::{PatchAttempts, PatchedDocument, QueryPatch};
 pub use record::{DatabaseRecord, LockMode};
 pub use record_properties::{RECORD_PROPERTIES, RecordProperty};
 pub use script_memory::with_script_memory;

@@ -91,6 +91,21 @@ pub(crate) const ENDED_OPERATION_KEPT_SECONDS: u64 = 15 * 60;
 /// hundred others at once has his turn before.
 pub(crate) const PATCH_TRIES_MAX: usize = 256;
 
+/// How long a query waits for an index that has what was written before it, if the query does not say.
+pub const STALE_WAIT: Duration = Duration::from_secs(15);
+
+/// Documents that a query reads between two looks at the clock.
+pub const DEADLINE_EVERY: u64 = 256;
+
+/// Bytes of the ids that one deletion or patch by query keeps.
+pub(crate) const FOUND_IDS_SIZE_MAX: usize = 512 << 20;
+/// Ids that a deletion of a collection keeps at once.
+pub(crate) const DELETED_IDS_COUNT_MAX: usize = 64 << 10;
+/// Documents of one transaction of a deletion or patch by query, so that other writes have their turn.
+pub(crate) const BY_QUERY_BATCH_COUNT: usize = 1024;
+/// Documents whose fate is part of the result of an operation by query.
+pub(crate) const OPERATION_DETAILS_MAX: usize = 64 << 10;
+
 /// Documents and bytes of one transaction of a bulk insert.
 pub(crate) const BULK_BATCH_COUNT_MAX: usize = 2048;
 /// See [`BULK_BATCH_COUNT_MAX`].

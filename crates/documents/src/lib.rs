@@ -5,6 +5,9 @@
 //! ([`DocumentStore::apply`]); a [`Batch`] is the one that clients send, checked and split before the transaction, so that the one
 //! writer does as little as possible.
 //! Everything else (indexes, subscriptions, replication) pulls "what changed after etag E".
+//!
+//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise of
+//! stability.
 #![forbid(unsafe_code)]
 
 pub mod base64;

@@ -11,6 +11,9 @@
 //! * A property that occurs twice in one object is refused, since keeping either loses data in silence. No published
 //!   client is known to send one.
 //! * A string is stored with only those escapes that JSON demands, so equal strings have equal bytes.
+//!
+//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise of
+//! stability.
 #![forbid(unsafe_code)]
 
 mod error;

@@ -11,6 +11,9 @@
 //! * [`execute`]: runs a planned query on one snapshot of an index.
 //!
 //! Nothing here knows of HTTP or users.
+//!
+//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise of
+//! stability.
 #![forbid(unsafe_code)]
 
 pub mod analysis;

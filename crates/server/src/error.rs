@@ -11,8 +11,10 @@ use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER};
 
 use database::BulkInsertCounts;
 use database::documents::{self, Etag, Feature, MissingFeature};
+use database::queries::QueryError;
 use database::script;
 use query::definition::DefinitionError;
+use query::execute::ScriptFailure;
 
 use crate::reply::{self, Reply};
 use crate::routes::Write;
@@ -67,41 +69,12 @@ pub(crate) enum Error {
     /// What is to be done with the resource has a name that nobody knows.
     #[error("{0} is not supported")]
     UnknownOperation(String),
-    /// A projection by JavaScript failed.
-    #[error("{}", projection_failed(.0))]
-    Projection(query::execute::ScriptFailure),
     /// The body is not acceptable JSON.
     #[error("{0}")]
     Json(#[from] json::Error),
     /// The body is JSON, but no object.
     #[error("Expected start of object, but got {found}")]
     NotAnObject { found: &'static str },
-    /// The text of a query is wrong.
-    #[error("{message}\nQuery: {query}")]
-    Query {
-        message: String,
-        query: String,
-        /// It is not RQL; else it is, and means nothing.
-        is_grammar: bool,
-    },
-    /// A query wants a value that is not there.
-    #[error(transparent)]
-    MissingValue(#[from] query::execute::MissingValue),
-    /// A projection wants values of documents, and what is found has none.
-    #[error("the results of an index with a reduce have no documents: values come from the index alone")]
-    NoDocuments,
-    /// Facets that make no sense for the index, or together.
-    #[error("{0}")]
-    Facet(String),
-    /// A query sorts by a sorter of the user's, and there are none.
-    #[error("{0}")]
-    NoSuchSorter(String),
-    /// A query names a document that is not there.
-    #[error("Document '{id}' does not exist.")]
-    NoSuchDocument { id: String },
-    /// A query on an index by name, which is not there. Answered with 404 and no body.
-    #[error("There is no such index")]
-    NoSuchIndex,
     /// What is asked of an index by name, which is not there.
     #[error("There is no index with '{name}' name.")]
     UnknownIndex { name: String },
@@ -115,9 +88,6 @@ pub(crate) enum Error {
         .wait.as_secs_f64(), .indexes.join(", "), if *.is_written { ". What was to be written is written" } else { "" }
     )]
     NotIndexed { etag: Etag, wait: Duration, indexes: Vec<String>, is_written: bool },
-    /// A query ran longer than allowed.
-    #[error("The query was cancelled after {seconds} s (the limit Limits.QueryRunTimeInSec)")]
-    QueryTimeout { seconds: u64 },
     /// A bulk insert failed part of the way.
     #[error(
         "Failed to process bulk insert. Inserted {} items in {} batches.{} {cause}", .done.documents, .done.batches, .done.last_id_text()
@@ -143,19 +113,29 @@ impl From<database::Error> for Error {
             database::Error::Script { error: script::Error::NotSupported { function }, .. } => {
                 missing_function(&function)
             }
+            database::Error::Query(error) => of_query(*error),
             error => Error::Database(error),
         }
     }
 }
 
-impl From<query::execute::ScriptFailure> for Error {
-    fn from(failure: query::execute::ScriptFailure) -> Error {
-        match failure {
-            query::execute::ScriptFailure::Script(script::Error::NotSupported { function }) => {
-                missing_function(&function)
-            }
-            failure => Error::Projection(failure),
+/// What is not supported has the version in its message, and a missing function of scripts the feature that it needs.
+fn of_query(error: QueryError) -> Error {
+    match error {
+        QueryError::NotSupported { form } => Error::NotSupported { form },
+        QueryError::Script(ScriptFailure::Script(script::Error::NotSupported { function })) => {
+            missing_function(&function)
         }
+        QueryError::NotIndexed { etag, wait, index } => {
+            Error::NotIndexed { etag, wait, indexes: vec![index], is_written: false }
+        }
+        error => Error::Database(error.into()),
+    }
+}
+
+impl From<QueryError> for Error {
+    fn from(error: QueryError) -> Error {
+        of_query(error)
     }
 }
 
@@ -258,28 +238,11 @@ impl Error {
             Error::Argument(_) => Shape::refused(ARGUMENT),
             Error::BadRequest(_) => Shape::refused(BAD_REQUEST),
             Error::UnknownOperation(_) => Shape::refused("System.NotSupportedException"),
-            Error::Projection(error) => projection_shape(error),
             Error::Parameter { .. } => Shape::refused(ARGUMENT),
             Error::InvalidOperation(_) => Shape::refused(INVALID_OPERATION),
             Error::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::refused(END_OF_STREAM),
             Error::Json(_) => Shape::refused(INVALID_DATA),
             Error::NotAnObject { .. } => Shape::refused("Sparrow.Exceptions.InvalidStartOfObjectException"),
-            Error::Query { is_grammar: true, .. } => {
-                Shape::refused("Raven.Server.Documents.Queries.Parser.QueryParser+ParseException")
-            }
-            Error::Query { is_grammar: false, .. } | Error::MissingValue(_) | Error::NoDocuments | Error::Facet(_) => {
-                Shape::refused("Raven.Client.Exceptions.InvalidQueryException")
-            }
-            Error::NoSuchSorter(_) => {
-                Shape::refused("Raven.Client.Exceptions.Documents.Sorters.SorterDoesNotExistException")
-            }
-            Error::NoSuchDocument { .. } => {
-                Shape::refused("Raven.Client.Exceptions.Documents.DocumentDoesNotExistException")
-            }
-            Error::NoSuchIndex => Shape::new(
-                StatusCode::NOT_FOUND,
-                "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException",
-            ),
             Error::UnknownIndex { .. } => {
                 Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException")
             }
@@ -287,7 +250,6 @@ impl Error {
             Error::NotIndexed { .. } => {
                 Shape::new(StatusCode::REQUEST_TIMEOUT, "Raven.Client.Exceptions.RavenTimeoutException")
             }
-            Error::QueryTimeout { .. } => Shape::failed("System.TimeoutException"),
             Error::BulkInsert { cause, .. } => bulk_insert_shape(cause.status()),
             Error::Forbidden(_) => {
                 Shape::new(StatusCode::FORBIDDEN, "Raven.Client.Exceptions.Security.AuthorizationException")
@@ -464,9 +426,33 @@ fn database_shape(error: &database::Error) -> Shape {
         E::StaleIndex { .. } | E::Load(_) | E::TooManyFound => Shape::refused(INVALID_OPERATION),
         E::NoSuchIndex { .. } => Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException"),
         E::Script { error, .. } => script_shape(error),
+        E::Query(error) => query_shape(error),
         E::Index(error) => index_shape(error),
         E::Documents(error) => documents_shape(error),
         E::Storage(error) => storage_shape(error),
+    }
+}
+
+fn query_shape(error: &QueryError) -> Shape {
+    use QueryError as E;
+    const INVALID_QUERY: &str = "Raven.Client.Exceptions.InvalidQueryException";
+    match error {
+        E::Text { is_grammar: true, .. } => {
+            Shape::refused("Raven.Server.Documents.Queries.Parser.QueryParser+ParseException")
+        }
+        E::Text { is_grammar: false, .. } | E::MissingValue(_) | E::NoDocuments | E::Facet(_) => {
+            Shape::refused(INVALID_QUERY)
+        }
+        E::NotSupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
+        E::Invalid(_) => Shape::refused(INVALID_OPERATION),
+        E::MissingField(_) | E::BadChangeVector(_) => Shape::refused(ARGUMENT),
+        E::Script(failure) => projection_shape(failure),
+        E::NoSuchSorter(_) => Shape::refused("Raven.Client.Exceptions.Documents.Sorters.SorterDoesNotExistException"),
+        E::NoSuchDocument { .. } => Shape::refused("Raven.Client.Exceptions.Documents.DocumentDoesNotExistException"),
+        E::NotIndexed { .. } => {
+            Shape::new(StatusCode::REQUEST_TIMEOUT, "Raven.Client.Exceptions.RavenTimeoutException")
+        }
+        E::Timeout { .. } => Shape::failed("System.TimeoutException"),
     }
 }
 
@@ -487,27 +473,14 @@ fn script_shape(error: &script::Error) -> Shape {
     }
 }
 
-fn projection_shape(error: &query::execute::ScriptFailure) -> Shape {
-    use query::execute::ScriptFailure as F;
+fn projection_shape(error: &ScriptFailure) -> Shape {
+    use ScriptFailure as F;
     match error {
         F::Script(script::Error::Syntax { .. }) => Shape::refused("Raven.Client.Exceptions.InvalidQueryException"),
         F::Script(error) => script_shape(error),
         F::NoObject(_) | F::ReadOnly => Shape::refused(INVALID_OPERATION),
         F::Load(_) => Shape::refused("System.NotSupportedException"),
         F::Documents(error) => documents_shape(error),
-    }
-}
-
-/// As the reference says it, which knows no document here.
-fn projection_failed(error: &query::execute::ScriptFailure) -> String {
-    match error {
-        query::execute::ScriptFailure::Script(script::Error::Thrown { message, line }) => {
-            format!("At {line}:0 Script failed for document ID ''. {message}")
-        }
-        query::execute::ScriptFailure::Script(error @ script::Error::Syntax { .. }) => {
-            format!("Select clause contains invalid script\n{error}")
-        }
-        error => error.to_string(),
     }
 }
 

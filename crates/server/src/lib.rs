@@ -13,7 +13,6 @@ mod bridge;
 mod compression;
 mod connection;
 mod date;
-mod deadline;
 mod decoding;
 mod dispatch;
 mod error;

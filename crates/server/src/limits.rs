@@ -144,21 +144,6 @@ pub(crate) const CLOSING_WHOLE_SIZE: usize = 8 << 10;
 /// Up to this size a body is parsed or compressed on a network thread, in bytes: about a millisecond.
 pub(crate) const SHORT_WORK_SIZE: usize = 256 << 10;
 
-/// Looked-at documents between two looks at the clock and at whether anybody still waits.
-pub(crate) const DEADLINE_EVERY: u64 = 256;
-
-/// How long a query that waits for its index waits, unless it says otherwise.
-pub(crate) const STALE_WAIT: Duration = Duration::from_secs(15);
-
-/// Bytes of the ids of what a patch by query finds, which it keeps in memory: some ten million.
-pub(crate) const PATCH_IDS_SIZE_MAX: usize = 512 << 20;
-
-/// Documents of a patch or deletion by query of which it is told what became of them.
-pub(crate) const OPERATION_DETAILS_MAX: usize = 64 << 10;
-
-/// Ids that a deletion by query keeps in memory.
-pub(crate) const DELETE_IDS_MAX: usize = 64 << 10;
-
 /// How many parts of a streamed answer may wait for the network. A reader that does not read stops its producer.
 pub(crate) const STREAM_PARTS_MAX: usize = 4;
 

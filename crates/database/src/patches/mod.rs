@@ -19,6 +19,19 @@ use crate::limits::PATCH_TRIES_MAX;
 use crate::{Database, Error, Result};
 use runner::Runner;
 
+/// Counts how often a batch with patches was resolved and written.
+#[derive(Debug, Default)]
+pub struct PatchAttempts(usize);
+
+impl PatchAttempts {
+    /// True if an attempt failed only because another write changed meanwhile what the scripts read, and `PATCH_TRIES_MAX` is not reached:
+    /// the batch is to be resolved on a new snapshot.
+    pub fn goes_on_after(&mut self, error: &Error) -> bool {
+        self.0 += 1;
+        matches!(error, Error::Documents(documents::Error::ReadChanged { .. })) && self.0 < PATCH_TRIES_MAX
+    }
+}
+
 impl Database {
     /// Runs the scripts of a batch, and gives it with plain commands in their place. For threads that may wait.
     ///
@@ -32,19 +45,24 @@ impl Database {
         script::stoppable(stop, || batch.resolve(&self.read(), &mut Runner::new(self)))
     }
 
-    /// Whether a batch failed because of what somebody else wrote meanwhile, so that it is to be resolved anew: `tries` times it was.
-    pub fn is_to_be_resolved_anew(error: &Error, tries: usize) -> bool {
-        matches!(error, Error::Documents(documents::Error::ReadChanged { .. })) && tries < PATCH_TRIES_MAX
+    /// Writes a batch, running the scripts of its patches before, and again while another write changes what they read. For threads that may
+    /// wait.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::resolve`] and [`Self::execute`].
+    pub fn execute_patches(self: &Arc<Self>, batch: &Batch) -> Result<Outcome> {
+        let database = self.clone();
+        script::stoppable(Rc::new(move || database.is_closed()), || self.write_resolved(batch, &mut Runner::new(self)))
     }
 
     /// Resolves and writes until nobody comes between.
     fn write_resolved(&self, batch: &Batch, runner: &mut impl ScriptRunner<Error = Error>) -> Result<Outcome> {
-        let mut tries = 0;
+        let mut attempts = PatchAttempts::default();
         loop {
-            tries += 1;
             let resolved = batch.resolve(&self.read(), runner)?;
             match self.write_when_free(&Write::batch(resolved)).and_then(|answer| Ok(answer.outcome()?)) {
-                Err(error) if Database::is_to_be_resolved_anew(&error, tries) => {}
+                Err(error) if attempts.goes_on_after(&error) => {}
                 outcome => return outcome,
             }
         }

@@ -7,3 +7,4 @@ mod index_history;
 mod index_names;
 mod indexes;
 mod lifecycle;
+mod queries;

@@ -9,7 +9,7 @@ use hyper::StatusCode;
 use hyper::header::CONTENT_TYPE;
 
 use super::indexes::IndexWait;
-use super::patches::submit;
+use super::submit::submit;
 use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::query_string::QueryString;

@@ -18,15 +18,17 @@ use bytes::Bytes;
 use database::documents::{
     Batch, CommandResult, Document, Expected, Feature, IncludePath, PrefixQuery, ResultsHash, Snapshot, Wildcards,
 };
+use database::limits::DEADLINE_EVERY;
+use database::queries::Deadline;
 use hyper::StatusCode;
 use hyper::header::HeaderValue;
 
 use crate::answers::{self, AnswerWriter, Out};
 use crate::bridge::Pool;
-use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, parse_object};
-use crate::limits::{DEADLINE_EVERY, SHORT_WORK_SIZE};
+use crate::handlers::submit::submit;
+use crate::limits::SHORT_WORK_SIZE;
 use crate::query_string::{QueryString, decode, parse_bool};
 use crate::reply::{self, Reply};
 use crate::sizes::humane;
@@ -367,7 +369,7 @@ fn page(exchange: &Exchange, load: &Load<'_>, out: &mut AnswerWriter) -> Result<
 }
 
 fn list<'t>(
-    documents: impl Iterator<Item = Result<Document<'t>>>,
+    documents: impl Iterator<Item = database::Result<Document<'t>>>,
     is_metadata_only: bool,
     deadline: &Deadline,
     out: &mut AnswerWriter,
@@ -418,7 +420,7 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
         let id = id.into_owned();
         exchange.node.bridge.run(Pool::Short, move || batch_of(&id, &body, expected)).await?
     };
-    let outcome = submit(&exchange, batch).await?;
+    let outcome = submit(&exchange.node, exchange.database(), batch).await?;
     let Some(CommandResult::Put { id, change_vector, .. }) = outcome.results.first() else {
         return Err(Error::Panicked("a PUT had no result".to_owned()));
     };
@@ -436,11 +438,6 @@ fn batch_of(id: &str, body: &[u8], expected: Expected) -> Result<Batch> {
 pub(crate) async fn delete(exchange: Exchange) -> Result<Reply> {
     let mut batch = Batch::new();
     batch.delete(&exchange.required("id")?, Expected::from_wire(exchange.if_match().as_deref()))?;
-    submit(&exchange, batch).await?;
+    submit(&exchange.node, exchange.database(), batch).await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
-}
-
-/// Hands a batch over and waits until it is durable, without holding a thread.
-async fn submit(exchange: &Exchange, batch: Batch) -> Result<database::documents::Outcome> {
-    exchange.node.bridge.answer(|done| exchange.database().submit(batch, done.into_call_back())).await
 }

@@ -24,6 +24,7 @@ pub(crate) mod sample_data;
 pub(crate) mod statistics;
 pub(crate) mod streams;
 pub(crate) mod studio;
+pub(crate) mod submit;
 pub(crate) mod test_endpoints;
 pub(crate) mod topology;
 pub(crate) mod traffic_watch;

@@ -5,11 +5,8 @@
 //! is not there, 409. Scripts run on the pool of reads, on a snapshot; what they want is written if nothing that they read
 //! changed meanwhile, else they run again.
 
-use std::sync::Arc;
-
-use database::Database;
 use database::documents::{
-    Batch, CommandResult, Expected, NO_DATE, Outcome, PatchRequest, PatchStatus, ToldPatch, WrittenPatch,
+    Batch, CommandResult, Expected, NO_DATE, PatchRequest, PatchStatus, ToldPatch, WrittenPatch,
 };
 use hyper::StatusCode;
 use json::{Minifier, Writer};
@@ -17,7 +14,7 @@ use json::{Minifier, Writer};
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
-use crate::node::Node;
+use crate::handlers::submit::submit;
 use crate::reply::{self, Reply};
 
 pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
@@ -94,24 +91,4 @@ fn write_place(json: &mut Writer<'_>, written: &WrittenPatch) {
     json.name("LastModified").string(&written.last_modified.to_string());
     json.name("ChangeVector").string(&written.change_vector);
     json.name("Collection").string(written.collection.as_deref().unwrap_or(database::documents::EMPTY_COLLECTION));
-}
-
-/// Hands a batch over and waits until it is durable. If there are patches in it, their scripts run first, and again while somebody else
-/// changes what they read.
-pub(crate) async fn submit(node: &Node, database: &Arc<Database>, batch: Batch) -> Result<Outcome> {
-    let write = async |batch| node.bridge.answer(|done| database.submit(batch, done.into_call_back())).await;
-    if !batch.has_patches() {
-        return write(batch).await;
-    }
-    let batch = Arc::new(batch);
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        let (batch, resolving) = (batch.clone(), database.clone());
-        let resolved = node.bridge.run(Pool::Reads, move || Ok(resolving.resolve(&batch)?)).await?;
-        match write(resolved).await {
-            Err(Error::Database(error)) if Database::is_to_be_resolved_anew(&error, tries) => {}
-            outcome => return outcome,
-        }
-    }
 }

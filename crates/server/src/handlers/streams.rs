@@ -6,14 +6,14 @@
 
 use bytes::Bytes;
 use database::Index;
+use database::queries::{Deadline, Included, QueryRun, RowSink};
 use hyper::{Method, StatusCode};
 
 use super::docs::prefix_query;
-use super::queries::{Request, Running, deadline_of_query, ready, with_snapshots};
+use super::queries::{Request, context, deadline_of_query, ready, with_snapshots};
 use crate::answers::{self, AnswerWriter, Out};
 use crate::bridge::Pool;
 use crate::date::NEVER;
-use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
@@ -81,34 +81,34 @@ pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
         let node = exchange.node.clone();
         exchange.node.bridge.run_sized(body.len(), move || Request::of_body(&node, &body)).await?
     };
-    if request.plan.has_includes() {
+    let plan = &request.query.plan;
+    if plan.has_includes() {
         return Err(Error::InvalidOperation("Includes are not supported by this type of query.".to_owned()));
     }
-    if request.plan.is_distinct() {
+    if plan.is_distinct() {
         return Err(Error::not_supported("'select distinct' in a stream"));
     }
-    if let Some(function) = request.plan.gives_in_place_of_results() {
+    if let Some(function) = plan.gives_in_place_of_results() {
         return Err(Error::not_supported(format!("{function} in a stream")));
     }
-    if request.plan.is_explained {
+    if plan.is_explained {
         return Err(Error::not_supported("'explain' in a stream"));
     }
     let ready = match ready(&exchange, &request).await {
-        Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
+        Err(Error::Database(database::Error::NoSuchIndex { .. })) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
         ready => ready?,
     };
     answers::produce(exchange, Pool::Streams, move |exchange, out| {
         with_snapshots(exchange, ready.as_ref(), |index, documents| {
-            let memory = exchange.node.memory_of_request();
             let deadline = deadline_of_query(exchange, out);
-            let limits = exchange.database().limits().script;
-            stream_query(out, &Running::new(&request.plan, index, documents, memory, &deadline, limits, None)?, format)
+            let context = context(exchange, &deadline, None);
+            stream_query(out, &QueryRun::new(&request.query.plan, index, documents, context)?, format)
         })
     })
     .await
 }
 
-fn stream_query(out: &mut AnswerWriter, running: &Running<'_>, format: Format) -> Result<Option<Reply>> {
+fn stream_query(out: &mut AnswerWriter, running: &QueryRun<'_>, format: Format) -> Result<Option<Reply>> {
     let etag = running.etag()?;
     // The total has to be said before the results: -1 where it is not known without reading them.
     let total = running.quick_total()?;
@@ -126,21 +126,31 @@ fn stream_query(out: &mut AnswerWriter, running: &Running<'_>, format: Format) -
         Format::Object => [head.strip_suffix(b"}").unwrap_or(&head), b",\"Results\":["].concat(),
     };
     // From here on it goes at the pace of its reader.
-    running.deadline.lift();
-    out.begin(reply::ok(Bytes::new()), running.documents)?;
+    running.deadline().lift();
+    out.begin(reply::ok(Bytes::new()), running.documents())?;
     let mut documents = Documents::begin(out, Format::Object, &before);
     documents.form = if format == Format::Lines { Form::Items } else { Form::Elements };
-    let mut row = Vec::new();
-    running.each(&mut |hit| {
-        if let Some(rows) = running.script_rows(&hit, false)? {
-            return rows.iter().try_for_each(|row| documents.write(out, |out| out.extend_from_slice(&row.json)));
-        }
-        row.clear();
-        running.write_row(&hit, false, &mut row)?;
-        documents.write(out, |out| out.extend_from_slice(&row))
-    })?;
+    running.write_rows(false, &mut Included::new(running, false), &mut Rows { documents: &mut documents, out })?;
     documents.end(out);
     Ok(None)
+}
+
+/// The results of a query in a stream.
+struct Rows<'s> {
+    documents: &'s mut Documents,
+    out: &'s mut AnswerWriter,
+}
+
+impl RowSink for Rows<'_> {
+    type Error = Error;
+
+    fn begin_row(&mut self) -> &mut Vec<u8> {
+        self.documents.begin_one(self.out)
+    }
+
+    fn end_row(&mut self) -> Result<()> {
+        self.documents.end_one(self.out)
+    }
 }
 
 /// How one document stands in a stream.
@@ -170,6 +180,12 @@ impl Documents {
     }
 
     fn write(&mut self, out: &mut AnswerWriter, document: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+        document(self.begin_one(out));
+        self.end_one(out)
+    }
+
+    /// Begins a document in the buffer.
+    fn begin_one<'o>(&mut self, out: &'o mut AnswerWriter) -> &'o mut Vec<u8> {
         let buffer = out.buffer();
         match self.form {
             Form::Elements if !self.is_first => buffer.push(b','),
@@ -177,7 +193,11 @@ impl Documents {
             Form::Elements | Form::Lines => {}
         }
         self.is_first = false;
-        document(buffer);
+        buffer
+    }
+
+    fn end_one(&self, out: &mut AnswerWriter) -> Result<()> {
+        let buffer = out.buffer();
         match self.form {
             Form::Elements => {}
             Form::Items => buffer.extend_from_slice(b"}\r\n"),

@@ -170,7 +170,6 @@ fn what_a_filter_cannot_ask_is_refused_by_name() {
         "'filter' beside explanations()",
     );
     refused(post, r#"{"Query":"explain from Users filter Age > 3"}"#, "'filter' with 'explain'");
-    refused("DELETE /databases/db/queries", r#"{"Query":"from Users filter Age > 3"}"#, "'filter' in a deletion");
     for (query, message) in [
         ("from Users filter Age > 3 select facet(Name)", "Facet query does not support a filter clause."),
         ("from Users filter_limit 5", "'filter_limit' needs 'filter'"),

@@ -4,6 +4,7 @@ mod arrays;
 mod as_the_reference;
 mod bulk_docs;
 mod bulk_insert;
+mod by_query;
 mod changes;
 mod collections;
 mod columns;

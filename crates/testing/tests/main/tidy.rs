@@ -12,6 +12,8 @@ use testing::{manifest, routes, tree};
 const ARROWS: &[(&str, &[&str])] = &[
     ("cli", &["server"]),
     ("server", &["database", "json"]),
+    // The public face for use in process.
+    ("rookerydb", &["database"]),
     ("database", &["query", "documents", "script", "json"]),
     ("query", &["documents", "script"]),
     ("documents", &["storage", "script", "json"]),

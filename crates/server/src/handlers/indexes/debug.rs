@@ -9,12 +9,12 @@
 use std::sync::Arc;
 
 use database::Index;
+use database::queries::Deadline;
 use hyper::StatusCode;
 use json::{Raw, Writer};
 use query::indexing::{GroupTree, Parts, SHOWN_DOCUMENTS_MAX, TreeNode, group_trees};
 
 use crate::bridge::Pool;
-use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::limits::SOURCE_IDS_PAGE_MAX;

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use database::Index;
+use database::queries::{Deadline, OpenedIndex, QueryRun, ReadyIndex, check_fields};
 use hyper::StatusCode;
 use json::Value;
 use query::definition::MapIndex;
@@ -15,10 +16,9 @@ use query::plan::{Find, IndexChoice, IndexQuery};
 use super::control::write_errors;
 use super::definition::kind;
 use crate::bridge::Pool;
-use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
-use crate::handlers::queries::{self, Opened, Ready, Request, Running, write_entry};
+use crate::handlers::queries::{Request, context, write_entry};
 use crate::limits::{SAMPLE_COUNT, SAMPLE_COUNT_MAX};
 use crate::reply::{self, Reply};
 
@@ -53,11 +53,12 @@ fn sample(exchange: &Exchange, body: &Value) -> Result<Reply> {
         Some(text) => text.to_owned(),
         None => format!("from index '{}'", definition.name().replace('\'', "''")),
     };
-    let request = Request::parse(&exchange.node, &text, body.get("QueryParameters"))?.refuse_update()?;
-    let Find::Index(IndexQuery { index: IndexChoice::Named(_, fields), .. }) = &request.plan.find else {
+    let parsed = Request::parse(&exchange.node, &text, body.get("QueryParameters"))?.refuse_update()?;
+    let plan = &parsed.plan;
+    let Find::Index(IndexQuery { index: IndexChoice::Named(_, fields), .. }) = &plan.find else {
         return Err(bad("The query must be one of the index: from index '<name>' ..".to_owned()));
     };
-    if request.plan.gives_in_place_of_results().is_some() || request.plan.is_distinct() || request.plan.is_explained {
+    if plan.gives_in_place_of_results().is_some() || plan.is_distinct() || plan.is_explained {
         return Err(Error::not_supported("facet(), suggest(), 'select distinct' and 'explain' in a test of an index"));
     }
     let deadline = Deadline::new(Some(exchange.node.limits.query_run_time), || false);
@@ -66,12 +67,10 @@ fn sample(exchange: &Exchange, body: &Value) -> Result<Reply> {
     let index = Arc::new(Index::sample(definition.clone(), &documents, count, &goes_on)?);
     let mapped = map_results(&definition, &documents, count, &goes_on).map_err(database::Error::from)?;
     deadline.look()?;
-    queries::check_fields(&index, fields, &text)?;
-    let ready = Ready { index: index.clone(), cutoff: None };
-    let opened = Opened { ready: &ready, reached: 0, snapshot: index.read()? };
-    let limits = exchange.database().limits().script;
-    let memory = exchange.node.memory_of_request();
-    let running = Running::new(&request.plan, Some(opened), &documents, memory, &deadline, limits, None)?;
+    check_fields(&index, fields, &text).map_err(database::Error::from)?;
+    let ready = ReadyIndex { index: index.clone(), cutoff: None };
+    let opened = OpenedIndex { ready: &ready, reached: 0, snapshot: index.read()? };
+    let running = QueryRun::new(plan, Some(opened), &documents, context(exchange, &deadline, None))?;
     let errors = index.errors()?;
     let (entries, results) = rows(&running, &index)?;
     let reduced: &[Vec<u8>] = if definition.reduce().is_some() { &results } else { &[] };
@@ -95,11 +94,11 @@ fn sample(exchange: &Exchange, body: &Value) -> Result<Reply> {
 type Objects = Vec<Vec<u8>>;
 
 /// What the index has of each result, and the results.
-fn rows(running: &Running<'_>, index: &Index) -> Result<(Objects, Objects)> {
+fn rows(running: &QueryRun<'_>, index: &Index) -> Result<(Objects, Objects)> {
     let fields = running.index_fields()?.unwrap_or_default();
     let has_id = !index.definition().is_grouped();
     let (mut entries, mut results) = (Vec::new(), Vec::new());
-    running.each(&mut |hit| {
+    running.each::<Error>(&mut |hit| {
         if let Some(entry) = hit.entry {
             let mut out = Vec::new();
             write_entry(&entry, &fields, has_id, &mut out)?;

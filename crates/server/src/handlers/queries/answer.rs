@@ -1,17 +1,13 @@
 //! The answer to a query: statistics, documents, what they include.
 
-use std::collections::HashSet;
 use std::time::Instant;
 
 use bytes::Bytes;
 use database::Index;
+use database::queries::{self, Counts, Included, MarkedTexts, Marks, QueryRun, RowCounts, RowSink, Timings};
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 
-use super::facets::Counted;
-use super::included::Included;
-use super::plans;
-use super::running::{Counts, Running};
-use super::timings::Timings;
+use super::{facets, plans, timings};
 use crate::answers::WholeOut;
 use crate::date::NEVER;
 use crate::error::{Error, Result};
@@ -23,7 +19,7 @@ const REQUEST_TIME: HeaderName = HeaderName::from_static("request-time");
 
 /// A query that is being answered.
 pub(super) struct Answer<'a> {
-    pub running: &'a Running<'a>,
+    pub running: &'a QueryRun<'a>,
     pub exchange: &'a Exchange,
     pub is_metadata_only: bool,
     /// What the index has of each result is wanted in place of it.
@@ -42,14 +38,14 @@ impl<'a> Answer<'a> {
         if self.is_of_entries {
             return self.write_entries(out);
         }
-        if running.plan.gives_in_place_of_results().is_some() {
+        if running.plan().gives_in_place_of_results().is_some() {
             return self.write_in_place_of_results(out);
         }
-        if let Some(timings) = running.timings.filter(|_| running.plan.is_explained) {
+        if let Some(timings) = running.timings().filter(|_| running.plan().is_explained) {
             return self.write_explained(timings, out);
         }
         let mut included = Included::new(running, self.is_metadata_only);
-        if running.plan.is_distinct() {
+        if running.plan().is_distinct() {
             self.write_distinct(out, &mut included)?;
         } else {
             self.write_all(out, &mut included)?;
@@ -63,31 +59,31 @@ impl<'a> Answer<'a> {
 
     /// What a query suggests, a result for each field, or what it counts, a result for each facet.
     fn write_in_place_of_results(&self, out: &mut impl WholeOut) -> Result<()> {
-        out.begin(self.head(), self.running.documents)?;
-        let suggestions = self.running.plan.suggestions();
-        let facets = &self.running.faceted;
+        out.begin(self.head(), self.running.documents())?;
+        let suggestions = self.running.plan().suggestions();
+        let faceted = self.running.faceted();
         let mut body = Vec::new();
         json::Writer::new(&mut body).object(|json| {
-            json.name("TotalResults").unsigned((suggestions.len() + facets.len()) as u64);
+            json.name("TotalResults").unsigned((suggestions.len() + faceted.len()) as u64);
             json.name("DurationInMs").unsigned(elapsed_ms(self.start).max(1));
             json.name("IndexName").string(&self.running.index_name());
             json.name("Results").array(|json| {
-                for (suggestion, words) in suggestions.iter().zip(&self.running.suggested) {
+                for (suggestion, words) in suggestions.iter().zip(self.running.suggested()) {
                     json.object(|json| {
                         json.name("Name").string(&suggestion.name);
                         json.name("Suggestions").array(|json| words.iter().for_each(|word| _ = json.string(word)));
                     });
                 }
-                facets.iter().for_each(|facet| facet.write(json));
+                faceted.iter().for_each(|facet| facets::write(facet, json));
             });
         });
         out.buffer().extend_from_slice(body.strip_suffix(b"}").unwrap_or(&body));
         out.buffer().extend_from_slice(b",\"Includes\":{");
         // As in the reference: the documents whose ids are values of a facet that has the name of the path.
-        let paths = &self.running.plan.includes;
-        let named = facets.iter().filter(|facet| paths.iter().any(|path| path == facet.name()));
-        let ids = named.flat_map(Counted::values);
-        write_includes(out, &self.running.documents.get_many(ids)?.into_iter().flatten().collect::<Vec<_>>())?;
+        let paths = &self.running.plan().includes;
+        let named = faceted.iter().filter(|counted| paths.contains(&counted.facet.name));
+        let ids = named.flat_map(|counted| counted.result.values.iter().map(|value| value.range.as_str()));
+        write_includes(out, &self.running.documents().get_many(ids)?.into_iter().flatten().collect::<Vec<_>>())?;
         out.buffer().extend_from_slice(b"},");
         self.end(out);
         Ok(())
@@ -96,8 +92,8 @@ impl<'a> Answer<'a> {
     /// How the query ran, as its only result.
     fn write_explained(&self, timings: &Timings, out: &mut impl WholeOut) -> Result<()> {
         let running = self.running;
-        let (counts, operator) = plans::explain(running, timings)?;
-        out.begin(self.head(), running.documents)?;
+        let (counts, operator) = queries::explain(running, timings)?;
+        out.begin(self.head(), running.documents())?;
         let mut body = Vec::new();
         json::Writer::new(&mut body).object(|json| {
             json.name("TotalResults").unsigned(1);
@@ -119,118 +115,24 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    fn write_all(&self, out: &mut impl WholeOut, included: &mut Included<'a>) -> Result<()> {
-        let running = self.running;
-        let mut results = Vec::new();
-        let mut counted = None;
-        let mut taken = 0u64;
-        let (mut is_begun, mut more) = (false, 0);
-        let total = running.each(&mut |hit| {
-            let buffer = if counted.is_some() { out.buffer() } else { &mut results };
-            match running.script_rows(&hit, self.is_metadata_only)? {
-                Some(rows) => {
-                    // A script may give several results, or none.
-                    more += rows.len() as i64 - 1;
-                    for row in rows {
-                        if is_begun {
-                            buffer.push(b',');
-                        }
-                        is_begun = true;
-                        buffer.extend_from_slice(&row.json);
-                        included.note(&row.json)?;
-                    }
-                }
-                None => {
-                    if is_begun {
-                        buffer.push(b',');
-                    }
-                    is_begun = true;
-                    let start = buffer.len();
-                    running.write_row(&hit, self.is_metadata_only, buffer)?;
-                    included.note(buffer.get(start..).unwrap_or_default())?;
-                }
-            }
-            taken += 1;
-            if counted.is_none() && results.len() >= self.whole_size {
-                let counts = running.counts()?;
-                self.begin(out, counts, 0)?;
-                out.buffer().append(&mut results);
-                counted = Some(counts);
-            }
-            if counted.is_some() {
-                out.part_done()?;
-                running.deadline.lift();
-            }
-            included.keep(running, hit)
-        })?;
-        if counted.is_none() {
-            let total = if total < 0 { total } else { total + more };
-            self.begin(out, Counts { total, taken: taken.saturating_add_signed(more) }, 0)?;
-            out.buffer().append(&mut results);
-        }
-        Ok(())
+    /// Results that are equal come once: they are all there before the first is sent, since those that are left out are counted.
+    fn write_distinct(&self, out: &mut impl WholeOut, included: &mut Included<'a>) -> Result<()> {
+        let mut results = DistinctResults(Vec::new());
+        let written = self.running.write_rows(self.is_metadata_only, included, &mut results)?;
+        self.begin(out, written.counts, written.skipped)?;
+        out.buffer().append(&mut results.0);
+        out.part_done()
     }
 
-    /// Results that are equal come once. They are all there before the first is sent, since what is left out is counted. A page begins behind so
-    /// many documents, not results: clients add to what they leave out how many were equal before. What those give does not come again.
-    fn write_distinct(&self, out: &mut impl WholeOut, included: &mut Included<'a>) -> Result<()> {
-        let running = self.running;
-        let take = running.plan.page.take.unwrap_or(u64::MAX);
-        let (mut results, mut row) = (Vec::new(), Vec::new());
-        let mut room = running.memory.room();
-        let mut seen = HashSet::new();
-        // A filter has not even seen what is before the page.
-        let before = if running.plan.filter.is_some() { 0 } else { running.plan.page.skip };
-        let (mut before, mut skipped, mut taken) = (before, 0, 0);
-        let mut is_full = take == 0;
-        let outcome = running.each(&mut |hit| {
-            let is_before = before > 0;
-            before -= u64::from(is_before);
-            let mut is_new = |values: &[u8], seen: &mut HashSet<u128>, results: &mut Vec<u8>| {
-                is_full |= taken == take;
-                if is_full {
-                    return Err(Error::from(database::Error::Canceled));
-                }
-                let is_new = seen.insert(xxhash_rust::xxh3::xxh3_128(values));
-                if is_before || !is_new {
-                    skipped += u64::from(!is_before);
-                    return Ok(false);
-                }
-                taken += 1;
-                if !results.is_empty() {
-                    results.push(b',');
-                }
-                Ok(true)
-            };
-            match running.script_rows(&hit, false)? {
-                Some(rows) => {
-                    for row in rows {
-                        if is_new(&row.values, &mut seen, &mut results)? {
-                            results.extend_from_slice(&row.json);
-                            included.note(&row.json)?;
-                        }
-                    }
-                }
-                None => {
-                    row.clear();
-                    running.write_values(running.plan.projection.as_ref(), &hit, &mut row)?;
-                    if is_new(&row, &mut seen, &mut results)? {
-                        let start = results.len();
-                        running.write_row(&hit, self.is_metadata_only, &mut results)?;
-                        included.note(results.get(start..).unwrap_or_default())?;
-                    }
-                }
-            }
-            room.grow(results.capacity() + 2 * seen.capacity() * size_of::<u128>())?;
-            if is_before { Ok(()) } else { included.keep(running, hit) }
-        });
-        let total = match outcome {
-            Err(_) if is_full => running.counts()?.total,
-            outcome => outcome?,
-        };
-        self.begin(out, Counts { total, taken }, skipped)?;
-        out.buffer().append(&mut results);
-        out.part_done()
+    fn write_all(&self, out: &mut impl WholeOut, included: &mut Included<'a>) -> Result<()> {
+        let mut results = Results { answer: self, out, whole: Vec::new(), is_begun: false, is_sent: false };
+        let written = self.running.write_rows(self.is_metadata_only, included, &mut results)?;
+        let Results { out, mut whole, is_sent, .. } = results;
+        if !is_sent {
+            self.begin(out, written.counts, 0)?;
+            out.buffer().append(&mut whole);
+        }
+        Ok(())
     }
 
     pub(super) fn head(&self) -> Reply {
@@ -242,8 +144,8 @@ impl<'a> Answer<'a> {
 
     /// Writes all that comes before the results.
     fn begin(&self, out: &mut impl WholeOut, counts: Counts, skipped: u64) -> Result<()> {
-        out.begin(self.head(), self.running.documents)?;
-        let plan = self.running.plan;
+        out.begin(self.head(), self.running.documents())?;
+        let plan = self.running.plan();
         let mut before = Vec::with_capacity(512);
         json::Writer::new(&mut before).object(|json| {
             json.name("TotalResults").signed(counts.total);
@@ -253,9 +155,9 @@ impl<'a> Answer<'a> {
                 let total = u64::try_from(counts.total).unwrap_or(unknown);
                 json.name("CappedMaxResults").unsigned(written.count_of(total));
             }
-            let filtered = self.running.filtered.get();
+            let filtered = self.running.filtered();
             json.name("ScannedResults").unsigned(filtered.scanned);
-            json.name("SkippedResults").unsigned(skipped + filtered.refused + self.running.repeated);
+            json.name("SkippedResults").unsigned(skipped + filtered.refused + self.running.repeated_count());
             json.name("DurationInMs").unsigned(elapsed_ms(self.start).max(1));
             match plan.includes.as_slice() {
                 [] => json.name("IncludedPaths").null(),
@@ -282,12 +184,86 @@ impl<'a> Answer<'a> {
             json.name("IndexTimestamp").string(&indexed).name("LastQueryTime").string(&queried);
             json.name("IsStale").bool(self.running.is_stale()).name("ResultEtag").signed(self.etag);
             json.name("NodeTag").string(self.exchange.database().documents().node_tag());
-            self.running.marks.write(json);
-            if let Some(timings) = self.running.timings.filter(|_| self.running.plan.has_timings) {
-                timings.write(json, self.start.elapsed());
+            write_marks(self.running.marks(), json);
+            if let Some(measured) = self.running.timings().filter(|_| self.running.plan().has_timings) {
+                timings::write(measured, json, self.start.elapsed());
             }
         });
         out.buffer().extend_from_slice(rest.strip_prefix(b"{").unwrap_or(&rest));
+    }
+}
+
+/// The results of an answer: whole, as long as they are few, and then straight into the answer.
+struct Results<'r, 'a, O> {
+    answer: &'r Answer<'a>,
+    out: &'r mut O,
+    whole: Vec<u8>,
+    is_begun: bool,
+    /// The results were counted and the answer has begun.
+    is_sent: bool,
+}
+
+impl<O: WholeOut> RowSink for Results<'_, '_, O> {
+    type Error = Error;
+
+    fn begin_row(&mut self) -> &mut Vec<u8> {
+        let buffer = if self.is_sent { self.out.buffer() } else { &mut self.whole };
+        if self.is_begun {
+            buffer.push(b',');
+        }
+        self.is_begun = true;
+        buffer
+    }
+
+    fn end_result(&mut self, _: RowCounts) -> Result<()> {
+        if !self.is_sent && self.whole.len() >= self.answer.whole_size {
+            self.answer.begin(self.out, self.answer.running.counts()?, 0)?;
+            self.out.buffer().append(&mut self.whole);
+            self.is_sent = true;
+        }
+        if self.is_sent {
+            self.out.part_done()?;
+            self.answer.running.deadline().lift();
+        }
+        Ok(())
+    }
+}
+
+/// The results of `select distinct`.
+struct DistinctResults(Vec<u8>);
+
+impl RowSink for DistinctResults {
+    type Error = Error;
+
+    fn begin_row(&mut self) -> &mut Vec<u8> {
+        if !self.0.is_empty() {
+            self.0.push(b',');
+        }
+        &mut self.0
+    }
+
+    fn held_size(&self) -> usize {
+        self.0.capacity()
+    }
+}
+
+/// Writes `"Highlightings":{field:{key:[fragment]}},"Explanations":{key:[text]}`, as far as the query asks for them.
+fn write_marks(marks: &Marks<'_>, json: &mut json::Writer<'_>) {
+    if let Some(highlights) = marks.highlights() {
+        json.name("Highlightings").object(|json| {
+            for (field, results) in &*highlights {
+                json.name(field).object(|json| write_texts(results, json));
+            }
+        });
+    }
+    if let Some(explanations) = marks.explanations() {
+        json.name("Explanations").object(|json| write_texts(&explanations, json));
+    }
+}
+
+fn write_texts(results: &MarkedTexts, json: &mut json::Writer<'_>) {
+    for (key, texts) in results {
+        json.name(key).array(|json| texts.iter().for_each(|text| _ = json.string(text)));
     }
 }
 

@@ -1,121 +1,145 @@
-//! What patching and deleting by a query have in common: their options, their pace, how they end.
+//! Deleting and patching what a query finds: operations that go on after their requests. And
+//! `PATCH /databases/{name}/queries/test`: what a patch would do to a document.
+//!
+//! The database does the work (`database::queries::QueryChange`); here the index is awaited without a thread, and the operation gets one.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use database::{Operation, OperationDetail, OperationResult, OperationStatus};
-use query::plan::{Find, IndexChoice, IndexQuery};
+use database::documents::PatchStatus;
+use database::limits::STALE_WAIT;
+use database::queries::{ByQuery, ByQueryOptions, QueryChange};
+use database::{Operation, OperationResult, OperationStatus, QueryPatch};
+use hyper::StatusCode;
 
+use super::ready::{ready, wait_for};
 use super::request::Request;
+use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
-use crate::limits::{OPERATION_DETAILS_MAX, STALE_WAIT};
+use crate::reply::{self, Reply};
 
-/// Documents that one transaction takes, so that other writes get their turn.
-const BATCH_COUNT: usize = 1024;
+/// `DELETE`: `allowStale`, `staleTimeout`, `maxOpsPerSec`, `details`. Body as that of a query.
+pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
+    let options = Options::of(&exchange)?;
+    let body = exchange.read_body().await?;
+    let node = exchange.node.clone();
+    let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_body(&node, &body)).await?;
+    start(exchange, ByQuery::Delete, request, options).await
+}
 
-/// How long one that is slowed down sleeps at most before it looks whether it is killed.
-const NAP: Duration = Duration::from_millis(50);
+/// `PATCH`: parameters as [`delete`]. Body: `{"Query":{"Query","QueryParameters"}}`.
+pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
+    let options = Options::of(&exchange)?;
+    let body = exchange.read_body().await?;
+    let node = exchange.node.clone();
+    let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_patch(&node, &body)).await?;
+    start(exchange, ByQuery::Patch, request, options).await
+}
 
 /// What the address asks for.
-#[derive(Clone, Copy)]
-pub(super) struct Options {
-    /// The index need not have all that was written before.
-    pub(super) allows_stale: bool,
-    /// How long it is waited for if it has to.
-    pub(super) stale_wait: Duration,
-    /// What became of each document is told.
-    pub(super) tells_details: bool,
-    per_second: Option<u64>,
+struct Options {
+    of_change: ByQueryOptions,
+    /// How long the operation waits for its index.
+    stale_wait: Duration,
 }
 
 impl Options {
-    /// Reads `allowStale`, `staleTimeout`, `maxOpsPerSec` and `details`.
-    pub(super) fn of(exchange: &Exchange) -> Result<Options> {
+    fn of(exchange: &Exchange) -> Result<Options> {
         let query = exchange.query();
-        let stale_wait = query.time_span("staleTimeout")?.unwrap_or(STALE_WAIT);
-        Ok(Options {
+        let of_change = ByQueryOptions {
             allows_stale: query.is_true("allowStale")?,
-            stale_wait: stale_wait.min(exchange.node.limits.query_run_time),
-            tells_details: query.is_true("details")?,
+            keeps_details: query.is_true("details")?,
             per_second: query.number("maxOpsPerSec")?.filter(|count| *count > 0),
-        })
-    }
-
-    /// Documents that one transaction takes.
-    pub(super) fn batch_count(self) -> usize {
-        self.per_second.map_or(BATCH_COUNT, |count| BATCH_COUNT.min(usize::try_from(count).unwrap_or(BATCH_COUNT)))
+        };
+        let stale_wait = query.time_span("staleTimeout")?.unwrap_or(STALE_WAIT);
+        Ok(Options { of_change, stale_wait: stale_wait.min(exchange.node.limits.query_run_time) })
     }
 }
 
-/// How fast an operation may go.
-pub(super) struct Pace {
-    begun: Instant,
-    per_second: Option<u64>,
-}
-
-impl Pace {
-    pub(super) fn new(options: Options) -> Pace {
-        Pace { begun: Instant::now(), per_second: options.per_second }
+/// Starts the operation: 200 `{"OperationId","OperationNodeTag"}`.
+async fn start(exchange: Exchange, change: ByQuery, request: Request, options: Options) -> Result<Reply> {
+    let Options { of_change: options, stale_wait } = options;
+    let (database, node) = (exchange.database().clone(), exchange.node.clone());
+    let request = Arc::new(Request { query: change.check(request.query)?, ..request });
+    if change == ByQuery::Patch {
+        // A text that is no script is refused at once. Compiling it takes a thread.
+        let (database, request) = (database.clone(), request.clone());
+        let compile = move || QueryPatch::of_query(&database, &request.query).map(drop).map_err(Error::from);
+        node.bridge.run(Pool::Reads, compile).await?;
     }
-
-    /// Waits until so many may be done since it began.
-    pub(super) fn rest(&self, processed: u64, operation: &Operation) -> Result<()> {
-        let Some(per_second) = self.per_second else { return Ok(()) };
-        let due = self.begun + Duration::from_secs_f64(processed as f64 / per_second as f64);
-        while let Some(left) = due.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
-            refuse_killed(operation)?;
-            std::thread::sleep(left.min(NAP));
-        }
-        Ok(())
-    }
-}
-
-/// # Errors
-///
-/// Somebody has killed the operation.
-pub(super) fn refuse_killed(operation: &Operation) -> Result<()> {
-    if operation.is_killed() { Err(database::Error::Canceled.into()) } else { Ok(()) }
-}
-
-pub(super) fn index_name(request: &Request) -> String {
-    match &request.plan.find {
-        Find::Index(IndexQuery { index: IndexChoice::Named(name, _), .. }) => name.clone(),
-        _ => String::new(),
-    }
-}
-
-/// What became of each document, of so many as are kept.
-#[derive(Default)]
-pub(super) struct Details(Vec<OperationDetail>);
-
-impl Details {
-    pub(super) fn add(&mut self, details: impl Iterator<Item = OperationDetail>) {
-        self.0.extend(details.take(OPERATION_DETAILS_MAX - self.0.len()));
-    }
-
-    /// What an operation came to that processed so many.
-    pub(super) fn into_result(self, total: u64) -> OperationResult {
-        let mut message = format!("Processed {total} items.");
-        if self.0.len() == OPERATION_DETAILS_MAX {
-            message += &format!(" The details are of the first {OPERATION_DETAILS_MAX}.");
-        }
-        OperationResult { total, documents_processed: 0, message, details: self.0 }
-    }
+    let ready = match ready(&exchange, &request).await {
+        // As in the reference, the operation fails if there is no such index.
+        Err(Error::Database(error @ database::Error::NoSuchIndex { .. })) => Err(error),
+        ready => Ok(ready?),
+    };
+    change.check_index(ready.as_ref().ok().and_then(Option::as_ref))?;
+    let began_at = database.read().last_etag()?;
+    let behind = match &ready {
+        Ok(Some(ready)) if !options.allows_stale && ready.index.indexed_to() < began_at => Some(ready.index.clone()),
+        _ => None,
+    };
+    // A server without a free thread refuses the request, not the operation. While an operation waits for an index it has no thread.
+    let permit = if behind.is_none() { Some(node.bridge.permit(Pool::Reads).await?) } else { None };
+    let operations = database.operations();
+    let operation = operations.start_by_query(operations.next_id(), change.description(), &request.query.text)?;
+    let id = operation.id();
+    let node_tag = database.documents().node_tag().to_owned();
+    tokio::spawn(async move {
+        let changing = operation.clone();
+        let outcome = async {
+            let ready = ready?;
+            if let Some(index) = behind {
+                wait_for(&index, began_at, stale_wait).await;
+            }
+            let permit = match permit {
+                Some(permit) => permit,
+                None => node.bridge.permit(Pool::Reads).await?,
+            };
+            let run = move || {
+                let (database, query, operation) = (&*database, &request.query, &changing);
+                let change = QueryChange { database, change, query, options, began_at, operation };
+                Ok(change.run(ready.as_ref())?)
+            };
+            node.bridge.with_permit(Pool::Reads, permit, run).await
+        };
+        end(&operation, outcome.await);
+    });
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("OperationId").unsigned(id).name("OperationNodeTag").string(&node_tag);
+    }))
 }
 
 /// Ends an operation.
-///
-/// * `what`: it is, for the log.
-pub(super) fn end(operation: &Operation, what: &str, outcome: Result<OperationResult>) {
+fn end(operation: &Operation, outcome: Result<OperationResult>) {
     operation.end(match outcome {
         Ok(result) => OperationStatus::Completed(result),
         Err(Error::Database(database::Error::Canceled)) => OperationStatus::Canceled,
         Err(Error::Database(error)) => OperationStatus::Faulted(Arc::new(error)),
-        Err(Error::UnknownIndex { name }) => OperationStatus::Faulted(Arc::new(database::Error::NoSuchIndex { name })),
         Err(error) => {
-            tracing::error!(%error, "{what} met a bug");
+            tracing::error!(%error, operation = operation.description(), "an operation met a bug");
             OperationStatus::Faulted(Arc::new(storage::Error::JobPanicked.into()))
         }
     });
+}
+
+/// `PATCH /databases/{name}/queries/test`: `id`. Body as [`patch`]. What the clause `update` would do to that document, whether the query finds
+/// it or not; nothing is stored. 200 `{Status, ModifiedDocument, OriginalDocument, Debug}`, 404 if it is not there.
+pub(crate) async fn test(mut exchange: Exchange) -> Result<Reply> {
+    let id = exchange.required("id")?.into_owned();
+    let body = exchange.read_body().await?;
+    let node = exchange.node.clone();
+    let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_patch(&node, &body)).await?;
+    let database = exchange.database().clone();
+    let run = move || Ok(QueryPatch::of_query(&database, &request.query)?.test(&id)?);
+    let told = exchange.node.bridge.run(Pool::Reads, run).await?;
+    if told.status == PatchStatus::DocumentDoesNotExist {
+        return Ok(reply::empty(StatusCode::NOT_FOUND));
+    }
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("Status").string(told.status.wire_name());
+        json.name("ModifiedDocument").raw(told.document.as_deref().unwrap_or(b"null"));
+        json.name("OriginalDocument").raw(told.original.as_deref().unwrap_or(b"null"));
+        json.name("Debug").raw(&told.debug);
+    }))
 }

@@ -16,7 +16,7 @@ impl Answer<'_> {
             return Err(Error::InvalidOperation(message));
         };
         let total = running.counts()?.total;
-        out.begin(self.head(), running.documents)?;
+        out.begin(self.head(), running.documents())?;
         let mut before = Vec::new();
         json::Writer::new(&mut before).object(|json| {
             json.name("TotalResults").signed(total).name("SkippedResults").unsigned(0);
@@ -27,7 +27,7 @@ impl Answer<'_> {
         out.buffer().extend_from_slice(b",\"Results\":[");
         let is_grouped = running.index().is_some_and(|index| index.definition().is_grouped());
         let mut is_begun = false;
-        running.each(&mut |hit| {
+        running.each::<Error>(&mut |hit| {
             let Some(entry) = hit.entry else { return Ok(()) };
             if is_begun {
                 out.buffer().push(b',');

@@ -5,44 +5,32 @@
 //! 501 for what is not there yet.
 //! DELETE: body as POST; `{"OperationId","OperationNodeTag"}`, the work goes on as an operation.
 //!
-//! [`request`] reads what is asked, [`mod@ready`] finds or makes the index and waits for it, [`running`] executes, [`mod@answer`] writes.
+//! [`request`] reads the request, [`mod@ready`] waits for the index, `database::queries` executes, [`mod@answer`] writes.
 
 mod answer;
 mod by_query;
-mod collection;
-mod deletion;
 mod entries;
 mod facets;
-mod filtering;
-mod included;
-mod lookups;
-mod marks;
-mod patching;
 mod plans;
 mod ready;
-mod repeats;
 mod request;
-mod running;
-mod scripts;
 mod timings;
 
-pub(crate) use deletion::delete;
+pub(crate) use by_query::{delete, patch, test};
 pub(crate) use entries::write_entry;
-pub(crate) use patching::{patch, test};
-pub(crate) use ready::{Ready, check_fields, ready, wait_for};
+pub(crate) use ready::{ready, wait_for, with_snapshots};
 pub(crate) use request::Request;
-pub(crate) use running::{Opened, Running};
 
 use std::time::Instant;
 
 use database::Explanation;
 use database::documents::Snapshot;
+use database::queries::{Deadline, OpenedIndex, QueryRun, ReadyIndex, RunContext, Timings, examined_count_max};
 use hyper::{Method, StatusCode};
 use query::plan::{Find, IndexChoice, IndexQuery, Source};
 
 use crate::answers::{self, AnswerWriter, SmallAnswer, WholeOut};
 use crate::bridge::Pool;
-use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::limits::{SMALL_ANSWER_ENTRIES, SMALL_ANSWER_SIZE, WHOLE_ANSWER_SIZE};
@@ -65,7 +53,7 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
         return Ok(explain(&exchange, &request));
     }
     if is_of_entries(&exchange)
-        && let Some(function) = request.plan.gives_in_place_of_results()
+        && let Some(function) = request.query.plan.gives_in_place_of_results()
     {
         return Err(Error::not_supported(format!("debug=entries with {function}")));
     }
@@ -78,7 +66,7 @@ fn is_of_entries(exchange: &Exchange) -> bool {
 
 /// Which index would answer, without asking it.
 fn explain(exchange: &Exchange, request: &Request) -> Reply {
-    let explanation = match &request.plan.find {
+    let explanation = match &request.query.plan.find {
         Find::Index(IndexQuery { index: IndexChoice::Covering(needed), .. }) => {
             exchange.database().indexes().explain(needed)
         }
@@ -129,7 +117,7 @@ fn refuse_missing(exchange: &Exchange) -> Result<()> {
 /// Executes right here if that is quick, else on the pool: a query may touch a whole collection.
 async fn answer(exchange: Exchange, start: Instant, request: Request) -> Result<Reply> {
     let ready = match ready(&exchange, &request).await {
-        Err(Error::NoSuchIndex) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
+        Err(Error::Database(database::Error::NoSuchIndex { .. })) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
         ready => ready,
     };
     let at_once = ready.and_then(|ready| {
@@ -138,7 +126,7 @@ async fn answer(exchange: Exchange, start: Instant, request: Request) -> Result<
     });
     let outcome = match at_once {
         Ok(Err(ready)) => {
-            let running = RunningQuery::new(&exchange, &request.text, start);
+            let running = RunningQuery::new(&exchange, &request.query.text, start);
             let outcome = answer_on_pool(exchange, start, request, ready).await;
             running.answered(&outcome);
             return outcome;
@@ -147,12 +135,17 @@ async fn answer(exchange: Exchange, start: Instant, request: Request) -> Result<
         Err(error) => Err(error),
     };
     if exchange.node.slow.is_slow(start.elapsed()) {
-        RunningQuery::new(&exchange, &request.text, start).answered(&outcome);
+        RunningQuery::new(&exchange, &request.query.text, start).answered(&outcome);
     }
     outcome
 }
 
-async fn answer_on_pool(exchange: Exchange, start: Instant, request: Request, ready: Option<Ready>) -> Result<Reply> {
+async fn answer_on_pool(
+    exchange: Exchange,
+    start: Instant,
+    request: Request,
+    ready: Option<ReadyIndex>,
+) -> Result<Reply> {
     answers::produce(exchange, Pool::Reads, move |exchange, out| {
         let deadline = deadline_of_query(exchange, out);
         let asked = Asked { exchange, request: &request, start, whole_size: WHOLE_ANSWER_SIZE };
@@ -166,22 +159,16 @@ async fn answer_on_pool(exchange: Exchange, start: Instant, request: Request, re
 fn answer_at_once(
     exchange: &Exchange,
     request: &Request,
-    ready: Option<&Ready>,
+    ready: Option<&ReadyIndex>,
     start: Instant,
 ) -> Result<Option<Reply>> {
     // A script may take long, and so may going through texts.
-    if request.plan.has_includes() || request.plan.runs_scripts() || request.plan.is_explained {
+    let plan = &request.query.plan;
+    if plan.has_includes() || plan.runs_scripts() || plan.is_explained {
         return Ok(None);
     }
     with_snapshots(exchange, ready, |index, documents| {
-        let entries = match (&request.plan.find, &index) {
-            (Find::Index(query), Some(Opened { ready, snapshot, .. })) => {
-                query::execute::entry_count_max(snapshot, ready.index.definition().fields(), query)?
-            }
-            (Find::Collection(query), _) => collection::document_count_max(query, running::wanted_of(&request.plan)),
-            (Find::Index(_), None) => u64::MAX,
-        };
-        if entries > SMALL_ANSWER_ENTRIES {
+        if examined_count_max(plan, index.as_ref())? > SMALL_ANSWER_ENTRIES {
             return Ok(None);
         }
         let deadline = Deadline::new(Some(exchange.node.limits.query_run_time), || false);
@@ -207,23 +194,15 @@ struct Asked<'r> {
 impl Asked<'_> {
     fn answer<'a>(
         &'a self,
-        index: Option<Opened<'a>>,
+        index: Option<OpenedIndex<'a>>,
         documents: &'a Snapshot<'a>,
         deadline: &'a Deadline,
         out: &mut impl WholeOut,
     ) -> Result<Option<Reply>> {
         let Asked { exchange, request, start, whole_size } = *self;
         let is_metadata_only = exchange.query().is_true("metadataOnly")?;
-        let limits = exchange.database().limits().script;
-        let running = Running::new(
-            &request.plan,
-            index,
-            documents,
-            exchange.node.memory_of_request(),
-            deadline,
-            limits,
-            request.timings.as_ref(),
-        )?;
+        let context = context(exchange, deadline, request.query.timings.as_ref());
+        let running = QueryRun::new(&request.query.plan, index, documents, context)?;
         let etag = running.etag()?;
         if reply::is_match(exchange.if_none_match(), etag.to_string().as_bytes()) {
             return Ok(Some(reply::empty(StatusCode::NOT_MODIFIED)));
@@ -240,20 +219,8 @@ pub(crate) fn deadline_of_query(exchange: &Exchange, out: &AnswerWriter) -> Dead
     Deadline::new(Some(exchange.node.limits.query_run_time), move || caller.is_gone())
 }
 
-/// Opens the snapshots of a query in their order: what the index names is in that of the documents, or was deleted since.
-pub(crate) fn with_snapshots<T>(
-    exchange: &Exchange,
-    ready: Option<&Ready>,
-    work: impl for<'a> FnOnce(Option<Opened<'a>>, &'a Snapshot<'a>) -> Result<T>,
-) -> Result<T> {
-    let index = match ready {
-        Some(ready) => {
-            let reached = ready.index.indexed_to();
-            Some(Opened { ready, reached, snapshot: ready.index.read()? })
-        }
-        None => None,
-    };
-    let documents = exchange.database().read();
-    let outcome = work(index, &documents);
-    outcome.inspect_err(|error| ready.iter().for_each(|ready| ready.fail_if_damaged(error)))
+/// What the run of a request's query may use.
+pub(crate) fn context<'a>(exchange: &Exchange, deadline: &'a Deadline, timings: Option<&'a Timings>) -> RunContext<'a> {
+    let (memory, script_limits) = (exchange.node.memory_of_request(), exchange.database().limits().script);
+    RunContext { memory, deadline, script_limits, timings }
 }

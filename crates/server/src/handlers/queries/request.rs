@@ -1,45 +1,37 @@
-//! What a request asks for: the plan of its query, and whether it waits for an index.
+//! The query of a request, and how fresh its index has to be.
 
 use std::time::Duration;
 
-use database::documents::id;
+use database::limits::STALE_WAIT;
+use database::queries::{Freshness, Query};
 use hyper::StatusCode;
-use query::plan::{Parameters, Plan, ProjectionBehavior, Refused, ScriptForm};
-use query::rql;
+use query::plan::ProjectionBehavior;
 
-use super::timings::Timings;
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, parse_object, parse_query};
-use crate::limits::STALE_WAIT;
 use crate::node::Node;
 use crate::time_span::{TIME_SPAN, time_span};
 
-/// A query as it was asked.
+/// A query with what its request says about how it is answered.
 pub(crate) struct Request {
-    /// Its text, which errors repeat.
-    pub(crate) text: String,
-    pub(crate) plan: Plan,
-    /// How long it waits for an index that has all that was written before it came.
-    pub(crate) stale_wait: Option<Duration>,
-    /// The change vector that a write was answered with: an index has to have that write.
-    pub(crate) after_write: Option<String>,
-    /// What measures its steps, if it asks for that.
-    pub(crate) timings: Option<Timings>,
+    pub(crate) query: Query,
+    pub(crate) freshness: Freshness,
 }
 
 impl Request {
     /// Reads `query`, `start`, `pageSize` and how it is answered from a query string.
     pub(crate) fn of_address(exchange: &Exchange) -> Result<Request> {
         let query = exchange.query();
-        let request = Request::parse(&exchange.node, &query.get("query").unwrap_or_default(), None)?;
-        let mut request = request.refuse_update()?;
-        request.plan.page = request.plan.page.within(query.page_start()?, query.number("pageSize")?);
+        let parsed = Request::parse(&exchange.node, &query.get("query").unwrap_or_default(), None)?;
+        let (mut query_of, mut freshness) = (parsed.refuse_update()?, Freshness::default());
+        let plan = &mut query_of.plan;
+        plan.page = plan.page.within(query.page_start()?, query.number("pageSize")?);
         if query.is_true("waitForNonStaleResults")? {
-            request.stale_wait = Some(STALE_WAIT);
+            freshness.stale_wait = Some(STALE_WAIT);
         }
-        request.plan.keeps_repeats = query.is_true("skipDuplicateChecking")?;
-        request.after_write = query.get_nonempty("waitForChangeVector").map(std::borrow::Cow::into_owned);
-        Ok(request)
+        plan.keeps_repeats = query.is_true("skipDuplicateChecking")?;
+        freshness.after_write = query.get_nonempty("waitForChangeVector").map(std::borrow::Cow::into_owned);
+        Ok(Request { query: query_of, freshness })
     }
 
     /// Reads `{"Query":..,"QueryParameters":..,"WaitForNonStaleResults":..}` and what old clients add.
@@ -50,7 +42,8 @@ impl Request {
         if !matches!(parameters, None | Some(json::Value::Null | json::Value::Object(_))) {
             return Err(Error::Argument("'QueryParameters' must be an object".to_owned()));
         }
-        let mut request = Request::parse(node, text, parameters)?.refuse_update()?;
+        let mut query = Request::parse(node, text, parameters)?.refuse_update()?;
+        let plan = &mut query.plan;
         let number = |name| match body.get(name) {
             None | Some(json::Value::Null) => Ok(None),
             Some(value) => match value.as_i64().and_then(|number| u64::try_from(number).ok()) {
@@ -59,27 +52,27 @@ impl Request {
             },
         };
         let take = number("PageSize")?.filter(|size| *size < i32::MAX as u64);
-        request.plan.page = request.plan.page.within(number("Start")?.unwrap_or(0), take);
-        request.stale_wait = stale_wait(&body)?;
-        request.plan.keeps_repeats = is_true(&body, "SkipDuplicateChecking")?;
-        request.after_write = match body.get("WaitForChangeVector") {
+        plan.page = plan.page.within(number("Start")?.unwrap_or(0), take);
+        plan.keeps_repeats = is_true(&body, "SkipDuplicateChecking")?;
+        let after_write = match body.get("WaitForChangeVector") {
             None | Some(json::Value::Null) => None,
             Some(json::Value::String(vector)) => Some(vector.clone()),
             Some(_) => return Err(Error::Argument("'WaitForChangeVector' must be text".to_owned())),
         };
-        if let Some(projection) = &mut request.plan.projection {
+        if let Some(projection) = &mut plan.projection {
             projection.behavior = projection_behavior(&body)?;
         }
-        if let Some(script) = &mut request.plan.script {
+        if let Some(script) = &mut plan.script {
             script.behavior = projection_behavior(&body)?;
             if script.behavior.throws() {
                 return Err(Error::not_supported("'ProjectionBehavior' that throws, beside JavaScript".to_owned()));
             }
         }
-        Ok(request)
+        Ok(Request { query, freshness: Freshness { stale_wait: stale_wait(&body)?, after_write } })
     }
 
-    pub(crate) fn parse(node: &Node, text: &str, parameters: Option<&json::Value>) -> Result<Request> {
+    /// Parses the text of a query.
+    pub(crate) fn parse(node: &Node, text: &str, parameters: Option<&json::Value>) -> Result<Query> {
         if text.trim().is_empty() {
             return Err(Error::InvalidOperation("Index query does not contain 'Query' field.".to_owned()));
         }
@@ -91,16 +84,7 @@ impl Request {
                 what: "The text of the query",
             });
         }
-        let wrong = |message: String, is_grammar| Error::Query { message, query: text.to_owned(), is_grammar };
-        let tree = rql::parse(text).map_err(|error| wrong(error.to_string(), error.reason.is_grammar()))?;
-        let mut plan = Plan::new(&tree, Parameters::new(parameters)).map_err(|refused| match refused {
-            Refused::Invalid(message) => wrong(message, false),
-            Refused::NotSupported(feature) => Error::not_supported(feature),
-            refused @ Refused::NoSuchSorter(_) => Error::NoSuchSorter(refused.to_string()),
-        })?;
-        plan.seed(|| u128::from_ne_bytes(id::random_bytes()).to_string());
-        let timings = (plan.has_timings || plan.is_explained).then(Timings::default);
-        Ok(Request { text: text.to_owned(), plan, stale_wait: None, after_write: None, timings })
+        Ok(Query::parse(text, parameters).map_err(database::Error::from)?)
     }
 
     /// Reads `{"Query":{"Query":..,"QueryParameters":..}}`, whose query has to end with `update`.
@@ -120,27 +104,8 @@ impl Request {
         if !matches!(parameters, None | Some(json::Value::Null | json::Value::Object(_))) {
             return Err(Error::Argument("'QueryParameters' must be an object".to_owned()));
         }
-        let request = Request::parse(node, text, parameters)?;
-        match request.plan.script.as_ref().map(|script| &script.form) {
-            Some(ScriptForm::Update(_)) => Ok(request),
-            _ => Err(Error::Query {
-                message: "Update operations must end with UPDATE clause".to_owned(),
-                query: text.to_owned(),
-                is_grammar: true,
-            }),
-        }
-    }
-
-    /// Nothing is changed where only an answer is asked for.
-    pub(crate) fn refuse_update(self) -> Result<Request> {
-        match self.plan.script.as_ref().map(|script| &script.form) {
-            Some(ScriptForm::Update(_)) => Err(Error::Query {
-                message: "UPDATE is a clause of patches: PATCH queries".to_owned(),
-                query: self.text,
-                is_grammar: false,
-            }),
-            _ => Ok(self),
-        }
+        let query = Request::parse(node, text, parameters)?.require_update()?;
+        Ok(Request { query, freshness: Freshness::default() })
     }
 }
 

@@ -1,38 +1,10 @@
-//! How long the steps of a query take, if it asks: `include timings()`.
+//! How long the steps of a query took, as `include timings()` asks for it.
 //!
-//! The tree has the names of the reference, where there is such a step; a step that was not taken is not in it. Nothing is measured unless
-//! it is asked for.
+//! The tree has the names of the reference where it has such a step; a step that was not taken is not in it.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// A step that is measured by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
-    /// Finding or making the index.
-    Optimizer,
-    /// Waiting for it, and telling whether it is stale.
-    Staleness,
-    /// Finding entries, in their order.
-    Search,
-    /// What is to be highlighted.
-    HighlightSetup,
-    /// Cutting fragments.
-    Highlight,
-    /// Loading documents.
-    Load,
-    /// Writing whole documents.
-    Write,
-    /// Writing projected values.
-    Project,
-    /// Running scripts.
-    Script,
-    /// Loading documents that are included.
-    Include,
-}
-
-/// As many as there are stages.
-const COUNT: usize = Stage::Include as usize + 1;
+use database::queries::{Stage, Timings};
 
 /// What is in `Timings`: names, and the stage that is measured there, if any is.
 struct Step {
@@ -68,66 +40,36 @@ const STEPS: &[Step] = &[
     leaf("Staleness", Stage::Staleness),
 ];
 
-/// What was measured.
-#[derive(Debug, Default)]
-pub(crate) struct Timings {
-    /// Nanoseconds of each stage; 0: it was not reached.
-    nanoseconds: [AtomicU64; COUNT],
+/// Writes `"Timings":{"DurationInMs":..,"Timings":{name:{..}}}`. The whole is rounded up, so that it is not 0; steps are
+/// rounded down, so that they are no more than what they are steps of.
+pub(super) fn write(timings: &Timings, json: &mut json::Writer<'_>, whole: Duration) {
+    let milliseconds = whole.as_nanos().div_ceil(1_000_000).max(1);
+    json.name("Timings").object(|json| {
+        json.name("DurationInMs").unsigned(u64::try_from(milliseconds).unwrap_or(u64::MAX));
+        write_steps(timings, STEPS, json);
+    });
 }
 
-/// Does something, and measures it if that is asked for.
-pub(crate) fn timed<T>(timings: Option<&Timings>, stage: Stage, work: impl FnOnce() -> T) -> T {
-    let Some(timings) = timings else { return work() };
-    let start = Instant::now();
-    let result = work();
-    timings.add(stage, start.elapsed());
-    result
+fn time(timings: &Timings, step: &Step) -> Duration {
+    let own = step.own.map_or(Duration::ZERO, |stage| timings.of(stage));
+    own + step.steps.iter().map(|step| time(timings, step)).sum::<Duration>()
 }
 
-impl Timings {
-    /// A stage took so long once more.
-    pub fn add(&self, stage: Stage, time: Duration) {
-        // One at least: it was reached.
-        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).max(1);
-        self.nanoseconds[stage as usize].fetch_add(nanoseconds, Relaxed);
+fn write_steps(timings: &Timings, steps: &[Step], json: &mut json::Writer<'_>) {
+    let mut taken = steps.iter().filter(|step| !time(timings, step).is_zero()).peekable();
+    if taken.peek().is_none() {
+        json.name("Timings").null();
+        return;
     }
-
-    /// What a stage took so far.
-    pub fn of(&self, stage: Stage) -> Duration {
-        Duration::from_nanos(self.nanoseconds[stage as usize].load(Relaxed))
-    }
-
-    /// Writes `"Timings":{"DurationInMs":..,"Timings":{name:{..}}}`. The whole is rounded up, so that it is not nothing; steps are
-    /// rounded down, so that they are no more than what they are steps of.
-    pub fn write(&self, json: &mut json::Writer<'_>, whole: Duration) {
-        let milliseconds = whole.as_nanos().div_ceil(1_000_000).max(1);
-        json.name("Timings").object(|json| {
-            json.name("DurationInMs").unsigned(u64::try_from(milliseconds).unwrap_or(u64::MAX));
-            self.write_steps(STEPS, json);
-        });
-    }
-
-    fn time(&self, step: &Step) -> Duration {
-        let own = step.own.map_or(Duration::ZERO, |stage| self.of(stage));
-        own + step.steps.iter().map(|step| self.time(step)).sum::<Duration>()
-    }
-
-    fn write_steps(&self, steps: &[Step], json: &mut json::Writer<'_>) {
-        let mut taken = steps.iter().filter(|step| !self.time(step).is_zero()).peekable();
-        if taken.peek().is_none() {
-            json.name("Timings").null();
-            return;
+    json.name("Timings").object(|json| {
+        for step in taken {
+            json.name(step.name).object(|json| {
+                let milliseconds = time(timings, step).as_millis();
+                json.name("DurationInMs").unsigned(u64::try_from(milliseconds).unwrap_or(u64::MAX));
+                write_steps(timings, step.steps, json);
+            });
         }
-        json.name("Timings").object(|json| {
-            for step in taken {
-                json.name(step.name).object(|json| {
-                    let milliseconds = self.time(step).as_millis();
-                    json.name("DurationInMs").unsigned(u64::try_from(milliseconds).unwrap_or(u64::MAX));
-                    self.write_steps(step.steps, json);
-                });
-            }
-        });
-    }
+    });
 }
 
 #[cfg(test)]
@@ -136,7 +78,7 @@ mod tests {
 
     fn written(timings: &Timings, whole: Duration) -> String {
         let mut out = Vec::new();
-        json::Writer::new(&mut out).object(|json| timings.write(json, whole));
+        json::Writer::new(&mut out).object(|json| write(timings, json, whole));
         String::from_utf8(out).unwrap()
     }
 

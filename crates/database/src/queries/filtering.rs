@@ -1,23 +1,22 @@
 //! The clause `filter`: results are looked at one by one, and those that fit are given until the page is full. As in the reference, a page begins
 //! behind so many results of the condition, which are not looked at: clients add those that did not fit to where the next page begins.
 
-use database::documents::Snapshot;
-use database::script;
+use documents::Snapshot;
 use query::execute::{Found, ResultFilter, Row};
 use query::index::IndexSnapshot;
 use query::plan::FilterClause;
 
+use super::deadline::Deadline;
 use super::lookups::{LOOKED_UP_AT_ONCE, look_up};
-use crate::deadline::Deadline;
-use crate::error::Result;
+use crate::Result;
 
-/// What a filter has seen.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Filtered {
-    /// Results that it looked at.
-    pub(super) scanned: u64,
+/// Counts of the results that a filter has read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filtered {
+    /// All of them.
+    pub scanned: u64,
     /// Those that do not fit.
-    pub(super) refused: u64,
+    pub refused: u64,
 }
 
 impl Filtered {

@@ -1,25 +1,29 @@
-//! What is told about results besides: fragments of their texts, and why they score what they do.
+//! Fragments of the texts of results (highlighting), and explanations of their scores.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use query::execute::{Highlighter, Row};
 use query::plan::{Explanations, Highlight};
+use storage::memory::{Memory, Room};
 
+use super::deadline::Deadline;
+use super::error::QueryError;
 use super::timings::{Stage, Timings, timed};
-use crate::deadline::Deadline;
-use crate::error::{Error, Result};
-use crate::memory::{Memory, Room};
+use crate::Result;
 
-/// What is told about the results of one query.
-pub(super) struct Marks<'a> {
+/// Texts by the key of their result.
+pub type MarkedTexts = BTreeMap<String, Vec<String>>;
+
+/// Fragments and explanations of the results of one query.
+pub struct Marks<'a> {
     highlighter: Option<Highlighter<'a>>,
     /// Fragments by field and key of the result.
-    highlighted: RefCell<BTreeMap<String, BTreeMap<String, Vec<String>>>>,
+    highlighted: RefCell<BTreeMap<String, MarkedTexts>>,
     explanations: Option<&'a Explanations>,
     /// Explanations by key of the result.
-    explained: RefCell<BTreeMap<String, Vec<String>>>,
+    explained: RefCell<MarkedTexts>,
     /// What that takes, in bytes.
     size: Cell<usize>,
     room: RefCell<Room>,
@@ -27,7 +31,7 @@ pub(super) struct Marks<'a> {
 
 impl<'a> Marks<'a> {
     /// * `highlighter`: if anything is to be highlighted.
-    pub fn new(
+    pub(super) fn new(
         highlighter: Option<Highlighter<'a>>,
         explanations: Option<&'a Explanations>,
         memory: &Arc<Memory>,
@@ -42,12 +46,12 @@ impl<'a> Marks<'a> {
         }
     }
 
-    /// Notes what is told about a result.
+    /// Notes the fragments and the explanation of a result.
     ///
     /// # Errors
     ///
-    /// [`Error`] if there is no room for it, the time is up, or it has no key.
-    pub fn note(
+    /// There is no memory for them, the time is up, or the result has no key.
+    pub(super) fn note(
         &self,
         row: &Row<'_>,
         explanation: Option<&str>,
@@ -83,24 +87,14 @@ impl<'a> Marks<'a> {
         Ok(self.room.borrow_mut().grow(self.size.get())?)
     }
 
-    /// Writes what was noted: `"Highlightings":{field:{key:[fragment]}},"Explanations":{key:[text]}`.
-    pub fn write(&self, json: &mut json::Writer<'_>) {
-        if self.highlighter.is_some() {
-            json.name("Highlightings").object(|json| {
-                for (field, results) in &*self.highlighted.borrow() {
-                    json.name(field).object(|json| write_texts(results, json));
-                }
-            });
-        }
-        if self.explanations.is_some() {
-            json.name("Explanations").object(|json| write_texts(&self.explained.borrow(), json));
-        }
+    /// The fragments by field, if the query highlights anything.
+    pub fn highlights(&self) -> Option<Ref<'_, BTreeMap<String, MarkedTexts>>> {
+        self.highlighter.as_ref().map(|_| self.highlighted.borrow())
     }
-}
 
-fn write_texts(results: &BTreeMap<String, Vec<String>>, json: &mut json::Writer<'_>) {
-    for (key, texts) in results {
-        json.name(key).array(|json| texts.iter().for_each(|text| _ = json.string(text)));
+    /// The explanations, if the query asks for them.
+    pub fn explanations(&self) -> Option<Ref<'_, MarkedTexts>> {
+        self.explanations.map(|_| self.explained.borrow())
     }
 }
 
@@ -117,5 +111,5 @@ fn key_of(row: &Row<'_>, field: Option<&str>) -> Result<String> {
         json::Kind::Number | json::Kind::Bool => Some(String::from_utf8_lossy(value.bytes()).into_owned()),
         json::Kind::Null | json::Kind::Array | json::Kind::Object => None,
     });
-    text.ok_or_else(|| Error::InvalidOperation(format!("the group key '{field}' is not a value of every result")))
+    text.ok_or_else(|| QueryError::Invalid(format!("the group key '{field}' is not a value of every result")).into())
 }

@@ -1,11 +1,11 @@
 //! Looking up what an index has found: entries, and their documents.
 
-use database::documents::{Document, Snapshot};
+use documents::{Document, Snapshot};
 use query::execute::EntryId;
 use query::index::{IndexEntry, IndexSnapshot};
 
 use super::timings::{Stage, Timings, timed};
-use crate::error::Result;
+use crate::Result;
 
 /// Results that are looked up together.
 pub(super) const LOOKED_UP_AT_ONCE: usize = 32;

@@ -1,16 +1,17 @@
-//! When work on documents has to be over: its time is up, or nobody waits for it any more.
+//! When work on documents has to end: its time is up, or it was given up.
 
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use database::documents::{ByEtag, Document, IncludePath, PrefixQuery, Snapshot};
+use documents::{ByEtag, Document, IncludePath, PrefixQuery, Snapshot};
 
-use crate::error::{Error, Result};
+use super::error::QueryError;
 use crate::limits::DEADLINE_EVERY;
+use crate::{Error, Result};
 
-/// Asked for each document that is looked at, found or not.
-pub(crate) struct Deadline {
+/// The time of a piece of work, and whether it is still wanted. Work calls [`Self::look`] for each document that it reads.
+pub struct Deadline {
     end: Cell<Option<Instant>>,
     run_time: Duration,
     looked_at: Cell<u64>,
@@ -18,9 +19,11 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// * `run_time`: None is as long as it takes.
-    /// * `is_given_up`: whether nobody wants it any more.
-    pub(crate) fn new(run_time: Option<Duration>, is_given_up: impl Fn() -> bool + 'static) -> Deadline {
+    /// Begins now.
+    ///
+    /// * `run_time`: `None` is without a limit.
+    /// * `is_given_up`: true once the result is no longer wanted.
+    pub fn new(run_time: Option<Duration>, is_given_up: impl Fn() -> bool + 'static) -> Deadline {
         Deadline {
             end: Cell::new(run_time.map(|run_time| Instant::now() + run_time)),
             run_time: run_time.unwrap_or_default(),
@@ -29,29 +32,38 @@ impl Deadline {
         }
     }
 
-    /// From now on it is as long as it takes: it goes at the pace of its reader.
-    pub(crate) fn lift(&self) {
+    /// Removes the limit of time: from now on the reader of the results sets the pace.
+    pub fn lift(&self) {
         self.end.set(None);
     }
 
-    /// One more document is looked at.
-    pub(crate) fn look(&self) -> Result<()> {
+    /// Counts one more document that is read, found or not, and now and then checks the time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Canceled`], [`QueryError::Timeout`].
+    #[inline]
+    pub fn look(&self) -> Result<()> {
         let looked_at = self.looked_at.replace(self.looked_at.get() + 1);
         if looked_at.is_multiple_of(DEADLINE_EVERY) { self.check() } else { Ok(()) }
     }
 
     fn check(&self) -> Result<()> {
         if (self.is_given_up)() {
-            return Err(database::Error::Canceled.into());
+            return Err(Error::Canceled);
         }
         match self.end.get() {
-            Some(end) if Instant::now() >= end => Err(Error::QueryTimeout { seconds: self.run_time.as_secs() }),
+            Some(end) if Instant::now() >= end => Err(QueryError::Timeout { seconds: self.run_time.as_secs() }.into()),
             _ => Ok(()),
         }
     }
 
-    /// Documents by prefix. Keys that are passed over are looked at as well.
-    pub(crate) fn by_prefix<'s>(
+    /// Documents by prefix. Keys that are passed over count as well.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::look`]; storage fails.
+    pub fn by_prefix<'s>(
         &self,
         snapshot: &'s Snapshot<'_>,
         query: PrefixQuery,
@@ -73,7 +85,11 @@ impl Deadline {
     }
 
     /// The documents that `documents` refer to by `paths`, each once and without those themselves.
-    pub(crate) fn includes<'s>(
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::look`]; storage fails.
+    pub fn includes<'s>(
         &self,
         snapshot: &'s Snapshot<'_>,
         documents: &[&Document<'_>],
@@ -96,7 +112,11 @@ impl Deadline {
     }
 
     /// Documents by etag after the first `skip`, `take` at the most.
-    pub(crate) fn by_etag<'s>(
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::look`]; storage fails.
+    pub fn by_etag<'s>(
         &self,
         mut documents: ByEtag<'s>,
         skip: u64,

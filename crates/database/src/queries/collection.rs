@@ -2,33 +2,34 @@
 
 use std::sync::Arc;
 
-use database::documents::{Document, PrefixQuery, Snapshot, id};
+use documents::{Document, PrefixQuery, Snapshot, id};
 use query::plan::{CollectionQuery, Filter, Order, Page, Source};
+use storage::memory::{Memory, Room};
 
-use super::running::{Counts, taken};
-use crate::deadline::Deadline;
-use crate::error::Result;
-use crate::memory::{Memory, Room};
+use super::counts::Counts;
+use super::deadline::Deadline;
+use super::hits::taken;
+use crate::{Error, Result};
 
 /// Calls `found` with each document of the page, and gives how many there are without paging: -1 if that is not
 /// known because the page ended before the prefix did.
-pub(super) fn execute<'s>(
+pub(super) fn execute<'s, E: From<Error>>(
     snapshot: &'s Snapshot<'_>,
     query: &CollectionQuery,
     page: Page,
     memory: &Arc<Memory>,
     deadline: &Deadline,
-    found: &mut dyn FnMut(Document<'s>) -> Result<()>,
-) -> Result<i64> {
+    found: &mut dyn FnMut(Document<'s>) -> Result<(), E>,
+) -> Result<i64, E> {
     let take = page.take.unwrap_or(u64::MAX);
     let mut room = memory.room();
     let mut passed = 0u64;
     let mut taken = 0u64;
     let in_source = |document: &Document<'_>| match &query.source {
-        Source::All => Ok(true),
-        Source::Collection(name) => snapshot.is_in_collection(document, name),
+        Source::All => Ok::<_, Error>(true),
+        Source::Collection(name) => Ok(snapshot.is_in_collection(document, name)?),
     };
-    let mut offer = |document: Document<'s>| -> Result<bool> {
+    let mut offer = |document: Document<'s>| -> Result<bool, E> {
         passed += 1;
         if passed > page.skip && taken < take {
             taken += 1;
@@ -40,7 +41,7 @@ pub(super) fn execute<'s>(
         (Filter::All, Order::Etag) => {
             let documents = match &query.source {
                 Source::All => snapshot.after(0),
-                Source::Collection(name) => snapshot.collection_after(name, 0)?,
+                Source::Collection(name) => snapshot.collection_after(name, 0).map_err(Error::from)?,
             };
             // Passing over documents reads none of them, and the count is known.
             let count = document_count(snapshot, &query.source)?;
@@ -53,7 +54,7 @@ pub(super) fn execute<'s>(
             let mut documents = Vec::new();
             for wanted in ids {
                 deadline.look()?;
-                if let Some(document) = snapshot.get(wanted)?
+                if let Some(document) = snapshot.get(wanted).map_err(Error::from)?
                     && in_source(&document)?
                 {
                     keep(&mut documents, document, &mut room)?;
@@ -88,7 +89,7 @@ pub(super) fn execute<'s>(
             for document in deadline.by_prefix(snapshot, prefix_of(query))? {
                 let document = document?;
                 if in_source(&document)? && offer(document)? {
-                    return known_total(snapshot, query);
+                    return Ok(known_total(snapshot, query)?);
                 }
             }
         }
@@ -144,7 +145,7 @@ pub(super) fn count(
         return Ok(Counts { total: count.cast_signed(), taken: taken(page, count) });
     }
     let mut taken = 0;
-    let total = execute(snapshot, query, page, memory, deadline, &mut |_| {
+    let total = execute::<Error>(snapshot, query, page, memory, deadline, &mut |_| {
         taken += 1;
         Ok(())
     })?;

@@ -1,21 +1,22 @@
-//! What results are asked for besides: documents that they refer to.
+//! Documents that results include: those that they refer to by a path.
 //!
 //! As in the reference, paths are looked for in the results: in documents where those are given, else in what is made of them or what a
 //! group is.
 
 use std::collections::{BTreeSet, HashSet};
 
-use database::documents::{Document, IncludePath};
+use documents::{Document, IncludePath};
 use json::Raw;
+use storage::memory::Room;
 
 use super::collection::keep;
-use super::running::{Hit, Running};
+use super::hits::Hit;
+use super::run::QueryRun;
 use super::timings::{Stage, timed};
-use crate::error::Result;
-use crate::memory::Room;
+use crate::Result;
 
 /// Gathers what is included, while results are written.
-pub(super) struct Included<'a> {
+pub struct Included<'a> {
     paths: Vec<IncludePath>,
     /// Whether results are documents, which are kept and asked in the end.
     are_documents: bool,
@@ -27,7 +28,8 @@ pub(super) struct Included<'a> {
 }
 
 impl<'a> Included<'a> {
-    pub fn new(running: &Running<'_>, is_metadata_only: bool) -> Included<'a> {
+    /// Nothing so far.
+    pub fn new(running: &QueryRun<'_>, is_metadata_only: bool) -> Included<'a> {
         let plan = running.plan;
         let is_grouped = running.index().is_some_and(|index| index.definition().is_grouped());
         Included {
@@ -43,7 +45,7 @@ impl<'a> Included<'a> {
     /// Notes what a result refers to.
     ///
     /// * `json`: all of it, as it was written.
-    pub fn note(&mut self, json: &[u8]) -> Result<()> {
+    pub(super) fn note(&mut self, json: &[u8]) -> Result<()> {
         if self.are_documents {
             return Ok(());
         }
@@ -56,8 +58,8 @@ impl<'a> Included<'a> {
         Ok(self.room.grow(self.ids_size)?)
     }
 
-    /// Keeps what a result that was written is asked for besides.
-    pub fn keep(&mut self, running: &Running<'_>, hit: Hit<'a, '_>) -> Result<()> {
+    /// Keeps what is needed of a result that was written.
+    pub(super) fn keep(&mut self, running: &QueryRun<'_>, hit: Hit<'a, '_>) -> Result<()> {
         running.marks.note(&hit.row(), hit.explanation, running.deadline, running.timings)?;
         match hit.document.filter(|_| self.are_documents && !self.paths.is_empty()) {
             Some(document) => keep(&mut self.kept, document, &mut self.room),
@@ -66,7 +68,11 @@ impl<'a> Included<'a> {
     }
 
     /// The documents, each once; those that are results are not among them where results are documents.
-    pub fn load<'s>(&self, running: &'s Running<'a>) -> Result<Vec<Document<'s>>> {
+    ///
+    /// # Errors
+    ///
+    /// The time is up; storage fails.
+    pub fn load<'s>(&self, running: &'s QueryRun<'a>) -> Result<Vec<Document<'s>>> {
         if self.are_documents {
             let documents: Vec<&Document<'_>> = self.kept.iter().collect();
             let load = || running.deadline.includes(running.documents, &documents, &self.paths);

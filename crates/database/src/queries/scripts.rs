@@ -1,22 +1,27 @@
-//! What scripts make of the results of a query.
+//! The results that the script of a query makes of a document.
 
 use query::execute::{ScriptRows, Scripted};
 
-use super::running::{Hit, Running};
+use super::hits::Hit;
+use super::run::QueryRun;
 use super::timings::{Stage, timed};
-use crate::error::Result;
+use crate::Result;
 
 /// One result of a script.
-pub(crate) struct ScriptedRow {
+pub struct ScriptedRow {
     /// Its properties, without braces and metadata.
-    pub(crate) values: Vec<u8>,
-    /// All of it.
-    pub(crate) json: Vec<u8>,
+    pub values: Vec<u8>,
+    /// The whole object.
+    pub json: Vec<u8>,
 }
 
-impl Running<'_> {
-    /// The results that a script makes of a document; `None`: no script is asked.
-    pub(crate) fn script_rows(&self, hit: &Hit<'_, '_>, is_metadata_only: bool) -> Result<Option<Vec<ScriptedRow>>> {
+impl QueryRun<'_> {
+    /// The results that the script makes of a hit; `None`: the query has no script.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Script`](super::QueryError::Script).
+    pub fn script_rows(&self, hit: &Hit<'_, '_>, is_metadata_only: bool) -> Result<Option<Vec<ScriptedRow>>> {
         let Some(script) = self.script.as_ref().filter(|_| !is_metadata_only) else { return Ok(None) };
         let stored = hit.row().stored().unwrap_or(json::Raw::new(b"{}"));
         let behavior = self.plan.script.as_ref().map(|clause| clause.behavior).unwrap_or_default();

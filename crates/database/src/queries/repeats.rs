@@ -7,21 +7,23 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use database::documents::Etag;
+use documents::Etag;
 use query::execute::{EntryId, Found};
 use query::index::IndexSnapshot;
-use query::plan::{Page, Plan};
+use query::plan::{Page, Plan, ScriptClause, ScriptForm};
+use storage::memory::Memory;
 
+use super::deadline::Deadline;
 use super::lookups::LOOKED_UP_AT_ONCE;
-use crate::deadline::Deadline;
-use crate::error::Result;
-use crate::memory::Memory;
+use crate::Result;
 
 /// Whether entries of one document may be found that are to be one result.
 ///
 /// * `has_documents`: whether the results of the index are documents.
 pub(super) fn may_repeat(plan: &Plan, snapshot: &IndexSnapshot<'_>, has_documents: bool) -> bool {
-    let are_documents = has_documents && plan.projection.is_none() && plan.script.is_none();
+    // A patch changes each document once.
+    let makes_results = |script: &ScriptClause| !matches!(script.form, ScriptForm::Update(_));
+    let are_documents = has_documents && plan.projection.is_none() && !plan.script.as_ref().is_some_and(makes_results);
     are_documents && !plan.keeps_repeats && snapshot.has_several_entries()
 }
 

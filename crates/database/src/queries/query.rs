@@ -1,0 +1,78 @@
+//! The text of a query and its parameters, planned.
+
+use documents::id;
+use query::plan::{Parameters, Plan, ScriptForm};
+use query::rql;
+
+use super::error::QueryError;
+use super::timings::Timings;
+
+/// A query that can be run: any number of times, on any database.
+#[derive(Debug)]
+pub struct Query {
+    /// Its text, which errors repeat.
+    pub text: String,
+    /// What it comes to.
+    pub plan: Plan,
+    /// Measures its steps, if the text has `include timings()` or `explain`.
+    pub timings: Option<Timings>,
+}
+
+impl Query {
+    /// Parses and plans a text.
+    ///
+    /// * `parameters`: a JSON object with the values of `$name`, if there are any.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Text`], [`QueryError::NotSupported`], [`QueryError::NoSuchSorter`].
+    pub fn parse(text: &str, parameters: Option<&json::Value>) -> Result<Query, QueryError> {
+        let tree = rql::parse(text).map_err(|error| QueryError::Text {
+            message: error.to_string(),
+            query: text.to_owned(),
+            is_grammar: error.reason.is_grammar(),
+        })?;
+        let plan = Plan::new(&tree, Parameters::new(parameters)).map_err(|error| QueryError::of_plan(error, text))?;
+        let mut plan = plan;
+        plan.seed(|| u128::from_ne_bytes(id::random_bytes()).to_string());
+        let timings = (plan.has_timings || plan.is_explained).then(Timings::default);
+        Ok(Query { text: text.to_owned(), plan, timings })
+    }
+
+    /// True if the text ends with the clause `update`.
+    pub fn is_update(&self) -> bool {
+        self.plan.script.as_ref().is_some_and(|script| matches!(script.form, ScriptForm::Update(_)))
+    }
+
+    /// Refuses the clause `update` where results are read.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Text`].
+    pub fn refuse_update(self) -> Result<Query, QueryError> {
+        match self.is_update() {
+            false => Ok(self),
+            true => Err(QueryError::Text {
+                message: "UPDATE is a clause of patches: PATCH queries".to_owned(),
+                query: self.text,
+                is_grammar: false,
+            }),
+        }
+    }
+
+    /// Requires the clause `update` where documents are patched.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Text`].
+    pub fn require_update(self) -> Result<Query, QueryError> {
+        match self.is_update() {
+            true => Ok(self),
+            false => Err(QueryError::Text {
+                message: "Update operations must end with UPDATE clause".to_owned(),
+                query: self.text,
+                is_grammar: true,
+            }),
+        }
+    }
+}

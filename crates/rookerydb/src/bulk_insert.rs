@@ -1,0 +1,54 @@
+//! Storing many documents.
+
+use serde::Serialize;
+
+use crate::collection::json_in;
+use crate::{Database, Error, Result};
+
+/// Stores many documents in transactions of bounded size, several on their way at once. What was stored before an error stays.
+///
+/// ```
+/// # fn main() -> rookerydb::Result<()> {
+/// # let shop = rookerydb::Store::in_memory()?.database("Shop")?;
+/// let mut insert = shop.bulk_insert()?;
+/// for number in 0..10_000 {
+///     insert.put("Numbers", &format!("numbers/{number}"), &serde_json::json!({ "Value": number }))?;
+/// }
+/// assert_eq!(insert.finish()?, 10_000);
+/// # Ok(())
+/// # }
+/// ```
+pub struct BulkInsert(database::BulkInsert);
+
+impl BulkInsert {
+    pub(crate) fn begin(database: &Database) -> Result<BulkInsert> {
+        Ok(BulkInsert(database.open()?.bulk_insert(None, false)?))
+    }
+
+    /// Adds a value in a collection.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Json`], [`Error::Invalid`]; the error of an earlier transaction.
+    pub fn put(&mut self, collection: &str, id: &str, value: &impl Serialize) -> Result<()> {
+        Ok(self.0.put(id, &json_in(collection, value)?)?)
+    }
+
+    /// Adds a document that is JSON text.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::put`].
+    pub fn put_json(&mut self, id: &str, json: &str) -> Result<()> {
+        Ok(self.0.put(id, json.as_bytes())?)
+    }
+
+    /// Waits until everything is durable; the number of documents that were stored. Without this call the last documents are not stored.
+    ///
+    /// # Errors
+    ///
+    /// The error of a transaction.
+    pub fn finish(self) -> Result<u64, Error> {
+        Ok(self.0.finish()?.documents)
+    }
+}

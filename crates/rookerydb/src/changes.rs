@@ -1,0 +1,201 @@
+//! The documents that are written from now on.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+use database::documents::{Etag, ItemKind};
+use database::{ChangeListener, Committed, TombstoneHolder};
+use parking_lot::{Condvar, Mutex};
+
+use crate::limits::CHANGES_AT_ONCE;
+use crate::{Error, Result};
+
+/// A document that was written or deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// What happened.
+    pub kind: ChangeKind,
+    /// The id.
+    pub id: String,
+    /// The collection, if the document has one.
+    pub collection: Option<String>,
+    /// The version.
+    pub change_vector: String,
+    /// The number of the write. Rises from one change to the next.
+    pub etag: u64,
+}
+
+/// What happened to a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It was stored.
+    Put,
+    /// It was deleted.
+    Delete,
+}
+
+/// The documents that are written and deleted from now on, in the order of their writes. A document that is written again before it was read
+/// here comes once, with its last write.
+///
+/// The iterator waits for the next change, and ends when the database is closed or deleted. While it lives the database keeps the traces of
+/// deletions that it has not read.
+///
+/// ```
+/// use rookerydb::ChangeKind;
+/// use std::time::Duration;
+///
+/// # fn main() -> rookerydb::Result<()> {
+/// # let shop = rookerydb::Store::in_memory()?.database("Shop")?;
+/// let mut changes = shop.changes()?;
+/// shop.put_json("users/1", "{}")?;
+/// shop.delete("users/1")?;
+/// shop.put_json("users/2", "{}")?;
+///
+/// let change = changes.next_within(Duration::from_secs(5))?.unwrap();
+/// assert_eq!((change.kind, change.id.as_str()), (ChangeKind::Delete, "users/1"));
+/// let change = changes.next_within(Duration::from_secs(5))?.unwrap();
+/// assert_eq!((change.kind, change.id.as_str()), (ChangeKind::Put, "users/2"));
+/// assert!(changes.next_within(Duration::ZERO)?.is_none());
+/// # Ok(())
+/// # }
+/// ```
+pub struct Changes {
+    database: Arc<database::Database>,
+    bell: Arc<Bell>,
+    /// Changes that were read and not taken.
+    read: VecDeque<Change>,
+}
+
+/// Is rung by commits.
+#[derive(Default)]
+struct Bell {
+    state: Mutex<State>,
+    rung: Condvar,
+    /// The etag up to which changes were read.
+    seen: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    last_etag: Etag,
+    is_closed: bool,
+}
+
+impl ChangeListener for Bell {
+    fn committed(&self, committed: Committed) {
+        let mut state = self.state.lock();
+        state.last_etag = state.last_etag.max(committed.last_etag);
+        self.rung.notify_all();
+    }
+
+    fn closed(&self) {
+        self.state.lock().is_closed = true;
+        self.rung.notify_all();
+    }
+}
+
+impl TombstoneHolder for Bell {
+    fn seen_etag(&self) -> Etag {
+        self.seen.load(SeqCst)
+    }
+}
+
+impl Changes {
+    pub(crate) fn begin(database: Arc<database::Database>) -> Result<Changes> {
+        let bell = Arc::new(Bell::default());
+        // Nothing is lost in between: first it listens, then it looks where it begins.
+        database.add_listener(bell.clone());
+        database.add_tombstone_holder(bell.clone());
+        let changes = Changes { database, bell, read: VecDeque::new() };
+        let last = changes.database.read().last_etag()?;
+        changes.bell.seen.store(last, SeqCst);
+        Ok(changes)
+    }
+
+    /// The next change. `None`: there was none within `wait`, or the database is closed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`].
+    pub fn next_within(&mut self, wait: Duration) -> Result<Option<Change>> {
+        self.next_until(Instant::now().checked_add(wait))
+    }
+
+    /// True once the database is closed or deleted: there will be no more changes.
+    pub fn is_closed(&self) -> bool {
+        self.bell.state.lock().is_closed
+    }
+
+    /// * `end`: `None` waits as long as it takes.
+    fn next_until(&mut self, end: Option<Instant>) -> Result<Option<Change>> {
+        loop {
+            if self.read.is_empty() {
+                self.read_more()?;
+            }
+            if let Some(change) = self.read.pop_front() {
+                return Ok(Some(change));
+            }
+            let mut state = self.bell.state.lock();
+            if state.last_etag > self.bell.seen.load(SeqCst) {
+                continue;
+            }
+            if state.is_closed {
+                return Ok(None);
+            }
+            match end {
+                None => self.bell.rung.wait(&mut state),
+                Some(end) => {
+                    if self.bell.rung.wait_until(&mut state, end).timed_out() {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    fn read_more(&mut self) -> Result<()> {
+        let snapshot = self.database.read();
+        let last = snapshot.last_etag()?;
+        let seen = self.bell.seen.load(SeqCst);
+        if last == seen {
+            return Ok(());
+        }
+        for item in snapshot.changes(&[ItemKind::Document], None, seen)?.take(CHANGES_AT_ONCE) {
+            let item = item?;
+            let (kind, collection) = match item.document() {
+                Some(document) => (ChangeKind::Put, document.collection().map(std::borrow::Cow::into_owned)),
+                None => (ChangeKind::Delete, Some(snapshot.collection_of(&item)?)),
+            };
+            self.read.push_back(Change {
+                kind,
+                id: item.id().to_owned(),
+                collection,
+                change_vector: item.change_vector(),
+                etag: item.etag(),
+            });
+        }
+        let until =
+            if self.read.len() < CHANGES_AT_ONCE { last } else { self.read.back().map_or(last, |read| read.etag) };
+        self.bell.seen.store(until, SeqCst);
+        Ok(())
+    }
+}
+
+impl Iterator for Changes {
+    type Item = Result<Change, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_until(None).transpose()
+    }
+}
+
+impl Drop for Changes {
+    fn drop(&mut self) {
+        let listener: Arc<dyn ChangeListener> = self.bell.clone();
+        self.database.remove_listener(&listener);
+        let holder: Arc<dyn TombstoneHolder> = self.bell.clone();
+        self.database.remove_tombstone_holder(&holder);
+    }
+}

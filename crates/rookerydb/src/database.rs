@@ -1,0 +1,260 @@
+//! One database of a store.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use database::documents::{Expected as ExpectedVersion, PrefixQuery};
+use query::definition::{IndexSettings, MapIndex};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{
+    Batch, BulkInsert, Changes, Collection, Document, Error, IndexDefinition, IndexStatistics, Patch, Query, Result,
+    Statistics, Store, Written,
+};
+
+/// One database of a store. A clone is another handle to the same database.
+#[derive(Clone, Debug)]
+pub struct Database {
+    store: Store,
+    name: String,
+}
+
+impl Database {
+    pub(crate) fn new(store: Store, name: String) -> Database {
+        Database { store, name }
+    }
+
+    /// The name, as it was first spelled.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The store that it belongs to.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// A database that is at rest is closed, and opened again here.
+    pub(crate) fn open(&self) -> Result<Arc<database::Database>> {
+        let database = self.store.find(&self.name)?;
+        database.note_request();
+        Ok(database)
+    }
+
+    /// The documents of one kind.
+    pub fn collection(&self, name: impl Into<String>) -> Collection {
+        Collection::new(self.clone(), name.into())
+    }
+
+    /// Stores a value under an id, in place of the document that it has. An id that ends with `/` is completed with a number.
+    ///
+    /// A value without `@metadata` belongs to no collection; see [`Collection::put`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Json`], [`Error::Invalid`]: the value is no object, or the id cannot be one; [`Error::Busy`], [`Error::Storage`].
+    pub fn put(&self, id: &str, value: &impl Serialize) -> Result<Written> {
+        self.put_bytes(id, &serde_json::to_vec(value)?)
+    }
+
+    /// Stores a document that is JSON text. Its collection stands in `@metadata`.
+    ///
+    /// ```
+    /// # fn main() -> rookerydb::Result<()> {
+    /// # let shop = rookerydb::Store::in_memory()?.database("Shop")?;
+    /// shop.put_json("users/1", r#"{"Name":"Ann","@metadata":{"@collection":"Users"}}"#)?;
+    /// assert_eq!(shop.get("USERS/1")?.unwrap().collection(), Some("Users"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::put`].
+    pub fn put_json(&self, id: &str, json: &str) -> Result<Written> {
+        self.put_bytes(id, json.as_bytes())
+    }
+
+    fn put_bytes(&self, id: &str, json: &[u8]) -> Result<Written> {
+        let mut batch = database::documents::Batch::new();
+        batch.put(id, json, ExpectedVersion::Any)?;
+        let written = self.execute_batch(batch)?.into_iter().next();
+        written.ok_or_else(|| Error::Closed("a write had no result".to_owned()))
+    }
+
+    /// Deletes a document. True if there was one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`], [`Error::Busy`], [`Error::Storage`].
+    pub fn delete(&self, id: &str) -> Result<bool> {
+        let mut batch = database::documents::Batch::new();
+        batch.delete(id, ExpectedVersion::Any)?;
+        Ok(self.execute_batch(batch)?.iter().any(|written| written.is_deleted))
+    }
+
+    /// A batch of writes in one transaction.
+    pub fn batch(&self) -> Batch<'_> {
+        Batch::new(self)
+    }
+
+    pub(crate) fn execute_batch(&self, batch: database::documents::Batch) -> Result<Vec<Written>> {
+        let database = self.open()?;
+        let outcome = match batch.has_patches() {
+            true => database.execute_patches(&batch)?,
+            false => database.execute(batch)?,
+        };
+        Ok(outcome.results.into_iter().map(Written::of).collect())
+    }
+
+    /// Changes a document with a script.
+    ///
+    /// ```
+    /// # fn main() -> rookerydb::Result<()> {
+    /// # let shop = rookerydb::Store::in_memory()?.database("Shop")?;
+    /// shop.put_json("users/1", r#"{"Name":"Ann","Visits":1}"#)?;
+    /// let status = shop.patch("users/1", "this.Visits += args.more").argument("more", 2).run()?;
+    /// assert_eq!(status, rookerydb::PatchStatus::Patched);
+    /// # assert!(shop.get("users/1")?.unwrap().json().contains(r#""Visits":3"#));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn patch(&self, id: impl Into<String>, script: impl Into<String>) -> Patch<'_> {
+        Patch::new(self, id.into(), script.into())
+    }
+
+    /// Stores many documents in transactions of bounded size, several on their way at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`], [`Error::Storage`].
+    pub fn bulk_insert(&self) -> Result<BulkInsert> {
+        BulkInsert::begin(self)
+    }
+
+    /// The document of an id, in any case. `None`: there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`].
+    pub fn get(&self, id: &str) -> Result<Option<Document>> {
+        let database = self.open()?;
+        let snapshot = database.read();
+        Ok(snapshot.get(id)?.as_ref().map(Document::of))
+    }
+
+    /// The document of an id as a value.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Json`]: it does not fit the type; [`Error::Storage`].
+    pub fn get_as<T: DeserializeOwned>(&self, id: &str) -> Result<Option<T>> {
+        self.get(id)?.map(|document| document.to()).transpose()
+    }
+
+    /// The documents of several ids, from one snapshot, in their order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`].
+    pub fn get_many<'i>(&self, ids: impl IntoIterator<Item = &'i str>) -> Result<Vec<Option<Document>>> {
+        let database = self.open()?;
+        let snapshot = database.read();
+        Ok(snapshot.get_many(ids)?.iter().map(|document| document.as_ref().map(Document::of)).collect())
+    }
+
+    /// Documents whose ids begin with a prefix, by id; `count_max` at most.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`].
+    pub fn get_by_prefix(&self, prefix: &str, count_max: usize) -> Result<Vec<Document>> {
+        let database = self.open()?;
+        let snapshot = database.read();
+        let query = PrefixQuery { prefix: prefix.to_owned(), count_max: count_max as u64, ..PrefixQuery::default() };
+        let documents = snapshot.by_prefix(query)?.map(|document| Ok(Document::of(&document?)));
+        documents.collect()
+    }
+
+    /// A query in RQL.
+    pub fn query(&self, rql: impl Into<String>) -> Query<'_> {
+        Query::new(self, rql.into())
+    }
+
+    /// Defines an index, in place of the one of its name. If the definition changed, the old index answers until the new one has everything.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`]: the definition is wrong; [`Error::NotSupported`], [`Error::Storage`].
+    pub fn put_index(&self, definition: &IndexDefinition) -> Result<()> {
+        self.put_index_json(&definition.to_json())
+    }
+
+    /// Defines an index by JSON, as clients of RavenDB send it: `{"Name","Maps":[..],"Reduce","Fields":{..}}`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::put_index`].
+    pub fn put_index_json(&self, json: &str) -> Result<()> {
+        let given = json::Value::parse(json.as_bytes()).map_err(|error| Error::Invalid(error.to_string()))?;
+        let (definition, settings) = (MapIndex::from_json(&given)?, IndexSettings::from_json(&given)?);
+        Ok(self.open()?.indexes().put(definition, settings)?)
+    }
+
+    /// Deletes an index. True if there was one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`]: it is locked; [`Error::Storage`].
+    pub fn delete_index(&self, name: &str) -> Result<bool> {
+        Ok(self.open()?.indexes().remove(name)?)
+    }
+
+    /// The indexes, by name, those that queries created among them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`].
+    pub fn indexes(&self) -> Result<Vec<IndexStatistics>> {
+        let database = self.open()?;
+        let last = database.read().last_etag()?;
+        database.indexes().all().iter().map(|index| IndexStatistics::of(index, last)).collect()
+    }
+
+    /// Waits until all indexes have everything that was written before this call.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Stale`] with the name of an index that has not.
+    pub fn wait_for_indexing(&self, wait: Duration) -> Result<()> {
+        let database = self.open()?;
+        let last = database.read().last_etag()?;
+        let end = Instant::now() + wait;
+        for index in database.indexes().all().iter() {
+            database::queries::wait_for(index, last, end.saturating_duration_since(Instant::now()));
+            if index.indexed_to() < last && !index.is_removed() {
+                return Err(Error::Stale(index.name().to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The documents that are written and deleted from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`].
+    pub fn changes(&self) -> Result<Changes> {
+        Changes::begin(self.open()?)
+    }
+
+    /// Numbers of documents and bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`].
+    pub fn statistics(&self) -> Result<Statistics> {
+        Statistics::of(&*self.open()?)
+    }
+}

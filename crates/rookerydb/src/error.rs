@@ -1,0 +1,158 @@
+//! Why an operation fails.
+
+use std::time::Duration;
+
+use database::documents;
+use database::queries::QueryError;
+
+/// The result of an operation.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an operation fails. Each variant is something that a caller treats differently.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The document was changed by another write. Load it again, then retry.
+    #[error("document '{id}' has change vector '{}', but '{expected}' was expected", actual.as_deref().unwrap_or("none"))]
+    Conflict {
+        /// The document.
+        id: String,
+        /// The expected change vector; empty: the document was not to exist.
+        expected: String,
+        /// The change vector of the stored document; `None`: it does not exist.
+        actual: Option<String>,
+    },
+    /// An argument is wrong: an id, a name, JSON text, a query, a script, a definition of an index. Correct it.
+    #[error("{0}")]
+    Invalid(String),
+    /// The operation needs a feature that this version lacks.
+    #[error("{0} is not supported")]
+    NotSupported(String),
+    /// There is no index of this name.
+    #[error("there is no index '{0}'")]
+    NoSuchIndex(String),
+    /// The index does not have everything that was written before. Wait longer, or allow stale results.
+    #[error("index '{0}' is stale")]
+    Stale(String),
+    /// A value cannot become JSON, or JSON does not fit the type.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// The operation took longer than it may. Retry it, or give it more time.
+    #[error("the operation did not end within {} s", .0.as_secs_f64())]
+    Timeout(Duration),
+    /// Too much is waiting to be written, or too much memory is in use. Retry later.
+    #[error("the database is busy: {0}")]
+    Busy(String),
+    /// The database was deleted or closed.
+    #[error("the database is closed: {0}")]
+    Closed(String),
+    /// The storage, an index or a file fails. After a failed write the outcome of writes that were not confirmed is not known; open the
+    /// database again.
+    #[error("{0}")]
+    Storage(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl From<database::Error> for Error {
+    fn from(error: database::Error) -> Error {
+        use database::Error as E;
+        match error {
+            E::Documents(error) => of_documents(error),
+            E::Query(error) => of_query(*error),
+            E::Busy { .. } => Error::Busy(error.to_string()),
+            E::NoSuchIndex { name } => Error::NoSuchIndex(name),
+            E::StaleIndex { name } => Error::Stale(name),
+            E::NotSupported(missing) => Error::NotSupported(missing.to_string()),
+            E::Missing { .. } | E::Disabled { .. } | E::Canceled => Error::Closed(error.to_string()),
+            E::BulkInsert { cause, .. } => (*cause).into(),
+            E::BadName { .. }
+            | E::BadRecord { .. }
+            | E::BadStream { .. }
+            | E::Script { .. }
+            | E::Load(_)
+            | E::TooManyFound
+            | E::TooManyIndexes { .. }
+            | E::IndexLocked { .. }
+            | E::IndexOutput { .. }
+            | E::AlreadyExists { .. } => Error::Invalid(error.to_string()),
+            E::Storage(error) => of_storage(error),
+            E::Index(error) => of_index(error),
+            error => Error::Storage(Box::new(error)),
+        }
+    }
+}
+
+impl From<documents::Error> for Error {
+    fn from(error: documents::Error) -> Error {
+        of_documents(error)
+    }
+}
+
+impl From<query::definition::DefinitionError> for Error {
+    fn from(error: query::definition::DefinitionError) -> Error {
+        use query::definition::DefinitionError as E;
+        match error {
+            E::NotSupported(form) => Error::NotSupported(form),
+            E::MissingFeature(missing) => Error::NotSupported(missing.to_string()),
+            error => Error::Invalid(error.to_string()),
+        }
+    }
+}
+
+fn of_documents(error: documents::Error) -> Error {
+    use documents::Error as E;
+    match error {
+        E::Conflict { id, expected, actual, .. } => {
+            Error::Conflict { id, expected, actual: actual.vector().map(str::to_owned) }
+        }
+        E::ReadChanged { id } => Error::Busy(format!("document '{id}' changes too often for a patch")),
+        E::NotSupported(missing) => Error::NotSupported(missing.to_string()),
+        E::CollectionMismatch { .. }
+        | E::BadId { .. }
+        | E::Json(_)
+        | E::NotAnObject { .. }
+        | E::TooLarge { .. }
+        | E::TooManyCollections { .. }
+        | E::BadBatch { .. }
+        | E::UnknownCommand { .. }
+        | E::BadChangeVector { .. } => Error::Invalid(error.to_string()),
+        E::Storage(error) => of_storage(error),
+        error => Error::Storage(Box::new(error)),
+    }
+}
+
+fn of_query(error: QueryError) -> Error {
+    match error {
+        QueryError::NotSupported { form } => Error::NotSupported(form),
+        QueryError::NotIndexed { index, .. } => Error::Stale(index),
+        QueryError::Timeout { seconds } => Error::Timeout(Duration::from_secs(seconds)),
+        error => Error::Invalid(error.to_string()),
+    }
+}
+
+fn of_index(error: query::index::Error) -> Error {
+    use query::index::Error as E;
+    match error {
+        E::Documents(error) => of_documents(error),
+        E::Storage(error) => of_storage(error),
+        E::NothingToCompare
+        | E::ProximityOfOneWord
+        | E::TooLarge { .. }
+        | E::LargeBatch { .. }
+        | E::LongText { .. }
+        | E::LongPhrase { .. }
+        | E::Shape(_)
+        | E::Vector(_)
+        | E::TooManyVectors => Error::Invalid(error.to_string()),
+        error => Error::Storage(Box::new(error)),
+    }
+}
+
+fn of_storage(error: storage::Error) -> Error {
+    use storage::Error as E;
+    match error {
+        E::OverMemory { .. } | E::LongReader { .. } => Error::Busy(error.to_string()),
+        E::KeyTooLong { .. } | E::ValueTooLong { .. } | E::TooLarge { .. } => Error::Invalid(error.to_string()),
+        E::Closed => Error::Closed(error.to_string()),
+        error => Error::Storage(Box::new(error)),
+    }
+}

@@ -1,0 +1,86 @@
+//! Changing one document with a script.
+
+use database::documents::{Batch, CommandResult, Expected as ExpectedVersion, PatchRequest, PatchScript};
+use serde::Serialize;
+
+use crate::{Database, Error, Expected, Result};
+
+/// What a patch did with its document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchStatus {
+    /// There is no such document.
+    Missing,
+    /// It was created.
+    Created,
+    /// It was changed.
+    Patched,
+    /// The script left it as it was.
+    Unchanged,
+}
+
+/// A change of one document by a script in JavaScript: `this` is the document, `args` has the arguments.
+///
+/// The script runs outside of the write transaction, and again if another write changes meanwhile what it read.
+pub struct Patch<'d> {
+    database: &'d Database,
+    id: String,
+    script: String,
+    arguments: serde_json::Map<String, serde_json::Value>,
+    expected: ExpectedVersion,
+    failed: Option<serde_json::Error>,
+}
+
+impl<'d> Patch<'d> {
+    pub(crate) fn new(database: &'d Database, id: String, script: String) -> Patch<'d> {
+        let (arguments, expected) = (serde_json::Map::new(), ExpectedVersion::Any);
+        Patch { database, id, script, arguments, expected, failed: None }
+    }
+
+    /// An argument: `args.name` in the script.
+    #[must_use]
+    pub fn argument(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
+        match serde_json::to_value(value) {
+            Ok(value) => _ = self.arguments.insert(name.into(), value),
+            Err(error) => _ = self.failed.get_or_insert(error),
+        }
+        self
+    }
+
+    /// Requires a version of the document.
+    #[must_use]
+    pub fn expect(mut self, expected: Expected) -> Self {
+        self.expected = expected.into();
+        self
+    }
+
+    /// Runs the script and returns when the document is durable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`]: the script is wrong or fails; [`Error::Conflict`], [`Error::Json`], [`Error::Busy`], [`Error::Storage`].
+    pub fn run(self) -> Result<PatchStatus> {
+        if let Some(failed) = self.failed {
+            return Err(failed.into());
+        }
+        let request = PatchRequest {
+            patch: PatchScript { script: self.script, values: serde_json::to_vec(&self.arguments)? },
+            if_missing: None,
+            create_if_missing: None,
+            returns_document: false,
+            skips_mismatch: false,
+        };
+        let mut batch = Batch::new();
+        batch.patch(&self.id, self.expected, request)?;
+        let outcome = self.database.open()?.execute_patches(&batch)?;
+        let Some(CommandResult::Patch { told, .. }) = outcome.results.into_iter().next() else {
+            return Err(Error::Closed("a patch had no result".to_owned()));
+        };
+        use database::documents::PatchStatus as Status;
+        Ok(match told.status {
+            Status::DocumentDoesNotExist => PatchStatus::Missing,
+            Status::Created => PatchStatus::Created,
+            Status::Patched => PatchStatus::Patched,
+            Status::NotModified | Status::Skipped => PatchStatus::Unchanged,
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! Documents: stored, read, changed and followed.
+
+use std::time::Duration;
+
+use rookerydb::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct User {
+    name: String,
+    tags: Vec<String>,
+}
+
+fn shop() -> Database {
+    Store::in_memory().unwrap().database("Shop").unwrap()
+}
+
+#[test]
+fn values_come_back_as_they_went_in() {
+    let shop = shop();
+    let ann = User { name: "Ann \"é\"\n".to_owned(), tags: vec!["a".to_owned()] };
+    let written = shop.collection("Users").put("users/1", &ann).unwrap();
+    let read = shop.get("USERS/1").unwrap().unwrap();
+    assert_eq!((read.id(), read.collection()), ("users/1", Some("Users")));
+    assert_eq!(Some(read.change_vector()), written.change_vector.as_deref());
+    assert_eq!(read.to::<User>().unwrap(), ann);
+    assert_eq!(shop.get_as::<User>("users/2").unwrap(), None);
+    assert!(matches!(shop.get_as::<Vec<u8>>("users/1"), Err(Error::Json(_))));
+    let many = shop.get_many(["users/2", "users/1"]).unwrap();
+    assert!(many[0].is_none() && many[1].as_ref() == Some(&read));
+    assert_eq!(shop.get_by_prefix("users/", 10).unwrap(), [read]);
+    assert!(shop.delete("users/1").unwrap() && !shop.delete("users/1").unwrap());
+}
+
+#[test]
+fn what_cannot_be_a_document_is_refused() {
+    let shop = shop();
+    assert!(matches!(shop.put("a", &[1, 2]), Err(Error::Invalid(_))));
+    assert!(matches!(shop.collection("Us").put("a", &json!({"@metadata": {}})), Err(Error::Invalid(_))));
+    assert!(matches!(shop.put_json("a", "{"), Err(Error::Invalid(_))));
+    assert!(matches!(shop.put(&"x".repeat(600), &json!({})), Err(Error::Invalid(_))));
+    assert_eq!(shop.statistics().unwrap().document_count, 0);
+}
+
+#[test]
+fn a_batch_is_applied_whole_or_not_at_all() {
+    let shop = shop();
+    let written = shop
+        .batch()
+        .put("a", &json!({"N": 1}), Expected::Missing)
+        .unwrap()
+        .put_in("Bs", "b", &json!({"N": 1}), Expected::Any)
+        .unwrap()
+        .execute()
+        .unwrap();
+    assert_eq!(written.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    let version = Expected::Version(written[0].change_vector.clone().unwrap());
+    let refused = shop.batch().delete("b", Expected::Any).unwrap().put("a", &json!({}), Expected::Missing).unwrap();
+    let Err(Error::Conflict { id, actual, .. }) = refused.execute() else { panic!("it exists") };
+    assert_eq!((id.as_str(), actual), ("a", written[0].change_vector.clone()));
+    assert!(shop.get("b").unwrap().is_some(), "nothing was applied");
+    shop.batch().delete("a", version).unwrap().delete_by_prefix("b").unwrap().execute().unwrap();
+    assert_eq!(shop.statistics().unwrap().document_count, 0);
+}
+
+#[test]
+fn a_script_changes_a_document() {
+    let shop = shop();
+    shop.put("a", &json!({"N": 1})).unwrap();
+    let run = |script: &str| shop.patch("a", script).argument("n", 2).run();
+    assert_eq!(run("this.N += args.n").unwrap(), PatchStatus::Patched);
+    assert_eq!(run("this.N = 3").unwrap(), PatchStatus::Unchanged);
+    assert_eq!(shop.patch("b", "this.N = 1").run().unwrap(), PatchStatus::Missing);
+    let Err(Error::Invalid(message)) = run("throw 'nope'") else { panic!("it fails") };
+    assert!(message.contains("nope"), "{message}");
+    let expected = Expected::Version("A:1-nope".to_owned());
+    assert!(shop.patch("a", "this.N = 1").expect(expected).run().is_err());
+    assert_eq!(shop.get_as::<serde_json::Value>("a").unwrap().unwrap()["N"], 3);
+}
+
+#[test]
+fn many_documents_are_inserted_and_counted() {
+    let shop = shop();
+    let mut insert = shop.bulk_insert().unwrap();
+    for number in 0..5000 {
+        insert.put("Ns", &format!("ns/{number}"), &json!({ "N": number })).unwrap();
+    }
+    insert.put_json("x", "{}").unwrap();
+    assert!(matches!(insert.put_json("y", "[]"), Err(Error::Invalid(_))));
+    assert_eq!(insert.finish().unwrap(), 5001);
+    assert_eq!(shop.collection("ns").count().unwrap(), 5000);
+    let statistics = shop.statistics().unwrap();
+    assert_eq!((statistics.document_count, statistics.last_etag), (5001, 5001));
+    assert!(statistics.collections.contains(&("Ns".to_owned(), 5000)), "{statistics:?}");
+}
+
+#[test]
+fn changes_come_in_the_order_of_writes() {
+    let shop = shop();
+    shop.put("before", &json!({})).unwrap();
+    let mut changes = shop.changes().unwrap();
+    assert_eq!(changes.next_within(Duration::ZERO).unwrap(), None);
+    for number in 0..3000 {
+        shop.put_json(&format!("ns/{number}"), r#"{"@metadata":{"@collection":"Ns"}}"#).unwrap();
+    }
+    for number in 0..3000 {
+        let change = changes.next_within(Duration::from_secs(20)).unwrap().unwrap();
+        assert_eq!((change.id, change.collection.as_deref()), (format!("ns/{number}"), Some("Ns")));
+    }
+    // A thread that waits is woken by a write, and told when the database goes.
+    let waiting = std::thread::spawn(move || changes.map(|change| change.unwrap().id).collect::<Vec<_>>());
+    shop.put("after", &json!({})).unwrap();
+    shop.store().delete_database("Shop").unwrap();
+    let ids = waiting.join().unwrap();
+    assert!(ids.is_empty() || ids == ["after"], "{ids:?}");
+}
