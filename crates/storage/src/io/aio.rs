@@ -214,9 +214,9 @@ impl AsyncWrites {
         let Ok(count) = got else { return 0 };
         let mut ended = self.ended.lock();
         for event in &events[..count as usize] {
+            let pending = std::ptr::with_exposed_provenance_mut::<Pending>(event.data as usize);
             // SAFETY: `data` is what `begin` made by `Box::into_raw`. Each event comes once, so that this is its only owner now.
-            let pending =
-                unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<Pending>(event.data as usize)) };
+            let pending = unsafe { Box::from_raw(pending) };
             ended.push_back(Ending::Kernel(pending, event.result));
         }
         count as usize
