@@ -200,7 +200,7 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
     node.request_count.fetch_add(1, Relaxed);
     let (url, method) = (exchange.uri.clone(), exchange.method.clone());
     let route = routes::find(exchange.method.as_str(), exchange.uri.path());
-    let timing = route.as_ref().map_or(Timing::OfClient, |found| found.route.timing);
+    let timing = route.as_ref().map_or(Timing::ClientPaced, |found| found.route.timing);
     let name = route.as_ref().and_then(|found| found.database.clone());
     let write = route.as_ref().and_then(|found| found.route.write());
     let prepared = prepare(&mut exchange, route).await;
@@ -242,11 +242,11 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
     if stale.is_configuration {
         headers.insert(REFRESH_CLIENT_CONFIGURATION, HeaderValue::from_static("true"));
     }
-    if timing != Timing::OfClient {
+    if timing != Timing::ClientPaced {
         let duration = started.elapsed();
         let durations = if write.is_some() { &node.latencies.writes } else { &node.latencies.reads };
         durations.note(duration);
-        if timing == Timing::Told && node.slow.is_slow(duration) {
+        if timing == Timing::Logged && node.slow.is_slow(duration) {
             node.slow.note(SlowRequest {
                 at: SystemTime::now(),
                 duration,

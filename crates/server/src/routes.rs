@@ -40,11 +40,11 @@ pub struct Route {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Timing {
     /// How long it took.
-    Told,
+    Logged,
     /// The same; the handler notes slow ones by itself, with the text of their query.
-    ToldOfQueries,
+    LoggedByHandler,
     /// How long its client took.
-    OfClient,
+    ClientPaced,
 }
 
 /// What a route may write, for answers that have to say what became of it.
@@ -106,12 +106,12 @@ const fn now(
     access: Access,
     handler: fn(&Exchange) -> Result<Reply>,
 ) -> Route {
-    Route { method, path, access, in_multi_get: false, timing: Timing::Told, handler: Handler::Now(handler) }
+    Route { method, path, access, in_multi_get: false, timing: Timing::Logged, handler: Handler::Now(handler) }
 }
 
 /// A handler that waits.
 const fn later(method: &'static str, path: &'static str, access: Access, handler: fn(Exchange) -> Pending) -> Route {
-    Route { method, path, access, in_multi_get: false, timing: Timing::Told, handler: Handler::Later(handler) }
+    Route { method, path, access, in_multi_get: false, timing: Timing::Logged, handler: Handler::Later(handler) }
 }
 
 /// A handler that does not wait if the request is simple.
@@ -122,12 +122,12 @@ const fn maybe(
     simple: fn(&Exchange) -> Result<Option<Reply>>,
     handler: fn(Exchange) -> Pending,
 ) -> Route {
-    Route { method, path, access, in_multi_get: false, timing: Timing::Told, handler: Handler::Maybe(simple, handler) }
+    Route { method, path, access, in_multi_get: false, timing: Timing::Logged, handler: Handler::Maybe(simple, handler) }
 }
 
 /// A route of clients that is refused by the name of its feature.
 const fn missing(method: &'static str, path: &'static str, access: Access, feature: Feature) -> Route {
-    Route { method, path, access, in_multi_get: false, timing: Timing::Told, handler: Handler::Missing(feature) }
+    Route { method, path, access, in_multi_get: false, timing: Timing::Logged, handler: Handler::Missing(feature) }
 }
 
 /// The same route, also inside of a `multi_get`.
@@ -137,12 +137,12 @@ const fn in_multi_get(route: Route) -> Route {
 
 /// The same route, as long as its client likes.
 const fn of_client(route: Route) -> Route {
-    Route { timing: Timing::OfClient, ..route }
+    Route { timing: Timing::ClientPaced, ..route }
 }
 
 /// The same route, which tells of slow queries by itself.
 const fn of_queries(route: Route) -> Route {
-    Route { timing: Timing::ToldOfQueries, ..route }
+    Route { timing: Timing::LoggedByHandler, ..route }
 }
 
 /// Makes an `async fn` fit into the table.

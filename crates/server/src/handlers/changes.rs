@@ -260,14 +260,14 @@ struct Watched {
     /// Those that have not ended, as far as was told.
     operations: BTreeSet<u64>,
     /// What was told of each operation last, as long as it is watched and known.
-    told: BTreeMap<u64, Told>,
+    reported: BTreeMap<u64, Reported>,
     /// Bytes of all names.
     size: usize,
 }
 
 /// A state of an operation.
 #[derive(PartialEq)]
-struct Told {
+struct Reported {
     is_ended: bool,
     progress: Option<Progress>,
 }
@@ -301,7 +301,7 @@ impl Watched {
                     self.operations.remove(&id);
                 } else {
                     self.operations.insert(id);
-                    self.told.remove(&id);
+                    self.reported.remove(&id);
                 }
             }
             "topology-change" => {}
@@ -407,16 +407,16 @@ impl Watched {
             false => self.operations.iter().filter_map(|id| database.operations().get(*id)).collect(),
         };
         // Both are sorted by number.
-        self.told.retain(|id, _| operations.binary_search_by_key(id, |operation| operation.id()).is_ok());
+        self.reported.retain(|id, _| operations.binary_search_by_key(id, |operation| operation.id()).is_ok());
         let mut frame = Vec::new();
         let mut is_empty = true;
         json::Writer::new(&mut frame).array(|json| {
             for operation in operations {
                 let id = operation.id();
                 let is_ended = !matches!(operation.status(), OperationStatus::InProgress);
-                let now = Told { is_ended, progress: operation.progress().filter(|_| !is_ended) };
+                let now = Reported { is_ended, progress: operation.progress().filter(|_| !is_ended) };
                 // Clients read the progress of what goes on without asking whether there is one.
-                if self.told.get(&id) == Some(&now) || (!is_ended && now.progress.is_none()) {
+                if self.reported.get(&id) == Some(&now) || (!is_ended && now.progress.is_none()) {
                     continue;
                 }
                 is_empty = false;
@@ -426,7 +426,7 @@ impl Watched {
                         json.name("State").object(|json| operations::write(json, &operation));
                     });
                 });
-                self.told.insert(id, now);
+                self.reported.insert(id, now);
                 if is_ended {
                     self.operations.remove(&id);
                 }
