@@ -302,7 +302,7 @@ impl Error {
             Error::Database(E::Io { .. } | E::Canceled | E::Corrupt { .. }) => false,
             _ => match self.storage() {
                 None => true,
-                Some(error) => write == Write::OneTransaction && is_taken_back(error),
+                Some(error) => write == Write::OneTransaction && is_rolled_back(error),
             },
         }
     }
@@ -639,7 +639,7 @@ fn storage_message(error: &storage::Error) -> String {
 
 /// Whether a transaction that failed this way was taken back, or never begun. What was on its way when a write failed may
 /// be on the device or not.
-fn is_taken_back(error: &storage::Error) -> bool {
+fn is_rolled_back(error: &storage::Error) -> bool {
     use storage::Error as E;
     match error {
         E::Io { .. } | E::DiskFull { .. } | E::LongReader { .. } | E::TooLarge { .. } | E::OverMemory { .. } => true,

@@ -92,7 +92,7 @@ fn snapshots_are_whole_beside_a_writer_and_flushes_and_come_back_after_a_crash()
 }
 
 #[test]
-fn writers_that_wait_share_transactions_and_one_that_fails_is_taken_back_alone() {
+fn writers_that_wait_share_transactions_and_a_failed_one_is_rolled_back_alone() {
     let io = SimulatedIo::new();
     let environment = Environment::open(FOLDER, options(&io)).unwrap();
     let tree = environment.write(|tx| Tree::open_or_create(tx, b"tree")).unwrap();
@@ -175,7 +175,7 @@ impl OnePage {
 /// A page that was freed and allocated again has versions that were made of nothing. A spare behind such a one came to another
 /// version, and with it into the pool: other pages were made of it.
 #[test]
-fn a_page_is_changed_freed_allocated_and_taken_back_beside_old_snapshots() {
+fn changes_frees_and_allocations_of_a_page_are_rolled_back_beside_old_snapshots() {
     for ends in 0..4 {
         let page = OnePage::new();
         page.change(1);

@@ -223,7 +223,7 @@ impl WriteTransaction<'_> {
     /// [`crate::Error::DiskFull`], [`crate::Error::TooLarge`], or what reading a bitmap gives.
     pub(crate) fn allocate_pages(&mut self, count: u32) -> Result<PageNumber> {
         let found = self.find_and_mark(count);
-        self.noted(found)
+        self.poison_on_error(found)
     }
 
     fn find_and_mark(&mut self, count: u32) -> Result<PageNumber> {
@@ -279,7 +279,7 @@ impl WriteTransaction<'_> {
     /// As [`Self::allocate_pages`].
     pub(crate) fn allocate_quiet(&mut self, count: u32) -> Result<PageNumber> {
         let found = self.find_quiet(count);
-        self.noted(found)
+        self.poison_on_error(found)
     }
 
     fn find_quiet(&mut self, count: u32) -> Result<PageNumber> {
@@ -347,7 +347,7 @@ impl WriteTransaction<'_> {
         let bitmap = &mut self.page_mut(bitmap_page(span))?;
         let is_in_use = end <= SPAN_PAGES as usize && (bit..end).all(|bit| is_used(bitmap, bit));
         if !is_in_use {
-            return self.noted(Err(self.inner.table.corrupt(first, "it is freed, but not marked as in use")));
+            return self.poison_on_error(Err(self.inner.table.corrupt(first, "it is freed, but not marked as in use")));
         }
         set_bits(bitmap, bit, count as usize, false);
         self.note_freed(first, count);

@@ -71,7 +71,7 @@ impl Key<'_> {
 
     /// What does not hold breaks the job, which may have changed other keys already.
     fn holds(&self, tx: &WriteTransaction<'_>, holds: bool, rule: &'static str) -> Result<()> {
-        if holds { Ok(()) } else { tx.noted(Err(tx.corrupt(self.root(), rule))) }
+        if holds { Ok(()) } else { tx.poison_on_error(Err(tx.corrupt(self.root(), rule))) }
     }
 }
 

@@ -650,7 +650,7 @@ fn an_id_that_is_completed_is_a_new_one() {
 
 /// Its etag would be given to somebody else's write, and a retry with it would overwrite that unseen.
 #[test]
-fn a_conflict_does_not_tell_a_vector_that_is_taken_back() {
+fn a_conflict_does_not_name_a_vector_that_is_rolled_back() {
     let store = store();
     put(&store, "x/2", "{}").unwrap();
     let twice = r#"{"Commands":[{"Type":"PUT","Id":"x/1","Document":{}},{"Type":"PUT","Id":"X/1","Document":{},"ChangeVector":""}]}"#;

@@ -155,7 +155,7 @@ fn beside_snapshots_a_page_has_a_version_for_each_and_few_more() {
 }
 
 #[test]
-fn what_a_transaction_takes_back_leaves_the_way_to_older_versions() {
+fn a_rollback_keeps_older_versions_reachable() {
     let table = in_memory();
     let readers = Readers::new(SnapshotWord::of(TransactionId(1)));
     change(&table, NUMBER, 1, 1);

@@ -431,8 +431,8 @@ fn run_batch(inner: &Arc<Inner>, writer: MutexGuard<'_, Writer>, batch: &mut Vec
         tx.start_job();
         // A panic in a job is a fault of ours; it costs that job, not the others.
         let ran = catch_unwind(AssertUnwindSafe(|| entry.run(&mut tx)));
-        let broken = tx.take_broken();
-        match (ran, broken) {
+        let poisoned = tx.take_poison();
+        match (ran, poisoned) {
             (Ok(true), None) => tx.keep_job(),
             (Ok(true), Some(error)) => {
                 // A change stopped half-way, for want of room or at a damaged page, and the job went on all the same.

@@ -163,7 +163,7 @@ impl WriteTransaction<'_> {
         let padding = &ZEROS[..pages as usize * PAGE_SIZE - page::RUN_START - value.len()];
         let head = page::run_head((first, self.id()), value, padding, inner.id);
         let written = file.write_parts_at(&[&head, value, padding], first.0 * PAGE_SIZE as u64);
-        self.noted(written.map_err(|error| Error::io("write", file.path(), value.len() as u64, error)))?;
+        self.poison_on_error(written.map_err(|error| Error::io("write", file.path(), value.len() as u64, error)))?;
         inner.staging.written.fetch_add(1, Ordering::Relaxed);
         // What was known of the page is of its former life.
         inner.table.set_unverified(first)?;

@@ -36,7 +36,7 @@ pub struct WriteTransaction<'env> {
     undo: Vec<(PageNumber, Option<VersionPointer>)>,
     dirty_before_job: usize,
     /// Why a change of the running job stopped half-way. Such a job is taken back, whatever it says.
-    broken: OnceLock<Error>,
+    poisoned: OnceLock<Error>,
     /// Whether pages were freed, so that some of `dirty` may not matter any more.
     freed: bool,
     /// Runs that are in the data file already.
@@ -59,7 +59,7 @@ impl<'env> WriteTransaction<'env> {
             job: 0,
             undo: Vec::new(),
             dirty_before_job: 0,
-            broken: OnceLock::new(),
+            poisoned: OnceLock::new(),
             freed: false,
             staged: StagedRuns::default(),
             fingers: Fingers::default(),
@@ -81,18 +81,18 @@ impl<'env> WriteTransaction<'env> {
         self.undo.clear();
         self.writer.saved_lines.clear();
         self.dirty_before_job = self.dirty.len();
-        self.broken.take();
+        self.poisoned.take();
     }
 
     /// Why the running job cannot be kept, if a change of it stopped half-way.
-    pub(crate) fn take_broken(&mut self) -> Option<Error> {
-        self.broken.take()
+    pub(crate) fn take_poison(&mut self) -> Option<Error> {
+        self.poisoned.take()
     }
 
     /// Passes a result on. An error breaks the job, for it may have come in the middle of a change.
-    pub(crate) fn noted<T>(&self, result: Result<T>) -> Result<T> {
+    pub(crate) fn poison_on_error<T>(&self, result: Result<T>) -> Result<T> {
         if let Err(error) = &result {
-            self.broken.set(error.clone()).ok();
+            self.poisoned.set(error.clone()).ok();
         }
         result
     }
@@ -209,7 +209,7 @@ impl<'env> WriteTransaction<'env> {
 
     /// A page, to be changed.
     pub(crate) fn page_mut(&mut self, number: PageNumber) -> Result<PageMut<'_>> {
-        let place = self.noted(self.inner.table.place(number))?;
+        let place = self.poison_on_error(self.inner.table.place(number))?;
         if let Place::Memory(mut version) = place
             && version.transaction() == self.id
         {
@@ -257,7 +257,7 @@ impl<'env> WriteTransaction<'env> {
 
     fn frame(&self, get: impl FnOnce(&Versions) -> std::io::Result<VersionPointer>) -> Result<VersionPointer> {
         let frame = get(&self.inner.table.versions);
-        self.noted(frame.map_err(|e| Error::io("get memory for a page of", &self.inner.path, 0, e)))
+        self.poison_on_error(frame.map_err(|e| Error::io("get memory for a page of", &self.inner.path, 0, e)))
     }
 
     /// A page of zeros (but for its head), allocated by this transaction.
@@ -268,7 +268,7 @@ impl<'env> WriteTransaction<'env> {
 
     /// A frame for a page that is allocated anew, whose bytes are what they were.
     fn fresh_frame(&mut self, number: PageNumber) -> Result<VersionPointer> {
-        let newest = self.noted(self.inner.table.newest(number))?;
+        let newest = self.poison_on_error(self.inner.table.newest(number))?;
         match newest.filter(|newest| newest.pages() == 1 && newest.transaction() != self.id) {
             Some(newest) => {
                 let recycled = self.recycled(newest);
@@ -324,7 +324,7 @@ impl<'env> WriteTransaction<'env> {
             self.fresh_frame(number)?
         } else {
             let run = self.inner.table.versions.take_run(pages);
-            self.noted(run.map_err(|e| Error::io("get memory for a value in", &self.inner.path, length as u64, e)))?
+            self.poison_on_error(run.map_err(|e| Error::io("get memory for a value in", &self.inner.path, length as u64, e)))?
         };
         self.install_fresh(number, version)?;
         version.set_direct(is_direct);
@@ -353,7 +353,7 @@ impl<'env> WriteTransaction<'env> {
     }
 
     pub(crate) fn page_of(&self, number: PageNumber) -> Result<&Page> {
-        self.noted(self.inner.table.page(number, self.id))
+        self.poison_on_error(self.inner.table.page(number, self.id))
     }
 
     /// A page that can be done without: none if it is damaged, or of another kind or level than it should be.
@@ -373,10 +373,10 @@ impl Pages for WriteTransaction<'_> {
         self.page_of(number)
     }
     fn run(&self, first: PageNumber, pages: u32) -> Result<&[u8]> {
-        self.noted(self.inner.table.run(first, pages, self.id))
+        self.poison_on_error(self.inner.table.run(first, pages, self.id))
     }
     fn read_run(&self, first: PageNumber, pages: u32, buffer: &mut Vec<u8>) -> Result<()> {
-        self.noted(self.inner.table.read_run(first, pages, self.id, buffer))
+        self.poison_on_error(self.inner.table.read_run(first, pages, self.id, buffer))
     }
     #[inline]
     fn fingers(&self) -> Option<&Fingers> {
@@ -384,7 +384,7 @@ impl Pages for WriteTransaction<'_> {
     }
     fn corrupt(&self, page: PageNumber, rule: &'static str) -> Error {
         let error = self.inner.table.corrupt(page, rule);
-        self.broken.set(error.clone()).ok();
+        self.poisoned.set(error.clone()).ok();
         error
     }
 }

@@ -301,14 +301,14 @@ impl Tree {
         let page = *self.node(tx, number)?;
         let level = page::level(&page);
         if usize::from(level) >= TREE_DEPTH_MAX {
-            return tx.noted(Err(tx.inner.table.corrupt(number, "the tree is deeper than it can be")));
+            return tx.poison_on_error(Err(tx.inner.table.corrupt(number, "the tree is deeper than it can be")));
         }
         if level > 0 {
             for position in 0..=page::count(&page) {
                 let child = node::child(&page, position);
                 // Levels fall by one on the way, so that damage leads neither in a circle nor deeper.
                 if page::level(self.node(tx, child)?) != level - 1 {
-                    return tx.noted(Err(tx.inner.table.corrupt(child, "it is at another level than its parent says")));
+                    return tx.poison_on_error(Err(tx.inner.table.corrupt(child, "it is at another level than its parent says")));
                 }
                 self.free_below(tx, child)?;
                 tx.free_pages(child, 1)?;

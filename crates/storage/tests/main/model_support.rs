@@ -235,7 +235,7 @@ impl Scenario {
     pub fn transaction(&mut self, random: &mut Random) {
         let mut changed = self.model.clone();
         let count = 1 + if random.chance(3) { random.below(120) } else { random.below(8) };
-        let take_back = random.chance(8);
+        let roll_back = random.chance(8);
         self.operations += count;
         let structures = self.structures;
         let outcome = self.environment.write(|tx| {
@@ -244,10 +244,10 @@ impl Scenario {
                 apply(&structures, tx, &changed, &change)?;
                 apply_to_model(&mut changed, &change);
             }
-            if take_back { Err(Error::Closed) } else { Ok(()) }
+            if roll_back { Err(Error::Closed) } else { Ok(()) }
         });
-        assert_eq!(outcome.is_err(), take_back, "{outcome:?}");
-        if !take_back {
+        assert_eq!(outcome.is_err(), roll_back, "{outcome:?}");
+        if !roll_back {
             self.model = changed;
         }
     }

@@ -34,7 +34,7 @@ fn a_value_that_is_refused_leaves_the_old_one() {
 }
 
 #[test]
-fn a_job_in_which_the_disk_was_full_is_taken_back_even_if_it_says_that_all_is_well() {
+fn a_job_that_met_a_full_disk_is_rolled_back_even_if_it_reports_success() {
     let io = SimulatedIo::new();
     let environment = Environment::open(Path::new(FOLDER), options(&io)).unwrap();
     let structures = make_structures(&environment).unwrap();
