@@ -350,7 +350,7 @@ impl Databases {
     /// for. To be called every minute or so, on a thread that may wait. A database that fails is passed over with a warning.
     pub fn maintain(&self) -> u64 {
         self.remove_deleted();
-        self.indexing.staff();
+        self.indexing.ensure_workers();
         let mut cleaned = 0;
         for entry in self.names.all() {
             let Some(database) = entry.open.load_full() else { continue };

@@ -1,8 +1,8 @@
 //! The indexes of a database: found or made for a query, kept up to date by a pool of threads, removed when others replace them.
 
-mod asked;
+mod usage;
 mod control;
-mod idle;
+mod retirement;
 mod open;
 mod output_rules;
 mod outputs;
@@ -11,8 +11,8 @@ mod registry;
 mod speed;
 mod state;
 mod stored;
-mod turns;
-mod waiting;
+mod scheduler;
+mod waiters;
 
 pub use open::Index;
 pub(crate) use pool::IndexingPool;

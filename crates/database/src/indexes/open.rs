@@ -11,9 +11,9 @@ use query::definition::{IndexDefinition, IndexSettings, IndexSource, MapIndex};
 use query::index::{History, IndexError, IndexSnapshot, Notes, Progress};
 use query::indexing::{Indexer, Moment, Step, Watch, has_failed, is_behind, progress_of};
 
-use super::asked::Asked;
+use super::usage::Usage;
 use super::outputs::Outputs;
-use super::pool::{TimeUsed, Workplace};
+use super::pool::{TimeUsed, Scratch};
 use super::state::{IndexStatistics, IndexingBatch, IndexingStatus, State, wake, wake_if_stopped};
 use super::stored::{FormerDefinition, StoredIndex};
 use crate::{Error, Result, folders};
@@ -49,7 +49,7 @@ pub struct Index {
     pub(super) has_stumbled: AtomicBool,
     /// Its folder goes when nobody holds it any more.
     is_removed: AtomicBool,
-    asked: Asked,
+    usage: Usage,
     /// When it was opened, which counts as a query of one that a query made, if none is kept.
     opened: Date,
     /// Where its results become documents.
@@ -99,7 +99,7 @@ impl Index {
             has_stepped_in: AtomicBool::new(false),
             has_stumbled: AtomicBool::new(false),
             is_removed: AtomicBool::new(false),
-            asked: Asked::new(&history),
+            usage: Usage::new(&history),
             opened: Date::now(),
             outputs,
             history: former,
@@ -126,9 +126,9 @@ impl Index {
         let stored = StoredIndex::new(definition, IndexSettings::default(), false, Date::now());
         let index = Index::new(stored, store, None)?;
         index.indexer.lock().set_batches_of(1);
-        let mut workplace = Workplace::default();
+        let mut scratch = Scratch::default();
         for _ in 0..count_max {
-            let is_done = match index.take_turn(documents, &mut workplace, &|| false) {
+            let is_done = match index.take_turn(documents, &mut scratch, &|| false) {
                 Ok((_, is_done)) => is_done,
                 Err(Error::Index(query::index::Error::TooManyFailures { .. })) => false,
                 Err(error) => return Err(error),
@@ -268,27 +268,27 @@ impl Index {
 
     /// Notes that it was asked at some time.
     pub fn note_query_at(&self, at: Date) {
-        self.asked.note(at);
+        self.usage.note(at);
     }
 
     /// When it was last asked on the clock of who retires indexes, or opened if a query made it and none is kept. `None`: never.
     pub(super) fn last_use(&self) -> Option<Date> {
-        self.asked.last_use().or_else(|| self.definition.as_automatic().map(|_| self.opened))
+        self.usage.last_use().or_else(|| self.definition.as_automatic().map(|_| self.opened))
     }
 
-    pub(super) fn asked(&self) -> &Asked {
-        &self.asked
+    pub(super) fn usage(&self) -> &Usage {
+        &self.usage
     }
 
     /// Keeps when it was last asked, if what is kept of that is too old.
-    pub(super) fn keep_last_query(&self, is_due: impl Fn(&Asked, &History) -> bool) -> Result<()> {
-        if self.folder.is_none() || self.asked.last_use().is_none() || self.is_removed() {
+    pub(super) fn keep_last_query(&self, is_due: impl Fn(&Usage, &History) -> bool) -> Result<()> {
+        if self.folder.is_none() || self.usage.last_use().is_none() || self.is_removed() {
             return Ok(());
         }
         let store = self.store()?;
         let kept = store.read()?.history()?;
-        if is_due(&self.asked, &kept) {
-            let (last_query, last_use) = (self.asked.last_query(), self.asked.last_use());
+        if is_due(&self.usage, &kept) {
+            let (last_query, last_use) = (self.usage.last_query(), self.usage.last_use());
             store.note(&Notes { last_query, last_use, ..Notes::default() })?;
         }
         Ok(())
@@ -347,7 +347,7 @@ impl Index {
             indexed_per_second: state.speed.per_second(Instant::now()),
             failed_count: state.failed_count,
             last_indexed: state.last_indexed,
-            last_query: self.asked.last_query(),
+            last_query: self.usage.last_query(),
         })
     }
 
@@ -466,7 +466,7 @@ impl Index {
     pub(super) fn take_turn(
         &self,
         documents: &Snapshot<'_>,
-        workplace: &mut Workplace,
+        scratch: &mut Scratch,
         watch: &dyn Watch,
     ) -> Result<(bool, bool)> {
         let last_etag = documents.last_etag()?;
@@ -475,10 +475,10 @@ impl Index {
             outputs.set_owes(true);
         }
         let (mut has_some, mut is_done) = (false, false);
-        let asked = &self.asked;
-        let moment = || Moment { now: Date::now(), last_query: asked.last_query(), last_use: asked.last_use() };
+        let usage = &self.usage;
+        let moment = || Moment { now: Date::now(), last_query: usage.last_query(), last_use: usage.last_use() };
         let mut began = Instant::now();
-        self.indexer.lock().run(store, documents, &mut workplace.batches, &moment, watch, |step| {
+        self.indexer.lock().run(store, documents, &mut scratch.batches, &moment, watch, |step| {
             has_some |= step.indexed + step.removed > 0;
             is_done = step.is_done;
             let ended = Instant::now();
@@ -562,7 +562,7 @@ impl Index {
 
 impl Drop for Index {
     fn drop(&mut self) {
-        if let Err(error) = self.keep_last_query(Asked::is_due_at_end) {
+        if let Err(error) = self.keep_last_query(Usage::is_due_at_end) {
             tracing::warn!(index = self.name, %error, "when an index was last asked was not kept");
         }
         drop(self.store.take());

@@ -18,7 +18,7 @@ use testing::random::Random;
 use testing::seeds::{Case, seeds};
 
 use super::super::open::Index;
-use super::super::pool::{IndexingPool, Workplace};
+use super::super::pool::{IndexingPool, Scratch};
 use super::super::stored::{FormerOutput, StoredIndex, StoredOutput};
 use super::Left;
 use crate::{Database, Limits, Result};
@@ -72,9 +72,9 @@ fn catch_up(database: &Database, index: &Index, turns_max: u64) -> Result<()> {
         generation,
         definition: Vec::new(),
     }]))?;
-    let mut workplace = Workplace::default();
+    let mut scratch = Scratch::default();
     for _ in 0..turns_max {
-        let (_, is_done) = index.take_turn(&database.read(), &mut workplace, &|| false)?;
+        let (_, is_done) = index.take_turn(&database.read(), &mut scratch, &|| false)?;
         if index.write_outputs(database, is_done)? == Left::Nothing && is_done {
             break;
         }

@@ -20,7 +20,7 @@ use query::definition::Priority;
 use crate::limits::{INDEXING_NICENESS, INDEXING_THREAD_REST};
 
 /// One turn.
-pub(crate) type Turn = Box<dyn FnOnce(&mut Workplace) + Send>;
+pub(crate) type Turn = Box<dyn FnOnce(&mut Scratch) + Send>;
 
 /// The time that an index used, in nanoseconds, by which the pool shares its threads. An index that was idle has saved nothing up: it
 /// starts from the time that those had used which took their turns last.
@@ -35,7 +35,7 @@ impl TimeUsed {
 
 /// What a thread keeps between turns.
 #[derive(Default)]
-pub(crate) struct Workplace {
+pub(crate) struct Scratch {
     /// Memory of batches: of one that is written, and one that is filled meanwhile.
     pub batches: [query::index::Batch; 2],
 }
@@ -46,9 +46,9 @@ pub(crate) struct IndexingPool {
 }
 
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     /// There is a turn to take, or the pool is closed.
-    bell: Condvar,
+    wakeup: Condvar,
     /// A thread ended.
     ended: Condvar,
     thread_count_max: usize,
@@ -61,42 +61,42 @@ struct Shared {
 struct Turns {
     queues: [Queue; 3],
     /// What the last one that was taken had had.
-    had: u64,
+    pass: u64,
     /// Turns that were ever added: of those that used the same time, the first is next.
     count: u64,
 }
 
 #[derive(Default)]
 struct Queue {
-    turns: BinaryHeap<Reverse<Waiting>>,
+    turns: BinaryHeap<Reverse<QueuedTurn>>,
     /// Turns that were taken, each weighed by the strides of its priority.
-    had: u64,
+    pass: u64,
     /// Nanoseconds that the index had used which took the last turn.
     used: u64,
 }
 
 /// A turn that waits; ordered by the time that its index used, then by its number.
-struct Waiting {
+struct QueuedTurn {
     used: u64,
     number: u64,
     turn: Turn,
 }
 
-impl PartialEq for Waiting {
+impl PartialEq for QueuedTurn {
     fn eq(&self, other: &Self) -> bool {
         self.number == other.number
     }
 }
 
-impl Eq for Waiting {}
+impl Eq for QueuedTurn {}
 
-impl PartialOrd for Waiting {
+impl PartialOrd for QueuedTurn {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Waiting {
+impl Ord for QueuedTurn {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.used, self.number).cmp(&(other.used, other.number))
     }
@@ -107,7 +107,7 @@ const STRIDES: [u64; 3] = [4, 2, 1];
 
 impl Turns {
     fn push(&mut self, priority: Priority, used: Option<&TimeUsed>, turn: Turn) {
-        let had = self.had;
+        let pass = self.pass;
         self.count += 1;
         let number = self.count;
         let queue = match (priority, &mut self.queues) {
@@ -115,18 +115,18 @@ impl Turns {
         };
         if queue.turns.is_empty() {
             // Who had nothing to do has saved nothing up.
-            queue.had = queue.had.max(had);
+            queue.pass = queue.pass.max(pass);
         }
         let used = used.map_or(queue.used, |used| used.0.fetch_max(queue.used, Relaxed).max(queue.used));
-        queue.turns.push(Reverse(Waiting { used, number, turn }));
+        queue.turns.push(Reverse(QueuedTurn { used, number, turn }));
     }
 
     fn pop(&mut self) -> Option<Turn> {
         let waiting = self.queues.iter_mut().zip(STRIDES).rev().filter(|(queue, _)| !queue.turns.is_empty());
-        let (queue, stride) = waiting.min_by_key(|(queue, _)| queue.had)?;
-        self.had = queue.had;
-        queue.had += stride;
-        let Reverse(Waiting { used, turn, .. }) = queue.turns.pop()?;
+        let (queue, stride) = waiting.min_by_key(|(queue, _)| queue.pass)?;
+        self.pass = queue.pass;
+        queue.pass += stride;
+        let Reverse(QueuedTurn { used, turn, .. }) = queue.turns.pop()?;
         queue.used = queue.used.max(used);
         Some(turn)
     }
@@ -137,23 +137,23 @@ impl Turns {
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     turns: Turns,
     /// Turns that wait for their time.
-    later: Vec<Later>,
+    later: Vec<DelayedTurn>,
     thread_count: usize,
     resting_count: usize,
     is_closed: bool,
 }
 
 /// A turn that is not to be taken before its time.
-struct Later {
+struct DelayedTurn {
     due: Instant,
     priority: Priority,
     turn: Turn,
 }
 
-impl State {
+impl PoolState {
     /// Has the turns wait for a thread only whose time has come. Gives when that of the next one comes.
     fn admit(&mut self, now: Instant) -> Option<Instant> {
         for later in self.later.extract_if(.., |later| later.due <= now) {
@@ -169,9 +169,9 @@ impl State {
 
 impl IndexingPool {
     pub fn new(thread_count_max: usize) -> IndexingPool {
-        let (state, bell, ended) = (Mutex::default(), Condvar::new(), Condvar::new());
+        let (state, wakeup, ended) = (Mutex::default(), Condvar::new(), Condvar::new());
         let (thread_count_max, is_closed) = (thread_count_max.max(1), AtomicBool::new(false));
-        IndexingPool { shared: Arc::new(Shared { state, bell, ended, thread_count_max, is_closed }) }
+        IndexingPool { shared: Arc::new(Shared { state, wakeup, ended, thread_count_max, is_closed }) }
     }
 
     /// Has a turn of an index taken, some time.
@@ -193,20 +193,20 @@ impl IndexingPool {
         if pause.is_zero() {
             state.turns.push(priority, used, turn);
         } else {
-            state.later.push(Later { due: Instant::now() + pause, priority, turn });
+            state.later.push(DelayedTurn { due: Instant::now() + pause, priority, turn });
         }
         drop(state);
-        self.staff();
+        self.ensure_workers();
     }
 
     /// Has a thread take what waits. Also to be called now and then: one that could not be started is started then.
-    pub fn staff(&self) {
+    pub fn ensure_workers(&self) {
         let mut state = self.shared.state.lock();
         let is_enough =
             state.resting_count >= state.waiting_count() || state.thread_count == self.shared.thread_count_max;
         if is_enough || state.is_closed {
             drop(state);
-            self.shared.bell.notify_one();
+            self.shared.wakeup.notify_one();
             return;
         }
         state.thread_count += 1;
@@ -250,7 +250,7 @@ impl IndexingPool {
         drop(state);
         // What a turn holds may want to know of the pool's lock.
         drop((turns, later));
-        self.shared.bell.notify_all();
+        self.shared.wakeup.notify_all();
     }
 }
 
@@ -266,11 +266,11 @@ impl Shared {
         if let Err(error) = rustix::process::setpriority_process(None, INDEXING_NICENESS) {
             tracing::debug!(%error, "indexing goes on at the priority of requests");
         }
-        let mut workplace = Workplace::default();
+        let mut scratch = Scratch::default();
         while let Some(turn) = self.next() {
-            if catch_unwind(AssertUnwindSafe(|| turn(&mut workplace))).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| turn(&mut scratch))).is_err() {
                 tracing::error!("indexing met a bug; the index is left as it is");
-                workplace = Workplace::default();
+                scratch = Scratch::default();
             }
         }
     }
@@ -288,7 +288,7 @@ impl Shared {
             if !is_over {
                 let end = now + INDEXING_THREAD_REST;
                 state.resting_count += 1;
-                let waited = self.bell.wait_until(&mut state, due.map_or(end, |due| due.min(end)));
+                let waited = self.wakeup.wait_until(&mut state, due.map_or(end, |due| due.min(end)));
                 state.resting_count -= 1;
                 is_over = waited.timed_out() && state.waiting_count() == 0;
             }
@@ -340,8 +340,8 @@ mod tests {
             }
         };
         let take = |turns: &mut Turns, count: usize| {
-            let mut workplace = Workplace::default();
-            (0..count).for_each(|_| turns.pop().unwrap()(&mut workplace));
+            let mut scratch = Scratch::default();
+            (0..count).for_each(|_| turns.pop().unwrap()(&mut scratch));
             let taken: Vec<Priority> = taken.try_iter().collect();
             [Priority::Low, Priority::Normal, Priority::High]
                 .map(|priority| taken.iter().filter(|taken| **taken == priority).count())
@@ -366,7 +366,7 @@ mod tests {
             turns.push(Priority::Normal, Some(used), Box::new(move |_| sender.send(name).unwrap()));
         };
         let take = |turns: &mut Turns| {
-            turns.pop().unwrap()(&mut Workplace::default());
+            turns.pop().unwrap()(&mut Scratch::default());
             taken.try_recv().unwrap()
         };
         add(&mut turns, "slow", &slow);

@@ -15,7 +15,7 @@ use storage::memory::Memory;
 use super::open::Index;
 use super::pool::IndexingPool;
 use super::stored::StoredIndex;
-use super::turns::Pace;
+use super::scheduler::RoundPacer;
 use crate::limits::{INDEX_COUNT_MAX, INDEX_DEFINITIONS_KEPT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAITS_MAX, Limits};
 use crate::{Database, Error, IndexChange, Result, folders};
 
@@ -33,7 +33,7 @@ pub struct Indexes {
     pub(super) last_etag: AtomicU64,
     /// Whether somebody is about to look.
     pub(super) is_announced: AtomicBool,
-    pub(super) pace: Mutex<Pace>,
+    pub(super) pace: Mutex<RoundPacer>,
     /// Whether somebody stopped all: new ones do not begin, either.
     pub(super) is_paused: AtomicBool,
     /// Whether one could not be opened, for now. What it has not seen must stay until it can.
@@ -95,10 +95,10 @@ impl Indexes {
             }
         }
         // While the database was closed no index was left behind by others.
-        let newest = open.iter().filter_map(|index| index.asked().last_use()).max();
+        let newest = open.iter().filter_map(|index| index.usage().last_use()).max();
         let closed_for = newest.map_or(0, |newest| Date::now().ticks().saturating_sub(newest.ticks()));
         self.closed_for.store(closed_for, SeqCst);
-        open.iter().for_each(|index| index.asked().move_on(closed_for));
+        open.iter().for_each(|index| index.usage().move_on(closed_for));
         if !open.is_empty() {
             self.open.store(Arc::new(open));
             self.committed(last_etag);
@@ -124,7 +124,7 @@ impl Indexes {
             }
             match self.open_stored(stored, last_etag) {
                 Ok(index) => {
-                    index.asked().move_on(self.closed_for.load(SeqCst));
+                    index.usage().move_on(self.closed_for.load(SeqCst));
                     index.pause(self.is_paused.load(SeqCst));
                     tracing::info!(index = name, "it is opened after all");
                     self.change_open(|open| open.push(index.clone()));

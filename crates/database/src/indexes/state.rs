@@ -10,7 +10,7 @@ use query::index::Progress;
 use query::indexing::Step;
 
 use super::speed::Speed;
-use super::waiting::WaitingList;
+use super::waiters::Waiters;
 use crate::limits::{FAILURES_JUDGED_FROM, FAILURES_ONE_IN, INDEXING_BATCHES_KEPT_MAX};
 
 /// What changes of an open index.
@@ -22,7 +22,7 @@ pub(super) struct State {
     pub indexed_to: Etag,
     /// Whether it once had all that there was.
     pub was_complete: bool,
-    pub waiting: WaitingList,
+    pub waiting: Waiters,
     /// Whether nothing is indexed for now, because the database is closed.
     pub is_resting: bool,
     /// Whether nothing is indexed until somebody starts it, or the server.

@@ -8,14 +8,14 @@ use crate::limits::WAITING_PURGED_FROM;
 
 /// Those who wait for one index.
 #[derive(Default)]
-pub(super) struct WaitingList {
-    waiting: Vec<Waiting>,
+pub(super) struct Waiters {
+    waiting: Vec<Waiter>,
     /// When there are so many of them, those who gave up go.
     purged_at: usize,
 }
 
 /// Somebody who waits until all up to an etag is in it.
-struct Waiting {
+struct Waiter {
     etag: Etag,
     /// When nobody waits any more. `None`: beyond the clock.
     end: Option<Instant>,
@@ -25,7 +25,7 @@ struct Waiting {
 /// What is called once it has come so far.
 pub(super) type Done = Box<dyn FnOnce() + Send>;
 
-impl WaitingList {
+impl Waiters {
     /// Adds somebody, who gives up after `wait`.
     pub fn add(&mut self, etag: Etag, wait: Duration, done: impl FnOnce() + Send + 'static) {
         let now = Instant::now();
@@ -35,7 +35,7 @@ impl WaitingList {
             // As many may come before the next look, so that each costs the same on the average.
             self.purged_at = (self.waiting.len() * 2).max(WAITING_PURGED_FROM);
         }
-        self.waiting.push(Waiting { etag, end, done: Box::new(done) });
+        self.waiting.push(Waiter { etag, end, done: Box::new(done) });
     }
 
     /// Forgets those who gave up.
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn those_who_gave_up_are_forgotten_and_no_others() {
-        let mut list = WaitingList::default();
+        let mut list = Waiters::default();
         for (etag, wait) in [(1, Duration::ZERO), (2, Duration::from_secs(60)), (3, Duration::MAX)] {
             list.add(etag, wait, || {});
         }

@@ -1,7 +1,7 @@
 //! Retiring indexes that queries made and nobody asks any more: first they are idle, which is only told, later they go.
 //!
 //! Time is that of the database's queries, not the clock's: an index is left behind by as much as the last query of any index is newer than
-//! its own. So a server at rest retires nothing, nor does the time for which a database is closed ([`super::asked`]). Where no last query
+//! its own. So a server at rest retires nothing, nor does the time for which a database is closed ([`super::usage`]). Where no last query
 //! is kept, that of when it was opened counts.
 
 use std::time::Duration;

@@ -14,16 +14,16 @@ use query::index::History;
 use crate::limits::LAST_QUERY_KEPT_EVERY;
 
 /// Both times, in ticks; 0: never.
-pub(super) struct Asked {
+pub(super) struct Usage {
     query: AtomicU64,
     used: AtomicU64,
 }
 
-impl Asked {
+impl Usage {
     /// As it is kept.
-    pub fn new(history: &History) -> Asked {
+    pub fn new(history: &History) -> Usage {
         let ticks = |date: Option<Date>| AtomicU64::new(date.map_or(0, Date::ticks));
-        Asked { query: ticks(history.last_query), used: ticks(history.last_use) }
+        Usage { query: ticks(history.last_query), used: ticks(history.last_use) }
     }
 
     pub fn note(&self, at: Date) {

@@ -22,24 +22,24 @@ use query::definition::{AutomaticIndex, IndexDefinition, Priority};
 use query::indexing::Watch;
 use script::Stop;
 
-use super::asked::Asked;
+use super::usage::Usage;
 use super::open::Index;
 use super::outputs::Left;
-use super::pool::{IndexingPool, Workplace};
+use super::pool::{IndexingPool, Scratch};
 use super::registry::Indexes;
 use crate::limits::{INDEXING_BATCH_TIME, INDEXING_LOOK_EVERY, INDEXING_PAUSE_MAX, INDEXING_TURN_MAX};
 use crate::{Database, Error, IndexChange, Result, with_script_memory};
 
 /// How long indexes rest between rounds.
 #[derive(Default)]
-pub(super) struct Pace {
+pub(super) struct RoundPacer {
     /// How long the turns took since somebody last looked.
     busy: Duration,
     /// When the last of them ended.
     ended: Option<Instant>,
 }
 
-impl Pace {
+impl RoundPacer {
     fn end_turn(&mut self, began: Instant) {
         let now = Instant::now();
         self.busy += now.duration_since(began);
@@ -169,7 +169,7 @@ impl Indexes {
         self.pool.add(
             priority,
             &open.time_used,
-            Box::new(move |workplace| {
+            Box::new(move |scratch| {
                 let (Some(database), Some(index)) = (database.upgrade(), weak.upgrade()) else { return };
                 if !may_go_on(&database, &index) {
                     index.has_turn.store(false, SeqCst);
@@ -179,12 +179,12 @@ impl Indexes {
                     }
                     return;
                 }
-                database.indexes().take_turn(&database, &index, workplace);
+                database.indexes().take_turn(&database, &index, scratch);
             }),
         );
     }
 
-    fn take_turn(&self, database: &Arc<Database>, index: &Arc<Index>, workplace: &mut Workplace) {
+    fn take_turn(&self, database: &Arc<Database>, index: &Arc<Index>, scratch: &mut Scratch) {
         let (began, documents) = (Instant::now(), database.read());
         let stop: Stop = {
             let (pool, database, index) = (self.pool.clone(), database.clone(), index.clone());
@@ -192,7 +192,7 @@ impl Indexes {
         };
         let watch = TurnWatch { stop: &stop, pool: &self.pool, began, looked_at: Cell::new(began) };
         let take = || {
-            let turn = || index.take_turn(&documents, workplace, &watch);
+            let turn = || index.take_turn(&documents, scratch, &watch);
             script::stoppable(stop.clone(), || with_script_memory(&database.limits().memory, turn))
         };
         let turn = documents.last_etag().map_err(Error::from).and_then(|last_etag| Ok((last_etag, safely(take)?)));
@@ -342,7 +342,7 @@ impl Indexes {
                 // It would fail again.
                 Some(query::index::Error::TooManyFailures { .. } | query::index::Error::Bug) => Ok(()),
                 Some(_) => self.reset(index.name()).map(drop),
-                None => index.keep_last_query(Asked::is_due).and_then(|()| index.flush_if_idle().map(drop)),
+                None => index.keep_last_query(Usage::is_due).and_then(|()| index.flush_if_idle().map(drop)),
             };
             if let Err(error) = done {
                 tracing::warn!(index = index.name(), %error, "an index could not be flushed or built anew");
@@ -373,9 +373,9 @@ mod tests {
     use crate::{ChangeListener, Committed, Limits};
 
     #[derive(Default)]
-    struct Told(Mutex<Vec<String>>);
+    struct RecordedEvents(Mutex<Vec<String>>);
 
-    impl ChangeListener for Told {
+    impl ChangeListener for RecordedEvents {
         fn committed(&self, _: Committed) {}
 
         fn index_changed(&self, change: IndexChange, name: &str) {
@@ -390,8 +390,8 @@ mod tests {
         let environment = Environment::in_memory(Options::default()).unwrap();
         let pool = Arc::new(IndexingPool::new(1));
         let database = Database::open("x", environment, true, "A", &Limits::default(), &pool).unwrap();
-        let told = Arc::new(Told::default());
-        database.add_listener(told.clone());
+        let events = Arc::new(RecordedEvents::default());
+        database.add_listener(events.clone());
         let indexes = database.indexes();
         let needed = AutomaticIndex::new(Some("Us".to_owned()), []);
         let old = indexes.covering_or_new(&needed).unwrap();
@@ -399,9 +399,9 @@ mod tests {
         let anew = indexes.by_name(old.name()).unwrap();
         assert!(!Arc::ptr_eq(&old, &anew));
         indexes.fail(&old, Bug);
-        assert!(told.0.lock().is_empty() && anew.failure().is_none());
+        assert!(events.0.lock().is_empty() && anew.failure().is_none());
         indexes.fail(&anew, Bug);
-        assert_eq!(*told.0.lock(), [anew.name()]);
+        assert_eq!(*events.0.lock(), [anew.name()]);
     }
 
     #[test]
