@@ -80,7 +80,7 @@ pub const SHAPE_POSITIONS_MAX: usize = 32 * 1024;
 pub const SHAPE_POSITIONS_OF_QUERY_MAX: usize = 4 * 1024;
 
 /// Pairs of positions of two shapes that are compared between two looks at whether to go on.
-pub(crate) const POSITION_PAIRS_PER_LOOK: usize = 4 * 1024;
+pub(crate) const POSITION_PAIRS_PER_CHECK: usize = 4 * 1024;
 
 /// Cells that a shape of a query is covered with. Each is a search in the index; the fewer there are, the more entries lie on the border and
 /// are compared one by one.

@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Jumps and calls of functions, which is what the engine counts; a turn of a loop is one or two. It looks after each
-    /// [`STEPS_PER_LOOK`] of them only, so that a script is stopped up to so many later.
+    /// [`STEPS_PER_CHECK`] of them only, so that a script is stopped up to so many later.
     pub steps: u64,
     /// The setting that says how many they are, for the error.
     pub steps_setting: Option<&'static str>,
@@ -23,7 +23,7 @@ impl Default for Limits {
 }
 
 /// After so many turns and calls the engine asks whether it may go on. It is a constant of the library.
-pub(crate) const STEPS_PER_LOOK: u64 = 10_000;
+pub(crate) const STEPS_PER_CHECK: u64 = 10_000;
 
 /// Bytes of the stack that a script may take: some 500 calls inside of one another. Threads have 2 MiB.
 pub(crate) const STACK_SIZE_MAX: usize = 512 << 10;

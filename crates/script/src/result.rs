@@ -22,7 +22,7 @@ use crate::state::State;
 use crate::watch::Watch;
 
 /// After so many values the clock is looked at: some hundred microseconds.
-const VALUES_PER_LOOK: u32 = 1024;
+const VALUES_PER_CHECK: u32 = 1024;
 
 /// A text, and what a value comes from in it.
 type Place = (Rc<[u8]>, Origin);
@@ -96,7 +96,7 @@ impl<'js> ResultWriter<'_, 'js> {
             return Err(refused(format!("The result of a script is over the limit of {RESULT_SIZE_MAX} bytes")));
         }
         self.written.set(self.written.get().wrapping_add(1));
-        if self.written.get().is_multiple_of(VALUES_PER_LOOK) && self.watch.look_at_clock() {
+        if self.written.get().is_multiple_of(VALUES_PER_CHECK) && self.watch.look_at_clock() {
             return Err(Failure::Refused(self.watch.ended().unwrap_or(Error::Stopped)));
         }
         if let Some(number) = value.as_number() {

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use rquickjs::qjs;
 
 use crate::error::Error;
-use crate::limits::{Limits, STEPS_PER_LOOK};
+use crate::limits::{Limits, STEPS_PER_CHECK};
 use crate::{stop, ticker};
 
-/// Asked by the engine after each [`STEPS_PER_LOOK`] steps, and at each tick of the [`ticker`] by whatever else may take long.
+/// Asked by the engine after each [`STEPS_PER_CHECK`] steps, and at each tick of the [`ticker`] by whatever else may take long.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     looks_left: Cell<u64>,
@@ -26,7 +26,7 @@ impl Watch {
     pub fn begin(&self, limits: &Limits, spent: Duration) {
         ticker::use_ticks();
         // The counter of the engine goes on from run to run: the first look may come at once.
-        self.looks_left.set(limits.steps.div_ceil(STEPS_PER_LOOK));
+        self.looks_left.set(limits.steps.div_ceil(STEPS_PER_CHECK));
         self.end.set(Instant::now().checked_add(limits.time.saturating_sub(spent)));
         self.limits.set(Some(*limits));
         self.ended.take();

@@ -9,7 +9,7 @@ use documents::{Date, Etag, LastEtags, Snapshot};
 use parking_lot::Mutex;
 use query::definition::{IndexDefinition, IndexSettings, IndexSource, MapIndex};
 use query::index::{History, IndexError, IndexSnapshot, Notes, Progress};
-use query::indexing::{Indexer, Moment, Step, Watch, has_failed, is_behind, progress_of};
+use query::indexing::{Indexer, Moment, Step, BatchControl, has_failed, is_behind, progress_of};
 
 use super::usage::Usage;
 use super::outputs::Outputs;
@@ -467,7 +467,7 @@ impl Index {
         &self,
         documents: &Snapshot<'_>,
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        control: &dyn BatchControl,
     ) -> Result<(bool, bool)> {
         let last_etag = documents.last_etag()?;
         let store = self.store()?;
@@ -478,7 +478,7 @@ impl Index {
         let usage = &self.usage;
         let moment = || Moment { now: Date::now(), last_query: usage.last_query(), last_use: usage.last_use() };
         let mut began = Instant::now();
-        self.indexer.lock().run(store, documents, &mut scratch.batches, &moment, watch, |step| {
+        self.indexer.lock().run(store, documents, &mut scratch.batches, &moment, control, |step| {
             has_some |= step.indexed + step.removed > 0;
             is_done = step.is_done;
             let ended = Instant::now();

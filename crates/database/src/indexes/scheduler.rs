@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use documents::{Etag, ItemKind, LastEtags};
 use query::definition::{AutomaticIndex, IndexDefinition, Priority};
-use query::indexing::Watch;
+use query::indexing::BatchControl;
 use script::Stop;
 
 use super::usage::Usage;
@@ -54,7 +54,7 @@ impl RoundPacer {
 }
 
 /// Ends the turn of an index: at once where it or its database is closed, soon where others wait for the thread.
-struct TurnWatch<'t> {
+struct TurnControl<'t> {
     /// Whether the index or its database is closed, or the node stops.
     stop: &'t Stop,
     pool: &'t IndexingPool,
@@ -64,7 +64,7 @@ struct TurnWatch<'t> {
     looked_at: Cell<Instant>,
 }
 
-impl Watch for TurnWatch<'_> {
+impl BatchControl for TurnControl<'_> {
     fn goes_on(&self) -> bool {
         !self.is_stopped() && self.began.elapsed() < INDEXING_TURN_MAX && self.pool.has_spare_thread()
     }
@@ -190,9 +190,9 @@ impl Indexes {
             let (pool, database, index) = (self.pool.clone(), database.clone(), index.clone());
             Rc::new(move || pool.is_closed() || !may_go_on(&database, &index))
         };
-        let watch = TurnWatch { stop: &stop, pool: &self.pool, began, looked_at: Cell::new(began) };
+        let control = TurnControl { stop: &stop, pool: &self.pool, began, looked_at: Cell::new(began) };
         let take = || {
-            let turn = || index.take_turn(&documents, scratch, &watch);
+            let turn = || index.take_turn(&documents, scratch, &control);
             script::stoppable(stop.clone(), || with_script_memory(&database.limits().memory, turn))
         };
         let turn = documents.last_etag().map_err(Error::from).and_then(|last_etag| Ok((last_etag, safely(take)?)));

@@ -287,7 +287,7 @@ impl AutomaticIndex {
 }
 
 impl Fields for AutomaticIndex {
-    fn kept(&self, field: &FieldUse) -> (String, Analysis) {
+    fn resolve(&self, field: &FieldUse) -> (String, Analysis) {
         let analysis = if matches!(field.analysis, Analysis::Words(_)) { SEARCHED } else { field.analysis };
         (field.name.stored(analysis), analysis)
     }

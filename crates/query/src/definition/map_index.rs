@@ -328,7 +328,7 @@ impl MapIndex {
 }
 
 impl Fields for MapIndex {
-    fn kept(&self, field: &FieldUse) -> (String, Analysis) {
+    fn resolve(&self, field: &FieldUse) -> (String, Analysis) {
         let own = self.analysis(&field.name.path).unwrap_or(Analysis::LowerCase);
         let analysis = match (field.analysis, own) {
             (Analysis::Exact, _) => Analysis::Exact,

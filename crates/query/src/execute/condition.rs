@@ -1,7 +1,7 @@
 //! Conditions as operators over rising ids: lists where there are lists, sets where terms have to be walked through. What is special about each
 //! condition is in [`super::conditions`].
 
-use super::Look;
+use super::CancelCheck;
 use crate::definition::{Analysis, Fields};
 use crate::index::{
     Difference, EntryId, EntryIds, EntrySet, Error, FieldNumber, IndexSnapshot, Intersection, Kind, StoredTerm, Term,
@@ -27,21 +27,21 @@ pub(super) fn evaluate<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
     condition: &Condition,
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<EntrySet, E> {
-    evaluate_watched(index, fields, condition, &Unwatched, look)
+    evaluate_profiled(index, fields, condition, &NoProfiler, check_cancel)
 }
 
 /// The same, its operators watched.
-pub(super) fn evaluate_watched<E: From<Error>>(
+pub(super) fn evaluate_profiled<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
     condition: &Condition,
-    watch: &impl Watch,
-    look: Look<'_, E>,
+    profiler: &impl Profiler,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<EntrySet, E> {
-    let ids = Operators { index, fields, watch, look }.of(condition)?;
-    look()?;
+    let ids = Operators { index, fields, profiler, check_cancel }.of(condition)?;
+    check_cancel()?;
     Ok(EntrySet::of(ids)?)
 }
 
@@ -50,9 +50,9 @@ pub(super) fn ids<'s, E: From<Error>>(
     index: &'s IndexSnapshot<'s>,
     fields: &dyn Fields,
     condition: &Condition,
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<Box<dyn EntryIds + 's>, E> {
-    Operators { index, fields, watch: &Unwatched, look }.of(condition)
+    Operators { index, fields, profiler: &NoProfiler, check_cancel }.of(condition)
 }
 
 /// How many entries a condition looks at, at most, from the counts of lists; `u64::MAX` if it walks through terms.
@@ -77,27 +77,27 @@ fn is_small(condition: &Condition, left: &mut usize) -> bool {
 /// The terms that a condition asks for. `None`: they are no range, or there are none.
 fn range_of(index: &IndexSnapshot<'_>, fields: &dyn Fields, condition: &Condition) -> Result<Option<TermRange>, Error> {
     let Some(field) = condition.field().filter(|_| condition.is_range()) else { return Ok(None) };
-    Ok(Kept::of(index, fields, field)?.and_then(|kept| condition.range(kept)))
+    Ok(ResolvedField::of(index, fields, field)?.and_then(|resolved| condition.range(resolved)))
 }
 
 /// Watches operators as they are made.
-pub(super) trait Watch {
+pub(super) trait Profiler {
     /// Makes the operator of a condition, and perhaps puts it into another one.
-    fn watch<'s, E>(&self, condition: &Condition, make: impl FnOnce() -> Result<Ids<'s>, E>) -> Result<Ids<'s>, E>;
+    fn profile<'s, E>(&self, condition: &Condition, make: impl FnOnce() -> Result<Ids<'s>, E>) -> Result<Ids<'s>, E>;
 
     /// Makes the operator of a condition that chooses among what others find.
-    fn watch_choice<'s>(&self, condition: &Condition, ids: Ids<'s>, make: impl FnOnce(Ids<'s>) -> Ids<'s>) -> Ids<'s>;
+    fn profile_choice<'s>(&self, condition: &Condition, ids: Ids<'s>, make: impl FnOnce(Ids<'s>) -> Ids<'s>) -> Ids<'s>;
 }
 
 /// Nobody watches: compiled away.
-pub(super) struct Unwatched;
+pub(super) struct NoProfiler;
 
-impl Watch for Unwatched {
-    fn watch<'s, E>(&self, _: &Condition, make: impl FnOnce() -> Result<Ids<'s>, E>) -> Result<Ids<'s>, E> {
+impl Profiler for NoProfiler {
+    fn profile<'s, E>(&self, _: &Condition, make: impl FnOnce() -> Result<Ids<'s>, E>) -> Result<Ids<'s>, E> {
         make()
     }
 
-    fn watch_choice<'s>(&self, _: &Condition, ids: Ids<'s>, make: impl FnOnce(Ids<'s>) -> Ids<'s>) -> Ids<'s> {
+    fn profile_choice<'s>(&self, _: &Condition, ids: Ids<'s>, make: impl FnOnce(Ids<'s>) -> Ids<'s>) -> Ids<'s> {
         make(ids)
     }
 }
@@ -126,22 +126,22 @@ pub(super) fn range_of_field(
 pub(super) struct Operators<'s, 'l, E, W> {
     pub index: &'s IndexSnapshot<'s>,
     pub fields: &'l dyn Fields,
-    watch: &'l W,
-    pub look: Look<'l, E>,
+    profiler: &'l W,
+    pub check_cancel: CancelCheck<'l, E>,
 }
 
-impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
+impl<'s, E: From<Error>, W: Profiler> Operators<'s, '_, E, W> {
     /// The entries of a condition, rising. The depth of the recursion is that of the query's text, which is bounded.
     pub fn of(&self, condition: &Condition) -> Result<Ids<'s>, E> {
-        self.watch.watch(condition, || {
-            (self.look)()?;
+        self.profiler.profile(condition, || {
+            (self.check_cancel)()?;
             condition.ids(self)
         })
     }
 
     /// A field as the index keeps it. `None`: no entry ever had it.
-    pub fn kept(&self, field: &FieldUse) -> Result<Option<Kept>, E> {
-        Ok(Kept::of(self.index, self.fields, field)?)
+    pub fn resolve(&self, field: &FieldUse) -> Result<Option<ResolvedField>, E> {
+        Ok(ResolvedField::of(self.index, self.fields, field)?)
     }
 
     /// The entries that all conditions find. What is excluded is taken away from the rest. Ranges are walked through as far as that costs less than looking whether what the others
@@ -166,7 +166,7 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
         }
         let mut looked_at = Vec::new();
         for (condition, range, is_wanted) in ranges {
-            (self.look)()?;
+            (self.check_cancel)()?;
             let Some(found) = self.index.range_within(&range, found_max.saturating_mul(RECORD_COST))? else {
                 looked_at.push((condition, range, is_wanted));
                 continue;
@@ -174,7 +174,7 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
             if is_wanted {
                 found_max = found_max.min(found.len());
             }
-            let ids = self.watch.watch(condition, || Ok(set(found)))?;
+            let ids = self.profiler.profile(condition, || Ok(set(found)))?;
             if is_wanted { wanted.push(ids) } else { unwanted.push(ids) }
         }
         let mut ids: Ids<'s> = match wanted.len() {
@@ -188,21 +188,21 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
         for (condition, range, is_wanted) in looked_at {
             let index = self.index;
             let choose = |ids| Box::new(WithTerm { index, ids, range, is_wanted, key: Vec::new() }) as Ids<'s>;
-            ids = self.watch.watch_choice(condition, ids, choose);
+            ids = self.profiler.profile_choice(condition, ids, choose);
         }
         Ok(ids)
     }
 
     /// The lists of some terms.
-    pub fn lists(&self, kept: Kept, values: &[Sought]) -> Result<Vec<Ids<'s>>, E> {
-        values.iter().map(|value| Ok(Box::new(kept.list(self.index, value)?) as Ids<'s>)).collect()
+    pub fn lists(&self, resolved: ResolvedField, values: &[Sought]) -> Result<Vec<Ids<'s>>, E> {
+        values.iter().map(|value| Ok(Box::new(resolved.list(self.index, value)?) as Ids<'s>)).collect()
     }
 
     /// Walks through all texts of the field.
     pub fn matching(&self, field: &FieldUse, number: FieldNumber, fits: impl Fn(&str) -> bool) -> Result<Ids<'s>, E> {
         let texts = TermRange::all(number, Kind::Text);
         let found = self.index.matching(&texts, |term| {
-            (self.look)()?;
+            (self.check_cancel)()?;
             match term {
                 StoredTerm::Text(text) => Ok(fits(&text)),
                 // Its end is not there to be looked at, and leaving it out would be wrong without a word.
@@ -255,16 +255,16 @@ impl EntryIds for WithTerm<'_> {
 
 /// A field as an index keeps it.
 #[derive(Clone, Copy)]
-pub(super) struct Kept {
+pub(super) struct ResolvedField {
     pub number: FieldNumber,
     pub analysis: Analysis,
 }
 
-impl Kept {
+impl ResolvedField {
     /// `None`: no entry ever had it.
-    pub fn of(index: &IndexSnapshot<'_>, fields: &dyn Fields, field: &FieldUse) -> Result<Option<Kept>, Error> {
-        let (name, analysis) = fields.kept(field);
-        Ok(index.field(&name)?.map(|number| Kept { number, analysis }))
+    pub fn of(index: &IndexSnapshot<'_>, fields: &dyn Fields, field: &FieldUse) -> Result<Option<ResolvedField>, Error> {
+        let (name, analysis) = fields.resolve(field);
+        Ok(index.field(&name)?.map(|number| ResolvedField { number, analysis }))
     }
 
     /// The entries with a term.

@@ -3,8 +3,8 @@
 //! The same operators run as without it, each inside of one that counts what it gives and how long that takes. So the rows are those that
 //! were really asked for: of two lists that are intersected, the longer one gives no more than it has to.
 
-use super::condition::{Ids, Watch};
-use super::{Found, Look};
+use super::condition::{Ids, Profiler};
+use super::{Found, CancelCheck};
 use crate::definition::Fields;
 use crate::index::{EntryId, EntryIds, Error, IndexSnapshot, Result};
 use crate::limits::{EXPLAINED_OPERATORS_MAX, EXPLAINED_TEXT_LENGTH_MAX};
@@ -50,14 +50,14 @@ pub fn explain<E: From<Error>>(
     query: &IndexQuery,
     page: Page,
     clock: &Clock,
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> std::result::Result<(Found, Operator), E> {
-    let mut watching = Watching { clock: clock.clone(), measures: HashMap::new() };
-    watching.add(&query.condition);
+    let mut profiler = OperatorProfiler { clock: clock.clone(), measures: HashMap::new() };
+    profiler.add(&query.condition);
     let start = clock();
-    let found = super::page_of(index, fields, query, &query.condition, page, &watching, look)?;
+    let found = super::page_of(index, fields, query, &query.condition, page, &profiler, check_cancel)?;
     let time = clock().saturating_sub(start);
-    let conditions = watching.operator(index, fields, &query.condition)?;
+    let conditions = profiler.operator(index, fields, &query.condition)?;
     let operator = match super::order_of(fields, query) {
         [] => conditions,
         keys => Operator {
@@ -89,12 +89,12 @@ impl Measure {
 }
 
 /// Measures the operators of conditions, which are told apart by where they stand in memory: they do not move while a query runs.
-struct Watching {
+struct OperatorProfiler {
     clock: Clock,
     measures: HashMap<usize, Rc<Measure>>,
 }
 
-impl Watching {
+impl OperatorProfiler {
     /// The depth of the recursion is that of the query's text, which is bounded.
     fn add(&mut self, condition: &Condition) {
         if self.measures.len() < EXPLAINED_OPERATORS_MAX {
@@ -133,8 +133,8 @@ fn address(condition: &Condition) -> usize {
     std::ptr::from_ref(condition) as usize
 }
 
-impl Watch for Watching {
-    fn watch<'s, E>(
+impl Profiler for OperatorProfiler {
+    fn profile<'s, E>(
         &self,
         condition: &Condition,
         make: impl FnOnce() -> std::result::Result<Ids<'s>, E>,
@@ -146,7 +146,7 @@ impl Watch for Watching {
         Ok(Box::new(Watched { ids, measure: measure.clone(), others: None, clock: self.clock.clone() }))
     }
 
-    fn watch_choice<'s>(&self, condition: &Condition, ids: Ids<'s>, make: impl FnOnce(Ids<'s>) -> Ids<'s>) -> Ids<'s> {
+    fn profile_choice<'s>(&self, condition: &Condition, ids: Ids<'s>, make: impl FnOnce(Ids<'s>) -> Ids<'s>) -> Ids<'s> {
         let Some(measure) = self.measures.get(&address(condition)) else { return make(ids) };
         measure.has_run.set(true);
         let (others, clock) = (Rc::<Measure>::default(), || self.clock.clone());

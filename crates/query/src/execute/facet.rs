@@ -6,8 +6,8 @@
 //!
 //! An entry that has no number in a field counts as 0 there, one with several as all of them, as with the reference.
 
-use super::condition::{self, Kept};
-use super::{Look, label_order};
+use super::condition::{self, ResolvedField};
+use super::{CancelCheck, label_order};
 use crate::definition::Fields;
 use crate::index::{EntryIds, EntrySet, Error, FieldNumber, IndexEntry, IndexSnapshot, Kind, StoredTerm, TermRange};
 use crate::plan::{ALL_RESULTS, Aggregation, Condition, Facet, FacetBy, FacetOptions, FieldUse, TermSort};
@@ -73,22 +73,22 @@ impl Aggregate {
 ///
 /// # Errors
 ///
-/// [`Error`] if the index cannot be read or the terms do not fit into memory, [`Error::LongText`]; that of `look`.
+/// [`Error`] if the index cannot be read or the terms do not fit into memory, [`Error::LongText`]; that of `check_cancel`.
 pub fn facets<'f, E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
     condition: &Condition,
     facets: impl Iterator<Item = &'f Facet>,
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<(Vec<FacetResult>, Room), E> {
     let set = match condition {
         Condition::All => None,
-        condition => Some(condition::evaluate(index, fields, condition, look)?),
+        condition => Some(condition::evaluate(index, fields, condition, check_cancel)?),
     };
     let facets: Vec<&Facet> = facets.collect();
     let is_plain = |facet: &&Facet| facet.aggregations.is_empty() && !matches!(facet.by, FacetBy::All);
     let is_walk = set.is_none() && facets.iter().all(is_plain);
-    let counting = Counting { index, fields, set, is_walk, size: Cell::new(0), room: RefCell::new(index.room()), look };
+    let counting = Counting { index, fields, set, is_walk, size: Cell::new(0), room: RefCell::new(index.room()), check_cancel };
     let results = facets.into_iter().map(|facet| counting.facet(facet)).collect::<Result<_, E>>()?;
     Ok((results, counting.room.into_inner()))
 }
@@ -103,7 +103,7 @@ struct Counting<'c, 'e, E> {
     /// Bytes of the terms of all facets so far.
     size: Cell<usize>,
     room: RefCell<Room>,
-    look: Look<'e, E>,
+    check_cancel: CancelCheck<'e, E>,
 }
 
 impl<E: From<Error>> Counting<'_, '_, E> {
@@ -119,7 +119,7 @@ impl<E: From<Error>> Counting<'_, '_, E> {
             FacetBy::Ranges(_, ranges) => {
                 let mut values = Vec::with_capacity(ranges.len());
                 for range in ranges {
-                    let mut entries = condition::evaluate(self.index, self.fields, &range.condition, self.look)?;
+                    let mut entries = condition::evaluate(self.index, self.fields, &range.condition, self.check_cancel)?;
                     if let Some(set) = &self.set {
                         entries.intersect(set);
                     }
@@ -166,14 +166,14 @@ impl<E: From<Error>> Counting<'_, '_, E> {
         let mut numbers = Numbers::of(self.index, self.fields, aggregations)?;
         value.aggregates = vec![Aggregate::NONE; aggregations.len()];
         while let Some(id) = ids.next()? {
-            (self.look)()?;
+            (self.check_cancel)()?;
             add_all(&mut value.aggregates, numbers.read(&self.index.known_entry(id)?)?);
         }
         Ok(value)
     }
 
     fn terms(&self, field: &FieldUse, options: FacetOptions, aggregations: &[Aggregation]) -> Result<FacetResult, E> {
-        let Some(Kept { number, .. }) = Kept::of(self.index, self.fields, field)? else {
+        let Some(ResolvedField { number, .. }) = ResolvedField::of(self.index, self.fields, field)? else {
             return Ok(FacetResult::default());
         };
         let is_small = match &self.set {
@@ -198,7 +198,7 @@ impl<E: From<Error>> Counting<'_, '_, E> {
             };
             values.push(FacetValue { range, count: counted.count, aggregates: counted.aggregates });
         }
-        (self.look)()?;
+        (self.check_cancel)()?;
         Ok(page(values, options, self.is_walk.then_some(null_count)))
     }
 
@@ -207,7 +207,7 @@ impl<E: From<Error>> Counting<'_, '_, E> {
         let mut found = Vec::new();
         for kind in [Kind::Null, Kind::Text] {
             self.index.terms_within(&TermRange::all(field, kind), self.set.as_ref(), |term, count| {
-                (self.look)()?;
+                (self.check_cancel)()?;
                 let text = match &term {
                     StoredTerm::Text(text) | StoredTerm::Cut(text) => text.len(),
                     StoredTerm::Null | StoredTerm::Number(_) => 0,
@@ -231,7 +231,7 @@ impl<E: From<Error>> Counting<'_, '_, E> {
         let mut nulls = None;
         let mut ids = self.ids();
         while let Some(id) = ids.next()? {
-            (self.look)()?;
+            (self.check_cancel)()?;
             let entry = self.index.known_entry(id)?;
             let values = numbers.read(&entry)?;
             for term in entry.record().terms() {
@@ -297,7 +297,7 @@ struct Numbers {
 
 impl Numbers {
     fn of(index: &IndexSnapshot<'_>, fields: &dyn Fields, aggregations: &[Aggregation]) -> Result<Numbers, Error> {
-        let number = |aggregation: &Aggregation| index.field(&fields.kept(&aggregation.field).0);
+        let number = |aggregation: &Aggregation| index.field(&fields.resolve(&aggregation.field).0);
         let fields = aggregations.iter().map(number).collect::<Result<Vec<_>, _>>()?;
         Ok(Numbers { values: Vec::with_capacity(fields.len()), fields })
     }

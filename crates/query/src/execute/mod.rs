@@ -25,7 +25,7 @@ mod vector;
 use crate::definition::Fields;
 use crate::index::{EntryIds, Error, IndexSnapshot};
 use crate::plan::{Condition, IndexQuery, Page, SortBy, SortKey};
-use condition::Watch;
+use condition::Profiler;
 use score::Scores;
 use spatial::Distances;
 
@@ -70,22 +70,22 @@ impl Found {
 }
 
 /// Asked now and then whether to go on.
-pub type Look<'l, E> = &'l dyn Fn() -> Result<(), E>;
+pub type CancelCheck<'l, E> = &'l dyn Fn() -> Result<(), E>;
 
 /// Finds the entries of a page.
 ///
 /// # Errors
 ///
-/// [`Error`] if the index cannot be read, [`Error::LongText`], [`Error::Vector`]; that of `look`.
+/// [`Error`] if the index cannot be read, [`Error::LongText`], [`Error::Vector`]; that of `check_cancel`.
 pub fn find<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
     query: &IndexQuery,
     page: Page,
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<Found, E> {
-    let condition = vector::resolved(index, fields, &query.condition, look)?;
-    page_of(index, fields, query, &condition, page, &condition::Unwatched, look)
+    let condition = vector::resolved(index, fields, &query.condition, check_cancel)?;
+    page_of(index, fields, query, &condition, page, &condition::NoProfiler, check_cancel)
 }
 
 /// What has weights of its own comes in their order, unless another one is asked for.
@@ -99,24 +99,24 @@ fn order_of<'q>(fields: &dyn Fields, query: &'q IndexQuery) -> &'q [SortKey] {
 
 /// The entries of a page, of all that are found.
 ///
-/// * `condition`: that of the query, perhaps with what its vectors find; `watch`: told of its operators.
+/// * `condition`: that of the query, perhaps with what its vectors find; `profile`: told of its operators.
 fn page_of<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
     query: &IndexQuery,
     condition: &Condition,
     page: Page,
-    watch: &impl Watch,
-    look: Look<'_, E>,
+    profiler: &impl Profiler,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<Found, E> {
     let order = order_of(fields, query);
     let is_by_score = order.iter().any(|key| key.by == SortBy::Score);
     let is_scored = is_by_score || query.explains || fields.boosts() || condition.is_scoring();
-    let scores = || Scores::of(index, fields, condition, look);
+    let scores = || Scores::of(index, fields, condition, check_cancel);
     let (total, entries, sorting) = if matches!(condition, Condition::All) && order.is_empty() {
-        (index.entry_count(), page_of_all(index, condition, page, watch, look)?, None)
+        (index.entry_count(), page_of_all(index, condition, page, profiler, check_cancel)?, None)
     } else {
-        let set = condition::evaluate_watched(index, fields, condition, watch, look)?;
+        let set = condition::evaluate_profiled(index, fields, condition, profiler, check_cancel)?;
         let (skip, end) = page.places(set.len());
         if skip == end {
             return Ok(Found { total: set.len(), ..Found::default() });
@@ -126,7 +126,7 @@ fn page_of<E: From<Error>>(
             .map_err(Error::from)?;
         let mut sorting = if is_by_score { Some(scores()?) } else { None };
         let matches = order::Matches { set: &set, condition };
-        let mut entries = order::sorted(index, fields, matches, order, sorting.as_mut(), end, look)?;
+        let mut entries = order::sorted(index, fields, matches, order, sorting.as_mut(), end, check_cancel)?;
         entries.drain(..skip.min(entries.len()));
         (set.len(), entries, sorting)
     };
@@ -134,13 +134,13 @@ fn page_of<E: From<Error>>(
         return Ok(Found { total, ..Found::default() });
     }
     let scores = match sorting {
-        Some(mut sorting) => Some(sorting.of_all(&entries, look)?),
-        None if is_scored => Some(scores()?.of_all(&entries, look)?),
+        Some(mut sorting) => Some(sorting.of_all(&entries, check_cancel)?),
+        None if is_scored => Some(scores()?.of_all(&entries, check_cancel)?),
         None => None,
     };
-    let distances = distances(index, fields, order, &entries, look)?;
+    let distances = distances(index, fields, order, &entries, check_cancel)?;
     let explanations = match query.explains {
-        true => Some(score::explain(index, fields, condition, &entries, look)?),
+        true => Some(score::explain(index, fields, condition, &entries, check_cancel)?),
         false => None,
     };
     Ok(Found { total, entries, scores, distances, explanations })
@@ -153,14 +153,14 @@ fn page_of_all<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     condition: &Condition,
     page: Page,
-    watch: &impl Watch,
-    look: Look<'_, E>,
+    profiler: &impl Profiler,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<Vec<EntryId>, E> {
     let (skip, end) = page.places(index.entry_count());
     let mut entries = Vec::with_capacity(end - skip);
-    let mut all = watch.watch(condition, || Ok::<_, E>(Box::new(index.all())))?;
+    let mut all = profiler.profile(condition, || Ok::<_, E>(Box::new(index.all())))?;
     for at in 0..end {
-        look()?;
+        check_cancel()?;
         let Some(id) = all.next()? else { break };
         if at >= skip {
             entries.push(id);
@@ -175,7 +175,7 @@ fn distances<E: From<Error>>(
     fields: &dyn Fields,
     order: &[SortKey],
     entries: &[EntryId],
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<Option<Vec<Option<Distance>>>, E> {
     let key = order.iter().find_map(|key| match &key.by {
         SortBy::Distance(key) => Some(key),
@@ -184,7 +184,7 @@ fn distances<E: From<Error>>(
     let Some(key) = key else { return Ok(None) };
     let distances = Distances::of(index, fields, key)?;
     let of_entry = |id: &EntryId| {
-        look()?;
+        check_cancel()?;
         Ok(distances.distance(&index.known_entry(*id)?)?)
     };
     entries.iter().map(of_entry).collect::<Result<_, E>>().map(Some)
@@ -213,10 +213,10 @@ pub fn count<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
     query: &IndexQuery,
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<u64, E> {
     match &query.condition {
         Condition::All => Ok(index.entry_count()),
-        condition => Ok(condition::evaluate(index, fields, condition, look)?.len()),
+        condition => Ok(condition::evaluate(index, fields, condition, check_cancel)?.len()),
     }
 }

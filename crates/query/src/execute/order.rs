@@ -3,7 +3,7 @@
 //! One field is sorted by the index itself, which mostly need not look at all entries. For several keys, ids and chance, the
 //! values of each entry are read and compared.
 
-use super::Look;
+use super::CancelCheck;
 use super::condition::range_of_field;
 use super::score::{Scores, sortable};
 use super::spatial::Distances;
@@ -33,7 +33,7 @@ pub(super) fn sorted<E: From<Error>>(
     keys: &[SortKey],
     scores: Option<&mut Scores<'_>>,
     count_max: usize,
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<Vec<EntryId>, E> {
     let mut compared = Vec::new();
     for key in keys {
@@ -41,10 +41,10 @@ pub(super) fn sorted<E: From<Error>>(
     }
     match (compared.as_slice(), scores) {
         ([Key { value: Value::Distance(distances), is_descending, absent: Absent::Last }], _) => {
-            distances.first(index, set, count_max, *is_descending, look)
+            distances.first(index, set, count_max, *is_descending, check_cancel)
         }
         ([Key { value: Value::Score, is_descending, .. }], Some(scores)) => {
-            scores.first(set, count_max, *is_descending, look)
+            scores.first(set, count_max, *is_descending, check_cancel)
         }
         ([], _) => Ok(first(set, count_max)?),
         ([Key { value: value @ (Value::Text(field) | Value::Number(field)), is_descending, absent }], _) => {
@@ -56,7 +56,7 @@ pub(super) fn sorted<E: From<Error>>(
         }
         (keys, scores) => {
             let rows = Rows::new(keys, count_max, index.room());
-            rows.read(index, set, scores, look).map(Rows::sorted)
+            rows.read(index, set, scores, check_cancel).map(Rows::sorted)
         }
     }
 }
@@ -100,7 +100,7 @@ enum Value {
 impl Key {
     /// `None`: all entries are equal by it.
     fn of(index: &IndexSnapshot<'_>, fields: &dyn Fields, key: &SortKey) -> Result<Option<Key>, Error> {
-        let field = |field: &FieldUse| index.field(&fields.kept(field).0);
+        let field = |field: &FieldUse| index.field(&fields.resolve(field).0);
         let value = match &key.by {
             SortBy::Text(name) => field(name)?.map(Value::Text),
             SortBy::Number(name) => field(name)?.map(Value::Number),
@@ -229,12 +229,12 @@ impl<'k> Rows<'k> {
         index: &IndexSnapshot<'_>,
         set: &EntrySet,
         mut scores: Option<&mut Scores<'_>>,
-        look: Look<'_, E>,
+        check_cancel: CancelCheck<'_, E>,
     ) -> Result<Rows<'k>, E> {
         let mut rows_max = self.count_max.saturating_mul(2).max(ROWS_MAX);
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
-            look()?;
+            check_cancel()?;
             let entry = index.known_entry(id)?;
             let score = scores.as_mut().map_or(Ok(0.0), |scores| scores.score(id))?;
             self.ids.push(id);

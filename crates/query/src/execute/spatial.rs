@@ -3,13 +3,13 @@
 //! The shape that is asked for is covered with cells. An entry with a point in a cell that is wholly inside is found; what else has a
 //! cell among them is compared by its coordinates, which its record has.
 
-use super::Look;
+use super::CancelCheck;
 use super::best::Best;
 use crate::definition::Fields;
 use crate::index::{
     EntryId, EntryIds, EntrySet, Error, FieldNumber, IndexEntry, IndexSnapshot, Kind, Result, Term, TermRange,
 };
-use crate::limits::{POSITION_PAIRS_PER_LOOK, SHAPE_POSITIONS_OF_QUERY_MAX};
+use crate::limits::{POSITION_PAIRS_PER_CHECK, SHAPE_POSITIONS_OF_QUERY_MAX};
 use crate::plan::{DistanceKey, FieldUse, SpatialQuery};
 use crate::spatial::{Operation, Position, Shape, ShapeError, SpatialOptions};
 use std::ops::Bound;
@@ -31,7 +31,7 @@ pub(super) fn entries<E: From<Error>>(
     fields: &dyn Fields,
     field: &FieldUse,
     query: &SpatialQuery,
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<EntrySet, E> {
     let options = fields.spatial(field);
     // What is asked for has to make sense even where there is nothing.
@@ -43,8 +43,8 @@ pub(super) fn entries<E: From<Error>>(
         )))
         .into());
     }
-    let Some(number) = index.field(&fields.kept(field).0)? else { return Ok(EntrySet::new()) };
-    let finding = Finding { index, number, options, asked, look };
+    let Some(number) = index.field(&fields.resolve(field).0)? else { return Ok(EntrySet::new()) };
+    let finding = Finding { index, number, options, asked, check_cancel };
     if query.operation != Operation::Disjoint {
         return finding.entries(query.operation);
     }
@@ -58,12 +58,12 @@ struct Finding<'f, E> {
     number: FieldNumber,
     options: SpatialOptions,
     asked: Shape,
-    look: Look<'f, E>,
+    check_cancel: CancelCheck<'f, E>,
 }
 
 impl<E: From<Error>> Finding<'_, E> {
     fn entries(&self, operation: Operation) -> Result<EntrySet, E> {
-        let Finding { index, number, options, asked, look } = self;
+        let Finding { index, number, options, asked, check_cancel } = self;
         let grid = options.grid();
         let ranges = grid.ranges(asked);
         let between =
@@ -72,7 +72,7 @@ impl<E: From<Error>> Finding<'_, E> {
         let has_others =
             index.terms(&TermRange::prefix(*number, "s"), crate::index::Direction::Ascending).next()?.is_some();
         for range in &ranges {
-            look()?;
+            check_cancel()?;
             let points = index.range(&between(&grid.points(range)))?;
             // A point that has a whole shape is all of it, which cells do not tell.
             let is_found = range.is_inside && operation != Operation::Contains;
@@ -87,7 +87,7 @@ impl<E: From<Error>> Finding<'_, E> {
         }
         if has_others {
             for term in grid.larger(&ranges) {
-                look()?;
+                check_cancel()?;
                 index.term(*number, Term::Text(&term))?.add_to(&mut open)?;
             }
         }
@@ -96,7 +96,7 @@ impl<E: From<Error>> Finding<'_, E> {
         while let Some(id) = entries.next()? {
             let (holds, pair_count) = self.holds(id, operation)?;
             // Looks are counted: what took long looks as often as others would have meanwhile.
-            (0..1 + pair_count / POSITION_PAIRS_PER_LOOK).try_for_each(|_| look())?;
+            (0..1 + pair_count / POSITION_PAIRS_PER_CHECK).try_for_each(|_| check_cancel())?;
             if holds {
                 found.insert(id);
             }
@@ -138,7 +138,7 @@ impl Distances {
     pub fn of(index: &IndexSnapshot<'_>, fields: &dyn Fields, key: &DistanceKey) -> Result<Distances> {
         let options = fields.spatial(&key.field);
         let shape = options.shape(key.geometry.clone(), None)?;
-        let number = index.field(&fields.kept(&key.field).0)?;
+        let number = index.field(&fields.resolve(&key.field).0)?;
         Ok(Distances { number, options, from: shape.center(), round: key.round })
     }
 
@@ -175,12 +175,12 @@ impl Distances {
         set: &EntrySet,
         count_max: usize,
         is_descending: bool,
-        look: Look<'_, E>,
+        check_cancel: CancelCheck<'_, E>,
     ) -> Result<Vec<EntryId>, E> {
         let mut best = Best::new(count_max, index.room());
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
-            look()?;
+            check_cancel()?;
             let key = self.sortable(&index.known_entry(id)?)?;
             let order = key.map_or(0, |key| if is_descending { !key } else { key });
             best.push((key.is_none(), order, id))?;

@@ -1,7 +1,7 @@
 //! Words of a field that are like others, as Lucene's `SpellChecker` finds them: those that share a part with a term, by how like they
 //! are, and by how many entries have them.
 
-use super::{Look, likeness};
+use super::{CancelCheck, likeness};
 use crate::definition::{Analysis, Fields};
 use crate::index::{Direction, Error, IndexSnapshot, Kind, StoredTerm, TermRange};
 use crate::plan::{Suggestion, SuggestionDistance};
@@ -19,20 +19,20 @@ struct Candidate {
 ///
 /// # Errors
 ///
-/// [`Error`] if the index cannot be read; that of `look`.
+/// [`Error`] if the index cannot be read; that of `check_cancel`.
 pub fn suggest<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
     suggestion: &Suggestion,
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<Vec<String>, E> {
-    let (name, _) = fields.kept(&suggestion.field);
+    let (name, _) = fields.resolve(&suggestion.field);
     let Some(field) = index.field(&name)? else { return Ok(Vec::new()) };
     let options = suggestion.options;
     let mut sought: Vec<Sought> = suggestion.terms.iter().map(|term| Sought::new(term)).collect();
     let mut terms = index.terms(&TermRange::all(field, Kind::Text), Direction::Ascending);
     while let Some((term, entry_count)) = terms.next()? {
-        look()?;
+        check_cancel()?;
         let StoredTerm::Text(word) = term else { continue };
         let characters: Vec<char> = word.chars().collect();
         for sought in &mut sought {

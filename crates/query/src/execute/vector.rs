@@ -1,6 +1,6 @@
 //! Entries with a vector that is near to one.
 
-use super::Look;
+use super::CancelCheck;
 use crate::definition::Fields;
 use crate::index::{EntryId, Error, FieldNumber, IndexSnapshot};
 use crate::limits::VECTORS_OF_QUERY_MAX;
@@ -24,14 +24,14 @@ pub(super) fn resolved<'c, E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
     condition: &'c Condition,
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<Cow<'c, Condition>, E> {
     if !condition.has_vectors() {
         return Ok(Cow::Borrowed(condition));
     }
     let mut resolved = condition.clone();
     resolved.vectors(&mut |field, query| {
-        let found = nearest(index, fields, field, query, look)?;
+        let found = nearest(index, fields, field, query, check_cancel)?;
         query.found = Some(found);
         Ok::<(), E>(())
     })?;
@@ -48,7 +48,7 @@ pub(super) fn nearest<E: From<Error>>(
     fields: &dyn Fields,
     field: &FieldUse,
     query: &VectorQuery,
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<Neighbours, E> {
     if let Some(found) = &query.found {
         return Ok(found.clone());
@@ -70,8 +70,8 @@ pub(super) fn nearest<E: From<Error>>(
     let width = (!query.is_exact).then(|| WIDTH_MIN.max(query.count_max.saturating_mul(WIDTH_PER_CANDIDATE)));
     let mut found: Vec<(EntryId, f32)> = Vec::new();
     for asked in &asked {
-        look()?;
-        index.nearest(number, asked, query.count_max, width, look, |entry, similarity| {
+        check_cancel()?;
+        index.nearest(number, asked, query.count_max, width, check_cancel, |entry, similarity| {
             if vector::is_near(options.destination, similarity, query.similarity_min) {
                 found.push((entry, similarity));
             }

@@ -13,7 +13,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use storage::Reader;
 
 /// Vectors that are gone through between two looks at whether to go on.
-const VECTORS_PER_LOOK: u32 = 1024;
+const VECTORS_PER_CHECK: u32 = 1024;
 
 /// How many nodes a search keeps on the levels above the one that it looks for. In the paper it is one, which stays in the first cluster that
 /// is nearer than those around it.
@@ -84,22 +84,22 @@ impl<'r, R: Reader> Graph<'r, R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`]; those of the storage; those of `look`, which is asked now and then. As for all that follows.
+    /// [`Error::Corrupt`]; those of the storage; those of `check_cancel`, which is asked now and then. As for all that follows.
     pub fn nearest<E: From<Error>>(
         &self,
         vector: &[u8],
         count_max: usize,
         width: usize,
-        look: &dyn Fn() -> Result<(), E>,
+        check_cancel: &dyn Fn() -> Result<(), E>,
     ) -> Result<Vec<Near>, E> {
         if self.state.count == 0 {
             return Ok(Vec::new());
         }
         let mut from = vec![self.near(vector, self.state.entry)?];
         for level in (1..=self.state.top).rev() {
-            from = self.search_level(vector, &from, WIDTH_ABOVE, level, look)?;
+            from = self.search_level(vector, &from, WIDTH_ABOVE, level, check_cancel)?;
         }
-        let mut found = self.search_level(vector, &from, width.max(count_max), 0, look)?;
+        let mut found = self.search_level(vector, &from, width.max(count_max), 0, check_cancel)?;
         found.truncate(count_max);
         Ok(found)
     }
@@ -109,12 +109,12 @@ impl<'r, R: Reader> Graph<'r, R> {
         &self,
         vector: &[u8],
         count_max: usize,
-        look: &dyn Fn() -> Result<(), E>,
+        check_cancel: &dyn Fn() -> Result<(), E>,
     ) -> Result<Vec<Near>, E> {
         let mut kept: BinaryHeap<Reverse<Near>> = BinaryHeap::new();
-        let mut until_look = 0;
+        let mut until_check = 0;
         self.vectors.each_node(self.reader, self.field, |node, stored| {
-            look_now(&mut until_look, look)?;
+            check_cancel_now(&mut until_check, check_cancel)?;
             let near = Near { similarity: similarity(&self.state, vector, stored.vector), node };
             if kept.len() < count_max {
                 kept.push(Reverse(near));
@@ -134,14 +134,14 @@ impl<'r, R: Reader> Graph<'r, R> {
         from: &[Near],
         width: usize,
         level: u8,
-        look: &dyn Fn() -> Result<(), E>,
+        check_cancel: &dyn Fn() -> Result<(), E>,
     ) -> Result<Vec<Near>, E> {
         let mut seen: Seen = from.iter().map(|near| near.node).collect();
         let mut candidates: BinaryHeap<Near> = from.iter().copied().collect();
         // The farthest of those that are kept is at the top.
         let mut kept: BinaryHeap<Reverse<Near>> = from.iter().map(|near| Reverse(*near)).collect();
         let mut neighbours = Vec::new();
-        let mut until_look = 0;
+        let mut until_check = 0;
         while let Some(nearest) = candidates.pop() {
             if kept.len() >= width && kept.peek().is_some_and(|Reverse(farthest)| nearest < *farthest) {
                 break;
@@ -151,7 +151,7 @@ impl<'r, R: Reader> Graph<'r, R> {
                 if !seen.insert(*neighbour) {
                     continue;
                 }
-                look_now(&mut until_look, look)?;
+                check_cancel_now(&mut until_check, check_cancel)?;
                 let near = self.near(vector, *neighbour)?;
                 if kept.len() < width || kept.peek().is_none_or(|Reverse(farthest)| near > *farthest) {
                     candidates.push(near);
@@ -166,12 +166,12 @@ impl<'r, R: Reader> Graph<'r, R> {
     }
 }
 
-fn look_now<E>(until_look: &mut u32, look: &dyn Fn() -> Result<(), E>) -> Result<(), E> {
-    if *until_look == 0 {
-        look()?;
-        *until_look = VECTORS_PER_LOOK;
+fn check_cancel_now<E>(until_check: &mut u32, check_cancel: &dyn Fn() -> Result<(), E>) -> Result<(), E> {
+    if *until_check == 0 {
+        check_cancel()?;
+        *until_check = VECTORS_PER_CHECK;
     }
-    *until_look -= 1;
+    *until_check -= 1;
     Ok(())
 }
 

@@ -316,21 +316,21 @@ impl<'env> IndexSnapshot<'env> {
     ///
     /// # Errors
     ///
-    /// As [`Self::progress`]; those of `look`, which is asked now and then.
+    /// As [`Self::progress`]; those of `check_cancel`, which is asked now and then.
     pub fn nearest<E: From<super::Error>>(
         &self,
         field: FieldNumber,
         asked: &[u8],
         count_max: usize,
         width: Option<usize>,
-        look: &dyn Fn() -> Result<(), E>,
+        check_cancel: &dyn Fn() -> Result<(), E>,
         mut each: impl FnMut(EntryId, f32),
     ) -> Result<(), E> {
         let Some(vectors) = &self.schema.vectors else { return Ok(()) };
         let Some(graph) = Graph::of(vectors, &self.tx, field)? else { return Ok(()) };
         let found = match width {
-            Some(width) => graph.nearest(asked, count_max, width, look)?,
-            None => graph.nearest_of_all(asked, count_max, look)?,
+            Some(width) => graph.nearest(asked, count_max, width, check_cancel)?,
+            None => graph.nearest_of_all(asked, count_max, check_cancel)?,
         };
         for near in found {
             let hash = graph.hash(near.node)?;

@@ -12,7 +12,7 @@ use super::mapped_groups::MappedGroups;
 use super::progress::{FAILED, documents_after, progress_of, tombstones_after};
 use super::rounds::{Change, Round, Rounds};
 use super::step::{Failure, Moment, Step};
-use super::watch::Watch;
+use super::control::BatchControl;
 use crate::definition::{Field, IndexDefinition, IndexSource};
 use crate::index::{Batch, Entry, Error, Index, IndexSnapshot, Progress, Result};
 use crate::mapping::MapError;
@@ -165,22 +165,22 @@ impl Indexer {
         documents: &Snapshot<'_>,
         batches: &mut [Batch; 2],
         moment: &dyn Fn() -> Moment,
-        watch: &dyn Watch,
+        control: &dyn BatchControl,
         mut done: impl FnMut(Step) -> Result<(), E>,
     ) -> Result<(), E> {
         let [batch, next] = batches;
         let before = progress_of(&index.read()?, &self.sources)?;
-        let mut filled = self.fill(index, documents, before, batch, watch)?;
-        while !filled.step.is_done && self.fills_ahead() && watch.goes_on() {
+        let mut filled = self.fill(index, documents, before, batch, control)?;
+        while !filled.step.is_done && self.fills_ahead() && control.goes_on() {
             batch.set_notes(filled.step.notes(moment()));
             let ahead = std::thread::scope(|scope| {
                 let writer = std::thread::Builder::new().name("index writer".to_owned());
                 let Ok(writing) = writer.spawn_scoped(scope, || filled.write(index, batch)) else {
                     // No thread is to be had: one after the other.
                     filled.write(index, batch)?;
-                    return Ok(self.fill(index, documents, filled.step.progress.clone(), next, watch));
+                    return Ok(self.fill(index, documents, filled.step.progress.clone(), next, control));
                 };
-                let ahead = self.fill(index, documents, filled.step.progress.clone(), next, watch);
+                let ahead = self.fill(index, documents, filled.step.progress.clone(), next, control);
                 writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map(|()| ahead)
             })?;
             done(filled.step)?;
@@ -213,10 +213,10 @@ impl Indexer {
         documents: &Snapshot<'_>,
         before: Vec<Progress>,
         batch: &mut Batch,
-        watch: &dyn Watch,
+        control: &dyn BatchControl,
     ) -> Result<Filled> {
         loop {
-            match self.try_to_fill(index, documents, before.clone(), batch, watch) {
+            match self.try_to_fill(index, documents, before.clone(), batch, control) {
                 Err(Error::LargeBatch { .. }) if self.batch_count_max > 1 => self.batch_count_max /= 2,
                 filled => return filled,
             }
@@ -229,7 +229,7 @@ impl Indexer {
         documents: &Snapshot<'_>,
         before: Vec<Progress>,
         batch: &mut Batch,
-        watch: &dyn Watch,
+        control: &dyn BatchControl,
     ) -> Result<Filled> {
         batch.clear();
         if let Makes::Groups(groups) = &mut self.makes {
@@ -254,7 +254,7 @@ impl Indexer {
             field_failures: &mut field_failures,
             batch: &mut *batch,
             step: &mut step,
-            watch,
+            control,
             began: Instant::now(),
         };
         // Nothing was mapped, so nothing asked for anything.
@@ -336,7 +336,7 @@ struct Filling<'f> {
     field_failures: &'f mut FieldFailures,
     batch: &'f mut Batch,
     step: &'f mut Step,
-    watch: &'f dyn Watch,
+    control: &'f dyn BatchControl,
     began: Instant,
 }
 
@@ -532,7 +532,7 @@ impl Filling<'_> {
     }
 
     fn put(&mut self, document: &Document<'_>) -> Result<(), Unmapped> {
-        let loading = Loading { documents: self.documents, asked: &mut *self.asked, watch: self.watch };
+        let loading = Loading { documents: self.documents, asked: &mut *self.asked, control: self.control };
         match self.makes {
             Makes::Entries(entries) => {
                 let entries = entries.entries_of(self.index, document, loading, self.field_failures)?;
@@ -566,7 +566,7 @@ impl Filling<'_> {
     fn is_full(&self) -> bool {
         let is_full = self.count() >= self.count_max || self.size() >= self.bytes_max;
         // A batch has at least one document, however long that takes.
-        is_full || self.count() > 0 && self.watch.ends_batch(self.began)
+        is_full || self.count() > 0 && self.control.ends_batch(self.began)
     }
 
     /// What is full from here on is half of the room that is left.

@@ -2,7 +2,7 @@
 
 use super::asked::Asked;
 use super::limits::LOADED_DOCUMENTS_MAX;
-use super::watch::Watch;
+use super::control::BatchControl;
 use crate::definition::{ALL_DOCUMENTS, MapIndex};
 use crate::mapping::{Attachment, DocumentView, Following, Host, MapError, Output, Source};
 use documents::{Document, EMPTY_COLLECTION, Snapshot, id};
@@ -16,14 +16,14 @@ pub(super) struct Loading<'l> {
     /// Whether they were there or not.
     pub asked: &'l mut Asked,
     /// Whether to give up.
-    pub watch: &'l dyn Watch,
+    pub control: &'l dyn BatchControl,
 }
 
 /// Answers maps from one snapshot.
 struct LoadingHost<'h, 'd> {
     documents: &'d Snapshot<'d>,
     asked: &'h mut Asked,
-    watch: &'h dyn Watch,
+    control: &'h dyn BatchControl,
     reads_metadata: bool,
 }
 
@@ -66,7 +66,7 @@ impl<'d> Host<'d> for LoadingHost<'_, 'd> {
     }
 
     fn is_stopped(&self) -> bool {
-        self.watch.is_stopped()
+        self.control.is_stopped()
     }
 }
 
@@ -109,8 +109,8 @@ impl MapRunner {
             }
             let reads_metadata = map.reads_metadata();
             let view = view(document, collection.clone(), reads_metadata);
-            let Loading { documents, watch, .. } = loading;
-            let mut host = LoadingHost { documents, asked: &mut *loading.asked, watch, reads_metadata };
+            let Loading { documents, control, .. } = loading;
+            let mut host = LoadingHost { documents, asked: &mut *loading.asked, control, reads_metadata };
             map.run(view, &mut host, &mut |output| emit(number, output))?;
         }
         Ok(())

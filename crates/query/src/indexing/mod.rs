@@ -25,7 +25,7 @@ mod sample;
 mod step;
 pub(crate) mod terms;
 mod vectors;
-mod watch;
+mod control;
 
 pub use group_trees::{GroupTree, GroupTrees, Parts, TreeNode, TreeValue, group_trees};
 pub use indexer::Indexer;
@@ -33,4 +33,4 @@ pub use limits::{BATCH_BYTES, BATCH_DOCUMENTS, LEAF_BYTES, SHOWN_DOCUMENTS_MAX, 
 pub use progress::{has_failed, is_behind, progress_of, state_hash};
 pub use sample::map_results;
 pub use step::{Failure, Moment, Step};
-pub use watch::Watch;
+pub use control::BatchControl;

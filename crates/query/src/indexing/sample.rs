@@ -37,7 +37,7 @@ pub fn map_results(
             asked.clear();
             let mut made = Vec::new();
             let mapped =
-                runner.run(&document?, Loading { documents, asked: &mut asked, watch: &goes_on }, &mut |_, output| {
+                runner.run(&document?, Loading { documents, asked: &mut asked, control: &goes_on }, &mut |_, output| {
                     let mut result = Vec::new();
                     output.write_json(&mut json::Writer::new(&mut result));
                     made.push(result);

@@ -34,7 +34,7 @@ pub const LOOP_COUNT_MAX: usize = 64;
 pub const STEP_COUNT_MAX: usize = 4 * 1024 * 1024;
 
 /// Steps between two questions whether the evaluation is to go on: some hundred microseconds.
-pub(crate) const STEPS_PER_LOOK: usize = 4 * 1024;
+pub(crate) const STEPS_PER_CHECK: usize = 4 * 1024;
 
 /// Steps that a reduce in JavaScript may take for each value of a group, beyond those that any script may.
 pub(crate) const SCRIPT_REDUCE_STEPS_PER_VALUE: u64 = 100;

@@ -1,8 +1,8 @@
 //! All entries, and none.
 
-use super::super::condition::{Ids, Operators, Watch, set};
+use super::super::condition::{Ids, Operators, Profiler, set};
 use super::super::explain::Operator;
-use super::{Behavior, Kept};
+use super::{Behavior, ResolvedField};
 use crate::definition::Fields;
 use crate::index::{EntrySet, Error, IndexSnapshot, Result};
 use std::fmt::{self, Formatter};
@@ -32,11 +32,11 @@ impl Behavior<'_> for All {
         false
     }
 
-    fn estimate(self, index: &IndexSnapshot<'_>, _: Option<Kept>, _: &[Operator]) -> Result<Option<u64>> {
+    fn estimate(self, index: &IndexSnapshot<'_>, _: Option<ResolvedField>, _: &[Operator]) -> Result<Option<u64>> {
         Ok(Some(index.entry_count()))
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
         Ok(Box::new(operators.index.all()))
     }
 }
@@ -58,11 +58,11 @@ impl Behavior<'_> for Nothing {
         Ok(0)
     }
 
-    fn estimate(self, _: &IndexSnapshot<'_>, _: Option<Kept>, _: &[Operator]) -> Result<Option<u64>> {
+    fn estimate(self, _: &IndexSnapshot<'_>, _: Option<ResolvedField>, _: &[Operator]) -> Result<Option<u64>> {
         Ok(Some(0))
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(self, _: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(self, _: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
         Ok(set(EntrySet::new()))
     }
 }

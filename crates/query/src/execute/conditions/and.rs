@@ -1,10 +1,10 @@
 //! Entries that all of some conditions find.
 
-use super::super::condition::{Ids, Operators, RECORD_COST, Watch};
+use super::super::condition::{Ids, Operators, RECORD_COST, Profiler};
 use super::super::explain::Operator;
 use super::super::highlight::Gatherer;
 use super::super::score::{Builder, Node, Part, sum};
-use super::{Behavior, Kept};
+use super::{Behavior, ResolvedField};
 use crate::definition::Fields;
 use crate::index::{Error, IndexSnapshot, Result};
 use crate::plan::Condition;
@@ -54,11 +54,11 @@ impl<'c> Behavior<'c> for And<'c> {
         })
     }
 
-    fn estimate(self, _: &IndexSnapshot<'_>, _: Option<Kept>, operands: &[Operator]) -> Result<Option<u64>> {
+    fn estimate(self, _: &IndexSnapshot<'_>, _: Option<ResolvedField>, operands: &[Operator]) -> Result<Option<u64>> {
         Ok(operands.iter().filter_map(|operand| operand.estimate).min())
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
         operators.and(self.0)
     }
 

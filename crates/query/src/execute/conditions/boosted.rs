@@ -1,10 +1,10 @@
 //! The entries of a condition, which count more in scores.
 
-use super::super::condition::{Ids, Operators, Watch};
+use super::super::condition::{Ids, Operators, Profiler};
 use super::super::explain::Operator;
 use super::super::highlight::Gatherer;
 use super::super::score::{Builder, Node, Part, product};
-use super::{Behavior, Kept};
+use super::{Behavior, ResolvedField};
 use crate::definition::Fields;
 use crate::index::{Error, IndexSnapshot, Result};
 use crate::plan::Condition;
@@ -35,11 +35,11 @@ impl<'c> Behavior<'c> for Boosted<'c> {
         self.0.count_max(index, fields)
     }
 
-    fn estimate(self, _: &IndexSnapshot<'_>, _: Option<Kept>, operands: &[Operator]) -> Result<Option<u64>> {
+    fn estimate(self, _: &IndexSnapshot<'_>, _: Option<ResolvedField>, operands: &[Operator]) -> Result<Option<u64>> {
         Ok(operands.first().and_then(|operand| operand.estimate))
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
         operators.of(self.0)
     }
 

@@ -1,9 +1,9 @@
 //! Entries of documents by their ids, and by what ids begin with.
 
-use super::super::condition::{self, MERGED_LISTS_MAX, Operators, Watch, set};
+use super::super::condition::{self, MERGED_LISTS_MAX, Operators, Profiler, set};
 use super::super::explain::Operator;
 use super::super::score::{Builder, Node, Part};
-use super::{Behavior, Kept};
+use super::{Behavior, ResolvedField};
 use crate::definition::Fields;
 use crate::index::{EntrySet, Error, IndexSnapshot, Result};
 use crate::plan::condition_text::Several;
@@ -46,11 +46,11 @@ impl<'c> Behavior<'c> for Ids<'c> {
         Ok(sum)
     }
 
-    fn estimate(self, _: &IndexSnapshot<'_>, _: Option<Kept>, _: &[Operator]) -> Result<Option<u64>> {
+    fn estimate(self, _: &IndexSnapshot<'_>, _: Option<ResolvedField>, _: &[Operator]) -> Result<Option<u64>> {
         Ok(Some(self.0.len() as u64))
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(
+    fn ids<'s, E: From<Error>, W: Profiler>(
         self,
         operators: &Operators<'s, '_, E, W>,
     ) -> std::result::Result<condition::Ids<'s>, E> {
@@ -92,7 +92,7 @@ impl<'c> Behavior<'c> for IdPrefix<'c> {
         true
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(
+    fn ids<'s, E: From<Error>, W: Profiler>(
         self,
         operators: &Operators<'s, '_, E, W>,
     ) -> std::result::Result<condition::Ids<'s>, E> {

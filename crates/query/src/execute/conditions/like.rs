@@ -1,6 +1,6 @@
 //! Entries that are like another one: `moreLikeThis`. `execute/text/like_this.rs` chooses the words.
 
-use super::super::condition::{Ids, Operators, Watch};
+use super::super::condition::{Ids, Operators, Profiler};
 use super::super::highlight::Gatherer;
 use super::super::score::{Builder, Node, Part};
 use super::super::text::{self, Meaning};
@@ -29,15 +29,15 @@ impl<'c> Behavior<'c> for Like<'c> {
         true
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
-        let Operators { index, fields, look, .. } = operators;
-        let wanted = Meaning { index, fields: *fields, look: *look }.of_likeness(self.0)?;
-        text::ids(operators.index, &wanted, operators.look)
+    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
+        let Operators { index, fields, check_cancel, .. } = operators;
+        let wanted = Meaning { index, fields: *fields, check_cancel: *check_cancel }.of_likeness(self.0)?;
+        text::ids(operators.index, &wanted, operators.check_cancel)
     }
 
     fn node<'s, E: From<Error>>(self, builder: &Builder<'s, '_, E>, part: Part<'_>) -> Result<Node<'s>, E> {
-        let Builder { index, fields, look, .. } = builder;
-        let wanted = Meaning { index, fields: *fields, look: *look }.of_likeness(self.0)?;
+        let Builder { index, fields, check_cancel, .. } = builder;
+        let wanted = Meaning { index, fields: *fields, check_cancel: *check_cancel }.of_likeness(self.0)?;
         builder.of_wanted(&wanted, part.boost, part.is_known)
     }
 

@@ -1,6 +1,6 @@
 //! Entries with a text that ends so, or that a regular expression fits: all texts of the field are walked through.
 
-use super::super::condition::{Ids, Operators, Watch, set};
+use super::super::condition::{Ids, Operators, Profiler, set};
 use super::super::highlight::{Gatherer, Matcher};
 use super::super::text;
 use super::Behavior;
@@ -35,16 +35,16 @@ impl<'c> Behavior<'c> for Suffix<'c> {
         true
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
-        let Some(kept) = operators.kept(self.0)? else { return Ok(set(EntrySet::new())) };
-        let suffix = terms::analyzed(self.1, kept.analysis);
-        operators.matching(self.0, kept.number, |text| text.ends_with(&suffix))
+    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
+        let Some(resolved) = operators.resolve(self.0)? else { return Ok(set(EntrySet::new())) };
+        let suffix = terms::analyzed(self.1, resolved.analysis);
+        operators.matching(self.0, resolved.number, |text| text.ends_with(&suffix))
     }
 
     fn mark<E: From<Error>>(self, gatherer: &mut Gatherer<'_, '_, E>) -> Result<(), E> {
-        gatherer.of_field(self.0, |gatherer, kept| {
-            let suffix = terms::analyzed(self.1, kept.analysis);
-            gatherer.pattern(kept.number, Matcher::Pattern(text::Pattern::Suffix(suffix)));
+        gatherer.of_field(self.0, |gatherer, resolved| {
+            let suffix = terms::analyzed(self.1, resolved.analysis);
+            gatherer.pattern(resolved.number, Matcher::Pattern(text::Pattern::Suffix(suffix)));
         })
     }
 }
@@ -66,14 +66,14 @@ impl<'c> Behavior<'c> for Pattern<'c> {
         true
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
-        let Some(kept) = operators.kept(self.0)? else { return Ok(set(EntrySet::new())) };
-        operators.matching(self.0, kept.number, |text| self.1.is_match(text))
+    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
+        let Some(resolved) = operators.resolve(self.0)? else { return Ok(set(EntrySet::new())) };
+        operators.matching(self.0, resolved.number, |text| self.1.is_match(text))
     }
 
     fn mark<E: From<Error>>(self, gatherer: &mut Gatherer<'_, '_, E>) -> Result<(), E> {
-        gatherer.of_field(self.0, |gatherer, kept| {
-            gatherer.pattern(kept.number, Matcher::Regex(self.1.clone()));
+        gatherer.of_field(self.0, |gatherer, resolved| {
+            gatherer.pattern(resolved.number, Matcher::Regex(self.1.clone()));
         })
     }
 }

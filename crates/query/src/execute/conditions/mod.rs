@@ -20,7 +20,7 @@ mod terms;
 mod vector;
 mod words;
 
-use super::condition::{Ids, Kept, Operators, Watch};
+use super::condition::{Ids, ResolvedField, Operators, Profiler};
 use super::explain::Operator;
 use super::highlight::Gatherer;
 use super::score::{Builder, Node, Part};
@@ -62,7 +62,7 @@ trait Behavior<'c>: Copy {
     }
 
     /// The terms that it asks for. `None`: they are no range.
-    fn range(self, _kept: Kept) -> Option<TermRange> {
+    fn range(self, _resolved: ResolvedField) -> Option<TermRange> {
         None
     }
 
@@ -73,13 +73,13 @@ trait Behavior<'c>: Copy {
 
     /// How many entries it has, from the counts of lists and what is known of its operands. `None`: that does not tell.
     ///
-    /// * `kept`: its field, if it is about one.
-    fn estimate(self, _index: &IndexSnapshot<'_>, _kept: Option<Kept>, _operands: &[Operator]) -> Result<Option<u64>> {
+    /// * `resolved`: its field, if it is about one.
+    fn estimate(self, _index: &IndexSnapshot<'_>, _resolved: Option<ResolvedField>, _operands: &[Operator]) -> Result<Option<u64>> {
         Ok(None)
     }
 
     /// The entries that it finds, rising.
-    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E>;
+    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E>;
 
     /// What it adds to scores; unless it says more, the same for all entries that it finds.
     fn node<'s, E: From<Error>>(
@@ -160,8 +160,8 @@ impl Condition {
     }
 
     /// The terms that it asks for. `None`: they are no range.
-    pub(super) fn range(&self, kept: Kept) -> Option<TermRange> {
-        each!(self, view => view.range(kept))
+    pub(super) fn range(&self, resolved: ResolvedField) -> Option<TermRange> {
+        each!(self, view => view.range(resolved))
     }
 
     /// How many entries it looks at, at most, from the counts of lists; `u64::MAX` if those do not tell.
@@ -176,19 +176,19 @@ impl Condition {
         fields: &dyn Fields,
         operands: &[Operator],
     ) -> Result<Option<u64>> {
-        let kept = match self.field() {
+        let resolved = match self.field() {
             None => None,
-            Some(field) => match Kept::of(index, fields, field)? {
-                Some(kept) => Some(kept),
+            Some(field) => match ResolvedField::of(index, fields, field)? {
+                Some(resolved) => Some(resolved),
                 // No entry ever had it.
                 None => return Ok(Some(0)),
             },
         };
-        each!(self, view => view.estimate(index, kept, operands))
+        each!(self, view => view.estimate(index, resolved, operands))
     }
 
     /// The entries that it finds, rising. The depth of the recursion is that of the query's text, which is bounded.
-    pub(super) fn ids<'s, E: From<Error>, W: Watch>(
+    pub(super) fn ids<'s, E: From<Error>, W: Profiler>(
         &self,
         operators: &Operators<'s, '_, E, W>,
     ) -> std::result::Result<Ids<'s>, E> {

@@ -1,8 +1,8 @@
 //! Entries that a condition does not find.
 
-use super::super::condition::{Ids, Operators, Watch};
+use super::super::condition::{Ids, Operators, Profiler};
 use super::super::explain::Operator;
-use super::{Behavior, Kept};
+use super::{Behavior, ResolvedField};
 use crate::index::{Difference, Error, IndexSnapshot, Result};
 use crate::plan::Condition;
 use std::fmt::{self, Formatter};
@@ -28,12 +28,12 @@ impl<'c> Behavior<'c> for Not<'c> {
         self.0.walks()
     }
 
-    fn estimate(self, index: &IndexSnapshot<'_>, _: Option<Kept>, operands: &[Operator]) -> Result<Option<u64>> {
+    fn estimate(self, index: &IndexSnapshot<'_>, _: Option<ResolvedField>, operands: &[Operator]) -> Result<Option<u64>> {
         let excluded = operands.first().and_then(|operand| operand.estimate);
         Ok(excluded.map(|count| index.entry_count().saturating_sub(count)))
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
         Ok(Box::new(Difference::new(operators.index.all(), operators.of(self.0)?)))
     }
 }

@@ -1,6 +1,6 @@
 //! All entries of the documents of what a condition finds.
 
-use super::super::condition::{Ids, Operators, Watch, set};
+use super::super::condition::{Ids, Operators, Profiler, set};
 use super::super::highlight::Gatherer;
 use super::super::score::{Builder, Node, Part};
 use super::Behavior;
@@ -29,7 +29,7 @@ impl<'c> Behavior<'c> for OfDocuments<'c> {
         true
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
         let index = operators.index;
         let mut ids = operators.of(self.0)?;
         if !index.has_several_entries() {
@@ -37,7 +37,7 @@ impl<'c> Behavior<'c> for OfDocuments<'c> {
         }
         let mut found = EntrySet::new();
         while let Some(id) = ids.next()? {
-            (operators.look)()?;
+            (operators.check_cancel)()?;
             let Some(entry) = index.entry(id)? else { continue };
             index.entries_of(entry.document())?.into_iter().for_each(|entry| _ = found.insert(entry));
         }

@@ -1,10 +1,10 @@
 //! Entries that any of some conditions finds.
 
-use super::super::condition::{Ids, Operators, Watch};
+use super::super::condition::{Ids, Operators, Profiler};
 use super::super::explain::Operator;
 use super::super::highlight::Gatherer;
 use super::super::score::{Builder, Node, Part, sum};
-use super::{Behavior, Kept};
+use super::{Behavior, ResolvedField};
 use crate::definition::Fields;
 use crate::index::{Error, IndexSnapshot, Result, Union};
 use crate::plan::Condition;
@@ -37,11 +37,11 @@ impl<'c> Behavior<'c> for Or<'c> {
         counts.try_fold(0, |sum: u64, count| Ok(sum.saturating_add(count?)))
     }
 
-    fn estimate(self, _: &IndexSnapshot<'_>, _: Option<Kept>, operands: &[Operator]) -> Result<Option<u64>> {
+    fn estimate(self, _: &IndexSnapshot<'_>, _: Option<ResolvedField>, operands: &[Operator]) -> Result<Option<u64>> {
         Ok(operands.iter().map(|operand| operand.estimate).sum())
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
         let ids = self.0.iter().map(|condition| operators.of(condition));
         Ok(Box::new(Union::new(ids.collect::<std::result::Result<_, E>>()?)))
     }

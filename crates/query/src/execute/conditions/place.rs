@@ -1,6 +1,6 @@
 //! Entries with a shape that lies so to one. `execute/spatial.rs` finds them.
 
-use super::super::condition::{Ids, Operators, Watch, set};
+use super::super::condition::{Ids, Operators, Profiler, set};
 use super::super::spatial;
 use super::Behavior;
 use crate::index::Error;
@@ -34,7 +34,7 @@ impl<'c> Behavior<'c> for Spatial<'c> {
         true
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
-        Ok(set(spatial::entries(operators.index, operators.fields, self.0, self.1, operators.look)?))
+    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
+        Ok(set(spatial::entries(operators.index, operators.fields, self.0, self.1, operators.check_cancel)?))
     }
 }

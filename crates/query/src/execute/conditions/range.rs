@@ -1,6 +1,6 @@
 //! Entries with a term between two, or with a text that begins so.
 
-use super::super::condition::{Ids, Kept, Operators, Watch, set};
+use super::super::condition::{Ids, ResolvedField, Operators, Profiler, set};
 use super::super::explain::Operator;
 use super::super::highlight::{Gatherer, Matcher};
 use super::super::text::Pattern;
@@ -41,24 +41,24 @@ macro_rules! behavior_of_ranges {
         }
 
         fn count_max(self, index: &IndexSnapshot<'_>, fields: &dyn Fields) -> Result<u64> {
-            match Kept::of(index, fields, self.0)?.and_then(|kept| self.range(kept)) {
+            match ResolvedField::of(index, fields, self.0)?.and_then(|resolved| self.range(resolved)) {
                 Some(range) => Ok(index.count_of_few(&range)?.unwrap_or(u64::MAX)),
                 None => Ok(0),
             }
         }
 
-        fn estimate(self, index: &IndexSnapshot<'_>, kept: Option<Kept>, _: &[Operator]) -> Result<Option<u64>> {
-            match kept.and_then(|kept| self.range(kept)) {
+        fn estimate(self, index: &IndexSnapshot<'_>, resolved: Option<ResolvedField>, _: &[Operator]) -> Result<Option<u64>> {
+            match resolved.and_then(|resolved| self.range(resolved)) {
                 Some(range) => Ok(Some(index.estimate(&range)?.at_least)),
                 None => Ok(None),
             }
         }
 
-        fn ids<'s, E: From<Error>, W: Watch>(
+        fn ids<'s, E: From<Error>, W: Profiler>(
             self,
             operators: &Operators<'s, '_, E, W>,
         ) -> std::result::Result<Ids<'s>, E> {
-            match operators.kept(self.0)?.and_then(|kept| self.range(kept)) {
+            match operators.resolve(self.0)?.and_then(|resolved| self.range(resolved)) {
                 Some(range) => Ok(set(operators.index.range(&range)?)),
                 None => Ok(set(EntrySet::new())),
             }
@@ -75,8 +75,8 @@ impl<'c> Behavior<'c> for Numbers<'c> {
         write!(f, "{}", Range(self.1, self.2))
     }
 
-    fn range(self, kept: Kept) -> Option<TermRange> {
-        Some(TermRange::numbers(kept.number, *self.1, *self.2))
+    fn range(self, resolved: ResolvedField) -> Option<TermRange> {
+        Some(TermRange::numbers(resolved.number, *self.1, *self.2))
     }
 
     behavior_of_ranges!();
@@ -91,11 +91,11 @@ impl<'c> Behavior<'c> for Texts<'c> {
         write!(f, "{}", Range(self.1, self.2))
     }
 
-    fn range(self, kept: Kept) -> Option<TermRange> {
-        let Kept { number, analysis } = kept;
+    fn range(self, resolved: ResolvedField) -> Option<TermRange> {
+        let ResolvedField { number, analysis } = resolved;
         let Texts(_, low, high) = self;
         let is_bounded = !matches!((low, high), (Bound::Unbounded, Bound::Unbounded));
-        if let (true, Some(low), Some(high)) = (is_bounded, kept.time(low), kept.time(high)) {
+        if let (true, Some(low), Some(high)) = (is_bounded, resolved.time(low), resolved.time(high)) {
             return Some(TermRange::times(number, low, high));
         }
         let [low, high] = [low, high].map(|bound| bound.as_ref().map(|text| terms::analyzed(text, analysis)));
@@ -115,14 +115,14 @@ impl<'c> Behavior<'c> for Prefix<'c> {
         write!(f, "{}*", self.1)
     }
 
-    fn range(self, kept: Kept) -> Option<TermRange> {
-        Some(TermRange::prefix(kept.number, &terms::analyzed(self.1, kept.analysis)))
+    fn range(self, resolved: ResolvedField) -> Option<TermRange> {
+        Some(TermRange::prefix(resolved.number, &terms::analyzed(self.1, resolved.analysis)))
     }
 
     fn mark<E: From<Error>>(self, gatherer: &mut Gatherer<'_, '_, E>) -> std::result::Result<(), E> {
-        gatherer.of_field(self.0, |gatherer, kept| {
-            let prefix = terms::analyzed(self.1, kept.analysis);
-            gatherer.pattern(kept.number, Matcher::Pattern(Pattern::Prefix(prefix)));
+        gatherer.of_field(self.0, |gatherer, resolved| {
+            let prefix = terms::analyzed(self.1, resolved.analysis);
+            gatherer.pattern(resolved.number, Matcher::Pattern(Pattern::Prefix(prefix)));
         })
     }
 

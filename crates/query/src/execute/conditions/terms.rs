@@ -1,6 +1,6 @@
 //! Entries with any of some terms, and with all of them.
 
-use super::super::condition::{Ids, Kept, MERGED_LISTS_MAX, Operators, Watch, set};
+use super::super::condition::{Ids, ResolvedField, MERGED_LISTS_MAX, Operators, Profiler, set};
 use super::super::explain::Operator;
 use super::super::highlight::Gatherer;
 use super::super::score::{Builder, Node, Part, Parts, SCORED_LISTS_MAX, sum};
@@ -42,29 +42,29 @@ impl<'c> Behavior<'c> for AnyOf<'c> {
         if self.walks() {
             return Ok(u64::MAX);
         }
-        let Some(kept) = Kept::of(index, fields, self.0)? else { return Ok(0) };
+        let Some(resolved) = ResolvedField::of(index, fields, self.0)? else { return Ok(0) };
         let mut sum = 0u64;
         for value in self.1 {
-            sum = sum.saturating_add(kept.list(index, value)?.count());
+            sum = sum.saturating_add(resolved.list(index, value)?.count());
         }
         Ok(sum)
     }
 
-    fn estimate(self, index: &IndexSnapshot<'_>, kept: Option<Kept>, _: &[Operator]) -> Result<Option<u64>> {
-        let Some(kept) = kept.filter(|_| self.1.len() <= EXPLAINED_OPERATORS_MAX) else { return Ok(None) };
-        Ok(Some(counts(index, kept, self.1)?.into_iter().fold(0, u64::saturating_add)))
+    fn estimate(self, index: &IndexSnapshot<'_>, resolved: Option<ResolvedField>, _: &[Operator]) -> Result<Option<u64>> {
+        let Some(resolved) = resolved.filter(|_| self.1.len() <= EXPLAINED_OPERATORS_MAX) else { return Ok(None) };
+        Ok(Some(counts(index, resolved, self.1)?.into_iter().fold(0, u64::saturating_add)))
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
-        let Some(kept) = operators.kept(self.0)? else { return Ok(set(EntrySet::new())) };
+    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+        let Some(resolved) = operators.resolve(self.0)? else { return Ok(set(EntrySet::new())) };
         if !self.walks() {
-            let mut lists = operators.lists(kept, self.1)?;
+            let mut lists = operators.lists(resolved, self.1)?;
             return Ok(if lists.len() == 1 { lists.remove(0) } else { Box::new(Union::new(lists)) });
         }
         let mut found = EntrySet::new();
         for value in self.1 {
-            (operators.look)()?;
-            kept.list(operators.index, value)?.add_to(&mut found)?;
+            (operators.check_cancel)()?;
+            resolved.list(operators.index, value)?.add_to(&mut found)?;
         }
         Ok(set(found))
     }
@@ -99,14 +99,14 @@ impl<'c> Behavior<'c> for AllOf<'c> {
         self.1.len() > MERGED_LISTS_MAX
     }
 
-    fn estimate(self, index: &IndexSnapshot<'_>, kept: Option<Kept>, _: &[Operator]) -> Result<Option<u64>> {
-        let Some(kept) = kept else { return Ok(None) };
-        Ok(counts(index, kept, self.1)?.into_iter().min())
+    fn estimate(self, index: &IndexSnapshot<'_>, resolved: Option<ResolvedField>, _: &[Operator]) -> Result<Option<u64>> {
+        let Some(resolved) = resolved else { return Ok(None) };
+        Ok(counts(index, resolved, self.1)?.into_iter().min())
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
-        let Some(kept) = operators.kept(self.0)? else { return Ok(set(EntrySet::new())) };
-        Ok(Box::new(Intersection::new(operators.lists(kept, self.1)?)))
+    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+        let Some(resolved) = operators.resolve(self.0)? else { return Ok(set(EntrySet::new())) };
+        Ok(Box::new(Intersection::new(operators.lists(resolved, self.1)?)))
     }
 
     fn node<'s, E: From<Error>>(
@@ -123,9 +123,9 @@ impl<'c> Behavior<'c> for AllOf<'c> {
 }
 
 /// How long the lists of the first terms are.
-fn counts(index: &IndexSnapshot<'_>, kept: Kept, values: &[Sought]) -> Result<Vec<u64>> {
+fn counts(index: &IndexSnapshot<'_>, resolved: ResolvedField, values: &[Sought]) -> Result<Vec<u64>> {
     let values = values.iter().take(EXPLAINED_OPERATORS_MAX);
-    values.map(|value| Ok(kept.list(index, value)?.count())).collect()
+    values.map(|value| Ok(resolved.list(index, value)?.count())).collect()
 }
 
 fn node<'s, E: From<Error>>(
@@ -136,13 +136,13 @@ fn node<'s, E: From<Error>>(
     is_all: bool,
 ) -> std::result::Result<Node<'s>, E> {
     let Part { boost, is_known, .. } = part;
-    let Some(kept) = Kept::of(builder.index, builder.fields, field)? else { return builder.constant(part, 1.0) };
+    let Some(resolved) = ResolvedField::of(builder.index, builder.fields, field)? else { return builder.constant(part, 1.0) };
     match values {
-        [value] => builder.of_value(kept, value, boost, is_known, false),
+        [value] => builder.of_value(resolved, value, boost, is_known, false),
         _ if values.len() > SCORED_LISTS_MAX => builder.constant(part, 1.0),
         values => {
             let is_known = is_all && is_known;
-            let parts = values.iter().map(|value| builder.of_value(kept, value, boost, is_known, !is_all));
+            let parts = values.iter().map(|value| builder.of_value(resolved, value, boost, is_known, !is_all));
             let parts = parts.collect::<std::result::Result<Vec<_>, E>>()?;
             Ok(match is_all {
                 true => sum(parts, Vec::new()),
@@ -168,7 +168,7 @@ fn mark<E: From<Error>>(
         Sought::Text(text) => Some(text),
         Sought::Null | Sought::Number(_) => None,
     });
-    gatherer.of_field(field, |gatherer, kept| {
-        texts.for_each(|text| gatherer.word(kept.number, terms::analyzed(text, kept.analysis)));
+    gatherer.of_field(field, |gatherer, resolved| {
+        texts.for_each(|text| gatherer.word(resolved.number, terms::analyzed(text, resolved.analysis)));
     })
 }

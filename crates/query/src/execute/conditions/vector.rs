@@ -1,6 +1,6 @@
 //! Entries with a vector that is near to one. `execute/vector.rs` finds them.
 
-use super::super::condition::{Ids, Operators, Watch, set};
+use super::super::condition::{Ids, Operators, Profiler, set};
 use super::super::score::{Builder, Node, Part};
 use super::super::vector;
 use super::Behavior;
@@ -30,15 +30,15 @@ impl<'c> Behavior<'c> for Vector<'c> {
         true
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
         let mut found = EntrySet::new();
-        let near = vector::nearest(operators.index, operators.fields, self.0, self.1, operators.look)?;
+        let near = vector::nearest(operators.index, operators.fields, self.0, self.1, operators.check_cancel)?;
         near.iter().for_each(|(entry, _)| _ = found.insert(*entry));
         Ok(set(found))
     }
 
     fn node<'s, E: From<Error>>(self, builder: &Builder<'s, '_, E>, part: Part<'_>) -> Result<Node<'s>, E> {
-        let found = vector::nearest(builder.index, builder.fields, self.0, self.1, builder.look)?;
+        let found = vector::nearest(builder.index, builder.fields, self.0, self.1, builder.check_cancel)?;
         let name = if builder.names.is_some() { part.condition.to_string() } else { String::new() };
         Ok(Node::Near { found, place: 0, boost: part.boost, name })
     }

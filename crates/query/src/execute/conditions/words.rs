@@ -1,6 +1,6 @@
 //! Entries whose words fit to a text: `search`, `fuzzy`, `proximity`, `lucene`. `execute/text/` finds them.
 
-use super::super::condition::{Ids, Operators, Watch};
+use super::super::condition::{Ids, Operators, Profiler};
 use super::super::highlight::Gatherer;
 use super::super::score::{Builder, Node, Part};
 use super::super::text::{self, Meaning};
@@ -35,15 +35,15 @@ impl<'c> Behavior<'c> for Words<'c> {
         true
     }
 
-    fn ids<'s, E: From<Error>, W: Watch>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
-        let Operators { index, fields, look, .. } = operators;
-        let wanted = Meaning { index, fields: *fields, look: *look }.of(self.0, self.1)?;
-        text::ids(operators.index, &wanted, operators.look)
+    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
+        let Operators { index, fields, check_cancel, .. } = operators;
+        let wanted = Meaning { index, fields: *fields, check_cancel: *check_cancel }.of(self.0, self.1)?;
+        text::ids(operators.index, &wanted, operators.check_cancel)
     }
 
     fn node<'s, E: From<Error>>(self, builder: &Builder<'s, '_, E>, part: Part<'_>) -> Result<Node<'s>, E> {
-        let Builder { index, fields, look, .. } = builder;
-        let wanted = Meaning { index, fields: *fields, look: *look }.of(self.0, self.1)?;
+        let Builder { index, fields, check_cancel, .. } = builder;
+        let wanted = Meaning { index, fields: *fields, check_cancel: *check_cancel }.of(self.0, self.1)?;
         builder.of_wanted(&wanted, part.boost, part.is_known)
     }
 

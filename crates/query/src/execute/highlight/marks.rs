@@ -1,7 +1,7 @@
 //! What a query looks for in a field: words, phrases and wildcards, each with a number, which its tags follow from.
 
-use super::super::Look;
-use super::super::condition::Kept;
+use super::super::CancelCheck;
+use super::super::condition::ResolvedField;
 use super::super::text::{Meaning, Pattern, Wanted};
 use crate::definition::{Analysis, Fields};
 use crate::index::{Error, FieldNumber, IndexSnapshot};
@@ -103,19 +103,19 @@ pub(super) fn of<E: From<Error>>(
     fields: &dyn Fields,
     highlights: &[Highlight],
     query: &IndexQuery,
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<Vec<Option<Marks>>, E> {
     let mut marked = Vec::with_capacity(highlights.len());
     for highlight in highlights {
-        marked.push(Kept::of(index, fields, &highlight.field)?);
+        marked.push(ResolvedField::of(index, fields, &highlight.field)?);
     }
     let mut gathered: HashMap<FieldNumber, Marks> = HashMap::new();
-    for kept in marked.iter().flatten() {
-        gathered.insert(kept.number, Marks::new(kept.analysis));
+    for resolved in marked.iter().flatten() {
+        gathered.insert(resolved.number, Marks::new(resolved.analysis));
     }
-    let mut gatherer = Gatherer { index, fields, look, gathered, next: 0 };
+    let mut gatherer = Gatherer { index, fields, check_cancel, gathered, next: 0 };
     gatherer.condition(&query.condition)?;
-    let of_field = |kept: Option<Kept>| gatherer.gathered.get(&kept?.number).filter(|marks| !marks.is_empty()).cloned();
+    let of_field = |resolved: Option<ResolvedField>| gatherer.gathered.get(&resolved?.number).filter(|marks| !marks.is_empty()).cloned();
     Ok(marked.into_iter().map(of_field).collect())
 }
 
@@ -123,7 +123,7 @@ pub(super) fn of<E: From<Error>>(
 pub(in crate::execute) struct Gatherer<'s, 'l, E> {
     index: &'s IndexSnapshot<'s>,
     fields: &'l dyn Fields,
-    look: Look<'l, E>,
+    check_cancel: CancelCheck<'l, E>,
     gathered: HashMap<FieldNumber, Marks>,
     /// The number of the next word, phrase or wildcard that is found.
     next: u32,
@@ -132,19 +132,19 @@ pub(in crate::execute) struct Gatherer<'s, 'l, E> {
 impl<'s, 'l, E: From<Error>> Gatherer<'s, 'l, E> {
     /// Gathers the words of a condition. The depth of the recursion is that of the query's text, which is bounded.
     pub fn condition(&mut self, condition: &Condition) -> Result<(), E> {
-        (self.look)()?;
+        (self.check_cancel)()?;
         condition.mark(self)
     }
 
     /// Makes texts that are looked for into words.
     pub fn meaning(&self) -> Meaning<'s, 'l, E> {
-        Meaning { index: self.index, fields: self.fields, look: self.look }
+        Meaning { index: self.index, fields: self.fields, check_cancel: self.check_cancel }
     }
 
     /// Adds what is looked for in a field, if the index has that.
-    pub fn of_field(&mut self, field: &FieldUse, add: impl FnOnce(&mut Self, Kept)) -> Result<(), E> {
-        if let Some(kept) = Kept::of(self.index, self.fields, field)? {
-            add(self, kept);
+    pub fn of_field(&mut self, field: &FieldUse, add: impl FnOnce(&mut Self, ResolvedField)) -> Result<(), E> {
+        if let Some(resolved) = ResolvedField::of(self.index, self.fields, field)? {
+            add(self, resolved);
         }
         Ok(())
     }

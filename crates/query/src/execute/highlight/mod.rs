@@ -8,7 +8,7 @@ mod marks;
 mod places;
 mod texts;
 
-use super::{Look, Row};
+use super::{CancelCheck, Row};
 use crate::definition::{Fields, MarkedText};
 use crate::index::{Error, IndexSnapshot};
 use crate::indexing::extract::Paths;
@@ -36,16 +36,16 @@ impl<'q> Highlighter<'q> {
     ///
     /// # Errors
     ///
-    /// [`Error`] if the index cannot be read; that of `look`.
+    /// [`Error`] if the index cannot be read; that of `check_cancel`.
     pub fn new<E: From<Error>>(
         index: &IndexSnapshot<'_>,
         fields: &dyn Fields,
         highlights: &'q [Highlight],
         query: &IndexQuery,
-        look: Look<'_, E>,
+        check_cancel: CancelCheck<'_, E>,
     ) -> Result<Highlighter<'q>, E> {
         let mut highlighted = Vec::new();
-        let all = marks::of(index, fields, highlights, query, look)?;
+        let all = marks::of(index, fields, highlights, query, check_cancel)?;
         for (highlight, marks) in highlights.iter().zip(all) {
             let source = fields.marked_text(&highlight.field.name);
             let (Some(source), Some(marks)) = (source, marks) else { continue };
@@ -60,11 +60,11 @@ impl<'q> Highlighter<'q> {
     ///
     /// # Errors
     ///
-    /// Those of `look` and `each`.
+    /// Those of `check_cancel` and `each`.
     pub fn highlight<E>(
         &self,
         row: &Row<'_>,
-        look: Look<'_, E>,
+        check_cancel: CancelCheck<'_, E>,
         each: &mut dyn FnMut(&'q Highlight, Vec<String>) -> Result<(), E>,
     ) -> Result<(), E> {
         for Highlighted { highlight, source, path, marks } in &self.fields {
@@ -74,7 +74,7 @@ impl<'q> Highlighter<'q> {
                 MarkedText::Document => row.document.map(|document| Texts::of_document(document, field, path)),
             };
             let Some(texts) = texts else { continue };
-            let places = places::of(marks, &texts, look)?;
+            let places = places::of(marks, &texts, check_cancel)?;
             let fragments = fragments::cut(&texts.text, &places, highlight.length, highlight.count);
             if !fragments.is_empty() {
                 let tagged = fragments.iter().map(|fragment| fragment.tagged(&texts.text, &places, &highlight.tags));

@@ -1,6 +1,6 @@
 //! Where in texts what is looked for stands.
 
-use super::super::Look;
+use super::super::CancelCheck;
 use super::marks::{MarkedPhrase, Marks, Meant};
 use super::texts::Texts;
 use crate::definition::Analysis;
@@ -36,13 +36,13 @@ struct Token {
 }
 
 /// What is found in texts, rising and apart from each other.
-pub(super) fn of<E>(marks: &Marks, texts: &Texts, look: Look<'_, E>) -> Result<Vec<Place>, E> {
+pub(super) fn of<E>(marks: &Marks, texts: &Texts, check_cancel: CancelCheck<'_, E>) -> Result<Vec<Place>, E> {
     let Some(analysis) = marks.analysis else { return Ok(Vec::new()) };
-    let tokens = tokens(marks, analysis, texts, look)?;
+    let tokens = tokens(marks, analysis, texts, check_cancel)?;
     let mut places = Vec::new();
     let (mut at, mut border) = (0, 0);
     while let Some(token) = tokens.get(at) {
-        look()?;
+        check_cancel()?;
         let phrase = longest_phrase(marks, tokens.get(at..).unwrap_or_default());
         let (number, count) = match (phrase, token.meant.alone) {
             (Some(phrase), _) => (phrase.number, phrase.words.len()),
@@ -64,13 +64,13 @@ pub(super) fn of<E>(marks: &Marks, texts: &Texts, look: Look<'_, E>) -> Result<V
     Ok(places)
 }
 
-fn tokens<E>(marks: &Marks, analysis: Analysis, texts: &Texts, look: Look<'_, E>) -> Result<Vec<Token>, E> {
+fn tokens<E>(marks: &Marks, analysis: Analysis, texts: &Texts, check_cancel: CancelCheck<'_, E>) -> Result<Vec<Token>, E> {
     let mut tokens = Vec::new();
     let mut position = 0;
     for part in &texts.parts {
         let text = texts.text.get(part.clone()).unwrap_or_default();
         let mut add = |word: &str, place: Range<usize>| {
-            look()?;
+            check_cancel()?;
             if let Some(meant) = marks.meant(word) {
                 // A text has less than 2^32 bytes.
                 let place = ((part.start + place.start) as u32, (part.start + place.end) as u32);

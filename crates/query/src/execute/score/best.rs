@@ -6,7 +6,7 @@
 //! evaluation: strategies and optimizations", 1995). Each candidate asks each part for its next entry, so it is for few parts only: those
 //! of many wait in a heap ([`super::parts`]), and all that is found is scored.
 
-use super::super::Look;
+use super::super::CancelCheck;
 use super::super::best::Best;
 use super::parts::PARTS_ASKED_MAX;
 use super::{Members, Node, Scores, of_sortable, sortable};
@@ -27,15 +27,15 @@ impl Scores<'_> {
         set: &EntrySet,
         count_max: usize,
         worst_first: bool,
-        look: Look<'_, E>,
+        check_cancel: CancelCheck<'_, E>,
     ) -> Result<Vec<EntryId>, E> {
         if let Some(alternatives) = self.root.alternatives().filter(|_| !worst_first && count_max > 0) {
-            return self.best_of(alternatives, set, count_max, look);
+            return self.best_of(alternatives, set, count_max, check_cancel);
         }
         let mut best = Best::new(count_max, self.index.room());
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
-            look()?;
+            check_cancel()?;
             let key = sortable(self.score_now(id)?);
             best.push((Reverse(if worst_first { !key } else { key }), id))?;
         }
@@ -47,12 +47,12 @@ impl Scores<'_> {
         alternatives: Alternatives,
         set: &EntrySet,
         count_max: usize,
-        look: Look<'_, E>,
+        check_cancel: CancelCheck<'_, E>,
     ) -> Result<Vec<EntryId>, E> {
         let mut best = Best::new(count_max, self.index.room());
         let (mut from, mut hopeless) = (EntryId(0), 0);
         loop {
-            look()?;
+            check_cancel()?;
             let mut candidate = None;
             for part in alternatives.rising.get(hopeless..).unwrap_or_default() {
                 candidate = candidate.into_iter().chain(self.root.next_of(*part, from)?).min();

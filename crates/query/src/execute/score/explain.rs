@@ -13,7 +13,7 @@
 //!
 //! It goes the way of [`Node::score`], and says the numbers that it meets.
 
-use super::super::Look;
+use super::super::CancelCheck;
 use super::{Builder, Node, Scores, Weight, near, phrase_frequency};
 use crate::definition::Fields;
 use crate::index::{EntryId, Error, FieldNorms, IndexSnapshot};
@@ -34,22 +34,22 @@ struct Explained {
 ///
 /// # Errors
 ///
-/// [`Error`] if the index cannot be read; that of `look`.
+/// [`Error`] if the index cannot be read; that of `check_cancel`.
 pub(in crate::execute) fn explain<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
     condition: &Condition,
     entries: &[EntryId],
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<Vec<String>, E> {
     let names = index.fields()?.into_iter().map(|(name, number)| (number, name)).collect();
-    let mut scores = Scores::build(Builder { index, fields, look, names: Some(names) }, condition)?;
+    let mut scores = Scores::build(Builder { index, fields, check_cancel, names: Some(names) }, condition)?;
     // They are asked for with rising ids.
     let mut rising: Vec<usize> = (0..entries.len()).collect();
     rising.sort_unstable_by_key(|at| entries[*at]);
     let mut texts = vec![String::new(); entries.len()];
     for at in rising {
-        look()?;
+        check_cancel()?;
         let explained = scores.root.explain(index, entries[at], scores.norm)?;
         let nothing = || Explained { value: 0.0, text: "(NON-MATCH) nothing scores".to_owned(), parts: Vec::new() };
         explained.unwrap_or_else(nothing).write(0, &mut texts[at]);

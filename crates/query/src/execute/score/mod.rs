@@ -15,8 +15,8 @@ mod parts;
 
 pub(super) use explain::explain;
 
-use super::Look;
-use super::condition::{self, Kept};
+use super::CancelCheck;
+use super::condition::{self, ResolvedField};
 use super::text::{self, Phrase, Wanted};
 use crate::definition::Fields;
 use crate::index::{EntryId, EntryIds, Error, FieldNorms, FieldNumber, IndexSnapshot, Term, WordFrequencies};
@@ -134,9 +134,9 @@ impl<'s> Scores<'s> {
         index: &'s IndexSnapshot<'s>,
         fields: &dyn Fields,
         condition: &Condition,
-        look: Look<'_, E>,
+        check_cancel: CancelCheck<'_, E>,
     ) -> Result<Scores<'s>, E> {
-        Self::build(Builder { index, fields, look, names: None }, condition)
+        Self::build(Builder { index, fields, check_cancel, names: None }, condition)
     }
 
     fn build<E: From<Error>>(builder: Builder<'s, '_, E>, condition: &Condition) -> Result<Scores<'s>, E> {
@@ -162,12 +162,12 @@ impl<'s> Scores<'s> {
     }
 
     /// The scores of some entries, in their order; if they were sorted by these scores, of those that came first, without looking again.
-    pub fn of_all<E: From<Error>>(&mut self, entries: &[EntryId], look: Look<'_, E>) -> Result<Vec<f32>, E> {
+    pub fn of_all<E: From<Error>>(&mut self, entries: &[EntryId], check_cancel: CancelCheck<'_, E>) -> Result<Vec<f32>, E> {
         let mut rising: Vec<usize> = (0..entries.len()).collect();
         rising.sort_unstable_by_key(|at| entries[*at]);
         let mut scores = vec![0.0; entries.len()];
         for at in rising {
-            look()?;
+            check_cancel()?;
             scores[at] = match self.known.binary_search_by_key(&entries[at], |(id, _)| *id) {
                 Ok(place) => self.known[place].1,
                 Err(_) => self.score_now(entries[at])?,
@@ -296,7 +296,7 @@ pub(super) struct Part<'c> {
 pub(super) struct Builder<'s, 'l, E> {
     pub index: &'s IndexSnapshot<'s>,
     pub fields: &'l dyn Fields,
-    pub look: Look<'l, E>,
+    pub check_cancel: CancelCheck<'l, E>,
     /// The names of fields, if scores are to be explained.
     pub names: Option<HashMap<FieldNumber, String>>,
 }
@@ -307,7 +307,7 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
         let Part { condition, boost, is_known } = part;
         let members = match is_known {
             true => Members::Known,
-            false => Members::of(condition::ids(self.index, self.fields, condition, self.look)?),
+            false => Members::of(condition::ids(self.index, self.fields, condition, self.check_cancel)?),
         };
         let label = self.label(None, || condition.to_string(), || "entries of ids".to_owned());
         Ok(Node::Constant { members, weight: Weight::new(idf, boost, label) })
@@ -338,25 +338,25 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
     /// * `is_flat`: one of several, all of which count the same.
     pub fn of_value(
         &self,
-        kept: Kept,
+        resolved: ResolvedField,
         value: &Sought,
         boost: f32,
         is_known: bool,
         is_flat: bool,
     ) -> Result<Node<'s>, E> {
-        let is_date = |text: &str| crate::indexing::terms::time(text, kept.analysis).is_some();
+        let is_date = |text: &str| crate::indexing::terms::time(text, resolved.analysis).is_some();
         if let Sought::Text(text) = value
             && !is_date(text)
         {
-            let text = crate::indexing::terms::analyzed(text, kept.analysis);
-            return self.word(kept.number, &text, boost, is_known, is_flat);
+            let text = crate::indexing::terms::analyzed(text, resolved.analysis);
+            return self.word(resolved.number, &text, boost, is_known, is_flat);
         }
-        let list = kept.list(self.index, value)?;
+        let list = resolved.list(self.index, value)?;
         let idf = match value {
             Sought::Null if !is_flat => self.idf(list.count()),
             _ => 1.0,
         };
-        let label = self.label(Some(kept.number), || value.to_string(), || self.counts(list.count()));
+        let label = self.label(Some(resolved.number), || value.to_string(), || self.counts(list.count()));
         let members = if is_known { Members::Known } else { Members::of(Box::new(list)) };
         Ok(Node::Constant { members, weight: Weight::new(idf, boost, label) })
     }
@@ -380,7 +380,7 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
         };
         let members = |wanted: &Wanted, is_known: bool| match is_known {
             true => Ok::<_, E>(Members::Known),
-            false => Ok(Members::of(text::ids(self.index, wanted, self.look)?)),
+            false => Ok(Members::of(text::ids(self.index, wanted, self.check_cancel)?)),
         };
         Ok(match wanted {
             Wanted::Nothing | Wanted::All | Wanted::Entries(_) | Wanted::Like(..) => {

@@ -192,9 +192,9 @@ mod tests {
         let mut scores = Scores { index: snapshot, root, norm: 1.0, known: Vec::new(), room: snapshot.room() };
         let mut entries = EntrySet::new();
         set.iter().for_each(|id| _ = entries.insert(EntryId(*id)));
-        let look = || Ok::<(), Error>(());
-        let found = scores.first(&entries, count_max, false, &look).unwrap();
-        let of_all = scores.of_all(&found, &look).unwrap();
+        let check_cancel = || Ok::<(), Error>(());
+        let found = scores.first(&entries, count_max, false, &check_cancel).unwrap();
+        let of_all = scores.of_all(&found, &check_cancel).unwrap();
         found.iter().map(|id| id.0).zip(of_all).collect()
     }
 

@@ -1,6 +1,6 @@
 //! The entries that are wanted, as rising ids.
 
-use super::super::Look;
+use super::super::CancelCheck;
 use super::{Pattern, Phrase, Wanted};
 use crate::index::{
     Difference, EntryIds, EntrySet, Error, FieldNumber, IndexSnapshot, Intersection, Kind, StoredTerm, Term, TermRange,
@@ -14,18 +14,18 @@ type Ids<'s> = Box<dyn EntryIds + 's>;
 pub(in crate::execute) fn ids<'s, E: From<Error>>(
     index: &'s IndexSnapshot<'s>,
     wanted: &Wanted,
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<Ids<'s>, E> {
-    look()?;
-    let each = |wanted: &[Wanted]| wanted.iter().map(|wanted| ids(index, wanted, look)).collect::<Result<Vec<_>, E>>();
+    check_cancel()?;
+    let each = |wanted: &[Wanted]| wanted.iter().map(|wanted| ids(index, wanted, check_cancel)).collect::<Result<Vec<_>, E>>();
     Ok(match wanted {
         Wanted::Nothing => set(EntrySet::new()),
         Wanted::All => Box::new(index.all()),
         Wanted::Entries(entries) => set(entries.clone()),
         Wanted::Word(field, word) => Box::new(index.term(*field, Term::Text(word))?),
-        Wanted::Like(field, pattern) => set(matching(index, *field, pattern, look)?),
-        Wanted::Phrase(phrase) => set(together(index, phrase, look)?),
-        Wanted::Boosted(wanted, _) => ids(index, wanted, look)?,
+        Wanted::Like(field, pattern) => set(matching(index, *field, pattern, check_cancel)?),
+        Wanted::Phrase(phrase) => set(together(index, phrase, check_cancel)?),
+        Wanted::Boosted(wanted, _) => ids(index, wanted, check_cancel)?,
         Wanted::Several(several) => {
             let mut must = each(&several.must)?;
             let wanted: Ids<'s> = match (must.len(), several.may.is_empty()) {
@@ -50,7 +50,7 @@ fn matching<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     field: FieldNumber,
     pattern: &Pattern,
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<EntrySet, E> {
     let text = |bound: &Bound<String>| bound.clone();
     match pattern {
@@ -63,14 +63,14 @@ fn matching<E: From<Error>>(
         Pattern::Suffix(_) | Pattern::Part(_) | Pattern::Glob(_) => {}
     }
     index.matching(&TermRange::all(field, Kind::Text), |term| {
-        look()?;
+        check_cancel()?;
         // The longest words are no words; what was cut of them cannot be looked at.
         Ok(matches!(term, StoredTerm::Text(word) if pattern.fits(&word)))
     })
 }
 
 /// Those that have all words, and have them near to each other.
-fn together<E: From<Error>>(index: &IndexSnapshot<'_>, phrase: &Phrase, look: Look<'_, E>) -> Result<EntrySet, E> {
+fn together<E: From<Error>>(index: &IndexSnapshot<'_>, phrase: &Phrase, check_cancel: CancelCheck<'_, E>) -> Result<EntrySet, E> {
     let mut lists: Vec<Ids<'_>> = Vec::with_capacity(phrase.words.len());
     for word in &phrase.words {
         lists.push(Box::new(index.term(phrase.field, Term::Text(word))?));
@@ -78,7 +78,7 @@ fn together<E: From<Error>>(index: &IndexSnapshot<'_>, phrase: &Phrase, look: Lo
     let mut found = EntrySet::new();
     let mut all = Intersection::new(lists);
     while let Some(id) = all.next()? {
-        look()?;
+        check_cancel()?;
         let sequence = index.known_entry(id)?.sequence(phrase.field)?;
         if sequence.is_some_and(|sequence| phrase.frequency(&sequence) > 0.0) {
             found.insert(id);

@@ -1,6 +1,6 @@
 //! Words that are like another one: few characters to change, add or drop (Levenshtein), measured as Lucene does.
 
-use super::super::Look;
+use super::super::CancelCheck;
 use super::{Several, Wanted};
 use crate::index::{Error, FieldNumber, IndexSnapshot, Kind, StoredTerm, TermRange};
 use crate::limits::FUZZY_WORDS_MAX;
@@ -11,7 +11,7 @@ pub(super) fn wanted<E: From<Error>>(
     field: FieldNumber,
     text: &str,
     similarity: f32,
-    look: Look<'_, E>,
+    check_cancel: CancelCheck<'_, E>,
 ) -> Result<Wanted, E> {
     let sought: Vec<char> = text.chars().collect();
     // So short a word is like no other one.
@@ -22,7 +22,7 @@ pub(super) fn wanted<E: From<Error>>(
     let mut measure = Measure::default();
     let mut terms = index.terms(&TermRange::all(field, Kind::Text), crate::index::Direction::Ascending);
     while let Some((term, _)) = terms.next()? {
-        look()?;
+        check_cancel()?;
         // Cut ones are longer than anything that they could be like.
         let StoredTerm::Text(word) = term else { continue };
         let found = measure.similarity(&sought, &word, similarity);

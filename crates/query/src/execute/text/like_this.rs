@@ -22,7 +22,7 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
                 (counts, EntrySet::new())
             }
             Base::Entry(wanted) => {
-                let first = condition::ids(self.index, self.fields, wanted, self.look)?.next()?;
+                let first = condition::ids(self.index, self.fields, wanted, self.check_cancel)?.next()?;
                 let first = first.ok_or(Error::NothingToCompare)?;
                 let mut base = EntrySet::new();
                 let entry = self.index.known_entry(first)?;
@@ -32,7 +32,7 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
         };
         let mut telling = Vec::new();
         for (word, count) in counts {
-            (self.look)()?;
+            (self.check_cancel)()?;
             if let Some(found) = self.telling(like, &fields, word, count)? {
                 telling.push(found);
             }

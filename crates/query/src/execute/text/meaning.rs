@@ -1,6 +1,6 @@
 //! What a text means to the analyzer of its field.
 
-use super::super::Look;
+use super::super::CancelCheck;
 use super::glob::Glob;
 use super::{Pattern, Phrase, Several, Wanted, fuzzy};
 use crate::definition::{Analysis, Fields};
@@ -13,13 +13,13 @@ use crate::plan::{FieldUse, LuceneQuery, SearchPart, TextQuery, Wildcard};
 pub(in crate::execute) struct Meaning<'s, 'l, E> {
     pub index: &'s IndexSnapshot<'s>,
     pub fields: &'l dyn Fields,
-    pub look: Look<'l, E>,
+    pub check_cancel: CancelCheck<'l, E>,
 }
 
 impl<E: From<Error>> Meaning<'_, '_, E> {
     /// What is wanted of a field.
     pub fn of(&self, field: &FieldUse, query: &TextQuery) -> Result<Wanted, E> {
-        let (name, analysis) = self.fields.kept(field);
+        let (name, analysis) = self.fields.resolve(field);
         // No entry ever had it.
         let Some(number) = self.index.field(&name)? else { return Ok(Wanted::Nothing) };
         Ok(match query {
@@ -30,7 +30,7 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
             }
             TextQuery::Fuzzy { text, similarity } => {
                 let text = crate::indexing::terms::analyzed(text, analysis);
-                return fuzzy::wanted(self.index, number, &text, *similarity, self.look);
+                return fuzzy::wanted(self.index, number, &text, *similarity, self.check_cancel);
             }
             TextQuery::Proximity { parts, distance } => {
                 let words: Vec<String> = parts.iter().flat_map(|part| analysis.sought(&part.text)).collect();
@@ -42,7 +42,7 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
             TextQuery::Lucene { query, fields } => {
                 let mut known = vec![Some((number, analysis))];
                 for field in fields {
-                    let (name, analysis) = self.fields.kept(field);
+                    let (name, analysis) = self.fields.resolve(field);
                     known.push(self.index.field(&name)?.map(|number| (number, analysis)));
                 }
                 return Ok(self.lucene(query, &known)?.unwrap_or(Wanted::Nothing));
@@ -52,7 +52,7 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
 
     /// `None`: it has no words, and says nothing. The depth of the recursion is that of the text, which is bounded.
     fn lucene(&self, query: &LuceneQuery, fields: &[Option<(FieldNumber, Analysis)>]) -> Result<Option<Wanted>, E> {
-        (self.look)()?;
+        (self.check_cancel)()?;
         let known = match query {
             LuceneQuery::Words(field, _)
             | LuceneQuery::Phrase(field, ..)
@@ -84,7 +84,7 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
             LuceneQuery::Phrase(_, text, distance) => words_together(number, analysis.sought(text), *distance)?,
             LuceneQuery::Wildcard(_, pattern) => Some(Wanted::Like(number, Glob::pattern(&lower(pattern)))),
             LuceneQuery::Fuzzy(_, text, similarity) => {
-                Some(fuzzy::wanted(self.index, number, &lower(text), *similarity, self.look)?)
+                Some(fuzzy::wanted(self.index, number, &lower(text), *similarity, self.check_cancel)?)
             }
             LuceneQuery::Range(_, low, high) => {
                 let [low, high] = [low, high].map(|bound| bound.as_ref().map(|text| lower(text)));

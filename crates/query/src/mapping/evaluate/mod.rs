@@ -19,7 +19,7 @@ use super::convert::{convert, try_convert};
 use super::error::{MapError, Result};
 use super::expression::{Constant, Expression, Operator, Program, Slot, Step};
 use super::host::Host;
-use super::limits::{STEP_COUNT_MAX, STEPS_PER_LOOK};
+use super::limits::{STEP_COUNT_MAX, STEPS_PER_CHECK};
 use super::operator::{binary, negate};
 use super::value::{Names, Object, Value};
 use json::{Kind, Raw};
@@ -164,7 +164,7 @@ impl<'h, 'd> Evaluator<'h, 'd> {
 
     fn count_step(&mut self) -> Result<()> {
         self.steps_left = self.steps_left.checked_sub(1).ok_or(MapError::TooManySteps)?;
-        match self.steps_left.is_multiple_of(STEPS_PER_LOOK) && self.host.is_stopped() {
+        match self.steps_left.is_multiple_of(STEPS_PER_CHECK) && self.host.is_stopped() {
             true => Err(MapError::Interrupted),
             false => Ok(()),
         }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 /// Decides how long indexing goes on.
-pub trait Watch {
+pub trait BatchControl {
     /// Asked before each batch but the first: whether to begin it.
     fn goes_on(&self) -> bool;
 
@@ -23,7 +23,7 @@ pub trait Watch {
 }
 
 /// A function that only says whether to go on.
-impl<F: Fn() -> bool> Watch for F {
+impl<F: Fn() -> bool> BatchControl for F {
     fn goes_on(&self) -> bool {
         self()
     }
