@@ -30,7 +30,7 @@ impl Template {
     pub(crate) fn new(build: impl FnOnce(&SimulatedIo) -> u128) -> Template {
         let io = SimulatedIo::new();
         let id = build(&io);
-        let io = io.crash(|| Fate::Kept);
+        let io = io.crash(|| Fate::Persisted);
         // Without the room behind the pages, which only costs time.
         for (name, bytes) in io.contents(Path::new(FOLDER)) {
             let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
@@ -43,7 +43,7 @@ impl Template {
 
     /// A disk of its own, with room for a few MiB more than it has.
     pub(crate) fn disk(&self) -> SimulatedIo {
-        let disk = self.io.crash(|| Fate::Kept);
+        let disk = self.io.crash(|| Fate::Persisted);
         disk.set_capacity(Some(4 << 20));
         disk
     }

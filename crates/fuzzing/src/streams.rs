@@ -8,14 +8,14 @@ use std::sync::Arc;
 const INPUTS_MAX: u32 = 200;
 
 /// A database of a node of its own, and how many inputs it took.
-struct Kept {
+struct CachedDatabase {
     _node: Arc<Databases>,
     database: Arc<Database>,
     inputs: u32,
 }
 
 thread_local! {
-    static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
+    static KEPT: RefCell<Option<CachedDatabase>> = const { RefCell::new(None) };
 }
 
 fn database() -> Arc<Database> {
@@ -26,7 +26,7 @@ fn database() -> Arc<Database> {
         }
         let node = Databases::open(DatabasesOptions::in_memory()).expect("memory can be had");
         let database = node.find_or_create("Fuzz").expect("memory can be had");
-        *kept = Some(Kept { _node: node, database: database.clone(), inputs: 0 });
+        *kept = Some(CachedDatabase { _node: node, database: database.clone(), inputs: 0 });
         database
     })
 }

@@ -25,7 +25,7 @@ pub(crate) fn words(input: &[u8]) {
             last = word.place.start;
             Ok(())
         });
-        let _ = analyzer.sought(text);
+        let _ = analyzer.query_words(text);
     }
     let mut parameters = json::Value::object();
     parameters.set("p", json::Value::String(text.to_owned()));

@@ -145,7 +145,7 @@ pub(crate) struct Connection {
 #[derive(Debug)]
 enum Rest {
     /// It is read to its end before the answer, so that the connection can go on.
-    Kept(Option<Incoming>),
+    Unread(Option<Incoming>),
     Dropped,
 }
 
@@ -215,13 +215,13 @@ impl Connection {
 
     /// A request with a body begins. What its handler leaves of that is kept for [`take_rest`](Self::take_rest).
     pub(crate) fn expect_rest(&self) {
-        *self.rest.lock() = Rest::Kept(None);
+        *self.rest.lock() = Rest::Unread(None);
     }
 
     /// Keeps what is left of a body, if the answer still waits for it. Later nobody would take it out, and the connection would
     /// wait for its end; the library knows what to do with a body that is dropped.
     pub(crate) fn leave_rest(&self, rest: Incoming) {
-        if let Rest::Kept(kept) = &mut *self.rest.lock() {
+        if let Rest::Unread(kept) = &mut *self.rest.lock() {
             *kept = Some(rest);
         }
     }
@@ -229,7 +229,7 @@ impl Connection {
     /// What is left of the body of the request that is about to be answered, if anything is.
     pub(crate) fn take_rest(&self) -> Option<Incoming> {
         match std::mem::replace(&mut *self.rest.lock(), Rest::Dropped) {
-            Rest::Kept(rest) => rest,
+            Rest::Unread(rest) => rest,
             Rest::Dropped => None,
         }
     }

@@ -59,11 +59,11 @@ pub(crate) struct LogLine {
 /// The newest lines.
 #[derive(Debug, Default)]
 pub struct RecentLog {
-    kept: Mutex<Kept>,
+    kept: Mutex<LogBuffer>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct LogBuffer {
     lines: VecDeque<LogLine>,
     /// Lines that were added, the forgotten ones too.
     count: u64,
@@ -71,7 +71,7 @@ struct Kept {
 
 /// Which lines somebody wants.
 #[derive(Debug)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct LogFilter<'a> {
     pub(crate) least: LogLevel,
     /// In the text, in any case.
     pub(crate) part: &'a str,
@@ -98,12 +98,12 @@ impl RecentLog {
     }
 
     /// The newest of the lines that are wanted, the newest first.
-    pub(crate) fn find(&self, wanted: &Wanted<'_>) -> Vec<LogLine> {
-        let part = wanted.part.to_lowercase();
+    pub(crate) fn find(&self, filter: &LogFilter<'_>) -> Vec<LogLine> {
+        let part = filter.part.to_lowercase();
         let kept = self.kept.lock();
-        let newer = kept.lines.iter().rev().take_while(|line| line.number > wanted.after);
-        let fits = |line: &&LogLine| line.level >= wanted.least && line.text.to_lowercase().contains(&part);
-        newer.filter(fits).take(wanted.count_max).cloned().collect()
+        let newer = kept.lines.iter().rev().take_while(|line| line.number > filter.after);
+        let fits = |line: &&LogLine| line.level >= filter.least && line.text.to_lowercase().contains(&part);
+        newer.filter(fits).take(filter.count_max).cloned().collect()
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn found(log: &RecentLog, least: LogLevel, part: &str, after: u64, count_max: usize) -> Vec<u64> {
-        let lines = log.find(&Wanted { least, part, after, count_max });
+        let lines = log.find(&LogFilter { least, part, after, count_max });
         lines.iter().map(|line| line.number).collect()
     }
 
@@ -135,7 +135,7 @@ mod tests {
         for _ in 0..=LOG_LINES_KEPT_MAX {
             log.add(LogLevel::Info, "ä".repeat(LOG_LINE_SIZE_MAX));
         }
-        let lines = log.find(&Wanted { least: LogLevel::Trace, part: "", after: 0, count_max: usize::MAX });
+        let lines = log.find(&LogFilter { least: LogLevel::Trace, part: "", after: 0, count_max: usize::MAX });
         assert_eq!((lines.len(), lines.last().map(|line| line.number)), (LOG_LINES_KEPT_MAX, Some(2)));
         assert_eq!(lines[0].text.chars().count(), LOG_LINE_SIZE_MAX / 2 + 1);
     }

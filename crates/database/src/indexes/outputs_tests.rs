@@ -225,7 +225,7 @@ fn after_a_crash_at_any_operation_every_result_is_a_document_and_no_other() {
             disk.fail_at(None);
             let image = disk.crash(|| match random.below(3) {
                 0 => Fate::Lost,
-                1 => Fate::Kept,
+                1 => Fate::Persisted,
                 _ => Fate::Torn(random.below(u64::MAX)),
             });
             let database = database(&image).unwrap();

@@ -12,7 +12,7 @@ use query::plan::{Find, Order, Plan, ScriptClause};
 
 use super::deadline::Deadline;
 use super::error::QueryError;
-use super::found_ids::{FoundIds, Wanted};
+use super::found_ids::{FoundIds, IdsRequest};
 use super::query::Query;
 use super::ready::ReadyIndex;
 use crate::limits::{BY_QUERY_BATCH_COUNT, DELETED_IDS_COUNT_MAX, OPERATION_DETAILS_MAX};
@@ -146,11 +146,11 @@ impl QueryChange<'_> {
         Plan { projection: None, script: None, includes: Vec::new(), keeps_repeats: false, ..plan }
     }
 
-    fn find(&self, plan: &Plan, ready: Option<&ReadyIndex>, wanted: Wanted) -> Result<FoundIds> {
+    fn find(&self, plan: &Plan, ready: Option<&ReadyIndex>, request: IdsRequest) -> Result<FoundIds> {
         let killed = self.operation.clone();
         let deadline = Deadline::new(None, move || killed.is_killed());
         let cutoff = (!self.options.allows_stale).then_some(self.began_at);
-        FoundIds::find(self.database, plan, ready, Wanted { cutoff, ..wanted }, &deadline)
+        FoundIds::find(self.database, plan, ready, IdsRequest { cutoff, ..request }, &deadline)
     }
 
     fn delete(&self, ready: Option<&ReadyIndex>) -> Result<OperationResult> {
@@ -169,7 +169,7 @@ impl QueryChange<'_> {
         loop {
             let counts = expected.is_none();
             let ids =
-                self.find(&plan, ready, Wanted { until: Some(self.began_at), count_max, cutoff: None, counts })?;
+                self.find(&plan, ready, IdsRequest { until: Some(self.began_at), count_max, cutoff: None, counts })?;
             let expected = *expected.get_or_insert(ids.expected);
             for some in ids.chunks(self.options.batch_count()) {
                 self.refuse_killed()?;
@@ -188,8 +188,8 @@ impl QueryChange<'_> {
     }
 
     fn patch(&self, ready: Option<&ReadyIndex>) -> Result<OperationResult> {
-        let wanted = Wanted { until: None, count_max: usize::MAX, cutoff: None, counts: false };
-        let ids = self.find(&self.plan(), ready, wanted)?;
+        let request = IdsRequest { until: None, count_max: usize::MAX, cutoff: None, counts: false };
+        let ids = self.find(&self.plan(), ready, request)?;
         let mut patch = QueryPatch::of_query(self.database, self.query)?;
         let (pace, mut done) = (Pace::new(self.options), Done::default());
         for some in ids.chunks(self.options.batch_count()) {

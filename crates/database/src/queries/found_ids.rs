@@ -25,7 +25,7 @@ pub(super) struct FoundIds {
 
 /// Which of the documents that a query finds are taken.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct IdsRequest {
     /// Those that were not written after this etag. `None`: all.
     pub until: Option<Etag>,
     /// So many at most.
@@ -48,38 +48,38 @@ impl FoundIds {
         database: &Database,
         plan: &Plan,
         ready: Option<&ReadyIndex>,
-        wanted: Wanted,
+        request: IdsRequest,
         deadline: &Deadline,
     ) -> Result<FoundIds> {
-        let ready = ready.map(|ready| ReadyIndex { cutoff: wanted.cutoff.or(ready.cutoff), ..ready.clone() });
+        let ready = ready.map(|ready| ReadyIndex { cutoff: request.cutoff.or(ready.cutoff), ..ready.clone() });
         let found = database.with_snapshots(ready.as_ref(), |index, documents| {
             // Nobody waits for an answer that could ask to try again later.
             let memory = Memory::unbounded();
             let script_limits = database.limits().script;
             let run =
                 QueryRun::new(plan, index, documents, RunContext { memory, deadline, script_limits, timings: None })?;
-            if wanted.cutoff.is_some() && run.is_stale() {
+            if request.cutoff.is_some() && run.is_stale() {
                 return Err(Error::StaleIndex { name: run.index_name() });
             }
-            FoundIds::of(&run, wanted)
+            FoundIds::of(&run, request)
         });
         found.inspect_err(|error| ready.iter().for_each(|ready| ready.fail_if_damaged(error)))
     }
 
-    fn of(run: &QueryRun<'_>, wanted: Wanted) -> Result<FoundIds> {
+    fn of(run: &QueryRun<'_>, request: IdsRequest) -> Result<FoundIds> {
         let mut ids = FoundIds { is_all: true, ..FoundIds::default() };
         let outcome = each_id(run, &mut |id, etag| {
-            if wanted.until.is_some_and(|until| etag > until) {
+            if request.until.is_some_and(|until| etag > until) {
                 return Ok(());
             }
-            ids.is_all = ids.len() < wanted.count_max;
+            ids.is_all = ids.len() < request.count_max;
             if ids.is_all { ids.add(id) } else { Err(Error::Canceled) }
         });
         if ids.is_all {
             outcome?;
         }
         // With a filter, counting would filter once more.
-        ids.expected = match wanted.counts && run.plan.filter.is_none() {
+        ids.expected = match request.counts && run.plan.filter.is_none() {
             true => run.counts()?.taken,
             false => ids.len() as u64,
         };

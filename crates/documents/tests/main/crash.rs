@@ -106,7 +106,7 @@ fn a_crash_at_any_operation_loses_no_batch_that_was_answered() {
             for _ in 0..2 {
                 let image = io.crash(|| match random.below(3) {
                     0 => Fate::Lost,
-                    1 => Fate::Kept,
+                    1 => Fate::Persisted,
                     _ => Fate::Torn(random.next()),
                 });
                 check(&image, &history);

@@ -69,17 +69,17 @@ impl Analyzer {
     }
 
     /// The words that a text which is looked for stands for.
-    pub fn sought(self, text: &str) -> Vec<String> {
+    pub fn query_words(self, text: &str) -> Vec<String> {
         let analyzer = if self == Analyzer::NGram { Analyzer::Standard } else { self };
         gathered(|each| analyzer.words(text, each))
     }
 
     /// The same of parts of words, beside which there is a wildcard: the beginning of a word is none that is too common.
-    pub fn sought_parts(self, text: &str) -> Vec<String> {
+    pub fn query_word_parts(self, text: &str) -> Vec<String> {
         match self {
             Analyzer::Standard | Analyzer::NGram => gathered(|each| standard_words(text, |_| true, each)),
-            Analyzer::Stop => Analyzer::Simple.sought(text),
-            Analyzer::Whitespace | Analyzer::LowerCaseWhitespace | Analyzer::Simple => self.sought(text),
+            Analyzer::Stop => Analyzer::Simple.query_words(text),
+            Analyzer::Whitespace | Analyzer::LowerCaseWhitespace | Analyzer::Simple => self.query_words(text),
         }
     }
 }
@@ -176,6 +176,6 @@ mod tests {
 
     #[test]
     fn what_is_looked_for_is_not_cut() {
-        assert_eq!(Analyzer::NGram.sought("the Wifi x"), ["wifi", "x"]);
+        assert_eq!(Analyzer::NGram.query_words("the Wifi x"), ["wifi", "x"]);
     }
 }

@@ -28,18 +28,18 @@ pub enum Analysis {
 
 impl Analysis {
     /// The terms that a text which is searched for stands for.
-    pub fn sought(self, text: &str) -> Vec<String> {
+    pub fn query_words(self, text: &str) -> Vec<String> {
         match self {
-            Analysis::Words(analyzer) => analyzer.sought(text),
+            Analysis::Words(analyzer) => analyzer.query_words(text),
             Analysis::Exact | Analysis::LowerCase => vec![crate::indexing::terms::analyzed(text, self)],
         }
     }
 
     /// The same of parts of terms, beside which there is a wildcard.
-    pub fn sought_parts(self, text: &str) -> Vec<String> {
+    pub fn query_word_parts(self, text: &str) -> Vec<String> {
         match self {
-            Analysis::Words(analyzer) => analyzer.sought_parts(text),
-            Analysis::Exact | Analysis::LowerCase => self.sought(text),
+            Analysis::Words(analyzer) => analyzer.query_word_parts(text),
+            Analysis::Exact | Analysis::LowerCase => self.query_words(text),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::index::{
     TermEntries, TermRange, Union,
 };
 use crate::indexing::terms;
-use crate::plan::{Condition, FieldUse, Sought};
+use crate::plan::{Condition, FieldUse, TermValue};
 use std::ops::Bound;
 
 pub(super) type Ids<'s> = Box<dyn EntryIds + 's>;
@@ -194,7 +194,7 @@ impl<'s, E: From<Error>, W: Profiler> Operators<'s, '_, E, W> {
     }
 
     /// The lists of some terms.
-    pub fn lists(&self, resolved: ResolvedField, values: &[Sought]) -> Result<Vec<Ids<'s>>, E> {
+    pub fn lists(&self, resolved: ResolvedField, values: &[TermValue]) -> Result<Vec<Ids<'s>>, E> {
         values.iter().map(|value| Ok(Box::new(resolved.list(self.index, value)?) as Ids<'s>)).collect()
     }
 
@@ -268,11 +268,11 @@ impl ResolvedField {
     }
 
     /// The entries with a term.
-    pub fn list<'s>(&self, index: &'s IndexSnapshot<'_>, value: &Sought) -> Result<TermEntries<'s>, Error> {
+    pub fn list<'s>(&self, index: &'s IndexSnapshot<'_>, value: &TermValue) -> Result<TermEntries<'s>, Error> {
         match value {
-            Sought::Null => index.term(self.number, Term::Null),
-            Sought::Number(number) => index.term(self.number, Term::Number(*number)),
-            Sought::Text(text) => match terms::time(text, self.analysis) {
+            TermValue::Null => index.term(self.number, Term::Null),
+            TermValue::Number(number) => index.term(self.number, Term::Number(*number)),
+            TermValue::Text(text) => match terms::time(text, self.analysis) {
                 Some(ticks) => index.term(self.number, Term::Time(ticks)),
                 None => index.term(self.number, Term::Text(&terms::analyzed(text, self.analysis))),
             },

@@ -29,32 +29,32 @@ pub fn suggest<E: From<Error>>(
     let (name, _) = fields.resolve(&suggestion.field);
     let Some(field) = index.field(&name)? else { return Ok(Vec::new()) };
     let options = suggestion.options;
-    let mut sought: Vec<Sought> = suggestion.terms.iter().map(|term| Sought::new(term)).collect();
+    let mut terms: Vec<TermCandidates> = suggestion.terms.iter().map(|term| TermCandidates::new(term)).collect();
     let mut terms = index.terms(&TermRange::all(field, Kind::Text), Direction::Ascending);
     while let Some((term, entry_count)) = terms.next()? {
         check_cancel()?;
         let StoredTerm::Text(word) = term else { continue };
         let characters: Vec<char> = word.chars().collect();
-        for sought in &mut sought {
+        for term in &mut terms {
             // The term itself is none, in whatever case.
-            if sought.lower == word || !likeness::share_part(&sought.characters, &characters) {
+            if term.lower == word || !likeness::share_part(&term.characters, &characters) {
                 continue;
             }
             let likeness = match options.distance {
-                SuggestionDistance::Levenshtein => likeness::levenshtein(&sought.characters, &characters),
-                SuggestionDistance::JaroWinkler => likeness::jaro_winkler(&sought.characters, &characters),
-                SuggestionDistance::NGram => likeness::pairs(&sought.characters, &characters),
+                SuggestionDistance::Levenshtein => likeness::levenshtein(&term.characters, &characters),
+                SuggestionDistance::JaroWinkler => likeness::jaro_winkler(&term.characters, &characters),
+                SuggestionDistance::NGram => likeness::pairs(&term.characters, &characters),
             };
             if likeness >= options.accuracy && likeness > 0.0 {
-                sought.add(Candidate { word: word.clone(), likeness, entry_count }, options.page_size);
+                term.add(Candidate { word: word.clone(), likeness, entry_count }, options.page_size);
             }
         }
     }
     let mut taken = Vec::new();
     let mut seen = HashSet::new();
-    for mut sought in sought {
-        sought.keep(options.page_size);
-        for candidate in sought.candidates {
+    for mut term in terms {
+        term.keep(options.page_size);
+        for candidate in term.candidates {
             if taken.len() < options.page_size && seen.insert(candidate.word.clone()) {
                 taken.push(candidate);
             }
@@ -68,16 +68,16 @@ pub fn suggest<E: From<Error>>(
 }
 
 /// A term, and the best words for it so far.
-struct Sought {
+struct TermCandidates {
     characters: Vec<char>,
     lower: String,
     candidates: Vec<Candidate>,
 }
 
-impl Sought {
-    fn new(term: &str) -> Sought {
+impl TermCandidates {
+    fn new(term: &str) -> TermCandidates {
         let lower = crate::indexing::terms::analyzed(term, Analysis::LowerCase);
-        Sought { characters: term.chars().collect(), lower, candidates: Vec::new() }
+        TermCandidates { characters: term.chars().collect(), lower, candidates: Vec::new() }
     }
 
     /// Worse ones go now and then.

@@ -3,7 +3,7 @@
 use super::{Argument, Function, Kind, Use};
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, Field, FieldName, FieldNeeds};
-use crate::plan::{Condition, FieldUse, Planner, Refused, Scalar, Sought, TextQuery, lucene};
+use crate::plan::{Condition, FieldUse, Planner, Refused, Scalar, TermValue, TextQuery, lucene};
 use crate::rql::{Call, Expression};
 
 pub(super) static LUCENE: Function = Function {
@@ -24,7 +24,7 @@ fn plan(planner: &mut Planner<'_>, call: &Call<'_>, analysis: Analysis) -> Resul
     let field = planner.field(operand, analysis)?;
     let text = match planner.parameters.scalar(value)? {
         Scalar::Text(text) => text,
-        Scalar::Null => return Ok(Condition::AnyOf(field, vec![Sought::Null])),
+        Scalar::Null => return Ok(Condition::AnyOf(field, vec![TermValue::Null])),
         _ => return Err(Refused::Invalid("Method lucene() expects to get an argument of type String".to_owned())),
     };
     let lucene::Parsed { query, fields } = lucene::parse(&text)?;

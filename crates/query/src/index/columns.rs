@@ -75,7 +75,7 @@ pub(crate) enum Made {
 
 enum Slot {
     /// There is none, and doing without has cost so much.
-    Wanted {
+    Requested {
         owed: u64,
     },
     /// One is made, of a state since which these changes were made.
@@ -99,7 +99,7 @@ impl Slot {
     /// What all values of its column begin with. `None`: it has no column, nor will have.
     fn prefix(&self) -> Option<&Arc<[u8]>> {
         match self {
-            Slot::Wanted { .. } | Slot::Unsuited { .. } => None,
+            Slot::Requested { .. } | Slot::Unsuited { .. } => None,
             Slot::Making { prefix, .. } => Some(prefix),
             Slot::Ready { states, .. } => states.back().map(|(_, column)| column.prefix()),
         }
@@ -158,12 +158,12 @@ impl Columns {
             return false;
         }
         let mut state = self.state.lock();
-        let slot = state.slots.entry(key).or_insert(Slot::Wanted { owed: 0 });
+        let slot = state.slots.entry(key).or_insert(Slot::Requested { owed: 0 });
         if matches!(slot, Slot::Unsuited { entries: of } if entries / 2 > *of) {
-            *slot = Slot::Wanted { owed: 0 };
+            *slot = Slot::Requested { owed: 0 };
         }
         match slot {
-            Slot::Wanted { owed } => {
+            Slot::Requested { owed } => {
                 *owed = owed.saturating_add(cost);
                 *owed >= price
             }
@@ -177,7 +177,7 @@ impl Columns {
     /// * `prefix`: what all values begin with.
     pub fn begin(&self, key: ColumnKey, prefix: Arc<[u8]>, at: TransactionId) -> Option<u64> {
         let mut state = self.state.lock();
-        if state.last != at || !matches!(state.slots.get(&key), None | Some(Slot::Wanted { .. })) {
+        if state.last != at || !matches!(state.slots.get(&key), None | Some(Slot::Requested { .. })) {
             return None;
         }
         state.clock += 1;
@@ -236,7 +236,7 @@ impl Columns {
             let is_of = |change: &ColumnChange| is_next && Arc::ptr_eq(prefix, &change.prefix);
             let Some(ranks) = changes.remove(key).filter(is_of).and_then(|change| change.ranks) else { return false };
             match slot {
-                Slot::Wanted { .. } | Slot::Unsuited { .. } => true,
+                Slot::Requested { .. } | Slot::Unsuited { .. } => true,
                 Slot::Making { changes, .. } => {
                     changes.extend(ranks);
                     changes.len() <= COLUMN_CHANGES_MAX

@@ -93,12 +93,12 @@ pub fn group_trees<'s>(
 ) -> Result<GroupTrees<'s>> {
     let is_partial = definition.as_map().and_then(|map| map.reduce()).is_none_or(|reduce| reduce.is_partial());
     let mut order = Vec::new();
-    let mut wanted: BTreeMap<GroupKey, BTreeMap<u64, usize>> = BTreeMap::new();
+    let mut numbers_by_group: BTreeMap<GroupKey, BTreeMap<u64, usize>> = BTreeMap::new();
     for (document, id) in documents.iter().enumerate() {
         let mut members = Vec::new();
         index.group_members(&id::lower(id), &mut members)?;
         for Member { group, number } in members {
-            let numbers = wanted.entry(group).or_insert_with(|| {
+            let numbers = numbers_by_group.entry(group).or_insert_with(|| {
                 order.push(group);
                 BTreeMap::new()
             });
@@ -108,7 +108,7 @@ pub fn group_trees<'s>(
     let mut reading = Reading { index, bytes_left: SHOWN_BYTES_MAX };
     let mut trees = Vec::new();
     for group in order.iter().take(SHOWN_GROUPS_MAX) {
-        let Some(numbers) = wanted.get(group) else { continue };
+        let Some(numbers) = numbers_by_group.get(group) else { continue };
         trees.push(reading.tree(*group, numbers, is_partial, definition)?);
     }
     Ok(GroupTrees { trees, group_count: order.len() })
@@ -128,14 +128,14 @@ struct Reading<'s, 'env> {
 }
 
 /// What is read of a group.
-struct Wanted<'w> {
+struct NodeSelection<'w> {
     group: GroupKey,
     /// The numbers of values that were asked for, and whose they are.
     numbers: &'w BTreeMap<u64, usize>,
     is_whole: bool,
 }
 
-impl Wanted<'_> {
+impl NodeSelection<'_> {
     /// Whether a node is to be read.
     fn has(&self, level: u8, number: u64) -> bool {
         let shift = NODE_ITEMS_BITS * (u32::from(level) + 1);
@@ -162,15 +162,15 @@ impl<'s> Reading<'s, '_> {
             true => nodes_by_level(given, level_count).sum(),
             false => leaf_count + u64::from(leaf_count > 1),
         };
-        let wanted = Wanted { group, numbers, is_whole: node_count <= SHOWN_WHOLE_NODES_MAX };
+        let selection = NodeSelection { group, numbers, is_whole: node_count <= SHOWN_WHOLE_NODES_MAX };
         let root_level = level_count - 1;
         let results = self.index.group_results(&group)?;
         let root = if is_partial || level_count == 1 {
-            self.node(&wanted, root_level, 0, results, false)?
+            self.node(&selection, root_level, 0, results, false)?
         } else {
             let mut leaves = Vec::new();
-            for number in (0..leaf_count).filter(|number| wanted.has(0, *number)) {
-                leaves.push(self.node(&wanted, 0, number, Vec::new(), false)?);
+            for number in (0..leaf_count).filter(|number| selection.has(0, *number)) {
+                leaves.push(self.node(&selection, 0, number, Vec::new(), false)?);
             }
             leaves.retain(|leaf| !matches!(&leaf.parts, Parts::Values(values) if values.is_empty()));
             TreeNode { level: 1, number: 0, results, has_failed: false, parts: Parts::Nodes(leaves) }
@@ -181,7 +181,7 @@ impl<'s> Reading<'s, '_> {
             level_count,
             node_count,
             value_count: given,
-            is_whole: wanted.is_whole && root.is_read(),
+            is_whole: selection.is_whole && root.is_read(),
             root,
         };
         if tree.is_whole {
@@ -196,17 +196,17 @@ impl<'s> Reading<'s, '_> {
     /// The recursion is as deep as the group has levels, at most 11.
     fn node(
         &mut self,
-        wanted: &Wanted<'_>,
+        selection: &NodeSelection<'_>,
         level: u8,
         number: u64,
         results: Vec<Raw<'s>>,
         has_failed: bool,
     ) -> Result<TreeNode<'s>> {
         let mut node = TreeNode { level, number, results, has_failed, parts: Parts::Unread };
-        if !wanted.has(level, number) {
+        if !selection.has(level, number) {
             return Ok(node);
         }
-        let bytes = self.index.group_node(&NodeKey { group: wanted.group, level, number })?;
+        let bytes = self.index.group_node(&NodeKey { group: selection.group, level, number })?;
         let Some(left) = self.bytes_left.checked_sub(bytes.len()) else { return Ok(node) };
         self.bytes_left = left;
         let items = items(bytes)?;
@@ -214,7 +214,7 @@ impl<'s> Reading<'s, '_> {
         if level == 0 {
             let values = items.iter().filter(|item| !item.bytes.is_empty()).map(|item| {
                 let number = first + u64::from(item.number);
-                let document = wanted.numbers.get(&number).copied();
+                let document = selection.numbers.get(&number).copied();
                 TreeValue { number, value: Raw::new(item.bytes), document }
             });
             node.parts = Parts::Values(values.collect());
@@ -227,7 +227,7 @@ impl<'s> Reading<'s, '_> {
             node.has_failed |= child_failed;
             let results = of_child.iter().map(|item| item.bytes);
             let results = results.filter(|bytes| !bytes.is_empty() && *bytes != NO_RESULT).map(Raw::new).collect();
-            nodes.push(self.node(wanted, level - 1, first + u64::from(item.number), results, child_failed)?);
+            nodes.push(self.node(selection, level - 1, first + u64::from(item.number), results, child_failed)?);
         }
         node.parts = Parts::Nodes(nodes);
         Ok(node)

@@ -24,9 +24,9 @@ pub enum Condition {
     /// Those of documents whose id begins so.
     IdPrefix(String),
     /// Those with any of these terms.
-    AnyOf(FieldUse, Vec<Sought>),
+    AnyOf(FieldUse, Vec<TermValue>),
     /// Those with all of these terms.
-    AllOf(FieldUse, Vec<Sought>),
+    AllOf(FieldUse, Vec<TermValue>),
     /// Those with a number between two bounds.
     Numbers(FieldUse, Bound<Number>, Bound<Number>),
     /// Those with a text between two bounds, in the order of bytes.
@@ -290,7 +290,7 @@ pub struct FieldUse {
 
 /// A term that is looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sought {
+pub enum TermValue {
     /// A present null.
     Null,
     /// A text.

@@ -1,19 +1,19 @@
 //! What conditions ask for as text that people read, in explanations and plans, much as Lucene writes queries. The conditions themselves are
 //! written in `execute/conditions/`.
 
-use super::condition::{Sought, TextQuery};
+use super::condition::{TermValue, TextQuery};
 use super::lucene::LuceneQuery;
 use super::search_text::{SearchPart, Wildcard};
 use crate::index::Number;
 use std::fmt::{self, Display, Formatter};
 use std::ops::Bound;
 
-impl Display for Sought {
+impl Display for TermValue {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Sought::Null => f.write_str("null"),
-            Sought::Text(text) => f.write_str(text),
-            Sought::Number(number) => write!(f, "{}", Shown(number)),
+            TermValue::Null => f.write_str("null"),
+            TermValue::Text(text) => f.write_str(text),
+            TermValue::Number(number) => write!(f, "{}", Shown(number)),
         }
     }
 }

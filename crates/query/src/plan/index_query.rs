@@ -1,9 +1,9 @@
 //! Queries that an index answers: which fields they need of it, and what they ask.
 
-use super::condition::{Condition, FieldUse, Sought};
+use super::condition::{Condition, FieldUse, TermValue};
 use super::grouping::Grouping;
 use super::parameters::Scalar;
-use super::sought::{range, sought};
+use super::term_value::{range, term_value};
 use super::{FacetClause, Highlight, Parameters, Refused, Suggestion};
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, AutomaticIndex, Field, FieldName, FieldNeeds};
@@ -193,7 +193,7 @@ impl Planner<'_> {
             };
         }
         let field = self.field(&comparison.left, analysis)?;
-        let equal = |field: FieldUse, value| Condition::AnyOf(field, vec![sought(value)]);
+        let equal = |field: FieldUse, value| Condition::AnyOf(field, vec![term_value(value)]);
         match comparison.operator {
             Operator::Equal => Ok(equal(field, value)),
             Operator::NotEqual => Ok(not(equal(field, value))),
@@ -228,7 +228,7 @@ impl Planner<'_> {
             };
         }
         let field = self.field(&choice.operand, analysis)?;
-        let values: Vec<Sought> = values.into_iter().map(sought).collect();
+        let values: Vec<TermValue> = values.into_iter().map(term_value).collect();
         Ok(match (values.is_empty(), choice.is_all) {
             (true, _) => Condition::Nothing,
             (false, true) => Condition::AllOf(field, values),

@@ -20,10 +20,10 @@ mod parameters;
 mod projection;
 mod script;
 pub(crate) mod search_text;
-mod sought;
+mod term_value;
 
 pub use collection::{CollectionQuery, Filter, Order, Source};
-pub use condition::{Asked, Condition, FieldUse, Neighbours, Sought, SpatialQuery, TextQuery, VectorQuery};
+pub use condition::{Asked, Condition, FieldUse, Neighbours, TermValue, SpatialQuery, TextQuery, VectorQuery};
 pub use error::Refused;
 pub use filter::FilterClause;
 pub(crate) use filter::{FilterCondition, Operand, Planner as FilterPlanner};
@@ -38,7 +38,7 @@ pub use parameters::Parameters;
 pub(crate) use parameters::Scalar;
 pub use projection::{Projected, ProjectedColumn, Projection, ProjectionBehavior, Step};
 pub use search_text::{SearchPart, Wildcard};
-pub(crate) use sought::{check_bound, end, range};
+pub(crate) use term_value::{check_bound, end, range};
 
 pub use crate::functions::facet::{
     ALL_RESULTS, Aggregation, Facet, FacetBy, FacetClause, FacetOptions, FacetRange, FacetSetup, Measures, TermSort,

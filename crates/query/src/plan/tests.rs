@@ -127,11 +127,11 @@ fn check_index(text: &str, fields: &[&str], condition: &str, order: &str) {
 fn told(condition: &Condition) -> String {
     let field = |field: &FieldUse| field.name.stored(field.analysis);
     let all = |conditions: &[Condition]| conditions.iter().map(told).collect::<Vec<_>>().join(", ");
-    let terms = |terms: &[Sought]| {
-        let term = |term: &Sought| match term {
-            Sought::Null => "null".to_owned(),
-            Sought::Text(text) => format!("'{text}'"),
-            Sought::Number(number) => number.as_f64().to_string(),
+    let terms = |terms: &[TermValue]| {
+        let term = |term: &TermValue| match term {
+            TermValue::Null => "null".to_owned(),
+            TermValue::Text(text) => format!("'{text}'"),
+            TermValue::Number(number) => number.as_f64().to_string(),
         };
         terms.iter().map(term).collect::<Vec<_>>().join(" ")
     };

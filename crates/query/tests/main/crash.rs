@@ -153,7 +153,7 @@ fn a_crash_at_any_operation_leaves_the_index_at_a_batch_it_goes_on_from() {
             for _ in 0..2 {
                 let image = io.crash(|| match random.below(3) {
                     0 => Fate::Lost,
-                    1 => Fate::Kept,
+                    1 => Fate::Persisted,
                     _ => Fate::Torn(random.next()),
                 });
                 check(&image, &history);

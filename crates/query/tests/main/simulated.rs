@@ -33,7 +33,7 @@ pub fn catch_up(index: &Index, indexer: &mut Indexer, store: &DocumentStore) {
 pub fn fate(random: &mut Random) -> Fate {
     match random.below(3) {
         0 => Fate::Lost,
-        1 => Fate::Kept,
+        1 => Fate::Persisted,
         _ => Fate::Torn(random.next()),
     }
 }

@@ -12,7 +12,7 @@ use crate::date;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::limits::LOG_LINES_PAGE;
-use crate::recent_log::{LogLevel, Wanted};
+use crate::recent_log::{LogLevel, LogFilter};
 use crate::reply::{self, Reply};
 use crate::setting::Setting;
 use crate::slow::SlowRequest;
@@ -53,8 +53,8 @@ pub(crate) fn log(exchange: &Exchange) -> Result<Reply> {
     let count_max =
         query.number("pageSize")?.map_or(LOG_LINES_PAGE, |count| usize::try_from(count).unwrap_or(usize::MAX));
     let part = query.get("text").unwrap_or_default();
-    let wanted = Wanted { least, part: &part, after: query.number("after")?.unwrap_or(0), count_max };
-    let lines = exchange.node.log.find(&wanted);
+    let filter = LogFilter { least, part: &part, after: query.number("after")?.unwrap_or(0), count_max };
+    let lines = exchange.node.log.find(&filter);
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("Results").array(|json| {
             for line in &lines {

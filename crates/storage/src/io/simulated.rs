@@ -42,7 +42,7 @@ pub enum Fate {
     /// It never reached the disk.
     Lost,
     /// It is there.
-    Kept,
+    Persisted,
     /// Only these sectors (512 bytes each, from the start of the write) are there: bit n for sector n modulo 64.
     Torn(u64),
 }
@@ -402,7 +402,7 @@ struct SimulatedFile {
 impl SimulatedFile {
     /// Changes what readers see, and its maps.
     fn apply(state: &mut FileState, write: &Write) {
-        write.apply(&mut state.current, Fate::Kept);
+        write.apply(&mut state.current, Fate::Persisted);
         state.maps.retain(|(start, map)| {
             let Some(map) = map.upgrade() else { return false };
             if let Write::Bytes { position, bytes } = write {
@@ -453,8 +453,8 @@ impl File for SimulatedFile {
                 std::mem::take(&mut state.unsynced).into_iter().partition(|write| matches!(write, Write::Length(_)));
             state.unsynced = others;
             let lengths: Vec<Write> = lengths;
-            lengths.iter().for_each(|length| length.apply(&mut state.durable, Fate::Kept));
-            write.apply(&mut state.durable, Fate::Kept);
+            lengths.iter().for_each(|length| length.apply(&mut state.durable, Fate::Persisted));
+            write.apply(&mut state.durable, Fate::Persisted);
         } else {
             state.unsynced.push(write);
         }
@@ -481,7 +481,7 @@ impl File for SimulatedFile {
         // If it failed, the dirty pages are marked clean; a later sync says that all is well, and it is not.
         failed?;
         for write in unsynced {
-            write.apply(&mut state.durable, Fate::Kept);
+            write.apply(&mut state.durable, Fate::Persisted);
         }
         Ok(())
     }

@@ -156,7 +156,7 @@ mod tests {
             assert!(note(&folder_on(&again), 7, noted(4), false).is_err());
             let number_of = |image: &SimulatedIo| read(&folder_on(image), 7).unwrap().number;
             assert!((2..=3).contains(&number_of(&again.crash(|| Fate::Lost))));
-            assert!((2..=4).contains(&number_of(&again.crash(|| Fate::Kept))));
+            assert!((2..=4).contains(&number_of(&again.crash(|| Fate::Persisted))));
             // The one write that the crash met, torn inside of a sector.
             let torn = again.crash(|| Fate::Lost);
             torn.damage(&folder.file(NAME), |bytes| bytes[place + 20..place + 40].fill(0xEE));

@@ -84,12 +84,12 @@ pub(crate) struct Announced<'a> {
 }
 
 /// A slot that a thread keeps.
-struct Kept {
+struct RetainedSlot {
     readers: Arc<Readers>,
     index: u32,
 }
 
-impl Drop for Kept {
+impl Drop for RetainedSlot {
     fn drop(&mut self) {
         // A snapshot may still be open in it: the thread goes on with another environment, or the transaction was sent to
         // another thread. Whoever looks for a slot later takes it over.
@@ -101,17 +101,17 @@ impl Drop for Kept {
 }
 
 /// The slots that a thread keeps, of different environments.
-struct KeptSlots {
+struct RetainedSlots {
     /// Where the readers lie that a slot is of, which is held by what is kept, and its number there.
     places: [Cell<(*const Readers, u32)>; KEPT_READER_SLOTS_MAX],
-    kept: [Cell<Option<Kept>>; KEPT_READER_SLOTS_MAX],
+    kept: [Cell<Option<RetainedSlot>>; KEPT_READER_SLOTS_MAX],
     /// Which goes when there is one too many: the one that came first.
     oldest: Cell<usize>,
 }
 
-impl KeptSlots {
-    const fn new() -> KeptSlots {
-        KeptSlots {
+impl RetainedSlots {
+    const fn new() -> RetainedSlots {
+        RetainedSlots {
             places: [const { Cell::new((std::ptr::null(), 0)) }; KEPT_READER_SLOTS_MAX],
             kept: [const { Cell::new(None) }; KEPT_READER_SLOTS_MAX],
             oldest: Cell::new(0),
@@ -124,7 +124,7 @@ impl KeptSlots {
         place.map(|(_, index)| index)
     }
 
-    fn keep(&self, kept: Kept) {
+    fn keep(&self, kept: RetainedSlot) {
         let at = self.oldest.get();
         self.oldest.set((at + 1) % KEPT_READER_SLOTS_MAX);
         self.places[at].set((Arc::as_ptr(&kept.readers), kept.index));
@@ -133,7 +133,7 @@ impl KeptSlots {
 }
 
 thread_local! {
-    static KEPT: KeptSlots = const { KeptSlots::new() };
+    static RETAINED: RetainedSlots = const { RetainedSlots::new() };
 }
 
 impl Readers {
@@ -168,7 +168,7 @@ impl Readers {
     /// Announces a snapshot of what is published now.
     #[inline]
     pub fn announce(self: &Arc<Self>) -> Announced<'_> {
-        let Some(index) = KEPT.with(|kept| kept.of(self)) else { return self.announce_first() };
+        let Some(index) = RETAINED.with(|kept| kept.of(self)) else { return self.announce_first() };
         let slot = self.slot(index);
         if slot.word.load(Ordering::Relaxed) == IDLE {
             return self.announce_in(slot, true);
@@ -180,7 +180,7 @@ impl Readers {
     #[cold]
     fn announce_first(self: &Arc<Self>) -> Announced<'_> {
         let index = self.claim();
-        KEPT.with(|kept| kept.keep(Kept { readers: self.clone(), index }));
+        RETAINED.with(|kept| kept.keep(RetainedSlot { readers: self.clone(), index }));
         self.announce_in(self.slot(index), true)
     }
 

@@ -220,7 +220,7 @@ fn a_crash_at_any_operation_loses_nothing_that_was_answered() {
         let answered = scene.answered();
         let image = scene.disk.crash(|| match random.below(3) {
             0 => Fate::Lost,
-            1 => Fate::Kept,
+            1 => Fate::Persisted,
             _ => Fate::Torn(random.next()),
         });
         let recovered = reopen(&image);

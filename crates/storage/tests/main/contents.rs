@@ -288,7 +288,7 @@ fn a_flipped_bit_in_a_chunk_is_found_when_it_is_read_and_by_verify() {
             continue;
         }
         damaged += 1;
-        let image = io.crash(|| Fate::Kept);
+        let image = io.crash(|| Fate::Persisted);
         image.damage(&Path::new(FOLDER).join("data"), |bytes| {
             bytes[page * PAGE_SIZE + random.below(PAGE_SIZE as u64) as usize] ^= 1 << random.below(8);
         });

@@ -60,7 +60,7 @@ fn a_crash_in_the_recovery_of_a_script_and_in_the_recovery_from_that_loses_nothi
             counts.inject(&io, once(at));
             let outcome = scripts::run(&io, number);
             let image = io.crash(|| random_fate(&mut random));
-            let first = (image.crash(|| Fate::Kept), image.crash(|| Fate::Kept));
+            let first = (image.crash(|| Fate::Persisted), image.crash(|| Fate::Persisted));
             recover(&first.0);
             recover(&first.1);
             assert!(
@@ -70,7 +70,7 @@ fn a_crash_in_the_recovery_of_a_script_and_in_the_recovery_from_that_loses_nothi
             let ends_at = first.0.operations().min(50);
             let (begin, step) = if is_slow() { (0, 1) } else { (random.below(6), 5) };
             for at in (begin..ends_at).step_by(step) {
-                let second = image.crash(|| Fate::Kept);
+                let second = image.crash(|| Fate::Persisted);
                 counts.inject(&second, once(at));
                 recover(&second);
                 let third = second.crash(|| random_fate(&mut random));
@@ -186,7 +186,7 @@ fn a_crash_during_recovery_loses_nothing_either() {
             let outcome = history(&io, seed, 8);
             let image = io.crash(|| random_fate(&mut random));
             for at in 0..20 {
-                let second = image.crash(|| Fate::Kept);
+                let second = image.crash(|| Fate::Persisted);
                 counts.inject(&second, once(at));
                 recover(&second);
                 counts.check(&second.crash(|| random_fate(&mut random)), &outcome);

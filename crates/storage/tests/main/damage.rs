@@ -25,7 +25,7 @@ fn a_flipped_bit_is_found_or_does_not_matter() {
             let mut random = Random::at(seed ^ 0xB175);
             let mut found = 0;
             for _ in 0..60 {
-                let image = io.crash(|| Fate::Kept);
+                let image = io.crash(|| Fate::Persisted);
                 let names: Vec<String> = image.contents(Path::new(FOLDER)).into_keys().collect();
                 let name = &names[random.below(names.len() as u64) as usize];
                 image.damage(&Path::new(FOLDER).join(name), |bytes| {
@@ -48,11 +48,11 @@ fn a_damaged_page_is_not_mended_by_the_replay() {
     for seed in seeds(6, 60) {
         let _case = Case::of(seed);
         let (io, models) = build(seed, false);
-        let whole = io.crash(|| Fate::Kept);
+        let whole = io.crash(|| Fate::Persisted);
         let length = whole.contents(Path::new(FOLDER))["data"].len();
         let mut found = 0;
         for page in 2..length / 8192 {
-            let image = whole.crash(|| Fate::Kept);
+            let image = whole.crash(|| Fate::Persisted);
             image.damage(&Path::new(FOLDER).join("data"), |bytes| {
                 bytes[page * 8192 + 100..page * 8192 + 4000].iter_mut().for_each(|byte| *byte ^= 0x55);
             });
@@ -71,7 +71,7 @@ fn a_damaged_bitmap_does_not_make_an_environment_look_new() {
     let zeroed = |bytes: &mut Vec<u8>| bytes[BITMAP].fill(0);
     let of_another_kind = |bytes: &mut Vec<u8>| bytes[KIND] ^= 1;
     for damage in [&zeroed as &dyn Fn(&mut Vec<u8>), &of_another_kind] {
-        let image = io.crash(|| Fate::Kept);
+        let image = io.crash(|| Fate::Persisted);
         image.damage(&Path::new(FOLDER).join("data"), |bytes| damage(bytes));
         let before = image.contents(Path::new(FOLDER));
         // Refused at once, or at the first write.
@@ -125,7 +125,7 @@ fn damage_in_one_leaf_refuses_no_write_to_its_neighbours() {
     assert!(leaves.len() > 20, "{} leaves", leaves.len());
     let mut refused = 0;
     for leaf in leaves {
-        let image = disk.crash(|| Fate::Kept);
+        let image = disk.crash(|| Fate::Persisted);
         image.damage(&Path::new(FOLDER).join("data"), |bytes| bytes[leaf * 8192 + 5000] ^= 1);
         let Ok(environment) = Environment::open(Path::new(FOLDER), options(&image)) else { continue };
         for index in 0..KEYS {
@@ -197,11 +197,11 @@ fn a_journal_or_data_file_that_is_gone_or_cut_is_damage() {
         let files = io.contents(Path::new(FOLDER));
         // Also a data file that is gone after a clean end, when no journal is left.
         for name in files.keys().filter(|name| *name == "data" || name.starts_with("journal")) {
-            let image = io.crash(|| Fate::Kept);
+            let image = io.crash(|| Fate::Persisted);
             image.remove(&Path::new(FOLDER).join(name)).unwrap();
             let opened = Environment::open(Path::new(FOLDER), options(&image));
             assert!(matches!(opened, Err(Error::CorruptFile { .. })), "{name} is gone, and nobody says so");
-            let image = io.crash(|| Fate::Kept);
+            let image = io.crash(|| Fate::Persisted);
             image.damage(&Path::new(FOLDER).join(name), |bytes| bytes.truncate(bytes.len() / 2 / 4096 * 4096));
             if name == "data" {
                 served_right(&image, &models[..1]);

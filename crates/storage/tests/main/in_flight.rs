@@ -138,7 +138,7 @@ fn one_that_fails_takes_all_after_it_along_and_none_before() {
                 "{failing} fails, in the order {order:?}"
             );
             // What was answered is there. What was not may be: it was on its way.
-            for fate in [Fate::Lost, Fate::Kept] {
+            for fate in [Fate::Lost, Fate::Persisted] {
                 let image = disk.crash(|| fate);
                 let reopened = Environment::open(Path::new(FOLDER), options(&image)).unwrap();
                 let tree = find_structures(&reopened).unwrap().tree;

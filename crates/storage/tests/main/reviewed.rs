@@ -76,7 +76,7 @@ fn a_large_value_whose_deletion_is_not_durable_is_not_made_a_hole() {
         let deletes = scope.spawn(|| environment.write(|tx| tree.delete(tx, b"new")).unwrap());
         gate.wait_until_somebody_waits();
         environment.flush().unwrap();
-        let image = disk.crash(|| Fate::Kept);
+        let image = disk.crash(|| Fate::Persisted);
         gate.set(false);
         assert!(deletes.join().unwrap());
         image
@@ -102,7 +102,7 @@ fn a_flush_beside_a_lazy_write_that_is_on_its_way_leaves_what_opens_again() {
                 gate.pass();
             }
             if call == Call::Write && path.ends_with("data") && armed.load(Ordering::SeqCst) {
-                image.lock().get_or_insert_with(|| disk.crash(|| Fate::Kept));
+                image.lock().get_or_insert_with(|| disk.crash(|| Fate::Persisted));
             }
             Ok(())
         })
@@ -168,7 +168,7 @@ fn a_swallowed_damage_costs_no_key() {
     let pages = disk.contents(Path::new(FOLDER))["data"].len() / 8192;
     let mut lost = Vec::new();
     for page in 4..pages {
-        let image = disk.crash(|| Fate::Kept);
+        let image = disk.crash(|| Fate::Persisted);
         image.damage(&Path::new(FOLDER).join("data"), |bytes| bytes[page * 8192 + 5000] ^= 1);
         let Ok(environment) = Environment::open(Path::new(FOLDER), options(&image)) else { continue };
         let before: Vec<bool> =

@@ -129,7 +129,7 @@ fn flip_bits(seed: u64) {
     let (io, models) = build(seed, true);
     let mut random = Random::at(seed ^ 0xB175);
     for _ in 0..100 {
-        let image = io.crash(|| Fate::Kept);
+        let image = io.crash(|| Fate::Persisted);
         image.damage(&Path::new(FOLDER).join("data"), |bytes| {
             let bit = random.below(bytes.len() as u64 * 8) as usize;
             bytes[bit / 8] ^= 1 << (bit % 8);
@@ -144,7 +144,7 @@ fn swap_pages(seed: u64) {
     let mut random = Random::at(seed ^ 0x5A4B);
     let pages = io.contents(Path::new(FOLDER))["data"].len() / PAGE_SIZE;
     for _ in 0..200 {
-        let image = io.crash(|| Fate::Kept);
+        let image = io.crash(|| Fate::Persisted);
         let (one, other) = (2 + random.below(pages as u64 - 2) as usize, 2 + random.below(pages as u64 - 2) as usize);
         image.damage(&Path::new(FOLDER).join("data"), |bytes| {
             let first = bytes[one * PAGE_SIZE..][..PAGE_SIZE].to_vec();

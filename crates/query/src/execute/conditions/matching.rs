@@ -1,7 +1,7 @@
 //! Entries with a text that ends so, or that a regular expression fits: all texts of the field are walked through.
 
 use super::super::condition::{Ids, Operators, Profiler, set};
-use super::super::highlight::{Gatherer, Matcher};
+use super::super::highlight::{Gatherer, WordMatcher};
 use super::super::text;
 use super::Behavior;
 use crate::index::{EntrySet, Error};
@@ -44,7 +44,7 @@ impl<'c> Behavior<'c> for Suffix<'c> {
     fn mark<E: From<Error>>(self, gatherer: &mut Gatherer<'_, '_, E>) -> Result<(), E> {
         gatherer.of_field(self.0, |gatherer, resolved| {
             let suffix = terms::analyzed(self.1, resolved.analysis);
-            gatherer.pattern(resolved.number, Matcher::Pattern(text::Pattern::Suffix(suffix)));
+            gatherer.pattern(resolved.number, WordMatcher::Pattern(text::Pattern::Suffix(suffix)));
         })
     }
 }
@@ -73,7 +73,7 @@ impl<'c> Behavior<'c> for Pattern<'c> {
 
     fn mark<E: From<Error>>(self, gatherer: &mut Gatherer<'_, '_, E>) -> Result<(), E> {
         gatherer.of_field(self.0, |gatherer, resolved| {
-            gatherer.pattern(resolved.number, Matcher::Regex(self.1.clone()));
+            gatherer.pattern(resolved.number, WordMatcher::Regex(self.1.clone()));
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::condition::{Ids, ResolvedField, Operators, Profiler, set};
 use super::super::explain::Operator;
-use super::super::highlight::{Gatherer, Matcher};
+use super::super::highlight::{Gatherer, WordMatcher};
 use super::super::text::Pattern;
 use super::Behavior;
 use crate::definition::Fields;
@@ -122,7 +122,7 @@ impl<'c> Behavior<'c> for Prefix<'c> {
     fn mark<E: From<Error>>(self, gatherer: &mut Gatherer<'_, '_, E>) -> std::result::Result<(), E> {
         gatherer.of_field(self.0, |gatherer, resolved| {
             let prefix = terms::analyzed(self.1, resolved.analysis);
-            gatherer.pattern(resolved.number, Matcher::Pattern(Pattern::Prefix(prefix)));
+            gatherer.pattern(resolved.number, WordMatcher::Pattern(Pattern::Prefix(prefix)));
         })
     }
 

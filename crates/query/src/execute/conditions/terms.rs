@@ -10,16 +10,16 @@ use crate::index::{EntryIds, EntrySet, Error, IndexSnapshot, Intersection, Resul
 use crate::indexing::terms;
 use crate::limits::EXPLAINED_OPERATORS_MAX;
 use crate::plan::condition_text::Several;
-use crate::plan::{FieldUse, Sought};
+use crate::plan::{FieldUse, TermValue};
 use std::fmt;
 
 /// Entries with any of the terms.
 #[derive(Clone, Copy)]
-pub(super) struct AnyOf<'c>(pub &'c FieldUse, pub &'c [Sought]);
+pub(super) struct AnyOf<'c>(pub &'c FieldUse, pub &'c [TermValue]);
 
 /// Entries with all of the terms.
 #[derive(Clone, Copy)]
-pub(super) struct AllOf<'c>(pub &'c FieldUse, pub &'c [Sought]);
+pub(super) struct AllOf<'c>(pub &'c FieldUse, pub &'c [TermValue]);
 
 impl<'c> Behavior<'c> for AnyOf<'c> {
     fn name(self) -> &'static str {
@@ -123,7 +123,7 @@ impl<'c> Behavior<'c> for AllOf<'c> {
 }
 
 /// How long the lists of the first terms are.
-fn counts(index: &IndexSnapshot<'_>, resolved: ResolvedField, values: &[Sought]) -> Result<Vec<u64>> {
+fn counts(index: &IndexSnapshot<'_>, resolved: ResolvedField, values: &[TermValue]) -> Result<Vec<u64>> {
     let values = values.iter().take(EXPLAINED_OPERATORS_MAX);
     values.map(|value| Ok(resolved.list(index, value)?.count())).collect()
 }
@@ -132,7 +132,7 @@ fn node<'s, E: From<Error>>(
     builder: &Builder<'s, '_, E>,
     part: Part<'_>,
     field: &FieldUse,
-    values: &[Sought],
+    values: &[TermValue],
     is_all: bool,
 ) -> std::result::Result<Node<'s>, E> {
     let Part { boost, is_known, .. } = part;
@@ -162,11 +162,11 @@ fn node<'s, E: From<Error>>(
 fn mark<E: From<Error>>(
     gatherer: &mut Gatherer<'_, '_, E>,
     field: &FieldUse,
-    values: &[Sought],
+    values: &[TermValue],
 ) -> std::result::Result<(), E> {
     let texts = values.iter().filter_map(|value| match value {
-        Sought::Text(text) => Some(text),
-        Sought::Null | Sought::Number(_) => None,
+        TermValue::Text(text) => Some(text),
+        TermValue::Null | TermValue::Number(_) => None,
     });
     gatherer.of_field(field, |gatherer, resolved| {
         texts.for_each(|text| gatherer.word(resolved.number, terms::analyzed(text, resolved.analysis)));

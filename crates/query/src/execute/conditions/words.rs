@@ -3,7 +3,7 @@
 use super::super::condition::{Ids, Operators, Profiler};
 use super::super::highlight::Gatherer;
 use super::super::score::{Builder, Node, Part};
-use super::super::text::{self, Meaning};
+use super::super::text::{self, TextCompiler};
 use super::Behavior;
 use crate::index::Error;
 use crate::plan::{FieldUse, TextQuery};
@@ -37,19 +37,19 @@ impl<'c> Behavior<'c> for Words<'c> {
 
     fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> Result<Ids<'s>, E> {
         let Operators { index, fields, check_cancel, .. } = operators;
-        let wanted = Meaning { index, fields: *fields, check_cancel: *check_cancel }.of(self.0, self.1)?;
-        text::ids(operators.index, &wanted, operators.check_cancel)
+        let matcher = TextCompiler { index, fields: *fields, check_cancel: *check_cancel }.compile(self.0, self.1)?;
+        text::ids(operators.index, &matcher, operators.check_cancel)
     }
 
     fn node<'s, E: From<Error>>(self, builder: &Builder<'s, '_, E>, part: Part<'_>) -> Result<Node<'s>, E> {
         let Builder { index, fields, check_cancel, .. } = builder;
-        let wanted = Meaning { index, fields: *fields, check_cancel: *check_cancel }.of(self.0, self.1)?;
-        builder.of_wanted(&wanted, part.boost, part.is_known)
+        let matcher = TextCompiler { index, fields: *fields, check_cancel: *check_cancel }.compile(self.0, self.1)?;
+        builder.of_matcher(&matcher, part.boost, part.is_known)
     }
 
     fn mark<E: From<Error>>(self, gatherer: &mut Gatherer<'_, '_, E>) -> Result<(), E> {
-        let wanted = gatherer.meaning().of(self.0, self.1)?;
-        gatherer.wanted(&wanted);
+        let matcher = gatherer.compiler().compile(self.0, self.1)?;
+        gatherer.matcher(&matcher);
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::CancelCheck;
 use super::super::condition::ResolvedField;
-use super::super::text::{Meaning, Pattern, Wanted};
+use super::super::text::{TextCompiler, Pattern, TextMatcher};
 use crate::definition::{Analysis, Fields};
 use crate::index::{Error, FieldNumber, IndexSnapshot};
 use crate::plan::{Condition, FieldUse, Highlight, IndexQuery};
@@ -16,7 +16,7 @@ pub(super) struct Marks {
     pub analysis: Option<Analysis>,
     /// Words by themselves.
     words: HashMap<String, u32>,
-    patterns: Vec<(Matcher, u32)>,
+    patterns: Vec<(WordMatcher, u32)>,
     /// Words of phrases, numbered.
     vocabulary: HashMap<String, u32>,
     phrases: Vec<MarkedPhrase>,
@@ -36,7 +36,7 @@ pub(super) struct MarkedPhrase {
 
 /// What words a pattern is of.
 #[derive(Clone, Debug)]
-pub(in crate::execute) enum Matcher {
+pub(in crate::execute) enum WordMatcher {
     Pattern(Pattern),
     Regex(Regex),
 }
@@ -58,9 +58,9 @@ impl Marks {
 
     /// `None`: nothing.
     pub fn meant(&self, word: &str) -> Option<Meant> {
-        let fits = |matcher: &Matcher| match matcher {
-            Matcher::Pattern(pattern) => pattern.fits(word),
-            Matcher::Regex(regex) => regex.is_match(word),
+        let fits = |matcher: &WordMatcher| match matcher {
+            WordMatcher::Pattern(pattern) => pattern.fits(word),
+            WordMatcher::Regex(regex) => regex.is_match(word),
         };
         let by_pattern = || self.patterns.iter().find(|(matcher, _)| fits(matcher)).map(|(_, number)| *number);
         let alone = self.words.get(word).copied().or_else(by_pattern);
@@ -137,8 +137,8 @@ impl<'s, 'l, E: From<Error>> Gatherer<'s, 'l, E> {
     }
 
     /// Makes texts that are looked for into words.
-    pub fn meaning(&self) -> Meaning<'s, 'l, E> {
-        Meaning { index: self.index, fields: self.fields, check_cancel: self.check_cancel }
+    pub fn compiler(&self) -> TextCompiler<'s, 'l, E> {
+        TextCompiler { index: self.index, fields: self.fields, check_cancel: self.check_cancel }
     }
 
     /// Adds what is looked for in a field, if the index has that.
@@ -150,17 +150,17 @@ impl<'s, 'l, E: From<Error>> Gatherer<'s, 'l, E> {
     }
 
     /// The depth of the recursion is that of the query's text, which is bounded.
-    pub fn wanted(&mut self, wanted: &Wanted) {
-        match wanted {
-            Wanted::Nothing | Wanted::All | Wanted::Entries(_) => {}
-            Wanted::Word(field, word) => self.word(*field, word.clone()),
+    pub fn matcher(&mut self, matcher: &TextMatcher) {
+        match matcher {
+            TextMatcher::Nothing | TextMatcher::All | TextMatcher::Entries(_) => {}
+            TextMatcher::Word(field, word) => self.word(*field, word.clone()),
             // As in Lucene, a range is of no words.
-            Wanted::Like(_, Pattern::Range(..)) => {}
-            Wanted::Like(field, pattern) => self.pattern(*field, Matcher::Pattern(pattern.clone())),
-            Wanted::Phrase(phrase) => self.phrase(phrase.field, &phrase.words, phrase.distance),
-            Wanted::Boosted(wanted, _) => self.wanted(wanted),
-            Wanted::Several(several) => {
-                several.must.iter().chain(&several.may).for_each(|wanted| self.wanted(wanted));
+            TextMatcher::Like(_, Pattern::Range(..)) => {}
+            TextMatcher::Like(field, pattern) => self.pattern(*field, WordMatcher::Pattern(pattern.clone())),
+            TextMatcher::Phrase(phrase) => self.phrase(phrase.field, &phrase.words, phrase.distance),
+            TextMatcher::Boosted(matcher, _) => self.matcher(matcher),
+            TextMatcher::Several(several) => {
+                several.must.iter().chain(&several.may).for_each(|matcher| self.matcher(matcher));
             }
         }
     }
@@ -169,7 +169,7 @@ impl<'s, 'l, E: From<Error>> Gatherer<'s, 'l, E> {
         self.add(field, |marks, number| marks.add_word(word, number));
     }
 
-    pub fn pattern(&mut self, field: FieldNumber, matcher: Matcher) {
+    pub fn pattern(&mut self, field: FieldNumber, matcher: WordMatcher) {
         self.add(field, |marks, number| marks.patterns.push((matcher, number)));
     }
 

@@ -14,7 +14,7 @@ use crate::index::{Error, IndexSnapshot};
 use crate::indexing::extract::Paths;
 use crate::plan::{Highlight, IndexQuery};
 use marks::Marks;
-pub(super) use marks::{Gatherer, Matcher};
+pub(super) use marks::{Gatherer, WordMatcher};
 use texts::Texts;
 
 /// Highlights the fields of results of one query.

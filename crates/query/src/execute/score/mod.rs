@@ -17,10 +17,10 @@ pub(super) use explain::explain;
 
 use super::CancelCheck;
 use super::condition::{self, ResolvedField};
-use super::text::{self, Phrase, Wanted};
+use super::text::{self, Phrase, TextMatcher};
 use crate::definition::Fields;
 use crate::index::{EntryId, EntryIds, Error, FieldNorms, FieldNumber, IndexSnapshot, Term, WordFrequencies};
-use crate::plan::{Condition, Neighbours, Sought};
+use crate::plan::{Condition, Neighbours, TermValue};
 pub(super) use parts::Parts;
 use std::collections::HashMap;
 use storage::memory::Room;
@@ -339,13 +339,13 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
     pub fn of_value(
         &self,
         resolved: ResolvedField,
-        value: &Sought,
+        value: &TermValue,
         boost: f32,
         is_known: bool,
         is_flat: bool,
     ) -> Result<Node<'s>, E> {
         let is_date = |text: &str| crate::indexing::terms::time(text, resolved.analysis).is_some();
-        if let Sought::Text(text) = value
+        if let TermValue::Text(text) = value
             && !is_date(text)
         {
             let text = crate::indexing::terms::analyzed(text, resolved.analysis);
@@ -353,7 +353,7 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
         }
         let list = resolved.list(self.index, value)?;
         let idf = match value {
-            Sought::Null if !is_flat => self.idf(list.count()),
+            TermValue::Null if !is_flat => self.idf(list.count()),
             _ => 1.0,
         };
         let label = self.label(Some(resolved.number), || value.to_string(), || self.counts(list.count()));
@@ -374,25 +374,25 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
     }
 
     /// What the words of a text add.
-    pub fn of_wanted(&self, wanted: &Wanted, boost: f32, is_known: bool) -> Result<Node<'s>, E> {
-        let each = |wanted: &[Wanted], is_known: bool| {
-            wanted.iter().map(|wanted| self.of_wanted(wanted, boost, is_known)).collect::<Result<Vec<_>, E>>()
+    pub fn of_matcher(&self, matcher: &TextMatcher, boost: f32, is_known: bool) -> Result<Node<'s>, E> {
+        let each = |matcher: &[TextMatcher], is_known: bool| {
+            matcher.iter().map(|matcher| self.of_matcher(matcher, boost, is_known)).collect::<Result<Vec<_>, E>>()
         };
-        let members = |wanted: &Wanted, is_known: bool| match is_known {
+        let members = |matcher: &TextMatcher, is_known: bool| match is_known {
             true => Ok::<_, E>(Members::Known),
-            false => Ok(Members::of(text::ids(self.index, wanted, self.check_cancel)?)),
+            false => Ok(Members::of(text::ids(self.index, matcher, self.check_cancel)?)),
         };
-        Ok(match wanted {
-            Wanted::Nothing | Wanted::All | Wanted::Entries(_) | Wanted::Like(..) => {
-                let label = match wanted {
-                    Wanted::Like(field, pattern) => self.label(Some(*field), || pattern.to_string(), String::new),
-                    Wanted::All => self.label(None, || "*:*".to_owned(), String::new),
+        Ok(match matcher {
+            TextMatcher::Nothing | TextMatcher::All | TextMatcher::Entries(_) | TextMatcher::Like(..) => {
+                let label = match matcher {
+                    TextMatcher::Like(field, pattern) => self.label(Some(*field), || pattern.to_string(), String::new),
+                    TextMatcher::All => self.label(None, || "*:*".to_owned(), String::new),
                     _ => self.label(None, || "entries".to_owned(), String::new),
                 };
-                Node::Constant { members: members(wanted, is_known)?, weight: Weight::new(1.0, boost, label) }
+                Node::Constant { members: members(matcher, is_known)?, weight: Weight::new(1.0, boost, label) }
             }
-            Wanted::Word(field, word) => self.word(*field, word, boost, is_known, false)?,
-            Wanted::Phrase(phrase) => {
+            TextMatcher::Word(field, word) => self.word(*field, word, boost, is_known, false)?,
+            TextMatcher::Phrase(phrase) => {
                 let (mut idf, mut counts) = (0.0, Vec::new());
                 for word in &phrase.words {
                     let count = self.index.count_of(phrase.field, word)?;
@@ -403,15 +403,15 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
                 let of_field = || format!("{}: {}", self.name_of(phrase.field), counts.join(" "));
                 let label = self.label(Some(phrase.field), || phrase.to_string(), of_field);
                 let weight = Weight::new(idf, boost, label);
-                Node::Phrase { members: members(wanted, is_known)?, phrase: phrase.clone(), norms, weight }
+                Node::Phrase { members: members(matcher, is_known)?, phrase: phrase.clone(), norms, weight }
             }
-            Wanted::Boosted(wanted, more) => self.of_wanted(wanted, product(boost, *more), is_known)?,
-            Wanted::Several(several) => Node::Sum {
+            TextMatcher::Boosted(matcher, more) => self.of_matcher(matcher, product(boost, *more), is_known)?,
+            TextMatcher::Several(several) => Node::Sum {
                 must: each(&several.must, is_known)?,
                 may: Parts::new(each(&several.may, false)?),
                 must_not: match is_known {
                     true => Vec::new(),
-                    false => several.must_not.iter().map(|wanted| members(wanted, false)).collect::<Result<_, E>>()?,
+                    false => several.must_not.iter().map(|matcher| members(matcher, false)).collect::<Result<_, E>>()?,
                 },
                 counts: several.counts,
                 as_one: None,

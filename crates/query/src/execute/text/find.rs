@@ -1,7 +1,7 @@
 //! The entries that are wanted, as rising ids.
 
 use super::super::CancelCheck;
-use super::{Pattern, Phrase, Wanted};
+use super::{Pattern, Phrase, TextMatcher};
 use crate::index::{
     Difference, EntryIds, EntrySet, Error, FieldNumber, IndexSnapshot, Intersection, Kind, StoredTerm, Term, TermRange,
     Union,
@@ -13,30 +13,30 @@ type Ids<'s> = Box<dyn EntryIds + 's>;
 /// The entries that are wanted. The depth of the recursion is that of the query's text, which is bounded.
 pub(in crate::execute) fn ids<'s, E: From<Error>>(
     index: &'s IndexSnapshot<'s>,
-    wanted: &Wanted,
+    matcher: &TextMatcher,
     check_cancel: CancelCheck<'_, E>,
 ) -> Result<Ids<'s>, E> {
     check_cancel()?;
-    let each = |wanted: &[Wanted]| wanted.iter().map(|wanted| ids(index, wanted, check_cancel)).collect::<Result<Vec<_>, E>>();
-    Ok(match wanted {
-        Wanted::Nothing => set(EntrySet::new()),
-        Wanted::All => Box::new(index.all()),
-        Wanted::Entries(entries) => set(entries.clone()),
-        Wanted::Word(field, word) => Box::new(index.term(*field, Term::Text(word))?),
-        Wanted::Like(field, pattern) => set(matching(index, *field, pattern, check_cancel)?),
-        Wanted::Phrase(phrase) => set(together(index, phrase, check_cancel)?),
-        Wanted::Boosted(wanted, _) => ids(index, wanted, check_cancel)?,
-        Wanted::Several(several) => {
+    let each = |matcher: &[TextMatcher]| matcher.iter().map(|matcher| ids(index, matcher, check_cancel)).collect::<Result<Vec<_>, E>>();
+    Ok(match matcher {
+        TextMatcher::Nothing => set(EntrySet::new()),
+        TextMatcher::All => Box::new(index.all()),
+        TextMatcher::Entries(entries) => set(entries.clone()),
+        TextMatcher::Word(field, word) => Box::new(index.term(*field, Term::Text(word))?),
+        TextMatcher::Like(field, pattern) => set(matching(index, *field, pattern, check_cancel)?),
+        TextMatcher::Phrase(phrase) => set(together(index, phrase, check_cancel)?),
+        TextMatcher::Boosted(matcher, _) => ids(index, matcher, check_cancel)?,
+        TextMatcher::Several(several) => {
             let mut must = each(&several.must)?;
-            let wanted: Ids<'s> = match (must.len(), several.may.is_empty()) {
+            let matcher: Ids<'s> = match (must.len(), several.may.is_empty()) {
                 (0, true) => return Ok(set(EntrySet::new())),
                 (0, false) => Box::new(Union::new(each(&several.may)?)),
                 (1, _) => must.remove(0),
                 _ => Box::new(Intersection::new(must)),
             };
             match several.must_not.is_empty() {
-                true => wanted,
-                false => Box::new(Difference::new(wanted, Union::new(each(&several.must_not)?))),
+                true => matcher,
+                false => Box::new(Difference::new(matcher, Union::new(each(&several.must_not)?))),
             }
         }
     })

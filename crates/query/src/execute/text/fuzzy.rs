@@ -1,22 +1,22 @@
 //! Words that are like another one: few characters to change, add or drop (Levenshtein), measured as Lucene does.
 
 use super::super::CancelCheck;
-use super::{Several, Wanted};
+use super::{Several, TextMatcher};
 use crate::index::{Error, FieldNumber, IndexSnapshot, Kind, StoredTerm, TermRange};
 use crate::limits::FUZZY_WORDS_MAX;
 
 /// The words of a field that are liker to a text than `similarity`, the liker the more they count.
-pub(super) fn wanted<E: From<Error>>(
+pub(super) fn matcher<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     field: FieldNumber,
     text: &str,
     similarity: f32,
     check_cancel: CancelCheck<'_, E>,
-) -> Result<Wanted, E> {
-    let sought: Vec<char> = text.chars().collect();
+) -> Result<TextMatcher, E> {
+    let query_chars: Vec<char> = text.chars().collect();
     // So short a word is like no other one.
-    if sought.len() as f32 <= 1.0 / (1.0 - similarity) {
-        return Ok(Wanted::Word(field, text.to_owned()));
+    if query_chars.len() as f32 <= 1.0 / (1.0 - similarity) {
+        return Ok(TextMatcher::Word(field, text.to_owned()));
     }
     let mut likes: Vec<(f32, String)> = Vec::new();
     let mut measure = Measure::default();
@@ -25,7 +25,7 @@ pub(super) fn wanted<E: From<Error>>(
         check_cancel()?;
         // Cut ones are longer than anything that they could be like.
         let StoredTerm::Text(word) = term else { continue };
-        let found = measure.similarity(&sought, &word, similarity);
+        let found = measure.similarity(&query_chars, &word, similarity);
         if found > similarity {
             likes.push((found, word));
         }
@@ -35,17 +35,17 @@ pub(super) fn wanted<E: From<Error>>(
         }
     }
     keep_likest(&mut likes);
-    let mut may: Vec<Wanted> = likes
+    let mut may: Vec<TextMatcher> = likes
         .into_iter()
         .map(|(found, word)| {
             let boost = (found - similarity) / (1.0 - similarity);
-            Wanted::Boosted(Box::new(Wanted::Word(field, word)), boost)
+            TextMatcher::Boosted(Box::new(TextMatcher::Word(field, word)), boost)
         })
         .collect();
     Ok(match may.len() {
-        0 => Wanted::Nothing,
+        0 => TextMatcher::Nothing,
         1 => may.remove(0),
-        _ => Wanted::Several(Several { may, counts: false, ..Several::default() }),
+        _ => TextMatcher::Several(Several { may, counts: false, ..Several::default() }),
     })
 }
 
@@ -63,15 +63,15 @@ pub(in crate::execute) struct Measure {
 
 impl Measure {
     /// How like two words are: one less the characters that differ, by the length of the shorter. 0 where it is not above `least`.
-    pub fn similarity(&mut self, sought: &[char], word: &str, least: f32) -> f32 {
+    pub fn similarity(&mut self, query_chars: &[char], word: &str, least: f32) -> f32 {
         self.other.clear();
         self.other.extend(word.chars());
-        let shorter = sought.len().min(self.other.len());
+        let shorter = query_chars.len().min(self.other.len());
         if shorter == 0 {
             return 0.0;
         }
         let distance_max = ((1.0 - least) * shorter as f32) as usize;
-        match self.distance(sought, distance_max) {
+        match self.distance(query_chars, distance_max) {
             Some(distance) => 1.0 - distance as f32 / shorter as f32,
             None => 0.0,
         }
@@ -80,14 +80,14 @@ impl Measure {
     /// The characters to change, add or drop. `None`: more than `max`.
     ///
     /// Wagner and Fischer, "The String-to-String Correction Problem", JACM 21(1), 1974; one row, ended early.
-    fn distance(&mut self, sought: &[char], max: usize) -> Option<usize> {
+    fn distance(&mut self, query_chars: &[char], max: usize) -> Option<usize> {
         let Measure { other, row } = self;
-        if sought.len().abs_diff(other.len()) > max {
+        if query_chars.len().abs_diff(other.len()) > max {
             return None;
         }
         row.clear();
         row.extend(0..=other.len());
-        for (at, character) in sought.iter().enumerate() {
+        for (at, character) in query_chars.iter().enumerate() {
             let mut diagonal = at;
             let mut left = at + 1;
             row[0] = left;

@@ -1,7 +1,7 @@
 //! Entries like another one: those that have its most telling words, as Lucene's `MoreLikeThis` chooses them.
 
 use super::super::condition;
-use super::{Meaning, Several, Wanted};
+use super::{TextCompiler, Several, TextMatcher};
 use crate::definition::Analysis;
 use crate::index::{EntryId, EntrySet, Error, FieldNumber, StoredTerm};
 use crate::plan::{Base, MoreLikeThis};
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 /// Words, how often each comes.
 type Counts = BTreeMap<String, u64>;
 
-impl<E: From<Error>> Meaning<'_, '_, E> {
+impl<E: From<Error>> TextCompiler<'_, '_, E> {
     /// What is wanted by what is like something.
-    pub fn of_likeness(&self, like: &MoreLikeThis) -> Result<Wanted, E> {
+    pub fn compile_likeness(&self, like: &MoreLikeThis) -> Result<TextMatcher, E> {
         let fields = self.fields_of_likeness(like)?;
         let (counts, base) = match &like.base {
             Base::Document(document) => {
@@ -41,12 +41,12 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
         telling.truncate(like.options.query_terms_max);
         let best = telling.first().map_or(1.0, |best| best.0);
         let weighed = |(score, field, word): (f32, FieldNumber, String)| {
-            let word = Wanted::Word(field, word);
-            if like.options.boosts { Wanted::Boosted(Box::new(word), score / best) } else { word }
+            let word = TextMatcher::Word(field, word);
+            if like.options.boosts { TextMatcher::Boosted(Box::new(word), score / best) } else { word }
         };
-        let may: Vec<Wanted> = telling.into_iter().map(weighed).collect();
-        let must_not = if base.is_empty() { Vec::new() } else { vec![Wanted::Entries(base)] };
-        Ok(Wanted::Several(Several { may, must_not, counts: true, ..Several::default() }))
+        let may: Vec<TextMatcher> = telling.into_iter().map(weighed).collect();
+        let must_not = if base.is_empty() { Vec::new() } else { vec![TextMatcher::Entries(base)] };
+        Ok(TextMatcher::Several(Several { may, must_not, counts: true, ..Several::default() }))
     }
 
     /// The fields whose words count, with their names.
@@ -141,7 +141,7 @@ fn add_members(document: &Json, fields: &[(String, FieldNumber, Analysis)], coun
 
 /// The recursion is as deep as arrays in arrays, which is bounded.
 fn add_words(value: &Json, analysis: Analysis, counts: &mut Counts) {
-    let mut add = |text: &str| analysis.sought(text).into_iter().for_each(|word| *counts.entry(word).or_default() += 1);
+    let mut add = |text: &str| analysis.query_words(text).into_iter().for_each(|word| *counts.entry(word).or_default() += 1);
     match value {
         Json::String(text) | Json::Number(text) => add(text),
         Json::Bool(is_true) => add(if *is_true { "true" } else { "false" }),

@@ -1,17 +1,17 @@
 //! What is asked of the words of fields, once the analyzer of each field has said what its texts mean.
 //!
-//! A [`Wanted`] is made of a [`crate::plan::TextQuery`] when a query runs ([`mod@meaning`]), is found as ids ([`mod@find`]), and scores
+//! A [`TextMatcher`] is made of a [`crate::plan::TextQuery`] when a query runs ([`mod@compiler`]), is found as ids ([`mod@find`]), and scores
 //! ([`super::score`]).
 
 mod find;
 mod fuzzy;
 mod glob;
 mod like_this;
-mod meaning;
+mod compiler;
 mod phrase;
 
 pub(super) use find::ids;
-pub(super) use meaning::Meaning;
+pub(super) use compiler::TextCompiler;
 pub(super) use phrase::Phrase;
 
 use crate::index::{EntrySet, FieldNumber};
@@ -22,7 +22,7 @@ use std::ops::{Bound, RangeBounds};
 
 /// Which entries are wanted, by the terms that the index has.
 #[derive(Clone, Debug)]
-pub(super) enum Wanted {
+pub(super) enum TextMatcher {
     /// None.
     Nothing,
     /// All.
@@ -38,7 +38,7 @@ pub(super) enum Wanted {
     /// Those that several others agree on.
     Several(Several),
     /// The same ones, counting so much more.
-    Boosted(Box<Wanted>, f32),
+    Boosted(Box<TextMatcher>, f32),
 }
 
 /// Words of a kind.
@@ -87,29 +87,29 @@ impl Pattern {
 /// What must be, what may be, and what must not be. Without anything that must be, something that may be has to.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Several {
-    pub must: Vec<Wanted>,
-    pub may: Vec<Wanted>,
-    pub must_not: Vec<Wanted>,
+    pub must: Vec<TextMatcher>,
+    pub may: Vec<TextMatcher>,
+    pub must_not: Vec<TextMatcher>,
     /// Whether it counts how many of them there are.
     pub counts: bool,
 }
 
-impl Wanted {
+impl TextMatcher {
     /// Any of these.
-    fn any_of(mut wanted: Vec<Wanted>) -> Wanted {
-        match wanted.len() {
-            0 => Wanted::Nothing,
-            1 => wanted.remove(0),
-            _ => Wanted::Several(Several { may: wanted, counts: true, ..Several::default() }),
+    fn any_of(mut matcher: Vec<TextMatcher>) -> TextMatcher {
+        match matcher.len() {
+            0 => TextMatcher::Nothing,
+            1 => matcher.remove(0),
+            _ => TextMatcher::Several(Several { may: matcher, counts: true, ..Several::default() }),
         }
     }
 
     /// All of these.
-    fn all_of(mut wanted: Vec<Wanted>) -> Wanted {
-        match wanted.len() {
-            0 => Wanted::Nothing,
-            1 => wanted.remove(0),
-            _ => Wanted::Several(Several { must: wanted, counts: true, ..Several::default() }),
+    fn all_of(mut matcher: Vec<TextMatcher>) -> TextMatcher {
+        match matcher.len() {
+            0 => TextMatcher::Nothing,
+            1 => matcher.remove(0),
+            _ => TextMatcher::Several(Several { must: matcher, counts: true, ..Several::default() }),
         }
     }
 }

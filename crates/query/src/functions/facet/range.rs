@@ -3,7 +3,7 @@
 use super::{Context, FacetRange};
 use crate::definition::Analysis;
 use crate::indexing::terms;
-use crate::plan::{Condition, FieldUse, Refused, Scalar, Sought, end, range};
+use crate::plan::{Condition, FieldUse, Refused, Scalar, TermValue, end, range};
 use crate::rql::{Expression, Operator};
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -140,8 +140,8 @@ fn tightens(bound: &Bound<Scalar>, other: &Bound<Scalar>, side: Ordering) -> Res
         return Ok(Some(true));
     };
     let order = match (end(value.clone()), end(known.clone())) {
-        (Sought::Number(value), Sought::Number(known)) => value.cmp(&known),
-        (Sought::Text(value), Sought::Text(known)) => {
+        (TermValue::Number(value), TermValue::Number(known)) => value.cmp(&known),
+        (TermValue::Text(value), TermValue::Text(known)) => {
             let as_is = value.cmp(&known);
             let is_sure = |analysis| match (terms::time(&value, analysis), terms::time(&known, analysis)) {
                 (Some(value), Some(known)) => value.cmp(&known) == as_is,

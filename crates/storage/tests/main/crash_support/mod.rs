@@ -148,7 +148,7 @@ pub fn recover(io: &SimulatedIo) {
 pub fn random_fate(random: &mut Random) -> Fate {
     match random.below(3) {
         0 => Fate::Lost,
-        1 => Fate::Kept,
+        1 => Fate::Persisted,
         _ => Fate::Torn(random.next()),
     }
 }
@@ -172,7 +172,7 @@ pub fn images_of(
             let mut bit = 0;
             each(io.crash(|| {
                 bit += 1;
-                if subset >> (bit - 1) & 1 == 1 { Fate::Kept } else { Fate::Lost }
+                if subset >> (bit - 1) & 1 == 1 { Fate::Persisted } else { Fate::Lost }
             }));
         }
     }

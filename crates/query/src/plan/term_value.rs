@@ -1,7 +1,7 @@
 //! What a value of a query means to an index: a term, or an end of a range.
 
 use super::Refused;
-use super::condition::{Condition, FieldUse, Sought};
+use super::condition::{Condition, FieldUse, TermValue};
 use super::parameters::Scalar;
 use crate::index::Number;
 use crate::indexing::terms;
@@ -9,25 +9,25 @@ use crate::limits::BOUND_SIZE_MAX;
 use std::ops::Bound;
 
 /// A term that equals a value.
-pub(super) fn sought(value: Scalar) -> Sought {
+pub(super) fn term_value(value: Scalar) -> TermValue {
     match value {
-        Scalar::Null => Sought::Null,
+        Scalar::Null => TermValue::Null,
         // An object of a document is found by its JSON text.
-        Scalar::Text(text) | Scalar::Object(text) => Sought::Text(text),
-        Scalar::Boolean(is_true) => Sought::Text(is_true.to_string()),
+        Scalar::Text(text) | Scalar::Object(text) => TermValue::Text(text),
+        Scalar::Boolean(is_true) => TermValue::Text(is_true.to_string()),
         Scalar::Number(text) => match terms::number(&text) {
-            Some(number) => Sought::Number(number),
+            Some(number) => TermValue::Number(number),
             // No number of a document is beyond the range of a double.
-            None => Sought::Text(text),
+            None => TermValue::Text(text),
         },
     }
 }
 
 /// An end of a range. A number beyond those of documents is the infinite one: all are on one side of it.
-pub(crate) fn end(value: Scalar) -> Sought {
+pub(crate) fn end(value: Scalar) -> TermValue {
     match value.number().map(|text| (terms::number(text), text.parse::<f64>())) {
-        Some((None, Ok(double))) => Sought::Number(Number::Double(double)),
-        _ => sought(value),
+        Some((None, Ok(double))) => TermValue::Number(Number::Double(double)),
+        _ => term_value(value),
     }
 }
 
@@ -50,20 +50,20 @@ pub(crate) fn range(field: FieldUse, low: Bound<Scalar>, high: Bound<Scalar>) ->
     Err(Refused::Invalid(format!("Incompatible types of variables in WHERE clause on '{path}' field: {rule}")))
 }
 
-fn numbers(bound: &Bound<Sought>) -> Option<Bound<Number>> {
+fn numbers(bound: &Bound<TermValue>) -> Option<Bound<Number>> {
     Some(match bound {
         Bound::Unbounded => Bound::Unbounded,
-        Bound::Included(Sought::Number(number)) => Bound::Included(*number),
-        Bound::Excluded(Sought::Number(number)) => Bound::Excluded(*number),
+        Bound::Included(TermValue::Number(number)) => Bound::Included(*number),
+        Bound::Excluded(TermValue::Number(number)) => Bound::Excluded(*number),
         Bound::Included(_) | Bound::Excluded(_) => return None,
     })
 }
 
-fn texts(bound: &Bound<Sought>) -> Option<Bound<String>> {
+fn texts(bound: &Bound<TermValue>) -> Option<Bound<String>> {
     Some(match bound {
         Bound::Unbounded => Bound::Unbounded,
-        Bound::Included(Sought::Text(text)) => Bound::Included(text.clone()),
-        Bound::Excluded(Sought::Text(text)) => Bound::Excluded(text.clone()),
+        Bound::Included(TermValue::Text(text)) => Bound::Included(text.clone()),
+        Bound::Excluded(TermValue::Text(text)) => Bound::Excluded(text.clone()),
         Bound::Included(_) | Bound::Excluded(_) => return None,
     })
 }
