@@ -10,7 +10,7 @@ use std::sync::Arc;
 use documents::{Batch, Expected};
 use json::{Element, ElementScanner};
 use parking_lot::{Condvar, Mutex};
-use storage::memory::Room;
+use storage::memory::MemoryReservation;
 
 use crate::limits::{
     BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BATCHES_IN_FLIGHT_MAX, BULK_BUFFER_SIZE_KEPT, BULK_ELEMENT_SIZE_MAX,
@@ -25,7 +25,7 @@ pub struct BulkInsert {
     /// What the network brought of an element that is not complete.
     buffer: Vec<u8>,
     /// The memory of the buffer.
-    room: Room,
+    reservation: MemoryReservation,
     batch: Batch,
     skip_unchanged: bool,
     flight: Arc<Flight>,
@@ -79,7 +79,7 @@ impl Database {
             operation: self.operations().start(id, "Bulk Insert")?,
             scanner: ElementScanner::new(),
             buffer: Vec::new(),
-            room: self.limits().bodies.room(),
+            reservation: self.limits().bodies.reservation(),
             batch: Batch::new().skip_unchanged(skip_unchanged),
             skip_unchanged,
             flight: Arc::default(),
@@ -119,8 +119,8 @@ impl BulkInsert {
             buffer.drain(..consumed.min(buffer.len()));
             if buffer.capacity() > BULK_BUFFER_SIZE_KEPT && buffer.len() <= BULK_BUFFER_SIZE_KEPT {
                 buffer.shrink_to_fit();
-                self.room.clear();
-                self.room.grow(buffer.capacity())?;
+                self.reservation.clear();
+                self.reservation.grow(buffer.capacity())?;
             }
             self.buffer = buffer;
         }
@@ -136,7 +136,7 @@ impl BulkInsert {
         let size = self.buffer.len() + bytes.len();
         if size > self.buffer.capacity() {
             let capacity = size + size / 2;
-            self.room.grow(capacity)?;
+            self.reservation.grow(capacity)?;
             self.buffer.reserve_exact(capacity - self.buffer.len());
         }
         self.buffer.extend_from_slice(bytes);

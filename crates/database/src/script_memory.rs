@@ -3,11 +3,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use storage::memory::{Memory, Room};
+use storage::memory::{Memory, MemoryReservation};
 
-struct EngineRoom(Room);
+struct EngineReservation(MemoryReservation);
 
-impl script::Reservation for EngineRoom {
+impl script::Reservation for EngineReservation {
     fn grow(&mut self, size: usize) -> Result<(), script::Error> {
         self.0.grow(size).map_err(|error| match error {
             storage::Error::OverMemory { limit, max_mb, .. } => script::Error::OverMemory { limit, max_mb },
@@ -19,7 +19,7 @@ impl script::Reservation for EngineRoom {
 /// Does `work`, in which scripts reserve what they need beyond a small size in `memory` ([`script::reserving`]).
 pub fn with_script_memory<R>(memory: &Arc<Memory>, work: impl FnOnce() -> R) -> R {
     let memory = memory.clone();
-    script::reserving(Rc::new(move || Box::new(EngineRoom(memory.room()))), work)
+    script::reserving(Rc::new(move || Box::new(EngineReservation(memory.reservation()))), work)
 }
 
 #[cfg(test)]
@@ -39,7 +39,7 @@ mod tests {
         let refused = run("return 'x'.repeat(2e7).length").unwrap_err();
         assert_eq!(refused, script::Error::OverMemory { limit: "Limits.Test", max_mb: 16 });
         assert_eq!(memory.held(), 0);
-        let others = memory.room_of(12 << 20);
+        let others = memory.reservation_of(12 << 20);
         assert!(matches!(run("return 'x'.repeat(8e6).length"), Err(script::Error::OverMemory { .. })));
         drop(others);
         assert_eq!(run("return 'x'.repeat(8e6).length").unwrap(), b"8000000");

@@ -28,7 +28,7 @@ use crate::dispatch;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::limits::{SMALL_ANSWER_SIZE, STREAM_PART_SIZE, STREAM_PARTS_MAX, WHOLE_ANSWER_SIZE};
-use crate::memory::{self, Room};
+use crate::memory::{self, MemoryReservation};
 use crate::node::Node;
 use crate::reply::{Part, Reply, Waits};
 
@@ -148,7 +148,7 @@ pub(crate) struct AnswerWriter {
     url: String,
     caller: Caller,
     buffer: Vec<u8>,
-    room: Room,
+    reservation: MemoryReservation,
     permit: Option<OwnedSemaphorePermit>,
     is_stream: bool,
     /// The transaction that the snapshot shows.
@@ -183,7 +183,7 @@ impl AnswerWriter {
             url: dispatch::url_of(&exchange.uri),
             caller,
             buffer: Vec::new(),
-            room: exchange.node.memory.room(),
+            reservation: exchange.node.memory.reservation(),
             permit: Some(permit),
             is_stream: matches!(pool, Pool::Streams),
             transaction: 0,
@@ -213,9 +213,9 @@ impl AnswerWriter {
     /// Sends the head. It needs a place among the streams, if it has none.
     fn send_from_now_on(&mut self) -> Result<()> {
         if !self.is_stream {
-            self.room.grow(self.buffer.len())?;
+            self.reservation.grow(self.buffer.len())?;
             self.permit = Some(self.node.bridge.turn_into_stream(self.permit.take())?);
-            self.room.clear();
+            self.reservation.clear();
         }
         let place = self.node.answers.enter(self);
         let (sender, receiver) = mpsc::channel(STREAM_PARTS_MAX);
@@ -229,12 +229,12 @@ impl AnswerWriter {
 
     /// Sends what was collected, in parts that share its memory.
     fn flush(&mut self) -> Result<()> {
-        let mut room = self.node.memory.room();
+        let mut reservation = self.node.memory.reservation();
         if self.buffer.len() > WHOLE_ANSWER_SIZE {
-            room.grow(self.buffer.len())?;
+            reservation.grow(self.buffer.len())?;
         }
         let buffer = std::mem::replace(&mut self.buffer, Vec::with_capacity(STREAM_PART_SIZE));
-        let mut rest = memory::fill(room, buffer);
+        let mut rest = memory::fill(reservation, buffer);
         while !rest.is_empty() {
             let part = rest.split_to(rest.len().min(2 * STREAM_PART_SIZE));
             self.send(Part::Bytes(part))?;
@@ -306,7 +306,7 @@ impl Out for AnswerWriter {
     fn part_done(&mut self) -> Result<()> {
         if !self.is_sent() {
             if self.buffer.len() < WHOLE_ANSWER_SIZE {
-                return Ok(self.room.grow(self.buffer.len())?);
+                return Ok(self.reservation.grow(self.buffer.len())?);
             }
             self.send_from_now_on()?;
         }

@@ -112,20 +112,20 @@ impl RequestBody {
         }
         // The length that a client claims is reserved only so far: more comes when more has come.
         let claimed = expected.filter(|_| !stream.is_compressed()).map_or(max, |size| size as usize);
-        let mut room = node.bodies.room();
+        let mut reservation = node.bodies.reservation();
         let mut whole = Vec::new();
         let mut next = Some(first);
         while let Some(part) = next {
             let size = whole.len() + part.len();
             if size > whole.capacity() {
                 let capacity = (2 * size).min(claimed).max(size);
-                room.grow(capacity)?;
+                reservation.grow(capacity)?;
                 whole.reserve_exact(capacity - whole.len());
             }
             whole.extend_from_slice(&part);
             next = stream.next().await?;
         }
-        Ok(memory::fill(room, whole))
+        Ok(memory::fill(reservation, whole))
     }
 }
 

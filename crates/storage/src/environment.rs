@@ -20,7 +20,7 @@ use crate::page;
 use crate::pager::changes::SavedLine;
 use crate::pager::readers::{Older, Readers};
 use crate::pager::table::{PageTable, Place};
-use crate::space::{self, Room, SpaceHints};
+use crate::space::{self, AllocatedChunks, SpaceHints};
 use crate::sync::Mutex;
 use crate::tasks::Tasks;
 use crate::transaction::commit::{Job, Lead, Queue};
@@ -129,7 +129,7 @@ pub(crate) struct Writer {
     /// Up to here the journal of lazy commits was synced.
     pub synced: TransactionId,
     pub space: SpaceHints,
-    pub room: Room,
+    pub allocated_chunks: AllocatedChunks,
     /// No page from here on was ever in use since the environment was opened, nor in what it was opened with.
     pub untouched_from: u64,
     /// Pages below that which neither a snapshot nor a state that a crash could lead to has in use.
@@ -403,7 +403,7 @@ impl Inner {
             last_hash: state.last.hash,
             synced: state.last.transaction,
             space: SpaceHints::default(),
-            room: Room::default(),
+            allocated_chunks: AllocatedChunks::default(),
             untouched_from: 0,
             quiet: QuietPages::default(),
             freed_pages: 0,

@@ -1,15 +1,15 @@
-//! An account of the memory that work holds: requests, queries, batches of indexes.
+//! Memory accounting: a hierarchy of budgets in which requests, queries and indexing batches reserve bytes.
 //!
 //! ```text
-//! Memory (Limits.MemoryInMb) ─┬► share of bodies (Limits.BodiesInMb) ──────────┬─► Rooms: one for each structure that grows
+//! Memory (Limits.MemoryInMb) ─┬► share of bodies (Limits.BodiesInMb) ──────────┬─► reservations: one for each structure that grows
 //!                             └► part of one request (Limits.RequestMemoryInMb) ┘
 //! ```
 //!
-//! A structure that may grow large has a [`Room`] and asks it for bytes before it grows. The room reserves them in its
-//! [`Memory`] and in all memories above, or refuses by the name of the limit that would be exceeded. Dropping the room returns the
-//! bytes. The first [`UNCOUNTED_SIZE`] bytes of a room are free, so that small work touches no shared cache line.
+//! A structure that may grow large has a [`MemoryReservation`] and extends it before it grows. The reservation takes the bytes from its
+//! [`Memory`] and from all memories above, or fails with the name of the limit that would be exceeded. Dropping it returns the
+//! bytes. The first [`UNCOUNTED_SIZE`] bytes of a reservation are free, so that small work touches no shared cache line.
 //!
-//! Invariant: a memory's `held` is the sum of the sizes of its rooms and of the rooms of its parts.
+//! Invariant: a memory's `held` is the sum of the sizes of its reservations and of those of its parts.
 
 use crate::error::{Error, Result};
 use crate::limits::{MEMORY_STEP, UNCOUNTED_SIZE};
@@ -29,7 +29,7 @@ pub struct Memory {
 
 /// A reservation that grows; dropping it returns its bytes.
 #[derive(Debug)]
-pub struct Room {
+pub struct MemoryReservation {
     memory: Arc<Memory>,
     /// Bytes reserved; 0, or more than [`UNCOUNTED_SIZE`].
     size: usize,
@@ -61,23 +61,23 @@ impl Memory {
         Arc::new(Memory { limit, held: AtomicUsize::new(0), max, parent, is_shared: true })
     }
 
-    /// An empty room.
-    pub fn room(self: &Arc<Self>) -> Room {
-        Room { memory: self.clone(), size: 0 }
+    /// An empty reservation.
+    pub fn reservation(self: &Arc<Self>) -> MemoryReservation {
+        MemoryReservation { memory: self.clone(), size: 0 }
     }
 
-    /// A room for bytes that exist already, reserved even if that exceeds the bound.
-    pub fn room_of(self: &Arc<Self>, size: usize) -> Room {
-        let mut room = self.room();
+    /// A reservation for bytes that exist already; it succeeds even if it exceeds the bound.
+    pub fn reservation_of(self: &Arc<Self>, size: usize) -> MemoryReservation {
+        let mut reservation = self.reservation();
         if size > UNCOUNTED_SIZE {
             let mut memory = Some(self);
             while let Some(Memory { held, parent, .. }) = memory.map(|memory| &**memory) {
                 held.fetch_add(size, Relaxed);
                 memory = parent.as_ref();
             }
-            room.size = size;
+            reservation.size = size;
         }
-        room
+        reservation
     }
 
     /// Bytes reserved now.
@@ -104,12 +104,12 @@ impl Memory {
     }
 }
 
-impl Room {
+impl MemoryReservation {
     /// Grows to `size` bytes in all, unless it has them. It reserves more than asked for, so that most calls only compare.
     ///
     /// # Errors
     ///
-    /// [`Error::OverMemory`] if a memory's bound would be exceeded. The room stays as it is.
+    /// [`Error::OverMemory`] if a memory's bound would be exceeded. The reservation stays as it is.
     #[inline]
     pub fn grow(&mut self, size: usize) -> Result<()> {
         if size <= UNCOUNTED_SIZE || size <= self.size { Ok(()) } else { self.reserve(size) }
@@ -142,7 +142,7 @@ impl Room {
     }
 }
 
-impl Drop for Room {
+impl Drop for MemoryReservation {
     fn drop(&mut self) {
         self.clear();
     }
@@ -157,10 +157,10 @@ mod tests {
     #[test]
     fn rooms_together_stay_below_the_bound_and_return_their_bytes() {
         let memory = Memory::new("Limits.Test", MIB);
-        let mut first = memory.room();
+        let mut first = memory.reservation();
         first.grow(700 << 10).unwrap();
         first.grow(UNCOUNTED_SIZE).unwrap();
-        let mut second = memory.room();
+        let mut second = memory.reservation();
         second.grow(UNCOUNTED_SIZE).unwrap();
         let refused = second.grow(400 << 10).unwrap_err();
         assert!(refused.passes(), "{refused}");
@@ -174,10 +174,10 @@ mod tests {
     #[test]
     fn the_exact_size_fits_where_the_rounded_one_does_not() {
         let memory = Memory::new("Limits.Test", MIB);
-        let mut room = memory.room();
-        room.grow(MIB).unwrap();
+        let mut reservation = memory.reservation();
+        reservation.grow(MIB).unwrap();
         assert_eq!(memory.held(), MIB);
-        room.grow(MIB + 1).unwrap_err();
+        reservation.grow(MIB + 1).unwrap_err();
         assert_eq!(memory.held(), MIB);
     }
 
@@ -185,15 +185,15 @@ mod tests {
     fn a_part_has_a_bound_of_its_own_and_counts_in_the_whole() {
         let memory = Memory::new("Limits.Whole", 2 * MIB);
         let part = memory.part("Limits.Part", MIB);
-        let mut room = part.room();
-        let refused = room.grow(MIB + 1).unwrap_err();
+        let mut reservation = part.reservation();
+        let refused = reservation.grow(MIB + 1).unwrap_err();
         assert!(!refused.passes() && refused.to_string().contains("Limits.Part = 1"), "{refused}");
         assert_eq!((memory.held(), part.held()), (0, 0));
-        room.grow(MIB).unwrap();
-        let others = memory.room_of(2 * MIB);
-        let refused = memory.part("Limits.Part", MIB).room().grow(MIB).unwrap_err();
+        reservation.grow(MIB).unwrap();
+        let others = memory.reservation_of(2 * MIB);
+        let refused = memory.part("Limits.Part", MIB).reservation().grow(MIB).unwrap_err();
         assert!(refused.passes() && refused.to_string().contains("Limits.Whole = 2"), "{refused}");
-        drop((room, others));
+        drop((reservation, others));
         assert_eq!((memory.held(), part.held()), (0, 0));
     }
 }

@@ -115,13 +115,13 @@ pub(crate) fn word(page: &Page, index: usize) -> u64 {
     u64_at(page, BITS + index * 8)
 }
 
-/// Pages in a piece of the data file whose room on the device is given back, or taken again, at once: 1 MiB.
+/// Pages of a chunk, the unit in which the data file's space on the device is freed (hole punching) and allocated again: 1 MiB.
 pub(crate) const CHUNK_PAGES: u64 = 128;
 
-/// Which pieces of the data file are known to have room on the device, and which to have none. After opening that is not known
-/// of any: free ones may be holes.
+/// The chunks of the data file that are known to be allocated on the device, and those known to be holes. After opening, the state of
+/// every chunk is unknown: free chunks may be holes.
 #[derive(Default)]
-pub(crate) struct Room {
+pub(crate) struct AllocatedChunks {
     taken: ChunkSet,
     holes: ChunkSet,
 }
@@ -149,12 +149,12 @@ impl ChunkSet {
     }
 }
 
-impl Room {
+impl AllocatedChunks {
     fn has(&self, chunk: u64) -> bool {
         self.taken.has(chunk)
     }
 
-    /// The whole chunks of a range of pages now have room.
+    /// Marks the whole chunks of a range of pages as allocated.
     pub fn taken(&mut self, pages: std::ops::Range<u64>) {
         for chunk in pages.start.div_ceil(CHUNK_PAGES)..pages.end / CHUNK_PAGES {
             self.taken.add(chunk);
@@ -162,7 +162,7 @@ impl Room {
         }
     }
 
-    /// A chunk is made a hole. False: it is known to be one.
+    /// Marks a chunk as a hole. False: it was known to be one.
     pub fn given_back(&mut self, chunk: u64) -> bool {
         let was_hole = self.holes.has(chunk);
         self.taken.remove(chunk);
@@ -216,7 +216,7 @@ pub(crate) fn used_count(bitmap: &Page) -> u64 {
 }
 
 impl WriteTransaction<'_> {
-    /// Marks `count` neighbouring pages as used and returns the first. Their room on the device is taken.
+    /// Marks `count` neighbouring pages as used and returns the first. Allocates them on the device.
     ///
     /// # Errors
     ///
@@ -258,7 +258,7 @@ impl WriteTransaction<'_> {
         Ok(())
     }
 
-    /// Marks neighbouring free pages of one span as used, and takes their room on the device.
+    /// Marks neighbouring free pages of one span as used, and allocates them on the device.
     fn mark(&mut self, first: PageNumber, count: u32) -> Result<()> {
         let (span, bit) = (first.0 / SPAN_PAGES, (first.0 % SPAN_PAGES) as usize);
         let end = first.0 + u64::from(count);
@@ -322,11 +322,11 @@ impl WriteTransaction<'_> {
         Ok(first)
     }
 
-    /// Takes room on the device for the chunks of a range of pages that may have none.
+    /// Allocates on the device the chunks of a range of pages that may be holes.
     fn fill_holes(&mut self, first: PageNumber, count: u32) -> Result<()> {
         let Some(data) = &self.inner.data else { return Ok(()) };
         for chunk in first.0 / CHUNK_PAGES..=(first.0 + u64::from(count) - 1) / CHUNK_PAGES {
-            if self.writer.room.has(chunk) {
+            if self.writer.allocated_chunks.has(chunk) {
                 continue;
             }
             let size = PAGE_SIZE as u64;
@@ -334,7 +334,7 @@ impl WriteTransaction<'_> {
             let end = (start + CHUNK_PAGES).min(self.inner.table.pages());
             let taken = data.allocate(start * size, (end - start) * size);
             taken.map_err(|e| crate::Error::io("make room in", data.path(), (end - start) * size, e))?;
-            self.writer.room.taken(start..start + CHUNK_PAGES);
+            self.writer.allocated_chunks.taken(start..start + CHUNK_PAGES);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use documents::{Document, PrefixQuery, Snapshot, id};
 use query::plan::{CollectionQuery, Filter, Order, Page, Source};
-use storage::memory::{Memory, Room};
+use storage::memory::{Memory, MemoryReservation};
 
 use super::counts::Counts;
 use super::deadline::Deadline;
@@ -22,7 +22,7 @@ pub(super) fn execute<'s, E: From<Error>>(
     found: &mut dyn FnMut(Document<'s>) -> Result<(), E>,
 ) -> Result<i64, E> {
     let take = page.take.unwrap_or(u64::MAX);
-    let mut room = memory.room();
+    let mut reservation = memory.reservation();
     let mut passed = 0u64;
     let mut taken = 0u64;
     let in_source = |document: &Document<'_>| match &query.source {
@@ -57,7 +57,7 @@ pub(super) fn execute<'s, E: From<Error>>(
                 if let Some(document) = snapshot.get(wanted).map_err(Error::from)?
                     && in_source(&document)?
                 {
-                    keep(&mut documents, document, &mut room)?;
+                    keep(&mut documents, document, &mut reservation)?;
                 }
             }
             // Without an order of its own the reference gives them by id.
@@ -76,7 +76,7 @@ pub(super) fn execute<'s, E: From<Error>>(
             for document in deadline.by_prefix(snapshot, prefix_of(query))? {
                 let document = document?;
                 if in_source(&document)? {
-                    keep(&mut documents, document, &mut room)?;
+                    keep(&mut documents, document, &mut reservation)?;
                 }
             }
             let total = documents.len() as i64;
@@ -98,10 +98,10 @@ pub(super) fn execute<'s, E: From<Error>>(
 }
 
 /// Keeps a document for later, as far as there is room.
-pub(super) fn keep<'s>(documents: &mut Vec<Document<'s>>, document: Document<'s>, room: &mut Room) -> Result<()> {
+pub(super) fn keep<'s>(documents: &mut Vec<Document<'s>>, document: Document<'s>, reservation: &mut MemoryReservation) -> Result<()> {
     if documents.len() == documents.capacity() {
         let count = 2 * documents.len().max(128);
-        room.grow(count * size_of::<Document<'_>>())?;
+        reservation.grow(count * size_of::<Document<'_>>())?;
         documents.reserve_exact(count - documents.len());
     }
     documents.push(document);

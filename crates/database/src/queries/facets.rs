@@ -9,7 +9,7 @@ use query::execute::{self, FacetResult};
 use query::index::IndexSnapshot;
 use query::limits::FACETS_MAX;
 use query::plan::{Facet, FacetBy, FacetClause, IndexQuery, Refused};
-use storage::memory::Room;
+use storage::memory::MemoryReservation;
 
 use super::deadline::Deadline;
 use super::error::QueryError;
@@ -24,7 +24,7 @@ pub struct CountedFacet<'q> {
     pub result: FacetResult,
 }
 
-/// Counts by the facets of a query. The room is that of the results.
+/// Counts by the facets of a query. The reservation holds the memory of the results.
 ///
 /// # Errors
 ///
@@ -36,13 +36,13 @@ pub(super) fn count<'q>(
     snapshot: &IndexSnapshot<'_>,
     documents: &Snapshot<'_>,
     deadline: &Deadline,
-) -> Result<(Vec<CountedFacet<'q>>, Room)> {
+) -> Result<(Vec<CountedFacet<'q>>, MemoryReservation)> {
     let facets = facets(clauses, documents)?;
     check(&facets, index)?;
     let fields = index.definition().fields();
     let look = || deadline.look();
-    let (results, room) = execute::facets(snapshot, fields, &query.condition, facets.iter().map(AsRef::as_ref), &look)?;
-    Ok((facets.into_iter().zip(results).map(|(facet, result)| CountedFacet { facet, result }).collect(), room))
+    let (results, reservation) = execute::facets(snapshot, fields, &query.condition, facets.iter().map(AsRef::as_ref), &look)?;
+    Ok((facets.into_iter().zip(results).map(|(facet, result)| CountedFacet { facet, result }).collect(), reservation))
 }
 
 /// The facets, those of documents among them.

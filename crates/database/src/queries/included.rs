@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use documents::{Document, IncludePath};
 use json::Raw;
-use storage::memory::Room;
+use storage::memory::MemoryReservation;
 
 use super::collection::keep;
 use super::hits::Hit;
@@ -24,7 +24,7 @@ pub struct Included<'a> {
     /// What other results refer to.
     ids: BTreeSet<String>,
     ids_size: usize,
-    room: Room,
+    reservation: MemoryReservation,
 }
 
 impl<'a> Included<'a> {
@@ -38,7 +38,7 @@ impl<'a> Included<'a> {
             kept: Vec::new(),
             ids: BTreeSet::new(),
             ids_size: 0,
-            room: running.memory.room(),
+            reservation: running.memory.reservation(),
         }
     }
 
@@ -55,14 +55,14 @@ impl<'a> Included<'a> {
                 self.ids_size += size;
             }
         }
-        Ok(self.room.grow(self.ids_size)?)
+        Ok(self.reservation.grow(self.ids_size)?)
     }
 
     /// Keeps what is needed of a result that was written.
     pub(super) fn keep(&mut self, running: &QueryRun<'_>, hit: Hit<'a, '_>) -> Result<()> {
         running.marks.note(&hit.row(), hit.explanation, running.deadline, running.timings)?;
         match hit.document.filter(|_| self.are_documents && !self.paths.is_empty()) {
-            Some(document) => keep(&mut self.kept, document, &mut self.room),
+            Some(document) => keep(&mut self.kept, document, &mut self.reservation),
             None => Ok(()),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use query::execute::{Highlighter, Row};
 use query::plan::{Explanations, Highlight};
-use storage::memory::{Memory, Room};
+use storage::memory::{Memory, MemoryReservation};
 
 use super::deadline::Deadline;
 use super::error::QueryError;
@@ -26,7 +26,7 @@ pub struct Marks<'a> {
     explained: RefCell<MarkedTexts>,
     /// What that takes, in bytes.
     size: Cell<usize>,
-    room: RefCell<Room>,
+    reservation: RefCell<MemoryReservation>,
 }
 
 impl<'a> Marks<'a> {
@@ -42,7 +42,7 @@ impl<'a> Marks<'a> {
             explanations,
             explained: RefCell::default(),
             size: Cell::new(0),
-            room: RefCell::new(memory.room()),
+            reservation: RefCell::new(memory.reservation()),
         }
     }
 
@@ -84,7 +84,7 @@ impl<'a> Marks<'a> {
 
     fn grow(&self, size: usize) -> Result<()> {
         self.size.set(self.size.get() + size);
-        Ok(self.room.borrow_mut().grow(self.size.get())?)
+        Ok(self.reservation.borrow_mut().grow(self.size.get())?)
     }
 
     /// The fragments by field, if the query highlights anything.

@@ -66,10 +66,10 @@ impl Once {
     ) -> Result<Once> {
         let mut once = Once { places: Vec::new(), repeated: 0, is_full: false };
         let mut seen: HashSet<Etag> = HashSet::new();
-        let mut room = memory.room();
+        let mut reservation = memory.reservation();
         for (group, ids) in entries.chunks(LOOKED_UP_AT_ONCE).enumerate() {
             deadline.look()?;
-            room.grow((group + 1) * LOOKED_UP_AT_ONCE * (3 * size_of::<Etag>() + 2 * size_of::<usize>()))?;
+            reservation.grow((group + 1) * LOOKED_UP_AT_ONCE * (3 * size_of::<Etag>() + 2 * size_of::<usize>()))?;
             for (at, entry) in snapshot.entries(ids)?.into_iter().enumerate() {
                 let at = group * LOOKED_UP_AT_ONCE + at;
                 if page.take.is_some_and(|take| once.places.len() as u64 >= take) {

@@ -117,7 +117,7 @@ impl<'a> QueryRun<'a> {
     ) -> Result<Written, S::Error> {
         let take = self.plan.page.take.unwrap_or(u64::MAX);
         let mut values = Vec::new();
-        let (mut room, mut results) = (self.memory.room(), 0);
+        let (mut reservation, mut results) = (self.memory.reservation(), 0);
         // A filter has not read what is before the page.
         let before = if self.plan.filter.is_some() { 0 } else { self.plan.page.skip };
         let mut distinct = Distinct { seen: HashSet::new(), before, skipped: 0, taken: 0, take, is_full: take == 0 };
@@ -146,7 +146,7 @@ impl<'a> QueryRun<'a> {
                 }
             }
             let seen_size = 2 * distinct.seen.capacity() * size_of::<u128>();
-            room.grow(sink.held_size() + seen_size).map_err(Error::from)?;
+            reservation.grow(sink.held_size() + seen_size).map_err(Error::from)?;
             results += 1;
             sink.end_result(RowCounts { results, rows: distinct.taken })?;
             if is_before { Ok(()) } else { Ok(included.keep(self, hit)?) }

@@ -14,7 +14,7 @@ use documents::Snapshot;
 use query::execute::{self, Found, Highlighter, Operator, ScriptProjection};
 use query::index::{FieldNumber, IndexSnapshot};
 use query::plan::{CollectionQuery, Find, IndexQuery, Plan, ScriptForm};
-use storage::memory::{Memory, Room};
+use storage::memory::{Memory, MemoryReservation};
 
 use super::deadline::Deadline;
 use super::error::QueryError;
@@ -51,7 +51,7 @@ pub struct QueryRun<'a> {
     /// The words of each of the plan's suggestions.
     suggested: Vec<Vec<String>>,
     faceted: Vec<CountedFacet<'a>>,
-    _facets_room: Option<Room>,
+    _facets_reservation: Option<MemoryReservation>,
     /// What the clause `filter` has read.
     pub(super) filtered: Cell<Filtered>,
     /// Entries that were left out, because their documents are among the results already.
@@ -77,7 +77,7 @@ pub(super) enum Results<'a> {
         found: Found,
         is_stale: bool,
         has_documents: bool,
-        _room: Room,
+        _reservation: MemoryReservation,
     },
 }
 
@@ -97,7 +97,7 @@ impl<'a> QueryRun<'a> {
     ) -> Result<QueryRun<'a>> {
         let RunContext { memory, deadline, script_limits: limits, timings } = context;
         let (mut suggested, mut faceted, mut highlighter, mut explained) = (Vec::new(), Vec::new(), None, None);
-        let (filtered, mut repeated, mut omits_missing, mut facets_room) = (Cell::default(), 0, false, None);
+        let (filtered, mut repeated, mut omits_missing, mut facets_reservation) = (Cell::default(), 0, false, None);
         let results = match (&plan.find, index) {
             (Find::Index(query), Some(OpenedIndex { ready, reached, mut snapshot })) => {
                 snapshot.set_memory(memory.clone());
@@ -148,11 +148,11 @@ impl<'a> QueryRun<'a> {
                 }
                 if !query.facets.is_empty() {
                     let count = || facets::count(&asked, &query.facets, &ready.index, &snapshot, documents, deadline);
-                    let (counted, room) = timed(timings, Stage::Search, count)?;
-                    (faceted, facets_room) = (counted, Some(room));
+                    let (counted, reservation) = timed(timings, Stage::Search, count)?;
+                    (faceted, facets_reservation) = (counted, Some(reservation));
                 }
-                let mut room = memory.room();
-                room.grow(found.entries.len() * size_of::<execute::EntryId>())?;
+                let mut reservation = memory.reservation();
+                reservation.grow(found.entries.len() * size_of::<execute::EntryId>())?;
                 let projection = plan.projection.as_ref();
                 if projection.is_some_and(|projection| !has_documents && !projection.behavior.asks_index()) {
                     return Err(QueryError::NoDocuments.into());
@@ -164,7 +164,7 @@ impl<'a> QueryRun<'a> {
                     let filtering = Filtering::new(clause, page_of(plan).take, limits)?;
                     filtered.set(filter(filtering, &mut found, &snapshot, (documents, has_documents), deadline)?);
                 }
-                Results::Index { index: &ready.index, snapshot, found, is_stale, has_documents, _room: room }
+                Results::Index { index: &ready.index, snapshot, found, is_stale, has_documents, _reservation: reservation }
             }
             (Find::Index(_), None) => return Err(Error::NoSuchIndex { name: String::new() }),
             (Find::Collection(query), _) => Results::Collection(query),
@@ -181,7 +181,7 @@ impl<'a> QueryRun<'a> {
             results,
             suggested,
             faceted,
-            _facets_room: facets_room,
+            _facets_reservation: facets_reservation,
             filtered,
             repeated,
             omits_missing,

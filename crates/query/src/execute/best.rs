@@ -2,31 +2,31 @@
 
 use crate::index::Error;
 use std::collections::BinaryHeap;
-use storage::memory::Room;
+use storage::memory::MemoryReservation;
 
 /// The least `count_max` items of those that were pushed.
 pub(super) struct Best<T> {
     /// The greatest of them is at the top.
     heap: BinaryHeap<T>,
     count_max: usize,
-    room: Room,
+    reservation: MemoryReservation,
 }
 
 impl<T: Ord> Best<T> {
-    /// * `room`: reserves the memory of the items.
-    pub fn new(count_max: usize, room: Room) -> Best<T> {
-        Best { heap: BinaryHeap::new(), count_max, room }
+    /// * `reservation`: reserves the memory of the items.
+    pub fn new(count_max: usize, reservation: MemoryReservation) -> Best<T> {
+        Best { heap: BinaryHeap::new(), count_max, reservation }
     }
 
     /// Adds an item, unless `count_max` lesser ones are known.
     ///
     /// # Errors
     ///
-    /// The room is refused.
+    /// The reservation is refused.
     pub fn push(&mut self, item: T) -> Result<(), Error> {
         if self.heap.len() < self.count_max {
             if self.heap.len() == self.heap.capacity() {
-                self.room.grow(2 * size_of::<T>() * (self.heap.len() + 1))?;
+                self.reservation.grow(2 * size_of::<T>() * (self.heap.len() + 1))?;
             }
             self.heap.push(item);
         } else if let Some(mut last) = self.heap.peek_mut()

@@ -14,7 +14,7 @@ use crate::plan::{ALL_RESULTS, Aggregation, Condition, Facet, FacetBy, FacetOpti
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use storage::memory::Room;
+use storage::memory::MemoryReservation;
 
 /// What terms are called that are no text to look at.
 const NULL: &str = "NULL_VALUE";
@@ -69,7 +69,7 @@ impl Aggregate {
     }
 }
 
-/// Counts what a condition finds. The room is that of the results.
+/// Counts what a condition finds. The reservation holds the memory of the results.
 ///
 /// # Errors
 ///
@@ -80,7 +80,7 @@ pub fn facets<'f, E: From<Error>>(
     condition: &Condition,
     facets: impl Iterator<Item = &'f Facet>,
     check_cancel: CancelCheck<'_, E>,
-) -> Result<(Vec<FacetResult>, Room), E> {
+) -> Result<(Vec<FacetResult>, MemoryReservation), E> {
     let set = match condition {
         Condition::All => None,
         condition => Some(condition::evaluate(index, fields, condition, check_cancel)?),
@@ -88,9 +88,9 @@ pub fn facets<'f, E: From<Error>>(
     let facets: Vec<&Facet> = facets.collect();
     let is_plain = |facet: &&Facet| facet.aggregations.is_empty() && !matches!(facet.by, FacetBy::All);
     let is_walk = set.is_none() && facets.iter().all(is_plain);
-    let counting = Counting { index, fields, set, is_walk, size: Cell::new(0), room: RefCell::new(index.room()), check_cancel };
+    let counting = Counting { index, fields, set, is_walk, size: Cell::new(0), reservation: RefCell::new(index.reservation()), check_cancel };
     let results = facets.into_iter().map(|facet| counting.facet(facet)).collect::<Result<_, E>>()?;
-    Ok((results, counting.room.into_inner()))
+    Ok((results, counting.reservation.into_inner()))
 }
 
 struct Counting<'c, 'e, E> {
@@ -102,7 +102,7 @@ struct Counting<'c, 'e, E> {
     is_walk: bool,
     /// Bytes of the terms of all facets so far.
     size: Cell<usize>,
-    room: RefCell<Room>,
+    reservation: RefCell<MemoryReservation>,
     check_cancel: CancelCheck<'e, E>,
 }
 
@@ -139,7 +139,7 @@ impl<E: From<Error>> Counting<'_, '_, E> {
         let more = text + 3 * size_of::<(StoredTerm, Counted)>() + aggregation_count * size_of::<Aggregate>();
         let size = self.size.get() + more;
         self.size.set(size);
-        Ok(self.room.borrow_mut().grow(size)?)
+        Ok(self.reservation.borrow_mut().grow(size)?)
     }
 
     fn count(&self) -> u64 {

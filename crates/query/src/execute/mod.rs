@@ -121,8 +121,8 @@ fn page_of<E: From<Error>>(
         if skip == end {
             return Ok(Found { total: set.len(), ..Found::default() });
         }
-        let mut room = index.room();
-        room.grow(end.min(usize::try_from(set.len()).unwrap_or(usize::MAX)).saturating_mul(size_of::<EntryId>()))
+        let mut reservation = index.reservation();
+        reservation.grow(end.min(usize::try_from(set.len()).unwrap_or(usize::MAX)).saturating_mul(size_of::<EntryId>()))
             .map_err(Error::from)?;
         let mut sorting = if is_by_score { Some(scores()?) } else { None };
         let matches = order::Matches { set: &set, condition };

@@ -13,7 +13,7 @@ use crate::index::{
 };
 use crate::plan::{Condition, FieldUse, SortBy, SortKey};
 use std::cmp::Ordering;
-use storage::memory::Room;
+use storage::memory::MemoryReservation;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// What a query found, and by what.
@@ -55,7 +55,7 @@ pub(super) fn sorted<E: From<Error>>(
             Ok(index.sorted(set, order, within, count_max)?)
         }
         (keys, scores) => {
-            let rows = Rows::new(keys, count_max, index.room());
+            let rows = Rows::new(keys, count_max, index.reservation());
             rows.read(index, set, scores, check_cancel).map(Rows::sorted)
         }
     }
@@ -216,12 +216,12 @@ struct Rows<'k> {
     values: Vec<(usize, Written)>,
     /// The bytes of all values, one after the other.
     bytes: Vec<u8>,
-    room: Room,
+    reservation: MemoryReservation,
 }
 
 impl<'k> Rows<'k> {
-    fn new(keys: &'k [Key], count_max: usize, room: Room) -> Rows<'k> {
-        Rows { keys, count_max, ids: Vec::new(), values: Vec::new(), bytes: Vec::new(), room }
+    fn new(keys: &'k [Key], count_max: usize, reservation: MemoryReservation) -> Rows<'k> {
+        Rows { keys, count_max, ids: Vec::new(), values: Vec::new(), bytes: Vec::new(), reservation }
     }
 
     fn read<E: From<Error>>(
@@ -242,7 +242,7 @@ impl<'k> Rows<'k> {
                 let written = key.write(id, &entry, score, &mut self.bytes)?;
                 self.values.push((self.bytes.len(), written));
             }
-            self.room.grow(self.size()).map_err(Error::from)?;
+            self.reservation.grow(self.size()).map_err(Error::from)?;
             if self.ids.len() >= rows_max {
                 self.keep_first();
                 rows_max = self.ids.len().saturating_mul(2).max(ROWS_MAX);
@@ -338,7 +338,7 @@ mod tests {
             absent,
         });
         let rows = |count_max: usize, drops: bool| {
-            let mut rows = Rows::new(&keys, count_max, Memory::unbounded().room());
+            let mut rows = Rows::new(&keys, count_max, Memory::unbounded().reservation());
             // A fixed sequence of numbers that repeat (Knuth's multiplier), some of them missing, of lengths from 0 to 4.
             let mut number = 1u32;
             for id in 0..500 {

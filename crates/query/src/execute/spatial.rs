@@ -177,7 +177,7 @@ impl Distances {
         is_descending: bool,
         check_cancel: CancelCheck<'_, E>,
     ) -> Result<Vec<EntryId>, E> {
-        let mut best = Best::new(count_max, index.room());
+        let mut best = Best::new(count_max, index.reservation());
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
             check_cancel()?;

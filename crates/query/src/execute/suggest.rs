@@ -29,32 +29,32 @@ pub fn suggest<E: From<Error>>(
     let (name, _) = fields.resolve(&suggestion.field);
     let Some(field) = index.field(&name)? else { return Ok(Vec::new()) };
     let options = suggestion.options;
-    let mut terms: Vec<TermCandidates> = suggestion.terms.iter().map(|term| TermCandidates::new(term)).collect();
+    let mut queried: Vec<TermCandidates> = suggestion.terms.iter().map(|term| TermCandidates::new(term)).collect();
     let mut terms = index.terms(&TermRange::all(field, Kind::Text), Direction::Ascending);
     while let Some((term, entry_count)) = terms.next()? {
         check_cancel()?;
         let StoredTerm::Text(word) = term else { continue };
         let characters: Vec<char> = word.chars().collect();
-        for term in &mut terms {
+        for query in &mut queried {
             // The term itself is none, in whatever case.
-            if term.lower == word || !likeness::share_part(&term.characters, &characters) {
+            if query.lower == word || !likeness::share_part(&query.characters, &characters) {
                 continue;
             }
             let likeness = match options.distance {
-                SuggestionDistance::Levenshtein => likeness::levenshtein(&term.characters, &characters),
-                SuggestionDistance::JaroWinkler => likeness::jaro_winkler(&term.characters, &characters),
-                SuggestionDistance::NGram => likeness::pairs(&term.characters, &characters),
+                SuggestionDistance::Levenshtein => likeness::levenshtein(&query.characters, &characters),
+                SuggestionDistance::JaroWinkler => likeness::jaro_winkler(&query.characters, &characters),
+                SuggestionDistance::NGram => likeness::pairs(&query.characters, &characters),
             };
             if likeness >= options.accuracy && likeness > 0.0 {
-                term.add(Candidate { word: word.clone(), likeness, entry_count }, options.page_size);
+                query.add(Candidate { word: word.clone(), likeness, entry_count }, options.page_size);
             }
         }
     }
     let mut taken = Vec::new();
     let mut seen = HashSet::new();
-    for mut term in terms {
-        term.keep(options.page_size);
-        for candidate in term.candidates {
+    for mut query in queried {
+        query.keep(options.page_size);
+        for candidate in query.candidates {
             if taken.len() < options.page_size && seen.insert(candidate.word.clone()) {
                 taken.push(candidate);
             }

@@ -21,7 +21,7 @@ use super::term_entries::TermEntries;
 use documents::{Etag, id};
 use json::Raw;
 use std::sync::Arc;
-use storage::memory::{Memory, Room};
+use storage::memory::{Memory, MemoryReservation};
 use storage::{Location, ReadTransaction};
 
 /// One state of an index. Never waits, and nothing waits for it.
@@ -141,9 +141,9 @@ impl<'env> IndexSnapshot<'env> {
         self.memory_of_query = Some(memory);
     }
 
-    /// An empty room of the memory that bounds work on this snapshot.
-    pub fn room(&self) -> Room {
-        self.memory_of_query.as_ref().unwrap_or(self.memory).room()
+    /// An empty reservation in the memory that bounds work on this snapshot.
+    pub fn reservation(&self) -> MemoryReservation {
+        self.memory_of_query.as_ref().unwrap_or(self.memory).reservation()
     }
 
     pub(crate) fn tx(&self) -> &ReadTransaction<'env> {

@@ -25,7 +25,7 @@ use super::term::{FieldNumber, Kind};
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
-use storage::memory::Room;
+use storage::memory::MemoryReservation;
 
 /// Which way.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -276,7 +276,7 @@ impl IndexSnapshot<'_> {
     ///
     /// As [`Self::sorted`].
     pub fn sorted_by_values(&self, set: &EntrySet, order: Order, count_max: usize) -> Result<Vec<EntryId>> {
-        let mut values = Values::new(self.room());
+        let mut values = Values::new(self.reservation());
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
             values.add(id, self.value(id, order)?)?;
@@ -316,8 +316,8 @@ impl IndexSnapshot<'_> {
         let is_descending = order.direction == Direction::Descending;
         let absent = if order.absent == Absent::First { 0 } else { u64::MAX };
         let mut rows_max = count_max.saturating_mul(2).max(ROWS_MAX);
-        let (mut rows, mut room) = (Vec::new(), self.room());
-        reserve_rows(&mut rows, rows_max.min(set.len() as usize), &mut room)?;
+        let (mut rows, mut reservation) = (Vec::new(), self.reservation());
+        reserve_rows(&mut rows, rows_max.min(set.len() as usize), &mut reservation)?;
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
             let rank = column.rank(id);
@@ -325,7 +325,7 @@ impl IndexSnapshot<'_> {
             if rows.len() >= rows_max {
                 keep_first(&mut rows, count_max);
                 rows_max = rows.len().saturating_mul(2).max(ROWS_MAX);
-                reserve_rows(&mut rows, rows_max.min(set.len() as usize), &mut room)?;
+                reserve_rows(&mut rows, rows_max.min(set.len() as usize), &mut reservation)?;
             }
         }
         keep_first(&mut rows, count_max);
@@ -344,7 +344,7 @@ impl IndexSnapshot<'_> {
                 sorted.extend(equal.iter().map(|(_, id)| *id));
                 continue;
             }
-            let mut values = Values::new(self.room());
+            let mut values = Values::new(self.reservation());
             for (_, id) in equal {
                 values.add(*id, self.value(*id, order)?)?;
             }
@@ -362,8 +362,8 @@ impl Order {
 }
 
 /// Makes room for `count` rows in all.
-fn reserve_rows(rows: &mut Vec<(u64, EntryId)>, count: usize, room: &mut Room) -> Result<()> {
-    room.grow(count.saturating_mul(size_of::<(u64, EntryId)>()))?;
+fn reserve_rows(rows: &mut Vec<(u64, EntryId)>, count: usize, reservation: &mut MemoryReservation) -> Result<()> {
+    reservation.grow(count.saturating_mul(size_of::<(u64, EntryId)>()))?;
     rows.reserve_exact(count.saturating_sub(rows.len()));
     Ok(())
 }
@@ -413,7 +413,7 @@ enum SortValue<'r> {
 struct Values {
     bytes: Vec<u8>,
     items: Vec<Value>,
-    room: Room,
+    reservation: MemoryReservation,
 }
 
 struct Value {
@@ -425,8 +425,8 @@ struct Value {
 }
 
 impl Values {
-    fn new(room: Room) -> Values {
-        Values { bytes: Vec::new(), items: Vec::new(), room }
+    fn new(reservation: MemoryReservation) -> Values {
+        Values { bytes: Vec::new(), items: Vec::new(), reservation }
     }
 
     fn add(&mut self, id: EntryId, value: SortValue<'_>) -> Result<()> {
@@ -441,11 +441,11 @@ impl Values {
             }
         };
         self.items.push(Value { id, head, bytes });
-        Ok(self.room.grow(self.bytes.capacity() + self.items.capacity() * size_of::<Value>())?)
+        Ok(self.reservation.grow(self.bytes.capacity() + self.items.capacity() * size_of::<Value>())?)
     }
 
     fn sorted(self, order: Order, count_max: usize) -> Vec<EntryId> {
-        let Values { bytes, mut items, room: _room } = self;
+        let Values { bytes, mut items, reservation: _reservation } = self;
         let value = |range: &Range<usize>| bytes.get(range.clone()).unwrap_or_default();
         let directed = |rising: Ordering| match order.direction {
             Direction::Ascending => rising,

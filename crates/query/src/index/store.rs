@@ -16,7 +16,7 @@ use super::vectors::Vectors;
 use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::Arc;
-use storage::memory::{Memory, Room};
+use storage::memory::{Memory, MemoryReservation};
 use storage::{Durability, Environment, Options, WriteTransaction};
 
 /// An open index. Documents are the truth: it may be behind them, and can be deleted and built again.
@@ -121,9 +121,9 @@ impl Index {
         self
     }
 
-    /// An empty room of the memory that bounds indexing.
-    pub(crate) fn room(&self) -> Room {
-        self.memory.room()
+    /// An empty reservation in the memory that bounds indexing.
+    pub(crate) fn reservation(&self) -> MemoryReservation {
+        self.memory.reservation()
     }
 
     /// Changes the index in one transaction, and brings its columns along.

@@ -8,7 +8,7 @@ use super::indexer::Unmapped;
 use super::limits::{BATCH_BYTES, GATHERED_BYTES_KEPT, LEAF_BYTES, VALUE_OVERHEAD};
 use super::map_runner::Loading;
 use super::reduce_tree::{LevelChanges, Outcome, Reduces, apply};
-use super::results_room::ResultsRoom;
+use super::results_reservation::ResultsReservation;
 use super::step::Failure;
 use super::terms;
 use crate::definition::{Analysis, MapIndex, Output};
@@ -76,7 +76,7 @@ pub(super) struct GroupedEntries {
     bytes: Vec<u8>,
     documents: Vec<Gathered>,
     values: Vec<(GroupKey, Range<usize>)>,
-    results: ResultsRoom,
+    results: ResultsReservation,
     /// Where the values of the documents are now.
     old: Vec<Member>,
     /// Bytes of the leaves that are written anew, as far as is known.
@@ -132,7 +132,7 @@ impl GroupedEntries {
             bytes,
             documents,
             values,
-            results: ResultsRoom::new(),
+            results: ResultsReservation::new(),
             old: Vec::new(),
             leaf_bytes: 0,
             leaves: HashSet::new(),
@@ -184,7 +184,7 @@ impl GroupedEntries {
         // An error of ours, on its way through the map.
         let mut failed = None;
         let mapped = groups.map(document, loading, &mut |group, value| {
-            results.add(value.len() + VALUE_OVERHEAD, || before.room()).map_err(|error| {
+            results.add(value.len() + VALUE_OVERHEAD, || before.reservation()).map_err(|error| {
                 let stopped = MapError::Stopped(error.to_string());
                 failed = Some(error);
                 stopped

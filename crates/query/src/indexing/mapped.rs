@@ -6,7 +6,7 @@ use super::indexer::{MakesEntries, Unmapped};
 use super::limits::ENTRIES_KEPT_MAX;
 use super::map_runner::{Loading, MapRunner};
 use super::places;
-use super::results_room::ResultsRoom;
+use super::results_reservation::ResultsReservation;
 use super::terms;
 use super::vectors::Dimensions;
 use crate::analysis::Analyzer;
@@ -24,7 +24,7 @@ pub(super) struct MappedEntries {
     /// For each map its fields, in the order of its outputs.
     fields: Vec<Vec<MappedField>>,
     entries: Vec<Entry>,
-    results: ResultsRoom,
+    results: ResultsReservation,
     /// For each map whether its fields are stored; `None`: none is.
     stored: Vec<Option<Vec<bool>>>,
     lower: Vec<u8>,
@@ -62,7 +62,7 @@ impl MappedEntries {
         let stored = definition.maps().iter().map(|map| stored_of(definition, map)).collect();
         let runner = MapRunner::new(definition);
         let (entries, lower, json, dimensions) = (Vec::new(), Vec::new(), Vec::new(), Dimensions::default());
-        let results = ResultsRoom::new();
+        let results = ResultsReservation::new();
         Ok(MappedEntries { runner, fields, entries, results, stored, lower, json, dimensions })
     }
 }
@@ -110,7 +110,7 @@ impl MakesEntries for MappedEntries {
             let fields = fields.get(map).map(Vec::as_slice).unwrap_or_default();
             let mut values = Values { index, definition: &definition, entry, lower, dimensions: &mut *dimensions };
             let added = added.and_then(|()| values.add_output(output, fields));
-            added.and_then(|()| results.add(entries[count - 1].memory_size(), || index.room())).map_err(|error| {
+            added.and_then(|()| results.add(entries[count - 1].memory_size(), || index.reservation())).map_err(|error| {
                 let stopped = MapError::Stopped(error.to_string());
                 failed = Some(error);
                 stopped

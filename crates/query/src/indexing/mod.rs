@@ -19,7 +19,7 @@ mod mapped_groups;
 mod places;
 mod progress;
 mod reduce_tree;
-mod results_room;
+mod results_reservation;
 mod rounds;
 mod sample;
 mod step;

@@ -26,7 +26,7 @@ use crate::connection::BodyPace;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::limits::BULK_INSERT_PART_SIZE;
-use crate::memory::Room;
+use crate::memory::MemoryReservation;
 use crate::node::Node;
 use crate::reply::{self, Reply};
 
@@ -64,7 +64,7 @@ async fn receive(
     let mut sender = Some(sender);
     let mut waiting = Vec::new();
     let mut waiting_size = 0;
-    let mut room = node.bodies.room();
+    let mut reservation = node.bodies.reservation();
     let mut end = None;
     loop {
         tokio::select! {
@@ -73,7 +73,7 @@ async fn receive(
                 Ok(Some(part)) => {
                     waiting_size += part.len();
                     waiting.push(part);
-                    end = room.grow(waiting_size).err().map(Error::from);
+                    end = reservation.grow(waiting_size).err().map(Error::from);
                 }
                 Ok(None) => end = Some(Error::BodyCutOff("the array of commands is not closed".to_owned())),
                 Err(error) => end = Some(error),
@@ -89,8 +89,8 @@ async fn receive(
                     end = Some(Error::BodyCutOff(String::new()));
                     sender = None;
                 } else {
-                    let room = std::mem::replace(&mut room, node.bodies.room());
-                    permit.send(Received::Parts(std::mem::take(&mut waiting), room));
+                    let reservation = std::mem::replace(&mut reservation, node.bodies.reservation());
+                    permit.send(Received::Parts(std::mem::take(&mut waiting), reservation));
                     waiting_size = 0;
                 }
             }
@@ -103,7 +103,7 @@ async fn receive(
 
 /// What goes from one half to the other.
 enum Received {
-    Parts(Vec<Bytes>, Room),
+    Parts(Vec<Bytes>, MemoryReservation),
     End(Option<Error>),
 }
 
@@ -132,11 +132,11 @@ async fn apply(node: Arc<Node>, mut insert: BulkInsert, mut receiver: mpsc::Rece
         let received = match tokio::time::timeout(FLUSH_AFTER, receiver.recv()).await {
             Ok(received) => received,
             // A client that sends slowly has its documents stored all the same.
-            Err(_) if insert.has_open_batch() => Some(Received::Parts(Vec::new(), node.bodies.room())),
+            Err(_) if insert.has_open_batch() => Some(Received::Parts(Vec::new(), node.bodies.reservation())),
             Err(_) => receiver.recv().await,
         };
-        let (parts, room) = match received {
-            Some(Received::Parts(parts, room)) => (parts, room),
+        let (parts, reservation) = match received {
+            Some(Received::Parts(parts, reservation)) => (parts, reservation),
             Some(Received::End(Some(error))) => return Err(failed(insert, error).await),
             // The client is gone, and with it the task of the other half.
             Some(Received::End(None)) | None => {
@@ -149,7 +149,7 @@ async fn apply(node: Arc<Node>, mut insert: BulkInsert, mut receiver: mpsc::Rece
         };
         let feed = move || {
             let fed = feed(insert, &parts);
-            drop(room);
+            drop(reservation);
             Ok(fed)
         };
         match node.bridge.with_permit(Pool::BulkInserts, permit, feed).await? {

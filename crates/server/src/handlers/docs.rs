@@ -174,13 +174,13 @@ fn answer_load(exchange: &Exchange, load: &Load<'_>, out: &mut AnswerWriter) -> 
         return write_one(out, &document, load.is_metadata_only).map(|()| None);
     }
     let mut documents = Vec::new();
-    let mut room = exchange.node.memory.room();
+    let mut reservation = exchange.node.memory.reservation();
     for id in &load.ids {
         deadline.look()?;
         if documents.len() == documents.capacity() {
             let count =
                 (2 * documents.len()).clamp(DEADLINE_EVERY as usize, load.ids.len().max(DEADLINE_EVERY as usize));
-            room.grow(count * size_of::<Option<Document<'_>>>())?;
+            reservation.grow(count * size_of::<Option<Document<'_>>>())?;
             documents.reserve_exact(count - documents.len());
         }
         documents.push(snapshot.get(id)?);

@@ -16,7 +16,7 @@ use crate::dispatch;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::limits::{STREAM_PART_SIZE, STREAM_PARTS_MAX, WHOLE_ANSWER_SIZE};
-use crate::memory::Room;
+use crate::memory::MemoryReservation;
 use crate::node::Node;
 use crate::reply::{self, Part, Reply, Waits};
 use crate::routes::{self, Match};
@@ -52,7 +52,7 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
 /// The answer as it grows: whole as long as it is small, then in parts.
 struct Answer {
     buffer: Vec<u8>,
-    room: Room,
+    reservation: MemoryReservation,
     size: usize,
     size_max: usize,
     state: State,
@@ -66,8 +66,8 @@ enum State {
 impl Answer {
     fn new(exchange: &Exchange, started: oneshot::Sender<Result<Reply>>) -> Answer {
         let Node { memory, limits, .. } = &*exchange.node;
-        let (room, size_max) = (memory.room(), limits.multi_get_answer_size);
-        Answer { buffer: Vec::new(), room, size: 0, size_max, state: State::Whole(started) }
+        let (reservation, size_max) = (memory.reservation(), limits.multi_get_answer_size);
+        Answer { buffer: Vec::new(), reservation, size: 0, size_max, state: State::Whole(started) }
     }
 
     async fn write(&mut self, exchange: &Exchange, requests: &[json::Value]) -> Result<()> {
@@ -126,7 +126,7 @@ impl Answer {
         }
         if let State::Whole(_) = &self.state {
             if self.buffer.len() < WHOLE_ANSWER_SIZE {
-                return Ok(self.room.grow(self.buffer.len())?);
+                return Ok(self.reservation.grow(self.buffer.len())?);
             }
             let (sender, receiver) = mpsc::channel(STREAM_PARTS_MAX);
             if let State::Whole(started) = std::mem::replace(&mut self.state, State::Sending(sender)) {
@@ -141,7 +141,7 @@ impl Answer {
     async fn flush(&mut self) -> Result<()> {
         let State::Sending(sender) = &self.state else { return Ok(()) };
         let part = Bytes::from(std::mem::take(&mut self.buffer));
-        self.room.clear();
+        self.reservation.clear();
         sender.send(Part::Bytes(part)).await.map_err(|_| database::Error::Canceled.into())
     }
 

@@ -32,7 +32,7 @@ impl Scores<'_> {
         if let Some(alternatives) = self.root.alternatives().filter(|_| !worst_first && count_max > 0) {
             return self.best_of(alternatives, set, count_max, check_cancel);
         }
-        let mut best = Best::new(count_max, self.index.room());
+        let mut best = Best::new(count_max, self.index.reservation());
         let mut entries = set.entries();
         while let Some(id) = entries.next()? {
             check_cancel()?;
@@ -49,7 +49,7 @@ impl Scores<'_> {
         count_max: usize,
         check_cancel: CancelCheck<'_, E>,
     ) -> Result<Vec<EntryId>, E> {
-        let mut best = Best::new(count_max, self.index.room());
+        let mut best = Best::new(count_max, self.index.reservation());
         let (mut from, mut hopeless) = (EntryId(0), 0);
         loop {
             check_cancel()?;

@@ -23,7 +23,7 @@ use crate::index::{EntryId, EntryIds, Error, FieldNorms, FieldNumber, IndexSnaps
 use crate::plan::{Condition, Neighbours, TermValue};
 pub(super) use parts::Parts;
 use std::collections::HashMap;
-use storage::memory::Room;
+use storage::memory::MemoryReservation;
 
 /// Scores entries of one query.
 pub(super) struct Scores<'s> {
@@ -33,7 +33,7 @@ pub(super) struct Scores<'s> {
     norm: f32,
     /// What sorting has scored, by rising ids: the lists are behind these entries then.
     known: Vec<(EntryId, f32)>,
-    room: Room,
+    reservation: MemoryReservation,
 }
 
 /// Values of `in` up to which each is scored by its list; more are one set.
@@ -144,14 +144,14 @@ impl<'s> Scores<'s> {
         let norm = 1.0 / root.sum_of_squares().sqrt();
         let norm = if norm.is_finite() { norm } else { 1.0 };
         root.weigh(norm);
-        Ok(Scores { index: builder.index, root, norm, known: Vec::new(), room: builder.index.room() })
+        Ok(Scores { index: builder.index, root, norm, known: Vec::new(), reservation: builder.index.reservation() })
     }
 
     /// The score of an entry that the query finds; they must rise. [`Self::of_all`] knows it from then on.
     pub fn score(&mut self, entry: EntryId) -> Result<f32, Error> {
         let score = self.score_now(entry)?;
         if self.known.len() == self.known.capacity() {
-            self.room.grow(2 * size_of::<(EntryId, f32)>() * (self.known.len() + 1))?;
+            self.reservation.grow(2 * size_of::<(EntryId, f32)>() * (self.known.len() + 1))?;
         }
         self.known.push((entry, score));
         Ok(score)
