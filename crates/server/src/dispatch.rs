@@ -28,7 +28,7 @@ use crate::handlers::{studio, topology};
 use crate::limits::{CLOSING_WHOLE_SIZE, Limits, SHORT_WORK_SIZE};
 use crate::memory;
 use crate::node::Node;
-use crate::opening;
+use crate::database_opening;
 use crate::peer::Peer;
 use crate::query_string::{QueryString, decode_segment};
 use crate::reply::Reply;
@@ -299,7 +299,7 @@ async fn prepare(exchange: &mut Exchange, route: Option<Match>) -> Result<&'stat
     access::check(&exchange.peer.identity, found.route.access, name.as_deref())?;
     exchange.query().check_ids()?;
     if let Some(name) = name {
-        let database = opening::find(&exchange.node, &name).await?;
+        let database = database_opening::find(&exchange.node, &name).await?;
         database.note_request();
         exchange.database = Some(database);
     }

@@ -17,7 +17,7 @@ use crate::latency::Latencies;
 use crate::limits::Limits;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
-use crate::opening::Openings;
+use crate::database_opening::Openings;
 use crate::recent_log::RecentLog;
 use crate::setting::Setting;
 use crate::slow::SlowRequests;

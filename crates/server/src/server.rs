@@ -23,7 +23,7 @@ use crate::listener;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::node::Node;
-use crate::opening::Openings;
+use crate::database_opening::Openings;
 use crate::recent_log::RecentLog;
 use crate::setting::Setting;
 use crate::slow::SlowRequests;

@@ -3,7 +3,7 @@
 use super::entry_ids::EntryIds;
 use super::entry_set::EntrySet;
 use super::error::Result;
-use super::heads::Heads;
+use super::list_cursor::ListCursor;
 use super::key::{self, ListKind};
 use super::limits::{ESTIMATED_TERMS_MAX, FEW_TERMS_MAX, TERM_SIZE_MAX};
 use super::number::Number;
@@ -140,8 +140,8 @@ impl<'env> IndexSnapshot<'env> {
     /// [`super::Error::Corrupt`]; those of the storage.
     pub fn range(&self, range: &TermRange) -> Result<EntrySet> {
         let mut set = EntrySet::new();
-        let mut heads = self.heads(range.clone(), Direction::Ascending);
-        while let Some((key, head)) = heads.next()? {
+        let mut list_cursor = self.list_cursor(range.clone(), Direction::Ascending);
+        while let Some((key, head)) = list_cursor.next()? {
             self.entries_of_list(key, head).add_to(&mut set)?;
         }
         Ok(set)
@@ -154,9 +154,9 @@ impl<'env> IndexSnapshot<'env> {
     /// As [`Self::range`].
     pub(crate) fn range_within(&self, range: &TermRange, cost_max: u64) -> Result<Option<EntrySet>> {
         let mut set = EntrySet::new();
-        let mut heads = self.heads(range.clone(), Direction::Ascending);
+        let mut list_cursor = self.list_cursor(range.clone(), Direction::Ascending);
         let mut cost: u64 = 0;
-        while let Some((key, head)) = heads.next()? {
+        while let Some((key, head)) = list_cursor.next()? {
             cost = cost.saturating_add(head.count);
             if cost > cost_max {
                 return Ok(None);
@@ -177,9 +177,9 @@ impl<'env> IndexSnapshot<'env> {
         mut is_wanted: impl FnMut(StoredTerm) -> Result<bool, E>,
     ) -> Result<EntrySet, E> {
         let mut set = EntrySet::new();
-        let mut heads = self.heads(range.clone(), Direction::Ascending);
+        let mut list_cursor = self.list_cursor(range.clone(), Direction::Ascending);
         let mut bytes = Vec::new();
-        while let Some((key, head)) = heads.next()? {
+        while let Some((key, head)) = list_cursor.next()? {
             key::term_into(&mut bytes, key)?;
             if is_wanted(StoredTerm::decode(range.kind, &bytes)?)? {
                 self.entries_of_list(key, head).add_to(&mut set)?;
@@ -214,16 +214,16 @@ impl<'env> IndexSnapshot<'env> {
 
     /// The pairs of the first terms of a range and an entry, and whether there are more terms.
     fn count_terms(&self, range: &TermRange, terms_max: usize) -> Result<(u64, bool)> {
-        let mut heads = self.heads(range.clone(), Direction::Ascending);
+        let mut list_cursor = self.list_cursor(range.clone(), Direction::Ascending);
         let mut count: u64 = 0;
         for _ in 0..terms_max {
-            let Some((_, head)) = heads.next()? else { return Ok((count, false)) };
+            let Some((_, head)) = list_cursor.next()? else { return Ok((count, false)) };
             count = count.saturating_add(head.count);
         }
-        Ok((count, heads.next()?.is_some()))
+        Ok((count, list_cursor.next()?.is_some()))
     }
 
-    pub(crate) fn heads(&self, range: TermRange, direction: Direction) -> Heads<'_> {
-        Heads::new(self.tx(), self.schema().postings, range, direction)
+    pub(crate) fn list_cursor(&self, range: TermRange, direction: Direction) -> ListCursor<'_> {
+        ListCursor::new(self.tx(), self.schema().postings, range, direction)
     }
 }

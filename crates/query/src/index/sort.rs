@@ -164,10 +164,10 @@ impl IndexSnapshot<'_> {
 
     fn walked_column(&self, order: Order, prefix: Arc<[u8]>) -> Result<Made> {
         let mut column = Column::new(Arc::clone(&prefix));
-        let mut heads = self.heads(TermRange::all(order.field, order.kind), order.direction);
+        let mut list_cursor = self.list_cursor(TermRange::all(order.field, order.kind), order.direction);
         let (mut term, mut last) = (Vec::new(), None);
         let (mut entry_count, mut tied_count) = (0, 0);
-        while let Some((key, head)) = heads.next()? {
+        while let Some((key, head)) = list_cursor.next()? {
             key::term_into(&mut term, key)?;
             let rank = Column::rank_of(&prefix, Some(&term));
             let rank = rank.ok_or_else(|| corrupt("what the first and the last term begin with all do"))?;
@@ -194,7 +194,7 @@ impl IndexSnapshot<'_> {
     fn common_beginning(&self, order: Order) -> Result<Arc<[u8]>> {
         let mut ends = [Vec::new(), Vec::new()];
         for (end, direction) in ends.iter_mut().zip([Direction::Ascending, Direction::Descending]) {
-            if let Some((key, _)) = self.heads(TermRange::all(order.field, order.kind), direction).next()? {
+            if let Some((key, _)) = self.list_cursor(TermRange::all(order.field, order.kind), direction).next()? {
                 key::term_into(end, key)?;
             }
         }
@@ -232,10 +232,10 @@ impl IndexSnapshot<'_> {
             remaining.intersect(&present);
         }
         let all = TermRange::all(order.field, order.kind);
-        let mut heads = self.heads(within.map_or(all, TermRange::clone), order.direction);
+        let mut list_cursor = self.list_cursor(within.map_or(all, TermRange::clone), order.direction);
         let mut walked = 0;
         while sorted.len() < count_max && !remaining.is_empty() {
-            let Some((key, head)) = heads.next()? else { break };
+            let Some((key, head)) = list_cursor.next()? else { break };
             let mut entries = self.entries_of_list(key, head);
             while let Some(run) = entries.next_run()? {
                 take_run(&mut remaining, run, count_max, &mut sorted);

@@ -2,7 +2,7 @@
 
 use super::entry_set::EntrySet;
 use super::error::Result;
-use super::heads::Heads;
+use super::list_cursor::ListCursor;
 use super::key;
 use super::range::TermRange;
 use super::snapshot::IndexSnapshot;
@@ -11,7 +11,7 @@ use super::term::{Kind, StoredTerm};
 
 /// Terms of a range, in order.
 pub struct Terms<'s> {
-    heads: Heads<'s>,
+    list_cursor: ListCursor<'s>,
     kind: Kind,
     bytes: Vec<u8>,
 }
@@ -27,7 +27,7 @@ impl Terms<'_> {
         reason = "as the cursors of the storage: an error does not end a loop unseen"
     )]
     pub fn next(&mut self) -> Result<Option<(StoredTerm, u64)>> {
-        let Some((head_key, head)) = self.heads.next()? else { return Ok(None) };
+        let Some((head_key, head)) = self.list_cursor.next()? else { return Ok(None) };
         key::term_into(&mut self.bytes, head_key)?;
         Ok(Some((StoredTerm::decode(self.kind, &self.bytes)?, head.count)))
     }
@@ -47,9 +47,9 @@ impl IndexSnapshot<'_> {
         set: Option<&EntrySet>,
         mut each: impl FnMut(StoredTerm, u64) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut heads = self.heads(range.clone(), Direction::Ascending);
+        let mut list_cursor = self.list_cursor(range.clone(), Direction::Ascending);
         let mut bytes = Vec::new();
-        while let Some((key, head)) = heads.next()? {
+        while let Some((key, head)) = list_cursor.next()? {
             let count = match set {
                 None => head.count,
                 Some(set) => {
@@ -71,6 +71,6 @@ impl IndexSnapshot<'_> {
 
     /// The terms of a range.
     pub fn terms(&self, range: &TermRange, direction: Direction) -> Terms<'_> {
-        Terms { kind: range.kind, heads: self.heads(range.clone(), direction), bytes: Vec::new() }
+        Terms { kind: range.kind, list_cursor: self.list_cursor(range.clone(), direction), bytes: Vec::new() }
     }
 }

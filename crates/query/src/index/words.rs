@@ -225,8 +225,8 @@ impl IndexSnapshot<'_> {
         range.end = key::after_prefix(&range.start);
         let mut lists = Vec::new();
         let mut bytes = Vec::new();
-        let mut heads = self.heads(range, Direction::Ascending);
-        while let Some((key, head)) = heads.next()? {
+        let mut list_cursor = self.list_cursor(range, Direction::Ascending);
+        while let Some((key, head)) = list_cursor.next()? {
             key::term_into(&mut bytes, key)?;
             // Of a longer word that begins with this one and a zero.
             if bytes.len() != prefix.len() + FREQUENCY_SIZE - 1 {
@@ -248,8 +248,8 @@ impl IndexSnapshot<'_> {
     pub fn field_norms(&self, field: FieldNumber) -> Result<Option<FieldNorms<'_>>> {
         let mut lists = Vec::new();
         let mut bytes = Vec::new();
-        let mut heads = self.heads(TermRange::all(field, Kind::Norm), Direction::Ascending);
-        while let Some((key, head)) = heads.next()? {
+        let mut list_cursor = self.list_cursor(TermRange::all(field, Kind::Norm), Direction::Ascending);
+        while let Some((key, head)) = list_cursor.next()? {
             key::term_into(&mut bytes, key)?;
             let &[norm] = bytes.as_slice() else { return Err(corrupt("a norm is one byte")) };
             let mut list = self.entries_of_list(key, head);

@@ -4,7 +4,7 @@
 //! array; what is added up of other arrays counts whole in each row. Several such keys are read side by side, the shorter ones filled up with
 //! their last value. An empty array gives no row.
 
-use super::amount::Amount;
+use super::decimal_sum::DecimalSum;
 use super::automatic::write_metadata;
 use super::group_paths::{Path, Values};
 use super::grouped::{Give, Groups};
@@ -89,7 +89,7 @@ impl Groups for AutomaticGroups {
 /// Appends bytes that are equal for equal keys only: null and missing are, and numbers of one value.
 fn identify(key: Option<Raw<'_>>, out: &mut Vec<u8>) {
     let start = out.len();
-    match key.map(|key| (key, key.kind(), Amount::of(key))) {
+    match key.map(|key| (key, key.kind(), DecimalSum::of(key))) {
         None | Some((_, Kind::Null, _)) => out.push(0),
         Some((_, Kind::Number, Some(amount))) => {
             out.push(1);
@@ -112,7 +112,7 @@ impl Reduces for AutomaticGroups {
     fn reduce(&self, _: &GroupKey, values: &[Raw<'_>], give: &mut dyn FnMut(&[u8])) -> Result<(), MapError> {
         let Some(first) = values.first() else { return Ok(()) };
         let mut count = 0;
-        let mut sums = vec![Amount::ZERO; self.sums.len()];
+        let mut sums = vec![DecimalSum::ZERO; self.sums.len()];
         for value in values {
             // The properties stand in the order in which they were written, so that each is found at once.
             let mut members = value.members().skip(self.keys.len());
@@ -120,7 +120,7 @@ impl Reduces for AutomaticGroups {
                 count += members.next().and_then(|(_, count)| count.as_u64()).unwrap_or(0);
             }
             for (sum, (_, value)) in sums.iter_mut().zip(members) {
-                *sum = sum.plus(Amount::of(value).unwrap_or(Amount::ZERO));
+                *sum = sum.plus(DecimalSum::of(value).unwrap_or(DecimalSum::ZERO));
             }
         }
         let mut out = Vec::new();

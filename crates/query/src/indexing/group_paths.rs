@@ -3,7 +3,7 @@
 //! As in the reference, below `[]` an array is its elements (`Lines[].Tags`), and without `[]` an array on the way is the list of what
 //! its elements have (`Lines.Product`).
 
-use super::amount::Amount;
+use super::decimal_sum::DecimalSum;
 use super::automatic::in_metadata;
 use crate::execute::write_path;
 use crate::plan::Step;
@@ -166,7 +166,7 @@ impl Values<'_> {
     }
 
     /// What a row adds; an array is added up. `None`: it is no number.
-    pub fn amount(&self, row: usize) -> Option<Amount> {
+    pub fn amount(&self, row: usize) -> Option<DecimalSum> {
         match self {
             Values::Each(list) => added(list.get(row).copied().flatten()),
             Values::One(value) => added(*value),
@@ -175,12 +175,12 @@ impl Values<'_> {
     }
 }
 
-fn added(value: Option<Raw<'_>>) -> Option<Amount> {
+fn added(value: Option<Raw<'_>>) -> Option<DecimalSum> {
     match value {
-        None => Some(Amount::ZERO),
+        None => Some(DecimalSum::ZERO),
         Some(value) if value.kind() == Kind::Array => {
-            value.elements().try_fold(Amount::ZERO, |sum, element| Some(sum.plus(added(Some(element))?)))
+            value.elements().try_fold(DecimalSum::ZERO, |sum, element| Some(sum.plus(added(Some(element))?)))
         }
-        Some(value) => Amount::of(value),
+        Some(value) => DecimalSum::of(value),
     }
 }

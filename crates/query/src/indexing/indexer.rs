@@ -1,6 +1,6 @@
 //! Batches: from the documents and tombstones of some sources to entries.
 
-use super::asked::Asked;
+use super::loaded_ids::LoadedIds;
 use super::automatic::{self, AutomaticEntries};
 use super::automatic_groups::AutomaticGroups;
 use super::field_failures::{FieldFailure, FieldFailures};
@@ -10,7 +10,7 @@ use super::map_runner::Loading;
 use super::mapped::MappedEntries;
 use super::mapped_groups::MappedGroups;
 use super::progress::{FAILED, documents_after, progress_of, tombstones_after};
-use super::rounds::{Change, Round, Rounds};
+use super::reference_rounds::{Change, Round, Rounds};
 use super::step::{Failure, Moment, Step};
 use super::control::BatchControl;
 use crate::definition::{Field, IndexDefinition, IndexSource};
@@ -239,7 +239,7 @@ impl Indexer {
         let mut progress = before.clone();
         let mut step = Step { is_done: true, ..Step::default() };
         let Indexer { sources, has_references, makes, batch_count_max } = self;
-        let (mut asked, mut field_failures) = (Asked::default(), FieldFailures::default());
+        let (mut loaded, mut field_failures) = (LoadedIds::default(), FieldFailures::default());
         let mut filling = Filling {
             makes,
             index,
@@ -250,7 +250,7 @@ impl Indexer {
             count_max: *batch_count_max,
             bytes_max: BATCH_BYTES,
             looked_at_max: *batch_count_max * CHANGES_LOOKED_AT_SHARE,
-            asked: &mut asked,
+            loaded: &mut loaded,
             field_failures: &mut field_failures,
             batch: &mut *batch,
             step: &mut step,
@@ -331,7 +331,7 @@ struct Filling<'f> {
     bytes_max: usize,
     /// So many changes of a source that is referenced are looked at.
     looked_at_max: u64,
-    asked: &'f mut Asked,
+    loaded: &'f mut LoadedIds,
     /// Those of the document at hand.
     field_failures: &'f mut FieldFailures,
     batch: &'f mut Batch,
@@ -427,13 +427,13 @@ impl Filling<'_> {
     /// Begins the round of a document, unless it has one, and goes on with it as long as there is room.
     fn begin_round(
         &mut self,
-        asked: &str,
+        referenced: &str,
         change: Change,
         index: &IndexSnapshot<'_>,
         sources: &[IndexSource],
         rounds: &mut Rounds,
     ) -> Result<()> {
-        if let Some(round) = rounds.begin(&id::lower(asked), change)
+        if let Some(round) = rounds.begin(&id::lower(referenced), change)
             && let Some(round) = self.map_asking(index, round, sources)?
         {
             rounds.keep(round);
@@ -450,7 +450,7 @@ impl Filling<'_> {
     ) -> Result<Option<Round>> {
         let documents = self.documents;
         loop {
-            let asking = index.asking(&round.asked, &round.position, ASKING_AT_ONCE)?;
+            let asking = index.asking(&round.referenced, &round.position, ASKING_AT_ONCE)?;
             if asking.is_empty() && !round.turn() {
                 return Ok(None);
             }
@@ -498,7 +498,7 @@ impl Filling<'_> {
 
     /// Adds a document, or what is wrong with it.
     fn add(&mut self, document: &Document<'_>) -> Result<()> {
-        self.asked.clear();
+        self.loaded.clear();
         match self.put(document) {
             Ok(()) => {}
             Err(Unmapped::Error(error)) => return Err(error),
@@ -515,24 +515,24 @@ impl Filling<'_> {
             message,
         }));
         // What failed may work once it finds something else.
-        let mut asked = std::mem::take(self.asked);
-        self.set_references(document.id(), asked.sorted());
-        *self.asked = asked;
+        let mut loaded = std::mem::take(self.loaded);
+        self.set_references(document.id(), loaded.sorted());
+        *self.loaded = loaded;
         self.step.indexed += 1;
         Ok(())
     }
 
     /// Notes what a document asked for.
     ///
-    /// * `asked`: rising.
-    fn set_references(&mut self, document: &str, asked: &[Vec<u8>]) {
+    /// * `loaded`: rising.
+    fn set_references(&mut self, document: &str, loaded: &[Vec<u8>]) {
         if self.has_references {
-            self.batch.references.set(&id::lower(document), asked);
+            self.batch.references.set(&id::lower(document), loaded);
         }
     }
 
     fn put(&mut self, document: &Document<'_>) -> Result<(), Unmapped> {
-        let loading = Loading { documents: self.documents, asked: &mut *self.asked, control: self.control };
+        let loading = Loading { documents: self.documents, loaded: &mut *self.loaded, control: self.control };
         match self.makes {
             Makes::Entries(entries) => {
                 let entries = entries.entries_of(self.index, document, loading, self.field_failures)?;

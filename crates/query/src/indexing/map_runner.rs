@@ -1,6 +1,6 @@
 //! Running the maps of a definition over a document.
 
-use super::asked::Asked;
+use super::loaded_ids::LoadedIds;
 use super::limits::LOADED_DOCUMENTS_MAX;
 use super::control::BatchControl;
 use crate::definition::{ALL_DOCUMENTS, MapIndex};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(super) struct Loading<'l> {
     pub documents: &'l Snapshot<'l>,
     /// Whether they were there or not.
-    pub asked: &'l mut Asked,
+    pub loaded: &'l mut LoadedIds,
     /// Whether to give up.
     pub control: &'l dyn BatchControl,
 }
@@ -22,7 +22,7 @@ pub(super) struct Loading<'l> {
 /// Answers maps from one snapshot.
 struct LoadingHost<'h, 'd> {
     documents: &'d Snapshot<'d>,
-    asked: &'h mut Asked,
+    loaded: &'h mut LoadedIds,
     control: &'h dyn BatchControl,
     reads_metadata: bool,
 }
@@ -39,13 +39,13 @@ impl<'d> Host<'d> for LoadingHost<'_, 'd> {
         if id.is_empty() || lower.len() > documents::limits::ID_SIZE_MAX {
             return Ok(None);
         }
-        if following == Following::Followed && !self.asked.contains(&lower) {
-            if self.asked.len() >= LOADED_DOCUMENTS_MAX {
+        if following == Following::Followed && !self.loaded.contains(&lower) {
+            if self.loaded.len() >= LOADED_DOCUMENTS_MAX {
                 return Err(MapError::Stopped(format!(
                     "it loads more than LOADED_DOCUMENTS_MAX = {LOADED_DOCUMENTS_MAX} documents"
                 )));
             }
-            self.asked.push(lower);
+            self.loaded.push(lower);
         }
         let unread = |error: documents::Error| MapError::Stopped(error.to_string());
         let Some(document) = self.documents.get(id).map_err(unread)? else { return Ok(None) };
@@ -110,7 +110,7 @@ impl MapRunner {
             let reads_metadata = map.reads_metadata();
             let view = view(document, collection.clone(), reads_metadata);
             let Loading { documents, control, .. } = loading;
-            let mut host = LoadingHost { documents, asked: &mut *loading.asked, control, reads_metadata };
+            let mut host = LoadingHost { documents, loaded: &mut *loading.loaded, control, reads_metadata };
             map.run(view, &mut host, &mut |output| emit(number, output))?;
         }
         Ok(())

@@ -2,8 +2,8 @@
 //!
 //! [`Indexer::step`] is one batch. There are no threads and no clock here: who calls decides when, and how much at once.
 
-mod amount;
-mod asked;
+mod decimal_sum;
+mod loaded_ids;
 pub(crate) mod automatic;
 mod automatic_groups;
 pub(crate) mod extract;
@@ -20,7 +20,7 @@ mod places;
 mod progress;
 mod reduce_tree;
 mod results_reservation;
-mod rounds;
+mod reference_rounds;
 mod sample;
 mod step;
 pub(crate) mod terms;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use documents::Snapshot;
 
-use super::asked::Asked;
+use super::loaded_ids::LoadedIds;
 use super::limits::BATCH_BYTES;
 use super::map_runner::{Loading, MapRunner};
 use super::progress::documents_after;
@@ -27,17 +27,17 @@ pub fn map_results(
     goes_on: &dyn Fn() -> bool,
 ) -> Result<Vec<Vec<u8>>> {
     let runner = MapRunner::new(definition);
-    let (mut results, mut asked, mut size, mut count) = (Vec::new(), Asked::default(), 0, 0);
+    let (mut results, mut loaded, mut size, mut count) = (Vec::new(), LoadedIds::default(), 0, 0);
     for source in definition.sources().iter().filter(|source| !source.is_referenced) {
         for document in documents_after(documents, source, 0)? {
             if count == count_max || size >= BATCH_BYTES || !goes_on() {
                 return Ok(results);
             }
             count += 1;
-            asked.clear();
+            loaded.clear();
             let mut made = Vec::new();
             let mapped =
-                runner.run(&document?, Loading { documents, asked: &mut asked, control: &goes_on }, &mut |_, output| {
+                runner.run(&document?, Loading { documents, loaded: &mut loaded, control: &goes_on }, &mut |_, output| {
                     let mut result = Vec::new();
                     output.write_json(&mut json::Writer::new(&mut result));
                     made.push(result);

@@ -5,7 +5,7 @@ use hyper::StatusCode;
 use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
-use crate::sizes;
+use crate::humane_size;
 
 pub(crate) fn basic(exchange: &Exchange) -> Result<Reply> {
     let snapshot = exchange.database().read();
@@ -36,10 +36,10 @@ pub(crate) fn detailed(exchange: &Exchange) -> Result<Reply> {
 fn write_collection(json: &mut json::Writer<'_>, collection: &database::documents::CollectionStatistics) {
     let documents = collection.documents();
     json.name("Name").string(&collection.name).name("CountOfDocuments").unsigned(documents.count);
-    sizes::write(json.name("Size"), documents.size + documents.tombstone_size);
-    sizes::write(json.name("DocumentsSize"), documents.size);
+    humane_size::write(json.name("Size"), documents.size + documents.tombstone_size);
+    humane_size::write(json.name("DocumentsSize"), documents.size);
     json.name("CountOfTombstones").unsigned(documents.tombstone_count);
-    sizes::write(json.name("TombstonesSize"), documents.tombstone_size);
+    humane_size::write(json.name("TombstonesSize"), documents.tombstone_size);
     for (count, size) in [
         ("CountOfRevisions", "RevisionsSize"),
         ("CountOfTimeSeriesDeletedRanges", "TimeSeriesDeletedRangesSize"),
@@ -47,7 +47,7 @@ fn write_collection(json: &mut json::Writer<'_>, collection: &database::document
         ("CountOfTimeSeriesSegments", "TimeSeriesSegmentsSize"),
     ] {
         json.name(count).unsigned(0);
-        sizes::write(json.name(size), 0);
+        humane_size::write(json.name(size), 0);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::date;
 use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::reply::{self, Reply};
-use crate::sizes;
+use crate::humane_size;
 
 pub(crate) fn basic(exchange: &Exchange) -> Result<Reply> {
     let statistics = exchange.database().read().statistics()?;
@@ -75,6 +75,6 @@ fn write_rest(json: &mut json::Writer<'_>, database: &Database, statistics: &Sta
     json.name("LastDatabaseEtag").unsigned(statistics.last_etag);
     let last_indexed = indexes.iter().filter_map(Seen::last_indexed).max().map(|date| date.to_string());
     json.name("LastIndexingTime").optional_string(last_indexed.as_deref());
-    sizes::write(json.name("SizeOnDisk"), size);
-    sizes::write(json.name("TempBuffersSizeOnDisk"), 0);
+    humane_size::write(json.name("SizeOnDisk"), size);
+    humane_size::write(json.name("TempBuffersSizeOnDisk"), 0);
 }

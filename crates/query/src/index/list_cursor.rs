@@ -8,7 +8,7 @@ use super::sort::Direction;
 use storage::{Cursor, ReadTransaction, Tree};
 
 /// The lists in a range of keys.
-pub(crate) struct Heads<'s> {
+pub(crate) struct ListCursor<'s> {
     cursor: Cursor<'s, ReadTransaction<'s>>,
     range: TermRange,
     direction: Direction,
@@ -18,13 +18,13 @@ pub(crate) struct Heads<'s> {
     key: Vec<u8>,
 }
 
-impl<'s> Heads<'s> {
-    pub fn new(tx: &'s ReadTransaction<'s>, tree: Tree, range: TermRange, direction: Direction) -> Heads<'s> {
+impl<'s> ListCursor<'s> {
+    pub fn new(tx: &'s ReadTransaction<'s>, tree: Tree, range: TermRange, direction: Direction) -> ListCursor<'s> {
         let start = match direction {
             Direction::Ascending => range.start.clone(),
             Direction::Descending => range.end.clone(),
         };
-        Heads { cursor: tree.cursor(tx), range, direction, jump: Some(start), key: Vec::new() }
+        ListCursor { cursor: tree.cursor(tx), range, direction, jump: Some(start), key: Vec::new() }
     }
 
     /// The next list: the key of its head, and that.

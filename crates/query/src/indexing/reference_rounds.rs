@@ -23,7 +23,7 @@ pub(super) enum Change {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Round {
     /// The lower-cased id of the document.
-    pub asked: Vec<u8>,
+    pub referenced: Vec<u8>,
     /// With what it is mapped, or with something newer.
     change: Change,
     /// The last that was mapped; empty: none.
@@ -89,7 +89,7 @@ impl Rounds {
             };
             bytes.extend_from_slice(&etag.to_be_bytes());
             bytes.push(deleted | if round.has_turned { HAS_TURNED } else { 0 });
-            for part in [&round.asked, &round.position, &round.began_behind] {
+            for part in [&round.referenced, &round.position, &round.began_behind] {
                 // Ids have at most 512 bytes.
                 bytes.extend_from_slice(&(part.len() as u16).to_be_bytes());
                 bytes.extend_from_slice(part);
@@ -126,14 +126,14 @@ impl Rounds {
 
     /// A round for a document that changed. `None`: it has one, which has its turn later, and goes through all once more.
     ///
-    /// * `asked`: its lower-cased id.
-    pub fn begin(&mut self, asked: &[u8], change: Change) -> Option<Round> {
-        if let Some(round) = self.rounds.iter_mut().find(|round| *round.asked == *asked) {
+    /// * `referenced`: its lower-cased id.
+    pub fn begin(&mut self, referenced: &[u8], change: Change) -> Option<Round> {
+        if let Some(round) = self.rounds.iter_mut().find(|round| *round.referenced == *referenced) {
             (round.change, round.began_behind, round.has_turned) = (change, round.position.clone(), false);
             return None;
         }
         let (position, began_behind) = (Vec::new(), Vec::new());
-        Some(Round { asked: asked.to_vec(), change, position, began_behind, has_turned: false })
+        Some(Round { referenced: referenced.to_vec(), change, position, began_behind, has_turned: false })
     }
 
     /// Keeps a round that is not over, behind all others.
@@ -165,7 +165,7 @@ fn decode_one(bytes: &mut &[u8]) -> Option<Round> {
     };
     let change = if flags & IS_DELETED != 0 { Change::Deleted(etag) } else { Change::Written(etag) };
     let has_turned = flags & HAS_TURNED != 0;
-    Some(Round { change, has_turned, asked: part()?, position: part()?, began_behind: part()? })
+    Some(Round { change, has_turned, referenced: part()?, position: part()?, began_behind: part()? })
 }
 
 #[cfg(test)]
@@ -220,14 +220,14 @@ mod tests {
     fn rounds_have_their_turn_and_the_progress_stays_before_all_of_them() {
         let asking: [&[u8]; 3] = [b"a", b"b", b"c"];
         let (mut rounds, mut mapped) = (Rounds::decode(&[], START), Vec::new());
-        for (asked, change) in [(b"x", Change::Written(4)), (b"y", Change::Deleted(6))] {
-            let round = rounds.begin(asked, change).unwrap();
+        for (referenced, change) in [(b"x", Change::Written(4)), (b"y", Change::Deleted(6))] {
+            let round = rounds.begin(referenced, change).unwrap();
             rounds.keep(walk(round, &asking, 1, &mut mapped).unwrap());
         }
         rounds.ahead = Progress { items: 9, tombstones: 8 };
         assert_eq!(rounds.progress(), Progress { items: 3, tombstones: 5 });
         let round = rounds.take_first().unwrap();
-        assert_eq!(round.asked, b"x");
+        assert_eq!(round.referenced, b"x");
         assert_eq!(walk(round, &asking, 9, &mut mapped), None);
         assert_eq!(rounds.progress(), Progress { items: 9, tombstones: 5 });
         let round = rounds.take_first().unwrap();

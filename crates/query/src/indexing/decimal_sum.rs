@@ -5,51 +5,51 @@ use rust_decimal::Decimal;
 
 /// A sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Amount {
+pub(super) enum DecimalSum {
     Exact(Decimal),
     Double(f64),
 }
 
-impl Amount {
-    pub const ZERO: Amount = Amount::Exact(Decimal::ZERO);
+impl DecimalSum {
+    pub const ZERO: DecimalSum = DecimalSum::Exact(Decimal::ZERO);
 
     /// A value of a document: null is nothing. `None`: it is no number.
-    pub fn of(value: Raw<'_>) -> Option<Amount> {
+    pub fn of(value: Raw<'_>) -> Option<DecimalSum> {
         if value.is_null() {
-            return Some(Amount::ZERO);
+            return Some(DecimalSum::ZERO);
         }
         let text = value.number_text()?;
         let exact = Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(text));
         // What a decimal had to round is a double, too.
         match exact {
-            Ok(exact) if text.len() < 28 => Some(Amount::Exact(exact)),
-            _ => value.as_f64().map(Amount::Double),
+            Ok(exact) if text.len() < 28 => Some(DecimalSum::Exact(exact)),
+            _ => value.as_f64().map(DecimalSum::Double),
         }
     }
 
-    pub fn plus(self, other: Amount) -> Amount {
+    pub fn plus(self, other: DecimalSum) -> DecimalSum {
         match (self, other) {
-            (Amount::Exact(one), Amount::Exact(other)) => match one.checked_add(other) {
-                Some(sum) => Amount::Exact(sum),
-                None => Amount::Double(double(one) + double(other)),
+            (DecimalSum::Exact(one), DecimalSum::Exact(other)) => match one.checked_add(other) {
+                Some(sum) => DecimalSum::Exact(sum),
+                None => DecimalSum::Double(double(one) + double(other)),
             },
-            (one, other) => Amount::Double(one.double() + other.double()),
+            (one, other) => DecimalSum::Double(one.double() + other.double()),
         }
     }
 
     fn double(self) -> f64 {
         match self {
-            Amount::Exact(decimal) => double(decimal),
-            Amount::Double(double) => double,
+            DecimalSum::Exact(decimal) => double(decimal),
+            DecimalSum::Double(double) => double,
         }
     }
 
     /// Writes it as a number of JSON.
     pub fn write(self, json: &mut json::Writer<'_>) {
         match self {
-            Amount::Exact(decimal) => json.raw(decimal.normalize().to_string().as_bytes()),
+            DecimalSum::Exact(decimal) => json.raw(decimal.normalize().to_string().as_bytes()),
             // A sum beyond all doubles is what comes nearest.
-            Amount::Double(double) => json.double(double.clamp(f64::MIN, f64::MAX)),
+            DecimalSum::Double(double) => json.double(double.clamp(f64::MIN, f64::MAX)),
         };
     }
 }
@@ -63,9 +63,9 @@ mod tests {
     use super::*;
 
     fn sum(numbers: &[&str]) -> String {
-        let amounts = numbers.iter().map(|number| Amount::of(Raw::new(number.as_bytes())).unwrap());
+        let amounts = numbers.iter().map(|number| DecimalSum::of(Raw::new(number.as_bytes())).unwrap());
         let mut out = Vec::new();
-        amounts.fold(Amount::ZERO, Amount::plus).write(&mut json::Writer::new(&mut out));
+        amounts.fold(DecimalSum::ZERO, DecimalSum::plus).write(&mut json::Writer::new(&mut out));
         String::from_utf8(out).unwrap()
     }
 
@@ -83,6 +83,6 @@ mod tests {
         ] {
             assert_eq!(sum(numbers).to_lowercase().replace('+', ""), expected, "{numbers:?}");
         }
-        assert_eq!(Amount::of(Raw::new(b"\"7\"")), None);
+        assert_eq!(DecimalSum::of(Raw::new(b"\"7\"")), None);
     }
 }

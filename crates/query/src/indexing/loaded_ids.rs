@@ -7,13 +7,13 @@ const COMPARED_MAX: usize = 32;
 
 /// Lower-cased ids, each once.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct LoadedIds {
     ids: Vec<Vec<u8>>,
     /// All of them, where they are more than are compared.
     many: HashSet<Vec<u8>>,
 }
 
-impl Asked {
+impl LoadedIds {
     pub fn clear(&mut self) {
         self.ids.clear();
         self.many.clear();
@@ -51,19 +51,19 @@ mod tests {
 
     #[test]
     fn each_is_there_once_however_many_they_are() {
-        let mut asked = Asked::default();
+        let mut loaded = LoadedIds::default();
         for count in [3, 1000, COMPARED_MAX, COMPARED_MAX + 1] {
-            asked.clear();
+            loaded.clear();
             let ids: Vec<Vec<u8>> = (0..count).map(|number| format!("c/{number:05}").into_bytes()).collect();
             for _ in 0..2 {
                 for id in ids.iter().rev() {
-                    if !asked.contains(id) {
-                        asked.push(id.clone());
+                    if !loaded.contains(id) {
+                        loaded.push(id.clone());
                     }
                 }
-                assert_eq!((asked.len(), asked.sorted()), (count, ids.as_slice()));
+                assert_eq!((loaded.len(), loaded.sorted()), (count, ids.as_slice()));
             }
-            assert!(!asked.contains(&b"c/x".to_vec()));
+            assert!(!loaded.contains(&b"c/x".to_vec()));
         }
     }
 }
