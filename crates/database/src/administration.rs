@@ -10,7 +10,7 @@ use json::Value;
 
 use crate::client_configuration::ClientConfiguration;
 use crate::databases::Opening;
-use crate::entry::{Entry, Previous};
+use crate::entry::{DatabaseEntry, Previous};
 use crate::request_ids::Request;
 use crate::{DatabaseRecord, Databases, Error, LockMode, Result, folders, name, record_properties};
 
@@ -75,7 +75,7 @@ impl Databases {
             }
         };
         let held = folder.as_ref().and_then(|folder| self.deleted.lock().remove(folder));
-        let entry = Entry::new(record, folder, held.map_or(Previous::None, Previous::OnDisk));
+        let entry = DatabaseEntry::new(record, folder, held.map_or(Previous::None, Previous::OnDisk));
         let record = entry.record();
         if let Some(made) = made.filter(|_| !record.is_disabled()) {
             entry.store(made);
@@ -136,7 +136,7 @@ impl Databases {
     fn change_records(
         &self,
         request: &Request,
-        entries: &[Arc<Entry>],
+        entries: &[Arc<DatabaseEntry>],
         change: impl Fn(&mut Value, u64) + Sync,
     ) -> Result<u64> {
         let (records, index) = self.system.change(request, |system, tx, index| {
@@ -184,7 +184,7 @@ impl Databases {
         if let Some(index) = self.system.applied(request)? {
             return Ok(Deletion { raft_index: Some(index), deleted: Vec::new() });
         }
-        let mut entries: Vec<Arc<Entry>> = Vec::new();
+        let mut entries: Vec<Arc<DatabaseEntry>> = Vec::new();
         for entry in names.iter().filter_map(|name| self.names.get(name)) {
             match entry.record().lock_mode() {
                 LockMode::PreventDeletesError => {
@@ -229,10 +229,10 @@ impl Databases {
     pub fn set_disabled(&self, names: &[&str], is_disabled: bool, request_id: Option<&str>) -> Result<Vec<bool>> {
         let request = Request::new(if is_disabled { "disable" } else { "enable" }, names, request_id)?;
         let _changing = self.changing.lock();
-        let found: Vec<Option<Arc<Entry>>> = names.iter().map(|name| self.names.get(name)).collect();
+        let found: Vec<Option<Arc<DatabaseEntry>>> = names.iter().map(|name| self.names.get(name)).collect();
         let exist = found.iter().map(Option::is_some).collect();
-        let is_other = |entry: &Arc<Entry>| entry.record().is_disabled() != is_disabled;
-        let entries: Vec<Arc<Entry>> = found.into_iter().flatten().filter(is_other).collect();
+        let is_other = |entry: &Arc<DatabaseEntry>| entry.record().is_disabled() != is_disabled;
+        let entries: Vec<Arc<DatabaseEntry>> = found.into_iter().flatten().filter(is_other).collect();
         if !entries.is_empty() && self.system.applied(&request)?.is_none() {
             self.change_records(&request, &entries, |record, _| record.set("Disabled", is_disabled.into()))?;
         }

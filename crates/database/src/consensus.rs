@@ -84,7 +84,7 @@ impl Database {
     }
 
     fn write_entered(&self, size: usize, write: &Write) -> Result<Answer> {
-        let place = Place { queue: &self.queue, size };
+        let place = QueueSlot { queue: &self.queue, size };
         // The stamp is made when the transaction has begun, so that dates rise with etags.
         let applied = self.store.environment().write(|tx| self.store.apply_in(tx, write, self.store.stamp()));
         drop(place);
@@ -112,12 +112,12 @@ impl Database {
 }
 
 /// A place in the queue, given back even if the write panics.
-struct Place<'a> {
+struct QueueSlot<'a> {
     queue: &'a Queue,
     size: usize,
 }
 
-impl Drop for Place<'_> {
+impl Drop for QueueSlot<'_> {
     fn drop(&mut self) {
         self.queue.leave(self.size);
     }

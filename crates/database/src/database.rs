@@ -64,14 +64,14 @@ impl StorageArea {
 
 /// A database that others may still hold.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
+pub(crate) struct DatabaseRef {
     database: Weak<Database>,
     presence: Weak<()>,
 }
 
-impl Held {
-    pub fn of(database: &Arc<Database>) -> Held {
-        Held { database: Arc::downgrade(database), presence: Arc::downgrade(&database.presence) }
+impl DatabaseRef {
+    pub fn of(database: &Arc<Database>) -> DatabaseRef {
+        DatabaseRef { database: Arc::downgrade(database), presence: Arc::downgrade(&database.presence) }
     }
 
     /// The database, if somebody holds it.

@@ -12,7 +12,7 @@
 //!
 //! A deleted or disabled database can still be held by those who read it. Its environment knows its folder by name, so that
 //! folder must not become another database's meanwhile (hence `~<n>`), and must not be opened twice (hence
-//! [`Entry::previous`]).
+//! [`DatabaseEntry::previous`]).
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -24,8 +24,8 @@ use storage::Environment;
 use storage::io::aio::AsyncWrites;
 
 use crate::client_configuration::ClientConfiguration;
-use crate::database::Held;
-use crate::entry::{Entry, Previous};
+use crate::database::DatabaseRef;
+use crate::entry::{DatabaseEntry, Previous};
 use crate::indexes::IndexingPool;
 use crate::limits::LOCKED_FOLDER_WAITS_MAX;
 use crate::names::Names;
@@ -61,7 +61,7 @@ impl DatabasesOptions {
 pub struct Databases {
     pub(crate) options: DatabasesOptions,
     pub(crate) system: System,
-    pub(crate) names: Names<Entry>,
+    pub(crate) names: Names<DatabaseEntry>,
     operations: Operations,
     pub(crate) client_configuration: RwLock<Arc<ClientConfiguration>>,
     /// Held by everything that changes which databases there are, and their records.
@@ -69,7 +69,7 @@ pub struct Databases {
     /// Held while the files of deleted databases are removed.
     removing: Mutex<()>,
     /// Databases that were deleted, by folder: some may still be held.
-    pub(crate) deleted: Mutex<HashMap<String, Held>>,
+    pub(crate) deleted: Mutex<HashMap<String, DatabaseRef>>,
     indexing: Arc<IndexingPool>,
 }
 
@@ -110,7 +110,7 @@ impl Databases {
         }
         for (record, folder) in databases.system.records()? {
             let name = record.name().to_owned();
-            databases.add_entry(&name, Entry::new(record, folder, Previous::None));
+            databases.add_entry(&name, DatabaseEntry::new(record, folder, Previous::None));
         }
         Ok(Arc::new(databases))
     }
@@ -154,11 +154,11 @@ impl Databases {
         &self.operations
     }
 
-    pub(crate) fn entry(&self, name: &str) -> Result<Arc<Entry>> {
+    pub(crate) fn entry(&self, name: &str) -> Result<Arc<DatabaseEntry>> {
         self.names.get(name).ok_or_else(|| Error::Missing { name: name.chars().take(128).collect() })
     }
 
-    pub(crate) fn add_entry(&self, name: &str, entry: Entry) {
+    pub(crate) fn add_entry(&self, name: &str, entry: DatabaseEntry) {
         entry.configure(&self.client_configuration.read());
         self.names.insert(name, Arc::new(entry));
     }
@@ -197,7 +197,7 @@ impl Databases {
         Ok(ready)
     }
 
-    fn open_entry(&self, entry: &Entry) -> Result<Arc<Database>> {
+    fn open_entry(&self, entry: &DatabaseEntry) -> Result<Arc<Database>> {
         let mut previous = entry.previous.lock();
         let record = entry.record();
         if matches!(*previous, Previous::Deleted) {
@@ -212,7 +212,7 @@ impl Databases {
         if let Some(failed) = entry.open.swap(None) {
             tracing::warn!(database = record.name(), "its storage failed; it is closed and opened again");
             failed.close();
-            *previous = Previous::OnDisk(Held::of(&failed));
+            *previous = Previous::OnDisk(DatabaseRef::of(&failed));
         }
         let opened = match &*previous {
             Previous::InMemory(database) => Ok(database.clone()),
@@ -231,7 +231,7 @@ impl Databases {
 
     /// Opens a database that somebody is letting go of. One whose storage failed is given again while it is held for long: it
     /// can be read, and opening it is tried again after a pause.
-    fn open_again(&self, record: &DatabaseRecord, folder: Option<&str>, held: &Held) -> Result<Arc<Database>> {
+    fn open_again(&self, record: &DatabaseRecord, folder: Option<&str>, held: &DatabaseRef) -> Result<Arc<Database>> {
         match self.open_database(record, folder, Opening::Held) {
             Err(error @ Error::Storage(storage::Error::Locked { .. })) => {
                 let failed = held.get().ok_or(error)?;

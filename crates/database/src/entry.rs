@@ -7,12 +7,12 @@ use arc_swap::ArcSwapOption;
 use parking_lot::{Mutex, RwLock};
 
 use crate::client_configuration::ClientConfiguration;
-use crate::database::Held;
+use crate::database::DatabaseRef;
 use crate::limits::IDLE_ROUNDS_MAX;
 use crate::settings::DatabaseSettings;
 use crate::{Database, DatabaseRecord, Error, Result};
 
-pub(crate) struct Entry {
+pub(crate) struct DatabaseEntry {
     record: RwLock<Arc<DatabaseRecord>>,
     /// The name of its folder; None: it is in memory. Settled when it is created.
     folder: Option<String>,
@@ -30,17 +30,17 @@ pub(crate) enum Previous {
     #[default]
     None,
     /// Gone when nobody holds it.
-    OnDisk(Held),
+    OnDisk(DatabaseRef),
     /// Only here while it is disabled.
     InMemory(Arc<Database>),
     /// The database is deleted: who found it before that must neither open it nor make its folder anew.
     Deleted,
 }
 
-impl Entry {
-    pub fn new(record: DatabaseRecord, folder: Option<String>, previous: Previous) -> Entry {
+impl DatabaseEntry {
+    pub fn new(record: DatabaseRecord, folder: Option<String>, previous: Previous) -> DatabaseEntry {
         let settings = DatabaseSettings::of(&record, &ClientConfiguration::NONE);
-        Entry {
+        DatabaseEntry {
             record: RwLock::new(Arc::new(record)),
             folder,
             open: ArcSwapOption::empty(),
@@ -117,7 +117,7 @@ impl Entry {
             self.open.store(Some(database));
             return false;
         }
-        *previous = Previous::OnDisk(Held::of(&database));
+        *previous = Previous::OnDisk(DatabaseRef::of(&database));
         drop(previous);
         true
     }
@@ -129,14 +129,14 @@ impl Entry {
         database.close();
         *previous = match database.is_in_memory() {
             true => Previous::InMemory(database.clone()),
-            false => Previous::OnDisk(Held::of(&database)),
+            false => Previous::OnDisk(DatabaseRef::of(&database)),
         };
         // Letting go of the database may take a while, and is not done under the lock.
         drop(previous);
     }
 
     /// The same for ever; gives what is left of it if others hold it.
-    pub fn delete(&self) -> Option<Held> {
+    pub fn delete(&self) -> Option<DatabaseRef> {
         let mut previous = self.previous.lock();
         let before = std::mem::replace(&mut *previous, Previous::Deleted);
         let open = self.open.swap(None);
@@ -144,7 +144,7 @@ impl Entry {
         match (open, before) {
             (Some(database), _) => {
                 database.close();
-                Some(Held::of(&database))
+                Some(DatabaseRef::of(&database))
             }
             (None, Previous::OnDisk(held)) => Some(held),
             (None, _) => None,

@@ -85,11 +85,11 @@ pub struct Operation {
     query: Option<String>,
     started_at: Date,
     is_killed: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<OperationState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct OperationState {
     status: OperationStatus,
     progress: Option<Progress>,
     ended_at: Option<Date>,
@@ -205,7 +205,7 @@ impl Operations {
             query,
             started_at: now,
             is_killed: AtomicBool::new(false),
-            state: Mutex::new(State { status: OperationStatus::InProgress, progress: None, ended_at: None }),
+            state: Mutex::new(OperationState { status: OperationStatus::InProgress, progress: None, ended_at: None }),
         });
         let mut known = self.known.lock();
         self.clean(&mut known, now);

@@ -9,18 +9,18 @@ use crate::{Error, Limits, Result};
 
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    held: Mutex<Held>,
+    held: Mutex<QueuedBytes>,
     /// Somebody left.
     left: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct QueuedBytes {
     size: usize,
     count: usize,
 }
 
-impl Held {
+impl QueuedBytes {
     fn add(&mut self, size: usize) {
         self.size += size;
         self.count += 1;

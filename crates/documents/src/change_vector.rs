@@ -14,12 +14,12 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ChangeVector<'t> {
     /// Most have no other, and then nothing is allocated.
-    first: Option<Entry<'t>>,
-    more: Vec<Entry<'t>>,
+    first: Option<VectorEntry<'t>>,
+    more: Vec<VectorEntry<'t>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry<'t> {
+struct VectorEntry<'t> {
     tag: &'t str,
     etag: u64,
     database: &'t str,
@@ -58,7 +58,7 @@ impl<'t> ChangeVector<'t> {
                 && part.bytes().next_back().is_some_and(|byte| byte.is_ascii_graphic());
             let part = if has_edges { part } else { part.trim() };
             if !part.is_empty() {
-                let Some(entry) = Entry::parse(part) else { return Err(bad(text)) };
+                let Some(entry) = VectorEntry::parse(part) else { return Err(bad(text)) };
                 vector.append(entry);
             }
             rest = after;
@@ -71,7 +71,7 @@ impl<'t> ChangeVector<'t> {
 
     /// Adds an entry at the end, which [`arrange`](Self::arrange) puts in its place.
     #[inline]
-    fn append(&mut self, entry: Entry<'t>) {
+    fn append(&mut self, entry: VectorEntry<'t>) {
         match self.first {
             None => self.first = Some(entry),
             Some(_) => self.more.push(entry),
@@ -81,7 +81,7 @@ impl<'t> ChangeVector<'t> {
     /// Sorts by database, and of each keeps the highest etag under the tag that came first. All at once: finding its place for
     /// each entry takes hours for a text of a few megabytes.
     fn arrange(&mut self) {
-        let mut entries: Vec<Entry<'t>> = self.entries().copied().collect();
+        let mut entries: Vec<VectorEntry<'t>> = self.entries().copied().collect();
         entries.sort_by_key(|entry| entry.database);
         entries.dedup_by(|again, kept| {
             let is_same = again.database == kept.database;
@@ -95,13 +95,13 @@ impl<'t> ChangeVector<'t> {
         self.more = entries.collect();
     }
 
-    fn entries(&self) -> impl Iterator<Item = &Entry<'t>> {
+    fn entries(&self) -> impl Iterator<Item = &VectorEntry<'t>> {
         self.first.iter().chain(&self.more)
     }
 
     /// Sets the etag of one database, unless it has a higher one.
     pub fn raise(&mut self, tag: &'t str, etag: u64, database: &'t str) {
-        self.append(Entry { tag, etag, database });
+        self.append(VectorEntry { tag, etag, database });
         self.arrange();
     }
 
@@ -136,10 +136,10 @@ impl<'t> ChangeVector<'t> {
     }
 }
 
-impl<'t> Entry<'t> {
+impl<'t> VectorEntry<'t> {
     /// Reads `tag:etag-database`.
     #[inline]
-    fn parse(text: &'t str) -> Option<Entry<'t>> {
+    fn parse(text: &'t str) -> Option<VectorEntry<'t>> {
         const TAG_SIZE_MAX: usize = 4;
         const DATABASE_SIZE_MAX: usize = 64;
         let bytes = text.as_bytes();
@@ -156,7 +156,7 @@ impl<'t> Entry<'t> {
         let database = text.get(at + 1..)?;
         let is_good =
             at > colon + 1 && bytes[at] == b'-' && !database.is_empty() && database.len() <= DATABASE_SIZE_MAX;
-        is_good.then_some(Entry { tag, etag, database })
+        is_good.then_some(VectorEntry { tag, etag, database })
     }
 }
 

@@ -7,7 +7,7 @@ use storage::{FixedCursor, FixedTree, Location, ReadTransaction};
 
 use crate::collections::Collection;
 use crate::kinds::ItemKind;
-use crate::record::State;
+use crate::record::RecordState;
 use crate::{Error, Etag, Item, Result, Snapshot};
 
 /// Changes by rising etag, see [`Snapshot::changes`].
@@ -19,7 +19,7 @@ pub struct Changes<'t> {
 /// One tree of etags.
 struct Source<'t> {
     kind: ItemKind,
-    state: State,
+    state: RecordState,
     cursor: FixedCursor<'t, ReadTransaction<'t>>,
     /// What comes next of it; None at its end.
     next: Option<(Etag, Location)>,
@@ -34,7 +34,7 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn changes(&self, kinds: &[ItemKind], collection: Option<&str>, after: Etag) -> Result<Changes<'_>> {
-        self.changes_of(kinds, &[State::Stored, State::Tombstone], collection, after)
+        self.changes_of(kinds, &[RecordState::Stored, RecordState::Tombstone], collection, after)
     }
 
     /// The items alone, without tombstones.
@@ -43,7 +43,7 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn items(&self, kinds: &[ItemKind], collection: Option<&str>, after: Etag) -> Result<Changes<'_>> {
-        self.changes_of(kinds, &[State::Stored], collection, after)
+        self.changes_of(kinds, &[RecordState::Stored], collection, after)
     }
 
     /// The tombstones alone.
@@ -52,13 +52,13 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn deletions(&self, kinds: &[ItemKind], collection: Option<&str>, after: Etag) -> Result<Changes<'_>> {
-        self.changes_of(kinds, &[State::Tombstone], collection, after)
+        self.changes_of(kinds, &[RecordState::Tombstone], collection, after)
     }
 
     fn changes_of(
         &self,
         kinds: &[ItemKind],
-        states: &[State],
+        states: &[RecordState],
         collection: Option<&str>,
         after: Etag,
     ) -> Result<Changes<'_>> {
@@ -80,17 +80,17 @@ impl<'s> Snapshot<'s> {
     pub(crate) fn etag_tree(
         &self,
         kind: ItemKind,
-        state: State,
+        state: RecordState,
         collection: Option<&str>,
     ) -> Result<Option<FixedTree>> {
         let (schema, _, tx) = self.parts();
         let Some(name) = collection else {
             let trees = &schema.kinds[kind];
-            return Ok(Some(if state == State::Stored { trees.by_etag } else { trees.tombstones_by_etag }));
+            return Ok(Some(if state == RecordState::Stored { trees.by_etag } else { trees.tombstones_by_etag }));
         };
         match (Collection::by_name(schema, tx, name)?, state) {
-            (Some(found), State::Stored) => found.items(tx, kind),
-            (Some(found), State::Tombstone) => found.tombstones(tx, kind),
+            (Some(found), RecordState::Stored) => found.items(tx, kind),
+            (Some(found), RecordState::Tombstone) => found.tombstones(tx, kind),
             (None, _) => Ok(None),
         }
     }

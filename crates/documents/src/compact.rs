@@ -10,7 +10,7 @@ use storage::{Contents, Environment, FixedTree, Location, ReadTransaction, Tree,
 use crate::collections::Collection;
 use crate::definitions::DEFINITIONS;
 use crate::kinds::{ItemKind, PerKind};
-use crate::record::{self, Head, State};
+use crate::record::{self, Head, RecordState};
 use crate::schema::{CONTENTS, Schema, tombstone_key};
 use crate::{DocumentStore, Error, Result};
 
@@ -142,15 +142,15 @@ impl Copy<'_> {
     fn record(&self, tx: &mut WriteTransaction<'_>, record: &[u8]) -> Result<()> {
         let head = Head::decode(record)?;
         let key = head.kind.key(record::id(&head, record)?);
-        let trees = self.trees.get(&head.collection).map(|trees| &trees[usize::from(head.state == State::Tombstone)]);
+        let trees = self.trees.get(&head.collection).map(|trees| &trees[usize::from(head.state == RecordState::Tombstone)]);
         let tree = trees.and_then(|trees| trees[head.kind]);
         let tree = tree.ok_or(Error::Corrupt { rule: "the collection of an item counts it" })?;
         match head.state {
-            State::Stored => {
+            RecordState::Stored => {
                 let keys = self.to.item_keys(head.kind, &key, head.etag, tree);
                 self.to.records.insert(tx, &keys, &[record])?
             }
-            State::Tombstone => {
+            RecordState::Tombstone => {
                 let key = tombstone_key(head.collection, &key);
                 let keys = self.to.tombstone_keys(head.kind, &key, head.etag, tree);
                 self.to.records.insert(tx, &keys, &[record])?

@@ -1,11 +1,11 @@
 //! Deleting documents: one, by prefix, by collection. Each leaves a tombstone with an etag of its own.
 
 use crate::collections::Collection;
-use crate::found::{Existing, Found};
+use crate::found::{Existing, CurrentItem};
 use crate::id::{lower, lower_into};
 use crate::items::{Deletion, due};
 use crate::kinds::ItemKind;
-use crate::record::{self, State};
+use crate::record::{self, RecordState};
 use crate::{Etag, Expected, Operation, Result, Writing};
 
 /// Documents that a deletion by prefix looks up at once.
@@ -36,7 +36,7 @@ impl Writing<'_, '_> {
         }
     }
 
-    fn delete_found(&mut self, mut found: Found) -> Result<bool> {
+    fn delete_found(&mut self, mut found: CurrentItem) -> Result<bool> {
         let Some(document) = found.document.take() else {
             self.spare_key = found.key;
             return Ok(false);
@@ -75,8 +75,8 @@ impl Writing<'_, '_> {
                 return Ok(count);
             }
             for (key, location) in keys {
-                let document = Some(Existing::at(&schema, &*self.tx, location, ItemKind::Document, State::Stored)?);
-                self.delete_found(Found { key, document, tombstone: None })?;
+                let document = Some(Existing::at(&schema, &*self.tx, location, ItemKind::Document, RecordState::Stored)?);
+                self.delete_found(CurrentItem { key, document, tombstone: None })?;
                 count += 1;
             }
         }
@@ -94,10 +94,10 @@ impl Writing<'_, '_> {
         let Some(documents) = collection.items(&*self.tx, ItemKind::Document)? else { return Ok(0) };
         let locations = due(self, documents, etag_max, count_max)?;
         for location in &locations {
-            let document = Existing::at(&schema, &*self.tx, *location, ItemKind::Document, State::Stored)?;
+            let document = Existing::at(&schema, &*self.tx, *location, ItemKind::Document, RecordState::Stored)?;
             let mut key = std::mem::take(&mut self.spare_key);
             lower_into(&mut key, record::id(&document.head, schema.records.get(&*self.tx, *location)?)?);
-            self.delete_found(Found { key, document: Some(document), tombstone: None })?;
+            self.delete_found(CurrentItem { key, document: Some(document), tombstone: None })?;
         }
         Ok(locations.len())
     }

@@ -3,7 +3,7 @@
 use storage::{Location, Reader};
 
 use crate::kinds::ItemKind;
-use crate::record::{self, Head, State};
+use crate::record::{self, Head, RecordState};
 use crate::schema::{Schema, tombstone_key};
 use crate::{ChangeVector, Error, Etag, Result, Writing};
 
@@ -19,7 +19,7 @@ pub(crate) struct Existing {
 
 /// What was found under an id. Deciding looks at it; applying takes it over, so that nothing is looked up twice.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct CurrentItem {
     /// The lower-cased id.
     pub key: Vec<u8>,
     pub document: Option<Existing>,
@@ -34,7 +34,7 @@ impl Existing {
         reader: &impl Reader,
         location: Location,
         kind: ItemKind,
-        state: State,
+        state: RecordState,
     ) -> Result<Existing> {
         let record = schema.records.get(reader, location)?;
         let head = Head::decode(record)?;
@@ -48,11 +48,11 @@ impl Existing {
 
 impl Writing<'_, '_> {
     /// What is stored under an id.
-    pub(crate) fn find(&mut self, id: &str) -> Result<Found> {
+    pub(crate) fn find(&mut self, id: &str) -> Result<CurrentItem> {
         let mut key = std::mem::take(&mut self.spare_key);
         crate::id::lower_into(&mut key, id);
         let document = self.find_item(ItemKind::Document, &key)?;
-        Ok(Found { key, document, tombstone: None })
+        Ok(CurrentItem { key, document, tombstone: None })
     }
 
     /// The item with this key.
@@ -60,7 +60,7 @@ impl Writing<'_, '_> {
     pub(crate) fn find_item(&self, kind: ItemKind, key: &[u8]) -> Result<Option<Existing>> {
         let schema = &self.store.schema;
         match schema.location_of(&*self.tx, kind, key)? {
-            Some(location) => Existing::at(schema, &*self.tx, location, kind, State::Stored).map(Some),
+            Some(location) => Existing::at(schema, &*self.tx, location, kind, RecordState::Stored).map(Some),
             None => Ok(None),
         }
     }
@@ -71,7 +71,7 @@ impl Writing<'_, '_> {
         let tree = schema.kinds[kind].tombstones_by_key;
         let Some(value) = tree.get(&*self.tx, &tombstone_key(collection, key))? else { return Ok(None) };
         let location = storage::Table::location(tree, &*self.tx, value)?;
-        Existing::at(schema, &*self.tx, location, kind, State::Tombstone).map(Some)
+        Existing::at(schema, &*self.tx, location, kind, RecordState::Tombstone).map(Some)
     }
 
     /// The change vector of what is stored.

@@ -1,7 +1,7 @@
 //! An item of any kind, or its tombstone, as a view of its record.
 
 use crate::kinds::ItemKind;
-use crate::record::{self, Head, State};
+use crate::record::{self, Head, RecordState};
 use crate::store::Names;
 use crate::{Date, Document, Etag, Flags, Result};
 
@@ -30,7 +30,7 @@ impl<'t> Item<'t> {
 
     /// True for a tombstone: the item was deleted.
     pub fn is_deleted(&self) -> bool {
-        self.head.state == State::Tombstone
+        self.head.state == RecordState::Tombstone
     }
 
     /// The id as it is spelled.

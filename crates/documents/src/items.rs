@@ -7,7 +7,7 @@ use storage::Location;
 
 use crate::found::Existing;
 use crate::kinds::ItemKind;
-use crate::record::{self, Head, State};
+use crate::record::{self, Head, RecordState};
 use crate::schema::tombstone_key;
 use crate::{Date, Error, Etag, Flags, Result, Writing};
 
@@ -100,7 +100,7 @@ impl Writing<'_, '_> {
             flags: Flags::NONE,
             metadata_size: 0,
             body_size: 0,
-            state: State::Tombstone,
+            state: RecordState::Tombstone,
             ..item.head
         };
         let vector = deletion.vector.as_deref().unwrap_or_default();
@@ -131,7 +131,7 @@ impl Writing<'_, '_> {
         for kind in ItemKind::all() {
             let by_etag = self.store.schema.kinds[kind].tombstones_by_etag;
             for location in due(self, by_etag, etag, count_max - count)? {
-                let tombstone = Existing::at(&self.store.schema, &*self.tx, location, kind, State::Tombstone)?;
+                let tombstone = Existing::at(&self.store.schema, &*self.tx, location, kind, RecordState::Tombstone)?;
                 let key = kind.key(record::id(&tombstone.head, self.store.schema.records.get(&*self.tx, location)?)?);
                 self.remove_tombstone(&tombstone, &key)?;
                 count += 1;

@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
     use crate::items::{Deletion, Parts};
-    use crate::record::{Head, State};
+    use crate::record::{Head, RecordState};
     use crate::{Batch, Date, DocumentStore, Etag, Expected, Flags, ItemCounts, StoreOptions, Writing};
 
     /// A kind for tests: a note has the id `document/name`, and its body is any text.
@@ -213,7 +213,7 @@ mod tests {
             server_size: 0,
             body_size: text.len() as u32,
             kind: ItemKind::Note,
-            state: State::Stored,
+            state: RecordState::Stored,
         };
         let parts = Parts { id, vector: "", server_metadata: &[], content: text.as_bytes() };
         writing.store_item(place, head, parts, &key, before.as_ref(), tombstone.as_ref())

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use crate::command::{Action, Command};
 use crate::content::Content;
 use crate::error::Actual;
-use crate::found::{Existing, Found};
+use crate::found::{Existing, CurrentItem};
 use crate::id::{Completion, completion};
 use crate::items::Parts;
 use crate::kinds::ItemKind;
-use crate::record::{self, Head, State};
+use crate::record::{self, Head, RecordState};
 use crate::{Batch, Date, EMPTY_COLLECTION, Error, Etag, Expected, Flags, Operation, Result, Writing};
 
 /// A decided put: all that is to be stored. Applying it decides nothing, so that every node of a group comes to the same.
@@ -43,7 +43,7 @@ impl Writing<'_, '_> {
         command: &'b Command,
         content: &Content,
         collection: Option<usize>,
-    ) -> Result<(PutDecision<'b>, Found)> {
+    ) -> Result<(PutDecision<'b>, CurrentItem)> {
         let has_whole_id = matches!(command.action, Action::Put { has_whole_id: true, .. });
         let (id, etag, mut found) = match batch.ids_are_whole || has_whole_id {
             true => (Cow::Borrowed(command.id.as_str()), None, self.find(&command.id)?),
@@ -94,7 +94,7 @@ impl Writing<'_, '_> {
 
     /// Completes `users/` with an etag, which the write then gets, and `users|` with the next number of the identity: one under
     /// which there is nothing, for somebody may have stored a document under it by hand, or copied it here.
-    fn complete<'b>(&mut self, given: &'b str) -> Result<(Cow<'b, str>, Option<Etag>, Found)> {
+    fn complete<'b>(&mut self, given: &'b str) -> Result<(Cow<'b, str>, Option<Etag>, CurrentItem)> {
         let separator = self.id_separator;
         loop {
             let (id, etag) = match completion(given, separator) {
@@ -153,7 +153,7 @@ impl Writing<'_, '_> {
     }
 
     /// Stores a decided document in the place of what was found under its id.
-    pub(crate) fn apply_put(&mut self, put: &Put<'_>, found: Found) -> Result<()> {
+    pub(crate) fn apply_put(&mut self, put: &Put<'_>, found: CurrentItem) -> Result<()> {
         let place = self.collection_or_new(put.collection)?;
         let head = Head {
             etag: put.etag,
@@ -166,7 +166,7 @@ impl Writing<'_, '_> {
             server_size: 0,
             body_size: put.content.body_size,
             kind: ItemKind::Document,
-            state: State::Stored,
+            state: RecordState::Stored,
         };
         // What the server maintains stays, whatever clients write.
         let server_metadata = match &found.document {

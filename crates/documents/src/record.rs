@@ -28,7 +28,7 @@ const _: () =
     assert!(HEAD_SIZE == 2 * size_of::<u64>() + 2 * size_of::<u32>() + 2 * size_of::<u16>() + 4 * size_of::<u32>());
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum RecordState {
     Stored = 1,
     Tombstone = 2,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Head {
     pub server_size: u32,
     pub body_size: u32,
     pub kind: ItemKind,
-    pub state: State,
+    pub state: RecordState,
 }
 
 impl Head {
@@ -75,8 +75,8 @@ impl Head {
         let u32_at = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| head[at + byte]));
         let u16_at = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
         let state = match head[41..] {
-            [1, 0, 0] => State::Stored,
-            [2, 0, 0] => State::Tombstone,
+            [1, 0, 0] => RecordState::Stored,
+            [2, 0, 0] => RecordState::Tombstone,
             _ => return Err(corrupt("a record is of an item or of a tombstone")),
         };
         let decoded = Head {
@@ -103,7 +103,7 @@ impl Head {
     /// Whether this is a stored item of a kind, not a tombstone.
     #[inline]
     pub fn is_stored(&self, kind: ItemKind) -> bool {
-        self.kind == kind && self.state == State::Stored
+        self.kind == kind && self.state == RecordState::Stored
     }
 
     pub fn vector_at(&self) -> usize {
@@ -162,7 +162,7 @@ mod tests {
             server_size: 5,
             body_size: 4,
             kind: ItemKind::Document,
-            state: State::Stored,
+            state: RecordState::Stored,
         };
         let mut record = head.encode().to_vec();
         record.extend_from_slice(b"ivvsssssmmmbbbb");

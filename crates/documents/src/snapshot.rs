@@ -6,7 +6,7 @@ use crate::collections::Collection;
 use crate::id::{lower, lower_into};
 use crate::identities::value_from;
 use crate::kinds::{ItemKind, PerKind};
-use crate::record::State;
+use crate::record::RecordState;
 use crate::{CollectionStatistics, Document, DocumentStore, Etag, ItemCounts, Result, Wildcards};
 
 /// One state of a database, unchanged for as long as it is held. Opening one costs next to nothing and nobody waits for it;
@@ -171,7 +171,7 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn collection_after(&self, collection: &str, etag: Etag) -> Result<ByEtag<'_>> {
-        Ok(match self.etag_tree(ItemKind::Document, State::Stored, Some(collection))? {
+        Ok(match self.etag_tree(ItemKind::Document, RecordState::Stored, Some(collection))? {
             Some(tree) => ByEtag::new(self, tree, etag.saturating_add(1), false),
             None => ByEtag::none(self),
         })
@@ -183,7 +183,7 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn collection_latest(&self, collection: &str) -> Result<ByEtag<'_>> {
-        Ok(match self.etag_tree(ItemKind::Document, State::Stored, Some(collection))? {
+        Ok(match self.etag_tree(ItemKind::Document, RecordState::Stored, Some(collection))? {
             Some(tree) => ByEtag::new(self, tree, Etag::MAX, true),
             None => ByEtag::none(self),
         })
@@ -199,7 +199,7 @@ impl<'s> Snapshot<'s> {
             let Some(tree) = self.etag_tree(kind, state, collection)? else { return Ok(0) };
             Ok(tree.last(&self.tx)?.map_or(0, |(etag, _)| etag))
         };
-        Ok(LastEtags { items: last(State::Stored)?, tombstones: last(State::Tombstone)? })
+        Ok(LastEtags { items: last(RecordState::Stored)?, tombstones: last(RecordState::Tombstone)? })
     }
 
     /// Whether a document is in a collection, whose name may be spelled in any case.

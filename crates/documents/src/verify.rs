@@ -8,7 +8,7 @@ use storage::{Key, Location, ReadTransaction};
 use crate::collections::Collection;
 use crate::identities::value_from;
 use crate::kinds::{ItemKind, PerKind};
-use crate::record::{Head, State};
+use crate::record::{Head, RecordState};
 use crate::schema::{DATABASE_ID, Schema, tombstone_key};
 use crate::store::Names;
 use crate::{ChangeVector, Etag, Item, ItemCounts, Result, Snapshot, id};
@@ -59,8 +59,8 @@ impl Snapshot<'_> {
         };
         let last_etag = schema.last_etag(tx)?;
         for kind in ItemKind::all() {
-            check.by_etag(kind, State::Stored, last_etag)?;
-            check.by_etag(kind, State::Tombstone, last_etag)?;
+            check.by_etag(kind, RecordState::Stored, last_etag)?;
+            check.by_etag(kind, RecordState::Tombstone, last_etag)?;
             check.by_key(kind)?;
         }
         check.collections()?;
@@ -77,16 +77,16 @@ impl Check<'_> {
         }
     }
 
-    fn by_etag(&mut self, kind: ItemKind, state: State, last_etag: Etag) -> Result<()> {
+    fn by_etag(&mut self, kind: ItemKind, state: RecordState, last_etag: Etag) -> Result<()> {
         let trees = &self.schema.kinds[kind];
         let mut cursor = match state {
-            State::Stored => trees.by_etag.cursor(self.tx),
-            State::Tombstone => trees.tombstones_by_etag.cursor(self.tx),
+            RecordState::Stored => trees.by_etag.cursor(self.tx),
+            RecordState::Tombstone => trees.tombstones_by_etag.cursor(self.tx),
         };
         while let Some((etag, location)) = cursor.next()? {
             match state {
-                State::Stored => self.found.counts[kind].count += 1,
-                State::Tombstone => self.found.counts[kind].tombstone_count += 1,
+                RecordState::Stored => self.found.counts[kind].count += 1,
+                RecordState::Tombstone => self.found.counts[kind].tombstone_count += 1,
             }
             if etag > last_etag {
                 self.problem(format!("etag {etag} is above the last etag {last_etag}"));
@@ -105,10 +105,10 @@ impl Check<'_> {
     }
 
     /// Whether an item or tombstone that is checked before those of this kind and state has the etag.
-    fn is_used_before(&self, kind: ItemKind, state: State, etag: Etag) -> Result<bool> {
+    fn is_used_before(&self, kind: ItemKind, state: RecordState, etag: Etag) -> Result<bool> {
         for before in ItemKind::all() {
             let trees = &self.schema.kinds[before];
-            let has_items_before = before < kind || before == kind && state == State::Tombstone;
+            let has_items_before = before < kind || before == kind && state == RecordState::Tombstone;
             if has_items_before && trees.by_etag.get(self.tx, etag)?.is_some() {
                 return Ok(true);
             }
@@ -120,7 +120,7 @@ impl Check<'_> {
     }
 
     /// Outer error: storage. Inner error: a broken rule.
-    fn record(&mut self, kind: ItemKind, state: State, etag: Etag, location: u64) -> Result<Result<(), String>> {
+    fn record(&mut self, kind: ItemKind, state: RecordState, etag: Etag, location: u64) -> Result<Result<(), String>> {
         let record = match self.schema.records.get(self.tx, Location(location)) {
             Ok(record) => record,
             Err(error @ storage::Error::Corrupt { .. }) => return Ok(Err(error.to_string())),
@@ -136,15 +136,15 @@ impl Check<'_> {
         }
         let tally = &mut self.tallies.entry(head.collection).or_default()[kind];
         match state {
-            State::Stored => tally.add_item(record.len()),
-            State::Tombstone => tally.add_tombstone(record.len()),
+            RecordState::Stored => tally.add_item(record.len()),
+            RecordState::Tombstone => tally.add_tombstone(record.len()),
         }
         let Some(collection) = self.collections.get(&head.collection) else {
             return Ok(Err(format!("is in collection {}, which does not exist", head.collection)));
         };
         let tree = match state {
-            State::Stored => collection.items(self.tx, kind)?,
-            State::Tombstone => collection.tombstones(self.tx, kind)?,
+            RecordState::Stored => collection.items(self.tx, kind)?,
+            RecordState::Tombstone => collection.tombstones(self.tx, kind)?,
         };
         let found = match tree {
             Some(tree) => tree.get(self.tx, etag)?,
@@ -161,7 +161,7 @@ impl Check<'_> {
             return Ok(Err(format!("the change vector of '{id}' is not in stored form")));
         }
         let key = kind.key(id);
-        if state == State::Tombstone {
+        if state == RecordState::Tombstone {
             return self.tombstone(&head, id, &key, location);
         }
         if self.schema.location_of(self.tx, kind, &key)? != Some(Location(location)) {

@@ -12,7 +12,7 @@ use storage::{FixedTree, WriteTransaction};
 
 use crate::collections::{Collection, ItemCounts};
 use crate::command::{Action, Command, Expected};
-use crate::found::Found;
+use crate::found::CurrentItem;
 use crate::kinds::{ItemKind, PerKind};
 use crate::limits::COLLECTION_COUNT_MAX;
 use crate::patch::Patched;
@@ -103,7 +103,7 @@ impl<'a, 'e> Writing<'a, 'e> {
     }
 
     /// A decided write with this etag was applied.
-    pub(crate) fn applied(&mut self, etag: Etag, found: Found) {
+    pub(crate) fn applied(&mut self, etag: Etag, found: CurrentItem) {
         self.last_etag = self.last_etag.max(etag);
         self.spare_key = found.key;
     }

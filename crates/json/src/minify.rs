@@ -16,7 +16,7 @@
 
 use crate::escape::{plain_run, push_escaped, unicode_escape};
 use crate::limits::KEPT_BUFFER_SIZE_MAX;
-use crate::property_set::{Entry, PropertySet, fingerprint};
+use crate::property_set::{PropertyEntry, PropertySet, fingerprint};
 use crate::{DEPTH_MAX, Error, INPUT_SIZE_MAX, PROPERTY_NAME_SIZE_MAX, Raw, Reason, number};
 
 /// Checks and minifies; keeps its buffers from text to text.
@@ -205,14 +205,14 @@ impl Pass<'_> {
 
     fn close_object(&mut self, from: usize) -> Result<(), Refused> {
         let (input, out, run) = (self.input, &*self.out, self.run);
-        let stored = |entry: &Entry| stored(input, out, run, entry).to_vec();
+        let stored = |entry: &PropertyEntry| stored(input, out, run, entry).to_vec();
         match self.properties.close(from, stored) {
             None => Ok(()),
             Some(entry) => Err(self.duplicate(&entry)),
         }
     }
 
-    fn duplicate(&self, entry: &Entry) -> Refused {
+    fn duplicate(&self, entry: &PropertyEntry) -> Refused {
         let name = String::from_utf8_lossy(&stored(self.input, self.out, self.run, entry)).into_owned();
         (Reason::DuplicateProperty { name }, entry.place as usize)
     }
@@ -231,7 +231,7 @@ impl Pass<'_> {
         if size > PROPERTY_NAME_SIZE_MAX {
             return Err((Reason::PropertyNameTooLong, place));
         }
-        let mut entry = Entry { fingerprint: 0, start: start as u32, size: size as u32, place: place as u32 };
+        let mut entry = PropertyEntry { fingerprint: 0, start: start as u32, size: size as u32, place: place as u32 };
         entry.fingerprint = if rewritten {
             fingerprint(&stored(self.input, self.out, self.run, &entry))
         } else {
@@ -365,7 +365,7 @@ fn broken_unicode(rest: &[u8], place: usize) -> Refused {
 }
 
 /// A name in the output, where it may lie across the end of what is flushed.
-fn stored<'a>(input: &'a [u8], out: &'a [u8], run: usize, entry: &Entry) -> std::borrow::Cow<'a, [u8]> {
+fn stored<'a>(input: &'a [u8], out: &'a [u8], run: usize, entry: &PropertyEntry) -> std::borrow::Cow<'a, [u8]> {
     let (start, end) = (entry.start as usize, entry.start as usize + entry.size as usize);
     let pending = |position: usize| run + (position - out.len());
     if end <= out.len() {

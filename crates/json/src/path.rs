@@ -10,11 +10,11 @@ use crate::{Kind, Raw};
 /// A path, taken apart once and used for many documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
+enum PathStep {
     Name(String),
     Elements,
     Keys,
@@ -31,20 +31,20 @@ impl Path {
                 None => (part, false),
             };
             match name {
-                "$Keys" => steps.push(Step::Keys),
-                "$Values" => steps.push(Step::Values),
+                "$Keys" => steps.push(PathStep::Keys),
+                "$Values" => steps.push(PathStep::Values),
                 "" => {}
-                name => steps.push(Step::Name(name.to_owned())),
+                name => steps.push(PathStep::Name(name.to_owned())),
             }
             if is_array {
-                steps.push(Step::Elements);
+                steps.push(PathStep::Elements);
             }
         }
         Path { steps }
     }
 
     /// Calls `found` with every value at this path, in the document's order. Keys come as strings.
-    pub fn visit<'a>(&self, value: Raw<'a>, found: &mut dyn FnMut(Found<'a>)) {
+    pub fn visit<'a>(&self, value: Raw<'a>, found: &mut dyn FnMut(PathMatch<'a>)) {
         visit(&self.steps, value, found);
     }
 
@@ -52,8 +52,8 @@ impl Path {
     pub fn texts<'a>(&self, value: Raw<'a>) -> Vec<Cow<'a, str>> {
         let mut texts = Vec::new();
         self.visit(value, &mut |found| match found {
-            Found::Key(key) => texts.push(key),
-            Found::Value(value) => push_texts(value, &mut texts),
+            PathMatch::Key(key) => texts.push(key),
+            PathMatch::Value(value) => push_texts(value, &mut texts),
         });
         texts
     }
@@ -61,7 +61,7 @@ impl Path {
 
 /// What stands at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found<'a> {
+pub enum PathMatch<'a> {
     /// The name of a property, by `$Keys`.
     Key(Cow<'a, str>),
     /// A value.
@@ -69,18 +69,18 @@ pub enum Found<'a> {
 }
 
 // The depth of the recursion is at most the number of steps plus the depth of arrays in arrays, both bounded.
-fn visit<'a>(steps: &[Step], value: Raw<'a>, found: &mut dyn FnMut(Found<'a>)) {
-    let Some((step, rest)) = steps.split_first() else { return found(Found::Value(value)) };
+fn visit<'a>(steps: &[PathStep], value: Raw<'a>, found: &mut dyn FnMut(PathMatch<'a>)) {
+    let Some((step, rest)) = steps.split_first() else { return found(PathMatch::Value(value)) };
     match (step, value.kind()) {
-        (Step::Elements, Kind::Array) => value.elements().for_each(|element| visit(rest, element, found)),
+        (PathStep::Elements, Kind::Array) => value.elements().for_each(|element| visit(rest, element, found)),
         (_, Kind::Array) => value.elements().for_each(|element| visit(steps, element, found)),
-        (Step::Name(name), Kind::Object) => {
+        (PathStep::Name(name), Kind::Object) => {
             if let Some(value) = value.get(name) {
                 visit(rest, value, found);
             }
         }
-        (Step::Keys, Kind::Object) => value.members().for_each(|(key, _)| found(Found::Key(key.decode()))),
-        (Step::Values, Kind::Object) => value.members().for_each(|(_, value)| visit(rest, value, found)),
+        (PathStep::Keys, Kind::Object) => value.members().for_each(|(key, _)| found(PathMatch::Key(key.decode()))),
+        (PathStep::Values, Kind::Object) => value.members().for_each(|(_, value)| visit(rest, value, found)),
         _ => {}
     }
 }

@@ -10,7 +10,7 @@ const SCAN_COUNT_MAX: usize = 32;
 
 /// One property: a 64-bit fingerprint of its name, and where the name is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct PropertyEntry {
     pub(crate) fingerprint: u64,
     /// Where the stored name begins in the output.
     pub(crate) start: u32,
@@ -21,12 +21,12 @@ pub(crate) struct Entry {
 
 #[derive(Default, Debug)]
 pub(crate) struct PropertySet {
-    entries: Vec<Entry>,
+    entries: Vec<PropertyEntry>,
 }
 
 impl PropertySet {
     pub(crate) fn clear(&mut self) {
-        if self.entries.capacity() > KEPT_BUFFER_SIZE_MAX / size_of::<Entry>() {
+        if self.entries.capacity() > KEPT_BUFFER_SIZE_MAX / size_of::<PropertyEntry>() {
             self.entries = Vec::new();
         }
         self.entries.clear();
@@ -39,7 +39,7 @@ impl PropertySet {
 
     /// Adds a name to the object opened at `from`; gives those entries that could be the same name.
     #[inline]
-    pub(crate) fn add(&mut self, from: usize, entry: Entry) -> Option<&[Entry]> {
+    pub(crate) fn add(&mut self, from: usize, entry: PropertyEntry) -> Option<&[PropertyEntry]> {
         let object = self.entries.get(from..).unwrap_or_default();
         let suspect =
             object.len() < SCAN_COUNT_MAX && object.iter().any(|other| other.fingerprint == entry.fingerprint);
@@ -48,7 +48,7 @@ impl PropertySet {
     }
 
     /// Ends the object opened at `from`. `same` compares two names that have one fingerprint.
-    pub(crate) fn close(&mut self, from: usize, name: impl Fn(&Entry) -> Vec<u8>) -> Option<Entry> {
+    pub(crate) fn close(&mut self, from: usize, name: impl Fn(&PropertyEntry) -> Vec<u8>) -> Option<PropertyEntry> {
         let object = self.entries.get_mut(from..).unwrap_or_default();
         let mut twice = None;
         if object.len() > SCAN_COUNT_MAX {

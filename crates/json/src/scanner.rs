@@ -25,7 +25,7 @@ pub enum Element {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ScanState {
     BeforeArray,
     /// After `[`: an element or `]`.
     First,
@@ -41,7 +41,7 @@ enum State {
 /// [`discard`](ElementScanner::discard).
 #[derive(Debug)]
 pub struct ElementScanner {
-    state: State,
+    state: ScanState,
     /// All before it was looked at.
     at: usize,
     /// Where the element in work begins.
@@ -61,12 +61,12 @@ impl Default for ElementScanner {
 impl ElementScanner {
     /// A scanner before the opening bracket.
     pub fn new() -> Self {
-        ElementScanner { state: State::BeforeArray, at: 0, start: 0, depth: 0, in_string: false, escaped: false }
+        ElementScanner { state: ScanState::BeforeArray, at: 0, start: 0, depth: 0, in_string: false, escaped: false }
     }
 
     /// Bytes at the start of the buffer that are no longer needed.
     pub fn consumed(&self) -> usize {
-        if self.state == State::InElement { self.start } else { self.at }
+        if self.state == ScanState::InElement { self.start } else { self.at }
     }
 
     /// The caller took `size` bytes, at most [`consumed`](Self::consumed), from the start of the buffer.
@@ -84,7 +84,7 @@ impl ElementScanner {
 
     /// Whether the array was closed.
     pub fn is_closed(&self) -> bool {
-        self.state == State::Closed
+        self.state == ScanState::Closed
     }
 
     /// The next element in `buffer`.
@@ -94,29 +94,29 @@ impl ElementScanner {
     /// [`Error`] if the text is no array, or a separator is missing; line and column count from the start of `buffer`.
     pub fn next(&mut self, buffer: &[u8]) -> Result<Element, Error> {
         loop {
-            if self.state == State::InElement {
+            if self.state == ScanState::InElement {
                 if !self.scan_element(buffer)? {
                     return Ok(Element::Incomplete);
                 }
-                self.state = State::After;
+                self.state = ScanState::After;
                 return Ok(Element::Complete(self.start..self.at));
             }
-            if self.state == State::Closed {
+            if self.state == ScanState::Closed {
                 return Ok(Element::End);
             }
             let Some(byte) = buffer.get(self.at).copied() else { return Ok(Element::Incomplete) };
             let unexpected = |expected| Error::at(Reason::Unexpected { expected, found: byte }, buffer, self.at);
             match (self.state, byte) {
                 (_, b' ' | b'\n' | b'\r' | b'\t') => {}
-                (State::BeforeArray, b'[') => self.state = State::First,
-                (State::BeforeArray, _) => return Err(unexpected("'['")),
-                (State::First | State::After, b']') => self.state = State::Closed,
-                (State::After, b',') => self.state = State::Next,
-                (State::After, _) => return Err(unexpected("',' or ']'")),
+                (ScanState::BeforeArray, b'[') => self.state = ScanState::First,
+                (ScanState::BeforeArray, _) => return Err(unexpected("'['")),
+                (ScanState::First | ScanState::After, b']') => self.state = ScanState::Closed,
+                (ScanState::After, b',') => self.state = ScanState::Next,
+                (ScanState::After, _) => return Err(unexpected("',' or ']'")),
                 (_, b',' | b']' | b'}' | b':') => return Err(unexpected("a value")),
                 _ => {
                     self.start = self.at;
-                    self.state = State::InElement;
+                    self.state = ScanState::InElement;
                     continue;
                 }
             }

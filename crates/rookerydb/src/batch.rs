@@ -29,7 +29,7 @@ impl From<Expected> for documents::Expected {
 
 /// The result of one write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WriteResult {
     /// The id, completed.
     pub id: String,
     /// The new version; `None`: nothing was stored.
@@ -38,8 +38,8 @@ pub struct Written {
     pub is_deleted: bool,
 }
 
-impl Written {
-    pub(crate) fn of(result: CommandResult) -> Written {
+impl WriteResult {
+    pub(crate) fn of(result: CommandResult) -> WriteResult {
         let (id, change_vector, is_deleted) = match result {
             CommandResult::Put { id, change_vector, .. } => (id, Some(change_vector), false),
             CommandResult::Delete { id, deleted } => (id, None, deleted),
@@ -47,7 +47,7 @@ impl Written {
             CommandResult::Patch { told, written } => (told.id, written.map(|written| written.change_vector), false),
             CommandResult::PatchMany | CommandResult::TrackChanges => (String::new(), None, false),
         };
-        Written { id, change_vector, is_deleted }
+        WriteResult { id, change_vector, is_deleted }
     }
 }
 
@@ -142,7 +142,7 @@ impl<'d> Batch<'d> {
     ///
     /// [`Error::Conflict`](crate::Error::Conflict), [`Error::Busy`](crate::Error::Busy), [`Error::Storage`](crate::Error::Storage). Nothing was
     /// applied, unless the storage failed.
-    pub fn execute(self) -> Result<Vec<Written>> {
+    pub fn execute(self) -> Result<Vec<WriteResult>> {
         self.database.execute_batch(self.batch)
     }
 }

@@ -71,14 +71,14 @@ pub struct Changes {
 /// Is rung by commits.
 #[derive(Default)]
 struct Bell {
-    state: Mutex<State>,
+    state: Mutex<FeedState>,
     rung: Condvar,
     /// The etag up to which changes were read.
     seen: AtomicU64,
 }
 
 #[derive(Default)]
-struct State {
+struct FeedState {
     last_etag: Etag,
     is_closed: bool,
 }

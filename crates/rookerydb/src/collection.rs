@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Database, Error, Expected, Result, Written};
+use crate::{Database, Error, Expected, Result, WriteResult};
 
 /// The documents of one kind. Queries name it: `from Users`.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl Collection {
     ///
     /// [`Error::Json`]; [`Error::Invalid`]: the value is no object or has `@metadata`, or the id cannot be one; [`Error::Busy`],
     /// [`Error::Storage`].
-    pub fn put(&self, id: &str, value: &impl Serialize) -> Result<Written> {
+    pub fn put(&self, id: &str, value: &impl Serialize) -> Result<WriteResult> {
         let written = self.database.batch().put_in(&self.name, id, value, Expected::Any)?.execute()?.pop();
         written.ok_or_else(|| Error::Closed("a write had no result".to_owned()))
     }

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     Batch, BulkInsert, Changes, Collection, Document, Error, IndexDefinition, IndexStatistics, Patch, Query, Result,
-    Statistics, Store, Written,
+    Statistics, Store, WriteResult,
 };
 
 /// One database of a store. A clone is another handle to the same database.
@@ -54,7 +54,7 @@ impl Database {
     /// # Errors
     ///
     /// [`Error::Json`], [`Error::Invalid`]: the value is no object, or the id cannot be one; [`Error::Busy`], [`Error::Storage`].
-    pub fn put(&self, id: &str, value: &impl Serialize) -> Result<Written> {
+    pub fn put(&self, id: &str, value: &impl Serialize) -> Result<WriteResult> {
         self.put_bytes(id, &serde_json::to_vec(value)?)
     }
 
@@ -72,11 +72,11 @@ impl Database {
     /// # Errors
     ///
     /// As [`Self::put`].
-    pub fn put_json(&self, id: &str, json: &str) -> Result<Written> {
+    pub fn put_json(&self, id: &str, json: &str) -> Result<WriteResult> {
         self.put_bytes(id, json.as_bytes())
     }
 
-    fn put_bytes(&self, id: &str, json: &[u8]) -> Result<Written> {
+    fn put_bytes(&self, id: &str, json: &[u8]) -> Result<WriteResult> {
         let mut batch = database::documents::Batch::new();
         batch.put(id, json, ExpectedVersion::Any)?;
         let written = self.execute_batch(batch)?.into_iter().next();
@@ -99,13 +99,13 @@ impl Database {
         Batch::new(self)
     }
 
-    pub(crate) fn execute_batch(&self, batch: database::documents::Batch) -> Result<Vec<Written>> {
+    pub(crate) fn execute_batch(&self, batch: database::documents::Batch) -> Result<Vec<WriteResult>> {
         let database = self.open()?;
         let outcome = match batch.has_patches() {
             true => database.execute_patches(&batch)?,
             false => database.execute(batch)?,
         };
-        Ok(outcome.results.into_iter().map(Written::of).collect())
+        Ok(outcome.results.into_iter().map(WriteResult::of).collect())
     }
 
     /// Changes a document with a script.

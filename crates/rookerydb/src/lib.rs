@@ -65,7 +65,7 @@ mod rows;
 mod statistics;
 mod store;
 
-pub use batch::{Batch, Expected, Written};
+pub use batch::{Batch, Expected, WriteResult};
 pub use bulk_insert::BulkInsert;
 pub use changes::{Change, ChangeKind, Changes};
 pub use collection::Collection;

@@ -18,13 +18,13 @@ use json::Raw;
 use crate::error::{Error, Result};
 use crate::host::{Host, Key};
 use crate::limits::{ENGINE_SIZE_FREE, Limits, STACK_SIZE_MAX};
-use crate::memory::{self, Held};
+use crate::memory::{self, EngineMemory};
 use crate::native;
 use crate::origin::{self, Asking};
 use crate::outcome::Outcome;
 use crate::program::{Input, Run};
 use crate::result::{Failure, Overlay, ResultWriter};
-use crate::state::{Question, State};
+use crate::state::{Question, RunState};
 use crate::ticker;
 use crate::watch::Watch;
 
@@ -33,7 +33,7 @@ const PRELUDE: &str = include_str!("prelude.js");
 /// What all functions of an engine share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
-    pub state: RefCell<State>,
+    pub state: RefCell<RunState>,
     pub watch: Watch,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Engine {
     prelude: Persistent<Object<'static>>,
     context: Context,
     runtime: Runtime,
-    held: Held,
+    held: EngineMemory,
     shared: Rc<Shared>,
     /// What was compiled.
     pub text: Arc<str>,
@@ -60,7 +60,7 @@ impl Engine {
     /// [`Error::Syntax`], or a limit is exceeded.
     pub fn new(text: Arc<str>, written: &str, limits: &Limits) -> Result<Engine> {
         memory::count();
-        let mut held = Held::default();
+        let mut held = EngineMemory::default();
         let (engine, refused) = held.during(limits.memory, || Engine::make(text, written, limits));
         match refused {
             Some(refused) => Err(refused),
@@ -107,7 +107,7 @@ impl Engine {
             Ok::<_, Error>((Persistent::save(&ctx, function), Persistent::save(&ctx, prelude)))
         });
         let (function, prelude) = compiled?;
-        Ok(Engine { function, prelude, context, runtime, held: Held::default(), shared, text, limits: *limits })
+        Ok(Engine { function, prelude, context, runtime, held: EngineMemory::default(), shared, text, limits: *limits })
     }
 
     /// Runs it once. `None`: it asked for something, and is to be run again after [`answer`](Self::answer).
@@ -183,7 +183,7 @@ impl Engine {
     }
 
     fn forget(&mut self) {
-        *self.shared.state.borrow_mut() = State::default();
+        *self.shared.state.borrow_mut() = RunState::default();
         // What the run left behind is not needed by anybody; a failure to forget it is met again, and heeded, by the next run.
         self.context.with(|ctx| {
             let forgotten = self
@@ -344,7 +344,7 @@ fn overlaid(own: &[u8], fields: &[u8]) -> Vec<u8> {
 /// Makes a value of JSON, and notes where its parts come from if it is odd.
 pub(crate) fn parse<'js>(
     ctx: &Ctx<'js>,
-    state: &RefCell<State>,
+    state: &RefCell<RunState>,
     noting: &Function<'js>,
     json: &Rc<[u8]>,
 ) -> rquickjs::Result<Value<'js>> {

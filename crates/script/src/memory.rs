@@ -52,12 +52,12 @@ pub fn reserving<R>(reserve: Reserve, work: impl FnOnce() -> R) -> R {
 
 /// What an engine has reserved; it is to be dropped after the engine.
 #[derive(Default)]
-pub(crate) struct Held(Option<Box<dyn Reservation>>);
+pub(crate) struct EngineMemory(Option<Box<dyn Reservation>>);
 
-impl Held {
+impl EngineMemory {
     /// Does `work`, in which the engine may come to hold `max` bytes. Gives why it could not, too, if a reservation was refused.
     pub fn during<R>(&mut self, max: usize, work: impl FnOnce() -> R) -> (R, Option<Error>) {
-        struct During<'h>(&'h mut Held);
+        struct During<'h>(&'h mut EngineMemory);
         impl Drop for During<'_> {
             fn drop(&mut self) {
                 self.0.0 = RUNNING.take().and_then(|running| running.held);

@@ -18,14 +18,14 @@ use crate::error::Error;
 use crate::limits::RESULT_SIZE_MAX;
 use crate::number;
 use crate::origin::{self, Asking, Origin};
-use crate::state::State;
+use crate::state::RunState;
 use crate::watch::Watch;
 
 /// After so many values the clock is looked at: some hundred microseconds.
 const VALUES_PER_CHECK: u32 = 1024;
 
 /// A text, and what a value comes from in it.
-type Place = (Rc<[u8]>, Origin);
+type TextOrigin = (Rc<[u8]>, Origin);
 
 /// Why a value cannot be written.
 pub(crate) enum Failure {
@@ -44,7 +44,7 @@ impl From<rquickjs::Error> for Failure {
 /// Writes values of one run.
 pub(crate) struct ResultWriter<'w, 'js> {
     pub asking: &'w Asking<'js>,
-    pub state: &'w RefCell<State>,
+    pub state: &'w RefCell<RunState>,
     pub watch: &'w Watch,
     /// Values that were written.
     pub written: Cell<u32>,
@@ -207,7 +207,7 @@ impl<'js> ResultWriter<'_, 'js> {
         Ok(document.map(|document| document.id.clone()))
     }
 
-    fn origin(&self, value: &Value<'js>) -> Result<Option<Place>, Failure> {
+    fn origin(&self, value: &Value<'js>) -> Result<Option<TextOrigin>, Failure> {
         if !self.has_origins {
             return Ok(None);
         }

@@ -19,7 +19,7 @@ pub(crate) enum Question {
 
 /// The state of a run.
 #[derive(Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct RunState {
     /// Whether it may put and delete.
     pub may_write: bool,
     /// Documents that it was given, that were loaded, and that it put: each by the number that the engine knows it by.
@@ -53,11 +53,11 @@ pub(crate) struct Answers {
     pub ids: Vec<String>,
 }
 
-impl State {
+impl RunState {
     /// Forgets all but the answers.
     pub fn begin(&mut self, may_write: bool, key: Key) {
         let answers = std::mem::take(&mut self.answers);
-        *self = State { may_write, key: Some(key), answers, ..State::default() };
+        *self = RunState { may_write, key: Some(key), answers, ..RunState::default() };
     }
 
     fn key_of(&self, id: &str) -> Vec<u8> {

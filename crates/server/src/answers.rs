@@ -30,7 +30,7 @@ use crate::exchange::Exchange;
 use crate::limits::{SMALL_ANSWER_SIZE, STREAM_PART_SIZE, STREAM_PARTS_MAX, WHOLE_ANSWER_SIZE};
 use crate::memory::{self, MemoryReservation};
 use crate::node::Node;
-use crate::reply::{Part, Reply, Waits};
+use crate::reply::{BodyPart, Reply, Waits};
 
 /// Where an answer is written: memory, or an [`AnswerWriter`].
 pub(crate) trait Out {
@@ -153,18 +153,18 @@ pub(crate) struct AnswerWriter {
     is_stream: bool,
     /// The transaction that the snapshot shows.
     transaction: u64,
-    state: State,
+    state: SinkState,
 }
 
-enum State {
+enum SinkState {
     /// Nothing was sent yet. The head is there once it has begun.
     Whole {
         started: oneshot::Sender<Result<Reply>>,
         head: Option<Reply>,
     },
     Sending {
-        sender: mpsc::Sender<Part>,
-        _place: Place,
+        sender: mpsc::Sender<BodyPart>,
+        _place: StreamSlot,
     },
     Over,
 }
@@ -187,7 +187,7 @@ impl AnswerWriter {
             permit: Some(permit),
             is_stream: matches!(pool, Pool::Streams),
             transaction: 0,
-            state: State::Whole { started, head: None },
+            state: SinkState::Whole { started, head: None },
         }
     }
 
@@ -199,7 +199,7 @@ impl AnswerWriter {
     /// Status and headers of the answer, before anything is written. `snapshot` is what it is read from.
     pub(crate) fn begin(&mut self, head: Reply, snapshot: &Snapshot<'_>) -> Result<()> {
         self.transaction = snapshot.transaction();
-        if let State::Whole { head: place, .. } = &mut self.state {
+        if let SinkState::Whole { head: place, .. } = &mut self.state {
             *place = Some(head);
         }
         if self.is_stream { self.send_from_now_on() } else { Ok(()) }
@@ -207,7 +207,7 @@ impl AnswerWriter {
 
     /// Whether it has left: from then on it lasts as long as its reader does.
     pub(crate) fn is_sent(&self) -> bool {
-        matches!(self.state, State::Sending { .. })
+        matches!(self.state, SinkState::Sending { .. })
     }
 
     /// Sends the head. It needs a place among the streams, if it has none.
@@ -219,8 +219,8 @@ impl AnswerWriter {
         }
         let place = self.node.answers.enter(self);
         let (sender, receiver) = mpsc::channel(STREAM_PARTS_MAX);
-        let state = std::mem::replace(&mut self.state, State::Sending { sender, _place: place });
-        if let State::Whole { started, head: Some(mut head) } = state {
+        let state = std::mem::replace(&mut self.state, SinkState::Sending { sender, _place: place });
+        if let SinkState::Whole { started, head: Some(mut head) } = state {
             head.body_mut().set_parts(receiver);
             let _ = started.send(Ok(head));
         }
@@ -237,15 +237,15 @@ impl AnswerWriter {
         let mut rest = memory::fill(reservation, buffer);
         while !rest.is_empty() {
             let part = rest.split_to(rest.len().min(2 * STREAM_PART_SIZE));
-            self.send(Part::Bytes(part))?;
+            self.send(BodyPart::Bytes(part))?;
         }
         Ok(())
     }
 
     /// Waits while the reader does not take what was sent before.
-    fn send(&self, part: Part) -> Result<()> {
+    fn send(&self, part: BodyPart) -> Result<()> {
         let gone = || Error::from(database::Error::Canceled);
-        let State::Sending { sender, .. } = &self.state else { return Err(gone()) };
+        let SinkState::Sending { sender, .. } = &self.state else { return Err(gone()) };
         if self.caller.is_gone() {
             return Err(gone());
         }
@@ -265,8 +265,8 @@ impl AnswerWriter {
 
     /// Ends the answer. What is not ended is cut off.
     fn end(mut self, outcome: Result<Option<Reply>>) {
-        let outcome = match std::mem::replace(&mut self.state, State::Over) {
-            State::Whole { started, head } => {
+        let outcome = match std::mem::replace(&mut self.state, SinkState::Over) {
+            SinkState::Whole { started, head } => {
                 let whole = |mut head: Reply| {
                     head.body_mut().set_whole(Bytes::from(std::mem::take(&mut self.buffer)));
                     head
@@ -281,7 +281,7 @@ impl AnswerWriter {
             }
             state => {
                 self.state = state;
-                outcome.and_then(|_| self.flush()).and_then(|()| self.send(Part::End))
+                outcome.and_then(|_| self.flush()).and_then(|()| self.send(BodyPart::End))
             }
         };
         match outcome {
@@ -336,12 +336,12 @@ impl std::fmt::Debug for Sent {
 }
 
 /// A place among the answers that are being sent.
-struct Place {
+struct StreamSlot {
     node: Arc<Node>,
     number: u64,
 }
 
-impl Drop for Place {
+impl Drop for StreamSlot {
     fn drop(&mut self) {
         let sent = self.node.answers.open.lock().remove(&self.number);
         // Perhaps the last to hold its database, which is not closed under the lock.
@@ -350,7 +350,7 @@ impl Drop for Place {
 }
 
 impl Answers {
-    fn enter(&self, writer: &AnswerWriter) -> Place {
+    fn enter(&self, writer: &AnswerWriter) -> StreamSlot {
         let number = self.next_number.fetch_add(1, Relaxed);
         let sent = Sent {
             database: writer.database.clone(),
@@ -360,7 +360,7 @@ impl Answers {
             cut: writer.caller.cut.clone(),
         };
         self.open.lock().insert(number, sent);
-        Place { node: writer.node.clone(), number }
+        StreamSlot { node: writer.node.clone(), number }
     }
 
     /// Cuts off the answers whose snapshots are the oldest of databases that hold many versions of pages for them: soon their

@@ -17,7 +17,7 @@ use hyper::{HeaderMap, StatusCode};
 use tokio::sync::mpsc;
 
 use crate::bridge::{Bridge, Pool};
-use crate::reply::{Part, Parts, Reply};
+use crate::reply::{BodyPart, Parts, Reply};
 
 /// The largest body that is not compressed for a client that lists several encodings, in bytes: an Ethernet frame's payload less a usual head of ours.
 pub(crate) const WORTHWHILE_SIZE: usize = 1100;
@@ -175,17 +175,17 @@ fn compress_parts(mut parts: Parts, encoding: Encoding) -> Parts {
                 () = sender.closed() => return,
             };
             match part {
-                Some(Part::Bytes(part)) => {
+                Some(BodyPart::Bytes(part)) => {
                     let Ok(compressed) = encoder.part(&part) else { return };
-                    if sender.send(Part::Bytes(compressed)).await.is_err() {
+                    if sender.send(BodyPart::Bytes(compressed)).await.is_err() {
                         return;
                     }
                 }
-                Some(Part::End) => {
+                Some(BodyPart::End) => {
                     if let Ok(rest) = encoder.finish()
-                        && sender.send(Part::Bytes(rest)).await.is_ok()
+                        && sender.send(BodyPart::Bytes(rest)).await.is_ok()
                     {
-                        let _ = sender.send(Part::End).await;
+                        let _ = sender.send(BodyPart::End).await;
                     }
                     return;
                 }

@@ -199,13 +199,13 @@ impl Feed {
     }
 
     /// Watches from now on: whatever is committed after this is told.
-    pub(crate) fn watch(self: &Arc<Self>) -> Result<Place> {
+    pub(crate) fn watch(self: &Arc<Self>) -> Result<FeedCursor> {
         let etag = self.database.read().last_etag()?;
         let mut recent = self.recent.lock();
         let (number, etag) = (recent.next_place, etag.max(recent.until));
         recent.next_place += 1;
         recent.places.insert(number, etag);
-        Ok(Place { feed: self.clone(), number })
+        Ok(FeedCursor { feed: self.clone(), number })
     }
 
     /// Sends all watchers away, and takes no new ones.
@@ -293,7 +293,7 @@ async fn follow(feed: Weak<Feed>, bell: Arc<Bell>) {
 
 /// A watcher's place in a feed. What it has not taken is kept while it lives.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct FeedCursor {
     feed: Arc<Feed>,
     number: u64,
 }
@@ -306,7 +306,7 @@ pub(crate) struct Taken {
     pub(crate) is_cut: bool,
 }
 
-impl Place {
+impl FeedCursor {
     /// The changes since the last time; None if some of them are no longer kept.
     pub(crate) fn take(&self) -> Option<Taken> {
         let mut recent = self.feed.recent.lock();
@@ -323,7 +323,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for FeedCursor {
     fn drop(&mut self) {
         let mut recent = self.feed.recent.lock();
         recent.places.remove(&self.number);

@@ -11,7 +11,7 @@ use std::mem;
 /// The state between two pieces of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Framing {
-    state: State,
+    state: FrameState,
     head: Head,
     line: [u8; LINE_SIZE],
     line_size: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Framing {
 const LINE_SIZE: usize = 32;
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum FrameState {
     /// In the lines of a head, or before it.
     #[default]
     Head,
@@ -65,30 +65,30 @@ impl Framing {
 
     /// Whether a head has begun and not ended.
     pub(crate) fn is_in_head(&self) -> bool {
-        self.state == State::Head && (self.head.has_begun || self.line_size > 0)
+        self.state == FrameState::Head && (self.head.has_begun || self.line_size > 0)
     }
 
     /// Whether every request that has begun has arrived to its end, body included.
     pub(crate) fn is_between_requests(&self) -> bool {
-        self.state == State::Head && !self.is_in_head()
+        self.state == FrameState::Head && !self.is_in_head()
     }
 
     /// Takes the next bytes of the connection, however it is cut into pieces.
     pub(crate) fn read(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             match self.state {
-                State::Lost => return,
-                State::Body(left) | State::Chunk(left) => {
+                FrameState::Lost => return,
+                FrameState::Body(left) | FrameState::Chunk(left) => {
                     let size = left.min(bytes.len() as u64);
                     bytes = &bytes[size as usize..];
                     self.state = match (self.state, left - size) {
-                        (State::Body(_), 0) => State::Head,
-                        (State::Body(_), left) => State::Body(left),
-                        (_, 0) => State::ChunkEnd,
-                        (_, left) => State::Chunk(left),
+                        (FrameState::Body(_), 0) => FrameState::Head,
+                        (FrameState::Body(_), left) => FrameState::Body(left),
+                        (_, 0) => FrameState::ChunkEnd,
+                        (_, left) => FrameState::Chunk(left),
                     };
                 }
-                State::Head | State::ChunkSize | State::ChunkEnd | State::Trailer => {
+                FrameState::Head | FrameState::ChunkSize | FrameState::ChunkEnd | FrameState::Trailer => {
                     let end = memchr::memchr(b'\n', bytes);
                     let part = &bytes[..end.unwrap_or(bytes.len())];
                     let kept = part.len().min(LINE_SIZE - self.line_size);
@@ -113,14 +113,14 @@ impl Framing {
         let is_empty = line.is_empty();
         match self.state {
             // Between chunks the library takes a bare newline for an error, or behind the last one for a part of a trailer.
-            State::ChunkSize | State::ChunkEnd | State::Trailer if !is_whole => self.lose(),
+            FrameState::ChunkSize | FrameState::ChunkEnd | FrameState::Trailer if !is_whole => self.lose(),
             // Empty lines before a head are passed over.
-            State::Head if is_empty && !self.head.has_begun => {}
-            State::Head if is_empty => {
+            FrameState::Head if is_empty && !self.head.has_begun => {}
+            FrameState::Head if is_empty => {
                 self.head.is_malformed |= !is_whole;
                 self.end_head();
             }
-            State::Head => {
+            FrameState::Head => {
                 self.head.has_begun = true;
                 // RFC 9112, 2.2 allows a bare newline. Something in front of us may not, and see other lines.
                 self.head.is_malformed |= !is_whole;
@@ -131,18 +131,18 @@ impl Framing {
                 }
                 self.head.has_encoding |= value_of(line, b"transfer-encoding:").is_some();
             }
-            State::ChunkSize => {
+            FrameState::ChunkSize => {
                 let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
                 self.state = match number(&line[..digits], 16).filter(|_| digits < LINE_SIZE) {
-                    Some(0) => State::Trailer,
-                    Some(size) => State::Chunk(size),
+                    Some(0) => FrameState::Trailer,
+                    Some(size) => FrameState::Chunk(size),
                     None => return self.lose(),
                 };
             }
-            State::ChunkEnd if is_empty => self.state = State::ChunkSize,
-            State::ChunkEnd => self.lose(),
-            State::Trailer if is_empty => self.state = State::Head,
-            State::Trailer | State::Body(_) | State::Chunk(_) | State::Lost => {}
+            FrameState::ChunkEnd if is_empty => self.state = FrameState::ChunkSize,
+            FrameState::ChunkEnd => self.lose(),
+            FrameState::Trailer if is_empty => self.state = FrameState::Head,
+            FrameState::Trailer | FrameState::Body(_) | FrameState::Chunk(_) | FrameState::Lost => {}
         }
     }
 
@@ -153,14 +153,14 @@ impl Framing {
             self.refused_from.get_or_insert(self.head_count);
         }
         self.state = match head.length {
-            _ if head.has_encoding => State::ChunkSize,
-            None | Some(0) => State::Head,
-            Some(length) => State::Body(length),
+            _ if head.has_encoding => FrameState::ChunkSize,
+            None | Some(0) => FrameState::Head,
+            Some(length) => FrameState::Body(length),
         };
     }
 
     fn lose(&mut self) {
-        self.state = State::Lost;
+        self.state = FrameState::Lost;
         self.refused_from.get_or_insert(self.head_count + 1);
     }
 }

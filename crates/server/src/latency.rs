@@ -68,15 +68,15 @@ impl Histogram {
     }
 
     /// The counts now.
-    pub(crate) fn counted(&self) -> Counted {
-        Counted(self.counts.each_ref().map(|count| count.load(Relaxed)))
+    pub(crate) fn counted(&self) -> HistogramCounts {
+        HistogramCounts(self.counts.each_ref().map(|count| count.load(Relaxed)))
     }
 }
 
 /// Counts at one moment.
-pub(crate) struct Counted([u64; BUCKET_COUNT]);
+pub(crate) struct HistogramCounts([u64; BUCKET_COUNT]);
 
-impl Counted {
+impl HistogramCounts {
     /// How many durations.
     pub(crate) fn count(&self) -> u64 {
         self.0.iter().sum()

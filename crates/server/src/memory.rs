@@ -9,12 +9,12 @@ use bytes::Bytes;
 pub(crate) use storage::memory::{Memory, MemoryReservation};
 
 /// Bytes and their reservation.
-struct Held<B> {
+struct ReservedBytes<B> {
     bytes: B,
     _reservation: MemoryReservation,
 }
 
-impl<B: AsRef<[u8]>> AsRef<[u8]> for Held<B> {
+impl<B: AsRef<[u8]>> AsRef<[u8]> for ReservedBytes<B> {
     fn as_ref(&self) -> &[u8] {
         self.bytes.as_ref()
     }
@@ -22,13 +22,13 @@ impl<B: AsRef<[u8]>> AsRef<[u8]> for Held<B> {
 
 /// Makes `bytes` shared; `reservation` is the one that was reserved for them.
 pub(crate) fn fill(reservation: MemoryReservation, bytes: Vec<u8>) -> Bytes {
-    if reservation.size() == 0 { Bytes::from(bytes) } else { Bytes::from_owner(Held { bytes, _reservation: reservation }) }
+    if reservation.size() == 0 { Bytes::from(bytes) } else { Bytes::from_owner(ReservedBytes { bytes, _reservation: reservation }) }
 }
 
 /// Counts bytes that exist already for as long as any part of them is used.
 pub(crate) fn hold(memory: &Arc<Memory>, bytes: Bytes) -> Bytes {
     let reservation = memory.reservation_of(bytes.len());
-    if reservation.size() == 0 { bytes } else { Bytes::from_owner(Held { bytes, _reservation: reservation }) }
+    if reservation.size() == 0 { bytes } else { Bytes::from_owner(ReservedBytes { bytes, _reservation: reservation }) }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use hyper::StatusCode;
 
-use crate::latency::Counted;
+use crate::latency::HistogramCounts;
 
 /// Counts since the start of the server.
 #[derive(Debug, Default)]
@@ -59,7 +59,7 @@ pub(crate) fn gauge(out: &mut String, name: &str, value: impl std::fmt::Display)
 const BUCKET_POWERS: std::ops::RangeInclusive<u32> = 7..=24;
 
 /// Appends how long requests of a kind took. Sums are not kept.
-pub(crate) fn histogram(out: &mut String, kind: &str, counted: &Counted) {
+pub(crate) fn histogram(out: &mut String, kind: &str, counted: &HistogramCounts) {
     const NAME: &str = "rookery_http_request_seconds";
     if kind == "read" {
         let _ = writeln!(out, "# TYPE {NAME} histogram");

@@ -57,14 +57,14 @@ enum Content {
 
 /// One part of an answer that is made while it is sent.
 #[derive(Debug)]
-pub(crate) enum Part {
+pub(crate) enum BodyPart {
     Bytes(Bytes),
     /// Nothing follows. Parts that stop without it were cut off, so that a client never takes half of an answer for all.
     End,
 }
 
 /// Parts made elsewhere.
-pub(crate) type Parts = mpsc::Receiver<Part>;
+pub(crate) type Parts = mpsc::Receiver<BodyPart>;
 
 /// The answer had begun when something went wrong; the connection is closed in the middle of it.
 #[derive(Debug, thiserror::Error)]
@@ -129,8 +129,8 @@ impl Body for ReplyBody {
             Content::Whole(bytes) | Content::Chunk(bytes) if bytes.is_empty() => Poll::Ready(None),
             Content::Whole(bytes) | Content::Chunk(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Content::Parts(parts) => parts.poll_recv(cx).map(|part| match part {
-                Some(Part::Bytes(bytes)) => Some(Ok(Frame::data(bytes))),
-                Some(Part::End) => {
+                Some(BodyPart::Bytes(bytes)) => Some(Ok(Frame::data(bytes))),
+                Some(BodyPart::End) => {
                     *content = Content::Over;
                     None
                 }

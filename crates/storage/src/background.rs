@@ -17,13 +17,13 @@ const IDLE: Duration = Duration::from_secs(10);
 
 type Task = Box<dyn FnOnce() + Send>;
 
-struct State {
+struct TaskQueue {
     tasks: VecDeque<Task>,
     idle: usize,
     threads: usize,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { tasks: VecDeque::new(), idle: 0, threads: 0 });
+static STATE: Mutex<TaskQueue> = Mutex::new(TaskQueue { tasks: VecDeque::new(), idle: 0, threads: 0 });
 static WAKE: Condvar = Condvar::new();
 
 /// Runs a task soon, on a thread of the pool.

@@ -19,7 +19,7 @@ use crate::pacing::Pacing;
 use crate::page;
 use crate::pager::changes::SavedLine;
 use crate::pager::readers::{Older, Readers};
-use crate::pager::table::{PageTable, Place};
+use crate::pager::table::{PageTable, PageSource};
 use crate::space::{self, AllocatedChunks, SpaceHints};
 use crate::sync::Mutex;
 use crate::tasks::Tasks;
@@ -148,7 +148,7 @@ pub(crate) struct Writer {
     /// How many they were when they were last counted.
     dirty_without_repeats: usize,
     /// Where each transaction since the checkpoint ends in the journal.
-    pub positions: VecDeque<replay::State>,
+    pub positions: VecDeque<replay::ReplayState>,
     pub compression: Compression,
     pub dirty_buffer: Vec<PageNumber>,
     /// What the running job changed in versions that earlier jobs of its transaction made.
@@ -205,7 +205,7 @@ impl Environment {
     pub fn in_memory(options: Options) -> Result<Environment> {
         let path = PathBuf::from("(memory)");
         let id = new_id();
-        let inner = Inner::new(id, path, options, None, None, State::default(), None, None)?;
+        let inner = Inner::new(id, path, options, None, None, RecoveredState::default(), None, None)?;
         let environment = Environment { inner: Arc::new(inner) };
         environment.make_first_pages()?;
         Ok(environment)
@@ -369,14 +369,14 @@ impl Drop for Environment {
 
 /// Where an environment stands when it is opened.
 #[derive(Default)]
-struct State {
-    last: replay::State,
+struct RecoveredState {
+    last: replay::ReplayState,
     existing_journals: Vec<Arc<JournalFile>>,
 }
 
-impl Default for replay::State {
+impl Default for replay::ReplayState {
     fn default() -> Self {
-        replay::State { transaction: TransactionId(0), hash: 0, number: 1, offset: 0 }
+        replay::ReplayState { transaction: TransactionId(0), hash: 0, number: 1, offset: 0 }
     }
 }
 
@@ -388,7 +388,7 @@ impl Inner {
         options: Options,
         folder: Option<Folder>,
         data: Option<Arc<dyn File>>,
-        state: State,
+        state: RecoveredState,
         header: Option<Header>,
         lock: Option<Box<dyn Send + Sync>>,
     ) -> Result<Inner> {
@@ -532,7 +532,7 @@ impl Inner {
     pub fn spans(&self, transaction: TransactionId) -> Result<u64> {
         let first = space::bitmap_page(0);
         let new = self.readers.published() == SnapshotWord::of(TransactionId(0));
-        if new && (first.0 >= self.table.pages() || !matches!(self.table.place(first)?, Place::Memory(_))) {
+        if new && (first.0 >= self.table.pages() || !matches!(self.table.place(first)?, PageSource::Memory(_))) {
             return Ok(0);
         }
         Ok(page::count(self.table.page(first, transaction)?) as u64)
@@ -635,13 +635,13 @@ fn open_existing(folder: Folder, options: Options, lock: Box<dyn Send + Sync>) -
         let rule = "it is gone or cut, but the data file's header says that the journal goes on in it".to_string();
         return Err(Error::CorruptFile { path: folder.file(&files::name(header.journal_number)), rule });
     }
-    let last = replay::State {
+    let last = replay::ReplayState {
         transaction: header.transaction,
         hash: header.journal_hash,
         number: header.journal_number,
         offset: header.journal_offset,
     };
-    let state = State { last, existing_journals: journals.clone() };
+    let state = RecoveredState { last, existing_journals: journals.clone() };
     let path = folder.path.clone();
     let mut inner = Inner::new(
         header.environment_id,

@@ -16,7 +16,7 @@ use crate::environment::{Durability, Inner};
 use crate::error::{Error, Result};
 use crate::header::Header;
 use crate::ids::{PageNumber, TransactionId};
-use crate::intent::{Entry, Intents};
+use crate::intent::{IntentEntry, Intents};
 use crate::io::File;
 use crate::limits::{PAGE_SIZE, SPAN_PAGES};
 use crate::page;
@@ -31,7 +31,7 @@ const FREED_PAGES_MIN: u64 = 1024;
 
 /// A page of a flush, and the version that it writes.
 struct Planned {
-    entry: Entry,
+    entry: IntentEntry,
     version: VersionPointer,
 }
 
@@ -242,7 +242,7 @@ impl Inner {
                 // An earlier flush saw to it; it is only there for old snapshots.
                 continue;
             }
-            plan.push(Planned { entry: Entry { number: *number, pages: version.pages(), checksum }, version });
+            plan.push(Planned { entry: IntentEntry { number: *number, pages: version.pages(), checksum }, version });
         }
         Ok(plan)
     }
@@ -251,7 +251,7 @@ impl Inner {
     fn note_intent(&self, plan: &[Planned], target: TransactionId) -> Result<()> {
         let Some(intents) = self.intents.as_ref().filter(|_| writes_pages(plan)) else { return Ok(()) };
         let written = plan.iter().filter(|Planned { version, .. }| !version.direct() && !version.is_settled());
-        let entries: Vec<Entry> = written.map(|planned| planned.entry).collect();
+        let entries: Vec<IntentEntry> = written.map(|planned| planned.entry).collect();
         intents.write(self.id, target, &entries)
     }
 

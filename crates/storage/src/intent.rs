@@ -47,14 +47,14 @@ const ROOM_STEP: usize = 64 << 10;
 
 /// A page, or a run of pages, that a flush writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct IntentEntry {
     pub number: PageNumber,
     pub pages: u32,
     /// Of what will be written; 0: nothing is, and what the file has does not matter.
     pub checksum: u128,
 }
 
-impl Entry {
+impl IntentEntry {
     fn end(&self) -> u64 {
         self.number.0.saturating_add(u64::from(self.pages))
     }
@@ -66,14 +66,14 @@ pub(crate) struct Intent {
     /// The state that the flush brings into the data file.
     pub transaction: TransactionId,
     /// As they were written: those of a flush before come first, and a page may be in both.
-    entries: Vec<Entry>,
+    entries: Vec<IntentEntry>,
     checksums: BTreeMap<u64, u128>,
     /// Start and end of what the entries cover, rising and apart.
     covered: Vec<(u64, u64)>,
 }
 
 impl Intent {
-    fn new(transaction: TransactionId, entries: Vec<Entry>) -> Intent {
+    fn new(transaction: TransactionId, entries: Vec<IntentEntry>) -> Intent {
         let checksums = entries.iter().map(|entry| (entry.number.0, entry.checksum)).collect();
         let mut ranges: Vec<(u64, u64)> = entries.iter().map(|entry| (entry.number.0, entry.end())).collect();
         ranges.sort_unstable();
@@ -138,7 +138,7 @@ fn decode(mut bytes: &[u8], environment_id: u128) -> Option<Intent> {
         let number = u64::from_le_bytes(std::array::from_fn(|i| entry[i]));
         let pages = u32::from_le_bytes(std::array::from_fn(|i| entry[8 + i]));
         let checksum = u128::from_le_bytes(std::array::from_fn(|i| entry[12 + i]));
-        Entry { number: PageNumber(number), pages, checksum }
+        IntentEntry { number: PageNumber(number), pages, checksum }
     });
     Some(Intent::new(transaction_of(header), entries.collect()))
 }
@@ -227,7 +227,7 @@ impl Intents {
     /// # Errors
     ///
     /// [`Error::DiskFull`] or [`Error::Io`]; nothing was written to the data file then, and the intent before is still there.
-    pub fn write(&self, environment_id: u128, transaction: TransactionId, entries: &[Entry]) -> Result<()> {
+    pub fn write(&self, environment_id: u128, transaction: TransactionId, entries: &[IntentEntry]) -> Result<()> {
         let mut places = self.places.lock();
         let places = &mut *places;
         let files = match &mut places.files {
@@ -242,7 +242,7 @@ impl Intents {
             }
             let new: BTreeMap<u64, u32> = entries.iter().map(|entry| (entry.number.0, entry.pages)).collect();
             let torn = cut_short.entries.iter().filter(|entry| new.get(&entry.number.0) < Some(&entry.pages));
-            all.extend(torn.map(|entry| Entry { checksum: 0, ..*entry }));
+            all.extend(torn.map(|entry| IntentEntry { checksum: 0, ..*entry }));
         }
         all.extend_from_slice(entries);
         let other = if is_planted(Bug::IntentInPlace) { places.in_force } else { 1 - places.in_force };
@@ -303,8 +303,8 @@ mod tests {
     #[test]
     fn an_intent_is_read_as_it_was_written() {
         let entries = [
-            Entry { number: PageNumber(7), pages: 1, checksum: 5 },
-            Entry { number: PageNumber(10), pages: 4, checksum: 1 << 90 },
+            IntentEntry { number: PageNumber(7), pages: 1, checksum: 5 },
+            IntentEntry { number: PageNumber(10), pages: 4, checksum: 1 << 90 },
         ];
         let mut bytes = encode(3, &Intent::new(TransactionId(12), entries.to_vec()));
         bytes.extend_from_slice(&[9; 100]);
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn a_page_inside_of_a_run_hides_none_behind_it() {
-        let entry = |number, pages, checksum| Entry { number: PageNumber(number), pages, checksum };
+        let entry = |number, pages, checksum| IntentEntry { number: PageNumber(number), pages, checksum };
         let intent =
             Intent::new(TransactionId(1), vec![entry(4, 5, 0), entry(4, 1, 7), entry(6, 1, 8), entry(9, 1, 0)]);
         assert!((4..10).all(|number| intent.covers(PageNumber(number))));

@@ -61,7 +61,7 @@ pub(crate) struct Pacing {
 }
 
 /// Bytes that a commit wrote.
-pub(crate) struct Written {
+pub(crate) struct CommitBytes {
     pub journal_bytes: u64,
     /// What the journal describes, before it is compressed.
     pub changed_bytes: u64,
@@ -74,7 +74,7 @@ impl Pacing {
         self.journal_bytes.load(Ordering::Relaxed)
     }
 
-    pub fn note_written(&self, written: Written) {
+    pub fn note_written(&self, written: CommitBytes) {
         self.journal_bytes.fetch_add(written.journal_bytes, Ordering::Relaxed);
         self.changed_bytes.fetch_add(written.changed_bytes, Ordering::Relaxed);
         self.direct_bytes.fetch_add(written.direct_bytes, Ordering::Relaxed);
@@ -231,8 +231,8 @@ impl Inner {
     }
 
     /// The pace of a flush of `total` pages that begins now.
-    pub fn pace(&self, total: usize) -> Pace<'_> {
-        Pace { inner: self, total, written: 0 }
+    pub fn pace(&self, total: usize) -> FlushPacer<'_> {
+        FlushPacer { inner: self, total, written: 0 }
     }
 
     /// Whether nothing was committed since this was last asked.
@@ -252,14 +252,14 @@ impl Drop for Hurry<'_> {
 }
 
 /// Keeps a flush from going faster than it must.
-pub(crate) struct Pace<'a> {
+pub(crate) struct FlushPacer<'a> {
     inner: &'a Inner,
     total: usize,
     /// Pages that were written when it last paused.
     written: usize,
 }
 
-impl Pace<'_> {
+impl FlushPacer<'_> {
     /// So many pages are written. Waits if there is time.
     pub fn written(&mut self, written: usize) {
         let Pacing { waiting, .. } = &self.inner.pacing;

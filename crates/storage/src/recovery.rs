@@ -33,7 +33,7 @@ impl Inner {
     /// # Errors
     ///
     /// [`Error::Corrupt`] and [`Error::CorruptFile`] if the last durable state cannot be told.
-    pub(crate) fn recover(&mut self, journals: &[Arc<JournalFile>], from: replay::State) -> Result<()> {
+    pub(crate) fn recover(&mut self, journals: &[Arc<JournalFile>], from: replay::ReplayState) -> Result<()> {
         let intent = match &self.intents {
             Some(intents) => intents.read(self.id, from.transaction)?,
             None => Intent::default(),

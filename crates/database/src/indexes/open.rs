@@ -9,12 +9,12 @@ use documents::{Date, Etag, LastEtags, Snapshot};
 use parking_lot::Mutex;
 use query::definition::{IndexDefinition, IndexSettings, IndexSource, MapIndex};
 use query::index::{History, IndexError, IndexSnapshot, Notes, Progress};
-use query::indexing::{Indexer, Moment, Step, BatchControl, has_failed, is_behind, progress_of};
+use query::indexing::{Indexer, Moment, BatchResult, BatchControl, has_failed, is_behind, progress_of};
 
 use super::usage::Usage;
 use super::outputs::Outputs;
 use super::pool::{TimeUsed, Scratch};
-use super::state::{IndexStatistics, IndexingBatch, IndexingStatus, State, wake, wake_if_stopped};
+use super::state::{IndexStatistics, IndexingBatch, IndexingStatus, IndexState, wake, wake_if_stopped};
 use super::stored::{FormerDefinition, StoredIndex};
 use crate::{Error, Result, folders};
 
@@ -38,7 +38,7 @@ pub struct Index {
     folder: Option<PathBuf>,
     /// Held by the one that indexes.
     indexer: Mutex<Indexer>,
-    state: Mutex<State>,
+    state: Mutex<IndexState>,
     /// Whether it has a turn coming; set by who gives it one.
     pub(super) has_turn: AtomicBool,
     /// By which it shares the threads with others.
@@ -70,13 +70,13 @@ impl Index {
             let snapshot = store.read()?;
             (progress_of(&snapshot, &sources)?, snapshot.history()?)
         };
-        let state = State {
+        let state = IndexState {
             progress,
             settings,
             last_indexed: history.last_indexed,
             indexed_count: history.attempted_count,
             failed_count: history.failed_count,
-            ..State::default()
+            ..IndexState::default()
         };
         // It stopped, and stays so until it is built anew.
         let failure = state.too_many_failures();
@@ -93,7 +93,7 @@ impl Index {
             store: Some(store),
             folder,
             indexer: Mutex::new(indexer),
-            state: Mutex::new(State { failure, ..state }),
+            state: Mutex::new(IndexState { failure, ..state }),
             has_turn: AtomicBool::new(false),
             time_used: TimeUsed::default(),
             has_stepped_in: AtomicBool::new(false),
@@ -497,7 +497,7 @@ impl Index {
     }
 
     /// Notes what a batch came to, and how long it took.
-    fn note(&self, step: Step, duration: Duration) -> Result<()> {
+    fn note(&self, step: BatchResult, duration: Duration) -> Result<()> {
         let mut state = self.state.lock();
         state.add_batch(&step, duration);
         state.indexed_count += step.indexed;

@@ -7,7 +7,7 @@ use documents::{Date, Etag};
 use parking_lot::MutexGuard;
 use query::definition::IndexSettings;
 use query::index::Progress;
-use query::indexing::Step;
+use query::indexing::BatchResult;
 
 use super::speed::Speed;
 use super::waiters::Waiters;
@@ -15,7 +15,7 @@ use crate::limits::{FAILURES_JUDGED_FROM, FAILURES_ONE_IN, INDEXING_BATCHES_KEPT
 
 /// What changes of an open index.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct IndexState {
     /// Of each source.
     pub progress: Vec<Progress>,
     /// All that was written up to this etag is in it.
@@ -94,26 +94,26 @@ pub struct IndexingBatch {
 }
 
 /// Calls those that wait for what has come, without the lock.
-pub(super) fn wake(mut state: MutexGuard<'_, State>, has_come: impl Fn(Etag) -> bool) {
+pub(super) fn wake(mut state: MutexGuard<'_, IndexState>, has_come: impl Fn(Etag) -> bool) {
     let called = state.waiting.take(has_come);
     drop(state);
     called.into_iter().for_each(|done| done());
 }
 
 /// Calls those that wait for an index that was stopped or disabled: it does not move.
-pub(super) fn wake_if_stopped(state: MutexGuard<'_, State>) {
+pub(super) fn wake_if_stopped(state: MutexGuard<'_, IndexState>) {
     if !state.is_running() {
         wake(state, |_| true);
     }
 }
 
-impl State {
+impl IndexState {
     pub fn is_running(&self) -> bool {
         self.failure.is_none() && !self.is_paused && !self.settings.is_disabled
     }
 
     /// Keeps what a batch came to, in place of the oldest one.
-    pub fn add_batch(&mut self, step: &Step, duration: Duration) {
+    pub fn add_batch(&mut self, step: &BatchResult, duration: Duration) {
         if step.indexed + step.removed == 0 {
             return;
         }

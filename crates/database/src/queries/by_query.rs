@@ -165,7 +165,7 @@ impl QueryChange<'_> {
                 query.order = Order::Etag;
             }
         }
-        let (pace, mut done, mut expected) = (Pace::new(self.options), Done::default(), None);
+        let (pace, mut done, mut expected) = (OperationRate::new(self.options), Done::default(), None);
         loop {
             let counts = expected.is_none();
             let ids =
@@ -191,7 +191,7 @@ impl QueryChange<'_> {
         let request = IdsRequest { until: None, count_max: usize::MAX, cutoff: None, counts: false };
         let ids = self.find(&self.plan(), ready, request)?;
         let mut patch = QueryPatch::of_query(self.database, self.query)?;
-        let (pace, mut done) = (Pace::new(self.options), Done::default());
+        let (pace, mut done) = (OperationRate::new(self.options), Done::default());
         for some in ids.chunks(self.options.batch_count()) {
             self.refuse_killed()?;
             let patched = patch.patch(&some)?.into_iter().map(|document| OperationDetail::Patched {
@@ -209,7 +209,7 @@ impl QueryChange<'_> {
     }
 
     /// Says how far it is, and rests as long as its pace requires.
-    fn went(&self, processed: u64, expected: u64, pace: &Pace) -> Result<()> {
+    fn went(&self, processed: u64, expected: u64, pace: &OperationRate) -> Result<()> {
         let total = expected.max(processed);
         self.operation.set_progress(Progress { processed, total, ..Progress::default() });
         pace.rest(processed, || self.refuse_killed())
@@ -229,14 +229,14 @@ impl ByQueryOptions {
 }
 
 /// Keeps an operation from going faster than it may.
-struct Pace {
+struct OperationRate {
     began: Instant,
     per_second: Option<u64>,
 }
 
-impl Pace {
-    fn new(options: ByQueryOptions) -> Pace {
-        Pace { began: Instant::now(), per_second: options.per_second }
+impl OperationRate {
+    fn new(options: ByQueryOptions) -> OperationRate {
+        OperationRate { began: Instant::now(), per_second: options.per_second }
     }
 
     /// Sleeps until `processed` documents are due.

@@ -2,7 +2,7 @@
 //! behind so many results of the condition, which are not looked at: clients add those that did not fit to where the next page begins.
 
 use documents::Snapshot;
-use query::execute::{Found, ResultFilter, Row};
+use query::execute::{FoundEntries, ResultFilter, Row};
 use query::index::IndexSnapshot;
 use query::plan::FilterClause;
 
@@ -72,7 +72,7 @@ impl<'p> Filtering<'p> {
 /// * `documents`: with whether results are documents, rather than groups, which are asked themselves.
 pub(super) fn filter(
     mut filtering: Filtering<'_>,
-    found: &mut Found,
+    found: &mut FoundEntries,
     snapshot: &IndexSnapshot<'_>,
     (documents, are_documents): (&Snapshot<'_>, bool),
     deadline: &Deadline,

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use documents::{Document, Etag};
-use query::execute::{self, Distance, Found};
+use query::execute::{self, Distance, FoundEntries};
 use query::index::IndexEntry;
 use query::plan::{CollectionQuery, FilterClause, Page, Plan};
 
@@ -68,7 +68,7 @@ impl<'a> QueryRun<'a> {
             }
             Results::Index {
                 snapshot,
-                found: Found { total, entries, scores, distances, explanations },
+                found: FoundEntries { total, entries, scores, distances, explanations },
                 has_documents,
                 ..
             } => {
@@ -165,7 +165,7 @@ pub(super) fn each_id(run: &QueryRun<'_>, found: &mut dyn FnMut(&str, Etag) -> R
         Results::Collection(query) => {
             run.execute(query, &mut |document| found(document.id(), document.etag()))?;
         }
-        Results::Index { snapshot, found: Found { entries, .. }, .. } => {
+        Results::Index { snapshot, found: FoundEntries { entries, .. }, .. } => {
             for ids in entries.chunks(LOOKED_UP_AT_ONCE) {
                 for entry in snapshot.entries(ids)?.into_iter().flatten() {
                     run.deadline.look()?;

@@ -60,7 +60,7 @@ pub struct OpenedIndex<'a> {
 
 /// What is to be done next to make the index of a query ready.
 #[derive(Debug)]
-pub enum Step {
+pub enum PreparationStep {
     /// Create this index on a thread that may block, with [`Indexes::covering_or_new`](crate::Indexes::covering_or_new), and hand it to
     /// [`Preparation::made`].
     Make(AutomaticIndex),
@@ -77,7 +77,7 @@ pub enum Step {
     Ready(Option<ReadyIndex>),
 }
 
-/// The way to the index of one query: call [`Self::advance`] and do what it says, until it is [`Step::Ready`].
+/// The way to the index of one query: call [`Self::advance`] and do what it says, until it is [`PreparationStep::Ready`].
 pub struct Preparation<'q> {
     database: &'q Database,
     query: &'q Query,
@@ -87,11 +87,11 @@ pub struct Preparation<'q> {
     arrival: Etag,
     /// The etag that the index must have.
     written: Option<Etag>,
-    state: State,
+    state: PreparationState,
     began: Instant,
 }
 
-enum State {
+enum PreparationState {
     Choose,
     Chosen(Arc<Index>),
     AwaitsWrite(Arc<Index>),
@@ -114,7 +114,7 @@ impl<'q> Preparation<'q> {
         let arrival = database.read().last_etag()?;
         let written = freshness.after_write.as_deref();
         let written = written.map(|vector| etag_of(vector, database, arrival)).transpose()?;
-        let (state, began) = (State::Choose, Instant::now());
+        let (state, began) = (PreparationState::Choose, Instant::now());
         Ok(Preparation { database, query, stale_wait: freshness.stale_wait, run_time, arrival, written, state, began })
     }
 
@@ -123,61 +123,61 @@ impl<'q> Preparation<'q> {
     /// # Errors
     ///
     /// [`Error::NoSuchIndex`]; the index lacks a field; it does not have the write in time that the query has to see.
-    pub fn advance(&mut self) -> Result<Step> {
-        let Find::Index(query) = &self.query.plan.find else { return Ok(Step::Ready(None)) };
+    pub fn advance(&mut self) -> Result<PreparationStep> {
+        let Find::Index(query) = &self.query.plan.find else { return Ok(PreparationStep::Ready(None)) };
         loop {
-            match std::mem::replace(&mut self.state, State::Choose) {
-                State::Choose => {
+            match std::mem::replace(&mut self.state, PreparationState::Choose) {
+                PreparationState::Choose => {
                     self.began = Instant::now();
                     match self.chosen(query)? {
                         Ok(index) => self.made(index),
-                        Err(needed) => return Ok(Step::Make(needed.clone())),
+                        Err(needed) => return Ok(PreparationStep::Make(needed.clone())),
                     }
                 }
-                State::Chosen(index) => {
+                PreparationState::Chosen(index) => {
                     let wait = match self.stale_wait {
                         None if !index.was_complete() => Some(self.run_time),
                         wait => wait,
                     };
                     match wait {
-                        None => self.state = State::AwaitsWrite(index),
+                        None => self.state = PreparationState::AwaitsWrite(index),
                         Some(wait) => {
-                            self.state = State::AwaitsWrite(index.clone());
-                            return Ok(Step::Wait { index, etag: self.arrival, wait });
+                            self.state = PreparationState::AwaitsWrite(index.clone());
+                            return Ok(PreparationStep::Wait { index, etag: self.arrival, wait });
                         }
                     }
                 }
-                State::AwaitsWrite(index) => match self.written {
-                    None => self.state = State::Waited(index),
+                PreparationState::AwaitsWrite(index) => match self.written {
+                    None => self.state = PreparationState::Waited(index),
                     Some(etag) => {
-                        self.state = State::AwaitedWrite(index.clone());
-                        return Ok(Step::Wait { index, etag, wait: self.stale_wait.unwrap_or(STALE_WAIT) });
+                        self.state = PreparationState::AwaitedWrite(index.clone());
+                        return Ok(PreparationStep::Wait { index, etag, wait: self.stale_wait.unwrap_or(STALE_WAIT) });
                     }
                 },
-                State::AwaitedWrite(index) => {
+                PreparationState::AwaitedWrite(index) => {
                     let etag = self.written.unwrap_or_default();
                     if index.indexed_to() < etag && !index.is_removed() {
                         let wait = self.stale_wait.unwrap_or(STALE_WAIT);
                         return Err(QueryError::NotIndexed { etag, wait, index: index.name().to_owned() }.into());
                     }
-                    self.state = State::Waited(index);
+                    self.state = PreparationState::Waited(index);
                 }
-                State::Waited(index) => {
+                PreparationState::Waited(index) => {
                     self.note(Stage::Staleness);
                     // An index that was replaced meanwhile is no longer brought up to date: the next one is chosen.
                     if !index.is_removed() {
                         let cutoff = self.stale_wait.map(|_| self.arrival).or(self.written);
-                        return Ok(Step::Ready(Some(ReadyIndex { index, cutoff })));
+                        return Ok(PreparationStep::Ready(Some(ReadyIndex { index, cutoff })));
                     }
                 }
             }
         }
     }
 
-    /// Goes on with the index that [`Step::Make`] asked for.
+    /// Goes on with the index that [`PreparationStep::Make`] asked for.
     pub fn made(&mut self, index: Arc<Index>) {
         self.note(Stage::Optimizer);
-        self.state = State::Chosen(index);
+        self.state = PreparationState::Chosen(index);
     }
 
     /// The index, or the definition of the one that is to be created.
@@ -263,9 +263,9 @@ impl Database {
         let mut preparation = Preparation::new(self, query, freshness, run_time)?;
         loop {
             match preparation.advance()? {
-                Step::Make(needed) => preparation.made(self.indexes().covering_or_new(&needed)?),
-                Step::Wait { index, etag, wait } => wait_for(&index, etag, wait),
-                Step::Ready(ready) => return Ok(ready),
+                PreparationStep::Make(needed) => preparation.made(self.indexes().covering_or_new(&needed)?),
+                PreparationStep::Wait { index, etag, wait } => wait_for(&index, etag, wait),
+                PreparationStep::Ready(ready) => return Ok(ready),
             }
         }
     }

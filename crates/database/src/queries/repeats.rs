@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use documents::Etag;
-use query::execute::{EntryId, Found};
+use query::execute::{EntryId, FoundEntries};
 use query::index::IndexSnapshot;
 use query::plan::{Page, Plan, ScriptClause, ScriptForm};
 use storage::memory::Memory;
@@ -34,8 +34,8 @@ pub(super) fn find_once(
     snapshot: &IndexSnapshot<'_>,
     page: Page,
     (memory, deadline): (&Arc<Memory>, &Deadline),
-    find: &mut dyn FnMut(Page) -> Result<Found>,
-) -> Result<(Found, u64)> {
+    find: &mut dyn FnMut(Page) -> Result<FoundEntries>,
+) -> Result<(FoundEntries, u64)> {
     let mut count = page.take.map(|take| page.skip.saturating_add(take));
     loop {
         let mut found = find(Page { skip: 0, take: count, ..page })?;

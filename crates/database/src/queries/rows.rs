@@ -52,7 +52,7 @@ pub struct RowCounts {
 
 /// The rows of a query that were written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenRows {
     /// Their number.
     pub counts: Counts,
     /// Rows that `select distinct` left out, because an equal one was written before.
@@ -73,7 +73,7 @@ impl<'a> QueryRun<'a> {
         is_metadata_only: bool,
         included: &mut Included<'a>,
         sink: &mut S,
-    ) -> Result<Written, S::Error> {
+    ) -> Result<WrittenRows, S::Error> {
         if self.plan.is_distinct() {
             return self.write_distinct(is_metadata_only, included, sink);
         }
@@ -104,7 +104,7 @@ impl<'a> QueryRun<'a> {
         // A script adds rows to the total, or takes some away.
         let more = counts.rows.cast_signed() - counts.results.cast_signed();
         let total = if total < 0 { total } else { total + more };
-        Ok(Written { counts: Counts { total, taken: counts.rows }, skipped: 0 })
+        Ok(WrittenRows { counts: Counts { total, taken: counts.rows }, skipped: 0 })
     }
 
     /// Writes equal rows once. A page begins after a number of documents, not rows: clients add to what they skip the number of rows that were
@@ -114,7 +114,7 @@ impl<'a> QueryRun<'a> {
         is_metadata_only: bool,
         included: &mut Included<'a>,
         sink: &mut S,
-    ) -> Result<Written, S::Error> {
+    ) -> Result<WrittenRows, S::Error> {
         let take = self.plan.page.take.unwrap_or(u64::MAX);
         let mut values = Vec::new();
         let (mut reservation, mut results) = (self.memory.reservation(), 0);
@@ -155,7 +155,7 @@ impl<'a> QueryRun<'a> {
             Err(_) if distinct.is_full => self.counts()?.total,
             outcome => outcome?,
         };
-        Ok(Written { counts: Counts { total, taken: distinct.taken }, skipped: distinct.skipped })
+        Ok(WrittenRows { counts: Counts { total, taken: distinct.taken }, skipped: distinct.skipped })
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use documents::Snapshot;
-use query::execute::{self, Found, Highlighter, Operator, ScriptProjection};
+use query::execute::{self, FoundEntries, Highlighter, Operator, ScriptProjection};
 use query::index::{FieldNumber, IndexSnapshot};
 use query::plan::{CollectionQuery, Find, IndexQuery, Plan, ScriptForm};
 use storage::memory::{Memory, MemoryReservation};
@@ -74,7 +74,7 @@ pub(super) enum Results<'a> {
     Index {
         index: &'a Index,
         snapshot: IndexSnapshot<'a>,
-        found: Found,
+        found: FoundEntries,
         is_stale: bool,
         has_documents: bool,
         _reservation: MemoryReservation,
@@ -135,7 +135,7 @@ impl<'a> QueryRun<'a> {
                             }
                         })
                     }
-                    Some(_) => Ok(Found::default()),
+                    Some(_) => Ok(FoundEntries::default()),
                 };
                 if !query.highlights.is_empty() {
                     let make = || Highlighter::new(&snapshot, fields, &query.highlights, &asked, &look);

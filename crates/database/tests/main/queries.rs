@@ -43,7 +43,7 @@ impl RowSink for Rows {
 
 const RUN_TIME: Duration = Duration::from_secs(60);
 
-fn ask(database: &Database, text: &str) -> Result<(String, Written)> {
+fn ask(database: &Database, text: &str) -> Result<(String, WrittenRows)> {
     let query = Query::parse(text, None)?.refuse_update()?;
     let freshness = Freshness { stale_wait: Some(RUN_TIME), after_write: None };
     let deadline = Deadline::new(Some(RUN_TIME), || false);

@@ -33,11 +33,11 @@ pub struct References {
     pub pattern: String,
     /// Their collection.
     pub collection: String,
-    parts: Vec<Part>,
+    parts: Vec<PatternPart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum PatternPart {
     Text(String),
     /// A property of the result, and a format of .NET or nothing.
     Property {
@@ -117,8 +117,8 @@ impl References {
         let mut made = String::new();
         for part in &self.parts {
             match part {
-                Part::Text(text) => made.push_str(text),
-                Part::Property { name, format } => match result.get(name) {
+                PatternPart::Text(text) => made.push_str(text),
+                PatternPart::Property { name, format } => match result.get(name) {
                     None => return Err(refused(format!("it has no field '{name}'"))),
                     Some(value) => match text_of(value, format) {
                         Ok(Some(text)) => made.push_str(&text),
@@ -136,7 +136,7 @@ impl References {
 }
 
 /// The parts of a pattern: at least one is a property that the reduce gives.
-fn parts(pattern: &str, reduce: &Reduce) -> Result<Vec<Part>, DefinitionError> {
+fn parts(pattern: &str, reduce: &Reduce) -> Result<Vec<PatternPart>, DefinitionError> {
     let not_supported = || DefinitionError::InvalidOutput(format!("Provided pattern is not supported: {pattern}"));
     let mut parts = Vec::new();
     let mut rest = pattern;
@@ -152,16 +152,16 @@ fn parts(pattern: &str, reduce: &Reduce) -> Result<Vec<Part>, DefinitionError> {
             )));
         }
         if !text.is_empty() {
-            parts.push(Part::Text(text.to_owned()));
+            parts.push(PatternPart::Text(text.to_owned()));
         }
-        parts.push(Part::Property { name: name.to_owned(), format: format.to_owned() });
+        parts.push(PatternPart::Property { name: name.to_owned(), format: format.to_owned() });
         rest = after;
     }
     if parts.is_empty() || rest.contains('}') {
         return Err(not_supported());
     }
     if !rest.is_empty() {
-        parts.push(Part::Text(rest.to_owned()));
+        parts.push(PatternPart::Text(rest.to_owned()));
     }
     Ok(parts)
 }

@@ -4,7 +4,7 @@
 //! were really asked for: of two lists that are intersected, the longer one gives no more than it has to.
 
 use super::condition::{Ids, Profiler};
-use super::{Found, CancelCheck};
+use super::{FoundEntries, CancelCheck};
 use crate::definition::Fields;
 use crate::index::{EntryId, EntryIds, Error, IndexSnapshot, Result};
 use crate::limits::{EXPLAINED_OPERATORS_MAX, EXPLAINED_TEXT_LENGTH_MAX};
@@ -51,7 +51,7 @@ pub fn explain<E: From<Error>>(
     page: Page,
     clock: &Clock,
     check_cancel: CancelCheck<'_, E>,
-) -> std::result::Result<(Found, Operator), E> {
+) -> std::result::Result<(FoundEntries, Operator), E> {
     let mut profiler = OperatorProfiler { clock: clock.clone(), measures: HashMap::new() };
     profiler.add(&query.condition);
     let start = clock();

@@ -136,7 +136,7 @@ impl<E: From<Error>> Counting<'_, '_, E> {
     /// Counts the bytes of one more term.
     fn grow(&self, text: usize, aggregation_count: usize) -> Result<(), Error> {
         // The list is copied where it grows, and once more into the values of the page.
-        let more = text + 3 * size_of::<(StoredTerm, Counted)>() + aggregation_count * size_of::<Aggregate>();
+        let more = text + 3 * size_of::<(StoredTerm, TermCount)>() + aggregation_count * size_of::<Aggregate>();
         let size = self.size.get() + more;
         self.size.set(size);
         Ok(self.reservation.borrow_mut().grow(size)?)
@@ -203,7 +203,7 @@ impl<E: From<Error>> Counting<'_, '_, E> {
     }
 
     /// The terms and their counts: null, then texts by their bytes.
-    fn terms_by_lists(&self, field: FieldNumber) -> Result<Vec<(StoredTerm, Counted)>, E> {
+    fn terms_by_lists(&self, field: FieldNumber) -> Result<Vec<(StoredTerm, TermCount)>, E> {
         let mut found = Vec::new();
         for kind in [Kind::Null, Kind::Text] {
             self.index.terms_within(&TermRange::all(field, kind), self.set.as_ref(), |term, count| {
@@ -213,7 +213,7 @@ impl<E: From<Error>> Counting<'_, '_, E> {
                     StoredTerm::Null | StoredTerm::Number(_) => 0,
                 };
                 self.grow(text, 0)?;
-                found.push((term, Counted { count, aggregates: Vec::new() }));
+                found.push((term, TermCount { count, aggregates: Vec::new() }));
                 Ok::<_, E>(())
             })?;
         }
@@ -225,9 +225,9 @@ impl<E: From<Error>> Counting<'_, '_, E> {
         &self,
         field: FieldNumber,
         aggregations: &[Aggregation],
-    ) -> Result<Vec<(StoredTerm, Counted)>, E> {
+    ) -> Result<Vec<(StoredTerm, TermCount)>, E> {
         let mut numbers = Numbers::of(self.index, self.fields, aggregations)?;
-        let mut texts: HashMap<Vec<u8>, Counted> = HashMap::new();
+        let mut texts: HashMap<Vec<u8>, TermCount> = HashMap::new();
         let mut nulls = None;
         let mut ids = self.ids();
         while let Some(id) = ids.next()? {
@@ -240,19 +240,19 @@ impl<E: From<Error>> Counting<'_, '_, E> {
                     continue;
                 }
                 match term.kind {
-                    Kind::Null => nulls.get_or_insert_with(|| Counted::new(values.len())).add(values),
+                    Kind::Null => nulls.get_or_insert_with(|| TermCount::new(values.len())).add(values),
                     Kind::Text => match texts.get_mut(term.bytes) {
                         Some(counted) => counted.add(values),
                         None => {
                             self.grow(term.bytes.len(), values.len())?;
-                            texts.entry(term.bytes.to_vec()).or_insert_with(|| Counted::new(values.len())).add(values);
+                            texts.entry(term.bytes.to_vec()).or_insert_with(|| TermCount::new(values.len())).add(values);
                         }
                     },
                     _ => {}
                 }
             }
         }
-        let mut texts: Vec<(Vec<u8>, Counted)> = texts.into_iter().collect();
+        let mut texts: Vec<(Vec<u8>, TermCount)> = texts.into_iter().collect();
         texts.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         let mut found = Vec::with_capacity(texts.len() + 1);
         found.extend(nulls.map(|counted| (StoredTerm::Null, counted)));
@@ -264,14 +264,14 @@ impl<E: From<Error>> Counting<'_, '_, E> {
 }
 
 /// Entries with one term.
-struct Counted {
+struct TermCount {
     count: u64,
     aggregates: Vec<Aggregate>,
 }
 
-impl Counted {
-    fn new(aggregation_count: usize) -> Counted {
-        Counted { count: 0, aggregates: vec![Aggregate::NONE; aggregation_count] }
+impl TermCount {
+    fn new(aggregation_count: usize) -> TermCount {
+        TermCount { count: 0, aggregates: vec![Aggregate::NONE; aggregation_count] }
     }
 
     /// Counts one more entry.

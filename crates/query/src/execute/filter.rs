@@ -16,7 +16,7 @@ use super::scripted::{ScriptFailure, ScriptProjection, Scripted};
 use crate::index::Number;
 use crate::indexing::terms;
 use crate::mapping::part_named;
-use crate::plan::{FilterClause, FilterCondition, Operand, Projected, Scalar, Step};
+use crate::plan::{FilterClause, FilterCondition, Operand, Projected, Scalar, PathStep};
 use crate::rql::Operator;
 
 /// A filter that is ready to ask results.
@@ -48,19 +48,19 @@ impl<'p> ResultFilter<'p> {
     ///
     /// [`ScriptFailure`] of a function.
     pub fn holds(&mut self, row: &Row<'_>, snapshot: &Snapshot<'_>) -> Result<bool, ScriptFailure> {
-        Asked { row, snapshot, calls: &self.calls, memory: &mut self.memory }.holds(&self.clause.condition)
+        FilterInput { row, snapshot, calls: &self.calls, memory: &mut self.memory }.holds(&self.clause.condition)
     }
 }
 
 /// A result that is asked.
-struct Asked<'a> {
+struct FilterInput<'a> {
     row: &'a Row<'a>,
     snapshot: &'a Snapshot<'a>,
     calls: &'a [ScriptProjection<'a>],
     memory: &'a mut Vec<u8>,
 }
 
-impl Asked<'_> {
+impl FilterInput<'_> {
     /// The depth of the recursion is that of the condition, which the parser bounds.
     fn holds(&mut self, condition: &FilterCondition) -> Result<bool, ScriptFailure> {
         Ok(match condition {
@@ -190,7 +190,7 @@ fn write_operand(operand: &Projected, row: &Row<'_>, memory: &mut Vec<u8>) -> bo
     memory.clear();
     match operand {
         Projected::Path { steps, .. } => match steps.split_last() {
-            Some((Step::Name(name), of @ [_, ..])) if is_of_csharp(name) || name == "length" => {
+            Some((PathStep::Name(name), of @ [_, ..])) if is_of_csharp(name) || name == "length" => {
                 write_member(of, name, row, memory)
             }
             _ => write_steps(steps, row, memory),
@@ -225,7 +225,7 @@ fn is_of_csharp(name: &str) -> bool {
 /// reference, a missing value has the length 0.
 ///
 /// * `of`: the path of the value; `memory`: empty.
-fn write_member(of: &[Step], name: &str, row: &Row<'_>, memory: &mut Vec<u8>) -> bool {
+fn write_member(of: &[PathStep], name: &str, row: &Row<'_>, memory: &mut Vec<u8>) -> bool {
     let is_length = name == "length";
     if !write_steps(of, row, memory) {
         memory.push(b'0');
@@ -248,7 +248,7 @@ fn write_member(of: &[Step], name: &str, row: &Row<'_>, memory: &mut Vec<u8>) ->
 }
 
 /// Appends what stands at a path of a result. False: nothing does.
-fn write_steps(steps: &[Step], row: &Row<'_>, out: &mut Vec<u8>) -> bool {
+fn write_steps(steps: &[PathStep], row: &Row<'_>, out: &mut Vec<u8>) -> bool {
     match (row.document, row.stored()) {
         (Some(document), _) => write_path(steps, document.body(), out),
         (None, Some(stored)) => write_path(steps, stored, out),

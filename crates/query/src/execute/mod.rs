@@ -43,7 +43,7 @@ pub use suggest::suggest;
 
 /// What a query found.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub struct Found {
+pub struct FoundEntries {
     /// All that fit, on this page or not.
     pub total: u64,
     /// The entries of the page, in the order of the query.
@@ -56,7 +56,7 @@ pub struct Found {
     pub explanations: Option<Vec<String>>,
 }
 
-impl Found {
+impl FoundEntries {
     /// Leaves the entries at these places of the page, which rise.
     pub fn keep(&mut self, places: &[usize]) {
         fn kept<T: Clone>(all: &[T], places: &[usize]) -> Vec<T> {
@@ -83,7 +83,7 @@ pub fn find<E: From<Error>>(
     query: &IndexQuery,
     page: Page,
     check_cancel: CancelCheck<'_, E>,
-) -> Result<Found, E> {
+) -> Result<FoundEntries, E> {
     let condition = vector::resolved(index, fields, &query.condition, check_cancel)?;
     page_of(index, fields, query, &condition, page, &condition::NoProfiler, check_cancel)
 }
@@ -108,7 +108,7 @@ fn page_of<E: From<Error>>(
     page: Page,
     profiler: &impl Profiler,
     check_cancel: CancelCheck<'_, E>,
-) -> Result<Found, E> {
+) -> Result<FoundEntries, E> {
     let order = order_of(fields, query);
     let is_by_score = order.iter().any(|key| key.by == SortBy::Score);
     let is_scored = is_by_score || query.explains || fields.boosts() || condition.is_scoring();
@@ -119,7 +119,7 @@ fn page_of<E: From<Error>>(
         let set = condition::evaluate_profiled(index, fields, condition, profiler, check_cancel)?;
         let (skip, end) = page.places(set.len());
         if skip == end {
-            return Ok(Found { total: set.len(), ..Found::default() });
+            return Ok(FoundEntries { total: set.len(), ..FoundEntries::default() });
         }
         let mut reservation = index.reservation();
         reservation.grow(end.min(usize::try_from(set.len()).unwrap_or(usize::MAX)).saturating_mul(size_of::<EntryId>()))
@@ -131,7 +131,7 @@ fn page_of<E: From<Error>>(
         (set.len(), entries, sorting)
     };
     if entries.is_empty() {
-        return Ok(Found { total, ..Found::default() });
+        return Ok(FoundEntries { total, ..FoundEntries::default() });
     }
     let scores = match sorting {
         Some(mut sorting) => Some(sorting.of_all(&entries, check_cancel)?),
@@ -143,7 +143,7 @@ fn page_of<E: From<Error>>(
         true => Some(score::explain(index, fields, condition, &entries, check_cancel)?),
         false => None,
     };
-    Ok(Found { total, entries, scores, distances, explanations })
+    Ok(FoundEntries { total, entries, scores, distances, explanations })
 }
 
 /// The entries of a page, of all there are: no more are looked at than those up to its end.

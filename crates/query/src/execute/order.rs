@@ -122,12 +122,12 @@ impl Key {
     }
 
     /// Appends bytes that sort as the entry's value does, and tells whether it has one.
-    fn write(&self, id: EntryId, entry: &IndexEntry<'_>, score: f32, out: &mut Vec<u8>) -> Result<Written, Error> {
+    fn write(&self, id: EntryId, entry: &IndexEntry<'_>, score: f32, out: &mut Vec<u8>) -> Result<KeyPresence, Error> {
         match &self.value {
             Value::Distance(distances) => {
                 let distance = distances.sortable(entry)?;
                 out.extend_from_slice(&distance.unwrap_or_default().to_be_bytes());
-                return Ok(if distance.is_some() { Written::Value } else { Written::Missing });
+                return Ok(if distance.is_some() { KeyPresence::Value } else { KeyPresence::Missing });
             }
             // The best come first.
             Value::Score => out.extend_from_slice(&(!sortable(score)).to_be_bytes()),
@@ -138,7 +138,7 @@ impl Key {
             Value::Number(field) => return self.write_term(entry, *field, Kind::Number, out, <[u8]>::to_vec),
             Value::AlphaNumeric(field) => return self.write_term(entry, *field, Kind::Text, out, alphanumeric),
         }
-        Ok(Written::Value)
+        Ok(KeyPresence::Value)
     }
 
     /// Of several terms the least counts, or the greatest if those come first.
@@ -149,12 +149,12 @@ impl Key {
         kind: Kind,
         out: &mut Vec<u8>,
         key: impl Fn(&[u8]) -> Vec<u8>,
-    ) -> Result<Written, Error> {
-        let (mut best, mut absent): (Option<Vec<u8>>, _) = (None, Written::Missing);
+    ) -> Result<KeyPresence, Error> {
+        let (mut best, mut absent): (Option<Vec<u8>>, _) = (None, KeyPresence::Missing);
         for term in entry.record().terms() {
             let term = term?;
             if (term.field, term.kind) == (field, Kind::Null) {
-                absent = Written::Null;
+                absent = KeyPresence::Null;
             }
             if (term.field, term.kind) == (field, kind) {
                 let value = key(term.bytes);
@@ -166,13 +166,13 @@ impl Key {
             }
         }
         out.extend_from_slice(best.as_deref().unwrap_or_default());
-        Ok(if best.is_some() { Written::Value } else { absent })
+        Ok(if best.is_some() { KeyPresence::Value } else { absent })
     }
 }
 
 /// What an entry has of a key. What has no value is in this order, or the reverse if the greatest come first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Written {
+enum KeyPresence {
     /// Nothing.
     Missing,
     /// Null, and nothing else.
@@ -213,7 +213,7 @@ struct Rows<'k> {
     count_max: usize,
     ids: Vec<EntryId>,
     /// For each row and key where its bytes end, and what kind of value it is.
-    values: Vec<(usize, Written)>,
+    values: Vec<(usize, KeyPresence)>,
     /// The bytes of all values, one after the other.
     bytes: Vec<u8>,
     reservation: MemoryReservation,
@@ -254,21 +254,21 @@ impl<'k> Rows<'k> {
     /// Bytes that the rows take, with the list of places by which they are sorted.
     fn size(&self) -> usize {
         self.bytes.capacity()
-            + self.values.capacity() * size_of::<(usize, Written)>()
+            + self.values.capacity() * size_of::<(usize, KeyPresence)>()
             + self.ids.capacity() * (size_of::<EntryId>() + size_of::<usize>())
     }
 
-    fn value(&self, row: usize, key: usize) -> (Written, &[u8]) {
+    fn value(&self, row: usize, key: usize) -> (KeyPresence, &[u8]) {
         let at = row * self.keys.len() + key;
         let start = at.checked_sub(1).and_then(|before| self.values.get(before)).map_or(0, |(end, _)| *end);
-        let (end, written) = self.values.get(at).copied().unwrap_or((start, Written::Missing));
+        let (end, written) = self.values.get(at).copied().unwrap_or((start, KeyPresence::Missing));
         (written, self.bytes.get(start..end).unwrap_or_default())
     }
 
     fn compare(&self, a: usize, b: usize) -> Ordering {
         let mut by_keys = self.keys.iter().enumerate().map(|(at, key)| {
             let (a, b) = (self.value(a, at), self.value(b, at));
-            let is_there = |(written, _): (Written, &[u8])| written == Written::Value;
+            let is_there = |(written, _): (KeyPresence, &[u8])| written == KeyPresence::Value;
             match (is_there(a), is_there(b)) {
                 (a, b) if a != b && key.absent == Absent::First => a.cmp(&b),
                 (a, b) if a != b => b.cmp(&a),
@@ -346,8 +346,8 @@ mod tests {
                 for _ in &keys {
                     number = number.wrapping_mul(2_654_435_761).wrapping_add(1);
                     let written =
-                        [Written::Missing, Written::Value, Written::Null, Written::Value][number as usize >> 5 & 3];
-                    if written == Written::Value {
+                        [KeyPresence::Missing, KeyPresence::Value, KeyPresence::Null, KeyPresence::Value][number as usize >> 5 & 3];
+                    if written == KeyPresence::Value {
                         rows.bytes.extend_from_slice(&b"abcd"[..(number >> 9) as usize % 5]);
                     }
                     rows.values.push((rows.bytes.len(), written));

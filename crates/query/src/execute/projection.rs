@@ -2,7 +2,7 @@
 
 use crate::index::IndexEntry;
 use crate::mapping::{part_named, part_of, rewritten};
-use crate::plan::{Projected, ProjectedColumn, Projection, Step};
+use crate::plan::{Projected, ProjectedColumn, Projection, PathStep};
 use documents::Document;
 use json::{Kind, Raw};
 
@@ -48,7 +48,7 @@ impl Projection {
     /// one of the values, such as the id.
     pub fn needs_document(&self, entry: &IndexEntry<'_>) -> bool {
         let stored = entry.stored().filter(|_| self.behavior.asks_index());
-        let is_stored = |field: &str, steps: &[Step]| {
+        let is_stored = |field: &str, steps: &[PathStep]| {
             stored.is_some_and(|stored| stored.get(field).is_some() || write_path(steps, stored, &mut Vec::new()))
         };
         let needs = |column: &ProjectedColumn| match &column.value {
@@ -89,7 +89,7 @@ impl Projection {
             let is_there = match value {
                 Projected::Path { field, steps } => self.write_field(field, steps, row, out),
                 Projected::Metadata(steps) => row.document.is_some_and(|document| {
-                    if let [Step::Name(name)] = steps.as_slice()
+                    if let [PathStep::Name(name)] = steps.as_slice()
                         && name == "@last-modified"
                     {
                         json::Writer::new(out).string(&document.last_modified().to_string());
@@ -138,7 +138,7 @@ impl Projection {
 
     /// Appends the value of a field. False: there is none. A date is written with all its digits, so that equal ones are one text, which
     /// `distinct` compares.
-    fn write_field(&self, field: &str, steps: &[Step], row: &Row<'_>, out: &mut Vec<u8>) -> bool {
+    fn write_field(&self, field: &str, steps: &[PathStep], row: &Row<'_>, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         let is_there = self.write_value(field, steps, row, out);
         if let Some(date) = out.get(start..).filter(|_| is_there).and_then(|value| rewritten(Raw::new(value))) {
@@ -148,7 +148,7 @@ impl Projection {
         is_there
     }
 
-    fn write_value(&self, field: &str, steps: &[Step], row: &Row<'_>, out: &mut Vec<u8>) -> bool {
+    fn write_value(&self, field: &str, steps: &[PathStep], row: &Row<'_>, out: &mut Vec<u8>) -> bool {
         let stored = row.stored();
         if let Some(stored) = stored.filter(|_| self.behavior.asks_index() || row.document.is_none()) {
             if let Some(value) = stored.get(field) {
@@ -161,7 +161,7 @@ impl Projection {
             // Into what a reduce gave, or a stored object.
             let start = out.len();
             if write_path(steps, stored, out) {
-                let is_of_array = !matches!(steps, [_, .., Step::Name(_)]);
+                let is_of_array = !matches!(steps, [_, .., PathStep::Name(_)]);
                 if !row.is_grouped && is_of_array {
                     let value = out.split_off(start);
                     write_stored(Raw::new(&value), out);
@@ -207,43 +207,43 @@ fn start_of_object(out: &[u8]) -> bool {
 /// Appends what stands at a path. False: nothing does, and nothing is appended.
 ///
 /// The depth of the recursion is that of the path, or of arrays in arrays, both bounded.
-pub(crate) fn write_path(steps: &[Step], value: Raw<'_>, out: &mut Vec<u8>) -> bool {
+pub(crate) fn write_path(steps: &[PathStep], value: Raw<'_>, out: &mut Vec<u8>) -> bool {
     let Some((step, rest)) = steps.split_first() else {
         out.extend_from_slice(value.bytes());
         return true;
     };
     match (step, value.kind()) {
-        (Step::Name(name), Kind::Object) => match value.get(name) {
+        (PathStep::Name(name), Kind::Object) => match value.get(name) {
             Some(value) => write_path(rest, value, out),
             None if rest.is_empty() && is_count(name) => write_count(value.members().count(), out),
             None => false,
         },
-        (Step::Name(name), Kind::Array) if rest.is_empty() && is_count(name) => {
+        (PathStep::Name(name), Kind::Array) if rest.is_empty() && is_count(name) => {
             write_count(value.elements().count(), out)
         }
-        (Step::Name(name), Kind::String) if rest.is_empty() => {
+        (PathStep::Name(name), Kind::String) if rest.is_empty() => {
             write_part(name, &value.as_str().unwrap_or_default(), out)
         }
-        (Step::Name(_), Kind::Array) => write_elements(steps, value, false, out),
-        (Step::Elements, Kind::Array) => write_elements(rest, value, true, out),
-        (Step::Elements, _) => write_path(rest, value, out),
-        (Step::Element(number), Kind::Array) => match value.elements().nth(*number) {
+        (PathStep::Name(_), Kind::Array) => write_elements(steps, value, false, out),
+        (PathStep::Elements, Kind::Array) => write_elements(rest, value, true, out),
+        (PathStep::Elements, _) => write_path(rest, value, out),
+        (PathStep::Element(number), Kind::Array) => match value.elements().nth(*number) {
             Some(element) => write_path(rest, element, out),
             None => false,
         },
-        (Step::Element(number), Kind::String) if rest.is_empty() => write_character(*number, value, out),
-        (Step::Element(_), Kind::Null) => {
+        (PathStep::Element(number), Kind::String) if rest.is_empty() => write_character(*number, value, out),
+        (PathStep::Element(_), Kind::Null) => {
             out.extend_from_slice(b"null");
             true
         }
-        (Step::Element(_), _) => false,
-        (Step::Name(_), _) => false,
+        (PathStep::Element(_), _) => false,
+        (PathStep::Name(_), _) => false,
     }
 }
 
 /// * `with_null`: those that lack it are null, instead of being left out. Then, as in the reference, what stands there in arrays is given one
 ///   by one.
-fn write_elements(steps: &[Step], array: Raw<'_>, with_null: bool, out: &mut Vec<u8>) -> bool {
+fn write_elements(steps: &[PathStep], array: Raw<'_>, with_null: bool, out: &mut Vec<u8>) -> bool {
     out.push(b'[');
     let start = out.len();
     for element in array.elements() {
@@ -312,8 +312,8 @@ mod tests {
     #[track_caller]
     fn check(steps: &[&str], expected: Option<&str>) {
         let document = br#"{"Name":"Ann","A":{"City":"Oslo","Zip":null},"L":[{"P":"x","Q":1},{"P":"y"},{"Z":1}],"T":["a","b"],"E":[],"O":{"P":5},"N":[["a"],["b"]],"D":[{"S":["a","b"],"M":[{"P":1},{}]},{"S":[ ],"M":[{"P":2}]},{"Z":1},{"S":[["c"]]},{"S":"d"},{"S":null}],"At":"2023-04-30T08:30:00Z","Span":"02:10:00","Ds":[{"At":"2020-01-02"},{"At":"x"}]}"#;
-        let step = |step: &&str| if *step == "[]" { Step::Elements } else { Step::Name((*step).to_owned()) };
-        let steps: Vec<Step> = steps.iter().map(step).collect();
+        let step = |step: &&str| if *step == "[]" { PathStep::Elements } else { PathStep::Name((*step).to_owned()) };
+        let steps: Vec<PathStep> = steps.iter().map(step).collect();
         let mut out = b"before".to_vec();
         let is_there = write_path(&steps, Raw::new(document), &mut out);
         let written = String::from_utf8(out).unwrap();

@@ -4,7 +4,7 @@ use super::CancelCheck;
 use crate::definition::Fields;
 use crate::index::{EntryId, Error, FieldNumber, IndexSnapshot};
 use crate::limits::VECTORS_OF_QUERY_MAX;
-use crate::plan::{Asked, Condition, FieldUse, Neighbours, VectorQuery};
+use crate::plan::{VectorTarget, Condition, FieldUse, Neighbours, VectorQuery};
 use crate::vector::{self, VectorError, VectorOptions};
 use json::Raw;
 use std::borrow::Cow;
@@ -58,9 +58,9 @@ pub(super) fn nearest<E: From<Error>>(
     let dimensions = number.map_or(Ok(None), |number| index.vector_dimensions(number))?.or(options.dimensions);
     let name = field.name.path.as_str();
     let asked = match (&query.asked, number) {
-        (Asked::Given(json), _) => given(Raw::new(json), &options, name, dimensions)?,
-        (Asked::Document(id), Some(number)) => of_document(index, id, number)?,
-        (Asked::Document(_), None) => Vec::new(),
+        (VectorTarget::Given(json), _) => given(Raw::new(json), &options, name, dimensions)?,
+        (VectorTarget::Document(id), Some(number)) => of_document(index, id, number)?,
+        (VectorTarget::Document(_), None) => Vec::new(),
     };
     if asked.len() > VECTORS_OF_QUERY_MAX {
         let message = format!("{} vectors exceed the limit VECTORS_OF_QUERY_MAX = {VECTORS_OF_QUERY_MAX}", asked.len());

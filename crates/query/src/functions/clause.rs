@@ -3,7 +3,7 @@
 use super::facet::Measures;
 use crate::definition::{Analysis, Places};
 use crate::plan::{
-    Asked, Condition, Filter, FilterCondition, FilterPlanner, Includes, Parameters, Planner, Refused, SortBy,
+    VectorTarget, Condition, Filter, FilterCondition, FilterPlanner, Includes, Parameters, Planner, Refused, SortBy,
 };
 use crate::rql::Call;
 use crate::spatial::{Geometry, Units};
@@ -79,7 +79,7 @@ pub(crate) type PlanPlaces = for<'p> fn(&'p [String]) -> Option<Places<'p>>;
 pub(crate) type PlanShape = fn(&Planner<'_>, &Call<'_>) -> Result<(Geometry, Option<Units>), Refused>;
 
 /// Plans a vector.
-pub(crate) type PlanVector = fn(&Planner<'_>, &Call<'_>) -> Result<Asked, Refused>;
+pub(crate) type PlanVector = fn(&Planner<'_>, &Call<'_>) -> Result<VectorTarget, Refused>;
 
 /// What a function means in one place, and how it is planned there.
 #[derive(Clone, Copy)]

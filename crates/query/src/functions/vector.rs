@@ -10,7 +10,7 @@
 use super::{Argument, Clause, Function, Kind, Use, find};
 use crate::definition::{Analysis, VectorField};
 use crate::limits::VECTOR_CANDIDATES_MAX;
-use crate::plan::{Asked, Condition, FieldUse, Planner, Refused, Scalar, VectorQuery};
+use crate::plan::{VectorTarget, Condition, FieldUse, Planner, Refused, Scalar, VectorQuery};
 use crate::rql::{Call, Expression, Value};
 use crate::vector::{Embedding, VectorOptions};
 
@@ -121,7 +121,7 @@ impl Planner<'_> {
         };
         let field = self.vector_field(operand)?;
         let asked = match asked {
-            Expression::Value(value) => Asked::Given(self.parameters.json(value)?),
+            Expression::Value(value) => VectorTarget::Given(self.parameters.json(value)?),
             Expression::Call(call) => match find(&call.name).and_then(Function::vector) {
                 Some(plan) => plan(self, call)?,
                 None => return unknown(call),
@@ -152,11 +152,11 @@ impl Planner<'_> {
     }
 
     /// `embedding.forDoc(id)`
-    fn vectors_of_document(&self, call: &Call<'_>) -> Result<Asked, Refused> {
+    fn vectors_of_document(&self, call: &Call<'_>) -> Result<VectorTarget, Refused> {
         let name = FOR_DOCUMENT.name;
         match call.arguments.as_slice() {
             [Expression::Value(value)] => match self.parameters.scalar(value)? {
-                Scalar::Text(id) => Ok(Asked::Document(id)),
+                Scalar::Text(id) => Ok(VectorTarget::Document(id)),
                 _ => invalid(format!("Method {name}() expects the id of a document")),
             },
             _ => invalid(format!("Method {name}() expects the id of a document")),

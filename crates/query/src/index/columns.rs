@@ -48,10 +48,10 @@ impl ColumnKey {
 
 /// All columns of one index.
 pub(crate) struct Columns {
-    state: Mutex<State>,
+    state: Mutex<ColumnsState>,
 }
 
-struct State {
+struct ColumnsState {
     slots: HashMap<ColumnKey, Slot>,
     /// The last transaction of the index.
     last: TransactionId,
@@ -137,12 +137,12 @@ impl ColumnChanges {
 impl Columns {
     /// None, for an index whose last transaction is this one.
     pub fn new(last: TransactionId) -> Columns {
-        Columns { state: Mutex::new(State { slots: HashMap::new(), last, clock: 0 }) }
+        Columns { state: Mutex::new(ColumnsState { slots: HashMap::new(), last, clock: 0 }) }
     }
 
     /// The column as it is in a transaction, if there is one.
     pub fn find(&self, key: ColumnKey, at: TransactionId) -> Option<Column> {
-        let State { slots, clock, .. } = &mut *self.state.lock();
+        let ColumnsState { slots, clock, .. } = &mut *self.state.lock();
         let Slot::Ready { states, used } = slots.get_mut(&key)? else { return None };
         *clock += 1;
         *used = *clock;
@@ -203,7 +203,7 @@ impl Columns {
             Made::Failed => return,
         };
         changes.into_iter().for_each(|(id, rank)| column.set(id, rank));
-        let State { slots, last, clock } = &mut *state;
+        let ColumnsState { slots, last, clock } = &mut *state;
         *clock += 1;
         slots.insert(key, Slot::Ready { states: VecDeque::from([(*last, column)]), used: *clock });
         state.make_room();
@@ -257,7 +257,7 @@ impl Columns {
     }
 }
 
-impl State {
+impl ColumnsState {
     /// Drops what was not used for longest, until the rest is within its bound: first its former states, then the column.
     fn make_room(&mut self) {
         let size_of = |states: &VecDeque<(TransactionId, Column)>| {

@@ -228,18 +228,18 @@ impl FromIterator<EntryId> for EntrySet {
 }
 
 /// A set that [`SetEntries`] refer to or have.
-pub trait Held: Borrow<EntrySet> {
+pub trait BorrowedSet: Borrow<EntrySet> {
     /// The set itself, which is empty then. `None`: it is somebody else's.
     fn take(&mut self) -> Option<EntrySet>;
 }
 
-impl Held for EntrySet {
+impl BorrowedSet for EntrySet {
     fn take(&mut self) -> Option<EntrySet> {
         Some(std::mem::take(self))
     }
 }
 
-impl Held for &EntrySet {
+impl BorrowedSet for &EntrySet {
     fn take(&mut self) -> Option<EntrySet> {
         None
     }
@@ -256,7 +256,7 @@ pub struct SetEntries<S> {
     bits: u64,
 }
 
-impl<S: Held> SetEntries<S> {
+impl<S: BorrowedSet> SetEntries<S> {
     fn new(set: S) -> SetEntries<S> {
         let (left, bits) = (set.borrow().count, set.borrow().word(0, 0));
         SetEntries { set, left, chunk: 0, word: 0, bits }
@@ -284,7 +284,7 @@ impl<S: Held> SetEntries<S> {
     }
 }
 
-impl<S: Held> EntryIds for SetEntries<S> {
+impl<S: BorrowedSet> EntryIds for SetEntries<S> {
     #[inline]
     fn next(&mut self) -> Result<Option<EntryId>> {
         Ok(self.take())

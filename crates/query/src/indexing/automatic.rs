@@ -1,6 +1,6 @@
 //! Entries of automatic indexes: each document is one, with the fields that the index has.
 
-use super::extract::{Found, Paths};
+use super::extract::{ExtractedValue, Paths};
 use super::field_failures::FieldFailures;
 use super::indexer::{MakesEntries, Unmapped};
 use super::map_runner::Loading;
@@ -87,7 +87,7 @@ impl MakesEntries for AutomaticEntries {
     ) -> Result<&mut [Entry], Unmapped> {
         let AutomaticEntries { body, metadata, kept, entry, lower, metadata_text, places, vectors } = self;
         entry.clear();
-        let mut add = |field: usize, found: Found<'_>| {
+        let mut add = |field: usize, found: ExtractedValue<'_>| {
             let kept = kept.get(field).map(Vec::as_slice).unwrap_or_default();
             kept.iter().try_for_each(|(number, analysis)| terms::add(entry, *number, *analysis, &found, lower))
         };

@@ -9,15 +9,15 @@ use json::{Kind, Raw};
 /// The paths of several fields as a tree.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
-    root: Step,
+    root: PathNode,
 }
 
 #[derive(Debug, Default)]
-struct Step {
+struct PathNode {
     /// The fields that end here: `Lines[].P` and `Lines.P` are two.
     fields: Vec<Field>,
     /// What follows, by name.
-    next: Vec<(String, Step)>,
+    next: Vec<(String, PathNode)>,
     /// The part of a date or a duration that has the name of the step.
     part: Option<Property>,
 }
@@ -30,7 +30,7 @@ struct Field {
 }
 
 /// A value of a field.
-pub(crate) enum Found<'d> {
+pub(crate) enum ExtractedValue<'d> {
     /// A scalar, or an object.
     Value(Raw<'d>),
     /// How many elements an array has, characters a text, or properties an object.
@@ -50,7 +50,7 @@ impl Paths {
             let found = step.next.iter().position(|(other, _)| other == name);
             let at = found.unwrap_or_else(|| {
                 let part = part_named(name);
-                step.next.push((name.to_owned(), Step { part, ..Step::default() }));
+                step.next.push((name.to_owned(), PathNode { part, ..PathNode::default() }));
                 step.next.len() - 1
             });
             step = &mut step.next[at].1;
@@ -77,7 +77,7 @@ impl Paths {
     pub fn visit<'d, E>(
         &self,
         document: Raw<'d>,
-        found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
+        found: &mut dyn FnMut(usize, ExtractedValue<'d>) -> Result<(), E>,
     ) -> Result<(), E> {
         visit(&self.root, document, As::Value, found)
     }
@@ -85,16 +85,16 @@ impl Paths {
 
 /// The recursion ends: each call goes one step down a path, or into an array of a document, whose depth is bounded.
 fn visit<'d, E>(
-    step: &Step,
+    step: &PathNode,
     value: Raw<'d>,
     standing: As,
-    found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
+    found: &mut dyn FnMut(usize, ExtractedValue<'d>) -> Result<(), E>,
 ) -> Result<(), E> {
     let kind = value.kind();
     if kind != Kind::Array {
         let is_no_array = kind == Kind::Null && standing == As::Value;
         let mut fields = step.fields.iter().filter(|field| !(is_no_array && field.is_of_elements));
-        fields.try_for_each(|field| found(field.number, Found::Value(value)))?;
+        fields.try_for_each(|field| found(field.number, ExtractedValue::Value(value)))?;
     }
     // What is counted, and whether a property of the name stands in the way.
     let count = match kind {
@@ -119,9 +119,9 @@ fn visit<'d, E>(
 
 /// Gives how many there are, unless one of them has the name of a count.
 fn visit_members<'d, E>(
-    step: &Step,
+    step: &PathNode,
     object: Raw<'d>,
-    found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
+    found: &mut dyn FnMut(usize, ExtractedValue<'d>) -> Result<(), E>,
 ) -> Result<Option<usize>, E> {
     let (mut count, mut has_count) = (0, false);
     for (name, value) in object.members() {
@@ -138,24 +138,24 @@ fn visit_members<'d, E>(
 
 /// Gives the parts of a date or a duration. Gives how many characters the text has.
 fn visit_text<'d, E>(
-    step: &Step,
+    step: &PathNode,
     text: &str,
-    found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
+    found: &mut dyn FnMut(usize, ExtractedValue<'d>) -> Result<(), E>,
 ) -> Result<Option<usize>, E> {
     for (_, step) in step.next.iter().filter(|(_, step)| !step.fields.is_empty()) {
         let Some(part) = step.part.and_then(|part| part_of(text, part)) else { continue };
-        step.fields.iter().try_for_each(|field| found(field.number, Found::Part(part.clone())))?;
+        step.fields.iter().try_for_each(|field| found(field.number, ExtractedValue::Part(part.clone())))?;
     }
     Ok(Some(text.encode_utf16().count()))
 }
 
 fn visit_count<'d, E>(
-    step: &Step,
+    step: &PathNode,
     count: usize,
-    found: &mut dyn FnMut(usize, Found<'d>) -> Result<(), E>,
+    found: &mut dyn FnMut(usize, ExtractedValue<'d>) -> Result<(), E>,
 ) -> Result<(), E> {
     for (_, step) in step.next.iter().filter(|(next, _)| COUNTS.contains(&next.as_str())) {
-        step.fields.iter().try_for_each(|field| found(field.number, Found::Count(count)))?;
+        step.fields.iter().try_for_each(|field| found(field.number, ExtractedValue::Count(count)))?;
     }
     Ok(())
 }
@@ -169,11 +169,11 @@ mod tests {
         let mut tree = Paths::default();
         paths.iter().enumerate().for_each(|(field, path)| _ = tree.add(path, field));
         let mut values = Vec::new();
-        let found = &mut |field: usize, found: Found<'_>| {
+        let found = &mut |field: usize, found: ExtractedValue<'_>| {
             values.push(match found {
-                Found::Value(value) => format!("{}={}", paths[field], String::from_utf8_lossy(value.bytes())),
-                Found::Part(json) => format!("{}={}", paths[field], String::from_utf8(json).unwrap()),
-                Found::Count(count) => format!("{}={count}", paths[field]),
+                ExtractedValue::Value(value) => format!("{}={}", paths[field], String::from_utf8_lossy(value.bytes())),
+                ExtractedValue::Part(json) => format!("{}={}", paths[field], String::from_utf8(json).unwrap()),
+                ExtractedValue::Count(count) => format!("{}={count}", paths[field]),
             });
             Ok::<(), ()>(())
         };

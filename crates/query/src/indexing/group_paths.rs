@@ -6,13 +6,13 @@
 use super::decimal_sum::DecimalSum;
 use super::automatic::in_metadata;
 use crate::execute::write_path;
-use crate::plan::Step;
+use crate::plan::PathStep;
 use json::{Kind, Raw};
 
 /// A field of the groups, and where documents have it.
 pub(super) struct Path {
     pub name: String,
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
     pub is_metadata: bool,
     /// Whether each element of an array is a value of its own.
     fans_out: bool,
@@ -22,7 +22,7 @@ impl Path {
     /// * `is_array`: whether it is of `array(..)`, one key.
     pub fn key(path: &str, is_array: bool) -> Path {
         let mut path = Path::of(path);
-        path.fans_out = !is_array && path.steps.contains(&Step::Elements);
+        path.fans_out = !is_array && path.steps.contains(&PathStep::Elements);
         path
     }
 
@@ -38,17 +38,17 @@ impl Path {
         let mut steps = Vec::new();
         for part in metadata.unwrap_or(path).split('.') {
             let name = part.trim_end_matches("[]");
-            steps.push(Step::Name(name.to_owned()));
+            steps.push(PathStep::Name(name.to_owned()));
             let arrays = (part.len() - name.len()) / 2;
-            steps.extend(std::iter::repeat_n(Step::Elements, arrays));
+            steps.extend(std::iter::repeat_n(PathStep::Elements, arrays));
         }
         Path { name: path.to_owned(), steps, is_metadata: metadata.is_some(), fans_out: false }
     }
 
     /// Whether it leads through the array whose elements are values of the key: `Lines[].Price` and `Lines.Price` do for `Lines[].Product`.
     fn is_in_array_of(&self, key: &Path) -> bool {
-        let array = key.steps.iter().rposition(|step| *step == Step::Elements).unwrap_or(0);
-        let is_name = |step: &&Step| **step != Step::Elements;
+        let array = key.steps.iter().rposition(|step| *step == PathStep::Elements).unwrap_or(0);
+        let is_name = |step: &&PathStep| **step != PathStep::Elements;
         let mut names = self.steps.iter().filter(is_name);
         self.is_metadata == key.is_metadata
             && key.steps[..array].iter().filter(is_name).all(|name| names.next() == Some(name))
@@ -65,17 +65,17 @@ impl Path {
         let mut value = root;
         for (at, step) in self.steps.iter().enumerate() {
             match (step, value.kind()) {
-                (Step::Name(name), Kind::Object) => match value.get(name) {
+                (PathStep::Name(name), Kind::Object) => match value.get(name) {
                     Some(found) => value = found,
                     None => return Values::One(None),
                 },
-                (Step::Elements, Kind::Array) => return Values::Made(elements(&self.steps[at..], value)),
-                (Step::Name(_), Kind::Array | Kind::String) => {
+                (PathStep::Elements, Kind::Array) => return Values::Made(elements(&self.steps[at..], value)),
+                (PathStep::Name(_), Kind::Array | Kind::String) => {
                     let mut made = Vec::new();
                     let is_there = write_path(&self.steps[at..], value, &mut made);
                     return if is_there { Values::Made(made) } else { Values::One(None) };
                 }
-                (Step::Elements, _) => {}
+                (PathStep::Elements, _) => {}
                 _ => return Values::One(None),
             }
         }
@@ -95,15 +95,15 @@ impl Path {
 
 /// Adds what stands at a path to a list: one for each element of arrays on the way, `None` where there is nothing. The
 /// recursion is as deep as the path.
-fn collect<'d>(steps: &[Step], value: Raw<'d>, list: &mut Vec<Option<Raw<'d>>>) {
+fn collect<'d>(steps: &[PathStep], value: Raw<'d>, list: &mut Vec<Option<Raw<'d>>>) {
     match (steps.split_first(), value.kind()) {
         (None, _) => list.push(Some(value)),
-        (Some((Step::Name(name), rest)), Kind::Object) => match value.get(name) {
+        (Some((PathStep::Name(name), rest)), Kind::Object) => match value.get(name) {
             Some(value) if rest.is_empty() && value.kind() == Kind::Array => list.extend(value.elements().map(Some)),
             Some(value) => collect(rest, value, list),
             None => list.push(None),
         },
-        (Some((Step::Elements, rest)), Kind::Array) => {
+        (Some((PathStep::Elements, rest)), Kind::Array) => {
             value.elements().for_each(|element| collect(rest, element, list));
         }
         (Some(_), _) => list.push(None),
@@ -111,14 +111,14 @@ fn collect<'d>(steps: &[Step], value: Raw<'d>, list: &mut Vec<Option<Raw<'d>>>) 
 }
 
 /// As [`collect`], but arrays are entered with and without `[]`, and one that is at the end is one value.
-fn collect_amounts<'d>(steps: &[Step], value: Raw<'d>, list: &mut Vec<Option<Raw<'d>>>) {
+fn collect_amounts<'d>(steps: &[PathStep], value: Raw<'d>, list: &mut Vec<Option<Raw<'d>>>) {
     match (steps.split_first(), value.kind()) {
         (None, _) => list.push(Some(value)),
-        (Some((Step::Name(name), rest)), Kind::Object) => match value.get(name) {
+        (Some((PathStep::Name(name), rest)), Kind::Object) => match value.get(name) {
             Some(value) => collect_amounts(rest, value, list),
             None => list.push(None),
         },
-        (Some((Step::Elements, rest)), Kind::Array) => {
+        (Some((PathStep::Elements, rest)), Kind::Array) => {
             value.elements().for_each(|element| collect_amounts(rest, element, list));
         }
         (Some(_), Kind::Array) => value.elements().for_each(|element| collect_amounts(steps, element, list)),
@@ -127,7 +127,7 @@ fn collect_amounts<'d>(steps: &[Step], value: Raw<'d>, list: &mut Vec<Option<Raw
 }
 
 /// An array of all that the elements of an array have.
-fn elements(steps: &[Step], array: Raw<'_>) -> Vec<u8> {
+fn elements(steps: &[PathStep], array: Raw<'_>) -> Vec<u8> {
     let mut list = Vec::new();
     collect(steps, array, &mut list);
     let mut made = Vec::new();

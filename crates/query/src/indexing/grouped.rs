@@ -3,7 +3,7 @@
 //! Values of documents are gathered while a batch is filled, with the places of their old values: a value whose group had one of the document before takes its place, others get new numbers, what is left over goes. Then
 //! each group that changed is brought up to date ([`reduce_tree`](super::reduce_tree)).
 
-use super::extract::Found;
+use super::extract::ExtractedValue;
 use super::indexer::Unmapped;
 use super::limits::{BATCH_BYTES, GATHERED_BYTES_KEPT, LEAF_BYTES, VALUE_OVERHEAD};
 use super::map_runner::Loading;
@@ -102,14 +102,14 @@ struct Gathered {
 /// A value of a group that changes.
 struct Change {
     group: GroupKey,
-    place: Place,
+    place: ValueSlot,
     /// `None`: it goes.
     value: Option<Range<usize>>,
 }
 
 /// Where a value is. Known places come before new ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum ValueSlot {
     /// At a number of the group.
     Known(u64),
     /// At one that it gets now; the index of the member that is to know it.
@@ -260,8 +260,8 @@ impl GroupedEntries {
             leaves.clear();
             for change in changes {
                 let number = match change.place {
-                    Place::Known(number) => number,
-                    Place::New(member) => {
+                    ValueSlot::Known(number) => number,
+                    ValueSlot::New(member) => {
                         after += 1;
                         if let Some(member) = members.get_mut(member) {
                             member.number = after - 1;
@@ -335,17 +335,17 @@ impl GroupedEntries {
             let (mut left, mut is_moved) = (old.iter().copied().peekable(), false);
             for (group, value) in new.iter() {
                 while let Some(gone) = left.next_if(|member| member.group < *group) {
-                    changes.push(Change { group: gone.group, place: Place::Known(gone.number), value: None });
+                    changes.push(Change { group: gone.group, place: ValueSlot::Known(gone.number), value: None });
                     is_moved = true;
                 }
                 let known = left.next_if(|member| member.group == *group);
-                let place = known.map_or(Place::New(members.len()), |member| Place::Known(member.number));
+                let place = known.map_or(ValueSlot::New(members.len()), |member| ValueSlot::Known(member.number));
                 is_moved |= known.is_none();
                 members.push(known.unwrap_or(Member { group: *group, number: 0 }));
                 changes.push(Change { group: *group, place, value: Some(value.clone()) });
             }
             for gone in left {
-                changes.push(Change { group: gone.group, place: Place::Known(gone.number), value: None });
+                changes.push(Change { group: gone.group, place: ValueSlot::Known(gone.number), value: None });
                 is_moved = true;
             }
             if is_moved {
@@ -411,7 +411,7 @@ fn empty<T>(set: &mut HashSet<T>) {
 fn add(entry: &mut Entry, field: FieldNumber, analysis: Analysis, value: Raw<'_>, lower: &mut Vec<u8>) -> Result<()> {
     match value.kind() {
         Kind::Array => value.elements().try_for_each(|element| add(entry, field, analysis, element, lower)),
-        _ => terms::add(entry, field, analysis, &Found::Value(value), lower),
+        _ => terms::add(entry, field, analysis, &ExtractedValue::Value(value), lower),
     }
 }
 

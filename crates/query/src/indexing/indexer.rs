@@ -11,7 +11,7 @@ use super::mapped::MappedEntries;
 use super::mapped_groups::MappedGroups;
 use super::progress::{FAILED, documents_after, progress_of, tombstones_after};
 use super::reference_rounds::{Change, Round, Rounds};
-use super::step::{Failure, Moment, Step};
+use super::step::{Failure, Moment, BatchResult};
 use super::control::BatchControl;
 use crate::definition::{Field, IndexDefinition, IndexSource};
 use crate::index::{Batch, Entry, Error, Index, IndexSnapshot, Progress, Result};
@@ -143,7 +143,7 @@ impl Indexer {
     /// # Errors
     ///
     /// Documents cannot be read, or the index not be written. The index is as before.
-    pub fn step(&mut self, index: &Index, documents: &Snapshot<'_>, batch: &mut Batch) -> Result<Step> {
+    pub fn step(&mut self, index: &Index, documents: &Snapshot<'_>, batch: &mut Batch) -> Result<BatchResult> {
         let before = progress_of(&index.read()?, &self.sources)?;
         let filled = self.fill(index, documents, before, batch, &|| true)?;
         filled.write(index, batch)?;
@@ -166,7 +166,7 @@ impl Indexer {
         batches: &mut [Batch; 2],
         moment: &dyn Fn() -> Moment,
         control: &dyn BatchControl,
-        mut done: impl FnMut(Step) -> Result<(), E>,
+        mut done: impl FnMut(BatchResult) -> Result<(), E>,
     ) -> Result<(), E> {
         let [batch, next] = batches;
         let before = progress_of(&index.read()?, &self.sources)?;
@@ -237,7 +237,7 @@ impl Indexer {
         }
         let snapshot = index.read()?;
         let mut progress = before.clone();
-        let mut step = Step { is_done: true, ..Step::default() };
+        let mut step = BatchResult { is_done: true, ..BatchResult::default() };
         let Indexer { sources, has_references, makes, batch_count_max } = self;
         let (mut loaded, mut field_failures) = (LoadedIds::default(), FieldFailures::default());
         let mut filling = Filling {
@@ -306,7 +306,7 @@ impl Indexer {
 
 /// What a batch that is not written yet comes to.
 struct Filled {
-    step: Step,
+    step: BatchResult,
     has_changes: bool,
 }
 
@@ -335,7 +335,7 @@ struct Filling<'f> {
     /// Those of the document at hand.
     field_failures: &'f mut FieldFailures,
     batch: &'f mut Batch,
-    step: &'f mut Step,
+    step: &'f mut BatchResult,
     control: &'f dyn BatchControl,
     began: Instant,
 }

@@ -1,6 +1,6 @@
 //! Entries of indexes that users define: what their maps make of a document.
 
-use super::extract::Found;
+use super::extract::ExtractedValue;
 use super::field_failures::FieldFailures;
 use super::indexer::{MakesEntries, Unmapped};
 use super::limits::ENTRIES_KEPT_MAX;
@@ -271,7 +271,7 @@ impl Values<'_> {
     fn add_json(&mut self, number: FieldNumber, analysis: Analysis, json: Raw<'_>) -> Result<()> {
         match json.kind() {
             Kind::Array => json.elements().try_for_each(|element| self.add_json(number, analysis, element)),
-            _ => terms::add(self.entry, number, analysis, &Found::Value(json), self.lower),
+            _ => terms::add(self.entry, number, analysis, &ExtractedValue::Value(json), self.lower),
         }
     }
 }

@@ -32,5 +32,5 @@ pub use indexer::Indexer;
 pub use limits::{BATCH_BYTES, BATCH_DOCUMENTS, LEAF_BYTES, SHOWN_DOCUMENTS_MAX, SHOWN_GROUPS_MAX};
 pub use progress::{has_failed, is_behind, progress_of, state_hash};
 pub use sample::map_results;
-pub use step::{Failure, Moment, Step};
+pub use step::{Failure, Moment, BatchResult};
 pub use control::BatchControl;

@@ -1,6 +1,6 @@
 //! Terms and coordinates of shapes, and reading them from fields of documents.
 
-use super::extract::{Found, Paths};
+use super::extract::{ExtractedValue, Paths};
 use super::field_failures::FieldFailures;
 use super::indexer::Unmapped;
 use crate::definition::{AutomaticIndex, Places};
@@ -124,8 +124,8 @@ impl PathValue {
         self.failure = None;
     }
 
-    fn read_text(&mut self, found: &Found<'_>) -> Result<(), String> {
-        let Found::Value(value) = found else { return Ok(()) };
+    fn read_text(&mut self, found: &ExtractedValue<'_>) -> Result<(), String> {
+        let ExtractedValue::Value(value) = found else { return Ok(()) };
         match value.as_str() {
             Some(text) => self.geometries.push(geometry_of_text(&text).map_err(|error| error.to_string())?),
             None if value.kind() == Kind::Null => {}
@@ -134,8 +134,8 @@ impl PathValue {
         Ok(())
     }
 
-    fn read_number(&mut self, found: &Found<'_>) -> Result<(), String> {
-        let Found::Value(value) = found else { return Ok(()) };
+    fn read_number(&mut self, found: &ExtractedValue<'_>) -> Result<(), String> {
+        let ExtractedValue::Value(value) = found else { return Ok(()) };
         let number = match value.kind() {
             Kind::Null => return Ok(()),
             Kind::Number => value.as_f64(),

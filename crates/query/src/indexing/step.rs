@@ -5,7 +5,7 @@ use documents::Date;
 
 /// What one batch came to.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Step {
+pub struct BatchResult {
     /// Documents that were indexed, or failed to be.
     pub indexed: u64,
     /// Tombstones that were heeded.
@@ -61,7 +61,7 @@ pub struct Moment {
     pub last_use: Option<Date>,
 }
 
-impl Step {
+impl BatchResult {
     /// Documents that could not be indexed at all.
     pub fn failed_count(&self) -> u64 {
         self.failures.iter().filter(|failure| failure.is_of_document()).count() as u64

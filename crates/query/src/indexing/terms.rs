@@ -6,7 +6,7 @@
 //! * A number is its text, without zeros that end a fraction, and the number.
 //! * An object is its JSON.
 
-use super::extract::Found;
+use super::extract::ExtractedValue;
 use crate::definition::Analysis;
 use crate::index::{Entry, FieldNumber, Number, Result, Term};
 use crate::mapping::{DateTime, TimeSpan};
@@ -21,13 +21,13 @@ pub(crate) fn add(
     entry: &mut Entry,
     field: FieldNumber,
     analysis: Analysis,
-    found: &Found<'_>,
+    found: &ExtractedValue<'_>,
     lower: &mut Vec<u8>,
 ) -> Result<()> {
     let value = match found {
-        Found::Value(value) => *value,
-        Found::Part(json) => Raw::new(json),
-        Found::Count(count) => return add_number(entry, field, analysis, &count.to_string()),
+        ExtractedValue::Value(value) => *value,
+        ExtractedValue::Part(json) => Raw::new(json),
+        ExtractedValue::Count(count) => return add_number(entry, field, analysis, &count.to_string()),
     };
     match value.kind() {
         Kind::Null => entry.add(field, Term::Null),

@@ -83,7 +83,7 @@ impl DateTime {
     /// Reads `2024-01-02T03:04:05`, with up to seven digits of the second and with nothing, `Z` or an offset `+02:00` at its
     /// end. This is the form that strings of documents are dates by.
     pub(crate) fn parse(text: &str) -> Option<DateTime> {
-        Written::of(text)?.date()
+        DateText::of(text)?.date()
     }
 
     /// The ticks of a text that queries compare as a date: what [`Self::parse`] reads, or a day alone, which is its midnight.
@@ -116,7 +116,7 @@ impl DateTime {
     /// A date of a document as the reference gives it out, and groups by it: with seven digits of the second, on its own clock. `None`: the text
     /// is written so already, or is no date.
     pub(crate) fn with_all_digits(text: &str) -> Option<String> {
-        let written = Written::of(text)?;
+        let written = DateText::of(text)?;
         written.date()?;
         let date = DateTime::new(written.ticks, DateKind::Unspecified).ok()?;
         let whole = date_text(date) + written.zone;
@@ -183,15 +183,15 @@ impl DateTime {
 }
 
 /// A date as a text has it.
-pub(super) struct Written<'t> {
+pub(super) struct DateText<'t> {
     /// On its own clock.
     pub ticks: i64,
     /// Which clock that is: nothing, `Z` or `+02:00`.
     pub zone: &'t str,
 }
 
-impl Written<'_> {
-    pub fn of(text: &str) -> Option<Written<'_>> {
+impl DateText<'_> {
+    pub fn of(text: &str) -> Option<DateText<'_>> {
         let bytes = text.as_bytes();
         // All lengths and the two marks first: nearly every text that is no date fails here.
         if !(19..=33).contains(&bytes.len()) || bytes[4] != b'-' || bytes[10] != b'T' {
@@ -206,7 +206,7 @@ impl Written<'_> {
             return None;
         }
         let time = hour * TICKS_PER_HOUR + minute * TICKS_PER_MINUTE + second * TICKS_PER_SECOND + fraction;
-        Some(Written { ticks: date.ticks + time, zone: text.get(text.len() - rest.len()..)? })
+        Some(DateText { ticks: date.ticks + time, zone: text.get(text.len() - rest.len()..)? })
     }
 
     pub fn date(&self) -> Option<DateTime> {

@@ -16,7 +16,7 @@ pub(crate) type Slot = usize;
 /// What is computed for one document or group: steps that give any number of rows, and an object for each row.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
-    pub steps: Vec<Step>,
+    pub steps: Vec<SequenceStep>,
     /// The names of the object's properties.
     pub names: Vec<Box<str>>,
     /// Their values, as many.
@@ -30,16 +30,16 @@ pub(crate) struct Program {
 }
 
 /// Rows: nested loops with conditions and variables between them, and a value for each row. But for the one of a [`Program`],
-/// it begins with [`Step::Each`].
+/// it begins with [`SequenceStep::Each`].
 #[derive(Debug)]
 pub(crate) struct Sequence {
-    pub steps: Vec<Step>,
+    pub steps: Vec<SequenceStep>,
     pub output: Expression,
 }
 
 /// One step of a [`Sequence`].
 #[derive(Debug)]
-pub(crate) enum Step {
+pub(crate) enum SequenceStep {
     /// For each element of `source`.
     Each { slot: Slot, source: Expression },
     /// A variable.

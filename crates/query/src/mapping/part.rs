@@ -1,6 +1,6 @@
 //! Parts of the texts of documents that are dates or durations: `Bought.Year`, `Span.Hours`.
 
-use super::date::{DateKind, DateTime, TimeSpan, Written};
+use super::date::{DateKind, DateTime, TimeSpan, DateText};
 use super::evaluate::{of_date, of_span};
 use super::property::Property;
 use super::value::Value;
@@ -16,7 +16,7 @@ pub(crate) fn part_named(name: &str) -> Option<Property> {
 /// As in the reference, the parts of a date with an offset are those of its own clock; it has no `Kind`, and it alone has `Offset`, `DateTime`,
 /// `UtcDateTime` and `LocalDateTime`. The local time of the server is UTC.
 pub(crate) fn part_of(text: &str, part: Property) -> Option<Vec<u8>> {
-    let value = match Written::of(text) {
+    let value = match DateText::of(text) {
         Some(written) => of_written(&written, part),
         None => match DateTime::of_day_text(text) {
             Some(day) => of_date(day, part),
@@ -26,7 +26,7 @@ pub(crate) fn part_of(text: &str, part: Property) -> Option<Vec<u8>> {
     value.map(|value| value.to_json())
 }
 
-fn of_written(written: &Written<'_>, part: Property) -> Option<Value<'static>> {
+fn of_written(written: &DateText<'_>, part: Property) -> Option<Value<'static>> {
     let utc = written.date()?;
     let on_its_clock = DateTime::new(written.ticks, DateKind::Unspecified).ok()?;
     if matches!(written.zone, "" | "Z") {

@@ -8,7 +8,7 @@
 //!
 //! Where that cannot be told, a group is reduced whole each time: slower for large groups, and never wrong.
 
-use super::expression::{Expression, Fold, Program, Slot, Step};
+use super::expression::{Expression, Fold, Program, Slot, SequenceStep};
 
 /// The group, and in what stands before it the mapped value.
 const INPUT: Slot = 0;
@@ -40,7 +40,7 @@ pub(super) fn is_partial(before: &Program, after: &Program, has_object_key: bool
     let mut known = Vec::new();
     for step in &after.steps {
         match step {
-            Step::Let { slot, value } if is_made_of(value, &kept, &known) => known.push(*slot),
+            SequenceStep::Let { slot, value } if is_made_of(value, &kept, &known) => known.push(*slot),
             _ => return false,
         }
     }
@@ -51,7 +51,7 @@ pub(super) fn is_partial(before: &Program, after: &Program, has_object_key: bool
 fn variable<'p>(after: &'p Program, value: &'p Expression) -> &'p Expression {
     let Expression::Variable(wanted) = value else { return value };
     let found = after.steps.iter().find_map(|step| match step {
-        Step::Let { slot, value } if slot == wanted => Some(value),
+        SequenceStep::Let { slot, value } if slot == wanted => Some(value),
         _ => None,
     });
     found.unwrap_or(value)
@@ -101,7 +101,7 @@ fn aggregate(value: &Expression) -> Option<(Aggregate, &str)> {
     };
     match value {
         Expression::Fold(fold, sequence) => {
-            let [Step::Each { slot, source: Expression::Variable(INPUT) }] = sequence.steps.as_slice() else {
+            let [SequenceStep::Each { slot, source: Expression::Variable(INPUT) }] = sequence.steps.as_slice() else {
                 return None;
             };
             let output = match &sequence.output {
@@ -117,7 +117,7 @@ fn aggregate(value: &Expression) -> Option<(Aggregate, &str)> {
         }
         Expression::Member(member) => match &member.object {
             Expression::Fold(fold, sequence) => match (sequence.steps.as_slice(), &sequence.output) {
-                ([Step::Each { slot, source: Expression::Variable(INPUT) }], Expression::Variable(of))
+                ([SequenceStep::Each { slot, source: Expression::Variable(INPUT) }], Expression::Variable(of))
                     if of == slot =>
                 {
                     kind(fold)

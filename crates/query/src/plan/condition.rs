@@ -212,7 +212,7 @@ impl Condition {
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorQuery {
     /// To what they are to be near.
-    pub asked: Asked,
+    pub asked: VectorTarget,
     /// How near at least, from 0 to 1: [`crate::vector::is_near`].
     pub similarity_min: f32,
     /// As many vectors, the nearest, for each that is given.
@@ -225,7 +225,7 @@ pub struct VectorQuery {
 
 /// Vectors that others are to be near to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum VectorTarget {
     /// As JSON, one or several: what they are made of is for the field to say.
     Given(Vec<u8>),
     /// Those that a document has in the index.

@@ -1,7 +1,7 @@
 //! What `group by` comes to: the keys of groups, what is added up in them, and which fields of their results other clauses mean.
 
 use super::parameters::Scalar;
-use super::projection::{Projected, ProjectedColumn, Step};
+use super::projection::{Projected, ProjectedColumn, PathStep};
 use super::{Parameters, Refused};
 use crate::definition::{AutomaticIndex, COUNT, Field, FieldName, FieldNeeds, GroupedBy};
 use crate::functions::{self, Clause, Function, GroupField};
@@ -118,7 +118,7 @@ impl<'p> Grouping<'p> {
     /// [`Refused`]
     pub fn column(&self, column: &Column<'_>) -> Result<ProjectedColumn, Refused> {
         let of_field = |name: FieldName| {
-            let steps = vec![Step::Name(name.path.clone())];
+            let steps = vec![PathStep::Name(name.path.clone())];
             (Projected::Path { field: name.path.clone(), steps }, name.path)
         };
         let (value, own_name) = match &column.value {

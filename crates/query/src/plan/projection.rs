@@ -80,10 +80,10 @@ pub enum Projected {
         /// The path as a field of an index is named.
         field: String,
         /// The path.
-        steps: Vec<Step>,
+        steps: Vec<PathStep>,
     },
     /// What stands at a path of the stored metadata.
-    Metadata(Vec<Step>),
+    Metadata(Vec<PathStep>),
     /// An object of several values that an index stores, by their names.
     Key(Vec<String>),
     /// The document's id.
@@ -94,7 +94,7 @@ pub enum Projected {
 
 /// A step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PathStep {
     /// Into a property; of each element, if it is an array.
     Name(String),
     /// To each element of an array, with null for those that lack what follows.
@@ -204,11 +204,11 @@ pub(super) fn path_of(
     for segment in &path.rest {
         match segment {
             Segment::Name(name) => push_names(&name.text, &mut steps),
-            Segment::Elements => steps.push(Step::Elements),
+            Segment::Elements => steps.push(PathStep::Elements),
             Segment::Element(number) => steps.push(match brackets {
-                Brackets::Property => Step::Name((*number).to_owned()),
+                Brackets::Property => PathStep::Name((*number).to_owned()),
                 // No array has as many.
-                Brackets::Element => Step::Element(number.parse().unwrap_or(usize::MAX)),
+                Brackets::Element => PathStep::Element(number.parse().unwrap_or(usize::MAX)),
             }),
             Segment::Keys | Segment::Values => {
                 return Err(Refused::NotSupported(format!("'{}' in 'select'", path.text())));
@@ -217,7 +217,7 @@ pub(super) fn path_of(
     }
     let name = field_of(&steps);
     Ok(match steps.first() {
-        Some(Step::Name(first)) if first == METADATA => (Projected::Metadata(steps.split_off(1)), name),
+        Some(PathStep::Name(first)) if first == METADATA => (Projected::Metadata(steps.split_off(1)), name),
         _ => (Projected::Path { field: field_of(&steps), steps }, name),
     })
 }
@@ -228,23 +228,23 @@ impl Projected {
         let mut steps = Vec::new();
         push_names(path, &mut steps);
         match steps.first() {
-            Some(Step::Name(first)) if first == METADATA => Projected::Metadata(steps.split_off(1)),
+            Some(PathStep::Name(first)) if first == METADATA => Projected::Metadata(steps.split_off(1)),
             _ => Projected::Path { field: field_of(&steps), steps },
         }
     }
 }
 
 /// The name that a field of an index has which stands at a path.
-fn field_of(steps: &[Step]) -> String {
+fn field_of(steps: &[PathStep]) -> String {
     let mut field = String::new();
     for step in steps {
         match step {
-            Step::Name(_) if field.is_empty() => {}
-            Step::Name(_) => field.push('.'),
-            Step::Elements => field.push_str("[]"),
-            Step::Element(number) => field.push_str(&format!("[{number}]")),
+            PathStep::Name(_) if field.is_empty() => {}
+            PathStep::Name(_) => field.push('.'),
+            PathStep::Elements => field.push_str("[]"),
+            PathStep::Element(number) => field.push_str(&format!("[{number}]")),
         }
-        if let Step::Name(name) = step {
+        if let PathStep::Name(name) = step {
             field.push_str(name);
         }
     }
@@ -252,12 +252,12 @@ fn field_of(steps: &[Step]) -> String {
 }
 
 /// A quoted name may be a whole path.
-fn push_names(text: &str, steps: &mut Vec<Step>) {
+fn push_names(text: &str, steps: &mut Vec<PathStep>) {
     for part in text.split('.') {
         let name = part.trim_end_matches("[]");
-        steps.push(Step::Name(name.to_owned()));
+        steps.push(PathStep::Name(name.to_owned()));
         if name.len() < part.len() {
-            steps.push(Step::Elements);
+            steps.push(PathStep::Elements);
         }
     }
 }

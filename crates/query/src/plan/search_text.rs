@@ -32,7 +32,7 @@ pub enum Wildcard {
 /// Takes a text apart.
 pub(crate) fn parts(text: &str) -> Vec<SearchPart> {
     let mut parts = Vec::new();
-    let mut part = Part::default();
+    let mut part = SearchWord::default();
     let mut is_quoted = false;
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
@@ -52,13 +52,13 @@ pub(crate) fn parts(text: &str) -> Vec<SearchPart> {
 
 /// A part that is being read.
 #[derive(Default)]
-struct Part {
+struct SearchWord {
     text: String,
     /// The bytes of escaped characters, where they stand.
     escaped: Vec<usize>,
 }
 
-impl Part {
+impl SearchWord {
     fn push(&mut self, character: char, is_escaped: bool) {
         if is_escaped {
             self.escaped.push(self.text.len());
@@ -67,7 +67,7 @@ impl Part {
     }
 
     fn end(&mut self, is_quoted: bool, parts: &mut Vec<SearchPart>) {
-        let Part { text, escaped } = std::mem::take(self);
+        let SearchWord { text, escaped } = std::mem::take(self);
         if text.is_empty() {
             return;
         }

@@ -160,8 +160,8 @@ fn told(condition: &Condition) -> String {
         }
         Condition::Vector(name, query) => {
             let asked = match &query.asked {
-                Asked::Given(json) => String::from_utf8_lossy(json).into_owned(),
-                Asked::Document(id) => format!("document {id}"),
+                VectorTarget::Given(json) => String::from_utf8_lossy(json).into_owned(),
+                VectorTarget::Document(id) => format!("document {id}"),
             };
             let kind = if query.is_exact { "exact" } else { "nearest" };
             format!("{} {kind} {} of {asked} from {}", field(name), query.count_max, query.similarity_min)
@@ -349,11 +349,11 @@ fn names_of_columns_mean_what_the_columns_hold() {
 #[track_caller]
 fn check_projection(text: &str, columns: &str) {
     let projection = plan(text, r#"{"p":[1]}"#).unwrap().projection;
-    let steps = |steps: &[Step]| {
-        let step = |step: &Step| match step {
-            Step::Name(name) => name.clone(),
-            Step::Elements => "[]".to_owned(),
-            Step::Element(number) => format!("[{number}]"),
+    let steps = |steps: &[PathStep]| {
+        let step = |step: &PathStep| match step {
+            PathStep::Name(name) => name.clone(),
+            PathStep::Elements => "[]".to_owned(),
+            PathStep::Element(number) => format!("[{number}]"),
         };
         steps.iter().map(step).collect::<Vec<_>>().join("/")
     };

@@ -29,7 +29,7 @@ pub enum Reason {
         /// What the parser wanted.
         expected: Cow<'static, str>,
         /// What stands there.
-        found: Found,
+        found: ActualToken,
     },
     /// A field stands where a condition should, with nothing to compare it by.
     #[error(
@@ -77,7 +77,7 @@ impl Reason {
 
 /// What stands where something else was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum ActualToken {
     /// Nothing: the query ends.
     End,
     /// This, up to the next blank and not longer than an error should be.
@@ -88,13 +88,13 @@ pub enum Found {
     OpenComment(String),
 }
 
-impl std::fmt::Display for Found {
+impl std::fmt::Display for ActualToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Found::End => f.write_str(" to the end of the query"),
-            Found::Text(text) => write!(f, ": {text}"),
-            Found::OpenText(text) => write!(f, ": {text} (a string without an end)"),
-            Found::OpenComment(text) => write!(f, ": {text} (a comment without an end)"),
+            ActualToken::End => f.write_str(" to the end of the query"),
+            ActualToken::Text(text) => write!(f, ": {text}"),
+            ActualToken::OpenText(text) => write!(f, ": {text} (a string without an end)"),
+            ActualToken::OpenComment(text) => write!(f, ": {text} (a comment without an end)"),
         }
     }
 }

@@ -21,9 +21,9 @@ pub(super) fn end(text: &str, start: usize) -> Result<usize, Error> {
     let mut scanner = Scanner { bytes: text.as_bytes(), at: start, open: Vec::new(), before: Before::Expression };
     loop {
         match scanner.step() {
-            Ok(Step::On) => {}
-            Ok(Step::Done) => return Ok(scanner.at),
-            Ok(Step::End) => {
+            Ok(ScanStep::On) => {}
+            Ok(ScanStep::Done) => return Ok(scanner.at),
+            Ok(ScanStep::End) => {
                 let reason = Reason::Script("This script has no end: a bracket is not closed");
                 return Err(Error::at(reason, text, start));
             }
@@ -32,7 +32,7 @@ pub(super) fn end(text: &str, start: usize) -> Result<usize, Error> {
     }
 }
 
-enum Step {
+enum ScanStep {
     On,
     /// The first bracket was closed.
     Done,
@@ -60,8 +60,8 @@ struct Scanner<'q> {
 type Failure = (Reason, usize);
 
 impl Scanner<'_> {
-    fn step(&mut self) -> Result<Step, Failure> {
-        let Some(byte) = self.byte(0) else { return Ok(Step::End) };
+    fn step(&mut self) -> Result<ScanStep, Failure> {
+        let Some(byte) = self.byte(0) else { return Ok(ScanStep::End) };
         let at = self.at;
         match byte {
             b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
@@ -87,7 +87,7 @@ impl Scanner<'_> {
             _ if is_part_of_word(byte) => self.word(),
             _ => self.operator(1),
         }
-        Ok(Step::On)
+        Ok(ScanStep::On)
     }
 
     fn byte(&self, ahead: usize) -> Option<u8> {
@@ -179,7 +179,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn close_bracket(&mut self, byte: u8) -> Result<Step, Failure> {
+    fn close_bracket(&mut self, byte: u8) -> Result<ScanStep, Failure> {
         let at = self.at;
         match self.open.pop() {
             Some(b'`') if byte == b'}' => {
@@ -191,7 +191,7 @@ impl Scanner<'_> {
             Some(close) if close == byte => self.value(1),
             _ => return Err((Reason::Script("This bracket closes none, or another one"), at)),
         }
-        Ok(if self.open.is_empty() { Step::Done } else { Step::On })
+        Ok(if self.open.is_empty() { ScanStep::Done } else { ScanStep::On })
     }
 }
 

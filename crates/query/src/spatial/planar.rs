@@ -1,6 +1,6 @@
 //! Segments, rectangles and rings in a plane. Degrees are a plane too, which repeats itself every 360 of them.
 
-use super::shape::{Part, Position, Rect};
+use super::shape::{ShapePart, Position, Rect};
 use super::space::Space;
 
 /// By how much one rectangle has to be moved along x to meet another: on the earth perhaps by a whole turn.
@@ -17,17 +17,17 @@ pub(super) type Segment = (Position, Position);
 
 /// Calls `each` with the segments of a part, moved along x, until it gives true. A point is a segment with equal ends; a circle has
 /// none.
-pub(super) fn any_segment(part: &Part, moved: f64, each: &mut dyn FnMut(Segment) -> bool) -> bool {
+pub(super) fn any_segment(part: &ShapePart, moved: f64, each: &mut dyn FnMut(Segment) -> bool) -> bool {
     let at = |at: &Position| Position { x: at.x + moved, y: at.y };
     let mut of_line = |line: &[Position]| match line {
         [only] => each((at(only), at(only))),
         line => line.windows(2).any(|ends| each((at(&ends[0]), at(&ends[1])))),
     };
     match part {
-        Part::Circle { .. } => false,
-        Part::Point(only) => of_line(&[*only]),
-        Part::Line(line) => of_line(line),
-        Part::Polygon(rings) => rings.iter().any(|ring| of_line(ring)),
+        ShapePart::Circle { .. } => false,
+        ShapePart::Point(only) => of_line(&[*only]),
+        ShapePart::Line(line) => of_line(line),
+        ShapePart::Polygon(rings) => rings.iter().any(|ring| of_line(ring)),
     }
 }
 
@@ -74,19 +74,19 @@ pub(super) fn meets_rect(segment: Segment, rect: &Rect) -> bool {
 
 /// Where a position is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Side {
     Inside,
     Border,
     Outside,
 }
 
 /// Where a position is to what an odd number of rings encloses.
-pub(super) fn place(rings: &[Vec<Position>], at: Position) -> Place {
+pub(super) fn place(rings: &[Vec<Position>], at: Position) -> Side {
     let mut is_inside = false;
     for ends in rings.iter().flat_map(|ring| ring.windows(2)) {
         let (from, to) = (ends[0], ends[1]);
         if is_on((from, to), at) {
-            return Place::Border;
+            return Side::Border;
         }
         // It is crossed by what goes from the position to the right.
         if (from.y > at.y) != (to.y > at.y) {
@@ -94,7 +94,7 @@ pub(super) fn place(rings: &[Vec<Position>], at: Position) -> Place {
             is_inside ^= is_left == (to.y > from.y);
         }
     }
-    if is_inside { Place::Inside } else { Place::Outside }
+    if is_inside { Side::Inside } else { Side::Outside }
 }
 
 /// The part of a segment that is nearest to a position: 0 its begin, 1 its end.

@@ -4,8 +4,8 @@
 //! middle is looked for piece by piece, each so short that the earth under it may be taken for flat.
 
 use super::distance::EARTH_MEAN_RADIUS_KM;
-use super::planar::{self, Place, Segment, along, any_segment, shifts};
-use super::shape::{Part, Placed, Position, Rect, Shape};
+use super::planar::{self, Side, Segment, along, any_segment, shifts};
+use super::shape::{ShapePart, Placed, Position, Rect, Shape};
 use super::space::Space;
 
 /// What is asked of a shape of an index and one of a query.
@@ -58,11 +58,11 @@ fn within(inner: &Shape, outer: &Shape, space: &Space) -> bool {
 
 fn parts_intersect(one: &Placed, other: &Placed, space: &Space) -> bool {
     match (&one.part, &other.part) {
-        (Part::Circle { center, radius }, Part::Circle { center: middle, radius: more }) => {
+        (ShapePart::Circle { center, radius }, ShapePart::Circle { center: middle, radius: more }) => {
             space.distance(*center, *middle) <= radius + more
         }
-        (Part::Circle { center, radius }, _) => nearest_and_farthest(other, *center, space).0 <= *radius,
-        (_, Part::Circle { center, radius }) => nearest_and_farthest(one, *center, space).0 <= *radius,
+        (ShapePart::Circle { center, radius }, _) => nearest_and_farthest(other, *center, space).0 <= *radius,
+        (_, ShapePart::Circle { center, radius }) => nearest_and_farthest(one, *center, space).0 <= *radius,
         _ => shifts(space, &one.bounds, &other.bounds).any(|moved| {
             let meets_other = |segment: Segment| {
                 planar::around(segment).meets(&other.bounds, 0.0)
@@ -76,29 +76,29 @@ fn parts_intersect(one: &Placed, other: &Placed, space: &Space) -> bool {
 }
 
 /// Whether a polygon has the first position of another part, which was moved along x.
-fn encloses_first(polygon: &Part, part: &Part, moved: f64) -> bool {
-    let Part::Polygon(rings) = polygon else { return false };
+fn encloses_first(polygon: &ShapePart, part: &ShapePart, moved: f64) -> bool {
+    let ShapePart::Polygon(rings) = polygon else { return false };
     let first = match part {
-        Part::Point(at) => Some(*at),
-        Part::Circle { center, .. } => Some(*center),
-        Part::Line(line) => line.first().copied(),
-        Part::Polygon(rings) => rings.first().and_then(|ring| ring.first()).copied(),
+        ShapePart::Point(at) => Some(*at),
+        ShapePart::Circle { center, .. } => Some(*center),
+        ShapePart::Line(line) => line.first().copied(),
+        ShapePart::Polygon(rings) => rings.first().and_then(|ring| ring.first()).copied(),
     };
     let first = first.map(|at| Position { x: at.x + moved, y: at.y });
-    first.is_some_and(|at| planar::place(rings, at) != Place::Outside)
+    first.is_some_and(|at| planar::place(rings, at) != Side::Outside)
 }
 
 fn part_within(inner: &Placed, outer: &Placed, space: &Space) -> bool {
     match (&inner.part, &outer.part) {
-        (Part::Circle { center, radius }, Part::Circle { center: middle, radius: more }) => {
+        (ShapePart::Circle { center, radius }, ShapePart::Circle { center: middle, radius: more }) => {
             space.distance(*center, *middle) + radius <= *more
         }
-        (_, Part::Circle { center, radius }) => nearest_and_farthest(inner, *center, space).1 <= *radius,
-        (Part::Circle { center, radius }, Part::Polygon(_)) => {
+        (_, ShapePart::Circle { center, radius }) => nearest_and_farthest(inner, *center, space).1 <= *radius,
+        (ShapePart::Circle { center, radius }, ShapePart::Polygon(_)) => {
             has(outer, *center, space) && nearest_border(outer, *center, space) >= *radius
         }
-        (Part::Circle { center, radius }, _) => *radius == 0.0 && has(outer, *center, space),
-        (_, Part::Polygon(rings)) => {
+        (ShapePart::Circle { center, radius }, _) => *radius == 0.0 && has(outer, *center, space),
+        (_, ShapePart::Polygon(rings)) => {
             shifts(space, &inner.bounds, &outer.bounds).any(|moved| is_in_polygon(inner, moved, outer, rings))
         }
         _ => shifts(space, &inner.bounds, &outer.bounds).any(|moved| {
@@ -116,14 +116,14 @@ fn part_within(inner: &Placed, outer: &Placed, space: &Space) -> bool {
 /// within it.
 fn is_in_polygon(inner: &Placed, moved: f64, outer: &Placed, rings: &[Vec<Position>]) -> bool {
     let is_out = any_segment(&inner.part, moved, &mut |segment| {
-        [segment.0, segment.1, along(segment, 0.5)].into_iter().any(|at| planar::place(rings, at) == Place::Outside)
+        [segment.0, segment.1, along(segment, 0.5)].into_iter().any(|at| planar::place(rings, at) == Side::Outside)
             || any_segment(&outer.part, 0.0, &mut |border| planar::cross(segment, border))
     });
     let has_hole = || match &inner.part {
-        Part::Polygon(own) => rings
+        ShapePart::Polygon(own) => rings
             .iter()
             .filter_map(|ring| ring.first())
-            .any(|first| planar::place(own, Position { x: first.x - moved, y: first.y }) == Place::Inside),
+            .any(|first| planar::place(own, Position { x: first.x - moved, y: first.y }) == Side::Inside),
         _ => false,
     };
     !is_out && !has_hole()
@@ -135,7 +135,7 @@ fn has(placed: &Placed, at: Position, space: &Space) -> bool {
     shifts(space, &point, &placed.bounds).any(|moved| {
         let at = Position { x: at.x + moved, y: at.y };
         match &placed.part {
-            Part::Polygon(rings) => planar::place(rings, at) != Place::Outside,
+            ShapePart::Polygon(rings) => planar::place(rings, at) != Side::Outside,
             part => any_segment(part, 0.0, &mut |segment| planar::is_on(segment, at)),
         }
     })
@@ -150,7 +150,7 @@ fn nearest_and_farthest(placed: &Placed, at: Position, space: &Space) -> (f64, f
         far = far.max(farthest);
         false
     });
-    if let Part::Polygon(_) = placed.part {
+    if let ShapePart::Polygon(_) = placed.part {
         if has(placed, at, space) {
             near = 0.0;
         }
@@ -229,12 +229,12 @@ fn lie_to_part(rect: &Rect, placed: &Placed, space: &Space) -> Lie {
         let rect =
             Rect { min: Position { x: corner.x + moved, y: corner.y }, max: Position { x: far.x + moved, y: far.y } };
         match &placed.part {
-            Part::Circle { center, radius } => return lie_to_circle(&rect, *center, *radius, &placed.bounds, space),
+            ShapePart::Circle { center, radius } => return lie_to_circle(&rect, *center, *radius, &placed.bounds, space),
             part => {
                 if any_segment(part, 0.0, &mut |segment| planar::meets_rect(segment, &rect)) {
                     lie = Lie::Meeting;
-                } else if let Part::Polygon(rings) = part
-                    && planar::place(rings, rect.min) == Place::Inside
+                } else if let ShapePart::Polygon(rings) = part
+                    && planar::place(rings, rect.min) == Side::Inside
                 {
                     return Lie::Inside;
                 }
@@ -250,7 +250,7 @@ fn lie_to_circle(rect: &Rect, center: Position, radius: f64, bounds: &Rect, spac
     if is_larger {
         return Lie::Meeting;
     }
-    let placed = Placed { part: Part::Polygon(vec![rect.ring()]), bounds: *rect };
+    let placed = Placed { part: ShapePart::Polygon(vec![rect.ring()]), bounds: *rect };
     let (near, far) = nearest_and_farthest(&placed, center, space);
     let slack = slack(rect, space);
     match (near - slack <= radius, far + slack <= radius) {

@@ -84,7 +84,7 @@ impl Rect {
 
 /// One connected part of a shape.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
+pub enum ShapePart {
     /// A point.
     Point(Position),
     /// All that is not farther from a point than the radius.
@@ -104,18 +104,18 @@ pub enum Part {
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Geometry {
     /// The parts.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ShapePart>,
 }
 
 impl Geometry {
     /// A point.
     pub fn point(x: f64, y: f64) -> Geometry {
-        Geometry { parts: vec![Part::Point(Position { x, y })] }
+        Geometry { parts: vec![ShapePart::Point(Position { x, y })] }
     }
 
     /// A circle, its radius in whatever unit the reader of it takes.
     pub fn circle(x: f64, y: f64, radius: f64) -> Geometry {
-        Geometry { parts: vec![Part::Circle { center: Position { x, y }, radius }] }
+        Geometry { parts: vec![ShapePart::Circle { center: Position { x, y }, radius }] }
     }
 }
 
@@ -127,7 +127,7 @@ pub struct ShapeError(pub String);
 /// A part, and what it lies in.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Placed {
-    pub part: Part,
+    pub part: ShapePart,
     pub bounds: Rect,
 }
 
@@ -167,7 +167,7 @@ impl Shape {
     /// Its position, if it is one point.
     pub fn as_point(&self) -> Option<Position> {
         match self.parts.as_slice() {
-            [Placed { part: Part::Point(at), .. }] => Some(*at),
+            [Placed { part: ShapePart::Point(at), .. }] => Some(*at),
             _ => None,
         }
     }
@@ -176,7 +176,7 @@ impl Shape {
     pub fn center(&self) -> Option<Position> {
         let bounds = self.parts.iter().map(|placed| placed.bounds).reduce(|one, other| one.and(&other))?;
         match self.parts.as_slice() {
-            [Placed { part: Part::Circle { center, .. }, .. }] => Some(*center),
+            [Placed { part: ShapePart::Circle { center, .. }, .. }] => Some(*center),
             _ => {
                 let x = (bounds.min.x + bounds.max.x) / 2.0;
                 let y = (bounds.min.y + bounds.max.y) / 2.0;
@@ -188,8 +188,8 @@ impl Shape {
     /// The rectangles that its parts lie in; points stay what they are.
     pub fn boxed(self) -> Shape {
         let boxed = |placed: Placed| match placed.part {
-            Part::Point(_) => placed,
-            _ => Placed { part: Part::Polygon(vec![placed.bounds.ring()]), bounds: placed.bounds },
+            ShapePart::Point(_) => placed,
+            _ => Placed { part: ShapePart::Polygon(vec![placed.bounds.ring()]), bounds: placed.bounds },
         };
         Shape { parts: self.parts.into_iter().map(boxed).collect() }
     }
@@ -205,20 +205,20 @@ impl Shape {
         put_position(out, center);
         for Placed { part, .. } in &self.parts {
             match part {
-                Part::Point(at) => {
+                ShapePart::Point(at) => {
                     out.push(POINT);
                     put_position(out, *at);
                 }
-                Part::Circle { center, radius } => {
+                ShapePart::Circle { center, radius } => {
                     out.push(CIRCLE);
                     put_position(out, *center);
                     out.extend_from_slice(&radius.to_le_bytes());
                 }
-                Part::Line(line) => {
+                ShapePart::Line(line) => {
                     out.push(LINE);
                     put_positions(out, line);
                 }
-                Part::Polygon(rings) => {
+                ShapePart::Polygon(rings) => {
                     out.push(POLYGON);
                     varint::put(out, rings.len() as u64);
                     rings.iter().for_each(|ring| put_positions(out, ring));
@@ -234,16 +234,16 @@ impl Shape {
         while let Some((kind, rest)) = bytes.split_first() {
             bytes = rest;
             let part = match *kind {
-                POINT => Part::Point(take_position(&mut bytes)?),
-                CIRCLE => Part::Circle { center: take_position(&mut bytes)?, radius: take_number(&mut bytes)? },
-                LINE => Part::Line(take_positions(&mut bytes)?),
+                POINT => ShapePart::Point(take_position(&mut bytes)?),
+                CIRCLE => ShapePart::Circle { center: take_position(&mut bytes)?, radius: take_number(&mut bytes)? },
+                LINE => ShapePart::Line(take_positions(&mut bytes)?),
                 POLYGON => {
                     let count = varint::take(&mut bytes)?;
                     let mut rings = Vec::new();
                     for _ in 0..count {
                         rings.push(take_positions(&mut bytes)?);
                     }
-                    Part::Polygon(rings)
+                    ShapePart::Polygon(rings)
                 }
                 _ => return None,
             };
@@ -292,27 +292,27 @@ fn take_positions(bytes: &mut &[u8]) -> Option<Vec<Position>> {
     (0..count).map(|_| take_position(bytes)).collect()
 }
 
-fn position_count(part: &Part) -> usize {
+fn position_count(part: &ShapePart) -> usize {
     match part {
-        Part::Point(_) | Part::Circle { .. } => 1,
-        Part::Line(line) => line.len(),
-        Part::Polygon(rings) => rings.iter().map(Vec::len).sum(),
+        ShapePart::Point(_) | ShapePart::Circle { .. } => 1,
+        ShapePart::Line(line) => line.len(),
+        ShapePart::Polygon(rings) => rings.iter().map(Vec::len).sum(),
     }
 }
 
 /// Checks a part, and brings it into the unit of the space and into one piece.
-fn checked(part: Part, space: &Space, unit: f64) -> Result<Part, ShapeError> {
+fn checked(part: ShapePart, space: &Space, unit: f64) -> Result<ShapePart, ShapeError> {
     Ok(match part {
-        Part::Point(at) => Part::Point(space.check(at)?),
-        Part::Circle { center, radius } => {
+        ShapePart::Point(at) => ShapePart::Point(space.check(at)?),
+        ShapePart::Circle { center, radius } => {
             let radius = radius * unit;
             if !(radius.is_finite() && radius >= 0.0) {
                 return Err(ShapeError(format!("distance must be >= 0; got {radius}")));
             }
-            Part::Circle { center: space.check(center)?, radius }
+            ShapePart::Circle { center: space.check(center)?, radius }
         }
-        Part::Line(line) => Part::Line(space.in_one_piece(line)?),
-        Part::Polygon(rings) => {
+        ShapePart::Line(line) => ShapePart::Line(space.in_one_piece(line)?),
+        ShapePart::Polygon(rings) => {
             let mut checked: Vec<Vec<Position>> = Vec::with_capacity(rings.len());
             for ring in rings {
                 let mut ring = space.in_one_piece(ring)?;
@@ -328,18 +328,18 @@ fn checked(part: Part, space: &Space, unit: f64) -> Result<Part, ShapeError> {
                 }
                 checked.push(ring);
             }
-            Part::Polygon(checked)
+            ShapePart::Polygon(checked)
         }
     })
 }
 
 /// What a part lies in.
-fn bounds(part: &Part, space: &Space) -> Rect {
+fn bounds(part: &ShapePart, space: &Space) -> Rect {
     match part {
-        Part::Point(at) => Rect { min: *at, max: *at },
-        Part::Circle { center, radius } => space.around_circle(*center, *radius),
-        Part::Line(line) => Rect::around(&mut line.iter().copied()),
-        Part::Polygon(rings) => Rect::around(&mut rings.iter().flatten().copied()),
+        ShapePart::Point(at) => Rect { min: *at, max: *at },
+        ShapePart::Circle { center, radius } => space.around_circle(*center, *radius),
+        ShapePart::Line(line) => Rect::around(&mut line.iter().copied()),
+        ShapePart::Polygon(rings) => Rect::around(&mut rings.iter().flatten().copied()),
     }
 }
 

@@ -5,7 +5,7 @@
 //! Words are known in any case. Third and fourth coordinates are read and left out. Collections may stand in collections, without
 //! recursion: their parts are what counts.
 
-use super::shape::{Geometry, Part, Position, Rect};
+use super::shape::{Geometry, ShapePart, Position, Rect};
 use crate::limits::SHAPE_POSITIONS_MAX;
 
 /// Reads a shape. `None`: it is none.
@@ -86,10 +86,10 @@ impl<'t> Reader<'t> {
         self.list(Self::position)
     }
 
-    fn polygon(&mut self) -> Option<Part> {
+    fn polygon(&mut self) -> Option<ShapePart> {
         let rings = self.list(Self::positions)?;
         let is_ring = |ring: &Vec<Position>| ring.len() >= 4 && ring.first() == ring.last();
-        rings.iter().all(is_ring).then_some(Part::Polygon(rings))
+        rings.iter().all(is_ring).then_some(ShapePart::Polygon(rings))
     }
 
     /// Whether the shape of a word is empty; words of dimensions are passed over.
@@ -135,10 +135,10 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn parts(&mut self, word: &str, parts: &mut Vec<Part>) -> Option<()> {
+    fn parts(&mut self, word: &str, parts: &mut Vec<ShapePart>) -> Option<()> {
         match word {
             "POINT" => match self.positions()?.as_slice() {
-                [only] => parts.push(Part::Point(*only)),
+                [only] => parts.push(ShapePart::Point(*only)),
                 _ => return None,
             },
             "MULTIPOINT" => {
@@ -148,12 +148,12 @@ impl<'t> Reader<'t> {
                     if is_wrapped {
                         reader.take(')')?;
                     }
-                    Some(Part::Point(at))
+                    Some(ShapePart::Point(at))
                 };
                 parts.extend(self.list(point)?);
             }
-            "LINESTRING" => parts.push(Part::Line(self.positions()?)),
-            "MULTILINESTRING" => parts.extend(self.list(Self::positions)?.into_iter().map(Part::Line)),
+            "LINESTRING" => parts.push(ShapePart::Line(self.positions()?)),
+            "MULTILINESTRING" => parts.extend(self.list(Self::positions)?.into_iter().map(ShapePart::Line)),
             "POLYGON" => parts.push(self.polygon()?),
             "MULTIPOLYGON" => parts.extend(self.list(Self::polygon)?),
             "CIRCLE" => parts.push(self.circle()?),
@@ -164,7 +164,7 @@ impl<'t> Reader<'t> {
     }
 
     /// `(x y d=radius)`
-    fn circle(&mut self) -> Option<Part> {
+    fn circle(&mut self) -> Option<ShapePart> {
         self.take('(')?;
         let x = self.number()?;
         let _ = self.take(',');
@@ -175,11 +175,11 @@ impl<'t> Reader<'t> {
         self.take('=')?;
         let radius = self.number()?;
         self.take(')')?;
-        Some(Part::Circle { center, radius })
+        Some(ShapePart::Circle { center, radius })
     }
 
     /// `(min x, max x, max y, min y)`; it goes over the date line where the first is greater than the second.
-    fn envelope(&mut self) -> Option<Part> {
+    fn envelope(&mut self) -> Option<ShapePart> {
         let sides = self.list(Self::number)?;
         let [min_x, max_x, max_y, min_y] = sides.as_slice().try_into().ok()?;
         rectangle([min_x, max_x, min_y, max_y])
@@ -198,7 +198,7 @@ impl<'t> Reader<'t> {
 }
 
 /// * `sides`: the first and the last x, then the least and the greatest y.
-fn rectangle(sides: [f64; 4]) -> Option<Part> {
+fn rectangle(sides: [f64; 4]) -> Option<ShapePart> {
     let [min_x, max_x, min_y, max_y] = sides;
     if min_y > max_y {
         return None;
@@ -208,7 +208,7 @@ fn rectangle(sides: [f64; 4]) -> Option<Part> {
     let is_wide = max_x - min_x > 180.0;
     let middle = |y: f64| Position { x: (min_x + max_x) / 2.0, y };
     let ring = if is_wide { vec![a, middle(min_y), b, c, middle(max_y), d, a] } else { vec![a, b, c, d, a] };
-    Some(Part::Polygon(vec![ring]))
+    Some(ShapePart::Polygon(vec![ring]))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! How much queries look at, as far as that is told.
 
 use rookery_query::definition::AutomaticIndex;
-use rookery_query::execute::{self, Found, Operator};
+use rookery_query::execute::{self, FoundEntries, Operator};
 use rookery_query::index::{Batch, Entry, Error, Index, Number, Term};
 use rookery_query::plan::{Find, IndexChoice, IndexQuery, Page, Parameters, Plan};
 use rookery_query::rql;
@@ -39,7 +39,7 @@ fn fields() -> AutomaticIndex {
     needed
 }
 
-fn explain(index: &Index, text: &str) -> (Found, Operator) {
+fn explain(index: &Index, text: &str) -> (FoundEntries, Operator) {
     let ((query, page), snapshot) = (plan(text), index.read().unwrap());
     let look = || Ok::<_, Error>(());
     let ticks = Cell::new(0);

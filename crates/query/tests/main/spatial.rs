@@ -6,7 +6,7 @@
 use crate::simulated::{options, store};
 use documents::{Batch as Commands, Date, DocumentStore, Expected};
 use rookery_query::definition::{AutomaticIndex, IndexDefinition};
-use rookery_query::execute::{self, Found};
+use rookery_query::execute::{self, FoundEntries};
 use rookery_query::index::{Batch, Error, Index};
 use rookery_query::indexing::Indexer;
 use rookery_query::plan::{Find, IndexChoice, IndexQuery, Page, Parameters, Plan};
@@ -189,7 +189,7 @@ fn definition() -> AutomaticIndex {
     plan(&format!("from Us where {point} and spatial.within(spatial.wkt(W), spatial.circle(1, 1, 1))")).0
 }
 
-fn run(index: &Index, text: &str) -> (Found, Vec<String>) {
+fn run(index: &Index, text: &str) -> (FoundEntries, Vec<String>) {
     let (needed, query, page) = plan(text);
     assert!(definition().covers(&needed), "{text}");
     let snapshot = index.read().unwrap();

@@ -5,7 +5,7 @@ use documents::{Batch as Commands, Date, DocumentStore, Expected};
 use rookery_query::definition::{IndexDefinition, MapIndex};
 use rookery_query::execute;
 use rookery_query::index::{Error, Index};
-use rookery_query::indexing::{Indexer, Moment, Step};
+use rookery_query::indexing::{Indexer, Moment, BatchResult};
 use rookery_query::plan::{Find, IndexQuery, Parameters, Plan};
 use rookery_query::rql;
 use std::cell::Cell;
@@ -397,7 +397,7 @@ fn catch_up(random: &mut Random, index: &Index, indexer: &mut Indexer, store: &D
         let goes_on = || left.replace(left.get().saturating_sub(1)) > 0;
         let moment = || Moment { now: Date::now(), last_query: None, last_use: None };
         let mut steps = 0;
-        let done = |step: Step| {
+        let done = |step: BatchResult| {
             (steps, is_done) = (steps + 1, step.is_done);
             Ok::<_, Error>(())
         };

@@ -3,7 +3,7 @@
 use rookery_query::definition::{Analysis, AutomaticIndex, FieldName, VectorField};
 use rookery_query::execute::{EntryId, find};
 use rookery_query::index::{Batch, Entry, Error, Index};
-use rookery_query::plan::{Asked, Condition, FieldUse, IndexChoice, IndexQuery, Page, SortBy, SortKey, VectorQuery};
+use rookery_query::plan::{VectorTarget, Condition, FieldUse, IndexChoice, IndexQuery, Page, SortBy, SortKey, VectorQuery};
 use rookery_query::vector::{self, VectorOptions};
 use std::collections::BTreeMap;
 use storage::Options;
@@ -103,7 +103,7 @@ impl Tested {
     }
 
     /// The documents that are found, the nearest first, with how near each is.
-    fn ask(&self, asked: Asked, count_max: usize, similarity_min: f32, is_exact: bool) -> Vec<(String, f32)> {
+    fn ask(&self, asked: VectorTarget, count_max: usize, similarity_min: f32, is_exact: bool) -> Vec<(String, f32)> {
         let query = VectorQuery { asked, similarity_min, count_max, is_exact, found: None };
         let query = IndexQuery {
             index: IndexChoice::Covering(self.definition.clone()),
@@ -176,7 +176,7 @@ fn exact_searches_find_what_a_list_finds_of_every_kind() {
         for _ in 0..20 {
             let asked = numbers.vector(&tested.options, 9);
             for (count_max, similarity_min) in [(1000, 0.0), (1000, 0.6), (7, 0.0), (1, 0.5)] {
-                let found = tested.ask(Asked::Given(asked.clone().into_bytes()), count_max, similarity_min, true);
+                let found = tested.ask(VectorTarget::Given(asked.clone().into_bytes()), count_max, similarity_min, true);
                 let expected = tested.expected(&asked, count_max, similarity_min);
                 let near = |all: &[(String, f32)]| all.iter().map(|(_, near)| *near).collect::<Vec<f32>>();
                 let size = found.len();
@@ -224,8 +224,8 @@ fn check_recall(tested: &Tested, numbers: &mut Numbers) {
     let (mut found, mut all) = (0, 0);
     for _ in 0..100 {
         let asked = numbers.vector(&tested.options, 32).into_bytes();
-        let exact = tested.ask(Asked::Given(asked.clone()), 10, 0.0, true);
-        let nearest = tested.ask(Asked::Given(asked), 10, 0.0, false);
+        let exact = tested.ask(VectorTarget::Given(asked.clone()), 10, 0.0, true);
+        let nearest = tested.ask(VectorTarget::Given(asked), 10, 0.0, false);
         all += exact.len();
         found += exact.iter().filter(|one| nearest.contains(one)).count();
     }
@@ -267,7 +267,7 @@ impl Clusters {
     fn check(&self, tested: &Tested, middles: &[Vec<f64>]) {
         let mut missed = Vec::new();
         for (cluster, middle) in middles.iter().enumerate() {
-            let found = tested.ask(Asked::Given(text_of(middle).into_bytes()), 16, 0.0, false);
+            let found = tested.ask(VectorTarget::Given(text_of(middle).into_bytes()), 16, 0.0, false);
             let of_cluster = found.iter().filter(|(id, _)| id.starts_with(&format!("{cluster}/"))).count();
             if of_cluster != 16 {
                 missed.push((cluster, of_cluster));
@@ -312,11 +312,11 @@ fn all_are_reached_until_the_last_one_goes() {
         tested.write(gone.map(|id| (id, Vec::new())).collect());
         tested.verify();
         let asked = numbers.vector(&options, 4).into_bytes();
-        assert_eq!(tested.ask(Asked::Given(asked), 1000, 0.0, false).len(), tested.model.len());
+        assert_eq!(tested.ask(VectorTarget::Given(asked), 1000, 0.0, false).len(), tested.model.len());
     }
     tested.write(vec![("d/new".to_owned(), vec!["[1,2,3,4]".to_owned()])]);
     tested.verify();
-    assert_eq!(tested.ask(Asked::Document("D/NEW".to_owned()), 1, 1.0, false), [("d/new".to_owned(), 1.0)]);
+    assert_eq!(tested.ask(VectorTarget::Document("D/NEW".to_owned()), 1, 1.0, false), [("d/new".to_owned(), 1.0)]);
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn wrong_sizes_and_too_many_vectors_are_told() {
     tested.write(vec![("d/1".to_owned(), vec!["[1,2]".to_owned()])]);
     let ask = |asked: &str| {
         let query = VectorQuery {
-            asked: Asked::Given(asked.as_bytes().to_vec()),
+            asked: VectorTarget::Given(asked.as_bytes().to_vec()),
             similarity_min: 0.0,
             count_max: 1,
             is_exact: false,

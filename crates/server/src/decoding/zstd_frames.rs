@@ -15,7 +15,7 @@ const SKIPPABLE_MAGIC: u32 = 0x184D_2A50;
 
 /// The part of the data that comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum FramePart {
     /// Magic number of a frame, or the end of the data.
     Magic,
     /// Size of a skippable frame.
@@ -40,7 +40,7 @@ enum Part {
 /// Follows zstd data as they arrive, in parts of any size.
 #[derive(Debug)]
 pub(crate) struct ZstdFrames {
-    part: Part,
+    part: FramePart,
     /// Bytes of the part that have not come yet.
     missing: u64,
     /// The first bytes of a part that is read as a number.
@@ -53,12 +53,12 @@ pub(crate) struct ZstdFrames {
 
 impl ZstdFrames {
     pub(crate) fn new() -> ZstdFrames {
-        ZstdFrames { part: Part::Magic, missing: 4, number: 0, number_size: 0, has_block: false }
+        ZstdFrames { part: FramePart::Magic, missing: 4, number: 0, number_size: 0, has_block: false }
     }
 
     /// True if the data so far end with a frame or with a block.
     pub(crate) fn is_at_border(&self) -> bool {
-        self.number_size == 0 && (self.part == Part::Magic || self.has_block && matches!(self.part, Part::Block { .. }))
+        self.number_size == 0 && (self.part == FramePart::Magic || self.has_block && matches!(self.part, FramePart::Block { .. }))
     }
 
     /// Follows the next bytes. Data that are no zstd end nowhere: the decompressor refuses them.
@@ -82,13 +82,13 @@ impl ZstdFrames {
     fn end_part(&mut self) {
         let number = std::mem::take(&mut self.number);
         self.number_size = 0;
-        self.has_block = matches!(self.part, Part::Content { .. }) || self.has_block && self.part != Part::Descriptor;
+        self.has_block = matches!(self.part, FramePart::Content { .. }) || self.has_block && self.part != FramePart::Descriptor;
         (self.part, self.missing) = match self.part {
-            Part::Magic if number == FRAME_MAGIC => (Part::Descriptor, 1),
-            Part::Magic if number & !0xF == SKIPPABLE_MAGIC => (Part::SkippableSize, 4),
-            Part::Magic => (Part::Rest, u64::MAX),
-            Part::SkippableSize => (Part::Rest, u64::from(number)),
-            Part::Descriptor => {
+            FramePart::Magic if number == FRAME_MAGIC => (FramePart::Descriptor, 1),
+            FramePart::Magic if number & !0xF == SKIPPABLE_MAGIC => (FramePart::SkippableSize, 4),
+            FramePart::Magic => (FramePart::Rest, u64::MAX),
+            FramePart::SkippableSize => (FramePart::Rest, u64::from(number)),
+            FramePart::Descriptor => {
                 let is_single_segment = number & 0x20 != 0;
                 let window = u64::from(!is_single_segment);
                 let dictionary = [0, 1, 2, 4][(number & 3) as usize];
@@ -96,18 +96,18 @@ impl ZstdFrames {
                     0 => u64::from(is_single_segment),
                     size => 1 << size,
                 };
-                (Part::Header { has_checksum: number & 4 != 0 }, window + dictionary + content_size)
+                (FramePart::Header { has_checksum: number & 4 != 0 }, window + dictionary + content_size)
             }
-            Part::Header { has_checksum } | Part::Content { has_checksum } => (Part::Block { has_checksum }, 3),
-            Part::Block { has_checksum } => {
+            FramePart::Header { has_checksum } | FramePart::Content { has_checksum } => (FramePart::Block { has_checksum }, 3),
+            FramePart::Block { has_checksum } => {
                 let is_rle = (number >> 1) & 3 == 1;
                 let size = if is_rle { 1 } else { u64::from(number >> 3) };
                 match number & 1 {
-                    0 => (Part::Content { has_checksum }, size),
-                    _ => (Part::Rest, size + if has_checksum { 4 } else { 0 }),
+                    0 => (FramePart::Content { has_checksum }, size),
+                    _ => (FramePart::Rest, size + if has_checksum { 4 } else { 0 }),
                 }
             }
-            Part::Rest => (Part::Magic, 4),
+            FramePart::Rest => (FramePart::Magic, 4),
         };
     }
 }

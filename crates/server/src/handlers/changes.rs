@@ -32,7 +32,7 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, Role, WebSoc
 use super::operations;
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, Upgrade};
-use crate::feed::{Change, Feed, IndexNews, News, Place};
+use crate::feed::{Change, Feed, IndexNews, News, FeedCursor};
 use crate::limits::{
     CHANGES_COMMAND_SIZE_MAX, CLOSE_REASON_SIZE_MAX, Limits, OPERATION_INTERVAL, PINGS_PER_IDLE, PINGS_UNANSWERED_MAX,
     REFUSED_PAUSE, WATCHED_COUNT_MAX, WATCHED_NAME_SIZE_MAX, WATCHED_SIZE_MAX,
@@ -120,7 +120,7 @@ async fn ended(node: &Node, feed: &Feed) -> End {
 async fn talk(socket: &mut Socket, feed: &Arc<Feed>, limits: &Limits) -> End {
     let mut watched = Watched::default();
     // Only who watches documents has a place in the feed.
-    let mut place: Option<Place> = None;
+    let mut place: Option<FeedCursor> = None;
     let mut index_news: Option<broadcast::Receiver<IndexNews>> = None;
     let mut news = feed.news();
     let mut ticks = tokio::time::interval(OPERATION_INTERVAL);
@@ -170,7 +170,7 @@ async fn talk(socket: &mut Socket, feed: &Arc<Feed>, limits: &Limits) -> End {
                     Some(Err(error)) => return End::Client(error.to_string()),
                 }
             }
-            _ = news.changed(), if place.is_some() => match place.as_ref().and_then(Place::take) {
+            _ = news.changed(), if place.is_some() => match place.as_ref().and_then(FeedCursor::take) {
                 None => return refuse("its client is too far behind (the limit CHANGES_KEPT_SIZE_MAX)"),
                 Some(taken) => {
                     if taken.is_cut {

@@ -107,7 +107,7 @@ pub(crate) fn get_one(exchange: &Exchange) -> Result<Option<Reply>> {
                 return Ok(None);
             }
             let deadline = Deadline::new(Some(exchange.node.limits.query_run_time), || false);
-            let found = Found::new(&snapshot, &load, documents, &deadline)?;
+            let found = LoadedDocuments::new(&snapshot, &load, documents, &deadline)?;
             if found.size() > SHORT_WORK_SIZE {
                 return Ok(None);
             }
@@ -185,7 +185,7 @@ fn answer_load(exchange: &Exchange, load: &Load<'_>, out: &mut AnswerWriter) -> 
         }
         documents.push(snapshot.get(id)?);
     }
-    let found = Found::new(&snapshot, load, documents, &deadline)?;
+    let found = LoadedDocuments::new(&snapshot, load, documents, &deadline)?;
     if let Some(reply) = found.short_reply(exchange.if_none_match()) {
         return Ok(Some(reply));
     }
@@ -195,19 +195,19 @@ fn answer_load(exchange: &Exchange, load: &Load<'_>, out: &mut AnswerWriter) -> 
 }
 
 /// What a load by ids found.
-struct Found<'s> {
+struct LoadedDocuments<'s> {
     documents: Vec<Option<Document<'s>>>,
     included: Vec<Document<'s>>,
     etag: String,
 }
 
-impl<'s> Found<'s> {
+impl<'s> LoadedDocuments<'s> {
     fn new(
         snapshot: &'s Snapshot<'_>,
         load: &Load<'_>,
         documents: Vec<Option<Document<'s>>>,
         deadline: &Deadline,
-    ) -> Result<Found<'s>> {
+    ) -> Result<LoadedDocuments<'s>> {
         let found: Vec<&Document<'_>> = documents.iter().flatten().collect();
         let included = deadline.includes(snapshot, &found, &load.includes)?;
         let mut hash = ResultsHash::new();
@@ -218,7 +218,7 @@ impl<'s> Found<'s> {
             }
         }
         included.iter().for_each(|document| hash.add(document));
-        Ok(Found { documents, included, etag: hash.finish() })
+        Ok(LoadedDocuments { documents, included, etag: hash.finish() })
     }
 
     /// The answer that has no documents, if it is one.

@@ -18,7 +18,7 @@ use crate::exchange::Exchange;
 use crate::limits::{STREAM_PART_SIZE, STREAM_PARTS_MAX, WHOLE_ANSWER_SIZE};
 use crate::memory::MemoryReservation;
 use crate::node::Node;
-use crate::reply::{self, Part, Reply, Waits};
+use crate::reply::{self, BodyPart, Reply, Waits};
 use crate::routes::{self, Match};
 
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
@@ -55,19 +55,19 @@ struct Answer {
     reservation: MemoryReservation,
     size: usize,
     size_max: usize,
-    state: State,
+    state: SinkState,
 }
 
-enum State {
+enum SinkState {
     Whole(oneshot::Sender<Result<Reply>>),
-    Sending(mpsc::Sender<Part>),
+    Sending(mpsc::Sender<BodyPart>),
 }
 
 impl Answer {
     fn new(exchange: &Exchange, started: oneshot::Sender<Result<Reply>>) -> Answer {
         let Node { memory, limits, .. } = &*exchange.node;
         let (reservation, size_max) = (memory.reservation(), limits.multi_get_answer_size);
-        Answer { buffer: Vec::new(), reservation, size: 0, size_max, state: State::Whole(started) }
+        Answer { buffer: Vec::new(), reservation, size: 0, size_max, state: SinkState::Whole(started) }
     }
 
     async fn write(&mut self, exchange: &Exchange, requests: &[json::Value]) -> Result<()> {
@@ -90,8 +90,8 @@ impl Answer {
         if let Some(mut parts) = reply.body_mut().take_parts() {
             loop {
                 match parts.recv().await {
-                    Some(Part::Bytes(part)) => self.add(&part).await?,
-                    Some(Part::End) => break,
+                    Some(BodyPart::Bytes(part)) => self.add(&part).await?,
+                    Some(BodyPart::End) => break,
                     None => return Err(Error::Database(database::Error::Canceled)),
                 }
             }
@@ -124,12 +124,12 @@ impl Answer {
         if self.buffer.len() < STREAM_PART_SIZE {
             return Ok(());
         }
-        if let State::Whole(_) = &self.state {
+        if let SinkState::Whole(_) = &self.state {
             if self.buffer.len() < WHOLE_ANSWER_SIZE {
                 return Ok(self.reservation.grow(self.buffer.len())?);
             }
             let (sender, receiver) = mpsc::channel(STREAM_PARTS_MAX);
-            if let State::Whole(started) = std::mem::replace(&mut self.state, State::Sending(sender)) {
+            if let SinkState::Whole(started) = std::mem::replace(&mut self.state, SinkState::Sending(sender)) {
                 let mut head = reply::ok(Bytes::new());
                 head.body_mut().set_parts(receiver);
                 let _ = started.send(Ok(head));
@@ -139,10 +139,10 @@ impl Answer {
     }
 
     async fn flush(&mut self) -> Result<()> {
-        let State::Sending(sender) = &self.state else { return Ok(()) };
+        let SinkState::Sending(sender) = &self.state else { return Ok(()) };
         let part = Bytes::from(std::mem::take(&mut self.buffer));
         self.reservation.clear();
-        sender.send(Part::Bytes(part)).await.map_err(|_| database::Error::Canceled.into())
+        sender.send(BodyPart::Bytes(part)).await.map_err(|_| database::Error::Canceled.into())
     }
 
     async fn end(mut self, outcome: Result<()>, exchange: &Exchange) {
@@ -151,10 +151,10 @@ impl Answer {
             outcome => outcome,
         };
         match (self.state, outcome) {
-            (State::Whole(started), outcome) => drop(started.send(outcome.map(|()| reply::ok(self.buffer)))),
-            (State::Sending(sender), Ok(())) => drop(sender.send(Part::End).await),
-            (State::Sending(_), Err(Error::Database(database::Error::Canceled))) => {}
-            (State::Sending(_), Err(error)) => {
+            (SinkState::Whole(started), outcome) => drop(started.send(outcome.map(|()| reply::ok(self.buffer)))),
+            (SinkState::Sending(sender), Ok(())) => drop(sender.send(BodyPart::End).await),
+            (SinkState::Sending(_), Err(Error::Database(database::Error::Canceled))) => {}
+            (SinkState::Sending(_), Err(error)) => {
                 tracing::warn!(%error, url = %exchange.uri.path(), "a streamed answer was cut off");
             }
         }

@@ -22,7 +22,7 @@ pub struct Reading<'t, R: Reader> {
 }
 
 /// Where the bytes of a chunk are.
-enum Found<'t> {
+enum ChunkSource<'t> {
     /// In the leaf.
     Inline(&'t [u8]),
     Run {
@@ -59,8 +59,8 @@ impl<'t, R: Reader> Reading<'t, R> {
         }
         let (offset, found) = self.find()?;
         let bytes = match found {
-            Found::Inline(bytes) => bytes,
-            Found::Run { first, length } => {
+            ChunkSource::Inline(bytes) => bytes,
+            ChunkSource::Run { first, length } => {
                 self.reader.read_run(first, page::pages_for_run(length), &mut self.buffer)?;
                 let cut = || self.reader.corrupt(first, "its value is cut");
                 let has_length = self.buffer.first_chunk().is_some_and(|page| page::run_length(page) == length as u64);
@@ -74,7 +74,7 @@ impl<'t, R: Reader> Reading<'t, R> {
     }
 
     /// The chunk that has the first byte of the rest, and its offset in the content.
-    fn find(&self) -> Result<(u64, Found<'t>)> {
+    fn find(&self) -> Result<(u64, ChunkSource<'t>)> {
         let missing = || self.reader.corrupt(self.tree.root(), "a chunk of a content is missing");
         let mut cursor = self.tree.cursor(self.reader);
         // The first key behind it; an offset is below the length, so this does not wrap.
@@ -84,15 +84,15 @@ impl<'t, R: Reader> Reading<'t, R> {
         let (key, payload) = cursor.place().ok_or_else(missing)?;
         let (number, offset) = chunk_of(key).ok_or_else(missing)?;
         let found = match payload {
-            Payload::Inline(bytes) => Found::Inline(bytes),
+            Payload::Inline(bytes) => ChunkSource::Inline(bytes),
             Payload::Run { first, length } => {
                 let length = usize::try_from(length).ok().filter(|length| *length <= CONTENT_CHUNK_SIZE_MAX);
-                Found::Run { first, length: length.ok_or_else(missing)? }
+                ChunkSource::Run { first, length: length.ok_or_else(missing)? }
             }
         };
         let length = match &found {
-            Found::Inline(bytes) => bytes.len(),
-            Found::Run { length, .. } => *length,
+            ChunkSource::Inline(bytes) => bytes.len(),
+            ChunkSource::Run { length, .. } => *length,
         };
         if number != self.number || self.rest.start - offset >= length as u64 {
             return Err(missing());

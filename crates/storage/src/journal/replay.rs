@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Where a replay starts and how far it came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct State {
+pub(crate) struct ReplayState {
     pub transaction: TransactionId,
     pub hash: u128,
     pub number: u64,
@@ -30,9 +30,9 @@ pub(crate) struct State {
 pub(crate) fn replay(
     files: &[Arc<JournalFile>],
     environment_id: u128,
-    mut state: State,
+    mut state: ReplayState,
     mut apply: impl FnMut(TransactionId, PageNumber, Change<'_>) -> Result<()>,
-) -> Result<State> {
+) -> Result<ReplayState> {
     let Some(first) = files.iter().position(|file| file.number >= state.number) else { return Ok(state) };
     let mut index = first;
     if files[first].number != state.number {
@@ -58,7 +58,7 @@ pub(crate) fn replay(
             state.offset += header.padded_size();
         }
         // A record that did not fit into the rest of a file went to a later one.
-        let from_start = State { offset: 0, ..state };
+        let from_start = ReplayState { offset: 0, ..state };
         let mut continued = None;
         for (later, file) in files.iter().enumerate().skip(index + 1) {
             if fitting_record(file, environment_id, &from_start, &mut buffer)?.is_some() {
@@ -80,7 +80,7 @@ pub(crate) fn replay(
 fn fitting_record(
     file: &JournalFile,
     environment_id: u128,
-    state: &State,
+    state: &ReplayState,
     buffer: &mut Vec<u8>,
 ) -> Result<Option<Header>> {
     let fits = |header: &Header| {
@@ -107,7 +107,7 @@ fn whole_record(
 }
 
 /// Says which record the replay ended at, if it is known to have been on its way: its header is there, its hash does not fit.
-fn log_torn_record(file: &JournalFile, environment_id: u128, state: &State) -> Result<()> {
+fn log_torn_record(file: &JournalFile, environment_id: u128, state: &ReplayState) -> Result<()> {
     let Some(header) = header_at(file, state.offset)? else { return Ok(()) };
     if header.environment_id == environment_id && header.transaction.0 == state.transaction.0 + 1 {
         tracing::warn!(
@@ -130,7 +130,7 @@ fn header_at(file: &JournalFile, offset: u64) -> Result<Option<Header>> {
 fn refuse_later_durable_records(
     files: &[Arc<JournalFile>],
     environment_id: u128,
-    state: &State,
+    state: &ReplayState,
     buffer: &mut Vec<u8>,
 ) -> Result<()> {
     let missing = state.transaction.0 + 1;

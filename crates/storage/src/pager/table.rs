@@ -42,7 +42,7 @@ fn version_in(word: *mut Head) -> Option<VersionPointer> {
 }
 
 /// Where a page is now.
-pub(crate) enum Place {
+pub(crate) enum PageSource {
     /// In memory; the newest version.
     Memory(VersionPointer),
     /// In the file.
@@ -145,16 +145,16 @@ impl PageTable {
     }
 
     /// The newest place of a page.
-    pub fn place(&self, number: PageNumber) -> Result<Place> {
+    pub fn place(&self, number: PageNumber) -> Result<PageSource> {
         let word = self.word(number)?.load(Ordering::Acquire);
-        Ok(version_in(word).map_or(Place::File { verified: word == IN_FILE_VERIFIED }, Place::Memory))
+        Ok(version_in(word).map_or(PageSource::File { verified: word == IN_FILE_VERIFIED }, PageSource::Memory))
     }
 
     /// The newest version in memory.
     pub fn newest(&self, number: PageNumber) -> Result<Option<VersionPointer>> {
         Ok(match self.place(number)? {
-            Place::Memory(version) => Some(version),
-            Place::File { .. } => None,
+            PageSource::Memory(version) => Some(version),
+            PageSource::File { .. } => None,
         })
     }
 
@@ -222,7 +222,7 @@ impl PageTable {
             base_unverified = v.base_unverified();
             version = v.previous();
         }
-        if base_unverified || matches!(self.place(first)?, Place::File { verified: false }) {
+        if base_unverified || matches!(self.place(first)?, PageSource::File { verified: false }) {
             self.verify_now(first)?;
         }
         let bytes = self.file_bytes(first, u64::from(pages))?;

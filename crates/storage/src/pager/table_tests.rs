@@ -85,11 +85,11 @@ fn each_snapshot_finds_its_version_or_the_file() {
     for (transaction, mark) in [(1, 3), (2, 20), (3, 20), (4, 40), (5, 40), (6, 60), (9, 60)] {
         assert_eq!(mark_of(table.page(NUMBER, TransactionId(transaction)).unwrap()), mark, "{transaction}");
     }
-    assert!(matches!(table.place(PageNumber(4)).unwrap(), Place::File { verified: false }));
+    assert!(matches!(table.place(PageNumber(4)).unwrap(), PageSource::File { verified: false }));
     assert_eq!(mark_of(table.page(PageNumber(4), TransactionId(1)).unwrap()), 4);
-    assert!(matches!(table.place(PageNumber(4)).unwrap(), Place::File { verified: true }));
+    assert!(matches!(table.place(PageNumber(4)).unwrap(), PageSource::File { verified: true }));
     table.verify_at_next_touch(PageNumber(4)).unwrap();
-    assert!(matches!(table.place(PageNumber(4)).unwrap(), Place::File { verified: false }));
+    assert!(matches!(table.place(PageNumber(4)).unwrap(), PageSource::File { verified: false }));
     assert!(table.page(PageNumber(8), TransactionId(1)).is_err(), "the file has no such page");
     assert!(table.page(PageNumber(SEGMENT_PAGES), TransactionId(1)).is_err(), "nor such a segment");
 }

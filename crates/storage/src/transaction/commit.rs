@@ -19,7 +19,7 @@ use crate::limits::{
     ASYNC_JOURNAL_WRITES_IN_FLIGHT_MAX, JOBS_PER_TRANSACTION_MAX, JOURNAL_LEFT_MIN, JOURNAL_WRITES_IN_FLIGHT_MAX,
     SHORT_JOBS_PER_TRANSACTION_MAX,
 };
-use crate::pacing::Written;
+use crate::pacing::CommitBytes;
 use crate::page;
 use crate::pager::changes::Lines;
 use crate::planted::{Bug, is_planted};
@@ -44,24 +44,24 @@ pub trait Job: Send {
 }
 
 /// A job in the queue.
-pub(crate) enum Entry {
+pub(crate) enum QueuedJob {
     Owned(Box<dyn Job>),
     Waiting(JobPointer),
 }
 
-impl Entry {
+impl QueuedJob {
     fn is_short(&self) -> bool {
         match self {
-            Entry::Owned(job) => job.is_short(),
+            QueuedJob::Owned(job) => job.is_short(),
             // Its own thread runs it.
-            Entry::Waiting(_) => false,
+            QueuedJob::Waiting(_) => false,
         }
     }
 
     fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
         match self {
-            Entry::Owned(job) => job.run(tx),
-            Entry::Waiting(job) => job.run(tx),
+            QueuedJob::Owned(job) => job.run(tx),
+            QueuedJob::Waiting(job) => job.run(tx),
         }
     }
 
@@ -69,24 +69,24 @@ impl Entry {
         match self {
             // A panic in there is a fault of the caller; it must not cost the other jobs their answers, nor the queue its
             // leader.
-            Entry::Owned(job) => {
+            QueuedJob::Owned(job) => {
                 if catch_unwind(AssertUnwindSafe(|| job.done(outcome))).is_err() {
                     tracing::error!("a job panicked when it was given its outcome");
                 }
             }
-            Entry::Waiting(job) => job.done(outcome),
+            QueuedJob::Waiting(job) => job.done(outcome),
         }
     }
 }
 
 /// The queue.
 pub(crate) struct Queue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
 }
 
 #[derive(Default)]
-struct State {
-    entries: VecDeque<Entry>,
+struct QueueState {
+    entries: VecDeque<QueuedJob>,
     /// Somebody runs jobs, or was just made to.
     leading: bool,
     in_flight: usize,
@@ -165,7 +165,7 @@ enum Batch {
 
 impl Queue {
     pub fn new() -> Self {
-        Queue { state: Mutex::new(State::default()) }
+        Queue { state: Mutex::new(QueueState::default()) }
     }
 
     /// Runs a job and waits until it is durable.
@@ -179,7 +179,7 @@ impl Queue {
             }
         }
         let guard = AbortOnUnwind;
-        if self.push(Entry::Waiting(job.pointer())) {
+        if self.push(QueuedJob::Waiting(job.pointer())) {
             self.lead(inner, false);
         }
         while job.wait() == Wake::Lead {
@@ -195,7 +195,7 @@ impl Queue {
             let state = self.state.lock();
             state.entries.is_empty() && state.in_flight == 0 && state.lone_batches >= LONE_BATCHES_MIN
         };
-        self.push(Entry::Owned(job)).then(|| Lead { inner: Some(inner.clone()), is_alone })
+        self.push(QueuedJob::Owned(job)).then(|| Lead { inner: Some(inner.clone()), is_alone })
     }
 
     fn lead_in_background(inner: &Arc<Inner>) {
@@ -203,7 +203,7 @@ impl Queue {
     }
 
     /// Adds an entry. True: the caller has to see that the queue is led.
-    fn push(&self, entry: Entry) -> bool {
+    fn push(&self, entry: QueuedJob) -> bool {
         let mut state = self.state.lock();
         state.entries.push_back(entry);
         let lead = !state.leading && state.in_flight < JOURNAL_WRITES_IN_FLIGHT_MAX;
@@ -222,7 +222,7 @@ impl Queue {
         loop {
             inner.wait_for_room();
             let writer = inner.writer.lock();
-            let mut batch: Vec<Entry> = {
+            let mut batch: Vec<QueuedJob> = {
                 let mut state = self.state.lock();
                 let count = state.entries.len().min(JOBS_PER_TRANSACTION_MAX);
                 state.lone_batches = if count > 1 { 0 } else { state.lone_batches.saturating_add(1) };
@@ -320,7 +320,7 @@ impl Queue {
     }
 
     /// Takes the next jobs with the writer, if neither they nor the writer make this thread wait.
-    fn take_short<'a>(&self, inner: &'a Arc<Inner>) -> Option<(MutexGuard<'a, Writer>, Vec<Entry>)> {
+    fn take_short<'a>(&self, inner: &'a Arc<Inner>) -> Option<(MutexGuard<'a, Writer>, Vec<QueuedJob>)> {
         if !inner.has_room() {
             return None;
         }
@@ -349,17 +349,17 @@ impl Queue {
     /// Makes the first in the queue lead, if there is one and the device can take another write. True: nobody waits for that
     /// one, and the caller has to start a thread that leads, after it has let go of the lock.
     #[must_use]
-    fn promote(&self, state: &mut MutexGuard<'_, State>) -> bool {
+    fn promote(&self, state: &mut MutexGuard<'_, QueueState>) -> bool {
         if state.leading || state.in_flight >= JOURNAL_WRITES_IN_FLIGHT_MAX {
             return false;
         }
         let in_background = match state.entries.front() {
             None => return false,
-            Some(Entry::Waiting(job)) => {
+            Some(QueuedJob::Waiting(job)) => {
                 job.lead();
                 false
             }
-            Some(Entry::Owned(_)) => true,
+            Some(QueuedJob::Owned(_)) => true,
         };
         state.leading = true;
         in_background
@@ -393,7 +393,7 @@ fn begin_write(
     writes: &Arc<AsyncWrites>,
     id: TransactionId,
     write: RecordWrite,
-    batch: Vec<Entry>,
+    batch: Vec<QueuedJob>,
 ) {
     let RecordWrite { file, position, .. } = &write;
     let (task, failed, length, start) = (Task::new(inner), write.failed(), write.bytes.len(), Instant::now());
@@ -416,7 +416,7 @@ fn begin_write(
 }
 
 /// Runs the jobs of a batch in one transaction and seals it.
-fn run_batch(inner: &Arc<Inner>, writer: MutexGuard<'_, Writer>, batch: &mut Vec<Entry>) -> Result<Batch> {
+fn run_batch(inner: &Arc<Inner>, writer: MutexGuard<'_, Writer>, batch: &mut Vec<QueuedJob>) -> Result<Batch> {
     if inner.has_failed() {
         return Err(inner.refusal());
     }
@@ -558,12 +558,12 @@ fn journal_record(tx: &mut WriteTransaction<'_>) -> Result<(Option<RecordWrite>,
         }
     })?;
     writer.last_hash = hash;
-    inner.pacing.note_written(Written {
+    inner.pacing.note_written(CommitBytes {
         journal_bytes: length,
         changed_bytes: raw_bytes as u64,
         direct_bytes: runs.size_bytes(),
     });
-    writer.positions.push_back(crate::journal::replay::State {
+    writer.positions.push_back(crate::journal::replay::ReplayState {
         transaction: id,
         hash,
         number: file.number,

@@ -1,7 +1,7 @@
 //! Which transactions are durable. Records may come back from the device in any order; snapshots and answers follow the
 //! longest complete prefix.
 
-use super::commit::Entry;
+use super::commit::QueuedJob;
 use crate::environment::Inner;
 use crate::error::Error;
 use crate::ids::{SnapshotWord, TransactionId};
@@ -11,26 +11,26 @@ use std::collections::BTreeMap;
 
 /// What waits for earlier transactions.
 pub(crate) struct Publication {
-    state: Mutex<State>,
+    state: Mutex<PublicationState>,
 }
 
 #[derive(Default)]
-struct State {
+struct PublicationState {
     /// Whose own record is durable, but an earlier one's is not yet.
-    complete: BTreeMap<TransactionId, Vec<Entry>>,
+    complete: BTreeMap<TransactionId, Vec<QueuedJob>>,
     /// Jobs that changed nothing but saw what this transaction changed.
-    waiting: Vec<(TransactionId, Vec<Entry>)>,
+    waiting: Vec<(TransactionId, Vec<QueuedJob>)>,
     /// This transaction's record was not written; it and all after it are lost.
     failed_from: Option<TransactionId>,
 }
 
 impl Publication {
     pub fn new() -> Self {
-        Publication { state: Mutex::new(State::default()) }
+        Publication { state: Mutex::new(PublicationState::default()) }
     }
 
     /// The record of a transaction is durable, or its write failed. Publishes what is complete and answers the jobs.
-    pub fn finish(&self, inner: &Inner, id: TransactionId, written: Result<(), Error>, jobs: Vec<Entry>) {
+    pub fn finish(&self, inner: &Inner, id: TransactionId, written: Result<(), Error>, jobs: Vec<QueuedJob>) {
         let mut ready = Vec::new();
         let mut lost = Vec::new();
         {
@@ -79,7 +79,7 @@ impl Publication {
     }
 
     /// Answers jobs that changed nothing, when all that they may have seen is durable.
-    pub fn after_earlier(&self, inner: &Inner, seen: TransactionId, mut jobs: Vec<Entry>) {
+    pub fn after_earlier(&self, inner: &Inner, seen: TransactionId, mut jobs: Vec<QueuedJob>) {
         {
             let mut state = self.state.lock();
             let published = inner.readers.published().transaction();

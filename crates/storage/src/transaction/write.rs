@@ -16,7 +16,7 @@ use crate::page;
 use crate::pager::Page;
 use crate::pager::changes::PageMut;
 use crate::pager::frames::Versions;
-use crate::pager::table::Place;
+use crate::pager::table::PageSource;
 use crate::pager::version::VersionPointer;
 use crate::space;
 use crate::sync::MutexGuard;
@@ -210,7 +210,7 @@ impl<'env> WriteTransaction<'env> {
     /// A page, to be changed.
     pub(crate) fn page_mut(&mut self, number: PageNumber) -> Result<PageMut<'_>> {
         let place = self.poison_on_error(self.inner.table.place(number))?;
-        if let Place::Memory(mut version) = place
+        if let PageSource::Memory(mut version) = place
             && version.transaction() == self.id
         {
             return Ok(version.changes_by(self.job, &mut self.writer.saved_lines));
@@ -218,15 +218,15 @@ impl<'env> WriteTransaction<'env> {
         self.copy_page(number, place)
     }
 
-    fn copy_page(&mut self, number: PageNumber, place: Place) -> Result<PageMut<'_>> {
+    fn copy_page(&mut self, number: PageNumber, place: PageSource) -> Result<PageMut<'_>> {
         let mut copy = match place {
-            Place::Memory(version) => {
+            PageSource::Memory(version) => {
                 let recycled = self.recycled(version);
                 let copy = self.frame(|versions| versions.copy(version, recycled))?;
                 copy.start(self.id, self.job, Some(version));
                 copy
             }
-            Place::File { .. } => {
+            PageSource::File { .. } => {
                 let source = self.page_of(number)?;
                 let mut copy = self.frame(Versions::take)?;
                 copy.page_mut().copy_from_slice(source);
@@ -281,11 +281,11 @@ impl<'env> WriteTransaction<'env> {
     fn install_fresh(&mut self, number: PageNumber, mut version: VersionPointer) -> Result<PageMut<'_>> {
         let place = self.inner.table.place(number)?;
         let previous = match place {
-            Place::Memory(previous) => Some(previous),
-            Place::File { .. } => None,
+            PageSource::Memory(previous) => Some(previous),
+            PageSource::File { .. } => None,
         };
         version.start(self.id, self.job, previous);
-        version.set_fresh(matches!(place, Place::File { verified: false }));
+        version.set_fresh(matches!(place, PageSource::File { verified: false }));
         if version.pages() == 1 {
             version.page_mut().fill(0);
         }

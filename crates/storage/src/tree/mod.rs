@@ -51,7 +51,7 @@ enum Way {
 }
 
 /// Where a key is, or would go.
-struct Place<'t> {
+struct KeyPosition<'t> {
     leaf: PageNumber,
     page: &'t Page,
     position: usize,
@@ -120,14 +120,14 @@ impl Tree {
 
     /// Finds the leaf of a key, and where in it the key is or would go.
     #[inline]
-    fn place<'t>(&self, reader: &'t impl Reader, key: &[u8]) -> Result<Place<'t>> {
+    fn place<'t>(&self, reader: &'t impl Reader, key: &[u8]) -> Result<KeyPosition<'t>> {
         let fingers = reader.fingers();
         if let Some(fingers) = fingers
             && let Some(leaf) = fingers.leaf(self.root)
         {
             let page = self.node(reader, leaf)?;
             if let Some((position, found)) = fingers.search(self.root, page, key) {
-                return Ok(Place { leaf, page, position, found });
+                return Ok(KeyPosition { leaf, page, position, found });
             }
         }
         let mut leaf = self.root;
@@ -148,7 +148,7 @@ impl Tree {
         if let Some(fingers) = fingers {
             fingers.note(self.root, leaf, position, is_last);
         }
-        Ok(Place { leaf, page, position, found })
+        Ok(KeyPosition { leaf, page, position, found })
     }
 
     /// Whether a key is there.
@@ -231,7 +231,7 @@ impl Tree {
         if value.len() > VALUE_SIZE_MAX {
             return Err(Error::ValueTooLong { size: value.len(), max: VALUE_SIZE_MAX });
         }
-        let Place { mut leaf, page, mut position, mut found } = self.place(tx, key)?;
+        let KeyPosition { mut leaf, page, mut position, mut found } = self.place(tx, key)?;
         if found {
             if !replace {
                 return Ok(false);
@@ -261,7 +261,7 @@ impl Tree {
             let path = self.path(tx, key)?;
             tx.fingers.forget(self.root);
             self.split(tx, &path, path.depth - 1, key)?;
-            Place { leaf, position, found, .. } = self.place(tx, key)?;
+            KeyPosition { leaf, position, found, .. } = self.place(tx, key)?;
         }
     }
 
@@ -271,7 +271,7 @@ impl Tree {
     ///
     /// [`Error::Corrupt`], [`Error::DiskFull`].
     pub fn delete(&self, tx: &mut WriteTransaction<'_>, key: &[u8]) -> Result<bool> {
-        let Place { leaf, page, position, found: true } = self.place(tx, key)? else { return Ok(false) };
+        let KeyPosition { leaf, page, position, found: true } = self.place(tx, key)? else { return Ok(false) };
         if let Payload::Run { first, length } = node::payload(page, position) {
             tx.free_run(first, length)?;
         }

@@ -3,7 +3,7 @@
 use super::super::condition::{Ids, Operators, RECORD_COST, Profiler};
 use super::super::explain::Operator;
 use super::super::highlight::Gatherer;
-use super::super::score::{Builder, Node, Part, sum};
+use super::super::score::{Builder, Node, ScoredCondition, sum};
 use super::{Behavior, ResolvedField};
 use crate::definition::Fields;
 use crate::index::{Error, IndexSnapshot, Result};
@@ -65,7 +65,7 @@ impl<'c> Behavior<'c> for And<'c> {
     fn node<'s, E: From<Error>>(
         self,
         builder: &Builder<'s, '_, E>,
-        Part { boost, is_known, .. }: Part<'_>,
+        ScoredCondition { boost, is_known, .. }: ScoredCondition<'_>,
     ) -> std::result::Result<Node<'s>, E> {
         let parts = self.0.iter().map(|condition| condition.node(builder, boost, is_known));
         Ok(sum(parts.collect::<std::result::Result<_, E>>()?, Vec::new()))

@@ -3,7 +3,7 @@
 use super::super::condition::{Ids, Operators, Profiler};
 use super::super::explain::Operator;
 use super::super::highlight::Gatherer;
-use super::super::score::{Builder, Node, Part, product};
+use super::super::score::{Builder, Node, ScoredCondition, product};
 use super::{Behavior, ResolvedField};
 use crate::definition::Fields;
 use crate::index::{Error, IndexSnapshot, Result};
@@ -46,7 +46,7 @@ impl<'c> Behavior<'c> for Boosted<'c> {
     fn node<'s, E: From<Error>>(
         self,
         builder: &Builder<'s, '_, E>,
-        part: Part<'_>,
+        part: ScoredCondition<'_>,
     ) -> std::result::Result<Node<'s>, E> {
         self.0.node(builder, product(part.boost, self.1), part.is_known)
     }

@@ -2,7 +2,7 @@
 
 use super::super::condition::{self, MERGED_LISTS_MAX, Operators, Profiler, set};
 use super::super::explain::Operator;
-use super::super::score::{Builder, Node, Part};
+use super::super::score::{Builder, Node, ScoredCondition};
 use super::{Behavior, ResolvedField};
 use crate::definition::Fields;
 use crate::index::{EntrySet, Error, IndexSnapshot, Result};
@@ -64,7 +64,7 @@ impl<'c> Behavior<'c> for Ids<'c> {
     fn node<'s, E: From<Error>>(
         self,
         builder: &Builder<'s, '_, E>,
-        part: Part<'_>,
+        part: ScoredCondition<'_>,
     ) -> std::result::Result<Node<'s>, E> {
         let mut count = 0;
         for id in self.0 {

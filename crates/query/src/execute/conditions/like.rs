@@ -2,7 +2,7 @@
 
 use super::super::condition::{Ids, Operators, Profiler};
 use super::super::highlight::Gatherer;
-use super::super::score::{Builder, Node, Part};
+use super::super::score::{Builder, Node, ScoredCondition};
 use super::super::text::{self, TextCompiler};
 use super::Behavior;
 use crate::index::Error;
@@ -35,7 +35,7 @@ impl<'c> Behavior<'c> for Like<'c> {
         text::ids(operators.index, &matcher, operators.check_cancel)
     }
 
-    fn node<'s, E: From<Error>>(self, builder: &Builder<'s, '_, E>, part: Part<'_>) -> Result<Node<'s>, E> {
+    fn node<'s, E: From<Error>>(self, builder: &Builder<'s, '_, E>, part: ScoredCondition<'_>) -> Result<Node<'s>, E> {
         let Builder { index, fields, check_cancel, .. } = builder;
         let matcher = TextCompiler { index, fields: *fields, check_cancel: *check_cancel }.compile_likeness(self.0)?;
         builder.of_matcher(&matcher, part.boost, part.is_known)

@@ -23,7 +23,7 @@ mod words;
 use super::condition::{Ids, ResolvedField, Operators, Profiler};
 use super::explain::Operator;
 use super::highlight::Gatherer;
-use super::score::{Builder, Node, Part};
+use super::score::{Builder, Node, ScoredCondition};
 use crate::definition::Fields;
 use crate::index::{Error, IndexSnapshot, Result, TermRange};
 use crate::plan::{Condition, FieldUse};
@@ -85,7 +85,7 @@ trait Behavior<'c>: Copy {
     fn node<'s, E: From<Error>>(
         self,
         builder: &Builder<'s, '_, E>,
-        part: Part<'_>,
+        part: ScoredCondition<'_>,
     ) -> std::result::Result<Node<'s>, E> {
         builder.constant(part, 1.0)
     }
@@ -202,7 +202,7 @@ impl Condition {
         boost: f32,
         is_known: bool,
     ) -> std::result::Result<Node<'s>, E> {
-        let part = Part { condition: self, boost, is_known };
+        let part = ScoredCondition { condition: self, boost, is_known };
         each!(self, view => view.node(builder, part))
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::condition::{Ids, Operators, Profiler, set};
 use super::super::highlight::Gatherer;
-use super::super::score::{Builder, Node, Part};
+use super::super::score::{Builder, Node, ScoredCondition};
 use super::Behavior;
 use crate::index::{EntrySet, Error};
 use crate::plan::Condition;
@@ -45,7 +45,7 @@ impl<'c> Behavior<'c> for OfDocuments<'c> {
     }
 
     /// Where documents have one entry each, it is the condition itself.
-    fn node<'s, E: From<Error>>(self, builder: &Builder<'s, '_, E>, part: Part<'_>) -> Result<Node<'s>, E> {
+    fn node<'s, E: From<Error>>(self, builder: &Builder<'s, '_, E>, part: ScoredCondition<'_>) -> Result<Node<'s>, E> {
         match builder.index.has_several_entries() {
             true => builder.constant(part, 1.0),
             false => self.0.node(builder, part.boost, part.is_known),

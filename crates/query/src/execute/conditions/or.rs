@@ -3,7 +3,7 @@
 use super::super::condition::{Ids, Operators, Profiler};
 use super::super::explain::Operator;
 use super::super::highlight::Gatherer;
-use super::super::score::{Builder, Node, Part, sum};
+use super::super::score::{Builder, Node, ScoredCondition, sum};
 use super::{Behavior, ResolvedField};
 use crate::definition::Fields;
 use crate::index::{Error, IndexSnapshot, Result, Union};
@@ -49,7 +49,7 @@ impl<'c> Behavior<'c> for Or<'c> {
     fn node<'s, E: From<Error>>(
         self,
         builder: &Builder<'s, '_, E>,
-        Part { boost, .. }: Part<'_>,
+        ScoredCondition { boost, .. }: ScoredCondition<'_>,
     ) -> std::result::Result<Node<'s>, E> {
         let parts = self.0.iter().map(|condition| condition.node(builder, boost, false));
         Ok(sum(Vec::new(), parts.collect::<std::result::Result<_, E>>()?))

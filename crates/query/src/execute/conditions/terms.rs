@@ -3,7 +3,7 @@
 use super::super::condition::{Ids, ResolvedField, MERGED_LISTS_MAX, Operators, Profiler, set};
 use super::super::explain::Operator;
 use super::super::highlight::Gatherer;
-use super::super::score::{Builder, Node, Part, Parts, SCORED_LISTS_MAX, sum};
+use super::super::score::{Builder, Node, ScoredCondition, Parts, SCORED_LISTS_MAX, sum};
 use super::Behavior;
 use crate::definition::Fields;
 use crate::index::{EntryIds, EntrySet, Error, IndexSnapshot, Intersection, Result, Union};
@@ -72,7 +72,7 @@ impl<'c> Behavior<'c> for AnyOf<'c> {
     fn node<'s, E: From<Error>>(
         self,
         builder: &Builder<'s, '_, E>,
-        part: Part<'_>,
+        part: ScoredCondition<'_>,
     ) -> std::result::Result<Node<'s>, E> {
         node(builder, part, self.0, self.1, false)
     }
@@ -112,7 +112,7 @@ impl<'c> Behavior<'c> for AllOf<'c> {
     fn node<'s, E: From<Error>>(
         self,
         builder: &Builder<'s, '_, E>,
-        part: Part<'_>,
+        part: ScoredCondition<'_>,
     ) -> std::result::Result<Node<'s>, E> {
         node(builder, part, self.0, self.1, true)
     }
@@ -130,12 +130,12 @@ fn counts(index: &IndexSnapshot<'_>, resolved: ResolvedField, values: &[TermValu
 
 fn node<'s, E: From<Error>>(
     builder: &Builder<'s, '_, E>,
-    part: Part<'_>,
+    part: ScoredCondition<'_>,
     field: &FieldUse,
     values: &[TermValue],
     is_all: bool,
 ) -> std::result::Result<Node<'s>, E> {
-    let Part { boost, is_known, .. } = part;
+    let ScoredCondition { boost, is_known, .. } = part;
     let Some(resolved) = ResolvedField::of(builder.index, builder.fields, field)? else { return builder.constant(part, 1.0) };
     match values {
         [value] => builder.of_value(resolved, value, boost, is_known, false),

@@ -1,7 +1,7 @@
 //! Entries with a vector that is near to one. `execute/vector.rs` finds them.
 
 use super::super::condition::{Ids, Operators, Profiler, set};
-use super::super::score::{Builder, Node, Part};
+use super::super::score::{Builder, Node, ScoredCondition};
 use super::super::vector;
 use super::Behavior;
 use crate::index::{EntrySet, Error};
@@ -37,7 +37,7 @@ impl<'c> Behavior<'c> for Vector<'c> {
         Ok(set(found))
     }
 
-    fn node<'s, E: From<Error>>(self, builder: &Builder<'s, '_, E>, part: Part<'_>) -> Result<Node<'s>, E> {
+    fn node<'s, E: From<Error>>(self, builder: &Builder<'s, '_, E>, part: ScoredCondition<'_>) -> Result<Node<'s>, E> {
         let found = vector::nearest(builder.index, builder.fields, self.0, self.1, builder.check_cancel)?;
         let name = if builder.names.is_some() { part.condition.to_string() } else { String::new() };
         Ok(Node::Near { found, place: 0, boost: part.boost, name })

@@ -10,7 +10,7 @@
 //! the like before that place, unless it reaches the end of the text, or with a whole word, and ends with one, as the reference's mostly do.
 //! No two fragments overlap.
 
-use super::places::Place;
+use super::places::HighlightMatch;
 use crate::plan::Tags;
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ pub(super) struct Fragment {
 ///
 /// * `places`: rising, and apart from each other.
 /// * `length`: in characters; one that has a longer place is as long as that.
-pub(super) fn cut(text: &str, places: &[Place], length: usize, count_max: usize) -> Vec<Fragment> {
+pub(super) fn cut(text: &str, places: &[HighlightMatch], length: usize, count_max: usize) -> Vec<Fragment> {
     let mut fragments: Vec<Fragment> = Vec::new();
     let (mut at, mut border) = (0, 0);
     while let Some(first) = places.get(at).filter(|_| fragments.len() < count_max) {
@@ -49,7 +49,7 @@ pub(super) fn cut(text: &str, places: &[Place], length: usize, count_max: usize)
         };
         let in_it = places.get(at..).unwrap_or_default().iter().take_while(|place| place.end() <= high);
         let next = at + in_it.count().max(1);
-        let last = places.get(next - 1).map_or(end, Place::end);
+        let last = places.get(next - 1).map_or(end, HighlightMatch::end);
         border = finish(text, last, high);
         fragments.push(Fragment { range: from..border, places: at..next });
         at = next;
@@ -98,7 +98,7 @@ fn finish(text: &str, place: usize, high: usize) -> usize {
 
 impl Fragment {
     /// The fragment with tags.
-    pub fn tagged(&self, text: &str, places: &[Place], tags: &Tags) -> String {
+    pub fn tagged(&self, text: &str, places: &[HighlightMatch], tags: &Tags) -> String {
         let mut tagged = String::with_capacity(2 * self.range.len());
         let mut at = self.range.start;
         for place in places.get(self.places.clone()).unwrap_or_default() {

@@ -32,7 +32,7 @@ fn marks(words: &[&str], phrase: &[&str], analysis: Analysis) -> Marks {
     marks
 }
 
-fn found(marks: &Marks, text: &str) -> Vec<Place> {
+fn found(marks: &Marks, text: &str) -> Vec<HighlightMatch> {
     let mut texts = Texts::default();
     texts.push(text);
     let Ok(places) = places::of::<Infallible>(marks, &texts, &|| Ok(()));

@@ -9,14 +9,14 @@ use std::ops::Range;
 
 /// A word or phrase that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct HighlightMatch {
     /// The bytes of the text that stand between tags, rising and apart from each other; at least one.
     pub spans: Vec<Range<usize>>,
     /// The number of what was looked for.
     pub number: u32,
 }
 
-impl Place {
+impl HighlightMatch {
     pub fn start(&self) -> usize {
         self.spans.first().map_or(0, |span| span.start)
     }
@@ -36,7 +36,7 @@ struct Token {
 }
 
 /// What is found in texts, rising and apart from each other.
-pub(super) fn of<E>(marks: &Marks, texts: &Texts, check_cancel: CancelCheck<'_, E>) -> Result<Vec<Place>, E> {
+pub(super) fn of<E>(marks: &Marks, texts: &Texts, check_cancel: CancelCheck<'_, E>) -> Result<Vec<HighlightMatch>, E> {
     let Some(analysis) = marks.analysis else { return Ok(Vec::new()) };
     let tokens = tokens(marks, analysis, texts, check_cancel)?;
     let mut places = Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn of<E>(marks: &Marks, texts: &Texts, check_cancel: CancelCheck<'_, 
         if words.first().is_some_and(|word| word.place.0 as usize >= border) {
             let spans = spans(words);
             border = spans.last().map_or(border, |span| span.end);
-            places.push(Place { spans, number });
+            places.push(HighlightMatch { spans, number });
         }
     }
     Ok(places)

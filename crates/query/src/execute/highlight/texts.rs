@@ -2,7 +2,7 @@
 
 use crate::index::limits::TERM_SIZE_MAX;
 use crate::indexing::automatic::{in_metadata, write_metadata};
-use crate::indexing::extract::{Found, Paths};
+use crate::indexing::extract::{ExtractedValue, Paths};
 use crate::limits::HIGHLIGHT_TEXT_SIZE_MAX;
 use documents::Document;
 use json::{Kind, Raw};
@@ -34,11 +34,11 @@ impl Texts {
     /// Those of a document.
     pub fn of_document(document: &Document<'_>, field: &str, path: &Paths) -> Texts {
         let mut texts = Texts::default();
-        let mut add = |_, found: Found<'_>| {
+        let mut add = |_, found: ExtractedValue<'_>| {
             match found {
-                Found::Value(value) => texts.add(value),
-                Found::Part(json) => texts.add(Raw::new(&json)),
-                Found::Count(count) => texts.push(&count.to_string()),
+                ExtractedValue::Value(value) => texts.add(value),
+                ExtractedValue::Part(json) => texts.add(Raw::new(&json)),
+                ExtractedValue::Count(count) => texts.push(&count.to_string()),
             }
             Ok::<(), Infallible>(())
         };

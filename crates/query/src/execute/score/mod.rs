@@ -284,7 +284,7 @@ pub(super) fn sum<'s>(must: Vec<Node<'s>>, may: Vec<Node<'s>>) -> Node<'s> {
 
 /// A condition that is a part of a query.
 #[derive(Clone, Copy)]
-pub(super) struct Part<'c> {
+pub(super) struct ScoredCondition<'c> {
     pub condition: &'c Condition,
     /// How much more it counts.
     pub boost: f32,
@@ -303,8 +303,8 @@ pub(super) struct Builder<'s, 'l, E> {
 
 impl<'s, E: From<Error>> Builder<'s, '_, E> {
     /// The same score for all entries of a condition.
-    pub fn constant(&self, part: Part<'_>, idf: f32) -> Result<Node<'s>, E> {
-        let Part { condition, boost, is_known } = part;
+    pub fn constant(&self, part: ScoredCondition<'_>, idf: f32) -> Result<Node<'s>, E> {
+        let ScoredCondition { condition, boost, is_known } = part;
         let members = match is_known {
             true => Members::Known,
             false => Members::of(condition::ids(self.index, self.fields, condition, self.check_cancel)?),

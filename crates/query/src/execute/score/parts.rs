@@ -150,12 +150,12 @@ mod tests {
     use storage::Options;
 
     /// A list that counts how often it is asked.
-    struct Counted {
+    struct CountingList {
         ids: std::vec::IntoIter<u64>,
         asked: Rc<Cell<usize>>,
     }
 
-    impl EntryIds for Counted {
+    impl EntryIds for CountingList {
         fn next(&mut self) -> Result<Option<EntryId>, Error> {
             self.seek(EntryId(0))
         }
@@ -175,7 +175,7 @@ mod tests {
 
     fn nodes<'s>(lists: &Lists, asked: &Rc<Cell<usize>>) -> Vec<Node<'s>> {
         let node = |(ids, weight): &(Vec<u64>, f32)| Node::Constant {
-            members: Members::of(Box::new(Counted { ids: ids.clone().into_iter(), asked: asked.clone() })),
+            members: Members::of(Box::new(CountingList { ids: ids.clone().into_iter(), asked: asked.clone() })),
             weight: Weight::new(1.0, *weight, Label::default()),
         };
         lists.iter().map(node).collect()

@@ -5,10 +5,10 @@ use std::fmt::{self, Write};
 
 /// A pattern.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::execute) struct Glob(Vec<Part>);
+pub(in crate::execute) struct Glob(Vec<GlobPart>);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Part {
+enum GlobPart {
     /// `*`
     Any,
     /// `?`
@@ -19,10 +19,10 @@ enum Part {
 impl fmt::Display for Glob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|part| match part {
-            Part::Any => f.write_char('*'),
-            Part::One => f.write_char('?'),
-            Part::Character(character @ ('*' | '?' | '\\')) => write!(f, "\\{character}"),
-            Part::Character(character) => f.write_char(*character),
+            GlobPart::Any => f.write_char('*'),
+            GlobPart::One => f.write_char('?'),
+            GlobPart::Character(character @ ('*' | '?' | '\\')) => write!(f, "\\{character}"),
+            GlobPart::Character(character) => f.write_char(*character),
         })
     }
 }
@@ -34,17 +34,17 @@ impl Glob {
         let mut characters = text.chars();
         while let Some(character) = characters.next() {
             match character {
-                '*' if parts.last() == Some(&Part::Any) => {}
-                '*' => parts.push(Part::Any),
-                '?' => parts.push(Part::One),
-                '\\' => parts.push(Part::Character(characters.next().unwrap_or('\\'))),
-                character => parts.push(Part::Character(character)),
+                '*' if parts.last() == Some(&GlobPart::Any) => {}
+                '*' => parts.push(GlobPart::Any),
+                '?' => parts.push(GlobPart::One),
+                '\\' => parts.push(GlobPart::Character(characters.next().unwrap_or('\\'))),
+                character => parts.push(GlobPart::Character(character)),
             }
         }
         // A star at the end alone is a range.
-        if let Some((Part::Any, before)) = parts.split_last() {
+        if let Some((GlobPart::Any, before)) = parts.split_last() {
             let prefix =
-                before.iter().map(|part| if let Part::Character(character) = part { Some(*character) } else { None });
+                before.iter().map(|part| if let GlobPart::Character(character) = part { Some(*character) } else { None });
             if let Some(prefix) = prefix.collect::<Option<String>>() {
                 return Pattern::Prefix(prefix);
             }
@@ -63,13 +63,13 @@ impl Glob {
         loop {
             let mut ahead = rest.clone();
             match (parts.get(part), ahead.next()) {
-                (Some(Part::Any), _) => {
+                (Some(GlobPart::Any), _) => {
                     part += 1;
                     star = Some((part, rest.clone()));
                 }
                 (None, None) => return true,
-                (Some(Part::One), Some(_)) => (part, rest) = (part + 1, ahead),
-                (Some(Part::Character(wanted)), Some(found)) if *wanted == found => (part, rest) = (part + 1, ahead),
+                (Some(GlobPart::One), Some(_)) => (part, rest) = (part + 1, ahead),
+                (Some(GlobPart::Character(wanted)), Some(found)) if *wanted == found => (part, rest) = (part + 1, ahead),
                 _ => {
                     let Some((after, taken)) = &mut star else { return false };
                     if taken.next().is_none() {

@@ -2,7 +2,7 @@
 
 use super::super::convert::{convert, written_decimal};
 use super::super::error::{MapError, Result};
-use super::super::expression::{Conversion, Expression, Fold, Lambda, Operator, Sequence, Step, Type};
+use super::super::expression::{Conversion, Expression, Fold, Lambda, Operator, Sequence, SequenceStep, Type};
 use super::super::operator::{binary, order};
 use super::super::value::Value;
 use super::Evaluator;
@@ -23,7 +23,7 @@ impl<'d> Evaluator<'_, 'd> {
     /// One value of all rows. Of what is not there nothing is known but that it has no elements.
     pub(super) fn fold(&mut self, fold: Fold, sequence: &'d Sequence) -> Result<Value<'d>> {
         let mut folded = Folded { fold, value: Value::Missing, count: 0, has_nulls: false };
-        let Some((Step::Each { slot, source }, rest)) = sequence.steps.split_first() else {
+        let Some((SequenceStep::Each { slot, source }, rest)) = sequence.steps.split_first() else {
             return Ok(Value::Missing);
         };
         let source = self.evaluate(source)?;

@@ -61,22 +61,22 @@ pub(super) fn parse_or<'d>(function: Function, value: &Value<'d>, default: Optio
 }
 
 /// A part of the pattern of `string.Format`.
-enum Part<'p> {
+enum FormatPart<'p> {
     Text(&'p str),
     Value { index: usize, width: i32, format: &'p str },
 }
 
 /// The parts of a pattern: `{0}`, `{1,8}`, `{2:0.00}`; doubled braces are braces.
-fn format_parts(pattern: &str) -> Result<Vec<Part<'_>>> {
+fn format_parts(pattern: &str) -> Result<Vec<FormatPart<'_>>> {
     let invalid = || MapError::Format(pattern.to_owned());
     let mut parts = Vec::new();
     let mut rest = pattern;
     while let Some(at) = rest.find(['{', '}']) {
-        parts.push(Part::Text(&rest[..at]));
+        parts.push(FormatPart::Text(&rest[..at]));
         let brace = &rest[at..at + 1];
         rest = &rest[at + 1..];
         if let Some(after) = rest.strip_prefix(brace) {
-            parts.push(Part::Text(brace));
+            parts.push(FormatPart::Text(brace));
             rest = after;
             continue;
         }
@@ -86,16 +86,16 @@ fn format_parts(pattern: &str) -> Result<Vec<Part<'_>>> {
         let (index, width) = item.split_once(',').unwrap_or((item, "0"));
         let index = index.trim().parse().map_err(|_| invalid())?;
         let width = width.trim().parse().map_err(|_| invalid())?;
-        parts.push(Part::Value { index, width, format });
+        parts.push(FormatPart::Value { index, width, format });
         rest = after;
     }
-    parts.push(Part::Text(rest));
+    parts.push(FormatPart::Text(rest));
     Ok(parts)
 }
 
 /// Whether a pattern is one, and names none but the first `count` values.
 pub(crate) fn check_format(pattern: &str, count: usize) -> Result<()> {
-    let fits = |part: &Part<'_>| !matches!(part, Part::Value { index, .. } if *index >= count);
+    let fits = |part: &FormatPart<'_>| !matches!(part, FormatPart::Value { index, .. } if *index >= count);
     if format_parts(pattern)?.iter().all(fits) { Ok(()) } else { Err(MapError::Format(pattern.to_owned())) }
 }
 
@@ -106,8 +106,8 @@ pub(super) fn format<'d>(arguments: &[Value<'d>]) -> Result<Value<'d>> {
     let mut out = String::new();
     for part in format_parts(&pattern)? {
         let (text, padding, is_left) = match part {
-            Part::Text(text) => (Cow::Borrowed(text), 0, false),
-            Part::Value { index, width, format } => {
+            FormatPart::Text(text) => (Cow::Borrowed(text), 0, false),
+            FormatPart::Value { index, width, format } => {
                 let value = values.get(index).ok_or_else(|| MapError::Format(pattern.clone().into_owned()))?;
                 let text = formatted(&value.clone().read(), format)?;
                 let padding = (width.unsigned_abs() as usize).saturating_sub(text.chars().count());

@@ -17,7 +17,7 @@ mod time;
 
 use super::convert::{convert, try_convert};
 use super::error::{MapError, Result};
-use super::expression::{Constant, Expression, Operator, Program, Slot, Step};
+use super::expression::{Constant, Expression, Operator, Program, Slot, SequenceStep};
 use super::host::Host;
 use super::limits::{STEP_COUNT_MAX, STEPS_PER_CHECK};
 use super::operator::{binary, negate};
@@ -76,19 +76,19 @@ impl<'h, 'd> Evaluator<'h, 'd> {
     }
 
     /// Calls `row` for each row that the steps give.
-    pub fn rows(&mut self, steps: &'d [Step], row: Row<'_, 'h, 'd>) -> Flow {
+    pub fn rows(&mut self, steps: &'d [SequenceStep], row: Row<'_, 'h, 'd>) -> Flow {
         for (index, step) in steps.iter().enumerate() {
             match step {
-                Step::Let { slot, value } => {
+                SequenceStep::Let { slot, value } => {
                     let value = self.evaluate(value)?;
                     self.set(*slot, value);
                 }
-                Step::Where(condition) => {
+                SequenceStep::Where(condition) => {
                     if !self.is_true(condition)? {
                         return Ok(ControlFlow::Continue(()));
                     }
                 }
-                Step::Each { slot, source } => {
+                SequenceStep::Each { slot, source } => {
                     let source = self.evaluate(source)?;
                     return self.each(source, &mut |evaluator, element| {
                         evaluator.set(*slot, element);

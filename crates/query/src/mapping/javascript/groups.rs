@@ -1,6 +1,6 @@
 //! Reduces in JavaScript as programs: the key always, what is made of a group where it is a key or a sum.
 
-use super::super::expression::{Conversion, Expression, Fold, Member, Program, Sequence, Slot, Step, Type};
+use super::super::expression::{Conversion, Expression, Fold, Member, Program, Sequence, Slot, SequenceStep, Type};
 use super::super::property::Property;
 use super::definition::SourceFunction;
 use super::reduction::Key;
@@ -62,7 +62,7 @@ fn sum(words: &[&str], group: &str) -> Option<Expression> {
         }
         _ => return None,
     };
-    let steps = vec![Step::Each { slot: ELEMENT, source: Expression::Variable(INPUT) }];
+    let steps = vec![SequenceStep::Each { slot: ELEMENT, source: Expression::Variable(INPUT) }];
     let to_double = Conversion { to: Type::Double, is_nullable: true, parses: false };
     let output = Expression::Convert(to_double, Box::new(members(ELEMENT, &[field])));
     let sequence = Box::new(Sequence { steps, output });

@@ -1,6 +1,6 @@
 //! Method syntax: `source.Where(…).Select(…)`, step by step.
 
-use super::super::expression::{Arrange, Arrangement, Expression, Lambda, Step};
+use super::super::expression::{Arrange, Arrangement, Expression, Lambda, SequenceStep};
 use super::Compiler;
 use super::call::{Call, LambdaSyntax};
 use super::query::order_by;
@@ -84,7 +84,7 @@ impl Compiler {
             ("Where", 1) => {
                 let lambda = call.lambda(0)?;
                 let condition = self.apply(&mut chain, &lambda, call, Self::expression)?;
-                chain.steps.push(Step::Where(condition));
+                chain.steps.push(SequenceStep::Where(condition));
                 Ok(chain)
             }
             ("Select", 1) => {

@@ -1,6 +1,6 @@
 //! Methods that make one value of rows: `Sum`, `First`, `Any`, …
 
-use super::super::expression::{Expression, Fold, Sequence, Step};
+use super::super::expression::{Expression, Fold, Sequence, SequenceStep};
 use super::Compiler;
 use super::call::Call;
 use super::syntax::Result;
@@ -60,7 +60,7 @@ impl Compiler {
                 if selects {
                     body
                 } else {
-                    chain.steps.push(Step::Where(body));
+                    chain.steps.push(SequenceStep::Where(body));
                     chain.element.expression()
                 }
             }

@@ -22,7 +22,7 @@ mod syntax;
 mod types;
 
 use super::error::CompileError;
-use super::expression::{Expression, Program, Step};
+use super::expression::{Expression, Program, SequenceStep};
 use super::limits::{EXPRESSION_COUNT_MAX, EXPRESSION_DEPTH_MAX};
 use super::source::Source;
 use documents::MissingFeature;
@@ -214,9 +214,9 @@ impl Compiler {
     }
 
     /// Adds a step.
-    fn let_step(&mut self, value: Expression, steps: &mut Vec<Step>, at: Syntax<'_>) -> Result<usize> {
+    fn let_step(&mut self, value: Expression, steps: &mut Vec<SequenceStep>, at: Syntax<'_>) -> Result<usize> {
         let slot = self.new_slot(at)?;
-        steps.push(Step::Let { slot, value });
+        steps.push(SequenceStep::Let { slot, value });
         Ok(slot)
     }
 }

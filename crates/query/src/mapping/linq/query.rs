@@ -1,6 +1,6 @@
 //! Query syntax: `from … in … from … let … where … join … group … by … into … select …`.
 
-use super::super::expression::{Arrange, Arrangement, Constant, Expression, Lambda, Operator, Sequence, Step};
+use super::super::expression::{Arrange, Arrangement, Constant, Expression, Lambda, Operator, Sequence, SequenceStep};
 
 use super::Compiler;
 use super::scope::{Chain, Element};
@@ -37,7 +37,7 @@ impl Compiler {
                 }
                 "where_clause" => {
                     let condition = self.expression(clause.only())?;
-                    chain.steps.push(Step::Where(condition));
+                    chain.steps.push(SequenceStep::Where(condition));
                 }
                 "join_clause" => self.join(clause, &mut chain)?,
                 "order_by_clause" => return Err(order_by(clause)),
@@ -82,7 +82,7 @@ impl Compiler {
                 Operator::Equal,
                 Box::new([Expression::Variable(outer), Expression::Variable(inner)]),
             );
-            Step::Where(Expression::And(Box::new([is_there, is_equal])))
+            SequenceStep::Where(Expression::And(Box::new([is_there, is_equal])))
         };
         let outer = self.let_step(outer_key, &mut chain.steps, clause)?;
         match parts.get(4) {
@@ -132,7 +132,7 @@ impl Compiler {
     pub(super) fn over(&mut self, source: Expression, at: Syntax<'_>) -> Result<Chain> {
         let slot = self.new_slot(at)?;
         let element = Element::Value(Expression::Variable(slot));
-        Ok(Chain { steps: vec![Step::Each { slot, source }], element, is_root: false })
+        Ok(Chain { steps: vec![SequenceStep::Each { slot, source }], element, is_root: false })
     }
 
     fn group_results(&mut self, chain: Chain, key: Element, element: Element, at: Syntax<'_>) -> Result<Chain> {

@@ -4,7 +4,7 @@
 //! Such an object is never made here. It stays a [`Element::Record`] of expressions, its parts become variables where a parameter
 //! binds them, and `this0.y` is that variable.
 
-use super::super::expression::{Expression, ObjectExpression, Slot, Step};
+use super::super::expression::{Expression, ObjectExpression, Slot, SequenceStep};
 use super::super::limits::{LOOP_COUNT_MAX, VARIABLE_COUNT_MAX};
 use super::Compiler;
 use super::syntax::{Result, Syntax};
@@ -32,7 +32,7 @@ pub(super) enum Element {
 /// Rows that are being compiled.
 #[derive(Debug)]
 pub(super) struct Chain {
-    pub steps: Vec<Step>,
+    pub steps: Vec<SequenceStep>,
     pub element: Element,
     /// Whether its rows are those of the definition's source, not of a value.
     pub is_root: bool,
@@ -80,9 +80,9 @@ impl Chain {
     /// As a value: an array, or what it came from if nothing was done with it.
     pub fn expression(mut self) -> Expression {
         let output = self.element.expression();
-        if let (&[Step::Each { slot, .. }], Expression::Variable(variable)) = (&*self.steps, &output)
+        if let (&[SequenceStep::Each { slot, .. }], Expression::Variable(variable)) = (&*self.steps, &output)
             && slot == *variable
-            && let Some(Step::Each { source, .. }) = self.steps.pop()
+            && let Some(SequenceStep::Each { source, .. }) = self.steps.pop()
         {
             return source;
         }
@@ -91,9 +91,9 @@ impl Chain {
     }
 
     /// Appends the loops of another one.
-    pub fn extend(&mut self, steps: Vec<Step>, at: Syntax<'_>) -> Result<()> {
+    pub fn extend(&mut self, steps: Vec<SequenceStep>, at: Syntax<'_>) -> Result<()> {
         self.steps.extend(steps);
-        let loops = self.steps.iter().filter(|step| matches!(step, Step::Each { .. })).count();
+        let loops = self.steps.iter().filter(|step| matches!(step, SequenceStep::Each { .. })).count();
         if loops > LOOP_COUNT_MAX {
             return Err(at.error(format!("Over {LOOP_COUNT_MAX} loops inside of one another are not allowed")));
         }
@@ -112,7 +112,7 @@ impl Compiler {
     }
 
     /// Makes variables of an element: what is not one already is computed by a step.
-    pub(super) fn bind(&mut self, element: Element, steps: &mut Vec<Step>, at: Syntax<'_>) -> Result<Bound> {
+    pub(super) fn bind(&mut self, element: Element, steps: &mut Vec<SequenceStep>, at: Syntax<'_>) -> Result<Bound> {
         match element {
             Element::Value(Expression::Variable(slot)) => Ok(Bound::Slot(slot)),
             Element::Record(fields) => {
@@ -124,7 +124,7 @@ impl Compiler {
             }
             element => {
                 let slot = self.new_slot(at)?;
-                steps.push(Step::Let { slot, value: element.expression() });
+                steps.push(SequenceStep::Let { slot, value: element.expression() });
                 Ok(Bound::Slot(slot))
             }
         }

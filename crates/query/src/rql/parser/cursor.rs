@@ -2,7 +2,7 @@
 
 use crate::limits::{DEPTH_MAX, TERM_COUNT_MAX};
 use crate::rql::ast::Script;
-use crate::rql::error::{Error, Found, Reason, shown};
+use crate::rql::error::{Error, ActualToken, Reason, shown};
 use crate::rql::lexer::{Broken, Lexer, Sign, Token};
 use crate::rql::script;
 use crate::rql::span::Span;
@@ -158,10 +158,10 @@ impl<'q> Cursor<'q> {
     pub(super) fn expected(&self, expected: impl Into<Cow<'static, str>>) -> Error {
         let text = shown(self.lexer.text(), self.span.start as usize);
         let found = match self.token {
-            Token::End => Found::End,
-            Token::Broken(Broken::Text) => Found::OpenText(text),
-            Token::Broken(Broken::Comment) => Found::OpenComment(text),
-            _ => Found::Text(text),
+            Token::End => ActualToken::End,
+            Token::Broken(Broken::Text) => ActualToken::OpenText(text),
+            Token::Broken(Broken::Comment) => ActualToken::OpenComment(text),
+            _ => ActualToken::Text(text),
         };
         self.failed(Reason::Unexpected { expected: expected.into(), found })
     }
@@ -169,7 +169,7 @@ impl<'q> Cursor<'q> {
     /// What stands at `span` is not what was expected.
     pub(super) fn expected_at(&self, expected: &'static str, span: Span) -> Error {
         let text = shown(self.lexer.text(), span.start as usize);
-        let found = if text.is_empty() { Found::End } else { Found::Text(text) };
+        let found = if text.is_empty() { ActualToken::End } else { ActualToken::Text(text) };
         self.failed_at(Reason::Unexpected { expected: Cow::Borrowed(expected), found }, span)
     }
 

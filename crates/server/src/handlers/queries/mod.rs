@@ -148,7 +148,7 @@ async fn answer_on_pool(
 ) -> Result<Reply> {
     answers::produce(exchange, Pool::Reads, move |exchange, out| {
         let deadline = deadline_of_query(exchange, out);
-        let asked = Asked { exchange, request: &request, start, whole_size: WHOLE_ANSWER_SIZE };
+        let asked = QueryContext { exchange, request: &request, start, whole_size: WHOLE_ANSWER_SIZE };
         with_snapshots(exchange, ready.as_ref(), |index, documents| asked.answer(index, documents, &deadline, out))
     })
     .await
@@ -172,7 +172,7 @@ fn answer_at_once(
             return Ok(None);
         }
         let deadline = Deadline::new(Some(exchange.node.limits.query_run_time), || false);
-        let asked = Asked { exchange, request, start, whole_size: SMALL_ANSWER_SIZE };
+        let asked = QueryContext { exchange, request, start, whole_size: SMALL_ANSWER_SIZE };
         let mut out = SmallAnswer::default();
         match asked.answer(index, documents, &deadline, &mut out) {
             Err(Error::Database(database::Error::Canceled)) => Ok(None),
@@ -184,14 +184,14 @@ fn answer_at_once(
 }
 
 /// A query that is to be answered.
-struct Asked<'r> {
+struct QueryContext<'r> {
     exchange: &'r Exchange,
     request: &'r Request,
     start: Instant,
     whole_size: usize,
 }
 
-impl Asked<'_> {
+impl QueryContext<'_> {
     fn answer<'a>(
         &'a self,
         index: Option<OpenedIndex<'a>>,
@@ -199,7 +199,7 @@ impl Asked<'_> {
         deadline: &'a Deadline,
         out: &mut impl WholeOut,
     ) -> Result<Option<Reply>> {
-        let Asked { exchange, request, start, whole_size } = *self;
+        let QueryContext { exchange, request, start, whole_size } = *self;
         let is_metadata_only = exchange.query().is_true("metadataOnly")?;
         let context = context(exchange, deadline, request.query.timings.as_ref());
         let running = QueryRun::new(&request.query.plan, index, documents, context)?;

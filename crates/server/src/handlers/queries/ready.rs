@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use database::Index;
 use database::documents::{Etag, Snapshot};
-use database::queries::{OpenedIndex, Preparation, ReadyIndex, Step};
+use database::queries::{OpenedIndex, Preparation, ReadyIndex, PreparationStep};
 use tokio::sync::oneshot;
 
 use super::request::Request;
@@ -25,9 +25,9 @@ pub(crate) async fn ready(exchange: &Exchange, request: &Request) -> Result<Opti
     let mut preparation = Preparation::new(database, &request.query, &request.freshness, run_time)?;
     loop {
         match preparation.advance()? {
-            Step::Ready(ready) => return Ok(ready),
-            Step::Wait { index, etag, wait } => wait_for(&index, etag, wait).await,
-            Step::Make(needed) => {
+            PreparationStep::Ready(ready) => return Ok(ready),
+            PreparationStep::Wait { index, etag, wait } => wait_for(&index, etag, wait).await,
+            PreparationStep::Make(needed) => {
                 let database = database.clone();
                 let make = move || Ok(database.indexes().covering_or_new(&needed)?);
                 preparation.made(exchange.node.bridge.run(Pool::Short, make).await?);

@@ -7,31 +7,31 @@ use std::time::Duration;
 use database::queries::{Stage, Timings};
 
 /// What is in `Timings`: names, and the stage that is measured there, if any is.
-struct Step {
+struct TimedStep {
     name: &'static str,
     own: Option<Stage>,
-    steps: &'static [Step],
+    steps: &'static [TimedStep],
 }
 
-const fn leaf(name: &'static str, stage: Stage) -> Step {
-    Step { name, own: Some(stage), steps: &[] }
+const fn leaf(name: &'static str, stage: Stage) -> TimedStep {
+    TimedStep { name, own: Some(stage), steps: &[] }
 }
 
 /// Sorted by name on each level, as the reference does.
-const STEPS: &[Step] = &[
+const STEPS: &[TimedStep] = &[
     leaf("Optimizer", Stage::Optimizer),
-    Step {
+    TimedStep {
         name: "Query",
         own: None,
         steps: &[
-            Step { name: "Highlightings", own: Some(Stage::Highlight), steps: &[leaf("Setup", Stage::HighlightSetup)] },
+            TimedStep { name: "Highlightings", own: Some(Stage::Highlight), steps: &[leaf("Setup", Stage::HighlightSetup)] },
             leaf("Includes", Stage::Include),
             leaf("Lucene", Stage::Search),
-            Step {
+            TimedStep {
                 name: "Retriever",
                 own: Some(Stage::Write),
                 steps: &[
-                    Step { name: "Projection", own: Some(Stage::Project), steps: &[leaf("JavaScript", Stage::Script)] },
+                    TimedStep { name: "Projection", own: Some(Stage::Project), steps: &[leaf("JavaScript", Stage::Script)] },
                     leaf("Storage", Stage::Load),
                 ],
             },
@@ -50,12 +50,12 @@ pub(super) fn write(timings: &Timings, json: &mut json::Writer<'_>, whole: Durat
     });
 }
 
-fn time(timings: &Timings, step: &Step) -> Duration {
+fn time(timings: &Timings, step: &TimedStep) -> Duration {
     let own = step.own.map_or(Duration::ZERO, |stage| timings.of(stage));
     own + step.steps.iter().map(|step| time(timings, step)).sum::<Duration>()
 }
 
-fn write_steps(timings: &Timings, steps: &[Step], json: &mut json::Writer<'_>) {
+fn write_steps(timings: &Timings, steps: &[TimedStep], json: &mut json::Writer<'_>) {
     let mut taken = steps.iter().filter(|step| !time(timings, step).is_zero()).peekable();
     if taken.peek().is_none() {
         json.name("Timings").null();
