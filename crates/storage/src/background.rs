@@ -1,7 +1,7 @@
-//! Threads for work that nobody waits on the stack for: leading a queue of submitted jobs, flushing.
+//! Background threads: they lead queues of submitted jobs and run flushes (checkpoints).
 //!
-//! One small pool for the process, so that a thousand idle environments have no thread. A thread that had nothing to do
-//! for ten seconds ends; the last one gives memory back that flushes have freed.
+//! The process has one small pool, so that a thousand idle environments need no thread. A thread ends after ten idle seconds; the
+//! last one returns the memory that flushes have freed to the system.
 
 use crate::io::real::give_back_buffers;
 use crate::pager::frames::Pool;
@@ -62,7 +62,7 @@ pub(crate) fn rest_soon() {
     spawn(|| ());
 }
 
-/// Whether a task waits for a thread: who holds one and could let go of it soon, should.
+/// True if a task waits for a thread. A long-running task that sees this should end early.
 pub(crate) fn is_short_of_threads() -> bool {
     let state = STATE.lock();
     state.threads == THREADS_MAX && !state.tasks.is_empty()

@@ -1,5 +1,5 @@
-//! What searching the pages of trees costs, counted for benchmarks: with the feature `counters`; without it nothing is
-//! counted, and the functions are empty.
+//! Counters of the cost of searches in tree pages, for benchmarks. They count with the feature `counters`; without it the
+//! functions are empty.
 //!
 //! The numbers are those of the whole process, of all threads.
 

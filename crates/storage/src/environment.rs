@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Pages to be flushed, some of them more than once, below which nobody looks for those.
+/// Number of pages to be flushed, counted with repetitions, below which duplicates are not removed.
 const DIRTY_PAGES_MIN: usize = 1 << 18;
 
 const DATA_FILE: &str = "data";
@@ -88,7 +88,7 @@ pub struct Environment {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// What transactions and background work share.
+/// The state that transactions and background work share.
 pub(crate) struct Inner {
     pub id: u128,
     pub path: PathBuf,
@@ -147,11 +147,11 @@ pub(crate) struct Writer {
     pub dirty_since_flush: Vec<PageNumber>,
     /// How many they were when they were last counted.
     dirty_without_repeats: usize,
-    /// Where each transaction since the checkpoint ends in the journal.
+    /// The end of each transaction since the checkpoint, as a position in the journal.
     pub positions: VecDeque<replay::ReplayState>,
     pub compression: Compression,
     pub dirty_buffer: Vec<PageNumber>,
-    /// What the running job changed in versions that earlier jobs of its transaction made.
+    /// Undo data: the old lines of versions that the running job changed and earlier jobs of its transaction made.
     pub saved_lines: Vec<SavedLine>,
     /// The environment is being closed.
     pub closed: bool,
@@ -248,7 +248,7 @@ impl Environment {
     }
 
     /// Changes the environment. `change` runs once, inside of a transaction that it may share with others; an error from
-    /// it takes back what it did, and only that. Returns when the transaction is durable.
+    /// its changes are rolled back, and only those. Returns when the transaction is durable.
     ///
     /// # Errors
     ///
@@ -274,7 +274,7 @@ impl Environment {
     }
 
     /// Hands a job to the writer; its `done` is called when the outcome is final, on another thread or by [`Lead::run`].
-    /// A [`Lead`] is given where nobody leads the queue: run it on a thread that may wait, or drop it.
+    /// Returns a [`Lead`] if the queue has no leader: run it on a thread that may block, or drop it.
     pub fn submit(&self, job: Box<dyn Job>) -> Option<Lead> {
         self.inner.queue.submit(&self.inner, job)
     }
@@ -367,7 +367,7 @@ impl Drop for Environment {
     }
 }
 
-/// Where an environment stands when it is opened.
+/// The state of an environment when it is opened.
 #[derive(Default)]
 struct RecoveredState {
     last: replay::ReplayState,
@@ -476,7 +476,7 @@ impl Inner {
         self.failure.get().is_some()
     }
 
-    /// What refused writes are answered with.
+    /// The error that refused writes return.
     pub fn refusal(&self) -> Error {
         match self.failure.get() {
             Some(cause) => Error::Failed { path: self.path.clone(), cause: Arc::new(cause.clone()) },

@@ -157,7 +157,7 @@ impl OnePage {
         assert_eq!(self.environment.write(allocate).unwrap(), self.number, "the page that was freed");
     }
 
-    /// A change that is taken back.
+    /// A change that is rolled back.
     fn refuse(&self) {
         let refused = self.environment.write(|tx| -> Result<()> {
             tx.page_mut(self.number)?.set_u8(Self::AT, 98);

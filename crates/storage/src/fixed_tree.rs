@@ -1,4 +1,4 @@
-//! Trees from 64-bit keys to 64-bit values, as packed arrays: etags, locations.
+//! B+trees from u64 to u64 on packed arrays, for etags and locations.
 //!
 //! ```text
 //!  0      64             128                 4160                8192

@@ -1,4 +1,4 @@
-//! Bringing committed pages into the data file, behind the journal.
+//! The flush (checkpoint): it writes committed pages to the data file, so that the journal can be reused.
 //!
 //! 1. Announce a snapshot; its transaction, or an older one if an older snapshot is open, is the *target*: all open
 //!    snapshots see it or something newer, so the file may have it.
@@ -35,7 +35,7 @@ struct Planned {
     version: VersionPointer,
 }
 
-/// The versions of a flush, which nobody gives back while it lives.
+/// The versions of a flush, pinned against reclamation while this value lives.
 struct Pins<'a> {
     inner: &'a Inner,
     plan: &'a [Planned],

@@ -15,7 +15,7 @@
 //!   `journal number` and `journal offset` on, where the record after it begins; `journal hash` is the hash of its own record.
 //! * `sequence`: the copy with the higher one is in force. `hash`: XXH3-128 of the bytes before it.
 //! * `flags`: 1 = closed cleanly, nothing to replay as of then. It stays until the next flush, while commits go to the journal:
-//!   whether there is something to replay is told by the journal alone.
+//!   only the journal decides whether there is something to replay.
 //!
 //! A crash while a copy is written leaves the other one, which describes an older state whose journal is still there.
 
@@ -32,7 +32,7 @@ const SIZE: usize = 96;
 /// never overflows, also not in the words of snapshots, which have 16 bits behind a transaction.
 const COUNT_END: u64 = 1 << 47;
 
-/// What a header copy says.
+/// The decoded contents of a header copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
     pub version: u32,

@@ -1,4 +1,4 @@
-//! The files of an environment as text, for `rookery inspect`: what is there, not what it means to the layers above.
+//! Dumps the files of an environment as text, for `rookery inspect`, without interpreting the data of the layers above.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};

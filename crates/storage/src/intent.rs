@@ -1,5 +1,5 @@
-//! What a flush is about to write: two files beside the data file, `flush` and `flush-2`, written in turn. One of them is durable
-//! before the first page is written.
+//! The flush intent: pages and checksums that a flush (checkpoint) is about to write, so that recovery can tell torn pages from
+//! damaged ones. Two files beside the data file, `flush` and `flush-2`, are written in turn; one is durable before the first page is written.
 //!
 //! ```text
 //!  0       8                24            32      40     56
@@ -60,7 +60,7 @@ impl IntentEntry {
     }
 }
 
-/// What the last flush was about to write.
+/// The intent of the last flush.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Intent {
     /// The state that the flush brings into the data file.
@@ -159,7 +159,7 @@ struct Places {
     files: Option<[Arc<dyn File>; 2]>,
     /// The place whose intent is in force; the other one is written next.
     in_force: usize,
-    /// What is in force, if it is of a flush that was cut short and none has ended since.
+    /// The intent in force, if a crash interrupted its flush and no flush has completed since.
     cut_short: Option<Intent>,
     /// `cut_short` is known to be on the device.
     is_durable: bool,

@@ -1,4 +1,4 @@
-//! When a flush begins, how fast it goes, and when writers wait for it or are refused.
+//! Checkpoint scheduling and write throttling (backpressure): when a flush begins, how fast it writes, and when writers wait or fail.
 //!
 //! * A flush is *due* when the journal has reached its measure, or the process holds many page versions. The measure is small
 //!   while flushes are cheap: when about as much was changed as there are pages to write, as in a load of rising keys, waiting
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// A flush that nobody waits for writes so many pages, then pauses: 128 MiB a second, a twentieth of a core.
+/// Pages that a background flush writes before it pauses: 128 MiB a second, a twentieth of a core.
 const PAGES_AT_ONCE: usize = 16;
 /// See [`PAGES_AT_ONCE`].
 const PAUSE: Duration = Duration::from_millis(1);
@@ -35,7 +35,7 @@ const HELD_JOURNAL_MEASURES: u64 = 4;
 /// Bytes of page versions that an environment may have whatever others have.
 const OWN_VERSION_BYTES_MIN: usize = 16 << 20;
 
-/// What decides about the flushes of one environment.
+/// The inputs of flush scheduling of one environment.
 #[derive(Default)]
 pub(crate) struct Pacing {
     /// Bytes of journal since the last flush began.
@@ -60,10 +60,10 @@ pub(crate) struct Pacing {
     seen: AtomicU64,
 }
 
-/// Bytes that a commit wrote.
+/// The bytes of one commit, by destination.
 pub(crate) struct CommitBytes {
     pub journal_bytes: u64,
-    /// What the journal describes, before it is compressed.
+    /// Bytes described by the journal record, before compression.
     pub changed_bytes: u64,
     /// Of large values, straight to the data file.
     pub direct_bytes: u64,
@@ -80,7 +80,7 @@ impl Pacing {
         self.direct_bytes.fetch_add(written.direct_bytes, Ordering::Relaxed);
     }
 
-    /// What is measured: all that commits wrote since the last flush began.
+    /// The measure: all bytes that commits wrote since the last flush began.
     fn written_bytes(&self) -> u64 {
         self.journal_bytes() + self.direct_bytes.load(Ordering::Relaxed)
     }
@@ -251,7 +251,7 @@ impl Drop for Hurry<'_> {
     }
 }
 
-/// Keeps a flush from going faster than it must.
+/// Rate limiter of a flush: it writes no faster than it must.
 pub(crate) struct FlushPacer<'a> {
     inner: &'a Inner,
     total: usize,

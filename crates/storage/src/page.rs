@@ -23,9 +23,9 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
 
 /// Bytes of the head of a page, with what its kind adds.
 pub(crate) const HEAD_SIZE: usize = 64;
-/// Where the journal's diffs begin: checksum, number and transaction are known without them.
+/// The offset at which the journal's diffs begin: checksum, number and transaction are known without them.
 pub(crate) const DIFF_START: usize = 32;
-/// Where the value of a run begins.
+/// The offset of a run's value.
 pub(crate) const RUN_START: usize = 64;
 
 /// Level of a run that was staged. Something that leads to it is found by going through trees, as is not so for records.
@@ -40,7 +40,7 @@ const COUNT: usize = 34;
 const RUN_PAGES: usize = 36;
 const RUN_LENGTH: usize = 40;
 
-/// What a page is.
+/// The kind of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Kind {

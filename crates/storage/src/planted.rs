@@ -1,11 +1,11 @@
-//! Bugs that are planted on purpose: the proof that the tests would see them (RELIABILITY.md, "What proves it").
+//! Planted bugs (mutation testing): they prove that the tests detect such faults (RELIABILITY.md, "What proves it").
 //!
 //! Only with the feature `planted-bugs`, which no crate turns on: without it [`is_planted`] is `false` and the compiler
-//! drops what asks. A bug is planted in the calling thread alone, so tests beside each other do not disturb one another;
+//! removes the checks. A bug is planted in the calling thread alone, so tests beside each other do not disturb one another;
 //! that reaches all of the engine when nothing runs in the background. Bugs that a disk can plant (no sync, wrong order)
 //! are not here: a wrapper around the simulated disk has them (`tests/planted/main.rs`).
 
-/// What the engine can be made to do wrong.
+/// The faults that can be planted in the engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bug {
     /// The hash of a page is not compared.

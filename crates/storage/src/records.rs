@@ -1,4 +1,4 @@
-//! Values with a stable 64-bit location: fetched without searching a tree.
+//! Heap file: values with a stable 64-bit location (record id), fetched without a tree search.
 //!
 //! Small ones share section pages, large ones have a run of pages of their own. A location is the page number and, in its
 //! low 8 bits, the slot (255: a run).

@@ -18,7 +18,7 @@ use crate::pager::Page;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What the replay must still prove.
+/// Checks that the replay still has to pass.
 struct Suspects {
     intent: Intent,
     /// Pages that did not fit their checksum when the replay began to change them.

@@ -1,4 +1,4 @@
-//! Which pages are in use: one bitmap page per span of 32,768 pages.
+//! Free-space management: one allocation bitmap page per span of 32,768 pages.
 //!
 //! ```text
 //!  0      64                    4160      8192
@@ -33,12 +33,12 @@ pub(crate) fn bitmap_page(span: u64) -> PageNumber {
     PageNumber(if span == 0 { 2 } else { span * SPAN_PAGES })
 }
 
-/// What is known of the free pages of a span. Only hints: they may promise too much, never too little.
+/// Hints about the free pages of a span. They may promise too much, never too little.
 #[derive(Clone, Copy)]
 struct SpanHint {
     /// No page below is free.
     first_free: u32,
-    /// Whether the running transaction took pages of it: if that is taken back, nothing is known.
+    /// True if the running transaction allocated pages of it: a rollback invalidates the hints.
     is_touched: bool,
 }
 
@@ -53,14 +53,14 @@ pub(crate) struct SpaceHints {
 }
 
 impl SpaceHints {
-    /// What was changed is kept.
+    /// Called when the changes are kept.
     pub fn kept(&mut self) {
         for span in self.touched.drain(..) {
             self.spans[span].is_touched = false;
         }
     }
 
-    /// Changes are taken back, those of one job or all of the transaction's: what they took may be free again.
+    /// Called after a rollback of one job or of the transaction: pages that it allocated may be free again.
     pub fn undone(&mut self) {
         for span in &self.touched {
             self.spans[*span].first_free = 0;
@@ -68,7 +68,7 @@ impl SpaceHints {
         }
     }
 
-    /// The first span, from one on, that may have so many neighbouring free pages, and the first page of it that may be free.
+    /// The first span at or after a given one that may have this many contiguous free pages, and its first page that may be free.
     fn candidate(&self, from: usize, count: u32) -> (usize, u32) {
         let known = self.longest.get(from..).unwrap_or_default();
         let span =
@@ -398,7 +398,7 @@ mod tests {
             prop_assert_eq!(find(&bitmap, from, count), expected);
         }
 
-        /// Against a bitmap that is gone through: what is looked for is where the hints lead, also after changes were taken back.
+        /// Against a bitmap that is gone through: what is looked for is where the hints lead, also after rollbacks.
         #[test]
         fn hints_never_promise_too_little(
             steps in vec((0u8..6, any::<prop::sample::Index>(), 1u32..12), 1..200),

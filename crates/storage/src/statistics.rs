@@ -1,4 +1,4 @@
-//! What an environment is doing, as numbers. Cheap: nothing is walked but the allocation bitmaps.
+//! Statistics of an environment. They are cheap: only the allocation bitmaps are scanned.
 
 use crate::environment::Environment;
 use crate::error::Result;

@@ -69,7 +69,7 @@ impl Key<'_> {
         self.holds(tx, removed, "a key of a table's record is not there")
     }
 
-    /// What does not hold breaks the job, which may have changed other keys already.
+    /// A violated rule poisons the job, which may have changed other keys already.
     fn holds(&self, tx: &WriteTransaction<'_>, holds: bool, rule: &'static str) -> Result<()> {
         if holds { Ok(()) } else { tx.poison_on_error(Err(tx.corrupt(self.root(), rule))) }
     }
@@ -117,7 +117,7 @@ impl Table {
         self.records.get(reader, location)
     }
 
-    /// Where the record with a key is, and its bytes.
+    /// The location of the record with a key, and its bytes.
     ///
     /// # Errors
     ///

@@ -16,14 +16,14 @@ use crate::tree::node::{self, Payload};
 use crate::tree::{Tree, catalog};
 use std::collections::BTreeMap;
 
-/// What [`Environment::verify`] found.
+/// The result of [`Environment::verify`].
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Pages in use, by kind.
     pub pages: BTreeMap<&'static str, u64>,
-    /// What each named structure holds.
+    /// The contents of each named structure.
     pub structures: BTreeMap<String, Shape>,
-    /// What does not hold, each a sentence. Empty: all is well.
+    /// Violated rules, each as a sentence. Empty if the environment is intact.
     pub problems: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a check tells of, and what it does not.
+//! Tests of `verify`: the damage that it reports, and the states that it accepts.
 
 use super::*;
 use crate::environment::Options;

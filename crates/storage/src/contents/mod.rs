@@ -52,7 +52,7 @@ pub struct Content {
     pub references: u64,
 }
 
-/// What became of [`Contents::append`].
+/// The outcome of [`Contents::append`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AppendOutcome {
     /// The piece is stored; the upload has this many bytes now.
@@ -69,7 +69,7 @@ pub enum AppendOutcome {
     },
 }
 
-/// What became of [`Contents::link`].
+/// The outcome of [`Contents::link`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkOutcome {
     /// The content with this hash, which has one more reference.

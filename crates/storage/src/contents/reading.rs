@@ -21,7 +21,7 @@ pub struct Reading<'t, R: Reader> {
     buffer: Vec<u8>,
 }
 
-/// Where the bytes of a chunk are.
+/// The storage of a chunk's bytes.
 enum ChunkSource<'t> {
     /// In the leaf.
     Inline(&'t [u8]),

@@ -41,9 +41,9 @@ pub enum Operation {
 pub enum Fate {
     /// It never reached the disk.
     Lost,
-    /// It is there.
+    /// It reached the disk.
     Persisted,
-    /// Only these sectors (512 bytes each, from the start of the write) are there: bit n for sector n modulo 64.
+    /// Only these sectors (512 bytes each, from the start of the write) reached the disk: bit n for sector n modulo 64.
     Torn(u64),
 }
 
@@ -54,7 +54,7 @@ pub struct Fault {
     pub at: u64,
     /// Whether all later ones of the same kind fail too.
     pub for_ever: bool,
-    /// What the caller is told.
+    /// The result that the caller gets.
     pub kind: ErrorKind,
 }
 

@@ -1,9 +1,9 @@
-//! Whether to compress a record: when the device would take longer over the bytes that go away than the processor takes to
-//! make them go.
+//! Adaptive compression of log records: a record is compressed when the device would need longer for the saved bytes than the
+//! processor needs to save them.
 //!
-//! Both are measured as the journal is written: what a byte more costs the device is the difference between large and
-//! small records; what compression costs and saves is known from the last record that it was tried on. It is tried less
-//! and less often while it does not pay.
+//! Both costs are measured while the journal is written. The device's cost of a byte is the difference between large and small
+//! records; the cost and the gain of compression are those of the last record that it was tried on. It is tried less and less
+//! often while it does not pay.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

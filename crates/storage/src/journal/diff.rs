@@ -1,4 +1,4 @@
-//! What changed in a page, as absolute bytes: runs of (bytes to skip, bytes that follow), both as LEB128.
+//! Physical page diffs (redo log) in absolute bytes: runs of (bytes to skip, bytes that follow), both as LEB128.
 //!
 //! Because the bytes are absolute, applying all diffs since a page was last flushed gives the same page whether the
 //! file has its old content, its new content, or a torn mixture of both.

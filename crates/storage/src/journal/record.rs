@@ -45,10 +45,10 @@ const _: () = assert!(HEADER_SIZE == 8 + 16 + 8 + 8 + 16 + 8 + 8 + 4 + 4 + 32 + 
 /// Raw bytes of the largest record that is compressed; a larger one is not decompressed either.
 const COMPRESSED_RAW_MAX: usize = 1 << 30;
 
-/// LZ4 makes at most so many bytes of one.
+/// The maximum expansion of LZ4: decompressed bytes for each compressed byte.
 const LZ4_RATIO_MAX: u64 = 255;
 
-/// What a header says.
+/// The decoded header of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
     pub environment_id: u128,
@@ -125,7 +125,7 @@ pub(crate) enum Change<'a> {
     Direct { pages: u32 },
 }
 
-/// What a record says of itself besides its pages.
+/// The metadata of a record, without its pages.
 #[derive(Clone, Copy)]
 pub(crate) struct About {
     pub environment_id: u128,
@@ -236,7 +236,7 @@ impl Builder {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated rule.
 pub(crate) fn raw_pages(header: &Header, record: &[u8]) -> Result<Vec<u8>, &'static str> {
     let stored = &record[HEADER_SIZE..HEADER_SIZE + header.stored_bytes as usize];
     if !header.compressed {

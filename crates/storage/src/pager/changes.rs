@@ -4,8 +4,8 @@
 //! one goes through [`PageMut`], which notes the lines; the journal compares only those. In debug builds it compares all,
 //! and a line that changed without a note is a panic.
 //!
-//! Jobs that share a transaction change its versions one after the other. So that one can be taken back alone, the first
-//! time that it changes a line of a version that an earlier job made, the line is saved.
+//! Jobs that share a transaction change its versions one after the other. When a job first changes a line of a version that an
+//! earlier job made, the old line is saved (undo log), so that the job can be rolled back alone.
 
 use super::Page;
 use super::version::VersionPointer;

@@ -107,7 +107,7 @@ impl Versions {
         Ok(copy)
     }
 
-    /// Keeps a version that nobody can reach any more as the spare of its successor. False: that has no use for it.
+    /// Keeps an unreachable version as the spare of its successor. False: the successor cannot use it.
     pub fn keep_as_spare(&self, version: VersionPointer, successor: VersionPointer) -> bool {
         if !successor.has_use_for(version) || POOL.spares.load(Ordering::Relaxed) >= SPARE_FRAMES_MAX {
             return false;

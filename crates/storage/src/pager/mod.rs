@@ -1,4 +1,4 @@
-//! Where a page is: in the mapped file, or in a version in memory. All of the crate's pointers live here.
+//! The pager: a page is in the mapped file, or in a version in memory (MVCC). All of the crate's pointers live here.
 //!
 //! * [`map`]: ranges of mapped addresses.
 //! * [`version`]: one version of a page, and what is noted about it.

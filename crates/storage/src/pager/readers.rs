@@ -83,7 +83,7 @@ pub(crate) struct Announced<'a> {
     pub word: SnapshotWord,
 }
 
-/// A slot that a thread keeps.
+/// A slot that a thread retains for its next snapshot.
 struct RetainedSlot {
     readers: Arc<Readers>,
     index: u32,
@@ -100,7 +100,7 @@ impl Drop for RetainedSlot {
     }
 }
 
-/// The slots that a thread keeps, of different environments.
+/// The slots that a thread retains, of different environments.
 struct RetainedSlots {
     /// Where the readers lie that a slot is of, which is held by what is kept, and its number there.
     places: [Cell<(*const Readers, u32)>; KEPT_READER_SLOTS_MAX],

@@ -41,7 +41,7 @@ fn version_in(word: *mut Head) -> Option<VersionPointer> {
     if word.addr() > IN_FILE_VERIFIED.addr() { VersionPointer::from_raw(word) } else { None }
 }
 
-/// Where a page is now.
+/// The place of a page's newest version.
 pub(crate) enum PageSource {
     /// In memory; the newest version.
     Memory(VersionPointer),
@@ -324,7 +324,7 @@ impl PageTable {
         Ok(())
     }
 
-    /// Verifies a page in the file that is kept in memory besides, if it is. It is in use: the place of one that is not may be a hole.
+    /// Verifies a page of the file that also has a version in memory, if it has one. It must be in use: a free page may be a hole.
     ///
     /// # Errors
     ///

@@ -21,7 +21,7 @@ pub(super) const HEAD_SIZE: usize = if IS_DIRECTED { 64 * 7 } else { 64 };
 pub(crate) struct Head {
     /// The next older version; null: the file has it.
     previous: AtomicPtr<Head>,
-    /// A version that nobody can reach any more and that differs from this one in `lines` only: the next version of the page is
+    /// A version that is no longer reachable and that differs from this one in `lines` only: the next version of the page is
     /// made of it. Only the writer looks at it.
     spare: AtomicPtr<Head>,
     /// The transaction that wrote this version.
@@ -49,7 +49,7 @@ pub(crate) struct Head {
     pinned: AtomicBool,
     /// A newer version of the page was committed.
     replaced: AtomicBool,
-    /// A flush has brought it into the file, or found that nobody will read it there.
+    /// A flush has written it to the file, or found that no reader will need it there.
     settled: AtomicBool,
     /// The bytes behind it.
     content: Watched,

@@ -1,4 +1,4 @@
-//! What loom directs. Locks are not among it: the models are of what works without.
+//! The synchronization primitives that loom schedules. Locks are not among them: the loom models cover lock-free code.
 
 pub(crate) use loom::thread;
 pub(crate) use parking_lot::{Condvar, Mutex, MutexGuard};

@@ -1,5 +1,5 @@
-//! Who tests the models that direct threads: with a bug planted they have to fail. Each runs as a process of its own, for one
-//! that fails leaves threads in the middle of it.
+//! Mutation tests of the concurrency models: with a planted bug each model must fail. Each model runs in its own process, because
+//! a failed model leaves threads behind.
 
 use crate::planted::{Bug, plant};
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! What shuttle directs, in the shape of the system's: locks that a panic does not poison, waiting on a guard by reference.
+//! The synchronization primitives that shuttle schedules, with the interface of the real ones: locks that a panic does not poison,
+//! condition variables that take a guard by reference.
 
 pub(crate) use shuttle::sync::atomic;
 pub(crate) use shuttle::{thread, thread_local};

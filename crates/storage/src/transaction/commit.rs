@@ -1,9 +1,9 @@
-//! The queue in front of the writer. Who comes first leads: it runs its own and all waiting jobs in one transaction,
-//! makes one record of it, and writes that; meanwhile the next leads the next batch, on top of it.
+//! The commit queue (group commit). The first thread in the queue is the leader: it runs its own job and all waiting jobs in one
+//! transaction and writes one log record for them. Meanwhile the next leader runs the next batch on top of it.
 //!
-//! No thread hands its job to another while nobody else waits. A caller that waits on its stack leads itself. Jobs that
-//! nobody waits for ([`Queue::submit`]) are led by a thread of `background`, or by the caller, if it takes the [`Lead`]. Up to
-//! [`JOURNAL_WRITES_IN_FLIGHT_MAX`] records are on their way to the device at once.
+//! A single writer never hands its job to another thread: a caller that blocks leads its own job. Jobs without a blocked caller
+//! ([`Queue::submit`]) are led by a thread of `background`, or by the caller if it takes the [`Lead`]. Log writes are pipelined: up
+//! to [`JOURNAL_WRITES_IN_FLIGHT_MAX`] records are in flight at once.
 
 use super::WriteTransaction;
 use super::direct::DirectRuns;
@@ -30,13 +30,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Work for the writer that nobody waits for.
+/// Work for the writer, submitted without blocking a thread.
 pub trait Job: Send {
     /// Whether it takes so little time that a thread which serves others meanwhile may run it ([`Lead::begin`]).
     fn is_short(&self) -> bool {
         false
     }
-    /// Works inside of the transaction, which other jobs may share. False takes back what this call changed.
+    /// Runs inside the transaction, which other jobs may share. False rolls back the changes of this call.
     fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool;
     /// The outcome, given once: the transaction's id when it is durable (also if `run` said false: what it saw is durable).
     /// An error means that nothing of it was applied, or, after a failed write, that this is not known.
@@ -97,7 +97,7 @@ struct QueueState {
 /// So many jobs that came one by one show that there is one client that waits for each.
 const LONE_BATCHES_MIN: u32 = 8;
 
-/// A queue that was just given a job, and that nobody leads yet. Dropped, a thread of the pool leads it.
+/// The right to lead a queue that has a job and no leader. When it is dropped, a thread of the pool leads.
 pub struct Lead {
     /// Taken by [`Lead::run`].
     inner: Option<Arc<Inner>>,
@@ -136,7 +136,7 @@ impl Drop for Lead {
     }
 }
 
-/// What has to be durable in the data file before the record of a batch is written, which names it.
+/// The parts of the data file that must be durable before the batch's log record, which refers to them, is written.
 #[derive(Default)]
 struct Ahead {
     runs: DirectRuns,
@@ -150,7 +150,7 @@ impl Ahead {
     }
 }
 
-/// What became of a batch.
+/// The outcome of a batch.
 enum Batch {
     /// Its pages are final and its place in the journal is taken.
     Sealed {
@@ -189,7 +189,7 @@ impl Queue {
         job.into_outcome().unwrap_or(Err(Error::Closed))
     }
 
-    /// Takes a job that nobody waits for; gives the lead if nobody has it.
+    /// Adds a job without blocking; returns the lead if the queue has no leader.
     pub fn submit(&self, inner: &Arc<Inner>, job: Box<dyn Job>) -> Option<Lead> {
         let is_alone = {
             let state = self.state.lock();
@@ -346,8 +346,8 @@ impl Queue {
         self.promote(&mut state)
     }
 
-    /// Makes the first in the queue lead, if there is one and the device can take another write. True: nobody waits for that
-    /// one, and the caller has to start a thread that leads, after it has let go of the lock.
+    /// Makes the first job in the queue the leader, if there is one and another write may be in flight. True: that job has no
+    /// blocked caller, so the caller must start a leading thread after it has released the lock.
     #[must_use]
     fn promote(&self, state: &mut MutexGuard<'_, QueueState>) -> bool {
         if state.leading || state.in_flight >= JOURNAL_WRITES_IN_FLIGHT_MAX {

@@ -21,7 +21,7 @@ pub(crate) struct DirectRuns {
 }
 
 impl DirectRuns {
-    /// Takes a run of the transaction that is being sealed: nobody else looks at its version.
+    /// Takes a run of the transaction that is being sealed. No other thread reads its version yet.
     pub fn add(&mut self, number: PageNumber, mut version: VersionPointer, environment_id: u128) {
         let checksum = page::checksum(version.bytes(), environment_id);
         page::store_checksum(version.bytes_mut(), checksum);

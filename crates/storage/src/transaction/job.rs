@@ -15,7 +15,7 @@ const WAITING: u8 = 0;
 const LEAD: u8 = 1;
 const DONE: u8 = 2;
 
-/// What a job does inside of the transaction; false takes its changes back.
+/// The job's work inside the transaction; false rolls its changes back.
 pub(crate) type Run<'f> = dyn FnMut(&mut WriteTransaction<'_>) -> bool + Send + 'f;
 
 /// A job whose owner waits.

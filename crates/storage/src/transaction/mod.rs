@@ -5,8 +5,8 @@
 //! * [`commit`]: the queue in front of the writer; several jobs share one transaction and one write.
 //! * [`direct`]: large values that go straight to the data file.
 //! * [`nesting`]: a write inside of a write is refused.
-//! * [`publish`]: which transactions are durable; answers are given in order.
-//! * [`reclaim`]: when old versions can go.
+//! * [`publish`]: makes durable transactions visible and answers jobs, in order.
+//! * [`reclaim`]: garbage collection of page versions.
 //! * [`staged`]: pieces of large contents that a job writes straight to the data file.
 
 pub(crate) mod commit;

@@ -1,4 +1,4 @@
-//! Which environments the thread writes to now: a write inside of a write would wait for itself, so it is refused.
+//! The environments that the current thread writes to. A nested write would deadlock on itself, so it is refused.
 
 use crate::environment::Inner;
 use crate::error::{Error, Result};

@@ -1,5 +1,5 @@
-//! Which transactions are durable. Records may come back from the device in any order; snapshots and answers follow the
-//! longest complete prefix.
+//! Publication of durable transactions. Log writes may complete in any order; snapshots and answers follow the longest complete
+//! prefix.
 
 use super::commit::QueuedJob;
 use crate::environment::Inner;
@@ -9,14 +9,14 @@ use crate::planted::{Bug, is_planted};
 use crate::sync::Mutex;
 use std::collections::BTreeMap;
 
-/// What waits for earlier transactions.
+/// Jobs that wait for earlier transactions.
 pub(crate) struct Publication {
     state: Mutex<PublicationState>,
 }
 
 #[derive(Default)]
 struct PublicationState {
-    /// Whose own record is durable, but an earlier one's is not yet.
+    /// Transactions whose own record is durable while an earlier record is not yet.
     complete: BTreeMap<TransactionId, Vec<QueuedJob>>,
     /// Jobs that changed nothing but saw what this transaction changed.
     waiting: Vec<(TransactionId, Vec<QueuedJob>)>,

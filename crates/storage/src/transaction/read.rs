@@ -1,4 +1,4 @@
-//! A read transaction: an announced snapshot. Opening is one store and one look.
+//! A read transaction: an announced MVCC snapshot. Opening it costs one store and one load.
 
 use super::sealed::Pages;
 use crate::environment::Inner;

@@ -1,13 +1,14 @@
-//! When old versions can go: after every snapshot that might hold a pointer to one has closed. And when they can be used again
-//! before that, beside a snapshot that stays open for long.
+//! Epoch-based reclamation of page versions (MVCC garbage collection): a version is freed after every snapshot that might hold a
+//! pointer to it has closed. Versions are recycled earlier beside a snapshot that stays open for long.
 //!
-//! A snapshot keeps the versions that it sees. What came later and was replaced again is seen by nobody, but snapshots that are older
-//! still pass it on their way, at a time that nobody knows. So it is not given back; it becomes the next version *of the
-//! same page* ([`Reclaim::recycle`]). Who passes it meanwhile finds it newer than his snapshot, before as after, and behind it either
-//! what was behind it before or the newest versions once more: his way is longer, but it ends where it did.
+//! A snapshot keeps the versions that it sees. A version that is newer than an open snapshot and was replaced again is visible to no
+//! snapshot, but an older reader may still be traversing it in the version chain, so it cannot be freed. Instead it becomes the next
+//! version *of the same page* ([`Reclaim::recycle`]). A reader that traverses it meanwhile finds it newer than its snapshot, before and
+//! after, and behind it either the former rest of the chain or the newest versions once more: its path is longer, but ends at the same
+//! version.
 //!
-//! So a page has at most one version for each snapshot that is open, and few more, however many commits there are beside them. Values over
-//! several pages are not used again so.
+//! So a page has about one version for each open snapshot, independent of the number of commits. Values over several pages (overflow
+//! runs) are not recycled.
 
 use crate::ids::SnapshotWord;
 use crate::pager::frames::Versions;
@@ -26,7 +27,7 @@ pub(crate) struct Reclaim {
     first_place: u32,
     /// Places whose version was used again.
     empty: usize,
-    /// What nobody can reach, but a flush is writing.
+    /// Versions that no snapshot can reach, but that a flush is still writing.
     pinned: Vec<VersionPointer>,
 }
 

@@ -184,7 +184,7 @@ pub(crate) struct QuietPages {
     is_known: bool,
     /// Pages that were freed since: the next flush finds those among them.
     freed_pages: u64,
-    /// No run of so many pages begins before this page.
+    /// No run of this many free pages begins before this page.
     searched: (u32, u64),
 }
 

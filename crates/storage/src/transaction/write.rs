@@ -1,10 +1,11 @@
 //! The write transaction: the private state of the one writer.
 //!
 //! A page is copied when the transaction first changes it, and the copy is installed in the page table at once: readers
-//! skip it, because its transaction is newer than their snapshots. Taking a change back puts the old word into the table.
+//! skip it, because its transaction is newer than their snapshots (copy-on-write). A rollback puts the old word into the table.
 //!
-//! Several *jobs* can share a transaction. Each is numbered; of a page that an earlier job of the same transaction changed
-//! the lines that it changes are saved, so that a job that fails can be taken back alone.
+//! Several *jobs* can share a transaction. Each has a number. When a job changes a page that an earlier job of the same transaction
+//! changed, the old cache lines are saved, so that a failed job can be rolled back alone. An error in the middle of a change
+//! *poisons* the job: it is rolled back whatever it returns.
 
 use super::sealed::Pages;
 use super::staged::StagedRuns;
@@ -23,7 +24,7 @@ use crate::sync::MutexGuard;
 use crate::tree::finger::Fingers;
 use std::sync::OnceLock;
 
-/// The one writer's transaction. It sees its own changes; nobody else does before it is committed.
+/// The single writer's transaction. It sees its own changes; others see them after the commit.
 pub struct WriteTransaction<'env> {
     pub(crate) inner: &'env Inner,
     pub(crate) writer: MutexGuard<'env, Writer>,
@@ -35,7 +36,7 @@ pub struct WriteTransaction<'env> {
     /// changed in versions of earlier jobs is in `writer.saved_lines`.
     undo: Vec<(PageNumber, Option<VersionPointer>)>,
     dirty_before_job: usize,
-    /// Why a change of the running job stopped half-way. Such a job is taken back, whatever it says.
+    /// The error that stopped a change of the running job half-way. A poisoned job is rolled back, whatever it returns.
     poisoned: OnceLock<Error>,
     /// Whether pages were freed, so that some of `dirty` may not matter any more.
     freed: bool,
@@ -84,12 +85,12 @@ impl<'env> WriteTransaction<'env> {
         self.poisoned.take();
     }
 
-    /// Why the running job cannot be kept, if a change of it stopped half-way.
+    /// The error that poisoned the running job, if one did; clears it.
     pub(crate) fn take_poison(&mut self) -> Option<Error> {
         self.poisoned.take()
     }
 
-    /// Passes a result on. An error breaks the job, for it may have come in the middle of a change.
+    /// Passes a result on. An error poisons the job, for it may have come in the middle of a change.
     pub(crate) fn poison_on_error<T>(&self, result: Result<T>) -> Result<T> {
         if let Err(error) = &result {
             self.poisoned.set(error.clone()).ok();
@@ -106,7 +107,7 @@ impl<'env> WriteTransaction<'env> {
         }
     }
 
-    /// Takes back what the job changed, and only that.
+    /// Rolls back the changes of the running job, and only those.
     pub(crate) fn undo_job(&mut self) -> Result<()> {
         self.fingers.forget_all();
         for saved in self.writer.saved_lines.drain(..) {
@@ -127,7 +128,7 @@ impl<'env> WriteTransaction<'env> {
         Ok(())
     }
 
-    /// Takes everything back. What is dropped without being sealed goes this way too.
+    /// Rolls back the whole transaction. A transaction that is dropped without being sealed is rolled back too.
     pub(crate) fn roll_back(&mut self) {
         self.fingers.forget_all();
         if self.dirty.is_empty() {
@@ -201,7 +202,7 @@ impl<'env> WriteTransaction<'env> {
         Ok(())
     }
 
-    /// Hands the changed pages over to the commit; nothing is left to take back.
+    /// Hands the changed pages over to the commit; after that there is nothing to roll back.
     pub(crate) fn take_dirty(&mut self) -> Vec<PageNumber> {
         self.writer.space.kept();
         std::mem::take(&mut self.dirty)

@@ -1,6 +1,6 @@
-//! Where a write transaction last was in a tree, so that the next key begins there: keys that rise, or that lie beside each
-//! other in runs as the ids of a bulk insert do, are mostly found with two compares and without a way down from the root
-//! (finger search: Guibas, McCreight, Plass and Roberts, "A New Representation for Linear Lists", STOC 1977).
+//! Finger search: a write transaction remembers its last position in a tree and starts the next search there. Rising keys, and
+//! neighbouring keys such as the ids of a bulk insert, are mostly found with two compares and without a descent from the root
+//! ( Guibas, McCreight, Plass and Roberts, "A New Representation for Linear Lists", STOC 1977).
 //!
 //! A key that lies between two entries of a leaf belongs to that leaf, whatever the branches above say; one past its end
 //! does if no leaf comes after it. Else the way down decides. So a finger is a hint, and only has to lead to a leaf of the

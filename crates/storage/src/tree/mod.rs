@@ -50,7 +50,7 @@ enum Way {
     Staged,
 }
 
-/// Where a key is, or would go.
+/// The position of a key in a leaf, or the position where it would be inserted.
 struct KeyPosition<'t> {
     leaf: PageNumber,
     page: &'t Page,
