@@ -1,4 +1,4 @@
-//! What changes the databases of a node and their records: creating, deleting, locking, settings.
+//! Administration of databases and their records: creation, deletion, locks, settings.
 //!
 //! One change at a time, under the lock `changing`; each is one transaction of the node's own environment, under the next raft
 //! index, with the id of the request that asked for it.
@@ -14,7 +14,7 @@ use crate::entry::{DatabaseEntry, Previous};
 use crate::request_ids::Request;
 use crate::{DatabaseRecord, Databases, Error, LockMode, Result, folders, name, record_properties};
 
-/// What a deletion came to.
+/// The outcome of a deletion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deletion {
     /// The raft index of the last deletion; None if nothing was deleted.
@@ -164,7 +164,7 @@ impl Databases {
 
     /// Deletes databases, all at once; those that do not exist are passed over. Whoever holds one goes on reading what it was.
     ///
-    /// * `is_hard`: the files go too, when nobody holds them any more. Otherwise they stay, and a database created by the same
+    /// * `is_hard`: the files are removed too, once the last holder has closed them. Otherwise they stay, and a database created by the same
     ///   name has them again.
     ///
     /// # Errors

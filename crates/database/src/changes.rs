@@ -1,18 +1,18 @@
-//! The signal that something was committed, for everything that pulls changes.
+//! Notification of commits, for consumers that pull changes.
 
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use documents::Etag;
 
-/// What was committed. It says that there is something to pull, not what.
+/// A commit notification. It says that there are changes to pull, not which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Committed {
     /// The last etag of the database after this commit. Signals may come out of order; only the highest counts.
     pub last_etag: Etag,
 }
 
-/// What happened to an index.
+/// An event of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexChange {
     /// It was made.
@@ -35,8 +35,8 @@ pub enum IndexChange {
     PriorityChanged,
 }
 
-/// Is told after each commit that changed documents, and what happens to indexes. Called on the thread that committed: it must
-/// only note and wake.
+/// Listener of commits that changed documents, and of index events. It is called on the committing thread, so it must only record
+/// the event and wake a consumer.
 pub trait ChangeListener: Send + Sync {
     /// Something was committed.
     fn committed(&self, committed: Committed);
@@ -44,13 +44,13 @@ pub trait ChangeListener: Send + Sync {
     /// Something happened to the index of this name.
     fn index_changed(&self, _change: IndexChange, _name: &str) {}
 
-    /// The database was closed: there will be no more commits, and it is to be let go of.
+    /// The database was closed: there will be no further commits, and the listener must drop its handle.
     fn closed(&self) {}
 }
 
 #[derive(Default)]
 pub(crate) struct Listeners {
-    /// No lock: each commit reads it, and listeners may add and remove while they are told.
+    /// Lock-free: each commit reads it, and a listener may add or remove listeners while it is called.
     all: ArcSwap<Vec<Arc<dyn ChangeListener>>>,
 }
 
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// Who is told may let go of the database, or add another: a lock that is held meanwhile would wait for itself.
+    /// A listener may drop the database or add a listener, so a lock held during the calls would deadlock.
     #[test]
     fn a_listener_may_remove_itself_when_it_is_told() {
         struct Once {

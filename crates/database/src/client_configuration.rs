@@ -1,4 +1,4 @@
-//! What clients are told about how to behave: for the node, and for each database over it.
+//! Client configuration: settings that the server sends to its clients, for the node, overridden by database.
 
 use json::Value;
 

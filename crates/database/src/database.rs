@@ -62,7 +62,7 @@ impl StorageArea {
     }
 }
 
-/// A database that others may still hold.
+/// A weak reference to a database that requests may still hold.
 #[derive(Clone, Debug)]
 pub(crate) struct DatabaseRef {
     database: Weak<Database>,
@@ -79,7 +79,7 @@ impl DatabaseRef {
         self.database.upgrade()
     }
 
-    /// Whether its environment is open; also while the last holder lets go of it.
+    /// Alive while the environment is open, also while the last holder drops it.
     pub fn is_open(&self) -> bool {
         self.presence.strong_count() > 0
     }
@@ -137,7 +137,7 @@ impl Database {
         self.store.read()
     }
 
-    /// What it may not exceed.
+    /// Its limits.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -167,7 +167,7 @@ impl Database {
         self.request_count.load(Relaxed)
     }
 
-    /// Where its space goes: that of the documents, then that of each index.
+    /// Disk space: that of the documents, then that of each index.
     ///
     /// # Errors
     ///
@@ -228,7 +228,7 @@ impl Database {
         self.indexes.rest();
     }
 
-    /// Whether it was disabled or deleted, or is to be opened again: who holds it for long lets go of it.
+    /// True once the database is disabled, deleted or due to be reopened. Long-lived holders must drop their handle.
     pub fn is_closed(&self) -> bool {
         self.is_closed.load(SeqCst)
     }
@@ -255,7 +255,7 @@ impl Database {
         self.has_failed.store(true, Relaxed);
     }
 
-    /// Whether nothing is lost when it is closed while nobody holds it.
+    /// True if closing it without holders loses nothing: it is on disk.
     pub(crate) fn is_forgettable(&self) -> bool {
         !self.is_in_memory
             && !self.operations.has_any()

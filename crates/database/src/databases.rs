@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A database is opened when it is first asked for. Creating makes the folder before the record refers to it; a start after a
-//! crash in between removes it. Deleting removes the record and notes the folder in one transaction; the files go when nobody
-//! holds the database any more, or at the next start.
+//! crash in between removes it. Deleting removes the record and notes the folder in one transaction; the files are removed when
+//! the last holder drops the database, or at the next start.
 //!
 //! A deleted or disabled database can still be held by those who read it. Its environment knows its folder by name, so that
 //! folder must not become another database's meanwhile (hence `~<n>`), and must not be opened twice (hence
@@ -310,7 +310,7 @@ impl Databases {
         }
     }
 
-    /// Removes the files of deleted databases that nobody holds any more. What fails is tried again later.
+    /// Removes the files of deleted databases without holders. A failure is retried later.
     pub(crate) fn remove_deleted(&self) {
         let _removing = self.removing.lock();
         let deleting = {
@@ -345,9 +345,9 @@ impl Databases {
         names
     }
 
-    /// Does what is due now and then for all open databases: removes tombstones that nobody needs, and flushes those at
-    /// rest; gives how many tombstones went. Removes the files of deleted databases, and closes those that nobody asks
-    /// for. To be called every minute or so, on a thread that may wait. A database that fails is passed over with a warning.
+    /// Housekeeping: removes tombstones that all consumers have read, flushes idle databases, removes the files of deleted ones and closes
+    /// unused ones; returns the number of removed tombstones. Call it about every minute, on a thread that may block. A database that
+    /// fails is skipped with a warning.
     pub fn maintain(&self) -> u64 {
         self.remove_deleted();
         self.indexing.ensure_workers();
@@ -386,7 +386,7 @@ impl Databases {
 }
 
 impl Drop for Databases {
-    /// Waits for what is being indexed: nobody but those who were given a database holds one then.
+    /// Waits until indexing threads hold no database any more; then only callers hold one.
     fn drop(&mut self) {
         self.indexing.close();
     }

@@ -24,12 +24,12 @@ pub(crate) struct DatabaseEntry {
     idle_rounds: AtomicU32,
 }
 
-/// What was open before, and is opened again if somebody still holds it: a folder cannot be opened twice.
+/// The previously opened database. It is reused while a request still holds it, because a folder cannot be opened twice.
 #[derive(Default)]
 pub(crate) enum Previous {
     #[default]
     None,
-    /// Gone when nobody holds it.
+    /// On disk; gone when the last holder drops it.
     OnDisk(DatabaseRef),
     /// Only here while it is disabled.
     InMemory(Arc<Database>),

@@ -21,7 +21,7 @@ pub struct ImportOptions {
     pub collection: Option<String>,
 }
 
-/// What an import came to.
+/// The result of an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportReport {
     /// Lines that were read, empty ones included.

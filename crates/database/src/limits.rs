@@ -1,4 +1,4 @@
-//! What a node's databases may not exceed.
+//! Limits of a node's databases.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,11 +29,11 @@ pub struct Limits {
     pub failed_database_pause: Duration,
     /// Bytes of page versions that snapshots keep in memory; beyond twice as much, writes are refused.
     pub page_versions_size: usize,
-    /// What requests and indexing hold together.
+    /// The memory that requests and indexing share.
     pub memory: Arc<Memory>,
     /// The share of that for requests that are still arriving: their clients decide how long they take.
     pub bodies: Arc<Memory>,
-    /// What one run of a script may take.
+    /// The limits of one script run.
     pub script: script::Limits,
     /// Threads that index, for all databases of the node.
     pub indexing_threads_max: usize,

@@ -1,4 +1,4 @@
-//! Operations: work that goes on after its request was answered, and whose state clients ask for.
+//! Operations: background jobs that outlive their request; clients poll or watch their state.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub struct Progress {
     pub documents_processed: u64,
 }
 
-/// What an operation came to.
+/// The result of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct OperationResult {
     /// Items that were processed.
@@ -41,11 +41,11 @@ pub struct OperationResult {
     pub documents_processed: u64,
     /// A sentence for people.
     pub message: String,
-    /// What became of each document, if that was asked for.
+    /// Per-document results, if requested.
     pub details: Vec<OperationDetail>,
 }
 
-/// What an operation did with a document.
+/// The effect of an operation on one document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperationDetail {
     /// It was patched, or left alone.
@@ -64,7 +64,7 @@ pub enum OperationDetail {
     },
 }
 
-/// Where an operation stands.
+/// The status of an operation.
 #[derive(Clone, Debug)]
 pub enum OperationStatus {
     /// It goes on.
@@ -101,7 +101,7 @@ impl Operation {
         self.id
     }
 
-    /// What it does, for people.
+    /// A description for people.
     pub fn description(&self) -> &str {
         &self.description
     }
@@ -121,7 +121,7 @@ impl Operation {
         self.state.lock().ended_at
     }
 
-    /// Where it stands.
+    /// Its status.
     pub fn status(&self) -> OperationStatus {
         self.state.lock().status.clone()
     }

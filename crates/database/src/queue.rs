@@ -1,7 +1,7 @@
-//! The bound of what waits in one database to be written.
+//! Backpressure: the bound of the write queue of one database.
 //!
-//! The queue itself is the storage's; here is counted what is in it. When it is full, who cannot wait is refused, and who can
-//! waits. Those who wait get no more than half of it, so that it is not always full for the others.
+//! The queue itself belongs to the storage engine; this module counts its contents. When the queue is full, a non-blocking request is
+//! refused and a blocking caller waits. Blocking callers fill at most half of it, so that the other half stays free for requests.
 
 use parking_lot::{Condvar, Mutex};
 
@@ -10,7 +10,7 @@ use crate::{Error, Limits, Result};
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     held: Mutex<QueuedBytes>,
-    /// Somebody left.
+    /// Signalled when a write leaves the queue.
     left: Condvar,
 }
 
@@ -43,7 +43,7 @@ impl Queue {
         Ok(())
     }
 
-    /// The same for a thread that may wait: waits until there is room.
+    /// The same for a thread that may block: waits until there is room.
     pub fn enter_when_free(&self, size: usize, limits: &Limits) {
         let mut held = self.held.lock();
         // Into an empty queue goes one, however small the limits are.

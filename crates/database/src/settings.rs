@@ -1,4 +1,4 @@
-//! What is configured for one database, parsed.
+//! The parsed settings of one database.
 //!
 //! A record and the node's client configuration are JSON. They are parsed here, once after each change, and the layers below are handed
 //! typed values: [`StoreSettings`] go to the documents. What a record may configure and this version lacks is refused before the record is

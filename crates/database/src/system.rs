@@ -1,11 +1,11 @@
-//! What the node keeps about itself: a small environment with the raft index, ids, and the records of databases.
+//! The node's catalog: a small environment with the raft index, ids, and the records of databases.
 //!
 //! * `state`: `raft-index` (8 bytes big-endian), `topology-id`, `server-id` (GUIDs), `client-configuration` (etag, JSON).
 //! * `databases`: lower-cased name to the etag of the record (8 bytes big-endian), the size of the folder's name (1 byte), the
 //!   folder's name, and the record as JSON. An empty folder name: the database is in memory, from its creation to its end.
 //! * `kept`: lower-cased name to the folder of a database that was deleted but for its files; who creates one of that name
 //!   again on disk has them.
-//! * `deleting`: folders whose database is deleted and whose files may still be there; removed when nobody holds it any more.
+//! * `deleting`: folders whose database is deleted and whose files may still be there; removed when the last holder has closed them.
 //! * `requests`, `request-order`: see [`RequestIds`]. An environment without them is of the first version, which named a folder
 //!   for databases in memory too; it is brought up to date when it is opened.
 

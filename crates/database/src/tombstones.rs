@@ -1,7 +1,7 @@
 //! Cleaning of tombstones, and deletion of whole collections, in transactions of bounded size.
 //!
-//! A tombstone is needed until everyone who pulls changes has seen it. Those register as [`TombstoneHolder`]. Besides, one
-//! cleaning removes only what was there at the one before, so that a tombstone can be looked at for a while.
+//! A tombstone is needed until every consumer of changes has read it. Consumers register as [`TombstoneHolder`]. A cleaning removes
+//! only tombstones that the previous cleaning has already seen, so that each one stays visible for a while.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -18,7 +18,7 @@ pub trait TombstoneHolder: Send + Sync {
     fn seen_etag(&self) -> Etag;
 }
 
-/// Who needs tombstones, and what the next cleaning may remove.
+/// The consumers of tombstones, and the low-water mark of the next cleaning.
 #[derive(Default)]
 pub(crate) struct TombstoneCleaning {
     holders: RwLock<Vec<Arc<dyn TombstoneHolder>>>,
@@ -43,7 +43,7 @@ impl Database {
         self.tombstone_cleaning().holders.write().retain(|other| !Arc::ptr_eq(other, holder));
     }
 
-    /// Removes the tombstones that nobody needs; gives how many. To be called every few minutes.
+    /// Removes the tombstones that all consumers have read; returns their number. Call it every few minutes.
     ///
     /// # Errors
     ///

@@ -28,7 +28,7 @@ pub struct Batch {
     pub(crate) held_bytes: usize,
     pub(crate) collections: Collections,
     pub(crate) skip_unchanged: bool,
-    /// What was read to make it, with change vectors, `None` for what was not there: it is run only while all of it is so.
+    /// The ids read while the batch was made, each with its change vector (`None`: missing). The batch runs only if all are unchanged.
     pub(crate) reads: Vec<(String, Option<String>)>,
     /// Ids that end as if they were to be completed are used as they are.
     pub(crate) ids_are_whole: bool,

@@ -1,4 +1,4 @@
-//! The change reader: what was stored and deleted after an etag, of any kinds, in the order of etags.
+//! The change reader (change data capture): items stored and deleted after an etag, of any kinds, in the order of etags.
 //!
 //! Everything that is derived from documents pulls from it: indexes, the changes socket, dumps. An item that was written several times comes once, with
 //! its latest state and etag. An item that was deleted comes as its tombstone, until that is cleaned.
@@ -26,7 +26,7 @@ struct Source<'t> {
 }
 
 impl<'s> Snapshot<'s> {
-    /// What was stored or deleted after an etag, in the order of etags: the pull interface.
+    /// Items stored or deleted after an etag, in the order of etags: the pull interface.
     ///
     /// * `kinds`: whose items. `collection`: None for all; an unknown one has none.
     ///

@@ -40,7 +40,7 @@ pub struct ItemCounts {
     pub tombstone_size: u64,
 }
 
-/// What a collection holds.
+/// Statistics of a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollectionStatistics {
     /// The name as it was first spelled.

@@ -6,7 +6,7 @@ use crate::patch::{PatchCommand, Patched};
 /// One command of a batch, checked and taken apart.
 #[derive(Clone, Debug)]
 pub struct Command {
-    /// What is to be done.
+    /// The action.
     pub(crate) action: Action,
     /// The document; for a deletion by prefix the prefix. May ask for completion.
     pub(crate) id: String,
@@ -32,7 +32,7 @@ pub(crate) enum Action {
     Patched(Box<Patched>),
 }
 
-/// What must hold for a document before it is written.
+/// The precondition of a write (optimistic concurrency).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// Anything.
@@ -114,7 +114,7 @@ impl CommandKind {
         KINDS.iter().find(|(_, wire)| wire.eq_ignore_ascii_case(name)).map(|(kind, _)| *kind)
     }
 
-    /// What clients call it.
+    /// The name on the wire.
     pub fn wire_name(self) -> &'static str {
         KINDS.iter().find(|(kind, _)| *kind == self).map_or("", |(_, wire)| wire)
     }

@@ -46,7 +46,7 @@ fn is_server_owned(name: &str) -> bool {
     )
 }
 
-/// A document as it is told of: checked JSON without what the server computes in its metadata.
+/// A document in the form of reports: checked JSON without the computed part of its metadata.
 pub(crate) fn without_computed(document: Vec<u8>) -> Vec<u8> {
     let raw = Raw::new(&document);
     let metadata = raw.get("@metadata").filter(|metadata| metadata.kind() == Kind::Object);

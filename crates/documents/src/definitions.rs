@@ -1,4 +1,4 @@
-//! Definitions: what belongs to a database and not to its documents, such as what its indexes are.
+//! Definitions: stored schema objects of a database, such as its indexes.
 //!
 //! They are kept beside the documents, by kind and name, because what they define is derived from them: whoever has the
 //! documents can build it again. What they say is the business of whoever puts them.

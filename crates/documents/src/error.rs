@@ -78,7 +78,7 @@ pub enum Error {
         /// What is wrong.
         rule: String,
     },
-    /// A command of a type that nobody knows.
+    /// An unknown type of command.
     #[error("Invalid command type: {kind}")]
     UnknownCommand {
         /// The type given.
@@ -118,7 +118,7 @@ pub enum Error {
     /// The folder is no database: another kind of environment is kept there. Nothing was changed.
     #[error("what is kept there is something else than documents")]
     NotDocuments,
-    /// What is stored breaks a rule of the format. The document is not served.
+    /// Stored data violates a rule of the format. The document is not served.
     #[error("stored data are damaged: {rule}")]
     Corrupt {
         /// The rule.
@@ -144,7 +144,7 @@ pub enum Error {
 /// The result of an operation on documents.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What a conflict was about.
+/// The operation that met a conflict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Storing a document.
@@ -157,14 +157,14 @@ pub enum Operation {
     Patch,
 }
 
-/// What a conflict met.
+/// The actual state that a conflict met.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actual {
     /// There is no document.
     Missing,
     /// It has this change vector.
     Vector(String),
-    /// An earlier command of the same batch wrote it. That is taken back too, so it has no vector that counts.
+    /// An earlier command of the same batch wrote it. That write is rolled back too, so it has no valid change vector.
     OfThisBatch,
 }
 

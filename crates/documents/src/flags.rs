@@ -1,4 +1,4 @@
-//! What a document is or has besides its body, as bits that are stored and words on the wire.
+//! Flags of a document: stored as bits, on the wire as words.
 
 /// Flags of a document. The bits are stored: never reuse one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -35,12 +35,12 @@ impl Flags {
         self.0 == 0
     }
 
-    /// Whether an index wrote the document, and nobody since.
+    /// True if an index was the last writer of the document.
     pub fn is_of_index(self) -> bool {
         self.0 & Flags::OF_INDEX.0 == Flags::OF_INDEX.0
     }
 
-    /// What stays of them when somebody writes the document anew, with those that the writer gives it.
+    /// The flags after a new write: the ones that persist, and those of the writer.
     pub(crate) fn written_by(self, writer: Flags) -> Flags {
         Flags(self.0 & !Flags::OF_INDEX.0 | writer.0)
     }

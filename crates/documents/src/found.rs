@@ -1,4 +1,4 @@
-//! What is stored under an id, as far as writing needs it.
+//! The stored item and tombstone under an id, as a write needs them.
 
 use storage::{Location, Reader};
 
@@ -17,18 +17,18 @@ pub(crate) struct Existing {
     pub vector: Option<String>,
 }
 
-/// What was found under an id. Deciding looks at it; applying takes it over, so that nothing is looked up twice.
+/// The current state under an id. The decide step reads it and hands it to the apply step, so that nothing is looked up twice.
 #[derive(Debug)]
 pub(crate) struct CurrentItem {
     /// The lower-cased id.
     pub key: Vec<u8>,
     pub document: Option<Existing>,
-    /// What a document of this id left in the collection where one is to be stored now; looked for by a put alone.
+    /// The tombstone that a former document of this id left in the target collection; only a put looks it up.
     pub tombstone: Option<Existing>,
 }
 
 impl Existing {
-    /// What is at a location, which must be of this kind and state.
+    /// Reads the record at a location, which must have this kind and state.
     pub fn at(
         schema: &Schema,
         reader: &impl Reader,
@@ -47,7 +47,7 @@ impl Existing {
 }
 
 impl Writing<'_, '_> {
-    /// What is stored under an id.
+    /// Looks up the document with this id.
     pub(crate) fn find(&mut self, id: &str) -> Result<CurrentItem> {
         let mut key = std::mem::take(&mut self.spare_key);
         crate::id::lower_into(&mut key, id);

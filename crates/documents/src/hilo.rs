@@ -12,7 +12,7 @@ const GROW_WITHIN: Duration = Duration::from_secs(30);
 /// Asked later than this: half as large.
 const SHRINK_AFTER: Duration = Duration::from_secs(60);
 
-/// What a client says when it asks for a range.
+/// A client's request for a range.
 #[derive(Clone, Debug, Default)]
 pub struct HiLoRequest {
     /// The collection that ids are made for.
@@ -27,7 +27,7 @@ pub struct HiLoRequest {
     pub last_max: u64,
 }
 
-/// A range of numbers that nobody else gets.
+/// A range of numbers, reserved for one client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HiLoRange {
     /// What ids begin with.

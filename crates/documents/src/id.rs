@@ -11,7 +11,7 @@ use crate::{Error, Result};
 const HIGH: u64 = 0x8080_8080_8080_8080;
 const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// What the server makes of an id that a client gives.
+/// The kinds of ids that clients give, by how the server completes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completion {
     /// The id is used as it is.

@@ -11,7 +11,7 @@ use crate::record::{self, Head, RecordState};
 use crate::schema::tombstone_key;
 use crate::{Date, Error, Etag, Flags, Result, Writing};
 
-/// A decided deletion: what its tombstone holds besides the id.
+/// A decided deletion: the fields of its tombstone, without the id.
 #[derive(Debug)]
 pub(crate) struct Deletion {
     pub etag: Etag,

@@ -1,4 +1,4 @@
-//! What documents may not exceed.
+//! Limits of documents.
 
 /// Bytes of a document id, as it is stored.
 pub const ID_SIZE_MAX: usize = 512;

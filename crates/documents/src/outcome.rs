@@ -1,10 +1,10 @@
-//! What a batch came to, and how `bulk_docs` says so.
+//! The outcome of a batch, and its form in the answer of `bulk_docs`.
 
 use json::Writer;
 
 use crate::{Date, EMPTY_COLLECTION, Etag, ToldPatch};
 
-/// What a batch came to.
+/// The outcome of a batch.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// One per command, in order.
@@ -19,7 +19,7 @@ pub struct Outcome {
     pub last_id: Option<String>,
 }
 
-/// What one command came to.
+/// The outcome of one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandResult {
     /// A document was stored, or was equal to what is stored and left alone.
@@ -49,9 +49,9 @@ pub enum CommandResult {
     },
     /// A document was patched, or left alone.
     Patch {
-        /// What is told of it.
+        /// The report of the patch.
         told: Box<ToldPatch>,
-        /// Where it stands if it was written.
+        /// The stored version, if the patch wrote the document.
         written: Option<WrittenPatch>,
     },
     /// Several documents were patched.

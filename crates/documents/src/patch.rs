@@ -1,7 +1,7 @@
-//! Patches: what clients ask a script to do with documents, and what it came to.
+//! Patches: scripts that clients run on documents, and their results.
 //!
 //! A batch with patches is *resolved* before the write transaction: each script is run on what a snapshot and the commands before it give, and
-//! its wishes become plain commands. What was read on the way is noted ([`Batch::resolve`](crate::Batch::resolve)) and compared in the
+//! its effects become plain commands. The documents that it reads are recorded ([`Batch::resolve`](crate::Batch::resolve)) and compared in the
 //! transaction: if any of it changed meanwhile, nothing is applied ([`Error::ReadChanged`]), and the batch is resolved anew. So no script
 //! runs inside of a transaction, and yet it is as if it had.
 
@@ -20,18 +20,18 @@ pub struct PatchScript {
     pub values: Vec<u8>,
 }
 
-/// What is to be done with each of some documents.
+/// A patch of several documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchRequest {
     /// Changes a document.
     pub patch: PatchScript,
     /// Makes one where there is none.
     pub if_missing: Option<PatchScript>,
-    /// What is put where there is none: JSON, an object.
+    /// The document to put if there is none: JSON, an object.
     pub create_if_missing: Option<Vec<u8>>,
-    /// Whether the changed document is wanted.
+    /// True if the result contains the changed document.
     pub returns_document: bool,
-    /// Whether a document with another change vector than expected is left alone, instead of failing the batch.
+    /// True if a document with an unexpected change vector is skipped instead of failing the batch.
     pub skips_mismatch: bool,
 }
 
@@ -40,11 +40,11 @@ pub struct PatchRequest {
 pub(crate) struct PatchCommand {
     pub request: PatchRequest,
     pub ids: Vec<(String, Expected)>,
-    /// It came as `BatchPATCH`, whose result tells nothing of its documents.
+    /// True for `BatchPATCH`, whose result does not list its documents.
     pub is_of_many: bool,
 }
 
-/// What became of a document.
+/// The outcome of a patch for one document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatchStatus {
     /// There is none, and none was made.
@@ -72,14 +72,14 @@ impl PatchStatus {
     }
 }
 
-/// What running a script gave.
+/// The result of a script run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PatchRun {
     /// The document after it: checked JSON, an object.
     pub json: Vec<u8>,
-    /// What else is to be written, in order.
+    /// Further writes of the script, in order.
     pub effects: Vec<Effect>,
-    /// What it did, as JSON, for those who debug it.
+    /// A trace of the script for debugging, as JSON.
     pub debug: Vec<u8>,
 }
 
@@ -94,28 +94,28 @@ pub struct Seen {
     pub stored: Option<(String, Date)>,
 }
 
-/// A patch that was resolved: what is to be written, and what is told of it.
+/// A resolved patch: its commands, and its report for the client.
 #[derive(Clone, Debug)]
 pub(crate) struct Patched {
     pub commands: Vec<Command>,
-    /// `None`: it is told nothing.
+    /// `None`: the client gets no report.
     pub told: Option<ToldPatch>,
 }
 
-/// What is told of the patch of one document.
+/// The report of a patch of one document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToldPatch {
     /// The document.
     pub id: String,
-    /// What became of it.
+    /// The outcome.
     pub status: PatchStatus,
     /// Whether the last of the commands writes it.
     pub(crate) is_written: bool,
-    /// The document after it, if it is wanted.
+    /// The document after the patch, if requested.
     pub document: Option<Vec<u8>>,
-    /// The document before it, if it was there.
+    /// The document before the patch, if it existed.
     pub original: Option<Vec<u8>>,
-    /// What the script did.
+    /// A trace of the script for debugging, as JSON.
     pub debug: Vec<u8>,
 }
 

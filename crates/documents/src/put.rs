@@ -27,7 +27,7 @@ pub(crate) struct Put<'a> {
     parts: &'a [u8],
 }
 
-/// What a command to store a document came to.
+/// The outcome of a put.
 #[derive(Debug)]
 pub(crate) enum PutDecision<'a> {
     Write(Put<'a>),
@@ -245,7 +245,7 @@ impl Writing<'_, '_> {
             id: id.to_owned(),
             operation,
             expected: expected.as_wire().to_owned(),
-            // What this very job wrote is taken back now, and its etag will be somebody else's: nobody may see it.
+            // This job wrote the document and is rolled back now; its etag will be reused, so the error must not name it.
             actual: match document {
                 Some(document) if document.head.etag > self.first_etag() => Actual::OfThisBatch,
                 _ => actual.map_or(Actual::Missing, Actual::Vector),

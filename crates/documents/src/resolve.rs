@@ -39,11 +39,11 @@ pub struct View<'v> {
     snapshot: &'v Snapshot<'v>,
     /// The batch as far as it is resolved.
     batch: Batch,
-    /// What it writes, by lower-cased id; `None`: nothing is there any more.
+    /// Pending writes by lower-cased id; `None`: deleted.
     written: HashMap<Vec<u8>, Option<(String, Content)>>,
     /// Lower-cased prefixes of what it deletes.
     deleted: Vec<Vec<u8>>,
-    /// What was read of the snapshot, with its change vector.
+    /// Ids read from the snapshot, with their change vectors.
     reads: BTreeMap<String, Option<String>>,
 }
 
@@ -204,7 +204,7 @@ impl Batch {
         Ok(Batch { reads: view.reads.into_iter().collect(), ..view.batch })
     }
 
-    /// What is told of the first patch of a resolved batch, which is not run.
+    /// The report of the first patch of a resolved batch, for a dry run.
     pub fn told_patch(&self) -> Option<&ToldPatch> {
         self.commands.iter().find_map(|command| match &command.action {
             Action::Patched(patched) => patched.told.as_ref(),

@@ -1,4 +1,4 @@
-//! What is configured for the documents of one database.
+//! Settings of the document store of one database.
 
 /// The configuration of a [`DocumentStore`](crate::DocumentStore), as far as it changes how documents are written. Each write
 /// has it in its stamp.

@@ -9,8 +9,8 @@ use crate::kinds::{ItemKind, PerKind};
 use crate::record::RecordState;
 use crate::{CollectionStatistics, Document, DocumentStore, Etag, ItemCounts, Result, Wildcards};
 
-/// One state of a database, unchanged for as long as it is held. Opening one costs next to nothing and nobody waits for it;
-/// held for long, it keeps old pages alive.
+/// An MVCC snapshot: one consistent state of a database. Opening one is cheap and blocks no writer; a snapshot that is held for long
+/// keeps old page versions alive.
 pub struct Snapshot<'s> {
     store: &'s DocumentStore,
     tx: ReadTransaction<'s>,
@@ -212,7 +212,7 @@ impl<'s> Snapshot<'s> {
         Ok(found.is_some_and(|found| found.number == document.collection_number()))
     }
 
-    /// What each collection holds, sorted by name; those that are empty and without tombstones are left out.
+    /// Statistics of the collections, sorted by name, without those that have neither documents nor tombstones.
     ///
     /// # Errors
     ///
@@ -225,7 +225,7 @@ impl<'s> Snapshot<'s> {
         Ok(statistics)
     }
 
-    /// What one collection holds; None if there never was one of that name.
+    /// Statistics of one collection; `None` if no collection ever had that name.
     ///
     /// # Errors
     ///

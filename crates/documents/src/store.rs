@@ -16,7 +16,7 @@ pub struct DocumentStore {
     settings: ArcSwap<StoreSettings>,
 }
 
-/// What stands in the change vectors that this database makes.
+/// The identity of this database in change vectors.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     /// 22 characters.

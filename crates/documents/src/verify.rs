@@ -13,10 +13,10 @@ use crate::schema::{DATABASE_ID, Schema, tombstone_key};
 use crate::store::Names;
 use crate::{ChangeVector, Etag, Item, ItemCounts, Result, Snapshot, id};
 
-/// Problems that are told in words; more are only counted.
+/// The maximum number of problems described in words; further ones are only counted.
 const PROBLEMS_TOLD_MAX: usize = 100;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Verification {
     /// Items and tombstones that were read, of each kind.
@@ -32,7 +32,7 @@ struct Check<'s> {
     names: &'s Names,
     tx: &'s ReadTransaction<'s>,
     collections: HashMap<u32, Collection>,
-    /// What was found of each collection.
+    /// The result for each collection.
     tallies: HashMap<u32, PerKind<ItemCounts>>,
     minifier: Minifier,
     found: Verification,

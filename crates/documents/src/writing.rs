@@ -91,7 +91,7 @@ impl<'a, 'e> Writing<'a, 'e> {
         self.now
     }
 
-    /// The last etag before this job. What is above is not durable, and may be taken back.
+    /// The last etag before this job. Higher etags are not durable yet and may be rolled back.
     pub(crate) fn first_etag(&self) -> Etag {
         self.first_etag
     }
@@ -207,7 +207,7 @@ impl<'a, 'e> Writing<'a, 'e> {
     ///
     /// # Errors
     ///
-    /// The first command whose condition does not hold, or that storage fails. The transaction must then be taken back.
+    /// The first command whose condition does not hold, or that storage fails. The transaction must then be rolled back.
     pub fn run(&mut self, batch: &Batch) -> Result<Outcome> {
         self.check_reads(batch)?;
         let mut outcome = Outcome::default();

@@ -1,4 +1,4 @@
-//! One open index: its definition, its storage, how far it is, and who waits for it.
+//! One open index: its definition, its storage, its progress, and its waiters.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use super::state::{IndexStatistics, IndexingBatch, IndexingStatus, IndexState, w
 use super::stored::{FormerDefinition, StoredIndex};
 use crate::{Error, Result, folders};
 
-/// What the name of a replacement begins with.
+/// The prefix of the name of a replacement.
 const REPLACEMENT: &str = "ReplacementOf/";
 
 /// An index of a database.
 pub struct Index {
     name: String,
-    /// What it is called until it stands in for the one of its name.
+    /// Its name until it replaces the index of its final name.
     replacement_name: String,
     is_replacement: AtomicBool,
     definition: IndexDefinition,
@@ -47,7 +47,7 @@ pub struct Index {
     pub(super) has_stepped_in: AtomicBool,
     /// Whether its last turn ended with what passes by itself, so that it needs another one.
     pub(super) has_stumbled: AtomicBool,
-    /// Its folder goes when nobody holds it any more.
+    /// True once it is removed: its folder is deleted when the last holder drops it.
     is_removed: AtomicBool,
     usage: Usage,
     /// When it was opened, which counts as a query of one that a query made, if none is kept.
@@ -106,11 +106,10 @@ impl Index {
         })
     }
 
-    /// One in memory that no database has, with the first documents of a snapshot: for who tries a definition. What failed is told by
-    /// [`Self::errors`].
+    /// A temporary index in memory over the first documents of a snapshot, to try a definition. [`Self::errors`] lists failures.
     ///
     /// * `count_max`: documents.
-    /// * `goes_on`: asked before each document; false ends it early.
+    /// * `goes_on`: called before each document; false ends the work early.
     ///
     /// # Errors
     ///
@@ -259,19 +258,19 @@ impl Index {
         Ok(self.store()?.read()?)
     }
 
-    /// Notes that it was asked, and gives when: now.
+    /// Records a query now, and returns the time.
     pub fn note_query(&self) -> Date {
         let now = Date::now();
         self.note_query_at(now);
         now
     }
 
-    /// Notes that it was asked at some time.
+    /// Records a query at a given time.
     pub fn note_query_at(&self, at: Date) {
         self.usage.note(at);
     }
 
-    /// When it was last asked on the clock of who retires indexes, or opened if a query made it and none is kept. `None`: never.
+    /// The last use on the clock of retirement; for an automatic index without one, its opening. `None`: never.
     pub(super) fn last_use(&self) -> Option<Date> {
         self.usage.last_use().or_else(|| self.definition.as_automatic().map(|_| self.opened))
     }
@@ -280,7 +279,7 @@ impl Index {
         &self.usage
     }
 
-    /// Keeps when it was last asked, if what is kept of that is too old.
+    /// Persists the time of the last query, if the stored time is too old.
     pub(super) fn keep_last_query(&self, is_due: impl Fn(&Usage, &History) -> bool) -> Result<()> {
         if self.folder.is_none() || self.usage.last_use().is_none() || self.is_removed() {
             return Ok(());
@@ -394,8 +393,8 @@ impl Index {
         self.state.lock().was_complete
     }
 
-    /// What counts when a query chooses among automatic indexes, first things first: whether it neither failed nor is disabled, once
-    /// had all that there was, and has all documents.
+    /// The rank of an automatic index when a query chooses among several, most significant first: it is enabled and has not failed, was
+    /// complete once, and has all documents.
     pub(super) fn standing(&self) -> (bool, bool, bool) {
         let state = self.state.lock();
         (state.failure.is_none() && !state.settings.is_disabled, state.was_complete, !state.lacks_documents)
@@ -407,8 +406,8 @@ impl Index {
         state.failure.is_none() && !state.lacks_documents
     }
 
-    /// Calls `done` once all that was written up to `etag` is in it, or it failed, or nothing is indexed for now, as in one that was stopped
-    /// or disabled; at once if that is so already. After `wait` nobody waits any more, and `done` is dropped before as many others wait again.
+    /// Calls `done` once the index has processed all changes up to `etag`, or has failed, or is stopped, paused or disabled; at once if one
+    /// of these holds already. After `wait` the waiter times out, and `done` is dropped at some later purge.
     pub fn when_indexed(&self, etag: Etag, wait: Duration, done: impl FnOnce() + Send + 'static) {
         let mut state = self.state.lock();
         let is_over = !state.is_running() || state.is_resting || self.is_removed.load(Relaxed);
@@ -419,12 +418,12 @@ impl Index {
         state.waiting.add(etag, wait, done);
     }
 
-    /// Up to which etag all that was written is in it.
+    /// The etag up to which it has processed all changes.
     pub fn indexed_to(&self) -> Etag {
         self.state.lock().indexed_to
     }
 
-    /// What it keeps its data in; `None` while it is being removed.
+    /// The environment with its data; `None` while it is being removed.
     pub(crate) fn environment(&self) -> Option<&storage::Environment> {
         self.store.as_ref().map(query::index::Index::environment)
     }
@@ -461,8 +460,8 @@ impl Index {
         wake(state, |wanted| wanted <= reached);
     }
 
-    /// Takes a batch, and more while `goes_on`. Gives whether there was something in it, and whether it has all of the snapshot now; who waits for
-    /// that is told, unless its results have to become documents before.
+    /// Runs a batch, and more while the control's `goes_on` holds. Returns whether anything was indexed, and whether the index has all of
+    /// the snapshot now. In that case it wakes its waiters, unless its results must become documents first.
     pub(super) fn take_turn(
         &self,
         documents: &Snapshot<'_>,
@@ -522,7 +521,7 @@ impl Index {
         Ok(index.document_count() < count)
     }
 
-    /// Nothing is indexed any more, and nobody waits for it. Maintenance builds it anew, unless it would fail again.
+    /// Stops indexing after a failure and wakes all waiters. Maintenance rebuilds the index, unless it would fail again.
     pub fn fail(&self, error: query::index::Error) {
         tracing::error!(index = self.name, %error, "an index failed");
         let mut state = self.state.lock();
@@ -530,25 +529,25 @@ impl Index {
         wake(state, |_| true);
     }
 
-    /// Nothing is indexed for now, and nobody waits for it.
+    /// Pauses indexing and wakes all waiters.
     pub(super) fn rest(&self) {
         let mut state = self.state.lock();
         state.is_resting = true;
         wake(state, |_| true);
     }
 
-    /// It goes on.
+    /// Resumes indexing.
     pub(super) fn go_on(&self) {
         self.state.lock().is_resting = false;
     }
 
-    /// It is not to be asked any more, and its folder goes when nobody holds it.
+    /// Marks it as removed. Its folder is deleted when the last holder drops it.
     pub(super) fn remove(&self) {
         self.is_removed.store(true, Relaxed);
         wake(self.state.lock(), |_| true);
     }
 
-    /// Makes durable what it has.
+    /// Makes its contents durable.
     pub(super) fn flush(&self) -> Result<Vec<Progress>> {
         let progress = self.progress();
         self.store()?.environment().flush()?;

@@ -1,4 +1,4 @@
-//! Whether results of an index may become documents of a collection: nothing may run in circles, or meet documents of others.
+//! Rules for index results that become documents of a collection: no cycles, no documents of other writers.
 
 use documents::id;
 use query::definition::{IndexSource, MapIndex, Output};

@@ -36,7 +36,7 @@ pub(super) struct Outputs {
     owes: AtomicBool,
 }
 
-/// What is left to be written.
+/// Work that is left to be written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     Nothing,
@@ -57,7 +57,7 @@ impl Outputs {
         self.owes.load(SeqCst)
     }
 
-    /// Before a batch is written, so that nobody sees its results and not that their documents are owed.
+    /// Called before a batch is written, so that no reader sees its results without the debt of output documents.
     pub fn set_owes(&self, owes: bool) {
         self.owes.store(owes, SeqCst);
     }

@@ -1,11 +1,11 @@
-//! The threads that index: some for all databases of a node, each given one batch of one index at a time.
+//! The thread pool of indexing, shared by all databases of a node. A thread runs one turn (scheduler quantum) of one index at a time.
 //!
-//! Threads are started when there is work for them and end when there was none for a while, so that a node without indexes has
-//! none. Work waits in a queue for each priority, some of it for its time first. The queue that had the fewest turns for its share is next, and in
-//! it the index that used the least time, as in stride scheduling (Waldspurger and Weihl, 1995): a slow index delays others by one turn at most.
+//! Threads start on demand and end when they are idle for a while, so that a node without indexes has none. Each priority has a run
+//! queue; delayed turns enter it when they are due. Queues share the threads by stride scheduling (Waldspurger and Weihl, 1995): the queue
+//! with the lowest *pass* runs next, and in it the index that has used the least time. A slow index delays others by one turn at most.
 //!
-//! They yield to the threads that answer requests ([`INDEXING_NICENESS`]): where processors are short, indexes get what is left, and fall behind
-//! in place of keeping writes waiting. The batches grow as they do, which makes each document in them cheaper.
+//! The threads have a lower priority than those that answer requests ([`INDEXING_NICENESS`]): when processors are scarce, indexes fall
+//! behind instead of delaying writes. Their batches grow then, which makes each document cheaper.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,11 +19,11 @@ use query::definition::Priority;
 
 use crate::limits::{INDEXING_NICENESS, INDEXING_THREAD_REST};
 
-/// One turn.
+/// One turn: a unit of work of the pool.
 pub(crate) type Turn = Box<dyn FnOnce(&mut Scratch) + Send>;
 
-/// The time that an index used, in nanoseconds, by which the pool shares its threads. An index that was idle has saved nothing up: it
-/// starts from the time that those had used which took their turns last.
+/// The time that an index has used, in nanoseconds, by which the pool shares its threads. An idle index saves no credit: it starts
+/// again at the time of the index that ran last.
 #[derive(Default, Debug)]
 pub(crate) struct TimeUsed(AtomicU64);
 
@@ -33,49 +33,49 @@ impl TimeUsed {
     }
 }
 
-/// What a thread keeps between turns.
+/// Buffers that a thread reuses between turns.
 #[derive(Default)]
 pub(crate) struct Scratch {
     /// Memory of batches: of one that is written, and one that is filled meanwhile.
     pub batches: [query::index::Batch; 2],
 }
 
-/// The threads that index.
+/// The thread pool of indexing.
 pub(crate) struct IndexingPool {
     shared: Arc<Shared>,
 }
 
 struct Shared {
     state: Mutex<PoolState>,
-    /// There is a turn to take, or the pool is closed.
+    /// Signalled when there is a turn to run, or the pool is closed.
     wakeup: Condvar,
-    /// A thread ended.
+    /// Signalled when a thread ends.
     ended: Condvar,
     thread_count_max: usize,
-    /// As in the state, to be read without its lock.
+    /// A copy of the flag in the state, readable without its lock.
     is_closed: AtomicBool,
 }
 
-/// The turns that wait, by priority.
+/// The run queues, by priority.
 #[derive(Default)]
 struct Turns {
     queues: [Queue; 3],
-    /// What the last one that was taken had had.
+    /// The pass of the queue that ran last.
     pass: u64,
-    /// Turns that were ever added: of those that used the same time, the first is next.
+    /// Number of turns ever added; it orders turns with the same used time.
     count: u64,
 }
 
 #[derive(Default)]
 struct Queue {
     turns: BinaryHeap<Reverse<QueuedTurn>>,
-    /// Turns that were taken, each weighed by the strides of its priority.
+    /// The pass of stride scheduling: the sum of the strides of all turns that ran.
     pass: u64,
-    /// Nanoseconds that the index had used which took the last turn.
+    /// Used time of the index that ran last, in nanoseconds.
     used: u64,
 }
 
-/// A turn that waits; ordered by the time that its index used, then by its number.
+/// A turn in a run queue, ordered by the used time of its index, then by its number.
 struct QueuedTurn {
     used: u64,
     number: u64,
@@ -102,7 +102,7 @@ impl Ord for QueuedTurn {
     }
 }
 
-/// What a turn of each priority costs its queue.
+/// The stride of each priority: the cost of one turn.
 const STRIDES: [u64; 3] = [4, 2, 1];
 
 impl Turns {
@@ -114,7 +114,7 @@ impl Turns {
             (Priority::Low, [queue, ..]) | (Priority::Normal, [_, queue, _]) | (Priority::High, [.., queue]) => queue,
         };
         if queue.turns.is_empty() {
-            // Who had nothing to do has saved nothing up.
+            // An idle queue saves no credit.
             queue.pass = queue.pass.max(pass);
         }
         let used = used.map_or(queue.used, |used| used.0.fetch_max(queue.used, Relaxed).max(queue.used));
@@ -139,14 +139,14 @@ impl Turns {
 #[derive(Default)]
 struct PoolState {
     turns: Turns,
-    /// Turns that wait for their time.
+    /// Turns that are not due yet.
     later: Vec<DelayedTurn>,
     thread_count: usize,
     resting_count: usize,
     is_closed: bool,
 }
 
-/// A turn that is not to be taken before its time.
+/// A turn that becomes due at some time.
 struct DelayedTurn {
     due: Instant,
     priority: Priority,
@@ -154,7 +154,7 @@ struct DelayedTurn {
 }
 
 impl PoolState {
-    /// Has the turns wait for a thread only whose time has come. Gives when that of the next one comes.
+    /// Moves turns that are due into the run queues; returns when the next is due.
     fn admit(&mut self, now: Instant) -> Option<Instant> {
         for later in self.later.extract_if(.., |later| later.due <= now) {
             self.turns.push(later.priority, None, later.turn);
@@ -174,12 +174,12 @@ impl IndexingPool {
         IndexingPool { shared: Arc::new(Shared { state, wakeup, ended, thread_count_max, is_closed }) }
     }
 
-    /// Has a turn of an index taken, some time.
+    /// Schedules a turn of an index.
     pub fn add(&self, priority: Priority, used: &TimeUsed, turn: Turn) {
         self.add_turn(Duration::ZERO, priority, Some(used), turn);
     }
 
-    /// Has a turn of no index taken, some time after a pause.
+    /// Schedules a turn that belongs to no index, after a pause.
     pub fn add_after(&self, pause: Duration, priority: Priority, turn: Turn) {
         self.add_turn(pause, priority, None, turn);
     }
@@ -199,7 +199,7 @@ impl IndexingPool {
         self.ensure_workers();
     }
 
-    /// Has a thread take what waits. Also to be called now and then: one that could not be started is started then.
+    /// Wakes or starts a thread for waiting turns. Call it periodically too, because starting a thread may have failed.
     pub fn ensure_workers(&self) {
         let mut state = self.shared.state.lock();
         let is_enough =
@@ -220,20 +220,20 @@ impl IndexingPool {
         }
     }
 
-    /// Whether a thread is left that nobody has something to do for.
+    /// True if a thread is idle or could be started, and no turn is waiting.
     pub fn has_spare_thread(&self) -> bool {
         let state = self.shared.state.lock();
         let is_free = state.thread_count - state.resting_count < self.shared.thread_count_max;
         is_free && state.turns.len() == 0
     }
 
-    /// Whether no turn is to be taken any more, and those that run are to end.
+    /// True once the pool is closed: no turn starts any more, and running turns must end.
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed.load(Relaxed)
     }
 
-    /// Forgets what waits, and returns when no thread is left: what the last turns held is let go of then. Not to be called by a
-    /// turn, which would wait for itself.
+    /// Drops waiting turns and returns when no thread is left, so that the turns' resources are released. A turn must not call it: it
+    /// would wait for itself.
     pub fn close(&self) {
         self.end();
         let mut state = self.shared.state.lock();
@@ -275,7 +275,7 @@ impl Shared {
         }
     }
 
-    /// `None`: there was nothing to do for a while, or the pool is closed; the thread is counted out.
+    /// The next turn. `None`: the thread was idle for a while, or the pool is closed; the thread is no longer counted.
     fn next(&self) -> Option<Turn> {
         let mut state = self.state.lock();
         loop {
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_by_priority_and_nobody_waits_for_ever() {
+    fn shares_follow_priorities_and_no_queue_starves() {
         let mut turns = Turns::default();
         let (sender, taken) = mpsc::channel();
         let add = |turns: &mut Turns, priority: Priority, count: usize| {
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn the_index_that_used_the_least_time_is_next_and_saves_nothing_up() {
+    fn the_index_with_the_least_used_time_is_next_and_saves_no_credit() {
         let mut turns = Turns::default();
         let (sender, taken) = mpsc::channel();
         let [slow, other, late] = [(); 3].map(|()| TimeUsed::default());
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_taken_after_its_pause_and_keeps_nobody_waiting() {
+    fn a_delayed_turn_runs_after_its_pause_and_delays_no_other() {
         let pool = IndexingPool::new(1);
         let (sender, taken) = mpsc::channel();
         let begin = Instant::now();
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pool_ends_its_threads_and_forgets_what_waits() {
+    fn a_closed_pool_ends_its_threads_and_drops_waiting_turns() {
         let pool = IndexingPool::new(1);
         let shared = pool.shared.clone();
         let (running, has_begun) = mpsc::channel();

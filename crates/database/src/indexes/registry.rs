@@ -1,4 +1,4 @@
-//! The indexes of one database: which there are, and which answers a query.
+//! The registry of the indexes of one database, and the choice of an index for a query.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -239,7 +239,8 @@ impl Indexes {
         Explanation { name, others }
     }
 
-    /// The same; made if there is none, with the fields of the widest index of the source besides, which it then replaces.
+    /// The same, but creates the index if there is none. The new index also has the fields of the widest index of the source, which it
+    /// then replaces.
     ///
     /// # Errors
     ///

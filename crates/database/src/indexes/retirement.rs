@@ -1,8 +1,8 @@
-//! Retiring indexes that queries made and nobody asks any more: first they are idle, which is only told, later they go.
+//! Retirement (garbage collection) of automatic indexes that are no longer used: they are reported as idle first, and removed later.
 //!
-//! Time is that of the database's queries, not the clock's: an index is left behind by as much as the last query of any index is newer than
-//! its own. So a server at rest retires nothing, nor does the time for which a database is closed ([`super::usage`]). Where no last query
-//! is kept, that of when it was opened counts.
+//! The age of an index is measured by queries, not by the clock: the time from its own last query to the newest query of any index. So an
+//! idle server retires nothing, and neither does the time for which a database is closed ([`super::usage`]). An index without a recorded
+//! query counts from its opening.
 
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ impl Indexes {
         self.open.load().iter().filter_map(|index| index.last_use()).max()
     }
 
-    /// Whether an index was not asked for so long, while others were, that it will go if that stays so.
+    /// True if an index was unused for so long, while others were used, that it will be retired.
     pub fn is_idle(&self, index: &Index) -> bool {
         self.database()
             .is_ok_and(|database| left_behind(index, self.last_query()) >= database.limits().automatic_index_idle_after)
     }
 
-    /// Removes the indexes that were idle for too long.
+    /// Removes the indexes that have been idle for too long.
     ///
     /// # Errors
     ///
@@ -40,7 +40,7 @@ impl Indexes {
         let _changing = self.changing.lock();
         for index in self.open.load_full().iter() {
             let behind = left_behind(index, last);
-            // Whoever asks for it now makes it anew.
+            // A query that needs it now creates it again.
             if behind >= after {
                 tracing::info!(
                     index = index.name(),

@@ -1,13 +1,14 @@
-//! The turns of indexes: who lacks something gets one, and who has all stands in for what it replaces.
+//! The scheduler of indexing: an index that is stale gets a turn, and a replacement that is complete takes the place of its
+//! predecessor.
 //!
 //! ```text
-//! commit ─► announce ─► pool: look (which lack something?) ─► a turn for each of those ─► pool: one batch ─► again, or done
+//! commit ─► announce ─► pool: look (which are stale?) ─► a turn for each of those ─► pool: one batch ─► again, or done
 //! ```
 //!
-//! A commit costs the same however many indexes there are: it notes the etag, and has the pool look if nobody is about to. An
-//! index that is up to date is told so, which is what queries wait for. A turn is a batch, or several while nobody else needs the
-//! thread. Between two rounds indexes rest as long as the first one took them, a hundredth of a second at most: what is written
-//! meanwhile is one batch, which costs half of what its documents cost alone.
+//! The cost of a commit does not depend on the number of indexes: it records the etag and schedules a look unless one is pending. The
+//! look marks indexes that are up to date, which wakes waiting queries. A turn is one batch, or several while no other index needs the
+//! thread. Between two rounds indexes pause as long as the first round took, 10 ms at most: documents written meanwhile form one
+//! batch, which costs half of what they would cost alone.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -30,10 +31,10 @@ use super::registry::Indexes;
 use crate::limits::{INDEXING_BATCH_TIME, INDEXING_LOOK_EVERY, INDEXING_PAUSE_MAX, INDEXING_TURN_MAX};
 use crate::{Database, Error, IndexChange, Result, with_script_memory};
 
-/// How long indexes rest between rounds.
+/// Measures rounds of indexing, to pace the pause between two of them.
 #[derive(Default)]
 pub(super) struct RoundPacer {
-    /// How long the turns took since somebody last looked.
+    /// Duration of the turns since the last look.
     busy: Duration,
     /// When the last of them ended.
     ended: Option<Instant>,
@@ -46,14 +47,14 @@ impl RoundPacer {
         self.ended = Some(now);
     }
 
-    /// How long the next round has to wait from now on.
+    /// The remaining pause before the next round.
     fn pause(&self) -> Duration {
         let Some(ended) = self.ended else { return Duration::ZERO };
         self.busy.min(INDEXING_PAUSE_MAX).saturating_sub(ended.elapsed())
     }
 }
 
-/// Ends the turn of an index: at once where it or its database is closed, soon where others wait for the thread.
+/// Ends the turn of an index: at once if the index or its database is closed, soon if others wait for the thread.
 struct TurnControl<'t> {
     /// Whether the index or its database is closed, or the node stops.
     stop: &'t Stop,
@@ -90,7 +91,7 @@ fn may_go_on(database: &Database, index: &Index) -> bool {
 }
 
 impl Indexes {
-    /// Something was committed. Called on the thread that committed: it only notes and wakes.
+    /// Records a commit. Called on the committing thread: it only stores the etag and schedules a look.
     #[inline]
     pub(crate) fn committed(&self, last_etag: Etag) {
         self.last_etag.fetch_max(last_etag, SeqCst);
@@ -111,18 +112,18 @@ impl Indexes {
         );
     }
 
-    /// Nothing is indexed any more, for now: nobody waits for it.
+    /// Pauses all indexes and wakes their waiters.
     pub(crate) fn rest(&self) {
         self.open.load_full().iter().for_each(|index| index.rest());
     }
 
-    /// Has what was not indexed while the database was closed be indexed.
+    /// Resumes indexing with the changes made while the database was closed.
     pub(crate) fn go_on(&self) {
         self.open.load_full().iter().for_each(|index| index.go_on());
         self.committed(0);
     }
 
-    /// Gives each index that lacks something a turn, and tells the others that they are up to date.
+    /// Schedules a turn for each stale index, and marks the others as up to date.
     fn look(&self, database: &Arc<Database>) -> Result<()> {
         self.is_announced.store(false, SeqCst);
         self.pace.lock().busy = Duration::ZERO;
@@ -154,7 +155,7 @@ impl Indexes {
         Ok(())
     }
 
-    /// Unless it has one coming.
+    /// Schedules a turn, unless one is pending.
     pub(super) fn give_turn(&self, index: &Arc<Index>) {
         if !index.has_turn.swap(true, SeqCst) {
             self.add_turn(index.clone());
@@ -321,7 +322,7 @@ impl Indexes {
         self.open.load_full().iter().filter(is_superseded).try_for_each(|index| self.remove_open(index))
     }
 
-    /// What is due now and then: flushes those at rest, builds anew those that failed, and removes those that nobody asks any more.
+    /// Housekeeping: flushes idle indexes, rebuilds failed ones, and removes unused ones.
     pub(crate) fn maintain(&self) {
         if let Err(error) = self.open_missing() {
             tracing::warn!(%error, "indexes that could not be opened cannot be looked for");

@@ -1,4 +1,4 @@
-//! What changes of an open index while it is filled, and what is told of it.
+//! The mutable state of an open index, and its statistics.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::speed::Speed;
 use super::waiters::Waiters;
 use crate::limits::{FAILURES_JUDGED_FROM, FAILURES_ONE_IN, INDEXING_BATCHES_KEPT_MAX};
 
-/// What changes of an open index.
+/// The mutable state of an open index.
 #[derive(Default)]
 pub(super) struct IndexState {
     /// Of each source.
@@ -70,7 +70,7 @@ pub struct IndexStatistics {
     pub error_count: u64,
     /// When it last took something, since then.
     pub last_indexed: Option<Date>,
-    /// When it was last asked.
+    /// The time of the last query.
     pub last_query: Option<Date>,
 }
 

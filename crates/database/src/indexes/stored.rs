@@ -7,7 +7,7 @@
 //! ```
 //!
 //! In place of `Automatic`, `Map` has the definition as a client gave it. A replacement is kept under a name of its own. Where results
-//! become documents, `Output` is there besides: `{"Number":6,"Former":[{"Prefix":"Totals/6/","References":"Totals/References"}]}`; where the
+//! become documents, there is also `Output`: `{"Number":6,"Former":[{"Prefix":"Totals/6/","References":"Totals/References"}]}`; where the
 //! index had other definitions before, `History`: `[{"Map":{..},"Created":"2026-.."}]`, the newest first.
 
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::Result;
 /// The kind of definitions.
 const KIND: &str = "index";
 
-/// What is kept about an index.
+/// The stored metadata of an index.
 #[derive(Clone, Debug)]
 pub(super) struct StoredIndex {
     pub definition: IndexDefinition,
@@ -62,7 +62,7 @@ impl FormerDefinition {
     }
 }
 
-/// What is kept about results that become documents.
+/// The stored metadata of results that become documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct StoredOutput {
     /// Part of their ids; stays while the collection does.

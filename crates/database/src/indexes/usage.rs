@@ -1,10 +1,10 @@
-//! When an index was last asked.
+//! The time of the last query of an index.
 //!
-//! A query only notes it in memory. It is kept in the index with each batch, when the index is closed, and by maintenance where what is kept
-//! is older by [`LAST_QUERY_KEPT_EVERY`]; after a crash a somewhat older time is found.
+//! A query records it in memory only. The index persists it with each batch and on closing, and maintenance persists it when the stored
+//! time is older by [`LAST_QUERY_KEPT_EVERY`]; after a crash the time may be somewhat older.
 //!
-//! Who retires indexes has a clock of its own, which stands still while the database is closed: else the first query after a week's rest
-//! would leave all other indexes behind by a week. So there is a second time, the *last use*, which opening moves on.
+//! The retirement of indexes uses a clock of its own, which stops while the database is closed; otherwise the first query after a closed
+//! week would make all other indexes a week old. So there is a second time, the *last use*, which is advanced on opening.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -20,7 +20,7 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// As it is kept.
+    /// From the stored times.
     pub fn new(history: &History) -> Usage {
         let ticks = |date: Option<Date>| AtomicU64::new(date.map_or(0, Date::ticks));
         Usage { query: ticks(history.last_query), used: ticks(history.last_use) }
@@ -39,21 +39,21 @@ impl Usage {
         date(&self.used)
     }
 
-    /// The database was closed for so many ticks.
+    /// Advances the last use by the ticks for which the database was closed.
     pub fn move_on(&self, ticks: u64) {
-        // Nobody asks before all are open.
+        // No query runs before all indexes are open.
         if let Some(used) = self.last_use() {
             self.used.store(used.ticks().saturating_add(ticks), Relaxed);
         }
     }
 
-    /// Whether what is kept of it is too old.
+    /// True if the stored time is too old.
     pub fn is_due(&self, kept: &History) -> bool {
         let is_old = |used: Date| kept.last_use.is_none_or(|kept| used.since(kept) >= LAST_QUERY_KEPT_EVERY);
         self.last_use().is_some_and(is_old)
     }
 
-    /// Whether it has to be kept when the index is closed.
+    /// True if it must be stored when the index is closed.
     pub fn is_due_at_end(&self, kept: &History) -> bool {
         self.last_query() != kept.last_query || self.is_due(kept)
     }

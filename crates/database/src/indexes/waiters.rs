@@ -1,4 +1,4 @@
-//! Who waits until an index has come so far.
+//! Waiters: callers that wait until an index has processed an etag.
 
 use std::time::{Duration, Instant};
 
@@ -6,44 +6,44 @@ use documents::Etag;
 
 use crate::limits::WAITING_PURGED_FROM;
 
-/// Those who wait for one index.
+/// The waiters of one index.
 #[derive(Default)]
 pub(super) struct Waiters {
     waiting: Vec<Waiter>,
-    /// When there are so many of them, those who gave up go.
+    /// The number of waiters at which timed-out ones are purged.
     purged_at: usize,
 }
 
-/// Somebody who waits until all up to an etag is in it.
+/// A caller that waits until the index has processed all changes up to an etag.
 struct Waiter {
     etag: Etag,
-    /// When nobody waits any more. `None`: beyond the clock.
+    /// When the wait times out. `None`: never.
     end: Option<Instant>,
     done: Done,
 }
 
-/// What is called once it has come so far.
+/// Call-back that is called when the index has reached the etag.
 pub(super) type Done = Box<dyn FnOnce() + Send>;
 
 impl Waiters {
-    /// Adds somebody, who gives up after `wait`.
+    /// Adds a waiter that times out after `wait`.
     pub fn add(&mut self, etag: Etag, wait: Duration, done: impl FnOnce() + Send + 'static) {
         let now = Instant::now();
         let end = now.checked_add(wait);
         if self.waiting.len() >= self.purged_at {
             self.purge(now);
-            // As many may come before the next look, so that each costs the same on the average.
+            // The list may double before the next purge, so that the amortized cost of each waiter is constant.
             self.purged_at = (self.waiting.len() * 2).max(WAITING_PURGED_FROM);
         }
         self.waiting.push(Waiter { etag, end, done: Box::new(done) });
     }
 
-    /// Forgets those who gave up.
+    /// Removes timed-out waiters.
     pub fn purge(&mut self, now: Instant) {
         self.waiting.retain(|waiting| waiting.end.is_none_or(|end| end > now));
     }
 
-    /// Takes those for whom it has come far enough; they are to be called without a lock.
+    /// Removes the waiters whose etag is reached. Call the call-backs without a lock.
     pub fn take(&mut self, has_come: impl Fn(Etag) -> bool) -> Vec<Done> {
         self.waiting.extract_if(.., |waiting| has_come(waiting.etag)).map(|waiting| waiting.done).collect()
     }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_who_gave_up_are_forgotten_and_no_others() {
+    fn only_timed_out_waiters_are_purged() {
         let mut list = Waiters::default();
         for (etag, wait) in [(1, Duration::ZERO), (2, Duration::from_secs(60)), (3, Duration::MAX)] {
             list.add(etag, wait, || {});

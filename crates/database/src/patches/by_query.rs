@@ -1,4 +1,4 @@
-//! Patching what a query finds, some documents at a time.
+//! Patching the documents that a query finds, in batches.
 
 use documents::{
     Batch, CommandResult, Expected, PatchRequest, PatchRun, PatchScript, PatchStatus, ScriptRunner, Seen, ToldPatch,
@@ -20,7 +20,7 @@ pub struct QueryPatch<'d> {
     loads: Loads<'d>,
 }
 
-/// What became of a document.
+/// The outcome for one document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchedDocument {
     /// Its id.

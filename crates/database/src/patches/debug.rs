@@ -1,4 +1,4 @@
-//! What a script did, for those who debug it: the property `Debug` of the answer to a patch.
+//! Debug output of scripts: the property `Debug` of the answer to a patch.
 
 use json::Writer;
 use script::{Effect, Outcome};

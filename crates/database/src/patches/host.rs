@@ -1,4 +1,4 @@
-//! What scripts of patches ask of the database.
+//! Host functions of patch scripts.
 
 use documents::{Seen, View, Write};
 use script::{Document, Host, Key, Stored};

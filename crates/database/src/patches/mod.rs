@@ -1,7 +1,7 @@
 //! Patches: running scripts on documents, outside of the write transaction.
 //!
-//! [`Database::resolve`] makes plain commands of a batch's patches on a snapshot; who runs the batch then resolves it anew if something that
-//! it read was changed meanwhile.
+//! [`Database::resolve`] turns the patches of a batch into plain commands on a snapshot. If a document that they read has changed before
+//! the write, the caller resolves the batch again (optimistic concurrency).
 
 mod by_query;
 mod debug;
@@ -56,7 +56,7 @@ impl Database {
         script::stoppable(Rc::new(move || database.is_closed()), || self.write_resolved(batch, &mut Runner::new(self)))
     }
 
-    /// Resolves and writes until nobody comes between.
+    /// Resolves and writes, and retries while concurrent writes invalidate the result.
     fn write_resolved(&self, batch: &Batch, runner: &mut impl ScriptRunner<Error = Error>) -> Result<Outcome> {
         let mut attempts = PatchAttempts::default();
         loop {

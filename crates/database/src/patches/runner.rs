@@ -20,7 +20,7 @@ pub(super) struct Prepared {
     pub program: Program,
     /// JSON of what `args` and the parameters behind it are.
     pub arguments: Vec<Vec<u8>>,
-    /// What the lines that it writes are called where it is told what it did.
+    /// The name of the script's output lines in its debug output.
     pub printed: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Deleting or patching what a query finds: an operation, in many transactions.
+//! Deletion and patch by query: an operation in many transactions.
 //!
 //! The ids are found in one snapshot (`found_ids.rs`), and no snapshot is held while documents change. A patch changes a document as it is
 //! when its turn comes; a deletion leaves documents that were written after it began.
@@ -21,7 +21,7 @@ use crate::{Database, Error, Operation, OperationDetail, OperationResult, Progre
 /// The longest sleep of an operation with a limited pace, after which it checks whether it was killed.
 const NAP: Duration = Duration::from_millis(50);
 
-/// What is done with the documents that a query finds.
+/// The action on the documents that a query finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByQuery {
     /// They are deleted.
@@ -228,7 +228,7 @@ impl ByQueryOptions {
     }
 }
 
-/// Keeps an operation from going faster than it may.
+/// Rate limiter of an operation.
 struct OperationRate {
     began: Instant,
     per_second: Option<u64>,

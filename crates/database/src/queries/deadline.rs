@@ -1,4 +1,4 @@
-//! When work on documents has to end: its time is up, or it was given up.
+//! Deadline and cancellation of work on documents.
 
 use std::cell::Cell;
 use std::collections::HashSet;

@@ -1,5 +1,5 @@
-//! The clause `filter`: results are looked at one by one, and those that fit are given until the page is full. As in the reference, a page begins
-//! behind so many results of the condition, which are not looked at: clients add those that did not fit to where the next page begins.
+//! The clause `filter` (post-filter): results are examined one by one until the page is full. As in the reference, the offset of a page
+//! counts results of the condition, which are not examined: clients add the number of rejected results to the next offset.
 
 use documents::Snapshot;
 use query::execute::{FoundEntries, ResultFilter, Row};

@@ -1,4 +1,4 @@
-//! The ids of the documents that a query finds: what deletions and patches by query work on.
+//! The ids of the documents that a query finds, as the input of deletions and patches by query.
 
 use documents::Etag;
 use query::plan::Plan;
@@ -23,12 +23,12 @@ pub(super) struct FoundIds {
     pub expected: u64,
 }
 
-/// Which of the documents that a query finds are taken.
+/// Restrictions on the ids to return.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IdsRequest {
     /// Those that were not written after this etag. `None`: all.
     pub until: Option<Etag>,
-    /// So many at most.
+    /// The maximum number of ids.
     pub count_max: usize,
     /// The index must have everything up to this etag.
     pub cutoff: Option<Etag>,

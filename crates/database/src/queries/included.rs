@@ -1,4 +1,4 @@
-//! Documents that results include: those that they refer to by a path.
+//! Includes: documents that results refer to by a path (join by reference).
 //!
 //! As in the reference, paths are looked for in the results: in documents where those are given, else in what is made of them or what a
 //! group is.

@@ -58,7 +58,7 @@ pub struct OpenedIndex<'a> {
     pub snapshot: IndexSnapshot<'a>,
 }
 
-/// What is to be done next to make the index of a query ready.
+/// The next step of making the index of a query ready.
 #[derive(Debug)]
 pub enum PreparationStep {
     /// Create this index on a thread that may block, with [`Indexes::covering_or_new`](crate::Indexes::covering_or_new), and hand it to
@@ -118,7 +118,7 @@ impl<'q> Preparation<'q> {
         Ok(Preparation { database, query, stale_wait: freshness.stale_wait, run_time, arrival, written, state, began })
     }
 
-    /// What is to be done next.
+    /// Decides the next step.
     ///
     /// # Errors
     ///

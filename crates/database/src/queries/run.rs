@@ -27,7 +27,7 @@ use super::repeats;
 use super::timings::{Stage, Timings, timed};
 use crate::{Error, Index, Result};
 
-/// What a run may use, apart from its snapshots.
+/// The resources of a run, apart from its snapshots.
 #[derive(Clone)]
 pub struct RunContext<'a> {
     /// The account of the memory that the run holds.

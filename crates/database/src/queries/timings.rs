@@ -1,4 +1,4 @@
-//! How long the steps of a query take, if it asks: `include timings()`.
+//! Profiling of the stages of a query: `include timings()`.
 //!
 //! Nothing is measured unless it is asked for.
 

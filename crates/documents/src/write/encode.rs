@@ -7,7 +7,7 @@
 //!  option   0, or 1 and the value
 //! ```
 //!
-//! What a patch tells its client is not in it: only the node that proposed the write answers, and has the write itself.
+//! The report of a patch is not encoded: only the proposing node answers the client, and it has the write itself.
 
 use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
 use crate::command::{Action, Command};

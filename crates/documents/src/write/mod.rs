@@ -81,7 +81,7 @@ pub enum Write {
     Outputs(OutputWrites),
 }
 
-/// What the node that proposes a write adds to it, so that every node of a group comes to the same.
+/// Values that the proposing node adds to a write, so that every node of a group computes the same state.
 ///
 /// The node tag and the database's id belong to the store: change vectors that are not stored are made of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ pub struct Stamp {
     pub id_separator: char,
 }
 
-/// What applying a write gives.
+/// The result of applying a write.
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// Nothing more to say.
@@ -223,7 +223,7 @@ impl DefinitionChange {
     }
 }
 
-/// What no caller sees: each knows the form of the answer to what it wrote.
+/// Unreachable for callers: each kind of write has its own form of answer.
 const OTHER_FORM: Error = Error::Bug { rule: "a write is answered in the form that belongs to it" };
 
 impl Answer {

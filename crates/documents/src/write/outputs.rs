@@ -15,13 +15,13 @@ pub struct OutputWrites {
 /// The documents of one result.
 #[derive(Clone, Debug)]
 pub struct OutputWrite {
-    /// What is put and deleted, all or none.
+    /// Puts and deletions, applied atomically.
     pub batch: Batch,
     /// Afterwards `name/number`, `name/number + 1` and so on are deleted, up to the first that is not there.
     pub surplus: Option<(String, u64)>,
 }
 
-/// What became of the documents of one result.
+/// The outcome for the documents of one result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputFate {
     /// They are written.
