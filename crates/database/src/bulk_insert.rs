@@ -217,7 +217,7 @@ impl BulkInsert {
         let batch = std::mem::replace(&mut self.batch, Batch::new().skip_unchanged(self.skip_unchanged));
         let count = batch.len() as u64;
         let (flight, operation) = (self.flight.clone(), self.operation.clone());
-        self.database.submit_when_free(batch, move |outcome| {
+        self.database.submit_blocking(batch, move |outcome| {
             let mut state = flight.state.lock();
             state.in_flight -= 1;
             match outcome {

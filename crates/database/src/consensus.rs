@@ -45,7 +45,7 @@ impl Database {
     }
 
     /// The same, with no result for each command. Waits for a place in a full queue.
-    pub(crate) fn submit_when_free(
+    pub(crate) fn submit_blocking(
         self: &Arc<Self>,
         batch: Batch,
         done: impl FnOnce(Result<Outcome>) + Send + 'static,
@@ -53,7 +53,7 @@ impl Database {
         let write = Write::silent_batch(batch);
         let size = write.size();
         let done = move |answer: Result<Answer>| done(answer.and_then(|answer| Ok(answer.outcome()?)));
-        self.propose_entered(self.enter_when_free(size), size, write, done);
+        self.propose_entered(self.enter_blocking(size), size, write, done);
     }
 
     /// Applies a batch and returns when it is durable. For threads that may wait.
@@ -77,9 +77,9 @@ impl Database {
     }
 
     /// The same for work in many transactions, which must not be refused half-way: waits for a place in a full queue.
-    pub(crate) fn write_when_free(&self, write: &Write) -> Result<Answer> {
+    pub(crate) fn write_blocking(&self, write: &Write) -> Result<Answer> {
         let size = write.size();
-        self.enter_when_free(size)?;
+        self.enter_blocking(size)?;
         self.write_entered(size, write)
     }
 
@@ -100,8 +100,8 @@ impl Database {
         self.queue.enter(self.name(), size, &self.limits)
     }
 
-    fn enter_when_free(&self, size: usize) -> Result<()> {
-        self.queue.enter_when_free(size, &self.limits);
+    fn enter_blocking(&self, size: usize) -> Result<()> {
+        self.queue.enter_blocking(size, &self.limits);
         // It may have been closed meanwhile.
         self.refuse_if_closed().inspect_err(|_| self.queue.leave(size))
     }

@@ -255,7 +255,7 @@ impl Database {
         self.has_failed.store(true, Relaxed);
     }
 
-    /// True if closing it without holders loses nothing: it is on disk.
+    /// True if closing it loses no state: it is on disk, idle, and without operations, listeners and tombstone holders.
     pub(crate) fn is_forgettable(&self) -> bool {
         !self.is_in_memory
             && !self.operations.has_any()

@@ -104,14 +104,14 @@ impl Database {
             return Ok(());
         }
         let count = batch.len() as u64;
-        match self.write_when_free(&Write::silent_batch(batch)) {
+        match self.write_blocking(&Write::silent_batch(batch)) {
             Ok(_) => report.document_count += count,
             Err(error) if is_about_a_line(&error) => {
                 let mut minifier = Minifier::new();
                 for (number, place) in &lines.places {
                     let mut single = Batch::new();
                     push_line(&mut single, &mut minifier, &lines.text[place.clone()], options)?;
-                    match self.write_when_free(&Write::silent_batch(single)) {
+                    match self.write_blocking(&Write::silent_batch(single)) {
                         Ok(_) => report.document_count += 1,
                         Err(reason) if is_about_a_line(&reason) => report.add_error(*number, reason),
                         Err(other) => return Err(other),

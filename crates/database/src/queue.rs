@@ -44,7 +44,7 @@ impl Queue {
     }
 
     /// The same for a thread that may block: waits until there is room.
-    pub fn enter_when_free(&self, size: usize, limits: &Limits) {
+    pub fn enter_blocking(&self, size: usize, limits: &Limits) {
         let mut held = self.held.lock();
         // Into an empty queue goes one, however small the limits are.
         while held.count > 0
@@ -112,7 +112,7 @@ mod tests {
         std::thread::scope(|scope| {
             let (sender, entered) = mpsc::channel::<()>();
             scope.spawn(|| {
-                queue.enter_when_free(1000, &limits);
+                queue.enter_blocking(1000, &limits);
                 drop(sender);
             });
             queue.leave(30);
@@ -127,6 +127,6 @@ mod tests {
         queue.leave(30);
         queue.leave(1);
         // However small the limits are.
-        queue.enter_when_free(7, &self::limits(0, 0));
+        queue.enter_blocking(7, &self::limits(0, 0));
     }
 }

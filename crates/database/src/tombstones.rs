@@ -76,7 +76,7 @@ impl Database {
         let mut removed = 0;
         loop {
             let write = Write::CleanTombstones { etag, count_max: TOMBSTONE_CLEANING_COUNT_MAX };
-            let count = self.write_when_free(&write)?.count()?;
+            let count = self.write_blocking(&write)?.count()?;
             removed += count;
             if count < TOMBSTONE_CLEANING_COUNT_MAX as u64 {
                 return Ok(removed);
@@ -100,7 +100,7 @@ impl Database {
             if operation.is_some_and(Operation::is_killed) {
                 return Err(Error::Canceled);
             }
-            let count = self.write_when_free(&write)?.count()?;
+            let count = self.write_blocking(&write)?.count()?;
             progress.processed += count;
             progress.documents_processed += count;
             progress.batch_count += 1;

@@ -2,7 +2,7 @@
 
 use json::Writer;
 
-use crate::{Date, EMPTY_COLLECTION, Etag, ToldPatch};
+use crate::{Date, EMPTY_COLLECTION, Etag, PatchReport};
 
 /// The outcome of a batch.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +50,7 @@ pub enum CommandResult {
     /// A document was patched, or left alone.
     Patch {
         /// The report of the patch.
-        told: Box<ToldPatch>,
+        report: Box<PatchReport>,
         /// The stored version, if the patch wrote the document.
         written: Option<WrittenPatch>,
     },
@@ -93,14 +93,14 @@ impl CommandResult {
             CommandResult::DeletePrefixed { prefix, count } => {
                 json.name("Id").string(prefix).name("Type").string("DELETE").name("Deleted").bool(*count > 0);
             }
-            CommandResult::Patch { told, written } => {
-                json.name("Id").string(&told.id);
+            CommandResult::Patch { report, written } => {
+                json.name("Id").string(&report.id);
                 json.name("ChangeVector").optional_string(written.as_ref().map(|written| &*written.change_vector));
                 let date = written.as_ref().map(|written| written.last_modified.to_string());
                 json.name("LastModified").string(date.as_deref().unwrap_or(NO_DATE));
-                json.name("Type").string("PATCH").name("PatchStatus").string(told.status.wire_name());
+                json.name("Type").string("PATCH").name("PatchStatus").string(report.status.wire_name());
                 json.name("Debug").null();
-                if let Some(document) = &told.document {
+                if let Some(document) = &report.document {
                     json.name("ModifiedDocument").raw(document);
                 }
             }

@@ -99,12 +99,12 @@ pub struct Seen {
 pub(crate) struct Patched {
     pub commands: Vec<Command>,
     /// `None`: the client gets no report.
-    pub told: Option<ToldPatch>,
+    pub report: Option<PatchReport>,
 }
 
 /// The report of a patch of one document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToldPatch {
+pub struct PatchReport {
     /// The document.
     pub id: String,
     /// The outcome.

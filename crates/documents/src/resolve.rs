@@ -7,7 +7,7 @@ use script::Effect;
 
 use crate::command::{Action, Command};
 use crate::content::{self, Content};
-use crate::patch::{PatchCommand, Patched, ToldPatch, whole};
+use crate::patch::{PatchCommand, Patched, PatchReport, whole};
 use crate::{
     Batch, Error, Expected, Operation, PatchRequest, PatchRun, PatchScript, PatchStatus, Result, Seen, Snapshot, id,
 };
@@ -115,9 +115,9 @@ impl View<'_> {
         request: &PatchRequest,
         id: &str,
         expected: &Expected,
-    ) -> Result<ToldPatch, R::Error> {
+    ) -> Result<PatchReport, R::Error> {
         let seen = self.get(id)?;
-        let mut told = ToldPatch {
+        let mut report = PatchReport {
             id: id.to_owned(),
             status: PatchStatus::DocumentDoesNotExist,
             is_written: false,
@@ -127,7 +127,7 @@ impl View<'_> {
         };
         if !is_as_expected(expected, seen.as_ref()) {
             if request.skips_mismatch {
-                return Ok(ToldPatch { status: PatchStatus::Skipped, ..told });
+                return Ok(PatchReport { status: PatchStatus::Skipped, ..report });
             }
             let actual = seen.and_then(|seen| seen.stored).map(|(vector, _)| crate::Actual::Vector(vector));
             let conflict = Error::Conflict {
@@ -144,9 +144,9 @@ impl View<'_> {
             (None, None, Some(document)) => {
                 self.put(id, document, Expected::Any)?;
                 let document = request.returns_document.then(|| document.clone());
-                return Ok(ToldPatch { status: PatchStatus::Created, is_written: true, document, ..told });
+                return Ok(PatchReport { status: PatchStatus::Created, is_written: true, document, ..report });
             }
-            (None, None, None) => return Ok(told),
+            (None, None, None) => return Ok(report),
         };
         let run = runner.run(script, id, seen.as_ref(), self)?;
         for effect in &run.effects {
@@ -160,21 +160,21 @@ impl View<'_> {
                 }
             }
         }
-        told.status = match &seen {
+        report.status = match &seen {
             None => PatchStatus::Created,
             Some(seen) if is_equal(&seen.json, &run.json)? => PatchStatus::NotModified,
             Some(_) => PatchStatus::Patched,
         };
-        if told.status != PatchStatus::NotModified {
+        if report.status != PatchStatus::NotModified {
             match &seen {
                 Some(seen) => self.put_back(&seen.id, &run.json)?,
                 None => self.put(id, &run.json, Expected::Any)?,
             }
-            told.is_written = true;
+            report.is_written = true;
         }
-        told.document = request.returns_document.then(|| content::without_computed(run.json));
-        told.debug = run.debug;
-        Ok(told)
+        report.document = request.returns_document.then(|| content::without_computed(run.json));
+        report.debug = run.debug;
+        Ok(report)
     }
 }
 
@@ -205,9 +205,9 @@ impl Batch {
     }
 
     /// The report of the first patch of a resolved batch, for a dry run.
-    pub fn told_patch(&self) -> Option<&ToldPatch> {
+    pub fn patch_report(&self) -> Option<&PatchReport> {
         self.commands.iter().find_map(|command| match &command.action {
-            Action::Patched(patched) => patched.told.as_ref(),
+            Action::Patched(patched) => patched.report.as_ref(),
             _ => None,
         })
     }
@@ -216,12 +216,12 @@ impl Batch {
 impl View<'_> {
     fn resolve<R: ScriptRunner>(&mut self, runner: &mut R, patch: &PatchCommand) -> Result<(), R::Error> {
         let first = self.batch.commands.len();
-        let mut told = None;
+        let mut report = None;
         for (id, expected) in &patch.ids {
-            told = Some(self.patch(runner, &patch.request, id, expected)?).filter(|_| !patch.is_of_many);
+            report = Some(self.patch(runner, &patch.request, id, expected)?).filter(|_| !patch.is_of_many);
         }
         let commands = self.batch.commands.split_off(first);
-        let action = Action::Patched(Box::new(Patched { commands, told }));
+        let action = Action::Patched(Box::new(Patched { commands, report }));
         self.batch.push(Command { action, id: String::new(), expected: Expected::Any });
         Ok(())
     }

@@ -301,14 +301,14 @@ impl<'a, 'e> Writing<'a, 'e> {
         for command in &patched.commands {
             last = Some(self.run_command(batch, command, outcome)?);
         }
-        let Some(told) = &patched.told else { return Ok(CommandResult::PatchMany) };
+        let Some(report) = &patched.report else { return Ok(CommandResult::PatchMany) };
         let written = match last {
-            Some(CommandResult::Put { change_vector, last_modified, collection, .. }) if told.is_written => {
+            Some(CommandResult::Put { change_vector, last_modified, collection, .. }) if report.is_written => {
                 Some(WrittenPatch { change_vector, last_modified, collection })
             }
             _ => None,
         };
-        Ok(CommandResult::Patch { told: Box::new(told.clone()), written })
+        Ok(CommandResult::Patch { report: Box::new(report.clone()), written })
     }
 
     /// Whether all that patches read is still so.

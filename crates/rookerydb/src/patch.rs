@@ -72,11 +72,11 @@ impl<'d> Patch<'d> {
         let mut batch = Batch::new();
         batch.patch(&self.id, self.expected, request)?;
         let outcome = self.database.open()?.execute_patches(&batch)?;
-        let Some(CommandResult::Patch { told, .. }) = outcome.results.into_iter().next() else {
+        let Some(CommandResult::Patch { report, .. }) = outcome.results.into_iter().next() else {
             return Err(Error::Closed("a patch had no result".to_owned()));
         };
         use database::documents::PatchStatus as Status;
-        Ok(match told.status {
+        Ok(match report.status {
             Status::DocumentDoesNotExist => PatchStatus::Missing,
             Status::Created => PatchStatus::Created,
             Status::Patched => PatchStatus::Patched,

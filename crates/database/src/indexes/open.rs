@@ -44,9 +44,9 @@ pub struct Index {
     /// By which it shares the threads with others.
     pub(super) time_used: TimeUsed,
     /// Whether what it stands in for is gone.
-    pub(super) has_stepped_in: AtomicBool,
+    pub(super) has_replaced: AtomicBool,
     /// Whether its last turn ended with what passes by itself, so that it needs another one.
-    pub(super) has_stumbled: AtomicBool,
+    pub(super) has_failed_turn: AtomicBool,
     /// True once it is removed: its folder is deleted when the last holder drops it.
     is_removed: AtomicBool,
     usage: Usage,
@@ -96,8 +96,8 @@ impl Index {
             state: Mutex::new(IndexState { failure, ..state }),
             has_turn: AtomicBool::new(false),
             time_used: TimeUsed::default(),
-            has_stepped_in: AtomicBool::new(false),
-            has_stumbled: AtomicBool::new(false),
+            has_replaced: AtomicBool::new(false),
+            has_failed_turn: AtomicBool::new(false),
             is_removed: AtomicBool::new(false),
             usage: Usage::new(&history),
             opened: Date::now(),

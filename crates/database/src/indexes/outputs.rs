@@ -248,7 +248,7 @@ impl Index {
             return Ok(Vec::new());
         }
         let only_if = self.stored().condition_of_outputs();
-        Ok(database.write_when_free(&Write::Outputs(OutputWrites { only_if, writes }))?.fates()?)
+        Ok(database.write_blocking(&Write::Outputs(OutputWrites { only_if, writes }))?.fates()?)
     }
 
     /// Goes through the documents that were written before the index was built anew, or for what it replaced, and makes owed what is

@@ -344,7 +344,7 @@ impl Indexes {
         let replaced = self.by_name(&name);
         let stored = StoredIndex { is_replacement: false, ..replacement.stored() };
         let database = self.database()?;
-        database.write_when_free(&Write::Definitions(vec![StoredIndex::delete(&name, true), stored.put()]))?;
+        database.write_blocking(&Write::Definitions(vec![StoredIndex::delete(&name, true), stored.put()]))?;
         replacement.has_replaced();
         // Its name is another now, too.
         self.change_open(|open| open.retain(|other| replaced.as_ref().is_none_or(|old| !Arc::ptr_eq(other, old))));
@@ -398,7 +398,7 @@ impl Indexes {
                 continue;
             }
             let deletion = StoredIndex::delete(&stored.definition.name(), stored.is_replacement);
-            database.write_when_free(&Write::Definitions(vec![deletion]))?;
+            database.write_blocking(&Write::Definitions(vec![deletion]))?;
             database.tell_of_index(IndexChange::Removed, name);
         }
         Ok(!stored.is_empty())
@@ -408,7 +408,7 @@ impl Indexes {
     pub(super) fn remove_open(&self, index: &Arc<Index>) -> Result<()> {
         let database = self.database()?;
         let deletion = StoredIndex::delete(&index.definition().name(), index.is_replacement());
-        database.write_when_free(&Write::Definitions(vec![deletion]))?;
+        database.write_blocking(&Write::Definitions(vec![deletion]))?;
         self.change_open(|open| open.retain(|other| !Arc::ptr_eq(other, index)));
         index.remove();
         database.tell_of_index(IndexChange::Removed, index.name());
@@ -534,7 +534,7 @@ fn is_same(index: &Index, definition: &MapIndex) -> bool {
 
 /// Stores the definition of before, after an index could not be opened; the error to report is the one of opening.
 fn undo(database: &Database, change: DefinitionChange) {
-    if let Err(error) = database.write_when_free(&Write::Definitions(vec![change])) {
+    if let Err(error) = database.write_blocking(&Write::Definitions(vec![change])) {
         tracing::error!(database = database.name(), %error, "the former definition of an index could not be stored");
     }
 }

@@ -147,7 +147,7 @@ impl Indexes {
                 index.is_current(last_etag);
             }
             // What it stands in for goes in a turn.
-            let is_unfinished = index.has_stumbled.load(SeqCst) || !index.has_stepped_in.load(SeqCst);
+            let is_unfinished = index.has_failed_turn.load(SeqCst) || !index.has_replaced.load(SeqCst);
             if index.is_running() && (lacks || is_unfinished) {
                 self.give_turn(index);
             }
@@ -213,7 +213,7 @@ impl Indexes {
             database.tell_of_index(IndexChange::BatchCompleted, index.name());
         }
         if turn.is_ok() {
-            index.has_stumbled.store(false, SeqCst);
+            index.has_failed_turn.store(false, SeqCst);
         }
         match turn {
             Ok((_, (_, false))) => self.add_turn(index.clone()),
@@ -224,9 +224,9 @@ impl Indexes {
                     // Who looked meanwhile saw that it had a turn.
                     self.committed(last_etag);
                 }
-                if !index.has_stepped_in.swap(true, SeqCst) && !self.step_in(index) {
+                if !index.has_replaced.swap(true, SeqCst) && !self.replace_former(index) {
                     // The next round of maintenance tries again.
-                    index.has_stepped_in.store(false, SeqCst);
+                    index.has_replaced.store(false, SeqCst);
                 }
             }
             Err(error) => {
@@ -279,7 +279,7 @@ impl Indexes {
             if !self.pool.is_closed() && may_go_on(database, index) {
                 self.give_turn(index);
             }
-        } else if !index.has_stumbled.swap(true, SeqCst) {
+        } else if !index.has_failed_turn.swap(true, SeqCst) {
             tracing::warn!(index = index.name(), %error, "an index cannot go on for now");
         }
     }
@@ -293,7 +293,7 @@ impl Indexes {
     }
 
     /// Puts an index, which has all that there is now, in place of what it stands in for. False: that failed.
-    fn step_in(&self, index: &Arc<Index>) -> bool {
+    fn replace_former(&self, index: &Arc<Index>) -> bool {
         let done = match index.definition() {
             IndexDefinition::Automatic(definition) => self.remove_superseded(index, definition),
             IndexDefinition::Map(_) if index.is_replacement() => self.replace(index),
@@ -331,8 +331,8 @@ impl Indexes {
             tracing::warn!(%error, "indexes that nobody asks any more could not be removed");
         }
         let is_unfinished = |index: &Arc<Index>| {
-            let has_stumbled = index.has_stumbled.load(SeqCst);
-            has_stumbled || !index.has_stepped_in.load(SeqCst) || index.owes_outputs()
+            let has_failed_turn = index.has_failed_turn.load(SeqCst);
+            has_failed_turn || !index.has_replaced.load(SeqCst) || index.owes_outputs()
         };
         if self.open.load().iter().any(is_unfinished) {
             // Those that could not try again.
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_fails_after_it_was_built_anew_is_not_told_under_the_name_of_the_new_one() {
+    fn a_failure_of_a_rebuilt_index_is_reported_under_its_own_name() {
         let environment = Environment::in_memory(Options::default()).unwrap();
         let pool = Arc::new(IndexingPool::new(1));
         let database = Database::open("x", environment, true, "A", &Limits::default(), &pool).unwrap();
@@ -418,10 +418,10 @@ mod tests {
         let full = storage::Error::DiskFull { path: "x".into(), needed_bytes: 1 };
         for error in [Error::Storage(full.clone()), Error::Index(full.clone().into()), Error::Documents(full.into())] {
             indexes.end_turn_with(&database, &index, error);
-            assert!(index.failure().is_none() && index.has_stumbled.load(SeqCst));
+            assert!(index.failure().is_none() && index.has_failed_turn.load(SeqCst));
             indexes.maintain();
             assert!(indexes.by_name(index.name()).is_some_and(|now| Arc::ptr_eq(&now, &index)), "it is not built anew");
-            while index.has_stumbled.load(SeqCst) {
+            while index.has_failed_turn.load(SeqCst) {
                 std::thread::yield_now();
             }
         }

@@ -1,7 +1,7 @@
 //! Patching the documents that a query finds, in batches.
 
 use documents::{
-    Batch, CommandResult, Expected, PatchRequest, PatchRun, PatchScript, PatchStatus, ScriptRunner, Seen, ToldPatch,
+    Batch, CommandResult, Expected, PatchRequest, PatchRun, PatchScript, PatchStatus, ScriptRunner, Seen, PatchReport,
     View,
 };
 use json::Raw;
@@ -63,14 +63,14 @@ impl<'d> QueryPatch<'d> {
             let database = self.database;
             database.write_resolved(&batch, &mut &mut *self)?
         };
-        let told = outcome.results.into_iter().filter_map(|result| match result {
-            CommandResult::Patch { told, written } if told.status != PatchStatus::DocumentDoesNotExist => {
+        let report = outcome.results.into_iter().filter_map(|result| match result {
+            CommandResult::Patch { report, written } if report.status != PatchStatus::DocumentDoesNotExist => {
                 let change_vector = written.map(|written| written.change_vector);
-                Some(PatchedDocument { id: told.id, status: told.status, change_vector })
+                Some(PatchedDocument { id: report.id, status: report.status, change_vector })
             }
             _ => None,
         });
-        Ok(told.collect())
+        Ok(report.collect())
     }
 
     /// What patching a document would do: as it is and as it would be, and what the script did. Nothing is written.
@@ -78,13 +78,13 @@ impl<'d> QueryPatch<'d> {
     /// # Errors
     ///
     /// [`Error::Script`]; storage fails.
-    pub fn test(&mut self, id: &str) -> Result<ToldPatch> {
+    pub fn test(&mut self, id: &str) -> Result<PatchReport> {
         let mut batch = Batch::new();
         let request = PatchRequest { returns_document: true, ..QueryPatch::request() };
         batch.patch(id, Expected::Any, request)?;
         let snapshot = self.database.read();
         let resolved = batch.resolve(&snapshot, &mut &mut *self)?;
-        Ok(resolved.told_patch().cloned().expect("a batch of a patch tells of it"))
+        Ok(resolved.patch_report().cloned().expect("a batch of a patch tells of it"))
     }
 
     /// The script is that of the query.

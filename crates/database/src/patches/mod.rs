@@ -61,7 +61,7 @@ impl Database {
         let mut attempts = PatchAttempts::default();
         loop {
             let resolved = batch.resolve(&self.read(), runner)?;
-            match self.write_when_free(&Write::batch(resolved)).and_then(|answer| Ok(answer.outcome()?)) {
+            match self.write_blocking(&Write::batch(resolved)).and_then(|answer| Ok(answer.outcome()?)) {
                 Err(error) if attempts.goes_on_after(&error) => {}
                 outcome => return outcome,
             }

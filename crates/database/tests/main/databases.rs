@@ -286,7 +286,7 @@ fn a_bulk_insert_and_an_import_wait_for_room() {
 }
 
 #[test]
-fn who_waits_for_room_in_a_database_that_is_closed_is_refused() {
+fn a_blocked_write_to_a_closed_database_is_refused() {
     let mut options = DatabasesOptions::in_memory();
     options.limits.queued_batches_count_max = 2;
     let databases = Databases::open(options).unwrap();

@@ -214,7 +214,7 @@ impl<'b> Decoder<'b> {
             action::DELETE_PREFIXED => Action::DeletePrefixed,
             action::TRACK_CHANGES => Action::TrackChanges(self.list(|from| Ok((from.text()?, from.text()?)))?),
             action::PATCHED if is_outer => {
-                Action::Patched(Box::new(Patched { commands: self.commands(batch, false)?, told: None }))
+                Action::Patched(Box::new(Patched { commands: self.commands(batch, false)?, report: None }))
             }
             _ => return Err(bad("the kind of a command is not known")),
         };

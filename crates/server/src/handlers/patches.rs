@@ -6,7 +6,7 @@
 //! changed meanwhile, else they run again.
 
 use database::documents::{
-    Batch, CommandResult, Expected, NO_DATE, PatchRequest, PatchStatus, ToldPatch, WrittenPatch,
+    Batch, CommandResult, Expected, NO_DATE, PatchRequest, PatchStatus, PatchReport, WrittenPatch,
 };
 use hyper::StatusCode;
 use json::{Minifier, Writer};
@@ -38,23 +38,23 @@ pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
         Ok(batch)
     };
     let batch = exchange.node.bridge.run_sized(SIZE_OF_PATCH, parse).await?;
-    let told = if is_test {
+    let report = if is_test {
         let database = exchange.database().clone();
         let resolved = exchange.node.bridge.run(Pool::Reads, move || Ok(database.resolve(&batch)?)).await?;
-        resolved.told_patch().cloned().map(|told| (told, None))
+        resolved.patch_report().cloned().map(|report| (report, None))
     } else {
         match submit(&exchange.node, exchange.database(), batch).await?.results.pop() {
-            Some(CommandResult::Patch { told, written }) => Some((*told, written)),
+            Some(CommandResult::Patch { report, written }) => Some((*report, written)),
             _ => None,
         }
     };
-    let Some((told, written)) = told else { return Err(Error::Panicked("a PATCH had no result".to_owned())) };
-    Ok(match told.status {
+    let Some((report, written)) = report else { return Err(Error::Panicked("a PATCH had no result".to_owned())) };
+    Ok(match report.status {
         PatchStatus::DocumentDoesNotExist => reply::empty(StatusCode::NOT_FOUND),
         PatchStatus::Skipped => reply::empty(StatusCode::NOT_MODIFIED),
-        PatchStatus::Created => answer(StatusCode::CREATED, &told, written.as_ref(), is_debug, is_test),
+        PatchStatus::Created => answer(StatusCode::CREATED, &report, written.as_ref(), is_debug, is_test),
         PatchStatus::Patched | PatchStatus::NotModified => {
-            answer(StatusCode::OK, &told, written.as_ref(), is_debug, is_test)
+            answer(StatusCode::OK, &report, written.as_ref(), is_debug, is_test)
         }
     })
 }
@@ -64,18 +64,18 @@ const SIZE_OF_PATCH: usize = 0;
 
 fn answer(
     status: StatusCode,
-    told: &ToldPatch,
+    report: &PatchReport,
     written: Option<&WrittenPatch>,
     is_debug: bool,
     is_test: bool,
 ) -> Reply {
     reply::object(status, |json| {
-        json.name("Status").string(told.status.wire_name());
-        json.name("ModifiedDocument").raw(told.document.as_deref().unwrap_or(b"null"));
+        json.name("Status").string(report.status.wire_name());
+        json.name("ModifiedDocument").raw(report.document.as_deref().unwrap_or(b"null"));
         if is_debug || is_test {
-            let original = told.original.as_deref().filter(|_| is_test);
+            let original = report.original.as_deref().filter(|_| is_test);
             json.name("OriginalDocument").raw(original.unwrap_or(b"null"));
-            json.name("Debug").raw(if told.debug.is_empty() { b"null" } else { &told.debug });
+            json.name("Debug").raw(if report.debug.is_empty() { b"null" } else { &report.debug });
         }
         match written {
             Some(written) => write_place(json, written),

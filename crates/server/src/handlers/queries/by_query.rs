@@ -132,14 +132,14 @@ pub(crate) async fn test(mut exchange: Exchange) -> Result<Reply> {
     let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_patch(&node, &body)).await?;
     let database = exchange.database().clone();
     let run = move || Ok(QueryPatch::of_query(&database, &request.query)?.test(&id)?);
-    let told = exchange.node.bridge.run(Pool::Reads, run).await?;
-    if told.status == PatchStatus::DocumentDoesNotExist {
+    let report = exchange.node.bridge.run(Pool::Reads, run).await?;
+    if report.status == PatchStatus::DocumentDoesNotExist {
         return Ok(reply::empty(StatusCode::NOT_FOUND));
     }
     Ok(reply::object(StatusCode::OK, |json| {
-        json.name("Status").string(told.status.wire_name());
-        json.name("ModifiedDocument").raw(told.document.as_deref().unwrap_or(b"null"));
-        json.name("OriginalDocument").raw(told.original.as_deref().unwrap_or(b"null"));
-        json.name("Debug").raw(&told.debug);
+        json.name("Status").string(report.status.wire_name());
+        json.name("ModifiedDocument").raw(report.document.as_deref().unwrap_or(b"null"));
+        json.name("OriginalDocument").raw(report.original.as_deref().unwrap_or(b"null"));
+        json.name("Debug").raw(&report.debug);
     }))
 }
