@@ -68,13 +68,13 @@ impl Analyzer {
         }
     }
 
-    /// The words that a text which is looked for stands for.
+    /// The words of a query text.
     pub fn query_words(self, text: &str) -> Vec<String> {
         let analyzer = if self == Analyzer::NGram { Analyzer::Standard } else { self };
         gathered(|each| analyzer.words(text, each))
     }
 
-    /// The same of parts of words, beside which there is a wildcard: the beginning of a word is none that is too common.
+    /// The same for a part of a word beside a wildcard: the beginning of a word is never a stop word.
     pub fn query_word_parts(self, text: &str) -> Vec<String> {
         match self {
             Analyzer::Standard | Analyzer::NGram => gathered(|each| standard_words(text, |_| true, each)),

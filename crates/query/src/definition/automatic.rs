@@ -1,4 +1,4 @@
-//! Indexes that queries make: the fields of one collection that somebody asked for, of its documents or of groups of them.
+//! Automatic indexes: the fields of one collection that queries have used, of its documents or of groups of them.
 
 use super::{Analysis, Field, FieldName, FieldNeeds, Fields, MarkedText, Places, VectorField};
 use crate::analysis::Analyzer;

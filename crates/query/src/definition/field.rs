@@ -181,7 +181,7 @@ pub enum MarkedText {
 
 /// How an index keeps the fields that queries name.
 pub trait Fields {
-    /// The name under which the terms of a field are kept, and how the texts that are looked for become terms.
+    /// Resolves a field: the name under which its terms are stored, and the analysis of query texts.
     fn resolve(&self, field: &FieldUse) -> (String, Analysis);
 
     /// Whether entries and fields have weights of their own, so that results come in the order of their scores.

@@ -1,4 +1,4 @@
-//! What an index is: where its documents come from, which fields it has, how each is analysed.
+//! The definition (schema) of an index: its source collections, its fields, and their analysis.
 //!
 //! Queries make some ([`AutomaticIndex`]), users define others ([`MapIndex`]); an [`IndexDefinition`] is either.
 

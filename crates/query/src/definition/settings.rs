@@ -1,5 +1,4 @@
-//! What may be changed of an index without building it anew: who may change it, what share of the threads it has, whether it
-//! is kept up to date.
+//! Settings of an index that can change without a rebuild: its lock mode, its priority, and whether it is enabled.
 
 use json::Value;
 

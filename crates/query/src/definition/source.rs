@@ -1,4 +1,4 @@
-//! Where the items come from that an index depends on.
+//! The sources of an index: the kinds and collections of items that it depends on.
 
 use super::name_of;
 use documents::ItemKind;

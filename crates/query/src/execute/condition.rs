@@ -67,7 +67,7 @@ pub(super) fn entry_count_max(
     }
 }
 
-/// Whether there are no more conditions in it than `left`, which they are taken from.
+/// Whether the condition has at most `left` parts; subtracts them.
 fn is_small(condition: &Condition, left: &mut usize) -> bool {
     let Some(fewer) = left.checked_sub(1) else { return false };
     *left = fewer;
@@ -80,16 +80,16 @@ fn range_of(index: &IndexSnapshot<'_>, fields: &dyn Fields, condition: &Conditio
     Ok(ResolvedField::of(index, fields, field)?.and_then(|resolved| condition.range(resolved)))
 }
 
-/// Watches operators as they are made.
+/// Instruments operators while they are made (EXPLAIN).
 pub(super) trait Profiler {
-    /// Makes the operator of a condition, and perhaps puts it into another one.
+    /// Makes the operator of a condition, and may wrap it in a measuring one.
     fn profile<'s, E>(&self, condition: &Condition, make: impl FnOnce() -> Result<Ids<'s>, E>) -> Result<Ids<'s>, E>;
 
-    /// Makes the operator of a condition that chooses among what others find.
+    /// The same for a condition that filters the results of other operators.
     fn profile_choice<'s>(&self, condition: &Condition, ids: Ids<'s>, make: impl FnOnce(Ids<'s>) -> Ids<'s>) -> Ids<'s>;
 }
 
-/// Nobody watches: compiled away.
+/// No instrumentation; compiled away.
 pub(super) struct NoProfiler;
 
 impl Profiler for NoProfiler {
@@ -253,7 +253,7 @@ impl EntryIds for WithTerm<'_> {
     }
 }
 
-/// A field as an index keeps it.
+/// A field resolved in one index: its number and its analysis.
 #[derive(Clone, Copy)]
 pub(super) struct ResolvedField {
     pub number: FieldNumber,

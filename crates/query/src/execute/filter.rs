@@ -52,7 +52,7 @@ impl<'p> ResultFilter<'p> {
     }
 }
 
-/// A result that is asked.
+/// The result that a filter is evaluated on.
 struct FilterInput<'a> {
     row: &'a Row<'a>,
     snapshot: &'a Snapshot<'a>,

@@ -1,4 +1,4 @@
-//! Running a query on one snapshot of an index.
+//! Execution of a query on one snapshot of an index.
 //!
 //! [`find`] gives ids of entries; whoever writes the answer loads their documents, from a snapshot of the documents that was
 //! opened after that of the index: what an entry names is there then, or was deleted since.
@@ -41,18 +41,18 @@ pub use scripted::{ScriptFailure, ScriptProjection, ScriptRow, ScriptRows, Scrip
 pub use spatial::Distance;
 pub use suggest::suggest;
 
-/// What a query found.
+/// The entries that a query found.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct FoundEntries {
-    /// All that fit, on this page or not.
+    /// The number of all matches, on this page or not.
     pub total: u64,
     /// The entries of the page, in the order of the query.
     pub entries: Vec<EntryId>,
-    /// How well each of them fits. `None`: nothing scores.
+    /// The score of each entry. `None`: the query has no scores.
     pub scores: Option<Vec<f32>>,
-    /// How far each of them is, where they are sorted by that; `None` for one that has no shape.
+    /// The distance of each entry, if they are sorted by it; `None` for an entry without a shape.
     pub distances: Option<Vec<Option<Distance>>>,
-    /// Why each of them does. `None`: it is not asked for.
+    /// The explanation of each score. `None`: not requested.
     pub explanations: Option<Vec<String>>,
 }
 
@@ -69,7 +69,7 @@ impl FoundEntries {
     }
 }
 
-/// Asked now and then whether to go on.
+/// Cooperative cancellation: called periodically in long loops; an error stops the query.
 pub type CancelCheck<'l, E> = &'l dyn Fn() -> Result<(), E>;
 
 /// Finds the entries of a page.

@@ -1,4 +1,4 @@
-//! Shapes of entries: which lie so to another one, and how far they are from it.
+//! Evaluation of spatial predicates: the entries whose shapes have a relation to a given shape, and their distances.
 //!
 //! The shape that is asked for is covered with cells. An entry with a point in a cell that is wholly inside is found; what else has a
 //! cell among them is compared by its coordinates, which its record has.

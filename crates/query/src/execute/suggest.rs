@@ -67,7 +67,7 @@ pub fn suggest<E: From<Error>>(
     Ok(taken.into_iter().map(|candidate| candidate.word).collect())
 }
 
-/// A term, and the best words for it so far.
+/// A term of the request, and its best candidates so far.
 struct TermCandidates {
     characters: Vec<char>,
     lower: String,

@@ -1,5 +1,5 @@
-//! What one write transaction of an index changes: documents with their entries, documents that are gone, and how far that
-//! brings the index.
+//! An indexing batch, the content of one write transaction of an index: documents with their entries, deleted documents, and the
+//! progress.
 
 use super::entry::{Entry, EntryVector};
 use super::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! Taking links off nodes that have too many, so that whoever was reached still is.
+//! Pruning links of HNSW nodes that have too many, so that every reachable node stays reachable.
 //!
 //! A link goes only where there is a way round it: by a neighbour that both its nodes have. Where no link has one, a link is handed on to a
 //! neighbour instead: from `a - c` and `a - b` to `a - c - b`. So each level of a graph stays in one piece, whatever comes and goes.

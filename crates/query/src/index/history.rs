@@ -1,4 +1,4 @@
-//! What an index knows of itself: how much it took, what it could not take, when it was asked.
+//! Statistics of an index, stored in it: indexed documents, failures, the time of the last query.
 //!
 //! It is written by the transaction of the batch that it is about, so that after a crash it never disagrees with the entries. Where it is
 //! absent, as in an index that was made before it was kept, nothing is known.

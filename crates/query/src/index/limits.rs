@@ -1,4 +1,4 @@
-//! What an index may not exceed.
+//! Limits of an index.
 
 /// Bytes of a term that are kept as they are. A longer one is cut to at most so many and completed by its hash, so that it
 /// still is told apart from others, sorts by its beginning, and fits into a key. A document's id, the longest thing that is

@@ -1,4 +1,4 @@
-//! The heads of posting lists in the order of their keys, either way; the blocks of long lists are stepped over.
+//! A cursor over the term dictionary: the heads of posting lists in key order, in either direction. It skips the blocks of long lists.
 
 use super::error::{Result, corrupt};
 use super::key::{self, PostingKey};
@@ -7,12 +7,12 @@ use super::range::TermRange;
 use super::sort::Direction;
 use storage::{Cursor, ReadTransaction, Tree};
 
-/// The lists in a range of keys.
+/// A cursor over the posting lists in a range of keys.
 pub(crate) struct ListCursor<'s> {
     cursor: Cursor<'s, ReadTransaction<'s>>,
     range: TermRange,
     direction: Direction,
-    /// Where to go on: at a key, or simply beside the last one.
+    /// The key to seek next; `None`: the neighbour of the last one.
     jump: Option<Vec<u8>>,
     /// The key of the last head, on the way down.
     key: Vec<u8>,
@@ -27,7 +27,7 @@ impl<'s> ListCursor<'s> {
         ListCursor { cursor: tree.cursor(tx), range, direction, jump: Some(start), key: Vec::new() }
     }
 
-    /// The next list: the key of its head, and that.
+    /// The next list: the key of its head, and the head.
     pub fn next(&mut self) -> Result<Option<(&[u8], Head<'s>)>> {
         match self.direction {
             Direction::Ascending => self.next_ascending(),

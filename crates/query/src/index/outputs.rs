@@ -1,9 +1,9 @@
-//! Which documents the results of groups are to be, and which of those are not written yet.
+//! Output documents of groups: the ids of the documents of each result, and the documents that are still to be written.
 //!
-//! A batch that changes what a group gives notes so here, in its own transaction. Who runs the index writes what is owed as
-//! documents, and then settles it. Such an index commits durably: when a note can be read, no crash takes it back, so whatever is
-//! written as a document is owed until it is settled. What a document says is taken from the index when it is written, not from the
-//! note, so that writing it twice does no harm.
+//! A batch that changes what a group gives notes so here, in its own transaction. The runner of the index writes the owed documents
+//! and then settles the debt. Such an index commits durably: no crash undoes a note that could be read, so a document is owed until it
+//! is settled. The content of a document is read from the index when it is written, not from the note, so that writing it twice is
+//! harmless (idempotent).
 //!
 //! ```text
 //!  reduce/outputs     group 16                                        varint( results ) | for each varint( size ) | id that names it

@@ -1,11 +1,11 @@
-//! Which documents asked for which others while they were mapped, so that they are mapped again when those change.
+//! Dependency tracking: which documents loaded which others while they were mapped, so that they are mapped again when those change.
 //!
 //! ```text
 //!  references/asked   u16 BE( size of asked ) | asked | document   nothing
 //!  references/by      document                                     u16 BE( size ) | asked, several, rising
 //! ```
 //!
-//! Both are lower-cased ids. What was not there when it was asked for is noted as well: it may come.
+//! Both are lower-cased ids. An id without a document is recorded too: the document may be stored later.
 
 use super::error::{Result, corrupt};
 use std::ops::Range;

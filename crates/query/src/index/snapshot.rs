@@ -1,4 +1,4 @@
-//! Reading an index: one consistent state, that after some batch, for as long as it is held.
+//! A snapshot of an index: one consistent state, as of some batch, for as long as it is held.
 
 use super::batch::Progress;
 use super::columns::Columns;

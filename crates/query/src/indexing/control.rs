@@ -1,13 +1,13 @@
-//! Questions of indexing to its caller: whether to go on, and when to end a batch.
+//! Control of indexing by its caller: whether to continue, when to end a batch, whether to stop.
 
 use std::time::Instant;
 
-/// Decides how long indexing goes on.
+/// Decides when batches and indexing end.
 pub trait BatchControl {
-    /// Asked before each batch but the first: whether to begin it.
+    /// Called before each batch but the first: true to begin it.
     fn goes_on(&self) -> bool;
 
-    /// Asked after each document: whether to end the batch here, because others wait for the thread.
+    /// Called after each document: true to end the batch here, because others wait for the thread.
     ///
     /// * `began`: when the batch was begun.
     fn ends_batch(&self, began: Instant) -> bool {
@@ -15,14 +15,14 @@ pub trait BatchControl {
         false
     }
 
-    /// Asked now and then inside of a map in C#: whether to give up, because the index or its database is closed. Nothing of the batch is
-    /// written then. JavaScript asks what [`script::stoppable`] was given.
+    /// Called periodically inside a map in C#: true to abort, because the index or its database is closed. Nothing of the batch is
+    /// written then. JavaScript uses the function given to [`script::stoppable`].
     fn is_stopped(&self) -> bool {
         false
     }
 }
 
-/// A function that only says whether to go on.
+/// A function that only decides whether to continue.
 impl<F: Fn() -> bool> BatchControl for F {
     fn goes_on(&self) -> bool {
         self()

@@ -1,4 +1,4 @@
-//! Numbers that are added up: exactly as long as 28 digits suffice, else as doubles.
+//! Sums of numbers: exact (decimal) as long as 28 digits suffice, else as doubles.
 
 use json::Raw;
 use rust_decimal::Decimal;

@@ -127,7 +127,7 @@ struct Reading<'s, 'env> {
     bytes_left: usize,
 }
 
-/// What is read of a group.
+/// The nodes of a group to read.
 struct NodeSelection<'w> {
     group: GroupKey,
     /// The numbers of values that were asked for, and whose they are.

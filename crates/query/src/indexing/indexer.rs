@@ -21,7 +21,7 @@ use std::time::Instant;
 
 /// Brings an index up to date. One thread at a time; it keeps memory between batches.
 pub struct Indexer {
-    /// What is mapped comes before what is loaded from.
+    /// Mapped collections first, then the collections that maps load from.
     sources: Vec<IndexSource>,
     has_references: bool,
     makes: Makes,
@@ -29,7 +29,7 @@ pub struct Indexer {
     batch_count_max: u64,
 }
 
-/// What becomes of documents.
+/// How documents become entries.
 enum Makes {
     /// Each has entries of its own.
     Entries(Box<dyn MakesEntries + Send>),
@@ -325,11 +325,11 @@ struct Filling<'f> {
     removed_bytes: usize,
     documents: &'f Snapshot<'f>,
     has_references: bool,
-    /// The batch is full with so many documents and tombstones,
+    /// The batch is full at this number of documents and tombstones,
     count_max: u64,
-    /// or so many bytes.
+    /// or at this number of bytes.
     bytes_max: usize,
-    /// So many changes of a source that is referenced are looked at.
+    /// The maximum number of changes of a referenced source to examine.
     looked_at_max: u64,
     loaded: &'f mut LoadedIds,
     /// Those of the document at hand.
@@ -341,7 +341,7 @@ struct Filling<'f> {
 }
 
 impl Filling<'_> {
-    /// Gives whether all were heeded.
+    /// Processes tombstones. Returns whether all were processed.
     fn heed_tombstones(&mut self, source: &IndexSource, progress: &mut Progress) -> Result<bool> {
         let mut tombstones = tombstones_after(self.documents, source, progress.tombstones)?;
         while !self.is_full() {
@@ -355,7 +355,7 @@ impl Filling<'_> {
         Ok(false)
     }
 
-    /// Maps again what asked for what changed in a source, or was deleted. Gives whether all of it was.
+    /// Maps again the documents that reference changed or deleted documents of a source. Returns whether all were.
     fn heed_references(
         &mut self,
         source: &IndexSource,
@@ -366,7 +366,7 @@ impl Filling<'_> {
         let name = source.progress_name();
         let resume = index.resume(&name)?.unwrap_or_default();
         let mut rounds = Rounds::decode(resume, *progress);
-        // What is not over has half of the room, and what is left of the other: so none waits for one that changes all the time.
+        // Unfinished rounds get half of the batch, and the rest of the other half, so that none starves.
         let whole = (self.count_max, self.bytes_max);
         self.bound_to_half();
         self.go_on_with(&mut rounds, index, sources)?;
@@ -381,7 +381,7 @@ impl Filling<'_> {
         Ok(has_seen_all && rounds.len() == 0)
     }
 
-    /// Goes on with rounds, each in its turn, as long as there is room.
+    /// Continues rounds, round-robin, until the batch is full.
     fn go_on_with(&mut self, rounds: &mut Rounds, index: &IndexSnapshot<'_>, sources: &[IndexSource]) -> Result<()> {
         while !self.is_full()
             && let Some(round) = rounds.take_first()
@@ -393,7 +393,7 @@ impl Filling<'_> {
         Ok(())
     }
 
-    /// Begins a round for each document that changed, or was deleted. Gives whether there are no more.
+    /// Starts a round for each changed or deleted document. Returns whether there are no more.
     fn look_for_changes(
         &mut self,
         source: &IndexSource,
@@ -424,7 +424,7 @@ impl Filling<'_> {
         Ok(false)
     }
 
-    /// Begins the round of a document, unless it has one, and goes on with it as long as there is room.
+    /// Starts the round of a document, unless it has one, and runs it until the batch is full.
     fn begin_round(
         &mut self,
         referenced: &str,
@@ -441,7 +441,7 @@ impl Filling<'_> {
         Ok(())
     }
 
-    /// Maps the documents again that asked for one. Gives where to go on if the batch is full before all are.
+    /// Maps the documents that reference one document. Returns the unfinished round if the batch is full first.
     fn map_asking(
         &mut self,
         index: &IndexSnapshot<'_>,

@@ -1,4 +1,4 @@
-//! The documents that the maps of one document asked for.
+//! The ids of the documents that the maps of one document loaded (its references).
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ const COMPARED_MAX: usize = 32;
 #[derive(Debug, Default)]
 pub(super) struct LoadedIds {
     ids: Vec<Vec<u8>>,
-    /// All of them, where they are more than are compared.
+    /// All of them, once there are more than [`COMPARED_MAX`].
     many: HashSet<Vec<u8>>,
 }
 
@@ -27,7 +27,7 @@ impl LoadedIds {
         if self.many.is_empty() { self.ids.contains(id) } else { self.many.contains(id) }
     }
 
-    /// Adds one that it does not have.
+    /// Adds an id that it does not contain.
     pub fn push(&mut self, id: Vec<u8>) {
         if self.ids.len() == COMPARED_MAX {
             self.many.extend(self.ids.iter().cloned());
@@ -38,7 +38,7 @@ impl LoadedIds {
         self.ids.push(id);
     }
 
-    /// All of them, rising.
+    /// All ids, in rising order.
     pub fn sorted(&mut self) -> &[Vec<u8>] {
         self.ids.sort_unstable();
         &self.ids
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_there_once_however_many_they_are() {
+    fn each_id_is_stored_once_in_small_and_large_sets() {
         let mut loaded = LoadedIds::default();
         for count in [3, 1000, COMPARED_MAX, COMPARED_MAX + 1] {
             loaded.clear();

@@ -1,4 +1,4 @@
-//! How far an index is with its documents.
+//! The progress of an index: the last etags that it has processed.
 
 use crate::definition::IndexSource;
 use crate::index::{IndexSnapshot, Progress, Result};

@@ -1,41 +1,41 @@
-//! Where an index goes on that maps again what asked for documents that changed, if a batch is full before all were.
+//! Resume points for re-indexing documents that reference a changed document, when a batch fills up first.
 //!
-//! Those that asked for a document are in the order of their ids. If it changes again meanwhile all of them are to be mapped once more; not
-//! from the first again, or the last would never be, but around: from where the round before had come to, behind the last from
-//! the first on, up to there. Documents have their rounds in turn, and others that changed are looked for beside them: none
-//! waits for one that changes all the time. What the index says of its progress stays before all of which a round is not over.
+//! A *round* visits the referencing documents in the order of their ids. If the referenced document changes again meanwhile, all of them
+//! must be mapped once more. The new round starts at the position of the old one and wraps around (circular scan); a restart from the
+//! first would starve the last ones. Rounds are served round-robin, beside the search for further changes, so that a document that
+//! changes all the time delays no other. The progress of the index stays below the changes of all unfinished rounds.
 
 use crate::index::Progress;
 use documents::Etag;
 use std::collections::VecDeque;
 
-/// Rounds of one source that are not over. While they are so many, no others are begun.
+/// The maximum number of unfinished rounds of one source.
 const ROUNDS_MAX: usize = 64;
 
-/// What happened to a document.
+/// A change of a referenced document.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Change {
     Written(Etag),
     Deleted(Etag),
 }
 
-/// Through those who asked for one document.
+/// A scan over the documents that reference one document.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Round {
-    /// The lower-cased id of the document.
+    /// The lower-cased id of the referenced document.
     pub referenced: Vec<u8>,
-    /// With what it is mapped, or with something newer.
+    /// The change that the documents are mapped for; they may see a newer one.
     change: Change,
-    /// The last that was mapped; empty: none.
+    /// The last document mapped; empty: none.
     pub position: Vec<u8>,
-    /// Where it began, if not with the first: it goes on behind the last, and ends here.
+    /// The start, if it was not the first document: the scan wraps around and ends here.
     began_behind: Vec<u8>,
-    /// Whether it went on behind the last.
+    /// True once the scan has wrapped around.
     has_turned: bool,
 }
 
 impl Round {
-    /// Goes on with the first, if it did not begin there. False: it is over.
+    /// Wraps around to the first document, if the scan did not start there. False: the round is finished.
     pub fn turn(&mut self) -> bool {
         if self.has_turned || self.began_behind.is_empty() {
             return false;
@@ -45,23 +45,23 @@ impl Round {
         true
     }
 
-    /// Whether a document was mapped in this round already.
+    /// True if this round has already mapped the document.
     pub fn is_behind_end(&self, id: &[u8]) -> bool {
         self.has_turned && *id > *self.began_behind
     }
 }
 
-/// Those that are not over, of one source.
+/// The unfinished rounds of one source.
 ///
 /// ```text
 ///  ahead: documents u64 BE, tombstones u64 BE
-///  for each: etag u64 BE | flags u8: 1 it has turned, 2 deleted | three times: length u16 BE, bytes: asked, position, began behind
+///  for each: etag u64 BE | flags u8: 1 it has turned, 2 deleted | three times: length u16 BE, bytes: referenced, position, began behind
 /// ```
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Rounds {
-    /// Up to here, changes were looked for.
+    /// The etags up to which changes were searched for.
     pub ahead: Progress,
-    /// The one that waits longest is the first.
+    /// The one that waits longest comes first.
     rounds: VecDeque<Round>,
 }
 
@@ -69,12 +69,12 @@ const HAS_TURNED: u8 = 1;
 const IS_DELETED: u8 = 2;
 
 impl Rounds {
-    /// What was kept. None, if it is nothing of the kind: they begin anew behind the progress of the source.
+    /// Decodes the stored form. Invalid bytes give no rounds: the search starts again at the progress of the source.
     pub fn decode(bytes: &[u8], progress: Progress) -> Rounds {
         decode_all(bytes).unwrap_or(Rounds { ahead: progress, rounds: VecDeque::new() })
     }
 
-    /// Empty, if none is left: then the progress says all.
+    /// Encodes the rounds; empty if there are none, because the progress is sufficient then.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         if self.rounds.is_empty() {
@@ -98,7 +98,7 @@ impl Rounds {
         bytes
     }
 
-    /// How far the index is with the source: before each change that some who asked were not mapped with.
+    /// The progress of the source: below each change for which referencing documents are still to be mapped.
     pub fn progress(&self) -> Progress {
         let mut progress = self.ahead;
         for round in &self.rounds {
@@ -114,19 +114,19 @@ impl Rounds {
         self.rounds.len()
     }
 
-    /// Whether no other may be begun.
+    /// True when the limit of concurrent rounds is reached.
     pub fn are_many(&self) -> bool {
         self.rounds.len() >= ROUNDS_MAX
     }
 
-    /// The one that waits longest, to be gone on with.
+    /// Removes the round that has waited longest, to continue it.
     pub fn take_first(&mut self) -> Option<Round> {
         self.rounds.pop_front()
     }
 
-    /// A round for a document that changed. `None`: it has one, which has its turn later, and goes through all once more.
+    /// Starts a round for a changed document. `None`: it has an unfinished one, which is extended by one more pass.
     ///
-    /// * `referenced`: its lower-cased id.
+    /// * `referenced`: the document's lower-cased id.
     pub fn begin(&mut self, referenced: &[u8], change: Change) -> Option<Round> {
         if let Some(round) = self.rounds.iter_mut().find(|round| *round.referenced == *referenced) {
             (round.change, round.began_behind, round.has_turned) = (change, round.position.clone(), false);
@@ -136,7 +136,7 @@ impl Rounds {
         Some(Round { referenced: referenced.to_vec(), change, position, began_behind, has_turned: false })
     }
 
-    /// Keeps a round that is not over, behind all others.
+    /// Adds an unfinished round behind all others.
     pub fn keep(&mut self, round: Round) {
         self.rounds.push_back(round);
     }
@@ -174,7 +174,7 @@ mod tests {
 
     const START: Progress = Progress { items: 3, tombstones: 2 };
 
-    /// Maps up to `count` of those who asked, as an indexer does. Gives what is left of the round.
+    /// Maps up to `count` referencing documents, as an indexer does. Returns the unfinished round.
     fn walk(mut round: Round, asking: &[&[u8]], count: usize, mapped: &mut Vec<Vec<u8>>) -> Option<Round> {
         let end = mapped.len() + count;
         loop {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_changes_all_the_time_is_mapped_for_all_who_asked() {
+    fn all_referencing_documents_see_a_document_that_changes_all_the_time() {
         let asking: [&[u8]; 5] = [b"a", b"b", b"c", b"d", b"e"];
         let (mut rounds, mut mapped) = (Rounds::decode(&[], START), Vec::new());
         let round = rounds.begin(b"x", Change::Written(10)).unwrap();
@@ -208,7 +208,7 @@ mod tests {
             rounds.keep(walk(round, &asking, 2, &mut mapped).unwrap());
             rounds = Rounds::decode(&rounds.encode(), Progress::default());
         }
-        assert_eq!(mapped.concat(), b"abcdeabcde", "nobody is left out");
+        assert_eq!(mapped.concat(), b"abcdeabcde", "all are visited");
         mapped.clear();
         let round = rounds.take_first().unwrap();
         assert_eq!(walk(round, &asking, 9, &mut mapped), None);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nothing_of_the_kind_begins_anew() {
+    fn invalid_bytes_give_no_rounds() {
         let none = Rounds { ahead: START, rounds: VecDeque::new() };
         for bytes in [&b""[..], b"1", b"12345678", &[0; 31], &[255; 40], b"1234567812345678\x00\x00"] {
             assert_eq!(Rounds::decode(bytes, START), none);

@@ -1,4 +1,4 @@
-//! What maps make of some documents, for who tries a definition.
+//! Results of maps for some documents, to try a definition.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
-//! What a batch came to, and what its index notes of that.
+//! The result of a batch, and the statistics that the index stores of it.
 
 use crate::index::{IndexError, Notes, Progress};
 use documents::Date;
 
-/// What one batch came to.
+/// The result of one batch.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct BatchResult {
     /// Documents that were indexed, or failed to be.

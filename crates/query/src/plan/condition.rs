@@ -1,5 +1,5 @@
-//! What a query asks of the fields of an index, its parameters put in. Texts are as they were asked for: how they are analysed is
-//! for the index to say.
+//! Conditions (predicates) on the fields of an index, with parameters substituted. Texts are as in the query: the index decides how
+//! they are analysed.
 
 use super::MoreLikeThis;
 use super::lucene::LuceneQuery;
@@ -223,19 +223,19 @@ pub struct VectorQuery {
     pub found: Option<Neighbours>,
 }
 
-/// Vectors that others are to be near to.
+/// The query vectors of a nearest-neighbour search.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VectorTarget {
-    /// As JSON, one or several: what they are made of is for the field to say.
+    /// One or several vectors as JSON; the field decides how they are read.
     Given(Vec<u8>),
-    /// Those that a document has in the index.
+    /// The vectors of a document in the index.
     Document(String),
 }
 
 /// Entries, rising, with how near each is.
 pub type Neighbours = Arc<[(EntryId, f32)]>;
 
-/// What the shapes of a field are asked.
+/// A spatial predicate on the shapes of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpatialQuery {
     /// How they are to lie.
@@ -246,7 +246,7 @@ pub struct SpatialQuery {
     pub units: Option<Units>,
 }
 
-/// What the words of a field are asked.
+/// A full-text predicate on the words of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextQuery {
     /// Words, phrases and wildcards.
@@ -288,7 +288,7 @@ pub struct FieldUse {
     pub analysis: Analysis,
 }
 
-/// A term that is looked for.
+/// A literal of a predicate, as a term of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TermValue {
     /// A present null.

@@ -1,4 +1,4 @@
-//! What a value of a query means to an index: a term, or an end of a range.
+//! Converts values of a query to terms of an index, or to bounds of a range.
 
 use super::Refused;
 use super::condition::{Condition, FieldUse, TermValue};
@@ -8,7 +8,7 @@ use crate::indexing::terms;
 use crate::limits::BOUND_SIZE_MAX;
 use std::ops::Bound;
 
-/// A term that equals a value.
+/// Converts a value to the term that equals it.
 pub(super) fn term_value(value: Scalar) -> TermValue {
     match value {
         Scalar::Null => TermValue::Null,
@@ -23,7 +23,7 @@ pub(super) fn term_value(value: Scalar) -> TermValue {
     }
 }
 
-/// An end of a range. A number beyond those of documents is the infinite one: all are on one side of it.
+/// Converts a bound of a range. A number beyond the range of doubles becomes infinity: all values are on one side of it.
 pub(crate) fn end(value: Scalar) -> TermValue {
     match value.number().map(|text| (terms::number(text), text.parse::<f64>())) {
         Some((None, Ok(double))) => TermValue::Number(Number::Double(double)),
@@ -31,7 +31,7 @@ pub(crate) fn end(value: Scalar) -> TermValue {
     }
 }
 
-/// What lies between two values, of one kind.
+/// The condition for values between two bounds of the same kind.
 pub(crate) fn range(field: FieldUse, low: Bound<Scalar>, high: Bound<Scalar>) -> Result<Condition, Refused> {
     let [low, high] = [low, high].map(|bound| bound.map(end));
     if let (Some(low), Some(high)) = (numbers(&low), numbers(&high)) {
@@ -68,7 +68,7 @@ fn texts(bound: &Bound<TermValue>) -> Option<Bound<String>> {
     })
 }
 
-/// Texts are kept up to some size in the order of an index; what is longer cannot be compared there.
+/// Refuses a text bound over the size up to which an index orders texts.
 pub(crate) fn check_bound(text: &str) -> Result<(), Refused> {
     if text.len() <= BOUND_SIZE_MAX {
         return Ok(());

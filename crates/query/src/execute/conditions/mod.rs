@@ -1,4 +1,4 @@
-//! What each condition is and does: its text, what it costs, how it is evaluated, what it adds to scores, which words it marks.
+//! The behaviour of each condition: its text, cost estimate, evaluation, score and highlighting.
 //!
 //! A file for each condition, or for a few that differ little, has a view of the variant of [`Condition`], and all of that in one implementation of
 //! [`Behavior`]. The macro `each` is the one place that leads from variants to views: a variant without a view does not compile, and neither

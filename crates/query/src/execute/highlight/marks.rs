@@ -1,4 +1,4 @@
-//! What a query looks for in a field: words, phrases and wildcards, each with a number, which its tags follow from.
+//! The words, phrases and wildcards of a query to highlight in a field. Each has a number, which selects its tags.
 
 use super::super::CancelCheck;
 use super::super::condition::ResolvedField;

@@ -1,4 +1,4 @@
-//! Where in texts what is looked for stands.
+//! Finds matches of a query's words and phrases in texts, for highlighting.
 
 use super::super::CancelCheck;
 use super::marks::{MarkedPhrase, Marks, Meant};
@@ -7,7 +7,7 @@ use crate::definition::Analysis;
 use crate::indexing::terms;
 use std::ops::Range;
 
-/// A word or phrase that was found.
+/// A match of a word or phrase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HighlightMatch {
     /// The bytes of the text that stand between tags, rising and apart from each other; at least one.

@@ -1,4 +1,4 @@
-//! What a score is made of, in the words of Lucene's explanations.
+//! Explanations of scores, in the format of Lucene.
 //!
 //! ```text
 //! 0.29 = (MATCH) weight(search(T):fox in 2), product of:

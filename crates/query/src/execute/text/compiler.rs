@@ -1,4 +1,4 @@
-//! What a text means to the analyzer of its field.
+//! Compiles full-text predicates for the analyzers of one index.
 
 use super::super::CancelCheck;
 use super::glob::Glob;
@@ -8,7 +8,7 @@ use crate::index::{Error, FieldNumber, IndexSnapshot};
 use crate::limits::PHRASE_WORDS_MAX;
 use crate::plan::{FieldUse, LuceneQuery, SearchPart, TextQuery, Wildcard};
 
-/// Where meanings come from.
+/// Compiles [`TextQuery`]s into [`TextMatcher`]s.
 #[derive(Clone, Copy)]
 pub(in crate::execute) struct TextCompiler<'s, 'l, E> {
     pub index: &'s IndexSnapshot<'s>,
@@ -17,7 +17,7 @@ pub(in crate::execute) struct TextCompiler<'s, 'l, E> {
 }
 
 impl<E: From<Error>> TextCompiler<'_, '_, E> {
-    /// What is wanted of a field.
+    /// Compiles a predicate on one field.
     pub fn compile(&self, field: &FieldUse, query: &TextQuery) -> Result<TextMatcher, E> {
         let (name, analysis) = self.fields.resolve(field);
         // No entry ever had it.

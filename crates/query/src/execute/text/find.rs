@@ -1,4 +1,4 @@
-//! The entries that are wanted, as rising ids.
+//! Evaluates text matchers to rising ids of entries.
 
 use super::super::CancelCheck;
 use super::{Pattern, Phrase, TextMatcher};
@@ -10,7 +10,7 @@ use std::ops::Bound;
 
 type Ids<'s> = Box<dyn EntryIds + 's>;
 
-/// The entries that are wanted. The depth of the recursion is that of the query's text, which is bounded.
+/// The entries that a matcher accepts. The depth of the recursion is that of the query's text, which is bounded.
 pub(in crate::execute) fn ids<'s, E: From<Error>>(
     index: &'s IndexSnapshot<'s>,
     matcher: &TextMatcher,

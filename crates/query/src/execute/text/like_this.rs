@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 type Counts = BTreeMap<String, u64>;
 
 impl<E: From<Error>> TextCompiler<'_, '_, E> {
-    /// What is wanted by what is like something.
+    /// Compiles a `moreLikeThis` predicate.
     pub fn compile_likeness(&self, like: &MoreLikeThis) -> Result<TextMatcher, E> {
         let fields = self.fields_of_likeness(like)?;
         let (counts, base) = match &like.base {

@@ -1,7 +1,7 @@
-//! What is asked of the words of fields, once the analyzer of each field has said what its texts mean.
+//! Full-text matching: predicates compiled for the analyzer of each field.
 //!
-//! A [`TextMatcher`] is made of a [`crate::plan::TextQuery`] when a query runs ([`mod@compiler`]), is found as ids ([`mod@find`]), and scores
-//! ([`super::score`]).
+//! A [`TextMatcher`] is compiled from a [`crate::plan::TextQuery`] when a query runs ([`mod@compiler`]), is evaluated to ids
+//! ([`mod@find`]), and scores ([`super::score`]).
 
 mod find;
 mod fuzzy;
@@ -20,7 +20,7 @@ use glob::Glob;
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
 
-/// Which entries are wanted, by the terms that the index has.
+/// A full-text predicate on the terms of one index.
 #[derive(Clone, Debug)]
 pub(super) enum TextMatcher {
     /// None.
