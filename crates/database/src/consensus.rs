@@ -45,11 +45,7 @@ impl Database {
     }
 
     /// The same, with no result for each command. Waits for a place in a full queue.
-    pub(crate) fn submit_blocking(
-        self: &Arc<Self>,
-        batch: Batch,
-        done: impl FnOnce(Result<Outcome>) + Send + 'static,
-    ) {
+    pub(crate) fn submit_blocking(self: &Arc<Self>, batch: Batch, done: impl FnOnce(Result<Outcome>) + Send + 'static) {
         let write = Write::silent_batch(batch);
         let size = write.size();
         let done = move |answer: Result<Answer>| done(answer.and_then(|answer| Ok(answer.outcome()?)));

@@ -142,7 +142,8 @@ impl Copy<'_> {
     fn record(&self, tx: &mut WriteTransaction<'_>, record: &[u8]) -> Result<()> {
         let head = Head::decode(record)?;
         let key = head.kind.key(record::id(&head, record)?);
-        let trees = self.trees.get(&head.collection).map(|trees| &trees[usize::from(head.state == RecordState::Tombstone)]);
+        let trees =
+            self.trees.get(&head.collection).map(|trees| &trees[usize::from(head.state == RecordState::Tombstone)]);
         let tree = trees.and_then(|trees| trees[head.kind]);
         let tree = tree.ok_or(Error::Corrupt { rule: "the collection of an item counts it" })?;
         match head.state {

@@ -1,7 +1,7 @@
 //! Deleting documents: one, by prefix, by collection. Each leaves a tombstone with an etag of its own.
 
 use crate::collections::Collection;
-use crate::found::{Existing, CurrentItem};
+use crate::found::{CurrentItem, Existing};
 use crate::id::{lower, lower_into};
 use crate::items::{Deletion, due};
 use crate::kinds::ItemKind;
@@ -75,7 +75,8 @@ impl Writing<'_, '_> {
                 return Ok(count);
             }
             for (key, location) in keys {
-                let document = Some(Existing::at(&schema, &*self.tx, location, ItemKind::Document, RecordState::Stored)?);
+                let document =
+                    Some(Existing::at(&schema, &*self.tx, location, ItemKind::Document, RecordState::Stored)?);
                 self.delete_found(CurrentItem { key, document, tombstone: None })?;
                 count += 1;
             }

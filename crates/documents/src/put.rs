@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::command::{Action, Command};
 use crate::content::Content;
 use crate::error::Actual;
-use crate::found::{Existing, CurrentItem};
+use crate::found::{CurrentItem, Existing};
 use crate::id::{Completion, completion};
 use crate::items::Parts;
 use crate::kinds::ItemKind;

@@ -7,7 +7,7 @@ use script::Effect;
 
 use crate::command::{Action, Command};
 use crate::content::{self, Content};
-use crate::patch::{PatchCommand, Patched, PatchReport, whole};
+use crate::patch::{PatchCommand, PatchReport, Patched, whole};
 use crate::{
     Batch, Error, Expected, Operation, PatchRequest, PatchRun, PatchScript, PatchStatus, Result, Seen, Snapshot, id,
 };

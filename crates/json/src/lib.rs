@@ -32,7 +32,7 @@ pub use error::{Error, Reason};
 pub use escape::{Text, escape_into};
 pub use limits::{DEPTH_MAX, INPUT_SIZE_MAX, PROPERTY_NAME_SIZE_MAX};
 pub use minify::Minifier;
-pub use path::{PathMatch, Path};
+pub use path::{Path, PathMatch};
 pub use raw::{Elements, Kind, Members, Properties, Raw};
 pub use scanner::{Element, ElementScanner};
 pub use value::Value;

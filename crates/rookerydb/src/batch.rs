@@ -44,7 +44,9 @@ impl WriteResult {
             CommandResult::Put { id, change_vector, .. } => (id, Some(change_vector), false),
             CommandResult::Delete { id, deleted } => (id, None, deleted),
             CommandResult::DeletePrefixed { prefix, count } => (prefix, None, count > 0),
-            CommandResult::Patch { report, written } => (report.id, written.map(|written| written.change_vector), false),
+            CommandResult::Patch { report, written } => {
+                (report.id, written.map(|written| written.change_vector), false)
+            }
             CommandResult::PatchMany | CommandResult::TrackChanges => (String::new(), None, false),
         };
         WriteResult { id, change_vector, is_deleted }

@@ -22,7 +22,11 @@ impl<B: AsRef<[u8]>> AsRef<[u8]> for ReservedBytes<B> {
 
 /// Makes `bytes` shared; `reservation` is the one that was reserved for them.
 pub(crate) fn fill(reservation: MemoryReservation, bytes: Vec<u8>) -> Bytes {
-    if reservation.size() == 0 { Bytes::from(bytes) } else { Bytes::from_owner(ReservedBytes { bytes, _reservation: reservation }) }
+    if reservation.size() == 0 {
+        Bytes::from(bytes)
+    } else {
+        Bytes::from_owner(ReservedBytes { bytes, _reservation: reservation })
+    }
 }
 
 /// Counts bytes that exist already for as long as any part of them is used.

@@ -122,7 +122,14 @@ const fn maybe(
     simple: fn(&Exchange) -> Result<Option<Reply>>,
     handler: fn(Exchange) -> Pending,
 ) -> Route {
-    Route { method, path, access, in_multi_get: false, timing: Timing::Logged, handler: Handler::Maybe(simple, handler) }
+    Route {
+        method,
+        path,
+        access,
+        in_multi_get: false,
+        timing: Timing::Logged,
+        handler: Handler::Maybe(simple, handler),
+    }
 }
 
 /// A route of clients that is refused by the name of its feature.

@@ -19,7 +19,7 @@ use crate::pacing::Pacing;
 use crate::page;
 use crate::pager::changes::SavedLine;
 use crate::pager::readers::{Older, Readers};
-use crate::pager::table::{PageTable, PageSource};
+use crate::pager::table::{PageSource, PageTable};
 use crate::space::{self, AllocatedChunks, SpaceHints};
 use crate::sync::Mutex;
 use crate::tasks::Tasks;

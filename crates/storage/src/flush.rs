@@ -374,7 +374,9 @@ impl Inner {
             let there: Vec<u64> = space::free_chunks(state, span).collect();
             free.retain(|chunk| there.binary_search(chunk).is_ok());
         }
-        free.retain(|chunk| chunk * space::CHUNK_PAGES < self.table.pages() && writer.allocated_chunks.given_back(*chunk));
+        free.retain(|chunk| {
+            chunk * space::CHUNK_PAGES < self.table.pages() && writer.allocated_chunks.given_back(*chunk)
+        });
         for run in free.chunk_by(|chunk, next| chunk + 1 == *next) {
             let start = run[0] * space::CHUNK_PAGES;
             let end = ((run[0] + run.len() as u64) * space::CHUNK_PAGES).min(self.table.pages());

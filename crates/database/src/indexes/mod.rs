@@ -1,17 +1,17 @@
 //! The indexes of a database: found or made for a query, kept up to date by a pool of threads, removed when others replace them.
 
-mod usage;
 mod control;
-mod retirement;
 mod open;
 mod output_rules;
 mod outputs;
 mod pool;
 mod registry;
+mod retirement;
+mod scheduler;
 mod speed;
 mod state;
 mod stored;
-mod scheduler;
+mod usage;
 mod waiters;
 
 pub use open::Index;

@@ -9,13 +9,13 @@ use documents::{Date, Etag, LastEtags, Snapshot};
 use parking_lot::Mutex;
 use query::definition::{IndexDefinition, IndexSettings, IndexSource, MapIndex};
 use query::index::{History, IndexError, IndexSnapshot, Notes, Progress};
-use query::indexing::{Indexer, Moment, BatchResult, BatchControl, has_failed, is_behind, progress_of};
+use query::indexing::{BatchControl, BatchResult, Indexer, Moment, has_failed, is_behind, progress_of};
 
-use super::usage::Usage;
 use super::outputs::Outputs;
-use super::pool::{TimeUsed, Scratch};
-use super::state::{IndexStatistics, IndexingBatch, IndexingStatus, IndexState, wake, wake_if_stopped};
+use super::pool::{Scratch, TimeUsed};
+use super::state::{IndexState, IndexStatistics, IndexingBatch, IndexingStatus, wake, wake_if_stopped};
 use super::stored::{FormerDefinition, StoredIndex};
+use super::usage::Usage;
 use crate::{Error, Result, folders};
 
 /// The prefix of the name of a replacement.

@@ -14,8 +14,8 @@ use storage::memory::Memory;
 
 use super::open::Index;
 use super::pool::IndexingPool;
-use super::stored::StoredIndex;
 use super::scheduler::RoundPacer;
+use super::stored::StoredIndex;
 use crate::limits::{INDEX_COUNT_MAX, INDEX_DEFINITIONS_KEPT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAITS_MAX, Limits};
 use crate::{Database, Error, IndexChange, Result, folders};
 

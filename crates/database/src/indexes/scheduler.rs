@@ -23,11 +23,11 @@ use query::definition::{AutomaticIndex, IndexDefinition, Priority};
 use query::indexing::BatchControl;
 use script::Stop;
 
-use super::usage::Usage;
 use super::open::Index;
 use super::outputs::Left;
 use super::pool::{IndexingPool, Scratch};
 use super::registry::Indexes;
+use super::usage::Usage;
 use crate::limits::{INDEXING_BATCH_TIME, INDEXING_LOOK_EVERY, INDEXING_PAUSE_MAX, INDEXING_TURN_MAX};
 use crate::{Database, Error, IndexChange, Result, with_script_memory};
 

@@ -1,7 +1,7 @@
 //! Patching the documents that a query finds, in batches.
 
 use documents::{
-    Batch, CommandResult, Expected, PatchRequest, PatchRun, PatchScript, PatchStatus, ScriptRunner, Seen, PatchReport,
+    Batch, CommandResult, Expected, PatchReport, PatchRequest, PatchRun, PatchScript, PatchStatus, ScriptRunner, Seen,
     View,
 };
 use json::Raw;

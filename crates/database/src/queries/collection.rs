@@ -98,7 +98,11 @@ pub(super) fn execute<'s, E: From<Error>>(
 }
 
 /// Keeps a document for later, as far as there is room.
-pub(super) fn keep<'s>(documents: &mut Vec<Document<'s>>, document: Document<'s>, reservation: &mut MemoryReservation) -> Result<()> {
+pub(super) fn keep<'s>(
+    documents: &mut Vec<Document<'s>>,
+    document: Document<'s>,
+    reservation: &mut MemoryReservation,
+) -> Result<()> {
     if documents.len() == documents.capacity() {
         let count = 2 * documents.len().max(128);
         reservation.grow(count * size_of::<Document<'_>>())?;

@@ -41,7 +41,8 @@ pub(super) fn count<'q>(
     check(&facets, index)?;
     let fields = index.definition().fields();
     let look = || deadline.look();
-    let (results, reservation) = execute::facets(snapshot, fields, &query.condition, facets.iter().map(AsRef::as_ref), &look)?;
+    let (results, reservation) =
+        execute::facets(snapshot, fields, &query.condition, facets.iter().map(AsRef::as_ref), &look)?;
     Ok((facets.into_iter().zip(results).map(|(facet, result)| CountedFacet { facet, result }).collect(), reservation))
 }
 

@@ -84,7 +84,7 @@ pub use included::Included;
 pub use marks::{MarkedTexts, Marks};
 pub use plans::explain;
 pub use query::Query;
-pub use ready::{Freshness, OpenedIndex, Preparation, ReadyIndex, PreparationStep, check_fields, wait_for};
+pub use ready::{Freshness, OpenedIndex, Preparation, PreparationStep, ReadyIndex, check_fields, wait_for};
 pub use rows::{RowCounts, RowSink, WrittenRows};
 pub use run::{QueryRun, RunContext};
 pub use scripts::ScriptedRow;

@@ -164,7 +164,14 @@ impl<'a> QueryRun<'a> {
                     let filtering = Filtering::new(clause, page_of(plan).take, limits)?;
                     filtered.set(filter(filtering, &mut found, &snapshot, (documents, has_documents), deadline)?);
                 }
-                Results::Index { index: &ready.index, snapshot, found, is_stale, has_documents, _reservation: reservation }
+                Results::Index {
+                    index: &ready.index,
+                    snapshot,
+                    found,
+                    is_stale,
+                    has_documents,
+                    _reservation: reservation,
+                }
             }
             (Find::Index(_), None) => return Err(Error::NoSuchIndex { name: String::new() }),
             (Find::Collection(query), _) => Results::Collection(query),

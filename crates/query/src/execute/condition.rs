@@ -86,7 +86,8 @@ pub(super) trait Profiler {
     fn profile<'s, E>(&self, condition: &Condition, make: impl FnOnce() -> Result<Ids<'s>, E>) -> Result<Ids<'s>, E>;
 
     /// The same for a condition that filters the results of other operators.
-    fn profile_choice<'s>(&self, condition: &Condition, ids: Ids<'s>, make: impl FnOnce(Ids<'s>) -> Ids<'s>) -> Ids<'s>;
+    fn profile_choice<'s>(&self, condition: &Condition, ids: Ids<'s>, make: impl FnOnce(Ids<'s>) -> Ids<'s>)
+    -> Ids<'s>;
 }
 
 /// No instrumentation; compiled away.
@@ -262,7 +263,11 @@ pub(super) struct ResolvedField {
 
 impl ResolvedField {
     /// `None`: no entry ever had it.
-    pub fn of(index: &IndexSnapshot<'_>, fields: &dyn Fields, field: &FieldUse) -> Result<Option<ResolvedField>, Error> {
+    pub fn of(
+        index: &IndexSnapshot<'_>,
+        fields: &dyn Fields,
+        field: &FieldUse,
+    ) -> Result<Option<ResolvedField>, Error> {
         let (name, analysis) = fields.resolve(field);
         Ok(index.field(&name)?.map(|number| ResolvedField { number, analysis }))
     }

@@ -4,7 +4,7 @@
 //! were really asked for: of two lists that are intersected, the longer one gives no more than it has to.
 
 use super::condition::{Ids, Profiler};
-use super::{FoundEntries, CancelCheck};
+use super::{CancelCheck, FoundEntries};
 use crate::definition::Fields;
 use crate::index::{EntryId, EntryIds, Error, IndexSnapshot, Result};
 use crate::limits::{EXPLAINED_OPERATORS_MAX, EXPLAINED_TEXT_LENGTH_MAX};
@@ -146,7 +146,12 @@ impl Profiler for OperatorProfiler {
         Ok(Box::new(Watched { ids, measure: measure.clone(), others: None, clock: self.clock.clone() }))
     }
 
-    fn profile_choice<'s>(&self, condition: &Condition, ids: Ids<'s>, make: impl FnOnce(Ids<'s>) -> Ids<'s>) -> Ids<'s> {
+    fn profile_choice<'s>(
+        &self,
+        condition: &Condition,
+        ids: Ids<'s>,
+        make: impl FnOnce(Ids<'s>) -> Ids<'s>,
+    ) -> Ids<'s> {
         let Some(measure) = self.measures.get(&address(condition)) else { return make(ids) };
         measure.has_run.set(true);
         let (others, clock) = (Rc::<Measure>::default(), || self.clock.clone());

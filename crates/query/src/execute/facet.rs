@@ -88,7 +88,15 @@ pub fn facets<'f, E: From<Error>>(
     let facets: Vec<&Facet> = facets.collect();
     let is_plain = |facet: &&Facet| facet.aggregations.is_empty() && !matches!(facet.by, FacetBy::All);
     let is_walk = set.is_none() && facets.iter().all(is_plain);
-    let counting = Counting { index, fields, set, is_walk, size: Cell::new(0), reservation: RefCell::new(index.reservation()), check_cancel };
+    let counting = Counting {
+        index,
+        fields,
+        set,
+        is_walk,
+        size: Cell::new(0),
+        reservation: RefCell::new(index.reservation()),
+        check_cancel,
+    };
     let results = facets.into_iter().map(|facet| counting.facet(facet)).collect::<Result<_, E>>()?;
     Ok((results, counting.reservation.into_inner()))
 }
@@ -119,7 +127,8 @@ impl<E: From<Error>> Counting<'_, '_, E> {
             FacetBy::Ranges(_, ranges) => {
                 let mut values = Vec::with_capacity(ranges.len());
                 for range in ranges {
-                    let mut entries = condition::evaluate(self.index, self.fields, &range.condition, self.check_cancel)?;
+                    let mut entries =
+                        condition::evaluate(self.index, self.fields, &range.condition, self.check_cancel)?;
                     if let Some(set) = &self.set {
                         entries.intersect(set);
                     }
@@ -245,7 +254,10 @@ impl<E: From<Error>> Counting<'_, '_, E> {
                         Some(counted) => counted.add(values),
                         None => {
                             self.grow(term.bytes.len(), values.len())?;
-                            texts.entry(term.bytes.to_vec()).or_insert_with(|| TermCount::new(values.len())).add(values);
+                            texts
+                                .entry(term.bytes.to_vec())
+                                .or_insert_with(|| TermCount::new(values.len()))
+                                .add(values);
                         }
                     },
                     _ => {}

@@ -16,7 +16,7 @@ use super::scripted::{ScriptFailure, ScriptProjection, Scripted};
 use crate::index::Number;
 use crate::indexing::terms;
 use crate::mapping::part_named;
-use crate::plan::{FilterClause, FilterCondition, Operand, Projected, Scalar, PathStep};
+use crate::plan::{FilterClause, FilterCondition, Operand, PathStep, Projected, Scalar};
 use crate::rql::Operator;
 
 /// A filter that is ready to ask results.

@@ -99,7 +99,7 @@ fn order_of<'q>(fields: &dyn Fields, query: &'q IndexQuery) -> &'q [SortKey] {
 
 /// The entries of a page, of all that are found.
 ///
-/// * `condition`: that of the query, perhaps with what its vectors find; `profile`: told of its operators.
+/// * `condition`: that of the query, perhaps with what its vectors find; `profiler`: instruments its operators.
 fn page_of<E: From<Error>>(
     index: &IndexSnapshot<'_>,
     fields: &dyn Fields,
@@ -122,7 +122,8 @@ fn page_of<E: From<Error>>(
             return Ok(FoundEntries { total: set.len(), ..FoundEntries::default() });
         }
         let mut reservation = index.reservation();
-        reservation.grow(end.min(usize::try_from(set.len()).unwrap_or(usize::MAX)).saturating_mul(size_of::<EntryId>()))
+        reservation
+            .grow(end.min(usize::try_from(set.len()).unwrap_or(usize::MAX)).saturating_mul(size_of::<EntryId>()))
             .map_err(Error::from)?;
         let mut sorting = if is_by_score { Some(scores()?) } else { None };
         let matches = order::Matches { set: &set, condition };

@@ -345,8 +345,8 @@ mod tests {
                 rows.ids.push(EntryId(id));
                 for _ in &keys {
                     number = number.wrapping_mul(2_654_435_761).wrapping_add(1);
-                    let written =
-                        [KeyPresence::Missing, KeyPresence::Value, KeyPresence::Null, KeyPresence::Value][number as usize >> 5 & 3];
+                    let written = [KeyPresence::Missing, KeyPresence::Value, KeyPresence::Null, KeyPresence::Value]
+                        [number as usize >> 5 & 3];
                     if written == KeyPresence::Value {
                         rows.bytes.extend_from_slice(&b"abcd"[..(number >> 9) as usize % 5]);
                     }

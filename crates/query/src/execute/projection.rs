@@ -2,7 +2,7 @@
 
 use crate::index::IndexEntry;
 use crate::mapping::{part_named, part_of, rewritten};
-use crate::plan::{Projected, ProjectedColumn, Projection, PathStep};
+use crate::plan::{PathStep, Projected, ProjectedColumn, Projection};
 use documents::Document;
 use json::{Kind, Raw};
 

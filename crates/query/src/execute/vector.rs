@@ -4,7 +4,7 @@ use super::CancelCheck;
 use crate::definition::Fields;
 use crate::index::{EntryId, Error, FieldNumber, IndexSnapshot};
 use crate::limits::VECTORS_OF_QUERY_MAX;
-use crate::plan::{VectorTarget, Condition, FieldUse, Neighbours, VectorQuery};
+use crate::plan::{Condition, FieldUse, Neighbours, VectorQuery, VectorTarget};
 use crate::vector::{self, VectorError, VectorOptions};
 use json::Raw;
 use std::borrow::Cow;

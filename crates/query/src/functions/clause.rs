@@ -3,7 +3,7 @@
 use super::facet::Measures;
 use crate::definition::{Analysis, Places};
 use crate::plan::{
-    VectorTarget, Condition, Filter, FilterCondition, FilterPlanner, Includes, Parameters, Planner, Refused, SortBy,
+    Condition, Filter, FilterCondition, FilterPlanner, Includes, Parameters, Planner, Refused, SortBy, VectorTarget,
 };
 use crate::rql::Call;
 use crate::spatial::{Geometry, Units};

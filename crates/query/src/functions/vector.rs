@@ -10,7 +10,7 @@
 use super::{Argument, Clause, Function, Kind, Use, find};
 use crate::definition::{Analysis, VectorField};
 use crate::limits::VECTOR_CANDIDATES_MAX;
-use crate::plan::{VectorTarget, Condition, FieldUse, Planner, Refused, Scalar, VectorQuery};
+use crate::plan::{Condition, FieldUse, Planner, Refused, Scalar, VectorQuery, VectorTarget};
 use crate::rql::{Call, Expression, Value};
 use crate::vector::{Embedding, VectorOptions};
 

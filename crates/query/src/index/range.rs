@@ -3,9 +3,9 @@
 use super::entry_ids::EntryIds;
 use super::entry_set::EntrySet;
 use super::error::Result;
-use super::list_cursor::ListCursor;
 use super::key::{self, ListKind};
 use super::limits::{ESTIMATED_TERMS_MAX, FEW_TERMS_MAX, TERM_SIZE_MAX};
+use super::list_cursor::ListCursor;
 use super::number::Number;
 use super::snapshot::IndexSnapshot;
 use super::sort::Direction;

@@ -2,8 +2,8 @@
 
 use super::entry_set::EntrySet;
 use super::error::Result;
-use super::list_cursor::ListCursor;
 use super::key;
+use super::list_cursor::ListCursor;
 use super::range::TermRange;
 use super::snapshot::IndexSnapshot;
 use super::sort::Direction;

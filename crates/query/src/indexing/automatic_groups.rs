@@ -4,8 +4,8 @@
 //! array; what is added up of other arrays counts whole in each row. Several such keys are read side by side, the shorter ones filled up with
 //! their last value. An empty array gives no row.
 
-use super::decimal_sum::DecimalSum;
 use super::automatic::write_metadata;
+use super::decimal_sum::DecimalSum;
 use super::group_paths::{Path, Values};
 use super::grouped::{Give, Groups};
 use super::map_runner::Loading;

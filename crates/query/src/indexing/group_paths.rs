@@ -3,8 +3,8 @@
 //! As in the reference, below `[]` an array is its elements (`Lines[].Tags`), and without `[]` an array on the way is the list of what
 //! its elements have (`Lines.Product`).
 
-use super::decimal_sum::DecimalSum;
 use super::automatic::in_metadata;
+use super::decimal_sum::DecimalSum;
 use crate::execute::write_path;
 use crate::plan::PathStep;
 use json::{Kind, Raw};

@@ -1,18 +1,18 @@
 //! Batches: from the documents and tombstones of some sources to entries.
 
-use super::loaded_ids::LoadedIds;
 use super::automatic::{self, AutomaticEntries};
 use super::automatic_groups::AutomaticGroups;
+use super::control::BatchControl;
 use super::field_failures::{FieldFailure, FieldFailures};
 use super::grouped::{GroupedEntries, ResultField};
 use super::limits::{ASKING_AT_ONCE, BATCH_BYTES, BATCH_DOCUMENTS, CHANGES_LOOKED_AT_SHARE, RESULTS_BYTES_MAX};
+use super::loaded_ids::LoadedIds;
 use super::map_runner::Loading;
 use super::mapped::MappedEntries;
 use super::mapped_groups::MappedGroups;
 use super::progress::{FAILED, documents_after, progress_of, tombstones_after};
 use super::reference_rounds::{Change, Round, Rounds};
-use super::step::{Failure, Moment, BatchResult};
-use super::control::BatchControl;
+use super::step::{BatchResult, Failure, Moment};
 use crate::definition::{Field, IndexDefinition, IndexSource};
 use crate::index::{Batch, Entry, Error, Index, IndexSnapshot, Progress, Result};
 use crate::mapping::MapError;

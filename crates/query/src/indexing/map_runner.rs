@@ -1,8 +1,8 @@
 //! Running the maps of a definition over a document.
 
-use super::loaded_ids::LoadedIds;
-use super::limits::LOADED_DOCUMENTS_MAX;
 use super::control::BatchControl;
+use super::limits::LOADED_DOCUMENTS_MAX;
+use super::loaded_ids::LoadedIds;
 use crate::definition::{ALL_DOCUMENTS, MapIndex};
 use crate::mapping::{Attachment, DocumentView, Following, Host, MapError, Output, Source};
 use documents::{Document, EMPTY_COLLECTION, Snapshot, id};

@@ -110,11 +110,13 @@ impl MakesEntries for MappedEntries {
             let fields = fields.get(map).map(Vec::as_slice).unwrap_or_default();
             let mut values = Values { index, definition: &definition, entry, lower, dimensions: &mut *dimensions };
             let added = added.and_then(|()| values.add_output(output, fields));
-            added.and_then(|()| results.add(entries[count - 1].memory_size(), || index.reservation())).map_err(|error| {
-                let stopped = MapError::Stopped(error.to_string());
-                failed = Some(error);
-                stopped
-            })
+            added.and_then(|()| results.add(entries[count - 1].memory_size(), || index.reservation())).map_err(
+                |error| {
+                    let stopped = MapError::Stopped(error.to_string());
+                    failed = Some(error);
+                    stopped
+                },
+            )
         });
         match (mapped, failed) {
             (_, Some(error)) => Err(error.into()),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use documents::Snapshot;
 
-use super::loaded_ids::LoadedIds;
 use super::limits::BATCH_BYTES;
+use super::loaded_ids::LoadedIds;
 use super::map_runner::{Loading, MapRunner};
 use super::progress::documents_after;
 use crate::definition::MapIndex;
@@ -36,13 +36,16 @@ pub fn map_results(
             count += 1;
             loaded.clear();
             let mut made = Vec::new();
-            let mapped =
-                runner.run(&document?, Loading { documents, loaded: &mut loaded, control: &goes_on }, &mut |_, output| {
+            let mapped = runner.run(
+                &document?,
+                Loading { documents, loaded: &mut loaded, control: &goes_on },
+                &mut |_, output| {
                     let mut result = Vec::new();
                     output.write_json(&mut json::Writer::new(&mut result));
                     made.push(result);
                     Ok(())
-                });
+                },
+            );
             if mapped.is_ok() {
                 size += made.iter().map(Vec::len).sum::<usize>();
                 results.append(&mut made);

@@ -1,6 +1,6 @@
 //! Parts of the texts of documents that are dates or durations: `Bought.Year`, `Span.Hours`.
 
-use super::date::{DateKind, DateTime, TimeSpan, DateText};
+use super::date::{DateKind, DateText, DateTime, TimeSpan};
 use super::evaluate::{of_date, of_span};
 use super::property::Property;
 use super::value::Value;

@@ -8,7 +8,7 @@
 //!
 //! Where that cannot be told, a group is reduced whole each time: slower for large groups, and never wrong.
 
-use super::expression::{Expression, Fold, Program, Slot, SequenceStep};
+use super::expression::{Expression, Fold, Program, SequenceStep, Slot};
 
 /// The group, and in what stands before it the mapped value.
 const INPUT: Slot = 0;

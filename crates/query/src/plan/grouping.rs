@@ -1,7 +1,7 @@
 //! What `group by` comes to: the keys of groups, what is added up in them, and which fields of their results other clauses mean.
 
 use super::parameters::Scalar;
-use super::projection::{Projected, ProjectedColumn, PathStep};
+use super::projection::{PathStep, Projected, ProjectedColumn};
 use super::{Parameters, Refused};
 use crate::definition::{AutomaticIndex, COUNT, Field, FieldName, FieldNeeds, GroupedBy};
 use crate::functions::{self, Clause, Function, GroupField};

@@ -23,7 +23,7 @@ pub(crate) mod search_text;
 mod term_value;
 
 pub use collection::{CollectionQuery, Filter, Order, Source};
-pub use condition::{VectorTarget, Condition, FieldUse, Neighbours, TermValue, SpatialQuery, TextQuery, VectorQuery};
+pub use condition::{Condition, FieldUse, Neighbours, SpatialQuery, TermValue, TextQuery, VectorQuery, VectorTarget};
 pub use error::Refused;
 pub use filter::FilterClause;
 pub(crate) use filter::{FilterCondition, Operand, Planner as FilterPlanner};
@@ -36,7 +36,7 @@ pub(crate) use options::Options;
 pub use page::{Page, WrittenPage};
 pub use parameters::Parameters;
 pub(crate) use parameters::Scalar;
-pub use projection::{Projected, ProjectedColumn, Projection, ProjectionBehavior, PathStep};
+pub use projection::{PathStep, Projected, ProjectedColumn, Projection, ProjectionBehavior};
 pub use search_text::{SearchPart, Wildcard};
 pub(crate) use term_value::{check_bound, end, range};
 

@@ -25,7 +25,7 @@ pub use ast::{
     Column, ColumnValue, From, Function, GroupKey, Language, Limit, Load, Nulls, OrderKey, Ordering, Output,
     Projection, Query, Script, Select, Source,
 };
-pub use error::{Error, ActualToken, Reason};
+pub use error::{ActualToken, Error, Reason};
 pub use expression::{Between, Call, Comparison, Expression, In, Name, Operator, Path, Segment, Value, ValueKind};
 pub use parser::parse;
 pub use span::Span;

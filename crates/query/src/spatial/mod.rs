@@ -16,5 +16,5 @@ mod wkt;
 pub use cells::{CodeRange, Grid};
 pub use options::{SpatialOptions, Strategy, Units, geometry_of_text};
 pub use relation::Operation;
-pub use shape::{Geometry, ShapePart, Position, Rect, Shape, ShapeError};
+pub use shape::{Geometry, Position, Rect, Shape, ShapeError, ShapePart};
 pub use space::Space;

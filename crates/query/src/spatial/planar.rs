@@ -1,6 +1,6 @@
 //! Segments, rectangles and rings in a plane. Degrees are a plane too, which repeats itself every 360 of them.
 
-use super::shape::{ShapePart, Position, Rect};
+use super::shape::{Position, Rect, ShapePart};
 use super::space::Space;
 
 /// By how much one rectangle has to be moved along x to meet another: on the earth perhaps by a whole turn.

@@ -4,8 +4,8 @@
 //! middle is looked for piece by piece, each so short that the earth under it may be taken for flat.
 
 use super::distance::EARTH_MEAN_RADIUS_KM;
-use super::planar::{self, Side, Segment, along, any_segment, shifts};
-use super::shape::{ShapePart, Placed, Position, Rect, Shape};
+use super::planar::{self, Segment, Side, along, any_segment, shifts};
+use super::shape::{Placed, Position, Rect, Shape, ShapePart};
 use super::space::Space;
 
 /// What is asked of a shape of an index and one of a query.
@@ -229,7 +229,9 @@ fn lie_to_part(rect: &Rect, placed: &Placed, space: &Space) -> Lie {
         let rect =
             Rect { min: Position { x: corner.x + moved, y: corner.y }, max: Position { x: far.x + moved, y: far.y } };
         match &placed.part {
-            ShapePart::Circle { center, radius } => return lie_to_circle(&rect, *center, *radius, &placed.bounds, space),
+            ShapePart::Circle { center, radius } => {
+                return lie_to_circle(&rect, *center, *radius, &placed.bounds, space);
+            }
             part => {
                 if any_segment(part, 0.0, &mut |segment| planar::meets_rect(segment, &rect)) {
                     lie = Lie::Meeting;

@@ -5,7 +5,7 @@
 //! Words are known in any case. Third and fourth coordinates are read and left out. Collections may stand in collections, without
 //! recursion: their parts are what counts.
 
-use super::shape::{Geometry, ShapePart, Position, Rect};
+use super::shape::{Geometry, Position, Rect, ShapePart};
 use crate::limits::SHAPE_POSITIONS_MAX;
 
 /// Reads a shape. `None`: it is none.

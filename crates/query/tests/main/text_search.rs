@@ -5,7 +5,7 @@ use documents::{Batch as Commands, Date, DocumentStore, Expected};
 use rookery_query::definition::{IndexDefinition, MapIndex};
 use rookery_query::execute;
 use rookery_query::index::{Error, Index};
-use rookery_query::indexing::{Indexer, Moment, BatchResult};
+use rookery_query::indexing::{BatchResult, Indexer, Moment};
 use rookery_query::plan::{Find, IndexQuery, Parameters, Plan};
 use rookery_query::rql;
 use std::cell::Cell;

@@ -3,7 +3,9 @@
 use rookery_query::definition::{Analysis, AutomaticIndex, FieldName, VectorField};
 use rookery_query::execute::{EntryId, find};
 use rookery_query::index::{Batch, Entry, Error, Index};
-use rookery_query::plan::{VectorTarget, Condition, FieldUse, IndexChoice, IndexQuery, Page, SortBy, SortKey, VectorQuery};
+use rookery_query::plan::{
+    Condition, FieldUse, IndexChoice, IndexQuery, Page, SortBy, SortKey, VectorQuery, VectorTarget,
+};
 use rookery_query::vector::{self, VectorOptions};
 use std::collections::BTreeMap;
 use storage::Options;
@@ -176,7 +178,8 @@ fn exact_searches_find_what_a_list_finds_of_every_kind() {
         for _ in 0..20 {
             let asked = numbers.vector(&tested.options, 9);
             for (count_max, similarity_min) in [(1000, 0.0), (1000, 0.6), (7, 0.0), (1, 0.5)] {
-                let found = tested.ask(VectorTarget::Given(asked.clone().into_bytes()), count_max, similarity_min, true);
+                let found =
+                    tested.ask(VectorTarget::Given(asked.clone().into_bytes()), count_max, similarity_min, true);
                 let expected = tested.expected(&asked, count_max, similarity_min);
                 let near = |all: &[(String, f32)]| all.iter().map(|(_, near)| *near).collect::<Vec<f32>>();
                 let size = found.len();

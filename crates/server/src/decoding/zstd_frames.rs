@@ -58,7 +58,8 @@ impl ZstdFrames {
 
     /// True if the data so far end with a frame or with a block.
     pub(crate) fn is_at_border(&self) -> bool {
-        self.number_size == 0 && (self.part == FramePart::Magic || self.has_block && matches!(self.part, FramePart::Block { .. }))
+        self.number_size == 0
+            && (self.part == FramePart::Magic || self.has_block && matches!(self.part, FramePart::Block { .. }))
     }
 
     /// Follows the next bytes. Data that are no zstd end nowhere: the decompressor refuses them.
@@ -82,7 +83,8 @@ impl ZstdFrames {
     fn end_part(&mut self) {
         let number = std::mem::take(&mut self.number);
         self.number_size = 0;
-        self.has_block = matches!(self.part, FramePart::Content { .. }) || self.has_block && self.part != FramePart::Descriptor;
+        self.has_block =
+            matches!(self.part, FramePart::Content { .. }) || self.has_block && self.part != FramePart::Descriptor;
         (self.part, self.missing) = match self.part {
             FramePart::Magic if number == FRAME_MAGIC => (FramePart::Descriptor, 1),
             FramePart::Magic if number & !0xF == SKIPPABLE_MAGIC => (FramePart::SkippableSize, 4),
@@ -98,7 +100,9 @@ impl ZstdFrames {
                 };
                 (FramePart::Header { has_checksum: number & 4 != 0 }, window + dictionary + content_size)
             }
-            FramePart::Header { has_checksum } | FramePart::Content { has_checksum } => (FramePart::Block { has_checksum }, 3),
+            FramePart::Header { has_checksum } | FramePart::Content { has_checksum } => {
+                (FramePart::Block { has_checksum }, 3)
+            }
             FramePart::Block { has_checksum } => {
                 let is_rle = (number >> 1) & 3 == 1;
                 let size = if is_rle { 1 } else { u64::from(number >> 3) };

@@ -4,8 +4,8 @@ use hyper::StatusCode;
 
 use crate::error::Result;
 use crate::exchange::Exchange;
-use crate::reply::{self, Reply};
 use crate::humane_size;
+use crate::reply::{self, Reply};
 
 pub(crate) fn basic(exchange: &Exchange) -> Result<Reply> {
     let snapshot = exchange.database().read();

@@ -12,7 +12,7 @@ use crate::date;
 use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 use crate::limits::LOG_LINES_PAGE;
-use crate::recent_log::{LogLevel, LogFilter};
+use crate::recent_log::{LogFilter, LogLevel};
 use crate::reply::{self, Reply};
 use crate::setting::Setting;
 use crate::slow::SlowRequest;

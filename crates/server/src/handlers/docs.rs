@@ -28,10 +28,10 @@ use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, parse_object};
 use crate::handlers::submit::submit;
+use crate::humane_size::humane;
 use crate::limits::SHORT_WORK_SIZE;
 use crate::query_string::{QueryString, decode, parse_bool};
 use crate::reply::{self, Reply};
-use crate::humane_size::humane;
 
 /// Loads of at most so many ids are short enough for the network thread.
 const SHORT_ID_COUNT: usize = 8;

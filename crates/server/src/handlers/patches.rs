@@ -6,7 +6,7 @@
 //! changed meanwhile, else they run again.
 
 use database::documents::{
-    Batch, CommandResult, Expected, NO_DATE, PatchRequest, PatchStatus, PatchReport, WrittenPatch,
+    Batch, CommandResult, Expected, NO_DATE, PatchReport, PatchRequest, PatchStatus, WrittenPatch,
 };
 use hyper::StatusCode;
 use json::{Minifier, Writer};

@@ -10,8 +10,8 @@ use super::indexes::Seen;
 use crate::date;
 use crate::error::Result;
 use crate::exchange::Exchange;
-use crate::reply::{self, Reply};
 use crate::humane_size;
+use crate::reply::{self, Reply};
 
 pub(crate) fn basic(exchange: &Exchange) -> Result<Reply> {
     let statistics = exchange.database().read().statistics()?;

@@ -325,7 +325,9 @@ impl<'env> WriteTransaction<'env> {
             self.fresh_frame(number)?
         } else {
             let run = self.inner.table.versions.take_run(pages);
-            self.poison_on_error(run.map_err(|e| Error::io("get memory for a value in", &self.inner.path, length as u64, e)))?
+            self.poison_on_error(
+                run.map_err(|e| Error::io("get memory for a value in", &self.inner.path, length as u64, e)),
+            )?
         };
         self.install_fresh(number, version)?;
         version.set_direct(is_direct);

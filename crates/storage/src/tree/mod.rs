@@ -308,7 +308,10 @@ impl Tree {
                 let child = node::child(&page, position);
                 // Levels fall by one on the way, so that damage leads neither in a circle nor deeper.
                 if page::level(self.node(tx, child)?) != level - 1 {
-                    return tx.poison_on_error(Err(tx.inner.table.corrupt(child, "it is at another level than its parent says")));
+                    return tx.poison_on_error(Err(tx
+                        .inner
+                        .table
+                        .corrupt(child, "it is at another level than its parent says")));
                 }
                 self.free_below(tx, child)?;
                 tx.free_pages(child, 1)?;

@@ -36,7 +36,10 @@ impl Behavior<'_> for All {
         Ok(Some(index.entry_count()))
     }
 
-    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(
+        self,
+        operators: &Operators<'s, '_, E, W>,
+    ) -> std::result::Result<Ids<'s>, E> {
         Ok(Box::new(operators.index.all()))
     }
 }

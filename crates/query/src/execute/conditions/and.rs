@@ -1,6 +1,6 @@
 //! Entries that all of some conditions find.
 
-use super::super::condition::{Ids, Operators, RECORD_COST, Profiler};
+use super::super::condition::{Ids, Operators, Profiler, RECORD_COST};
 use super::super::explain::Operator;
 use super::super::highlight::Gatherer;
 use super::super::score::{Builder, Node, ScoredCondition, sum};
@@ -58,7 +58,10 @@ impl<'c> Behavior<'c> for And<'c> {
         Ok(operands.iter().filter_map(|operand| operand.estimate).min())
     }
 
-    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(
+        self,
+        operators: &Operators<'s, '_, E, W>,
+    ) -> std::result::Result<Ids<'s>, E> {
         operators.and(self.0)
     }
 

@@ -39,7 +39,10 @@ impl<'c> Behavior<'c> for Boosted<'c> {
         Ok(operands.first().and_then(|operand| operand.estimate))
     }
 
-    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(
+        self,
+        operators: &Operators<'s, '_, E, W>,
+    ) -> std::result::Result<Ids<'s>, E> {
         operators.of(self.0)
     }
 

@@ -28,14 +28,22 @@ impl<'c> Behavior<'c> for Exists<'c> {
         false
     }
 
-    fn estimate(self, index: &IndexSnapshot<'_>, resolved: Option<ResolvedField>, _: &[Operator]) -> Result<Option<u64>> {
+    fn estimate(
+        self,
+        index: &IndexSnapshot<'_>,
+        resolved: Option<ResolvedField>,
+        _: &[Operator],
+    ) -> Result<Option<u64>> {
         let Some(resolved) = resolved else { return Ok(None) };
         let [nulls, texts] = [Kind::Null, Kind::Text].map(|kind| index.present(resolved.number, kind));
         Ok(Some(nulls?.count().saturating_add(texts?.count())))
     }
 
     /// A number is a text too.
-    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(
+        self,
+        operators: &Operators<'s, '_, E, W>,
+    ) -> std::result::Result<Ids<'s>, E> {
         let Some(resolved) = operators.resolve(self.0)? else { return Ok(set(EntrySet::new())) };
         let nulls: Ids<'s> = Box::new(operators.index.present(resolved.number, Kind::Null)?);
         let texts: Ids<'s> = Box::new(operators.index.present(resolved.number, Kind::Text)?);

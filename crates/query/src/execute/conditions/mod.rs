@@ -20,7 +20,7 @@ mod terms;
 mod vector;
 mod words;
 
-use super::condition::{Ids, ResolvedField, Operators, Profiler};
+use super::condition::{Ids, Operators, Profiler, ResolvedField};
 use super::explain::Operator;
 use super::highlight::Gatherer;
 use super::score::{Builder, Node, ScoredCondition};
@@ -74,12 +74,20 @@ trait Behavior<'c>: Copy {
     /// How many entries it has, from the counts of lists and what is known of its operands. `None`: that does not tell.
     ///
     /// * `resolved`: its field, if it is about one.
-    fn estimate(self, _index: &IndexSnapshot<'_>, _resolved: Option<ResolvedField>, _operands: &[Operator]) -> Result<Option<u64>> {
+    fn estimate(
+        self,
+        _index: &IndexSnapshot<'_>,
+        _resolved: Option<ResolvedField>,
+        _operands: &[Operator],
+    ) -> Result<Option<u64>> {
         Ok(None)
     }
 
     /// The entries that it finds, rising.
-    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E>;
+    fn ids<'s, E: From<Error>, W: Profiler>(
+        self,
+        operators: &Operators<'s, '_, E, W>,
+    ) -> std::result::Result<Ids<'s>, E>;
 
     /// What it adds to scores; unless it says more, the same for all entries that it finds.
     fn node<'s, E: From<Error>>(

@@ -28,12 +28,20 @@ impl<'c> Behavior<'c> for Not<'c> {
         self.0.walks()
     }
 
-    fn estimate(self, index: &IndexSnapshot<'_>, _: Option<ResolvedField>, operands: &[Operator]) -> Result<Option<u64>> {
+    fn estimate(
+        self,
+        index: &IndexSnapshot<'_>,
+        _: Option<ResolvedField>,
+        operands: &[Operator],
+    ) -> Result<Option<u64>> {
         let excluded = operands.first().and_then(|operand| operand.estimate);
         Ok(excluded.map(|count| index.entry_count().saturating_sub(count)))
     }
 
-    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(
+        self,
+        operators: &Operators<'s, '_, E, W>,
+    ) -> std::result::Result<Ids<'s>, E> {
         Ok(Box::new(Difference::new(operators.index.all(), operators.of(self.0)?)))
     }
 }

@@ -41,7 +41,10 @@ impl<'c> Behavior<'c> for Or<'c> {
         Ok(operands.iter().map(|operand| operand.estimate).sum())
     }
 
-    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(
+        self,
+        operators: &Operators<'s, '_, E, W>,
+    ) -> std::result::Result<Ids<'s>, E> {
         let ids = self.0.iter().map(|condition| operators.of(condition));
         Ok(Box::new(Union::new(ids.collect::<std::result::Result<_, E>>()?)))
     }

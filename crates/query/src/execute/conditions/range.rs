@@ -1,6 +1,6 @@
 //! Entries with a term between two, or with a text that begins so.
 
-use super::super::condition::{Ids, ResolvedField, Operators, Profiler, set};
+use super::super::condition::{Ids, Operators, Profiler, ResolvedField, set};
 use super::super::explain::Operator;
 use super::super::highlight::{Gatherer, WordMatcher};
 use super::super::text::Pattern;
@@ -47,7 +47,12 @@ macro_rules! behavior_of_ranges {
             }
         }
 
-        fn estimate(self, index: &IndexSnapshot<'_>, resolved: Option<ResolvedField>, _: &[Operator]) -> Result<Option<u64>> {
+        fn estimate(
+            self,
+            index: &IndexSnapshot<'_>,
+            resolved: Option<ResolvedField>,
+            _: &[Operator],
+        ) -> Result<Option<u64>> {
             match resolved.and_then(|resolved| self.range(resolved)) {
                 Some(range) => Ok(Some(index.estimate(&range)?.at_least)),
                 None => Ok(None),

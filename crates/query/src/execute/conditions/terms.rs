@@ -1,9 +1,9 @@
 //! Entries with any of some terms, and with all of them.
 
-use super::super::condition::{Ids, ResolvedField, MERGED_LISTS_MAX, Operators, Profiler, set};
+use super::super::condition::{Ids, MERGED_LISTS_MAX, Operators, Profiler, ResolvedField, set};
 use super::super::explain::Operator;
 use super::super::highlight::Gatherer;
-use super::super::score::{Builder, Node, ScoredCondition, Parts, SCORED_LISTS_MAX, sum};
+use super::super::score::{Builder, Node, Parts, SCORED_LISTS_MAX, ScoredCondition, sum};
 use super::Behavior;
 use crate::definition::Fields;
 use crate::index::{EntryIds, EntrySet, Error, IndexSnapshot, Intersection, Result, Union};
@@ -50,12 +50,20 @@ impl<'c> Behavior<'c> for AnyOf<'c> {
         Ok(sum)
     }
 
-    fn estimate(self, index: &IndexSnapshot<'_>, resolved: Option<ResolvedField>, _: &[Operator]) -> Result<Option<u64>> {
+    fn estimate(
+        self,
+        index: &IndexSnapshot<'_>,
+        resolved: Option<ResolvedField>,
+        _: &[Operator],
+    ) -> Result<Option<u64>> {
         let Some(resolved) = resolved.filter(|_| self.1.len() <= EXPLAINED_OPERATORS_MAX) else { return Ok(None) };
         Ok(Some(counts(index, resolved, self.1)?.into_iter().fold(0, u64::saturating_add)))
     }
 
-    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(
+        self,
+        operators: &Operators<'s, '_, E, W>,
+    ) -> std::result::Result<Ids<'s>, E> {
         let Some(resolved) = operators.resolve(self.0)? else { return Ok(set(EntrySet::new())) };
         if !self.walks() {
             let mut lists = operators.lists(resolved, self.1)?;
@@ -99,12 +107,20 @@ impl<'c> Behavior<'c> for AllOf<'c> {
         self.1.len() > MERGED_LISTS_MAX
     }
 
-    fn estimate(self, index: &IndexSnapshot<'_>, resolved: Option<ResolvedField>, _: &[Operator]) -> Result<Option<u64>> {
+    fn estimate(
+        self,
+        index: &IndexSnapshot<'_>,
+        resolved: Option<ResolvedField>,
+        _: &[Operator],
+    ) -> Result<Option<u64>> {
         let Some(resolved) = resolved else { return Ok(None) };
         Ok(counts(index, resolved, self.1)?.into_iter().min())
     }
 
-    fn ids<'s, E: From<Error>, W: Profiler>(self, operators: &Operators<'s, '_, E, W>) -> std::result::Result<Ids<'s>, E> {
+    fn ids<'s, E: From<Error>, W: Profiler>(
+        self,
+        operators: &Operators<'s, '_, E, W>,
+    ) -> std::result::Result<Ids<'s>, E> {
         let Some(resolved) = operators.resolve(self.0)? else { return Ok(set(EntrySet::new())) };
         Ok(Box::new(Intersection::new(operators.lists(resolved, self.1)?)))
     }
@@ -136,7 +152,9 @@ fn node<'s, E: From<Error>>(
     is_all: bool,
 ) -> std::result::Result<Node<'s>, E> {
     let ScoredCondition { boost, is_known, .. } = part;
-    let Some(resolved) = ResolvedField::of(builder.index, builder.fields, field)? else { return builder.constant(part, 1.0) };
+    let Some(resolved) = ResolvedField::of(builder.index, builder.fields, field)? else {
+        return builder.constant(part, 1.0);
+    };
     match values {
         [value] => builder.of_value(resolved, value, boost, is_known, false),
         _ if values.len() > SCORED_LISTS_MAX => builder.constant(part, 1.0),

@@ -2,7 +2,7 @@
 
 use super::super::CancelCheck;
 use super::super::condition::ResolvedField;
-use super::super::text::{TextCompiler, Pattern, TextMatcher};
+use super::super::text::{Pattern, TextCompiler, TextMatcher};
 use crate::definition::{Analysis, Fields};
 use crate::index::{Error, FieldNumber, IndexSnapshot};
 use crate::plan::{Condition, FieldUse, Highlight, IndexQuery};
@@ -115,7 +115,9 @@ pub(super) fn of<E: From<Error>>(
     }
     let mut gatherer = Gatherer { index, fields, check_cancel, gathered, next: 0 };
     gatherer.condition(&query.condition)?;
-    let of_field = |resolved: Option<ResolvedField>| gatherer.gathered.get(&resolved?.number).filter(|marks| !marks.is_empty()).cloned();
+    let of_field = |resolved: Option<ResolvedField>| {
+        gatherer.gathered.get(&resolved?.number).filter(|marks| !marks.is_empty()).cloned()
+    };
     Ok(marked.into_iter().map(of_field).collect())
 }
 

@@ -64,7 +64,12 @@ pub(super) fn of<E>(marks: &Marks, texts: &Texts, check_cancel: CancelCheck<'_, 
     Ok(places)
 }
 
-fn tokens<E>(marks: &Marks, analysis: Analysis, texts: &Texts, check_cancel: CancelCheck<'_, E>) -> Result<Vec<Token>, E> {
+fn tokens<E>(
+    marks: &Marks,
+    analysis: Analysis,
+    texts: &Texts,
+    check_cancel: CancelCheck<'_, E>,
+) -> Result<Vec<Token>, E> {
     let mut tokens = Vec::new();
     let mut position = 0;
     for part in &texts.parts {

@@ -162,7 +162,11 @@ impl<'s> Scores<'s> {
     }
 
     /// The scores of some entries, in their order; if they were sorted by these scores, of those that came first, without looking again.
-    pub fn of_all<E: From<Error>>(&mut self, entries: &[EntryId], check_cancel: CancelCheck<'_, E>) -> Result<Vec<f32>, E> {
+    pub fn of_all<E: From<Error>>(
+        &mut self,
+        entries: &[EntryId],
+        check_cancel: CancelCheck<'_, E>,
+    ) -> Result<Vec<f32>, E> {
         let mut rising: Vec<usize> = (0..entries.len()).collect();
         rising.sort_unstable_by_key(|at| entries[*at]);
         let mut scores = vec![0.0; entries.len()];
@@ -411,7 +415,9 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
                 may: Parts::new(each(&several.may, false)?),
                 must_not: match is_known {
                     true => Vec::new(),
-                    false => several.must_not.iter().map(|matcher| members(matcher, false)).collect::<Result<_, E>>()?,
+                    false => {
+                        several.must_not.iter().map(|matcher| members(matcher, false)).collect::<Result<_, E>>()?
+                    }
                 },
                 counts: several.counts,
                 as_one: None,

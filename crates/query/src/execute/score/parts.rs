@@ -189,7 +189,8 @@ mod tests {
 
     /// The best entries of parts of which any is enough, with their scores.
     fn best<'s>(snapshot: &'s IndexSnapshot<'s>, root: Node<'s>, set: &[u64], count_max: usize) -> Vec<(u64, f32)> {
-        let mut scores = Scores { index: snapshot, root, norm: 1.0, known: Vec::new(), reservation: snapshot.reservation() };
+        let mut scores =
+            Scores { index: snapshot, root, norm: 1.0, known: Vec::new(), reservation: snapshot.reservation() };
         let mut entries = EntrySet::new();
         set.iter().for_each(|id| _ = entries.insert(EntryId(*id)));
         let check_cancel = || Ok::<(), Error>(());

@@ -51,7 +51,11 @@ impl<E: From<Error>> TextCompiler<'_, '_, E> {
     }
 
     /// `None`: it has no words, and says nothing. The depth of the recursion is that of the text, which is bounded.
-    fn lucene(&self, query: &LuceneQuery, fields: &[Option<(FieldNumber, Analysis)>]) -> Result<Option<TextMatcher>, E> {
+    fn lucene(
+        &self,
+        query: &LuceneQuery,
+        fields: &[Option<(FieldNumber, Analysis)>],
+    ) -> Result<Option<TextMatcher>, E> {
         (self.check_cancel)()?;
         let known = match query {
             LuceneQuery::Words(field, _)
@@ -68,7 +72,8 @@ impl<E: From<Error>> TextCompiler<'_, '_, E> {
                 let each = |queries: &[LuceneQuery]| {
                     queries.iter().filter_map(|query| self.lucene(query, fields).transpose()).collect()
                 };
-                let [must, may, must_not]: [Result<Vec<TextMatcher>, E>; 3] = [must, may, must_not].map(|all| each(all));
+                let [must, may, must_not]: [Result<Vec<TextMatcher>, E>; 3] =
+                    [must, may, must_not].map(|all| each(all));
                 return Ok(Some(TextMatcher::Several(Several {
                     must: must?,
                     may: may?,

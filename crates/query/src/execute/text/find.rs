@@ -17,7 +17,9 @@ pub(in crate::execute) fn ids<'s, E: From<Error>>(
     check_cancel: CancelCheck<'_, E>,
 ) -> Result<Ids<'s>, E> {
     check_cancel()?;
-    let each = |matcher: &[TextMatcher]| matcher.iter().map(|matcher| ids(index, matcher, check_cancel)).collect::<Result<Vec<_>, E>>();
+    let each = |matcher: &[TextMatcher]| {
+        matcher.iter().map(|matcher| ids(index, matcher, check_cancel)).collect::<Result<Vec<_>, E>>()
+    };
     Ok(match matcher {
         TextMatcher::Nothing => set(EntrySet::new()),
         TextMatcher::All => Box::new(index.all()),
@@ -70,7 +72,11 @@ fn matching<E: From<Error>>(
 }
 
 /// Those that have all words, and have them near to each other.
-fn together<E: From<Error>>(index: &IndexSnapshot<'_>, phrase: &Phrase, check_cancel: CancelCheck<'_, E>) -> Result<EntrySet, E> {
+fn together<E: From<Error>>(
+    index: &IndexSnapshot<'_>,
+    phrase: &Phrase,
+    check_cancel: CancelCheck<'_, E>,
+) -> Result<EntrySet, E> {
     let mut lists: Vec<Ids<'_>> = Vec::with_capacity(phrase.words.len());
     for word in &phrase.words {
         lists.push(Box::new(index.term(phrase.field, Term::Text(word))?));

@@ -43,8 +43,9 @@ impl Glob {
         }
         // A star at the end alone is a range.
         if let Some((GlobPart::Any, before)) = parts.split_last() {
-            let prefix =
-                before.iter().map(|part| if let GlobPart::Character(character) = part { Some(*character) } else { None });
+            let prefix = before
+                .iter()
+                .map(|part| if let GlobPart::Character(character) = part { Some(*character) } else { None });
             if let Some(prefix) = prefix.collect::<Option<String>>() {
                 return Pattern::Prefix(prefix);
             }
@@ -69,7 +70,9 @@ impl Glob {
                 }
                 (None, None) => return true,
                 (Some(GlobPart::One), Some(_)) => (part, rest) = (part + 1, ahead),
-                (Some(GlobPart::Character(wanted)), Some(found)) if *wanted == found => (part, rest) = (part + 1, ahead),
+                (Some(GlobPart::Character(wanted)), Some(found)) if *wanted == found => {
+                    (part, rest) = (part + 1, ahead)
+                }
                 _ => {
                     let Some((after, taken)) = &mut star else { return false };
                     if taken.next().is_none() {

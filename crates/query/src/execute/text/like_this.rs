@@ -1,7 +1,7 @@
 //! Entries like another one: those that have its most telling words, as Lucene's `MoreLikeThis` chooses them.
 
 use super::super::condition;
-use super::{TextCompiler, Several, TextMatcher};
+use super::{Several, TextCompiler, TextMatcher};
 use crate::definition::Analysis;
 use crate::index::{EntryId, EntrySet, Error, FieldNumber, StoredTerm};
 use crate::plan::{Base, MoreLikeThis};
@@ -141,7 +141,8 @@ fn add_members(document: &Json, fields: &[(String, FieldNumber, Analysis)], coun
 
 /// The recursion is as deep as arrays in arrays, which is bounded.
 fn add_words(value: &Json, analysis: Analysis, counts: &mut Counts) {
-    let mut add = |text: &str| analysis.query_words(text).into_iter().for_each(|word| *counts.entry(word).or_default() += 1);
+    let mut add =
+        |text: &str| analysis.query_words(text).into_iter().for_each(|word| *counts.entry(word).or_default() += 1);
     match value {
         Json::String(text) | Json::Number(text) => add(text),
         Json::Bool(is_true) => add(if *is_true { "true" } else { "false" }),

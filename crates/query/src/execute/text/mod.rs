@@ -3,15 +3,15 @@
 //! A [`TextMatcher`] is compiled from a [`crate::plan::TextQuery`] when a query runs ([`mod@compiler`]), is evaluated to ids
 //! ([`mod@find`]), and scores ([`super::score`]).
 
+mod compiler;
 mod find;
 mod fuzzy;
 mod glob;
 mod like_this;
-mod compiler;
 mod phrase;
 
-pub(super) use find::ids;
 pub(super) use compiler::TextCompiler;
+pub(super) use find::ids;
 pub(super) use phrase::Phrase;
 
 use crate::index::{EntrySet, FieldNumber};

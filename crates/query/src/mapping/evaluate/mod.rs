@@ -17,7 +17,7 @@ mod time;
 
 use super::convert::{convert, try_convert};
 use super::error::{MapError, Result};
-use super::expression::{Constant, Expression, Operator, Program, Slot, SequenceStep};
+use super::expression::{Constant, Expression, Operator, Program, SequenceStep, Slot};
 use super::host::Host;
 use super::limits::{STEP_COUNT_MAX, STEPS_PER_CHECK};
 use super::operator::{binary, negate};

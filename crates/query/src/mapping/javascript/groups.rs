@@ -1,6 +1,6 @@
 //! Reduces in JavaScript as programs: the key always, what is made of a group where it is a key or a sum.
 
-use super::super::expression::{Conversion, Expression, Fold, Member, Program, Sequence, Slot, SequenceStep, Type};
+use super::super::expression::{Conversion, Expression, Fold, Member, Program, Sequence, SequenceStep, Slot, Type};
 use super::super::property::Property;
 use super::definition::SourceFunction;
 use super::reduction::Key;

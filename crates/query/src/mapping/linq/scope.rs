@@ -4,7 +4,7 @@
 //! Such an object is never made here. It stays a [`Element::Record`] of expressions, its parts become variables where a parameter
 //! binds them, and `this0.y` is that variable.
 
-use super::super::expression::{Expression, ObjectExpression, Slot, SequenceStep};
+use super::super::expression::{Expression, ObjectExpression, SequenceStep, Slot};
 use super::super::limits::{LOOP_COUNT_MAX, VARIABLE_COUNT_MAX};
 use super::Compiler;
 use super::syntax::{Result, Syntax};

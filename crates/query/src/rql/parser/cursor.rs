@@ -2,7 +2,7 @@
 
 use crate::limits::{DEPTH_MAX, TERM_COUNT_MAX};
 use crate::rql::ast::Script;
-use crate::rql::error::{Error, ActualToken, Reason, shown};
+use crate::rql::error::{ActualToken, Error, Reason, shown};
 use crate::rql::lexer::{Broken, Lexer, Sign, Token};
 use crate::rql::script;
 use crate::rql::span::Span;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use database::Index;
 use database::documents::{Etag, Snapshot};
-use database::queries::{OpenedIndex, Preparation, ReadyIndex, PreparationStep};
+use database::queries::{OpenedIndex, Preparation, PreparationStep, ReadyIndex};
 use tokio::sync::oneshot;
 
 use super::request::Request;

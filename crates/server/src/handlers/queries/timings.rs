@@ -24,14 +24,22 @@ const STEPS: &[TimedStep] = &[
         name: "Query",
         own: None,
         steps: &[
-            TimedStep { name: "Highlightings", own: Some(Stage::Highlight), steps: &[leaf("Setup", Stage::HighlightSetup)] },
+            TimedStep {
+                name: "Highlightings",
+                own: Some(Stage::Highlight),
+                steps: &[leaf("Setup", Stage::HighlightSetup)],
+            },
             leaf("Includes", Stage::Include),
             leaf("Lucene", Stage::Search),
             TimedStep {
                 name: "Retriever",
                 own: Some(Stage::Write),
                 steps: &[
-                    TimedStep { name: "Projection", own: Some(Stage::Project), steps: &[leaf("JavaScript", Stage::Script)] },
+                    TimedStep {
+                        name: "Projection",
+                        own: Some(Stage::Project),
+                        steps: &[leaf("JavaScript", Stage::Script)],
+                    },
                     leaf("Storage", Stage::Load),
                 ],
             },
