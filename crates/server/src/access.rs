@@ -1,4 +1,4 @@
-//! Who may call which route: what a connection may do, what a route needs, and the one place where the two are compared.
+//! Authorization: the rights of a connection, the rights that a route requires, and the one place that compares them.
 //!
 //! The listener makes the [`Identity`] of a connection before its first request. [`check`] runs once for each request, when its route and
 //! the name of its database are known, and before the database is opened and the handler runs; also for each request inside of a
@@ -10,7 +10,7 @@
 
 use crate::error::{Error, Result};
 
-/// What a route needs, and what an identity has. Each includes those before it.
+/// Access levels, required by a route and held by an identity. Each includes the lower ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
     /// Anyone who reaches the port.
@@ -41,7 +41,7 @@ impl Access {
     }
 }
 
-/// Who is at the other end of a connection: what it may do.
+/// The principal of a connection and its rights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Identity {
     /// For the server and all databases.

@@ -335,7 +335,7 @@ impl std::fmt::Debug for Sent {
     }
 }
 
-/// A place among the answers that are being sent.
+/// A slot among the streamed answers; dropping it frees the slot.
 struct StreamSlot {
     node: Arc<Node>,
     number: u64,

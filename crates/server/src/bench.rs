@@ -1,4 +1,4 @@
-//! What `bench/micro` measures of this crate; nothing else uses it.
+//! Entry points for the benchmarks in `bench/micro` only.
 
 use hyper::HeaderMap;
 use hyper::header::{

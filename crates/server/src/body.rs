@@ -22,7 +22,7 @@ pub(crate) enum RequestBody {
     Whole(Bytes),
 }
 
-/// A body on the network. What nobody has read of it goes back to its connection, which has to get past it or to end.
+/// A request body on the network. Its unread rest returns to the connection, which must skip it or close.
 #[derive(Debug)]
 pub(crate) struct IncomingBody {
     /// None once it has ended or failed.
@@ -69,7 +69,7 @@ impl Drop for IncomingBody {
     }
 }
 
-/// Reads what is left of a body that nobody wanted, if that is little and comes soon; false if its end was not reached.
+/// Skips the unread rest of a body, if it is small and arrives soon; false if its end was not reached.
 pub(crate) async fn drain(mut rest: Incoming) -> bool {
     if rest.size_hint().lower() > DRAINED_SIZE_MAX {
         return false;

@@ -1,4 +1,4 @@
-//! What is known about one open connection, and the deadlines that follow from it.
+//! The state of one open connection, and the deadlines that follow from it.
 //!
 //! No timer is set per request. Each connection notes in a few atomic words when something last happened; a sweeper
 //! ([`Connections::sweep`]) looks at all of them four times a second and closes those past a deadline of
@@ -132,7 +132,7 @@ pub(crate) struct Connection {
     head_count: AtomicU64,
     refused_from: AtomicU64,
     request_count: AtomicU64,
-    /// What becomes of a body that nobody reads to its end.
+    /// The handling of a body that no handler reads to its end.
     rest: Mutex<Rest>,
     /// The answer closes the connection although a body may still be on its way.
     is_refused: AtomicBool,
@@ -141,7 +141,7 @@ pub(crate) struct Connection {
     close: Notify,
 }
 
-/// What becomes of the rest of a body.
+/// The handling of the rest of a body.
 #[derive(Debug)]
 enum Rest {
     /// It is read to its end before the answer, so that the connection can go on.

@@ -1,7 +1,7 @@
-//! Opening databases off the network threads: recovery reads the journal, and may wait for who still holds the folder.
+//! Single-flight opening of databases off the network threads: recovery reads the journal, and may wait until the folder is released.
 //!
-//! A request for a database that is open takes it without waiting. For one that is not, a task opens it on the pool, and all
-//! requests for it wait for the outcome of that one task; none of them holds a thread.
+//! A request for an open database gets it without waiting. Otherwise one task opens the database on the pool, and all requests for it
+//! wait for that task without holding a thread.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::node::Node;
 
-/// What an opening came to; None while it goes on.
+/// The outcome of an opening; `None` while it runs.
 type Outcome = Option<database::Result<Arc<Database>>>;
 
 /// The databases that are being opened, by their lower-cased names.
@@ -36,7 +36,7 @@ pub(crate) async fn find(node: &Arc<Node>, name: &str) -> Result<Arc<Database>> 
     }
 }
 
-/// Takes part in the opening that runs, or begins one.
+/// Joins the running opening, or starts one.
 fn join(node: &Arc<Node>, name: &str) -> watch::Receiver<Outcome> {
     let key = name.to_ascii_lowercase();
     let mut running = node.openings.running.lock();

@@ -1,4 +1,4 @@
-//! What can go wrong with a request, and what the client is told: the one place where errors become HTTP.
+//! Errors of requests, and their HTTP form: the one place where errors become HTTP responses.
 //!
 //! Clients rebuild an exception from `Type` and show `Message` or `Error`. They distinguish only the statuses 304, 403, 404, 408,
 //! 409, 410, 425, 502, 503 and 504: 404 has no body and means that the resource does not exist, 503 makes them fail over, so neither
@@ -393,7 +393,7 @@ fn bulk_insert_shape(cause: StatusCode) -> Shape {
     Shape { status, ..Shape::refused(INVALID_OPERATION) }
 }
 
-/// What the databases' errors become.
+/// Maps errors of databases to HTTP.
 fn database_shape(error: &database::Error) -> Shape {
     use database::Error as E;
     match error {
@@ -637,7 +637,7 @@ fn storage_message(error: &storage::Error) -> String {
     }
 }
 
-/// Whether a transaction that failed this way was taken back, or never begun. What was on its way when a write failed may
+/// True if a transaction that failed this way was rolled back, or never begun. What was on its way when a write failed may
 /// be on the device or not.
 fn is_rolled_back(error: &storage::Error) -> bool {
     use storage::Error as E;

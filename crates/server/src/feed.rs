@@ -1,9 +1,9 @@
-//! What changed in one database, pulled once for all who watch it.
+//! The change feed of one database: one reader with fan-out to all watchers.
 //!
-//! Writers only ring a bell. A task per watched database then pulls "what changed after etag E" from a snapshot, as everything
-//! derived does, and keeps it until each watcher has taken it. So a document that was written twice in between is told once,
-//! with its latest state, and a slow watcher holds nobody up. None misses anything: tombstones stay until they were pulled,
-//! and a watcher that is further behind than what is kept ([`CHANGES_KEPT_SIZE_MAX`]) learns that.
+//! Writers only send a wake-up. One task for each watched database pulls the changes after an etag from a snapshot, like all consumers
+//! of changes, and buffers them until each watcher has taken them. A document that is written twice in between is reported once, with
+//! its latest state, and a slow watcher delays no other. No watcher misses a change: tombstones stay until they are pulled, and a
+//! watcher that falls behind the buffer ([`CHANGES_KEPT_SIZE_MAX`]) is notified of that.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -70,7 +70,7 @@ impl Feeds {
     }
 }
 
-/// What changed lately in one database.
+/// The recent changes of one database.
 #[derive(Debug)]
 pub(crate) struct Feed {
     database: Arc<Database>,
@@ -79,7 +79,7 @@ pub(crate) struct Feed {
     news: watch::Sender<News>,
 }
 
-/// What a feed tells those who wait.
+/// A notification of a feed to its watchers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum News {
     /// There may be changes to take.
@@ -88,7 +88,7 @@ pub(crate) enum News {
     End(&'static str),
 }
 
-/// What happened to an index.
+/// An event of an index.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexNews {
     pub(crate) change: IndexChange,
@@ -262,7 +262,7 @@ impl Drop for Feed {
     }
 }
 
-/// Pulls whenever the bell rings, until nobody holds the feed any more, or the database is closed.
+/// Pulls after each wake-up, until the feed has no holder or the database is closed.
 async fn follow(feed: Weak<Feed>, bell: Arc<Bell>) {
     loop {
         bell.rung.notified().await;
@@ -298,7 +298,7 @@ pub(crate) struct FeedCursor {
     number: u64,
 }
 
-/// What a watcher takes at once.
+/// The changes that a watcher takes at once.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     pub(crate) changes: Vec<Arc<Change>>,

@@ -1,4 +1,4 @@
-//! Sizes as people read them, in the words of the reference: `159 Bytes`, `360 KBytes`, `100.62 MBytes`.
+//! Human-readable sizes, in the format of the reference: `159 Bytes`, `360 KBytes`, `100.62 MBytes`.
 
 /// A size in bytes with at most two decimals.
 pub(crate) fn humane(size: u64) -> String {

@@ -73,7 +73,7 @@ impl Histogram {
     }
 }
 
-/// Counts at one moment.
+/// The counts of a histogram at one moment.
 pub(crate) struct HistogramCounts([u64; BUCKET_COUNT]);
 
 impl HistogramCounts {

@@ -1,4 +1,4 @@
-//! What all requests of one server share.
+//! The state that all requests of one server share.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the listener knows of a connection before its first request.
+//! Properties of a connection that the listener knows before its first request.
 
 use std::fmt;
 

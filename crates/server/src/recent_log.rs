@@ -1,6 +1,6 @@
 //! The newest lines of the log, kept in memory for `GET /admin/logs/recent`, whatever becomes of standard error.
 //!
-//! Who logs adds lines ([`RecentLog::add`]); what its level keeps out is not in here either. The lock is held for moving one line,
+//! The logger adds lines ([`RecentLog::add`]) that pass its level. The lock is held for moving one line,
 //! and nothing on the way of a request logs at the default level.
 
 use std::collections::VecDeque;
@@ -69,7 +69,7 @@ struct LogBuffer {
     count: u64,
 }
 
-/// Which lines somebody wants.
+/// Selects lines of the log.
 #[derive(Debug)]
 pub(crate) struct LogFilter<'a> {
     pub(crate) least: LogLevel,
@@ -97,7 +97,7 @@ impl RecentLog {
         kept.lines.push_back(LogLine { number, at, level, text });
     }
 
-    /// The newest of the lines that are wanted, the newest first.
+    /// The newest lines that match the filter, the newest first.
     pub(crate) fn find(&self, filter: &LogFilter<'_>) -> Vec<LogLine> {
         let part = filter.part.to_lowercase();
         let kept = self.kept.lock();

@@ -13,7 +13,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::connection::Busy;
 
-/// What a handler gives back.
+/// The response of a handler.
 pub(crate) type Reply = Response<ReplyBody>;
 
 /// The body of an answer. Holds the connection busy until it is sent or dropped.
@@ -21,7 +21,7 @@ pub(crate) type Reply = Response<ReplyBody>;
 pub(crate) struct ReplyBody {
     content: Content,
     busy: Option<Busy>,
-    /// Dropped with the body: whoever makes it sees that nobody waits any more.
+    /// Dropped with the body, so that its producer sees that the client is gone.
     waits: Option<Arc<Waits>>,
 }
 

@@ -36,18 +36,18 @@ pub struct Route {
     pub(crate) handler: Handler,
 }
 
-/// What the time until its answer begins says about the server.
+/// How the time until the answer begins is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Timing {
-    /// How long it took.
+    /// Counted as the server's; the server logs slow requests.
     Logged,
-    /// The same; the handler notes slow ones by itself, with the text of their query.
+    /// Counted as the server's; the handler logs slow requests itself, with the text of their query.
     LoggedByHandler,
-    /// How long its client took.
+    /// Not counted: the client determines the duration.
     ClientPaced,
 }
 
-/// What a route may write, for answers that have to say what became of it.
+/// The scope of a route's writes, for errors that must say whether the write was applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Write {
     /// One transaction of one database.

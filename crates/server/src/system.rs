@@ -1,4 +1,4 @@
-//! What the system says about this process and its disk, where it says it: Linux, from `/proc`.
+//! Statistics of this process and its disk from the operating system (Linux, `/proc`).
 
 use std::path::Path;
 

@@ -15,7 +15,7 @@ use crate::exchange::Exchange;
 use crate::query_string::QueryString;
 use crate::reply::{self, Reply};
 
-/// Of one node the majority is itself, so that this waits for nobody.
+/// With a single node, `majority` is satisfied at once.
 fn waits_for_replicas(query: QueryString<'_>) -> Result<bool> {
     const COUNT: &str = "numberOfReplicasToWaitFor";
     if query.get(COUNT).is_some_and(|count| count.eq_ignore_ascii_case("majority")) {

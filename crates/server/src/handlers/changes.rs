@@ -244,7 +244,7 @@ impl From<&'static str> for Refused {
     }
 }
 
-/// What one client asked for.
+/// The subscriptions of one client.
 #[derive(Default)]
 struct Watched {
     all_documents: bool,
@@ -257,9 +257,9 @@ struct Watched {
     indexes: BTreeSet<String>,
     aggressive_caching: bool,
     all_operations: bool,
-    /// Those that have not ended, as far as was told.
+    /// Watched operations that have not ended, as last reported.
     operations: BTreeSet<u64>,
-    /// What was told of each operation last, as long as it is watched and known.
+    /// The last reported state of each watched operation.
     reported: BTreeMap<u64, Reported>,
     /// Bytes of all names.
     size: usize,

@@ -1,4 +1,4 @@
-//! What clients are told about how to behave: for the server (`/configuration/client`) and for each database over it.
+//! Client configuration: for the server (`/configuration/client`), overridden by each database.
 
 use hyper::StatusCode;
 use json::Value;

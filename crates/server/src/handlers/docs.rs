@@ -52,7 +52,7 @@ fn missing_feature(key: &str) -> Option<Feature> {
     FEATURES.iter().find(|(name, _)| key.eq_ignore_ascii_case(name)).map(|(_, feature)| *feature)
 }
 
-/// What a load asks for, taken from the query string in one pass.
+/// The parameters of a load, read from the query string in one pass.
 #[derive(Debug, Default)]
 struct Load<'a> {
     ids: Vec<Cow<'a, str>>,
@@ -194,7 +194,7 @@ fn answer_load(exchange: &Exchange, load: &Load<'_>, out: &mut AnswerWriter) -> 
     Ok(None)
 }
 
-/// What a load by ids found.
+/// The result of a load by ids.
 struct LoadedDocuments<'s> {
     documents: Vec<Option<Document<'s>>>,
     included: Vec<Document<'s>>,
@@ -329,7 +329,7 @@ fn not_found(if_none_match: Option<&HeaderValue>) -> Reply {
     if reply::is_match(if_none_match, b"404 Response") { not_modified() } else { reply::empty(StatusCode::NOT_FOUND) }
 }
 
-/// What a load or stream by prefix asks for.
+/// The parameters of a load or stream by prefix.
 pub(crate) fn prefix_query(query: QueryString<'_>) -> Result<PrefixQuery> {
     let wildcards = |name| query.get_nonempty(name).and_then(|text| Wildcards::new(&text));
     Ok(PrefixQuery {

@@ -1,4 +1,4 @@
-//! What the node says about itself: version, role, licence.
+//! Information about the node: version, role, licence.
 
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{HeaderMap, StatusCode};

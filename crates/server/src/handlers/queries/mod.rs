@@ -183,7 +183,7 @@ fn answer_at_once(
     })
 }
 
-/// A query that is to be answered.
+/// The context of answering one query.
 struct QueryContext<'r> {
     exchange: &'r Exchange,
     request: &'r Request,

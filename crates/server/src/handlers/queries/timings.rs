@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use database::queries::{Stage, Timings};
 
-/// What is in `Timings`: names, and the stage that is measured there, if any is.
+/// A node of the `Timings` tree: its name, and the stage measured there, if any.
 struct TimedStep {
     name: &'static str,
     own: Option<Stage>,
