@@ -22,7 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("json", &[]),
     ("testing", &[]),
     // Serves tests alone, as `testing` does.
-    ("fuzzing", &["server"]),
+    ("fuzzing", &["cli"]),
 ];
 
 /// Findings that stay for now: path, rule, reason.
