@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use database::documents::Feature;
 
 use crate::access::Access;
-use crate::error::Result;
+use crate::error::{Result, Write};
 use crate::exchange::Exchange;
 use crate::handlers::{
     bulk_docs, bulk_insert, changes, collections, configuration, databases, diagnostics, docs, health, hilo,
@@ -45,15 +45,6 @@ pub(crate) enum Timing {
     ToldOfQueries,
     /// How long its client took.
     OfClient,
-}
-
-/// What a route may write, for answers that have to say what became of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Write {
-    /// One transaction of one database.
-    OneTransaction,
-    /// The node: several steps.
-    Steps,
 }
 
 impl Route {

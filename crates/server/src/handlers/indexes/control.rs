@@ -14,8 +14,7 @@ use query::index::IndexError;
 use super::{by_name, named};
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
-use crate::handlers::statistics::write_origin;
+use crate::exchange::{Exchange, write_origin};
 use crate::reply::{self, Reply};
 
 /// Documents that could not be indexed.
