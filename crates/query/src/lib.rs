@@ -27,4 +27,5 @@ pub mod mapping;
 pub mod plan;
 pub mod rql;
 pub mod spatial;
+mod varint;
 pub mod vector;

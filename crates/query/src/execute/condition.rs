@@ -2,12 +2,12 @@
 //! condition is in [`super::conditions`].
 
 use super::Look;
+use crate::definition::terms;
 use crate::definition::{Analysis, Fields};
 use crate::index::{
     Difference, EntryId, EntryIds, EntrySet, Error, FieldNumber, IndexSnapshot, Intersection, Kind, StoredTerm, Term,
     TermEntries, TermRange, Union,
 };
-use crate::indexing::terms;
 use crate::plan::{Condition, FieldUse, Sought};
 use std::ops::Bound;
 

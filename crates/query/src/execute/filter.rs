@@ -11,12 +11,12 @@ use documents::{Document, Snapshot};
 use json::{Kind, Raw};
 use script::Limits;
 
-use super::projection::{Row, write_path};
+use super::projection::Row;
 use super::scripted::{ScriptFailure, ScriptProjection, Scripted};
+use crate::definition::terms;
 use crate::index::Number;
-use crate::indexing::terms;
 use crate::mapping::part_named;
-use crate::plan::{FilterClause, FilterCondition, Operand, Projected, Scalar, Step};
+use crate::plan::{FilterClause, FilterCondition, Operand, Projected, Scalar, Step, write_path};
 use crate::rql::Operator;
 
 /// A filter that is ready to ask results.

@@ -76,7 +76,7 @@ struct Sought {
 
 impl Sought {
     fn new(term: &str) -> Sought {
-        let lower = crate::indexing::terms::analyzed(term, Analysis::LowerCase);
+        let lower = crate::definition::terms::analyzed(term, Analysis::LowerCase);
         Sought { characters: term.chars().collect(), lower, candidates: Vec::new() }
     }
 

@@ -14,11 +14,11 @@
 use super::error::{Error, Result, corrupt};
 use super::limits::{DOCUMENT_ID_SIZE_MAX, ENTRY_SIZE_MAX, TERM_HASH_SIZE, TERM_SIZE_MAX};
 use super::term::{FieldNumber, Kind, Term};
-use super::varint;
 use super::vectors::{Hash, hash_of};
 use super::words;
 use crate::limits::VECTORS_OF_ENTRY_MAX;
 use crate::spatial::Shape;
+use crate::varint;
 use crate::vector::VectorOptions;
 use documents::Etag;
 use json::Raw;

@@ -13,7 +13,7 @@
 
 use super::error::{Result, corrupt};
 use super::limits::{ERROR_MESSAGE_SIZE_MAX, ERRORS_KEPT_MAX};
-use super::varint;
+use crate::varint;
 use documents::Date;
 use storage::{Reader, Tree, WriteTransaction};
 

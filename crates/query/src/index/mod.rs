@@ -44,7 +44,6 @@ mod store;
 mod term;
 mod term_entries;
 mod terms;
-pub(crate) mod varint;
 mod vectors;
 mod verify;
 mod words;

@@ -14,7 +14,7 @@
 
 use super::error::{Result, corrupt};
 use super::term::FieldNumber;
-use super::varint;
+use crate::varint;
 use crate::vector::{self, Embedding};
 use storage::{FixedTree, Location, Reader, Records, Tree, WriteTransaction};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};

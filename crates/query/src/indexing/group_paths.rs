@@ -5,8 +5,7 @@
 
 use super::amount::Amount;
 use super::automatic::in_metadata;
-use crate::execute::write_path;
-use crate::plan::Step;
+use crate::plan::{Step, write_path};
 use json::{Kind, Raw};
 
 /// A field of the groups, and where documents have it.

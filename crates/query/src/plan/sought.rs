@@ -1,10 +1,10 @@
 //! What a value of a query means to an index: a term, or an end of a range.
 
 use super::Refused;
-use super::condition::{Condition, FieldUse, Sought};
+use super::condition::{Condition, Sought};
 use super::parameters::Scalar;
+use crate::definition::{FieldUse, terms};
 use crate::index::Number;
-use crate::indexing::terms;
 use crate::limits::BOUND_SIZE_MAX;
 use std::ops::Bound;
 

@@ -344,11 +344,11 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
         is_known: bool,
         is_flat: bool,
     ) -> Result<Node<'s>, E> {
-        let is_date = |text: &str| crate::indexing::terms::time(text, kept.analysis).is_some();
+        let is_date = |text: &str| crate::definition::terms::time(text, kept.analysis).is_some();
         if let Sought::Text(text) = value
             && !is_date(text)
         {
-            let text = crate::indexing::terms::analyzed(text, kept.analysis);
+            let text = crate::definition::terms::analyzed(text, kept.analysis);
             return self.word(kept.number, &text, boost, is_known, is_flat);
         }
         let list = kept.list(self.index, value)?;

@@ -29,7 +29,7 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
                 if *is_all { Wanted::all_of(wanted) } else { Wanted::any_of(wanted) }
             }
             TextQuery::Fuzzy { text, similarity } => {
-                let text = crate::indexing::terms::analyzed(text, analysis);
+                let text = crate::definition::terms::analyzed(text, analysis);
                 return fuzzy::wanted(self.index, number, &text, *similarity, self.look);
             }
             TextQuery::Proximity { parts, distance } => {
@@ -78,7 +78,7 @@ impl<E: From<Error>> Meaning<'_, '_, E> {
             }
         };
         let Some((number, analysis)) = known else { return Ok(Some(Wanted::Nothing)) };
-        let lower = |text: &str| crate::indexing::terms::analyzed(text, analysis);
+        let lower = |text: &str| crate::definition::terms::analyzed(text, analysis);
         Ok(match query {
             LuceneQuery::Words(_, text) => words_together(number, analysis.sought(text), 0)?,
             LuceneQuery::Phrase(_, text, distance) => words_together(number, analysis.sought(text), *distance)?,

@@ -2,7 +2,7 @@
 
 use super::{Context, FacetRange};
 use crate::definition::Analysis;
-use crate::indexing::terms;
+use crate::definition::terms;
 use crate::plan::{Condition, FieldUse, Refused, Scalar, Sought, end, range};
 use crate::rql::{Expression, Operator};
 use std::cmp::Ordering;
