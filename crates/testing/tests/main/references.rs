@@ -1,10 +1,13 @@
-//! Comments and documents: the files that they name exist.
+//! Comments and documents: the files that they name exist, and comments are narrow enough to be read.
 
 use std::collections::BTreeSet;
 
 use crate::tidy::Findings;
 use testing::source::{comment_of, paths_in};
 use testing::tree::{self, TextFile};
+
+/// Characters of a line of a comment in Rust, its indentation included. rustfmt does not wrap comments.
+const COMMENT_WIDTH_MAX: usize = 140;
 
 /// Names of files that are not in the repository: the file that names them, the name, why.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
@@ -62,6 +65,20 @@ fn files_that_comments_and_documents_name_exist() {
     assert!(count > 500 || files.is_empty(), "only {count} names of files were found");
     for (from, named) in accepted.into_iter().filter(|_| !files.is_empty()) {
         findings.add(from, 1, &format!("{named} is not named here any more: remove it from references.rs"));
+    }
+    findings.none();
+}
+
+#[test]
+fn lines_of_comments_are_not_wider_than_can_be_read() {
+    let mut findings = Findings::default();
+    for file in tree::files().iter().filter(|file| file.path.ends_with(".rs")) {
+        for (index, line) in file.text.lines().enumerate() {
+            if line.trim_start().starts_with("//") && line.chars().count() > COMMENT_WIDTH_MAX {
+                let rule = format!("a line of a comment has at most {COMMENT_WIDTH_MAX} characters");
+                findings.add(&file.path, index + 1, &rule);
+            }
+        }
     }
     findings.none();
 }
