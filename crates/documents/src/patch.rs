@@ -1,7 +1,7 @@
 //! Patches: what clients ask a script to do with documents, and what it came to.
 //!
-//! A batch with patches is *resolved* before the write transaction: each script is run on what a snapshot and the commands before it give, and
-//! its wishes become plain commands. What was read on the way is noted ([`Batch::resolve`](crate::Batch::resolve)) and compared in the
+//! A batch with patches is *resolved* before the write transaction: each script is run on what a snapshot and the commands before it give,
+//! and its wishes become plain commands. What was read on the way is noted ([`Batch::resolve`](crate::Batch::resolve)) and compared in the
 //! transaction: if any of it changed meanwhile, nothing is applied ([`Error::ReadChanged`]), and the batch is resolved anew. So no script
 //! runs inside of a transaction, and yet it is as if it had.
 

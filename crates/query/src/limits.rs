@@ -87,8 +87,8 @@ pub const SHAPE_POSITIONS_OF_QUERY_MAX: usize = 4 * 1024;
 /// Pairs of positions of two shapes that are compared between two looks at whether to go on.
 pub(crate) const POSITION_PAIRS_PER_LOOK: usize = 4 * 1024;
 
-/// Cells that a shape of a query is covered with. Each is a search in the index; the fewer there are, the more entries lie on the border and
-/// are compared one by one.
+/// Cells that a shape of a query is covered with. Each is a search in the index; the fewer there are, the more entries lie on the border
+/// and are compared one by one.
 pub const CELLS_OF_QUERY_MAX: usize = 128;
 
 /// Cells that a shape of a document is covered with. Each is a term.

@@ -140,8 +140,8 @@ impl<'d> Batch<'d> {
     ///
     /// # Errors
     ///
-    /// [`Error::Conflict`](crate::Error::Conflict), [`Error::Busy`](crate::Error::Busy), [`Error::Storage`](crate::Error::Storage). Nothing was
-    /// applied, unless the storage failed.
+    /// [`Error::Conflict`](crate::Error::Conflict), [`Error::Busy`](crate::Error::Busy), [`Error::Storage`](crate::Error::Storage). Nothing
+    /// was applied, unless the storage failed.
     pub fn execute(self) -> Result<Vec<Written>> {
         self.database.execute_batch(self.batch)
     }

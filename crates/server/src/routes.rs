@@ -1,8 +1,8 @@
 //! The table of routes, and finding one.
 //!
 //! A line has method, path, the access it needs and the handler. `*` stands for the name of a database and is the only
-//! capture, but for the files of the studio. A path is found in one pass over its bytes, folded to lower case and hashed on the way; nothing is
-//! allocated. What a handler may rely on: its method and path matched, access was checked, its database exists.
+//! capture, but for the files of the studio. A path is found in one pass over its bytes, folded to lower case and hashed on the way;
+//! nothing is allocated. What a handler may rely on: its method and path matched, access was checked, its database exists.
 
 use std::future::Future;
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! When an index was last asked.
 //!
-//! A query only notes it in memory. It is kept in the index with each batch, when the index is closed, and by maintenance where what is kept
-//! is older by [`LAST_QUERY_KEPT_EVERY`]; after a crash a somewhat older time is found.
+//! A query only notes it in memory. It is kept in the index with each batch, when the index is closed, and by maintenance where what is
+//! kept is older by [`LAST_QUERY_KEPT_EVERY`]; after a crash a somewhat older time is found.
 //!
 //! Who retires indexes has a clock of its own, which stands still while the database is closed: else the first query after a week's rest
 //! would leave all other indexes behind by a week. So there is a second time, the *last use*, which opening moves on.

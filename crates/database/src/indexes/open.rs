@@ -407,8 +407,9 @@ impl Index {
         state.failure.is_none() && !state.lacks_documents
     }
 
-    /// Calls `done` once all that was written up to `etag` is in it, or it failed, or nothing is indexed for now, as in one that was stopped
-    /// or disabled; at once if that is so already. After `wait` nobody waits any more, and `done` is dropped before as many others wait again.
+    /// Calls `done` once all that was written up to `etag` is in it, or it failed, or nothing is indexed for now, as in one that was
+    /// stopped or disabled; at once if that is so already. After `wait` nobody waits any more, and `done` is dropped before as many others
+    /// wait again.
     pub fn when_indexed(&self, etag: Etag, wait: Duration, done: impl FnOnce() + Send + 'static) {
         let mut state = self.state.lock();
         let is_over = !state.is_running() || state.is_resting || self.is_removed.load(Relaxed);
@@ -461,8 +462,8 @@ impl Index {
         wake(state, |wanted| wanted <= reached);
     }
 
-    /// Takes a batch, and more while `goes_on`. Gives whether there was something in it, and whether it has all of the snapshot now; who waits for
-    /// that is told, unless its results have to become documents before.
+    /// Takes a batch, and more while `goes_on`. Gives whether there was something in it, and whether it has all of the snapshot now; who
+    /// waits for that is told, unless its results have to become documents before.
     pub(super) fn take_turn(
         &self,
         documents: &Snapshot<'_>,

@@ -1,11 +1,12 @@
 //! The threads that index: some for all databases of a node, each given one batch of one index at a time.
 //!
 //! Threads are started when there is work for them and end when there was none for a while, so that a node without indexes has
-//! none. Work waits in a queue for each priority, some of it for its time first. The queue that had the fewest turns for its share is next, and in
-//! it the index that used the least time, as in stride scheduling (Waldspurger and Weihl, 1995): a slow index delays others by one turn at most.
+//! none. Work waits in a queue for each priority, some of it for its time first. The queue that had the fewest turns for its share is next,
+//! and in it the index that used the least time, as in stride scheduling (Waldspurger and Weihl, 1995): a slow index delays others by one
+//! turn at most.
 //!
-//! They yield to the threads that answer requests ([`INDEXING_NICENESS`]): where processors are short, indexes get what is left, and fall behind
-//! in place of keeping writes waiting. The batches grow as they do, which makes each document in them cheaper.
+//! They yield to the threads that answer requests ([`INDEXING_NICENESS`]): where processors are short, indexes get what is left, and fall
+//! behind in place of keeping writes waiting. The batches grow as they do, which makes each document in them cheaper.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! In place of `Automatic`, `Map` has the definition as a client gave it. A replacement is kept under a name of its own. Where results
-//! become documents, `Output` is there besides: `{"Number":6,"Former":[{"Prefix":"Totals/6/","References":"Totals/References"}]}`; where the
-//! index had other definitions before, `History`: `[{"Map":{..},"Created":"2026-.."}]`, the newest first.
+//! become documents, `Output` is there besides: `{"Number":6,"Former":[{"Prefix":"Totals/6/","References":"Totals/References"}]}`; where
+//! the index had other definitions before, `History`: `[{"Map":{..},"Created":"2026-.."}]`, the newest first.
 
 use std::sync::Arc;
 

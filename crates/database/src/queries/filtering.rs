@@ -1,5 +1,6 @@
-//! The clause `filter`: results are looked at one by one, and those that fit are given until the page is full. As in the reference, a page begins
-//! behind so many results of the condition, which are not looked at: clients add those that did not fit to where the next page begins.
+//! The clause `filter`: results are looked at one by one, and those that fit are given until the page is full. As in the reference, a page
+//! begins behind so many results of the condition, which are not looked at: clients add those that did not fit to where the next page
+//! begins.
 
 use documents::Snapshot;
 use query::execute::{Found, ResultFilter, Row};

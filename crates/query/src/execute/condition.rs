@@ -1,5 +1,5 @@
-//! Conditions as operators over rising ids: lists where there are lists, sets where terms have to be walked through. What is special about each
-//! condition is in [`super::conditions`].
+//! Conditions as operators over rising ids: lists where there are lists, sets where terms have to be walked through. What is special about
+//! each condition is in [`super::conditions`].
 
 use super::Look;
 use crate::definition::terms;
@@ -144,8 +144,8 @@ impl<'s, E: From<Error>, W: Watch> Operators<'s, '_, E, W> {
         Ok(Kept::of(self.index, self.fields, field)?)
     }
 
-    /// The entries that all conditions find. What is excluded is taken away from the rest. Ranges are walked through as far as that costs less than looking whether what the others
-    /// find has a term in them.
+    /// The entries that all conditions find. What is excluded is taken away from the rest. Ranges are walked through as far as that costs
+    /// less than looking whether what the others find has a term in them.
     pub fn and(&self, conditions: &[Condition]) -> Result<Ids<'s>, E> {
         let (mut wanted, mut unwanted, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
         let mut found_max = u64::MAX;

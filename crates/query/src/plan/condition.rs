@@ -59,8 +59,8 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// All of some conditions. Neighbours of which one bounds a field from below and the other from above are one range: one value has to be
-    /// within both.
+    /// All of some conditions. Neighbours of which one bounds a field from below and the other from above are one range: one value has to
+    /// be within both.
     ///
     /// * `conditions`: at least one.
     pub(super) fn all_of(conditions: Vec<Condition>) -> Condition {
