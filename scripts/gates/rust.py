@@ -19,13 +19,6 @@ os.environ["RUSTC_WORKSPACE_WRAPPER"] = "clippy-driver"
 # The server that the tests of clients, examples and browsers run: built with the tests, in their profile.
 ROOKERY = TARGET / "debug" / "rookery"
 
-# Clippy is the compiler: it lints what it compiles, so that lints cost no second pass over all packages. Cargo keeps what it
-# makes apart from what `cargo test` by hand makes.
-os.environ["RUSTC_WORKSPACE_WRAPPER"] = "clippy-driver"
-
-# The server that the tests of clients, examples and browsers run: built with the tests, in their profile.
-ROOKERY = TARGET / "debug" / "rookery"
-
 # Who tests the tests: bugs that are planted in the engine, and must be found. It has all features of the engine that the workspace does
 # not turn on, so that they are linted too.
 PLANTED = ["--package", "rookery-storage", "--features", "planted-bugs,counters", "--test", "planted"]

@@ -164,7 +164,8 @@ impl Databases {
 
     /// Deletes databases, all at once; those that do not exist are passed over. Whoever holds one goes on reading what it was.
     ///
-    /// * `is_hard`: the files are removed too, once the last holder has closed them. Otherwise they stay, and a database created by the same
+    /// * `is_hard`: the files are removed too, once the last holder has closed them. Otherwise they stay, and a database created by the
+    ///   same
     ///   name has them again.
     ///
     /// # Errors

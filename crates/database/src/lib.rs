@@ -12,8 +12,8 @@
 //! # Ok::<(), rookery_database::Error>(())
 //! ```
 //!
-//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise of
-//! stability.
+//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise
+//! of stability.
 #![forbid(unsafe_code)]
 
 mod administration;

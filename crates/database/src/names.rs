@@ -1,8 +1,8 @@
 //! Finds databases by name without regard to case, by a table of spellings that it has seen.
 //!
 //! A look-up of a known spelling is one load and one probe of a hash table: no lower-casing, no lock, nothing that other
-//! threads write. An unknown spelling is lower-cased, and learnt if there is such a database. Learning copies the table, so it ends when the table is full; what is
-//! not learnt is lower-cased each time. What was learnt is forgotten when its database goes.
+//! threads write. An unknown spelling is lower-cased, and learnt if there is such a database. Learning copies the table, so it ends when
+//! the table is full; what is not learnt is lower-cased each time. What was learnt is forgotten when its database goes.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};

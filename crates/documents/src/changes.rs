@@ -1,7 +1,7 @@
 //! The change reader (change data capture): items stored and deleted after an etag, of any kinds, in the order of etags.
 //!
-//! Everything that is derived from documents pulls from it: indexes, the changes socket, dumps. An item that was written several times comes once, with
-//! its latest state and etag. An item that was deleted comes as its tombstone, until that is cleaned.
+//! Everything that is derived from documents pulls from it: indexes, the changes socket, dumps. An item that was written several times
+//! comes once, with its latest state and etag. An item that was deleted comes as its tombstone, until that is cleaned.
 
 use storage::{FixedCursor, FixedTree, Location, ReadTransaction};
 

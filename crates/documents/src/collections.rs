@@ -7,9 +7,10 @@
 //!  +-------+------+-------+------+------------------+-----------------+-- .. --+------+
 //! ```
 //!
-//! `kinds` is how many kinds follow with a byte and four 64-bit little-endian integers each; a kind without items and tombstones is left out. Counts
-//! and sizes change by addition with each write, so a write costs the same whatever the size of the collection. A collection that became
-//! empty keeps its row. Kinds come in their order. The trees are made with their first item or tombstone ([`kinds`](crate::kinds) has their names).
+//! `kinds` is how many kinds follow with a byte and four 64-bit little-endian integers each; a kind without items and tombstones is left
+//! out. Counts and sizes change by addition with each write, so a write costs the same whatever the size of the collection. A collection
+//! that became empty keeps its row. Kinds come in their order. The trees are made with their first item or tombstone
+//! ([`kinds`](crate::kinds) has their names).
 
 use storage::{FixedTree, Reader, WriteTransaction};
 

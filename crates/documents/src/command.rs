@@ -63,7 +63,7 @@ impl Expected {
 
 /// Every type of command that clients send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "each variant is the name of a command on the wire")]
 pub enum CommandKind {
     Put,
     Delete,

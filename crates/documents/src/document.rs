@@ -3,8 +3,8 @@
 //! On the wire `@metadata` is the last property: what clients set, what the server maintains, then what is computed, in the order of names.
 //!
 //! ```text
-//! {"Name":"Ann" ,"@metadata":{ "@collection":"Users" ,"@attachments":[…] ,"@change-vector":"…" ,"@flags":"…" ,"@id":"…" ,"@last-modified":"…" }}
-//!  body           ^            stored metadata         server metadata     computed
+//! {"Name":"Ann","@metadata":{ "@collection":"Users" ,"@attachments":[…] ,"@change-vector":"…" ,"@flags":"…" ,"@id":"…" ,… }}
+//!  body          ^            stored metadata         server metadata     computed
 //! ```
 
 use std::borrow::Cow;

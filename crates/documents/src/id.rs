@@ -32,8 +32,8 @@ pub fn completion(id: &str, separator: char) -> Completion {
     }
 }
 
-/// Checks an id that is complete or will be completed. Control characters are allowed, as in RavenDB, whose clients' test suites store documents
-/// under them. [`check_new`] refuses NUL.
+/// Checks an id that is complete or will be completed. Control characters are allowed, as in RavenDB, whose clients' test suites store
+/// documents under them. [`check_new`] refuses NUL.
 pub fn check(id: &str) -> Result<()> {
     let rule = if id.is_empty() {
         "it is empty"

@@ -1,9 +1,9 @@
 //! The kinds of items that a database keeps: one closed table.
 //!
-//! An *item* is what has an etag of its own: a document, or something that belongs to one. All kinds share one sequence of etags, one heap of
-//! records ([`record`](crate::record)) and the rules of this table. Schema, collections, writing, tombstone cleaning, the change reader, `verify`,
-//! `compact`, statistics and dumps are loops over it, so a new kind is a variant of [`ItemKind`], a row here, and a module for what is special
-//! about it.
+//! An *item* is what has an etag of its own: a document, or something that belongs to one. All kinds share one sequence of etags, one heap
+//! of records ([`record`](crate::record)) and the rules of this table. Schema, collections, writing, tombstone cleaning, the change reader,
+//! `verify`, `compact`, statistics and dumps are loops over it, so a new kind is a variant of [`ItemKind`], a row here, and a module for
+//! what is special about it.
 //!
 //! Each kind has four trees, and two more in each collection that has items of it:
 //!

@@ -6,8 +6,8 @@
 //! writer does as little as possible.
 //! Everything else (indexes, subscriptions, replication) pulls "what changed after etag E".
 //!
-//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise of
-//! stability.
+//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise
+//! of stability.
 #![forbid(unsafe_code)]
 
 pub mod base64;

@@ -1,7 +1,9 @@
 //! Patches: scripts that clients run on documents, and their results.
 //!
-//! A batch with patches is *resolved* before the write transaction: each script is run on what a snapshot and the commands before it give, and
-//! its effects become plain commands. The documents that it reads are recorded ([`Batch::resolve`](crate::Batch::resolve)) and compared in the
+//! A batch with patches is *resolved* before the write transaction: each script is run on what a snapshot and the commands before it give,
+//! and
+//! its effects become plain commands. The documents that it reads are recorded ([`Batch::resolve`](crate::Batch::resolve)) and compared in
+//! the
 //! transaction: if any of it changed meanwhile, nothing is applied ([`Error::ReadChanged`]), and the batch is resolved anew. So no script
 //! runs inside of a transaction, and yet it is as if it had.
 

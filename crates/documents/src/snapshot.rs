@@ -88,8 +88,8 @@ impl<'s> Snapshot<'s> {
         self.document_at(location).map(Some)
     }
 
-    /// The documents with these ids, in their order, for somebody who knows the etags that they had: those that were not written since are found
-    /// by them, which is quicker, and together.
+    /// The documents with these ids, in their order, for somebody who knows the etags that they had: those that were not written since are
+    /// found by them, which is quicker, and together.
     ///
     /// * `asked`: id and etag, 0 if that is not known.
     ///

@@ -1,12 +1,7 @@
 //! Files that `rookery import` reads: JSON lines, those of a dump among them, and CSV.
 
-// As in `settings`: compiled here once more.
-#[path = "../../cli/src/import/rows.rs"]
-#[allow(dead_code, missing_docs, reason = "the part that is used here")]
-mod program;
-
+use cli::rows::{Format, Rows, Shape};
 use documents::Batch;
-use program::{Format, Rows, Shape};
 use std::io::Cursor;
 
 /// The first byte says which format, separator and shape. What becomes a command must be one for the server.

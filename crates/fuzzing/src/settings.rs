@@ -1,10 +1,6 @@
 //! Settings: flags in RavenDB's style, variables of the environment, and a file of JSON.
 
-// The program is no library, and is not made one for this: its module is compiled here once more.
-#[path = "../../cli/src/settings/mod.rs"]
-#[allow(dead_code, missing_docs, reason = "the part that is used here")]
-mod program;
-
+use cli::settings;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
@@ -13,7 +9,7 @@ pub(crate) fn settings(input: &[u8]) {
     let Some((how, rest)) = input.split_first() else { return };
     let lines = || rest.split(|byte| *byte == b'\n').map(|line| OsString::from_vec(line.to_vec()));
     let given = match how % 3 {
-        0 => match program::take_flags(lines().collect()) {
+        0 => match settings::take_flags(lines().collect()) {
             Ok((given, _)) => given,
             Err(_) => return,
         },
@@ -23,7 +19,7 @@ pub(crate) fn settings(input: &[u8]) {
                 let at = line.iter().position(|byte| *byte == b'=')?;
                 Some((OsString::from_vec(line[..at].to_vec()), OsString::from_vec(line[at + 1..].to_vec())))
             });
-            match program::from_environment(variables) {
+            match settings::from_environment(variables) {
                 Ok(given) => given,
                 Err(_) => return,
             }
@@ -31,7 +27,7 @@ pub(crate) fn settings(input: &[u8]) {
         _ => {
             let path = std::env::temp_dir().join(format!("rookery-fuzzing-settings-{}", std::process::id()));
             std::fs::write(&path, rest).expect("the temporary folder can be written to");
-            let given = program::from_file(&path);
+            let given = settings::from_file(&path);
             std::fs::remove_file(&path).ok();
             match given {
                 Ok(given) => given,
@@ -41,7 +37,7 @@ pub(crate) fn settings(input: &[u8]) {
     };
     // Names of hosts would be looked up in the network.
     let is_name = |text: &str| text.replace("http", "").bytes().any(|byte| byte.is_ascii_alphabetic() || byte >= 0x80);
-    program::resolve(
+    settings::resolve(
         given.into_iter().filter(|given| !is_name(&given.value) || !given.value.contains("://")).collect(),
     )
     .ok();

@@ -12,8 +12,8 @@
 //!   client is known to send one.
 //! * A string is stored with only those escapes that JSON demands, so equal strings have equal bytes.
 //!
-//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise of
-//! stability.
+//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise
+//! of stability.
 #![forbid(unsafe_code)]
 
 mod error;

@@ -12,8 +12,8 @@
 //!
 //! Nothing here knows of HTTP or users.
 //!
-//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise of
-//! stability.
+//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise
+//! of stability.
 #![forbid(unsafe_code)]
 
 pub mod analysis;
@@ -27,4 +27,5 @@ pub mod mapping;
 pub mod plan;
 pub mod rql;
 pub mod spatial;
+mod varint;
 pub mod vector;

@@ -18,9 +18,14 @@ pub(crate) const FOUND_CHARACTERS_MAX: usize = 64;
 /// Bytes of a regular expression in a script. Where one may begin, its end is looked for no further than this.
 pub(crate) const REGULAR_EXPRESSION_SIZE_MAX: usize = 16 * 1024;
 
+/// Bytes of a term that are kept as they are. A longer one is cut to at most so many and completed by its hash, so that it
+/// still is told apart from others, sorts by its beginning, and fits into a key. A document's id, the longest thing that is
+/// commonly searched for as a whole, is never cut.
+pub const TERM_SIZE_MAX: usize = 512;
+
 /// Bytes of a text that begins a range, ends one, or is the beginning or end of texts: lower-cased, which adds up to half of
 /// it, it is what an index surely keeps of a text.
-pub const BOUND_SIZE_MAX: usize = (crate::index::limits::TERM_SIZE_MAX - 3) * 2 / 3;
+pub const BOUND_SIZE_MAX: usize = (TERM_SIZE_MAX - 3) * 2 / 3;
 
 /// Characters of a word of a text, as in Lucene: what is longer is no word that anybody looks for, and is left out.
 pub const WORD_LENGTH_MAX: usize = 255;
@@ -82,8 +87,8 @@ pub const SHAPE_POSITIONS_OF_QUERY_MAX: usize = 4 * 1024;
 /// Pairs of positions of two shapes that are compared between two looks at whether to go on.
 pub(crate) const POSITION_PAIRS_PER_CHECK: usize = 4 * 1024;
 
-/// Cells that a shape of a query is covered with. Each is a search in the index; the fewer there are, the more entries lie on the border and
-/// are compared one by one.
+/// Cells that a shape of a query is covered with. Each is a search in the index; the fewer there are, the more entries lie on the border
+/// and are compared one by one.
 pub const CELLS_OF_QUERY_MAX: usize = 128;
 
 /// Cells that a shape of a document is covered with. Each is a term.

@@ -1,5 +1,6 @@
-//! What is written from the table of functions: a part of `docs/rql.md`, and the completion of the studio. `UPDATE=1` rewrites both. The examples
-//! of the table are queries that can be planned.
+//! What is written from the table of functions: a part of `docs/rql.md`, and the completion of the studio. `UPDATE=1` rewrites both. The
+//! examples of the table are queries that can be planned.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
 use rookery_query::functions::{Clause, FUNCTIONS, Function, find};
 use rookery_query::plan::{Parameters, Plan, Refused};

@@ -142,7 +142,8 @@ impl<'d> Batch<'d> {
     ///
     /// # Errors
     ///
-    /// [`Error::Conflict`](crate::Error::Conflict), [`Error::Busy`](crate::Error::Busy), [`Error::Storage`](crate::Error::Storage). Nothing was
+    /// [`Error::Conflict`](crate::Error::Conflict), [`Error::Busy`](crate::Error::Busy), [`Error::Storage`](crate::Error::Storage). Nothing
+    /// was
     /// applied, unless the storage failed.
     pub fn execute(self) -> Result<Vec<WriteResult>> {
         self.database.execute_batch(self.batch)

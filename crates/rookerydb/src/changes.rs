@@ -36,8 +36,8 @@ pub enum ChangeKind {
     Delete,
 }
 
-/// The documents that are written and deleted from now on, in the order of their writes. A document that is written again before it was read
-/// here comes once, with its last write.
+/// The documents that are written and deleted from now on, in the order of their writes. A document that is written again before it was
+/// read here comes once, with its last write.
 ///
 /// The iterator waits for the next change, and ends when the database is closed or deleted. While it lives the database keeps the traces of
 /// deletions that it has not read.

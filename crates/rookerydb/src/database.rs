@@ -182,7 +182,8 @@ impl Database {
         Query::new(self, rql.into())
     }
 
-    /// Defines an index, in place of the one of its name. If the definition changed, the old index answers until the new one has everything.
+    /// Defines an index, in place of the one of its name. If the definition changed, the old index answers until the new one has
+    /// everything.
     ///
     /// # Errors
     ///

@@ -49,7 +49,8 @@ impl Document {
         Ok(serde_json::from_str(&self.json)?)
     }
 
-    /// The version. It changes with every write; pass it to [`Expected::Version`](crate::Expected::Version) to write only if nobody else did.
+    /// The version. It changes with every write; pass it to [`Expected::Version`](crate::Expected::Version) to write only if nobody else
+    /// did.
     pub fn change_vector(&self) -> &str {
         &self.change_vector
     }

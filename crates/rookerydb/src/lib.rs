@@ -41,10 +41,11 @@
 //! * An [`IndexDefinition`] is an index of your own: full text, computed fields, map-reduce.
 //! * [`Changes`] are the documents that are written, from now on.
 //!
-//! Indexes follow the documents within milliseconds. A query returns what its index has; [`Rows::is_stale`] says whether something is missing,
-//! and [`Query::wait_for_indexing`] waits for it.
+//! Indexes follow the documents within milliseconds. A query returns what its index has; [`Rows::is_stale`] says whether something is
+//! missing, and [`Query::wait_for_indexing`] waits for it.
 //!
-//! All functions block and may be called from any thread. In async code, call them through `spawn_blocking` (see the example `web_service`).
+//! All functions block and may be called from any thread. In async code, call them through `spawn_blocking` (see the example
+//! `web_service`).
 //!
 //! The crates below this one (`rookery-storage`, `rookery-documents`, `rookery-query`, `rookery-database` and others) carry no promise of
 //! stability; this crate is the public face.

@@ -256,8 +256,8 @@ impl<'d> Query<'d> {
     ///
     /// # Errors
     ///
-    /// As [`Self::run`]; [`Error::Invalid`]: there is no `update`, or the script fails; [`Error::Stale`]. Documents that were changed before an
-    /// error stay so.
+    /// As [`Self::run`]; [`Error::Invalid`]: there is no `update`, or the script fails; [`Error::Stale`]. Documents that were changed
+    /// before an error stay so.
     pub fn patch(self) -> Result<u64> {
         self.change(ByQuery::Patch)
     }

@@ -24,8 +24,9 @@ pub struct StoreOptions {
 
 /// A folder with databases, open in this process. A clone is another handle to the same store.
 ///
-/// One process has the folder open at a time. The files are those of the server `rookery`: a folder can be served over HTTP one day and opened
-/// in process the next. Dropping the last handle, with that of its databases, closes the store; what was written before is durable either way.
+/// One process has the folder open at a time. The files are those of the server `rookery`: a folder can be served over HTTP one day and
+/// opened in process the next. Dropping the last handle, with that of its databases, closes the store; what was written before is durable
+/// either way.
 ///
 /// ```
 /// # fn main() -> rookerydb::Result<()> {

@@ -15,8 +15,8 @@
 //! engine's operators and functions look at a clock as well as its loops and calls do (`ticker`, and
 //! `vendor/rquickjs-sys/README.md`).
 //!
-//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise of
-//! stability.
+//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise
+//! of stability.
 #![forbid(unsafe_code)]
 
 mod engine;

@@ -11,8 +11,8 @@
 //! | `a.b.c = 1` | `(a ?? __n).b.c = 1`, which throws where `a.b` is not there |
 //!
 //! `__n` is an object whose members are all null, `__c` one whose members are functions that give null (`prelude.js`). Where a parenthesis
-//! is put at the begin of a line, the line before may have ended without a semicolon, and is given one: it would be a call else. No line is added,
-//! so that the lines of errors are those of the script. A text that is not understood stays as it is: the engine says what is wrong.
+//! is put at the begin of a line, the line before may have ended without a semicolon, and is given one: it would be a call else. No line is
+//! added, so that the lines of errors are those of the script. A text that is not understood stays as it is: the engine says what is wrong.
 
 use crate::token::{Malformed, Scanner, Token, TokenKind as Kind};
 

@@ -1,6 +1,7 @@
 //! Where a text is no JavaScript, in its own lines and columns.
 //!
-//! A [`Program`](crate::Program) compiles a text that was rewritten, and put between others. This compiles a text as it is, and runs nothing.
+//! A [`Program`](crate::Program) compiles a text that was rewritten, and put between others. This compiles a text as it is, and runs
+//! nothing.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};

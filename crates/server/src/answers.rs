@@ -24,9 +24,8 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc, oneshot};
 
 use crate::body::RequestBody;
 use crate::bridge::Pool;
-use crate::dispatch;
-use crate::error::{Error, Result};
-use crate::exchange::Exchange;
+use crate::error::{Error, Result, panicked};
+use crate::exchange::{Exchange, url_of};
 use crate::limits::{SMALL_ANSWER_SIZE, STREAM_PART_SIZE, STREAM_PARTS_MAX, WHOLE_ANSWER_SIZE};
 use crate::memory::{self, MemoryReservation};
 use crate::node::Node;
@@ -133,7 +132,7 @@ pub(crate) async fn produce(
         let memory = &exchange.node.memory;
         let work = || script::stoppable(stop, || database::with_script_memory(memory, || work(&exchange, &mut out)));
         let outcome = catch_unwind(AssertUnwindSafe(work));
-        out.end(outcome.unwrap_or_else(|panic| Err(dispatch::panicked(&*panic))));
+        out.end(outcome.unwrap_or_else(|panic| Err(panicked(&*panic))));
     });
     let reply: Result<Reply> = reply.await.unwrap_or_else(|_| Err(Error::Panicked("an answer was dropped".to_owned())));
     let mut reply = reply?;
@@ -180,7 +179,7 @@ impl AnswerWriter {
         AnswerWriter {
             node: exchange.node.clone(),
             database: exchange.database().clone(),
-            url: dispatch::url_of(&exchange.uri),
+            url: url_of(&exchange.uri),
             caller,
             buffer: Vec::new(),
             reservation: exchange.node.memory.reservation(),

@@ -19,7 +19,8 @@ use tokio::sync::mpsc;
 use crate::bridge::{Bridge, Pool};
 use crate::reply::{BodyPart, Parts, Reply};
 
-/// The largest body that is not compressed for a client that lists several encodings, in bytes: an Ethernet frame's payload less a usual head of ours.
+/// The largest body that is not compressed for a client that lists several encodings, in bytes: an Ethernet frame's payload less a usual
+/// head of ours.
 pub(crate) const WORTHWHILE_SIZE: usize = 1100;
 
 /// An encoding that this server can produce.

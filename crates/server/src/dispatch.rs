@@ -23,8 +23,8 @@ use crate::body::{IncomingBody, RequestBody, drain};
 use crate::compression;
 use crate::connection::{Admitted, Begun};
 use crate::database_opening;
-use crate::error::{Error, Result};
-use crate::exchange::{Exchange, Upgrade};
+use crate::error::{Error, Result, panicked};
+use crate::exchange::{Exchange, Upgrade, url_of};
 use crate::handlers::{studio, topology};
 use crate::limits::{CLOSING_WHOLE_SIZE, Limits, SHORT_WORK_SIZE};
 use crate::memory;
@@ -125,15 +125,6 @@ pub(crate) async fn serve(
 fn hold(node: &Node, reply: &mut Reply) {
     if let Some(body) = reply.body().as_whole().filter(|body| body.len() > UNCOUNTED_SIZE).cloned() {
         reply.body_mut().set_whole(memory::hold(&node.memory, body));
-    }
-}
-
-/// What an error says as `Url`: path and query. An over-long one is cut.
-pub(crate) fn url_of(uri: &hyper::Uri) -> String {
-    let text = uri.path_and_query().map_or_else(|| uri.to_string(), |path| path.as_str().to_owned());
-    match text.char_indices().nth(2000) {
-        Some((end, _)) => text[..end].to_owned(),
-        None => text,
     }
 }
 
@@ -304,12 +295,6 @@ async fn prepare(exchange: &mut Exchange, route: Option<Match>) -> Result<&'stat
         exchange.database = Some(database);
     }
     Ok(&found.route.handler)
-}
-
-pub(crate) fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
-    let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
-    Error::Panicked(message.unwrap_or_else(|| "a panic without a message".to_owned()))
 }
 
 /// A handler's future whose panics end the request, not the connection.

@@ -17,9 +17,17 @@ use query::definition::DefinitionError;
 use query::execute::ScriptFailure;
 
 use crate::reply::{self, Reply};
-use crate::routes::Write;
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+/// What a route may write, for answers that have to say what became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Write {
+    /// One transaction of one database.
+    OneTransaction,
+    /// The node: several steps.
+    Steps,
+}
 
 /// Why a request is not answered as it hoped.
 #[derive(Debug, thiserror::Error)]
@@ -102,6 +110,13 @@ pub(crate) enum Error {
     /// The databases refused.
     #[error(transparent)]
     Database(database::Error),
+}
+
+/// The error of a request whose handler panicked with `panic`.
+pub(crate) fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
+    let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+    Error::Panicked(message.unwrap_or_else(|| "a panic without a message".to_owned()))
 }
 
 impl From<database::Error> for Error {

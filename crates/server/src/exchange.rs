@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use database::Database;
@@ -10,6 +11,7 @@ use hyper::{HeaderMap, Method, Uri};
 
 use crate::body::RequestBody;
 use crate::connection::Admitted;
+use crate::date;
 use crate::error::{Error, Result};
 use crate::node::Node;
 use crate::peer::Peer;
@@ -38,6 +40,23 @@ pub(crate) struct Upgrade {
     pub(crate) on_upgrade: hyper::upgrade::OnUpgrade,
     /// Held for as long as the socket is open, so that it counts as a connection.
     pub(crate) place: Arc<Admitted>,
+}
+
+/// What an error says as `Url`: path and query. An over-long one is cut.
+pub(crate) fn url_of(uri: &Uri) -> String {
+    let text = uri.path_and_query().map_or_else(|| uri.to_string(), |path| path.as_str().to_owned());
+    match text.char_indices().nth(2000) {
+        Some((end, _)) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+/// `"@metadata":{"DateTime","WebUrl","NodeTag"}`, which some answers begin with.
+pub(crate) fn write_origin(json: &mut json::Writer<'_>, exchange: &Exchange) {
+    json.name("@metadata").object(|json| {
+        json.name("DateTime").string(&date::wire(SystemTime::now()));
+        json.name("WebUrl").string(&exchange.own_url()).name("NodeTag").string(exchange.node.databases.node_tag());
+    });
 }
 
 impl Exchange {

@@ -1,8 +1,8 @@
 //! The table of routes, and finding one.
 //!
 //! A line has method, path, the access it needs and the handler. `*` stands for the name of a database and is the only
-//! capture, but for the files of the studio. A path is found in one pass over its bytes, folded to lower case and hashed on the way; nothing is
-//! allocated. What a handler may rely on: its method and path matched, access was checked, its database exists.
+//! capture, but for the files of the studio. A path is found in one pass over its bytes, folded to lower case and hashed on the way;
+//! nothing is allocated. What a handler may rely on: its method and path matched, access was checked, its database exists.
 
 use std::future::Future;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use database::documents::Feature;
 
 use crate::access::Access;
-use crate::error::Result;
+use crate::error::{Result, Write};
 use crate::exchange::Exchange;
 use crate::handlers::{
     bulk_docs, bulk_insert, changes, collections, configuration, databases, diagnostics, docs, health, hilo,
@@ -45,15 +45,6 @@ pub(crate) enum Timing {
     LoggedByHandler,
     /// Not counted: the client determines the duration.
     ClientPaced,
-}
-
-/// The scope of a route's writes, for errors that must say whether the write was applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Write {
-    /// One transaction of one database.
-    OneTransaction,
-    /// The node: several steps.
-    Steps,
 }
 
 impl Route {

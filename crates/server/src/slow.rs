@@ -11,9 +11,8 @@ use database::Database;
 use hyper::{Method, StatusCode, Uri};
 use parking_lot::Mutex;
 
-use crate::dispatch::url_of;
 use crate::error::Result;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, url_of};
 use crate::limits::{SLOW_REQUESTS_KEPT_MAX, SLOW_TEXT_SIZE_MAX};
 use crate::node::Node;
 use crate::reply::Reply;

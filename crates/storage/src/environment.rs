@@ -252,8 +252,8 @@ impl Environment {
     ///
     /// # Errors
     ///
-    /// [`Error::Nested`] inside of a write to the same environment. The error of `change`; or why the transaction could not be made durable: then nothing of it is visible now, and
-    /// after [`Error::Failed`] opening the environment again tells whether it was.
+    /// [`Error::Nested`] inside of a write to the same environment. The error of `change`; or why the transaction could not be made
+    /// durable: then nothing of it is visible now, and after [`Error::Failed`] opening the environment again tells whether it was.
     pub fn write<T: Send, E: From<Error> + Send>(
         &self,
         change: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, E> + Send,

@@ -312,8 +312,9 @@ impl FixedTree {
         self.leaf(reader, key)?.value(reader, key)
     }
 
-    /// The values of several keys, in their order, appended to `values`. Leaves that are in no cache are waited for together and not one after the
-    /// other: group prefetching, by loads that nothing waits for (Chen et al., "Improving Hash Join Performance through Prefetching", 2004).
+    /// The values of several keys, in their order, appended to `values`. Leaves that are in no cache are waited for together and not one
+    /// after the other: group prefetching, by loads that nothing waits for (Chen et al., "Improving Hash Join Performance through
+    /// Prefetching", 2004).
     ///
     /// # Errors
     ///

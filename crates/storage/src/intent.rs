@@ -1,5 +1,6 @@
 //! The flush intent: pages and checksums that a flush (checkpoint) is about to write, so that recovery can tell torn pages from
-//! damaged ones. Two files beside the data file, `flush` and `flush-2`, are written in turn; one is durable before the first page is written.
+//! damaged ones. Two files beside the data file, `flush` and `flush-2`, are written in turn; one is durable before the first page is
+//! written.
 //!
 //! ```text
 //!  0       8                24            32      40     56

@@ -19,8 +19,8 @@
 //!
 //! `docs/format.md` tells the story of the files.
 //!
-//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise of
-//! stability.
+//! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise
+//! of stability.
 
 mod background;
 pub mod contents;

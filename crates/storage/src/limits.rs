@@ -82,8 +82,8 @@ pub const ASYNC_JOURNAL_WRITES_IN_FLIGHT_MAX: usize = 2;
 /// Jobs that a thread which may not wait takes into one transaction.
 pub const SHORT_JOBS_PER_TRANSACTION_MAX: usize = 128;
 
-/// Bytes that are left in a journal file where a thread which may not wait uses it: making another file takes milliseconds. Records of short
-/// jobs are smaller, as a rule.
+/// Bytes that are left in a journal file where a thread which may not wait uses it: making another file takes milliseconds. Records of
+/// short jobs are smaller, as a rule.
 pub const JOURNAL_LEFT_MIN: u64 = 64 << 10;
 
 /// Jobs that one transaction takes from the queue.

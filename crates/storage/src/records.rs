@@ -248,8 +248,8 @@ impl Records {
         Err(reader.corrupt(number, "a location leads to a record that is not there"))
     }
 
-    /// Has what [`Self::get`] of these locations reads be brought into the caches together, as [`FixedTree::get_many`] does. Says nothing of
-    /// whether there are records.
+    /// Has what [`Self::get`] of these locations reads be brought into the caches together, as [`FixedTree::get_many`] does. Says nothing
+    /// of whether there are records.
     pub fn touch(&self, reader: &impl Reader, locations: &[Location]) {
         let sections = |location: &Location| Some((reader.page(location.page()).ok()?, location.slot()));
         for locations in locations.chunks(AT_ONCE_MAX) {

@@ -1,8 +1,8 @@
 //! Whole environments in one random order of steps after the other: writers that share transactions, several records on
 //! their way, one of which fails, snapshots, and flushes beside them all.
 //!
-//! `make schedules` runs them: some thousand schedules, with `SLOW=1` a million, or `SCHEDULES=n`. A schedule that fails is printed; give it to
-//! `shuttle::replay` with the model.
+//! `make schedules` runs them: some thousand schedules, with `SLOW=1` a million, or `SCHEDULES=n`. A schedule that fails is printed; give
+//! it to `shuttle::replay` with the model.
 
 use crate::io::simulated::{Fate, Fault, SimulatedIo};
 use crate::{Environment, Error, Job, Options, Result, TransactionId, Tree, WriteTransaction};

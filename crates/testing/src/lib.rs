@@ -4,12 +4,14 @@
 //! Randomised tests: [`random`] has the generator, [`seeds`] which seeds run and how one is repeated, [`effort`] the
 //! sizes of the quick and of the nightly set (`SLOW=1`). [`process`] runs a test in a process of its own.
 //!
-//! Checks of the tree itself (`tests/main/tidy.rs`): [`tree`] has the files of the repository, [`source`] tells code
-//! from comments and strings, [`manifest`] reads what crates depend on, [`routes`] the table of routes of the server.
+//! Checks of the tree itself (`tests/main/tidy.rs` and beside it): [`tree`] has the files of the repository, [`source`] tells code
+//! from comments and strings, [`manifest`] reads what crates depend on, [`imports`] which files of a crate import which,
+//! [`routes`] the table of routes of the server.
 
 #![forbid(unsafe_code)]
 
 pub mod effort;
+pub mod imports;
 pub mod manifest;
 pub mod process;
 pub mod random;

@@ -106,6 +106,30 @@ pub fn has_safety_comment(lines: &[&str], index: usize) -> bool {
     comment.any(|line| line.starts_with("// SAFETY:"))
 }
 
+/// The comment that a line is, or ends with. `mark`: what comments begin with, `//` or `#`.
+pub fn comment_of<'l>(line: &'l str, mark: &str) -> Option<&'l str> {
+    let line = line.trim_start();
+    let at = if line.starts_with(mark) { 0 } else { line.find(&format!(" {mark} "))? + 1 };
+    Some(&line[at + mark.len()..])
+}
+
+/// What looks like paths of files in a text, relative ones. Patterns, addresses and parts of longer names are left out.
+pub fn paths_in(text: &str) -> impl Iterator<Item = &str> {
+    let is_of_path = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let start = rest.find(is_of_path)?;
+        let before = rest[..start].chars().next_back();
+        let found = &rest[start..];
+        let found = &found[..found.find(|c| !is_of_path(c)).unwrap_or(found.len())];
+        rest = &rest[start + found.len()..];
+        let is_whole = !before.is_some_and(|before| "*<>{}$@~:".contains(before)) && !rest.starts_with(['<', '{', '*']);
+        let begins = found.trim_start_matches("../").starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        Some(Some(found.trim_end_matches('.')).filter(|_| is_whole && begins))
+    })
+    .flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,6 +159,16 @@ mod tests {
         assert!(!has_word("forbid(unsafe_code)", "unsafe"));
         assert!(has_word("dbg!(x)", "dbg!"));
         assert!(!has_word("eprintln!(x)", "println!"));
+    }
+
+    #[test]
+    fn comments_and_the_paths_in_them_are_found() {
+        assert_eq!(comment_of("    /// a", "//"), Some("/ a"));
+        assert_eq!(comment_of("f(); // a", "//"), Some(" a"));
+        assert_eq!(comment_of("let url = \"http://a\";", "//"), None);
+        let text = "see `docs/x.md`, ../y.rs and z.rs. Not *_tests.rs, http://h/a.md, /abs/b.rs, <name>.md, {c}.rs";
+        let found: Vec<_> = paths_in(text).filter(|path| path.contains(".rs") || path.contains(".md")).collect();
+        assert_eq!(found, ["docs/x.md", "../y.rs", "z.rs"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! read is stored.
 
 mod client;
-mod rows;
+pub mod rows;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};

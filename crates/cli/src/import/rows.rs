@@ -7,7 +7,7 @@ use json::{Kind, Minifier, Raw, Writer};
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Format {
+pub enum Format {
     /// One JSON object a line.
     Jsonl,
     /// A line of names, then lines of values.
@@ -16,17 +16,19 @@ pub(crate) enum Format {
 
 /// What documents get that they do not have of themselves.
 #[derive(Debug, Clone)]
-pub(crate) struct Shape {
+pub struct Shape {
     /// Of documents that name none. None is made up: what was in no collection stays in none.
-    pub(crate) collection: Option<String>,
-    pub(crate) id_field: Option<String>,
-    pub(crate) id_prefix: Option<String>,
+    pub collection: Option<String>,
+    /// The field that holds the id.
+    pub id_field: Option<String>,
+    /// What stands before the value of that field in the id.
+    pub id_prefix: Option<String>,
     /// What ids begin with where nothing else says it.
-    pub(crate) made_prefix: String,
+    pub made_prefix: String,
 }
 
 /// A file, row by row.
-pub(crate) struct Rows {
+pub struct Rows {
     text: Box<dyn BufRead>,
     format: Format,
     separator: u8,
@@ -37,15 +39,15 @@ pub(crate) struct Rows {
 }
 
 /// What was read for one row.
-pub(crate) struct Read<'a> {
+pub struct Read<'a> {
     /// The lines that it has, counted from 1.
-    pub(crate) lines: RangeInclusive<u64>,
+    pub lines: RangeInclusive<u64>,
     /// Why it is none, if it is none; others follow.
-    pub(crate) row: Result<Row<'a>, String>,
+    pub row: Result<Row<'a>, String>,
 }
 
 /// One row: the text of a JSON object.
-pub(crate) struct Row<'a>(Raw<'a>);
+pub struct Row<'a>(Raw<'a>);
 
 /// Longer rows are refused: no document is that large.
 const ROW_SIZE_MAX: usize = 64 << 20;
@@ -54,12 +56,13 @@ const ROW_SIZE_MAX: usize = 64 << 20;
 const ROW_LINES_MAX: u64 = 10_000;
 
 impl Rows {
-    pub(crate) fn new(text: Box<dyn BufRead>, format: Format, separator: u8) -> Rows {
+    /// Rows of `text`; `separator` stands between the values of CSV.
+    pub fn new(text: Box<dyn BufRead>, format: Format, separator: u8) -> Rows {
         Rows { text, format, separator, line_number: 0, names: None, line: Vec::new(), minifier: Minifier::new() }
     }
 
     /// The line that was read last.
-    pub(crate) fn line_number(&self) -> u64 {
+    pub fn line_number(&self) -> u64 {
         self.line_number
     }
 
@@ -68,7 +71,8 @@ impl Rows {
     /// # Errors
     ///
     /// The file cannot be read on.
-    pub(crate) fn next(&mut self) -> std::io::Result<Option<Read<'_>>> {
+    #[allow(clippy::should_implement_trait, reason = "a row borrows from the reader, which iterators cannot lend")]
+    pub fn next(&mut self) -> std::io::Result<Option<Read<'_>>> {
         loop {
             let first_line = self.line_number + 1;
             let read = self.read_row()?;
@@ -172,13 +176,17 @@ impl Place {
 
 impl Row<'_> {
     /// Name and value, if the row is what `rookery dump` writes for an identity.
-    pub(crate) fn identity(&self) -> Option<(String, i64)> {
+    pub fn identity(&self) -> Option<(String, i64)> {
         let identity = self.0.get("@identity").filter(|_| self.0.members().count() == 1)?;
         Some((identity.get("Name")?.as_str()?.into_owned(), identity.get("Value")?.as_i64()?))
     }
 
     /// Appends `{"Id":..,"Type":"PUT","Document":..}`.
-    pub(crate) fn write_command(&self, shape: &Shape, out: &mut Vec<u8>) -> Result<(), String> {
+    ///
+    /// # Errors
+    ///
+    /// Why the row is no document, for the person who wrote the file.
+    pub fn write_command(&self, shape: &Shape, out: &mut Vec<u8>) -> Result<(), String> {
         let id = self.id(shape)?;
         let metadata = self.0.get("@metadata");
         if metadata.is_some_and(|metadata| metadata.kind() != Kind::Object) {

@@ -20,11 +20,13 @@ use values::Network;
 
 /// One setting as it was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Given {
-    pub(crate) name: String,
-    pub(crate) value: String,
+pub struct Given {
+    /// As it was written.
+    pub name: String,
+    /// As it was written.
+    pub value: String,
     /// `the flag`, `the environment`, or the file.
-    pub(crate) source: String,
+    pub source: String,
 }
 
 /// Takes the flags in RavenDB's style out of the command line: `--Name=value`, `--Name value`, `--Name`.
@@ -32,7 +34,7 @@ pub(crate) struct Given {
 /// # Errors
 ///
 /// A flag that begins large, has no section and is not one of those we know.
-pub(crate) fn take_flags(arguments: Vec<OsString>) -> Result<(Vec<Given>, Vec<OsString>), String> {
+pub fn take_flags(arguments: Vec<OsString>) -> Result<(Vec<Given>, Vec<OsString>), String> {
     let mut given = Vec::new();
     let mut rest = Vec::new();
     let mut arguments = arguments.into_iter().peekable();
@@ -66,7 +68,7 @@ pub(crate) const CONFIG_PATH: &str = "ROOKERY_CONFIG_PATH";
 /// # Errors
 ///
 /// One of our variables is not UTF-8.
-pub(crate) fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> anyhow::Result<Vec<Given>> {
+pub fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> anyhow::Result<Vec<Given>> {
     let mut given = Vec::new();
     for (name, value) in variables {
         let Some(name) = name.to_str().filter(|name| *name != CONFIG_PATH) else { continue };
@@ -91,7 +93,7 @@ pub(crate) fn from_environment(variables: impl Iterator<Item = (OsString, OsStri
 /// # Errors
 ///
 /// The file cannot be read, or is not a JSON object.
-pub(crate) fn from_file(path: &Path) -> anyhow::Result<Vec<Given>> {
+pub fn from_file(path: &Path) -> anyhow::Result<Vec<Given>> {
     let text = std::fs::read(path).with_context(|| format!("reading {}", path.display()))?;
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
     let value = json::Value::parse(text).with_context(|| format!("parsing {}", path.display()))?;
@@ -120,7 +122,7 @@ fn flatten(name: String, value: &json::Value, source: &str, given: &mut Vec<Give
 
 /// What `serve` needs to know.
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub struct Settings {
     pub(crate) options: Options,
     pub(crate) parent_process: Option<i32>,
     pub(crate) log_level: String,
@@ -138,7 +140,7 @@ pub(crate) struct Settings {
 /// # Errors
 ///
 /// Values that make no sense, each with setting and source.
-pub(crate) fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
+pub fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
     let mut settings = Settings {
         options: Options::default(),
         parent_process: None,

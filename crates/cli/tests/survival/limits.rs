@@ -85,8 +85,8 @@ fn a_map_that_fans_out_holds_up_neither_a_deletion_nor_a_stop() {
     }
 }
 
-/// Each map takes about a millisecond a document: a turn of 32,768 documents was half a minute, and with a few such indexes no other one was
-/// given a turn in the 15 s that queries wait.
+/// Each map takes about a millisecond a document: a turn of 32,768 documents was half a minute, and with a few such indexes no other one
+/// was given a turn in the 15 s that queries wait.
 #[test]
 fn slow_indexes_leave_those_of_other_databases_their_share() {
     let (indexes, documents) = effort::choose((4, 20_000), (8, 200_000));
@@ -113,8 +113,8 @@ fn slow_indexes_leave_those_of_other_databases_their_share() {
     stop_in_time(server);
 }
 
-/// One operator is a few milliseconds and no turn of a loop: such scripts ran for minutes, in requests whose clients had left, and in maps of indexes
-/// that were deleted.
+/// One operator is a few milliseconds and no turn of a loop: such scripts ran for minutes, in requests whose clients had left, and in maps
+/// of indexes that were deleted.
 #[test]
 fn scripts_of_any_text_end_and_hold_up_nothing_else() {
     const SLOW: &str = "let s = '9'.repeat(2e7); let x; for (let i = 0; i < 9000; i++) x = +s;";

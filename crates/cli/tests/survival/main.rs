@@ -5,6 +5,7 @@
 //! nightly number, `ROUNDS=n` any other. A run prints its seed, and `SEED=n` makes it again, as far as threads and the
 //! moment of a kill can be repeated.
 #![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
 mod abuse;
 mod client;

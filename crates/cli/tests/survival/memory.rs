@@ -1,5 +1,5 @@
-//! Memory under many expensive requests at once: one account bounds all of them, what does not fit is refused by the name of its limit, and the
-//! memory comes back. A neighbour in another database puts, gets and queries meanwhile.
+//! Memory under many expensive requests at once: one account bounds all of them, what does not fit is refused by the name of its limit, and
+//! the memory comes back. A neighbour in another database puts, gets and queries meanwhile.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -36,7 +36,8 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Runs `abuse` beside a neighbour. Each round puts a document, gets it and finds it by an index that has it; each must be answered in time.
+/// Runs `abuse` beside a neighbour. Each round puts a document, gets it and finds it by an index that has it; each must be answered in
+/// time.
 ///
 /// Returns the times of the rounds, in rising order.
 pub fn beside_a_neighbour(server: &Server, abuse: impl FnOnce()) -> Rounds {

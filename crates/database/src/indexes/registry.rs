@@ -205,8 +205,8 @@ impl Indexes {
         self.open.load().iter().filter(is_of).cloned().collect()
     }
 
-    /// The index that answers what `needed` would: of those that cover it one that is complete, then one in which no document failed, and of
-    /// those the widest. One that failed answers only what asks for just its fields: others do not have to share that.
+    /// The index that answers what `needed` would: of those that cover it one that is complete, then one in which no document failed, and
+    /// of those the widest. One that failed answers only what asks for just its fields: others do not have to share that.
     pub fn covering(&self, needed: &AutomaticIndex) -> Option<Arc<Index>> {
         let open = self.open.load();
         let automatic = open.iter().filter_map(|index| Some((index, index.definition().as_automatic()?)));
@@ -217,7 +217,8 @@ impl Indexes {
         widest.map(|(index, _)| index.clone())
     }
 
-    /// Which index would answer what `needed` does, made if there is none; and why others would not, but for those that a wider one replaces.
+    /// Which index would answer what `needed` does, made if there is none; and why others would not, but for those that a wider one
+    /// replaces.
     pub fn explain(&self, needed: &AutomaticIndex) -> Explanation {
         let open = self.open.load();
         let chosen = self.covering(needed);
@@ -452,7 +453,8 @@ impl Indexes {
         let mut seen = None;
         for index in self.open.load_full().iter() {
             match index.failure() {
-                // It does nothing any more; when it is reset it begins anew. That it failed must not be lost, or it would go on from before.
+                // It does nothing any more; when it is reset it begins anew. That it failed must not be lost, or it would go on from
+                // before.
                 Some(query::index::Error::TooManyFailures { .. }) => {
                     index.flush()?;
                     continue;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 /// What the mean is of.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// Counts of two windows that follow each other. The mean weighs the one before by how much of it is less than a window ago: a sliding window
-/// by two counters.
+/// Counts of two windows that follow each other. The mean weighs the one before by how much of it is less than a window ago: a sliding
+/// window by two counters.
 #[derive(Default)]
 pub(super) struct Speed {
     /// When the window at hand began.

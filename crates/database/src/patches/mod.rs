@@ -37,16 +37,16 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`Error::Script`]; [`Error::Canceled`] if the database is closed meanwhile, or the caller's [`script::stoppable`] says so; a document is
-    /// not as the batch expects it; storage fails.
+    /// [`Error::Script`]; [`Error::Canceled`] if the database is closed meanwhile, or the caller's [`script::stoppable`] says so; a
+    /// document is not as the batch expects it; storage fails.
     pub fn resolve(self: &Arc<Self>, batch: &Batch) -> Result<Batch> {
         let database = self.clone();
         let stop = Rc::new(move || database.is_closed());
         script::stoppable(stop, || batch.resolve(&self.read(), &mut Runner::new(self)))
     }
 
-    /// Writes a batch, running the scripts of its patches before, and again while another write changes what they read. For threads that may
-    /// wait.
+    /// Writes a batch, running the scripts of its patches before, and again while another write changes what they read. For threads that
+    /// may wait.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! The index that answers a query: found or created, and waited for as far as the query requires.
 //!
-//! [`Preparation`] decides and does not wait, so that a server can wait without a thread. [`Database::ready`] drives it on a thread that may
-//! block.
+//! [`Preparation`] decides and does not wait, so that a server can wait without a thread. [`Database::ready`] drives it on a thread that
+//! may block.
 
 use std::sync::Arc;
 use std::sync::mpsc;

@@ -1,8 +1,9 @@
 //! Duplicate elimination: documents found through several of their entries are returned once.
 //!
 //! As in the reference: where results are documents as they are, a page has each once, by the first of its entries, unless the request asks
-//! with `SkipDuplicateChecking` for one result of each entry; what a projection makes of entries comes for each. A page begins behind so many entries, and what they lead to does not come again. `TotalResults` counts entries;
-//! `SkippedResults` those that were left out, which clients add to where the next page begins.
+//! with `SkipDuplicateChecking` for one result of each entry; what a projection makes of entries comes for each. A page begins behind so
+//! many entries, and what they lead to does not come again. `TotalResults` counts entries; `SkippedResults` those that were left out, which
+//! clients add to where the next page begins.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -95,7 +95,8 @@ impl QueryRun<'_> {
     }
 }
 
-/// Appends how far a result is to its metadata: `{"Distance","Latitude","Longitude"}`, texts where there is no place, as the reference does.
+/// Appends how far a result is to its metadata: `{"Distance","Latitude","Longitude"}`, texts where there is no place, as the reference
+/// does.
 fn write_distance(distance: Option<Distance>, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"@spatial\":");
     json::Writer::new(out).object(|json| {

@@ -107,8 +107,8 @@ impl<'a> QueryRun<'a> {
         Ok(WrittenRows { counts: Counts { total, taken: counts.rows }, skipped: 0 })
     }
 
-    /// Writes equal rows once. A page begins after a number of documents, not rows: clients add to what they skip the number of rows that were
-    /// equal before. Rows of the documents before the page are not written again.
+    /// Writes equal rows once. A page begins after a number of documents, not rows: clients add to what they skip the number of rows that
+    /// were equal before. Rows of the documents before the page are not written again.
     fn write_distinct<S: RowSink>(
         &self,
         is_metadata_only: bool,

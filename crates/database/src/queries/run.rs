@@ -1,7 +1,7 @@
 //! One run of a query on its snapshots.
 //!
-//! [`QueryRun::new`] finds the entries of an index; `hits.rs` goes through the results, `row.rs` and `rows.rs` write them, `counts.rs` counts
-//! them.
+//! [`QueryRun::new`] finds the entries of an index; `hits.rs` goes through the results, `row.rs` and `rows.rs` write them, `counts.rs`
+//! counts them.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};

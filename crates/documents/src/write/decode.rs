@@ -1,4 +1,5 @@
-//! Reads what `encode.rs` writes. Bytes that are no write are refused; they never panic, and take no more memory than some times their size.
+//! Reads what `encode.rs` writes. Bytes that are no write are refused; they never panic, and take no more memory than some times their
+//! size.
 
 use super::encode::{VERSION, action, kind};
 use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};

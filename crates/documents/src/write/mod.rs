@@ -1,8 +1,8 @@
 //! Writes as values: everything that changes a database is one of these, so that it can be put into a log and applied again.
 //!
 //! Applying is deterministic: two stores with the same id, node tag and contents come to the same bytes from the same [`Write`] and
-//! [`Stamp`]. What is random, such as an id that is a GUID, is chosen when the write is made, and is part of it. Conditions are checked when it
-//! is applied.
+//! [`Stamp`]. What is random, such as an id that is a GUID, is chosen when the write is made, and is part of it. Conditions are checked
+//! when it is applied.
 
 mod decode;
 mod encode;

@@ -2,6 +2,7 @@
 //! what reviews found, and its speed.
 //!
 //! `document_model` has the model that `model` and `crash` compare the store with.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
 mod crash;
 mod document_model;

@@ -1,8 +1,7 @@
 //! Automatic indexes: the fields of one collection that queries have used, of its documents or of groups of them.
 
-use super::{Analysis, Field, FieldName, FieldNeeds, Fields, MarkedText, Places, VectorField};
+use super::{Analysis, Field, FieldName, FieldNeeds, FieldUse, Fields, MarkedText, Places, VectorField};
 use crate::analysis::Analyzer;
-use crate::plan::FieldUse;
 use crate::vector::VectorOptions;
 use json::Value;
 

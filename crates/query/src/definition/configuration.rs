@@ -1,8 +1,8 @@
 //! The settings that an index or a database may have, as RavenDB names them, and what they are here.
 //!
 //! RavenDB's are listed one by one, so that a misspelt one is told from one that is known, and a value that is none of its kind is refused.
-//! Those that tune how RavenDB works inside (batches, merges, memory), or a feature that is refused itself, are taken. Those that would change what is
-//! indexed or answered there, and change nothing here, are refused by name, unless they have RavenDB's default.
+//! Those that tune how RavenDB works inside (batches, merges, memory), or a feature that is refused itself, are taken. Those that would
+//! change what is indexed or answered there, and change nothing here, are refused by name, unless they have RavenDB's default.
 
 use json::Value;
 

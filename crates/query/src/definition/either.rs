@@ -92,7 +92,8 @@ impl IndexDefinition {
         }
     }
 
-    /// The names of the fields that its entries may have, sorted, each once; fields whose names are known only when it runs are not among them.
+    /// The names of the fields that its entries may have, sorted, each once; fields whose names are known only when it runs are not among
+    /// them.
     pub fn field_names(&self) -> Vec<String> {
         let mut names: Vec<String> = match self {
             IndexDefinition::Automatic(index) => {

@@ -1,7 +1,6 @@
 //! Fields of an index: their names, which are paths into documents, and how their texts become terms.
 
 use crate::analysis::Analyzer;
-use crate::plan::FieldUse;
 use crate::rql::{Path, Segment};
 use crate::spatial::SpatialOptions;
 use crate::vector::VectorOptions;
@@ -26,22 +25,13 @@ pub enum Analysis {
     Words(Analyzer),
 }
 
-impl Analysis {
-    /// The terms that a text which is searched for stands for.
-    pub fn query_words(self, text: &str) -> Vec<String> {
-        match self {
-            Analysis::Words(analyzer) => analyzer.query_words(text),
-            Analysis::Exact | Analysis::LowerCase => vec![crate::indexing::terms::analyzed(text, self)],
-        }
-    }
-
-    /// The same of parts of terms, beside which there is a wildcard.
-    pub fn query_word_parts(self, text: &str) -> Vec<String> {
-        match self {
-            Analysis::Words(analyzer) => analyzer.query_word_parts(text),
-            Analysis::Exact | Analysis::LowerCase => self.query_words(text),
-        }
-    }
+/// A field, and whether its terms are looked for as they are given (`exact(..)`) or as the index analyses.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FieldUse {
+    /// The field.
+    pub name: FieldName,
+    /// Its terms by this analysis.
+    pub analysis: Analysis,
 }
 
 /// A field that a query needs, or that an automatic index has.

@@ -3,10 +3,9 @@
 use super::configuration::setting_text;
 use super::field_options::{spatials, storages, vectors};
 use super::output::{self, Output};
-use super::{ALL_DOCUMENTS, Analysis, Field, FieldName, Fields, IndexSource, MarkedText};
+use super::{ALL_DOCUMENTS, Analysis, Field, FieldName, FieldUse, Fields, IndexSource, MarkedText};
 use crate::analysis::Analyzer;
 use crate::mapping::{CompileError, Map, Reduce, ScriptRefused, Source};
-use crate::plan::FieldUse;
 use crate::spatial::SpatialOptions;
 use crate::vector::VectorOptions;
 use documents::{Feature, ItemKind, MissingFeature};

@@ -13,12 +13,13 @@ mod output;
 mod places;
 mod settings;
 mod source;
+pub(crate) mod terms;
 mod vectors;
 
 pub use automatic::{ALL_DOCUMENTS, AutomaticIndex, COUNT, GroupedBy, name_of};
 pub use configuration::{SettingRefused, SettingsOf};
 pub use either::IndexDefinition;
-pub use field::{Analysis, Field, FieldName, FieldNeeds, Fields, MarkedText};
+pub use field::{Analysis, Field, FieldName, FieldNeeds, FieldUse, Fields, MarkedText};
 pub use index_name::check_index_name;
 pub use map_index::{DefinitionError, MapIndex};
 pub use output::{Output, References};

@@ -1,13 +1,13 @@
-//! Conditions as operators over rising ids: lists where there are lists, sets where terms have to be walked through. What is special about each
-//! condition is in [`super::conditions`].
+//! Conditions as operators over rising ids: lists where there are lists, sets where terms have to be walked through. What is special about
+//! each condition is in [`super::conditions`].
 
 use super::CancelCheck;
+use crate::definition::terms;
 use crate::definition::{Analysis, Fields};
 use crate::index::{
     Difference, EntryId, EntryIds, EntrySet, Error, FieldNumber, IndexSnapshot, Intersection, Kind, StoredTerm, Term,
     TermEntries, TermRange, Union,
 };
-use crate::indexing::terms;
 use crate::plan::{Condition, FieldUse, TermValue};
 use std::ops::Bound;
 
@@ -145,8 +145,8 @@ impl<'s, E: From<Error>, W: Profiler> Operators<'s, '_, E, W> {
         Ok(ResolvedField::of(self.index, self.fields, field)?)
     }
 
-    /// The entries that all conditions find. What is excluded is taken away from the rest. Ranges are walked through as far as that costs less than looking whether what the others
-    /// find has a term in them.
+    /// The entries that all conditions find. What is excluded is taken away from the rest. Ranges are walked through as far as that costs
+    /// less than looking whether what the others find has a term in them.
     pub fn and(&self, conditions: &[Condition]) -> Result<Ids<'s>, E> {
         let (mut wanted, mut unwanted, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
         let mut found_max = u64::MAX;

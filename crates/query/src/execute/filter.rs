@@ -1,8 +1,9 @@
 //! Asking a result whether it fits the clause `filter`.
 //!
-//! As in the reference, values are compared as JavaScript does: equal are those of one kind only; below and above, texts are compared as they
-//! are, and other pairs as numbers, of which null is 0. What is missing fits no comparison but `!=`; a property of what is missing or null is
-//! null. An object equals nothing; below and above it is the text `[object Object]`. Arrays and texts have a `length`. Unlike there, `in` and `all in` ask the elements of an array.
+//! As in the reference, values are compared as JavaScript does: equal are those of one kind only; below and above, texts are compared as
+//! they are, and other pairs as numbers, of which null is 0. What is missing fits no comparison but `!=`; a property of what is missing or
+//! null is null. An object equals nothing; below and above it is the text `[object Object]`. Arrays and texts have a `length`. Unlike
+//! there, `in` and `all in` ask the elements of an array.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -11,12 +12,12 @@ use documents::{Document, Snapshot};
 use json::{Kind, Raw};
 use script::Limits;
 
-use super::projection::{Row, write_path};
+use super::projection::Row;
 use super::scripted::{ScriptFailure, ScriptProjection, Scripted};
+use crate::definition::terms;
 use crate::index::Number;
-use crate::indexing::terms;
 use crate::mapping::part_named;
-use crate::plan::{FilterClause, FilterCondition, Operand, PathStep, Projected, Scalar};
+use crate::plan::{FilterClause, FilterCondition, Operand, PathStep, Projected, Scalar, write_path};
 use crate::rql::Operator;
 
 /// A filter that is ready to ask results.

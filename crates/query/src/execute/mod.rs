@@ -35,7 +35,6 @@ pub use facet::{Aggregate, FacetResult, FacetValue, facets};
 pub use filter::ResultFilter;
 pub use highlight::Highlighter;
 pub use loading::{LoadRefused, Loads};
-pub(crate) use projection::write_path;
 pub use projection::{MissingValue, Row};
 pub use scripted::{ScriptFailure, ScriptProjection, ScriptRow, ScriptRows, Scripted};
 pub use spatial::Distance;

@@ -76,7 +76,7 @@ struct TermCandidates {
 
 impl TermCandidates {
     fn new(term: &str) -> TermCandidates {
-        let lower = crate::indexing::terms::analyzed(term, Analysis::LowerCase);
+        let lower = crate::definition::terms::analyzed(term, Analysis::LowerCase);
         TermCandidates { characters: term.chars().collect(), lower, candidates: Vec::new() }
     }
 

@@ -1,9 +1,9 @@
 //! The functions of RQL: a closed table, with a file for each function or family.
 //!
-//! A row ([`Function`]) has the name, the arguments, the documentation, and the uses of a function: in which clauses it may stand and how each of
-//! them plans it. The parser accepts calls by their shape. The planner of a clause looks the name up here and takes the row's use for that clause;
-//! no planner compares a call with a literal name. `docs/rql.md` and the completion of the studio are written from the table, which
-//! `tests/functions.rs` checks. The design is in `docs/design/functions.md`.
+//! A row ([`Function`]) has the name, the arguments, the documentation, and the uses of a function: in which clauses it may stand and how
+//! each of them plans it. The parser accepts calls by their shape. The planner of a clause looks the name up here and takes the row's use
+//! for that clause; no planner compares a call with a literal name. `docs/rql.md` and the completion of the studio are written from the
+//! table, which `tests/functions.rs` checks. The design is in `docs/design/functions.md`.
 
 mod affix;
 mod argument;

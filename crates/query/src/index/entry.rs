@@ -7,18 +7,18 @@
 //! ```
 //!
 //! The etag is that which the document had, 0 where there is none: by it the document is found without a way through all ids, unless it was
-//! written again since. Stored values are a JSON object, or nothing: what a query gives out without loading the document, and the whole result of a
-//! reduce, which has no document. Terms rise by field, kind and bytes, and none comes twice. The record is what removing needs
+//! written again since. Stored values are a JSON object, or nothing: what a query gives out without loading the document, and the whole
+//! result of a reduce, which has no document. Terms rise by field, kind and bytes, and none comes twice. The record is what removing needs
 //! (it names every list that the entry is in), and what sorting and projecting a small result reads.
 
 use super::error::{Error, Result, corrupt};
 use super::limits::{DOCUMENT_ID_SIZE_MAX, ENTRY_SIZE_MAX, TERM_HASH_SIZE, TERM_SIZE_MAX};
 use super::term::{FieldNumber, Kind, Term};
-use super::varint;
 use super::vectors::{Hash, hash_of};
 use super::words;
 use crate::limits::VECTORS_OF_ENTRY_MAX;
 use crate::spatial::Shape;
+use crate::varint;
 use crate::vector::VectorOptions;
 use documents::Etag;
 use json::Raw;

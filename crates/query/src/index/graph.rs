@@ -15,8 +15,8 @@ use storage::Reader;
 /// Vectors that are gone through between two looks at whether to go on.
 const VECTORS_PER_CHECK: u32 = 1024;
 
-/// How many nodes a search keeps on the levels above the one that it looks for. In the paper it is one, which stays in the first cluster that
-/// is nearer than those around it.
+/// How many nodes a search keeps on the levels above the one that it looks for. In the paper it is one, which stays in the first cluster
+/// that is nearer than those around it.
 pub(super) const WIDTH_ABOVE: usize = 64;
 
 /// A node and how near it is. The greater, the nearer; of equal ones the elder.

@@ -47,8 +47,8 @@ struct Dispensable {
 }
 
 impl GraphWriter<'_, '_, '_> {
-    /// Takes links off a node that has too many: on the lowest level more than twice as many as a node gets. An eighth goes at once, so that
-    /// not each link that comes has to be weighed against all others.
+    /// Takes links off a node that has too many: on the lowest level more than twice as many as a node gets. An eighth goes at once, so
+    /// that not each link that comes has to be weighed against all others.
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@
 use super::error::{Result, corrupt};
 use super::limits::GROUP_BYTES_KEPT;
 use super::snapshot::IndexSnapshot;
-use super::varint;
+use crate::varint;
 use documents::id;
 use std::ops::Range;
 use storage::{Location, Reader, Records, Tree, WriteTransaction};

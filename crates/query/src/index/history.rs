@@ -8,12 +8,12 @@
 //!  index/errors  number u64 BE    date u64 BE | varint( size of id + 1 ), 0: none | id | message
 //! ```
 //!
-//! Dates are ticks; 0: never. The tree of errors is made with the first of them, and has the last [`ERRORS_KEPT_MAX`]: their numbers rise by
-//! one and are below the next, so that the first tells how many there are.
+//! Dates are ticks; 0: never. The tree of errors is made with the first of them, and has the last [`ERRORS_KEPT_MAX`]: their numbers rise
+//! by one and are below the next, so that the first tells how many there are.
 
 use super::error::{Result, corrupt};
 use super::limits::{ERROR_MESSAGE_SIZE_MAX, ERRORS_KEPT_MAX};
-use super::varint;
+use crate::varint;
 use documents::Date;
 use storage::{Reader, Tree, WriteTransaction};
 

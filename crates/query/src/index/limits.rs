@@ -1,9 +1,6 @@
 //! Limits of an index.
 
-/// Bytes of a term that are kept as they are. A longer one is cut to at most so many and completed by its hash, so that it
-/// still is told apart from others, sorts by its beginning, and fits into a key. A document's id, the longest thing that is
-/// commonly searched for as a whole, is never cut.
-pub const TERM_SIZE_MAX: usize = 512;
+pub use crate::limits::TERM_SIZE_MAX;
 
 /// Bytes of the hash that completes a cut term.
 pub const TERM_HASH_SIZE: usize = 16;
@@ -75,9 +72,11 @@ pub const COLUMN_CHANGES_MAX: usize = 1 << 20;
 /// Problems that a verification tells in words; more are only counted.
 pub const PROBLEMS_TOLD_MAX: usize = 100;
 
+/// Bytes behind a word that say how often it comes.
+pub(crate) const FREQUENCY_SIZE: usize = 3;
+
 /// Bytes of the longest key of a posting list: field and kind, an escaped term, its end, the first id of a block.
-pub(crate) const POSTING_KEY_SIZE_MAX: usize =
-    3 + 2 * (TERM_SIZE_MAX + TERM_HASH_SIZE + super::words::FREQUENCY_SIZE) + 1 + 9;
+pub(crate) const POSTING_KEY_SIZE_MAX: usize = 3 + 2 * (TERM_SIZE_MAX + TERM_HASH_SIZE + FREQUENCY_SIZE) + 1 + 9;
 
 // A key and its block stay together in a leaf.
 const _: () = assert!(2 + POSTING_KEY_SIZE_MAX + BLOCK_SIZE_MAX + 20 <= storage::limits::INLINE_SIZE_MAX);

@@ -16,7 +16,7 @@
 use super::error::{Result, corrupt};
 use super::limits::ENTRY_ID_MAX;
 use super::runs::{Run, Runs};
-use super::varint;
+use crate::varint;
 
 /// The head of a list.
 pub(crate) struct Head<'v> {

@@ -6,9 +6,12 @@
 //! `docs/design/indexes.md` tells why it is so.
 //!
 //! Writing, from the batch down: [`mod@batch`], [`batch_writer`], [`posting_changes`], [`list_writer`]. Reading, from the
-//! snapshot down: [`snapshot`], [`sort`] with [`columns`], [`range`], [`list_cursor`], [`term_entries`]; operators over rising ids: [`entry_ids`], [`entry_set`],
-//! [`combine`]. What a reduce works on: [`groups`]; which documents its results are to be: [`outputs`]; which documents asked for which: [`references`].
-//! What it knows of itself: [`history`]. Vectors: [`vectors`], [`mod@graph`], [`graph_writer`]. What is stored: [`schema`], [`list`], [`key`], [`runs`], [`mod@term`], [`mod@number`],
+//! snapshot down: [`snapshot`], [`sort`] with [`columns`], [`range`], [`list_cursor`], [`term_entries`]; operators over rising ids:
+//! [`entry_ids`], [`entry_set`],
+//! [`combine`]. What a reduce works on: [`groups`]; which documents its results are to be: [`outputs`]; which documents asked for which:
+//! [`references`].
+//! What it knows of itself: [`history`]. Vectors: [`vectors`], [`mod@graph`], [`graph_writer`]. What is stored: [`schema`], [`list`],
+//! [`key`], [`runs`], [`mod@term`], [`mod@number`],
 //! [`mod@entry`], [`words`].
 
 mod batch;
@@ -44,7 +47,6 @@ mod store;
 mod term;
 mod term_entries;
 mod terms;
-pub(crate) mod varint;
 mod vectors;
 mod verify;
 mod words;

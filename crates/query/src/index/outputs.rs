@@ -17,7 +17,7 @@
 
 use super::error::{Result, corrupt};
 use super::groups::GroupKey;
-use super::varint;
+use crate::varint;
 use documents::id;
 use std::ops::Range;
 use storage::{Reader, Tree, WriteTransaction};

@@ -14,7 +14,7 @@
 
 use super::error::{Result, corrupt};
 use super::limits::ENTRY_ID_MAX;
-use super::varint;
+use crate::varint;
 
 /// Ids that follow each other, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

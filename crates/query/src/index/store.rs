@@ -201,7 +201,8 @@ impl Index {
         self.change_outputs(|outputs, tx| owed.iter().try_for_each(|owed| outputs.owe(tx, owed)))
     }
 
-    /// Notes what was written as documents, and what was refused. Only who writes batches may call it: nothing of it may have changed since it was read.
+    /// Notes what was written as documents, and what was refused. Only who writes batches may call it: nothing of it may have changed since
+    /// it was read.
     ///
     /// # Errors
     ///

@@ -9,12 +9,12 @@
 //!                                                               | entry node u64 BE | next node u64 BE | nodes u64 BE
 //! ```
 //!
-//! Which entries have a vector is said by the ordinary list of its hash, a term of [`super::Kind::Vector`]. Nodes are numbered from 1 and never
-//! anew. Links go both ways.
+//! Which entries have a vector is said by the ordinary list of its hash, a term of [`super::Kind::Vector`]. Nodes are numbered from 1 and
+//! never anew. Links go both ways.
 
 use super::error::{Result, corrupt};
 use super::term::FieldNumber;
-use super::varint;
+use crate::varint;
 use crate::vector::{self, Embedding};
 use storage::{FixedTree, Location, Reader, Records, Tree, WriteTransaction};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};

@@ -11,18 +11,17 @@
 //!
 //! Invariant: a sequence has numbers of texts of its record only; a frequency is 2 at least.
 
+use super::EntryId;
 use super::entry_ids::EntryIds;
 use super::error::{Result, corrupt};
 use super::key::{self, ListKind};
+use super::limits::FREQUENCY_SIZE;
 use super::range::TermRange;
 use super::snapshot::{IndexEntry, IndexSnapshot};
 use super::sort::Direction;
 use super::term::{FieldNumber, Kind, Term};
 use super::term_entries::TermEntries;
-use super::{EntryId, varint};
-
-/// Bytes behind a word that say how often it comes.
-pub(crate) const FREQUENCY_SIZE: usize = 3;
+use crate::varint;
 
 /// What stands between a word and its count.
 const FREQUENCY_MARK: u8 = 0;

@@ -1,8 +1,8 @@
 //! Groups of indexes that queries make by `group by`: what is counted and added up of each document, and under which key.
 //!
 //! Where a key goes through arrays (`Lines[].Product`), each element is a row of its own, and so are the sums that go through the same
-//! array; what is added up of other arrays counts whole in each row. Several such keys are read side by side, the shorter ones filled up with
-//! their last value. An empty array gives no row.
+//! array; what is added up of other arrays counts whole in each row. Several such keys are read side by side, the shorter ones filled up
+//! with their last value. An empty array gives no row.
 
 use super::automatic::write_metadata;
 use super::decimal_sum::DecimalSum;

@@ -5,8 +5,7 @@
 
 use super::automatic::in_metadata;
 use super::decimal_sum::DecimalSum;
-use crate::execute::write_path;
-use crate::plan::PathStep;
+use crate::plan::{PathStep, write_path};
 use json::{Kind, Raw};
 
 /// A field of the groups, and where documents have it.

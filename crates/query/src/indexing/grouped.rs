@@ -1,7 +1,8 @@
 //! Entries of indexes that group what is mapped and reduce each group: an entry is what a group gives.
 //!
-//! Values of documents are gathered while a batch is filled, with the places of their old values: a value whose group had one of the document before takes its place, others get new numbers, what is left over goes. Then
-//! each group that changed is brought up to date ([`reduce_tree`](super::reduce_tree)).
+//! Values of documents are gathered while a batch is filled, with the places of their old values: a value whose group had one of the
+//! document before takes its place, others get new numbers, what is left over goes. Then each group that changed is brought up to date
+//! ([`reduce_tree`](super::reduce_tree)).
 
 use super::extract::ExtractedValue;
 use super::indexer::Unmapped;

@@ -150,7 +150,8 @@ impl Indexer {
         Ok(filled.step)
     }
 
-    /// The same for several batches, one transaction each, with what the index notes of it: while one is written, another thread fills the next.
+    /// The same for several batches, one transaction each, with what the index notes of it: while one is written, another thread fills the
+    /// next.
     ///
     /// * `batches`: memory.
     /// * `moment`: asked before each batch is written.
@@ -203,8 +204,8 @@ impl Indexer {
         !self.has_references && matches!(self.makes, Makes::Entries(_))
     }
 
-    /// Fills a batch with the next documents and tombstones of a snapshot. Where what they change is too much for one, this one and all that
-    /// come have fewer.
+    /// Fills a batch with the next documents and tombstones of a snapshot. Where what they change is too much for one, this one and all
+    /// that come have fewer.
     ///
     /// * `before`: how far the index is, once what was filled before is written.
     fn fill(

@@ -10,7 +10,8 @@ pub const BATCH_BYTES: usize = 16 << 20;
 /// Bytes of the leaves of groups that one batch writes: a value that changes is written with up to 63 others.
 pub const LEAF_BYTES: usize = 16 * BATCH_BYTES;
 
-/// Bytes of results of groups that one batch has at most: they are made before they are put into it. Beyond that fewer documents come at once.
+/// Bytes of results of groups that one batch has at most: they are made before they are put into it. Beyond that fewer documents come at
+/// once.
 pub const RESULTS_BYTES_MAX: usize = 256 << 20;
 
 /// Bytes for which an index of groups keeps its memory when it has all that there is.

@@ -173,8 +173,8 @@ fn store_value(definition: &MapIndex, name: &str, value: &Value<'_>, is_stored: 
     }
 }
 
-/// As in the reference, `true` and `false` are stored as texts, alone and in arrays; objects as they are. Numbers become texts where they are
-/// projected: scripts read numbers. The depth of the recursion is that of the document.
+/// As in the reference, `true` and `false` are stored as texts, alone and in arrays; objects as they are. Numbers become texts where they
+/// are projected: scripts read numbers. The depth of the recursion is that of the document.
 fn write_stored(value: Raw<'_>, json: &mut json::Writer<'_>) {
     match value.kind() {
         Kind::Bool => _ = json.string(&String::from_utf8_lossy(value.bytes())),

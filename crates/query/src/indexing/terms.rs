@@ -8,11 +8,11 @@
 
 use super::extract::ExtractedValue;
 use crate::definition::Analysis;
+use crate::definition::terms::{number, number_text, time};
 use crate::index::{Entry, FieldNumber, Number, Result, Term};
 use crate::mapping::{DateTime, TimeSpan};
 use documents::id;
 use json::{Kind, Raw};
-use std::borrow::Cow;
 
 /// Adds the terms of a value to an entry.
 ///
@@ -79,75 +79,5 @@ fn add_number(entry: &mut Entry, field: FieldNumber, analysis: Analysis, text: &
     match number(text) {
         Some(number) => entry.add(field, Term::Number(number)),
         None => Ok(()),
-    }
-}
-
-/// A text as one term of a field: what is compared with a field in words is one of them.
-pub(crate) fn analyzed(text: &str, analysis: Analysis) -> String {
-    match analysis {
-        Analysis::Exact => text.to_owned(),
-        Analysis::LowerCase | Analysis::Words(_) => {
-            String::from_utf8(id::lower(text)).unwrap_or_else(|_| text.to_owned())
-        }
-    }
-}
-
-/// The ticks of a text that is compared as a date. `None`: it is none, or the field is kept in words.
-pub(crate) fn time(text: &str, analysis: Analysis) -> Option<u64> {
-    match analysis {
-        Analysis::Exact | Analysis::LowerCase => DateTime::ticks_of(text),
-        Analysis::Words(_) => None,
-    }
-}
-
-/// A number by its JSON text: whole and of 64 bits, or the nearest double.
-pub(crate) fn number(text: &str) -> Option<Number> {
-    match text.parse() {
-        Ok(long) => Some(Number::Long(long)),
-        Err(_) => text.parse().ok().filter(|double: &f64| double.is_finite()).map(Number::Double),
-    }
-}
-
-/// The text by which a number is found: `1.50` is `1.5`, `10.0` is `10`, `-0` is `0`; others as they are written.
-pub(crate) fn number_text(text: &str) -> Cow<'_, str> {
-    let trimmed = match text.split_once('.') {
-        Some((whole, fraction)) if fraction.bytes().all(|byte| byte.is_ascii_digit()) => {
-            match fraction.trim_end_matches('0') {
-                "" => whole,
-                _ => text.trim_end_matches('0'),
-            }
-        }
-        _ => text,
-    };
-    Cow::Borrowed(if trimmed == "-0" { "0" } else { trimmed })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// As the terms of the reference are.
-    #[test]
-    fn numbers_lose_the_zeros_that_say_nothing() {
-        for (written, found) in [
-            ("1.50", "1.5"),
-            ("10.0", "10"),
-            ("10", "10"),
-            ("-0", "0"),
-            ("-0.0", "0"),
-            ("0.1", "0.1"),
-            ("1.0E5", "1.0E5"),
-            ("1e2", "1e2"),
-            ("123456789012345678901234567890", "123456789012345678901234567890"),
-        ] {
-            assert_eq!(number_text(written), found);
-        }
-    }
-
-    #[test]
-    fn longs_stay_exact() {
-        assert_eq!(number("9007199254740993"), Some(Number::Long(9_007_199_254_740_993)));
-        assert_eq!(number("9223372036854775808"), Some(Number::Double(9_223_372_036_854_775_808.0)));
-        assert_eq!(number("1e999"), None);
     }
 }

@@ -113,8 +113,8 @@ impl DateTime {
         std::str::from_utf8(written).ok().map(each)
     }
 
-    /// A date of a document as the reference gives it out, and groups by it: with seven digits of the second, on its own clock. `None`: the text
-    /// is written so already, or is no date.
+    /// A date of a document as the reference gives it out, and groups by it: with seven digits of the second, on its own clock. `None`: the
+    /// text is written so already, or is no date.
     pub(crate) fn with_all_digits(text: &str) -> Option<String> {
         let written = DateText::of(text)?;
         written.date()?;
@@ -252,8 +252,8 @@ impl TimeSpan {
         i64::try_from(if is_negative { -ticks } else { ticks }).ok().map(TimeSpan)
     }
 
-    /// The ticks of a text that queries compare as a duration: one as .NET writes it (`c`), `[-][days.]hh:mm:ss[.fraction]` with up to seven
-    /// digits behind the point.
+    /// The ticks of a text that queries compare as a duration: one as .NET writes it (`c`), `[-][days.]hh:mm:ss[.fraction]` with up to
+    /// seven digits behind the point.
     #[inline]
     pub(crate) fn ticks_of(text: &str) -> Option<i64> {
         // Nearly every text that is no duration fails here.

@@ -13,8 +13,8 @@ pub(crate) fn part_named(name: &str) -> Option<Property> {
 
 /// The JSON of a part of a text. `None`: the text is neither a date nor a duration, or has no such part.
 ///
-/// As in the reference, the parts of a date with an offset are those of its own clock; it has no `Kind`, and it alone has `Offset`, `DateTime`,
-/// `UtcDateTime` and `LocalDateTime`. The local time of the server is UTC.
+/// As in the reference, the parts of a date with an offset are those of its own clock; it has no `Kind`, and it alone has `Offset`,
+/// `DateTime`, `UtcDateTime` and `LocalDateTime`. The local time of the server is UTC.
 pub(crate) fn part_of(text: &str, part: Property) -> Option<Vec<u8>> {
     let value = match DateText::of(text) {
         Some(written) => of_written(&written, part),

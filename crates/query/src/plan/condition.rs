@@ -4,9 +4,8 @@
 use super::MoreLikeThis;
 use super::lucene::LuceneQuery;
 use super::search_text::SearchPart;
-use crate::definition::{Analysis, FieldName};
+use crate::definition::{FieldUse, terms};
 use crate::index::{EntryId, Number};
-use crate::indexing::terms;
 use crate::spatial::{Geometry, Operation, Units};
 use regex::Regex;
 use std::ops::Bound;
@@ -60,8 +59,8 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// All of some conditions. Neighbours of which one bounds a field from below and the other from above are one range: one value has to be
-    /// within both.
+    /// All of some conditions. Neighbours of which one bounds a field from below and the other from above are one range: one value has to
+    /// be within both.
     ///
     /// * `conditions`: at least one.
     pub(super) fn all_of(conditions: Vec<Condition>) -> Condition {
@@ -277,15 +276,6 @@ pub enum TextQuery {
         /// Fields that it names, after its own one.
         fields: Vec<FieldUse>,
     },
-}
-
-/// A field, and whether its terms are looked for as they are given (`exact(..)`) or as the index analyses.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FieldUse {
-    /// The field.
-    pub name: FieldName,
-    /// Its terms by this analysis.
-    pub analysis: Analysis,
 }
 
 /// A literal of a predicate, as a term of an index.

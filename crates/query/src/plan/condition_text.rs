@@ -1,5 +1,5 @@
-//! What conditions ask for as text that people read, in explanations and plans, much as Lucene writes queries. The conditions themselves are
-//! written in `execute/conditions/`.
+//! What conditions ask for as text that people read, in explanations and plans, much as Lucene writes queries. The conditions themselves
+//! are written in `execute/conditions/`.
 
 use super::condition::{TermValue, TextQuery};
 use super::lucene::LuceneQuery;

@@ -1,12 +1,12 @@
 //! Queries that an index answers: which fields they need of it, and what they ask.
 
-use super::condition::{Condition, FieldUse, TermValue};
+use super::condition::{Condition, TermValue};
 use super::grouping::Grouping;
 use super::parameters::Scalar;
 use super::term_value::{range, term_value};
 use super::{FacetClause, Highlight, Parameters, Refused, Suggestion};
 use crate::analysis::Analyzer;
-use crate::definition::{Analysis, AutomaticIndex, Field, FieldName, FieldNeeds};
+use crate::definition::{Analysis, AutomaticIndex, Field, FieldName, FieldNeeds, FieldUse};
 use crate::functions::{self, Function, facet, highlight, suggest};
 use crate::index::limits::NAME_SIZE_MAX;
 use crate::rql::{self, Between, Call, Comparison, Expression, In, Operator, OrderKey, Ordering, Query};

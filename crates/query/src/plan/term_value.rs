@@ -1,10 +1,10 @@
 //! Converts values of a query to terms of an index, or to bounds of a range.
 
 use super::Refused;
-use super::condition::{Condition, FieldUse, TermValue};
+use super::condition::{Condition, TermValue};
 use super::parameters::Scalar;
+use crate::definition::{FieldUse, terms};
 use crate::index::Number;
-use crate::indexing::terms;
 use crate::limits::BOUND_SIZE_MAX;
 use std::ops::Bound;
 

@@ -14,8 +14,8 @@
 
 use super::planar;
 use super::space::Space;
-use crate::index::varint;
 use crate::limits::SHAPE_POSITIONS_MAX;
+use crate::varint;
 
 /// A position: x is the longitude, y the latitude, where the space is the earth.
 #[derive(Clone, Copy, Debug, PartialEq)]

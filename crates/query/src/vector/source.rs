@@ -59,8 +59,8 @@ fn invalid<T>(message: impl Into<String>) -> Result<T, VectorError> {
 /// Takes a vector as it is to be kept, and how many components it has.
 pub type Take<'t, E> = &'t mut dyn FnMut(usize, &[u8]) -> Result<(), E>;
 
-/// Gives each vector that a value holds as it is to be kept, with how many components it has, those of [`Embedding::Binary`] in bytes. Null and
-/// empty arrays hold none.
+/// Gives each vector that a value holds as it is to be kept, with how many components it has, those of [`Embedding::Binary`] in bytes. Null
+/// and empty arrays hold none.
 ///
 /// # Errors
 ///

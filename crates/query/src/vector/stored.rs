@@ -17,8 +17,8 @@ const LANES: usize = 16;
 /// How far a similarity of two numbers of 32 bits may be off, so that equal vectors are found that ask for 1.
 const ROUNDING: f32 = 2e-6;
 
-/// How near two kept vectors are, of as many components: the cosine of their angle from -1 to 1, or the share of bits that are the same from
-/// 0 to 1. 0 if one has no direction.
+/// How near two kept vectors are, of as many components: the cosine of their angle from -1 to 1, or the share of bits that are the same
+/// from 0 to 1. 0 if one has no direction.
 pub fn similarity(embedding: Embedding, one: &[u8], other: &[u8]) -> f32 {
     match embedding {
         Embedding::Single => dot_single(one, other).clamp(-1.0, 1.0),

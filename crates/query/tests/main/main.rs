@@ -4,6 +4,7 @@
 //! `cargo test -p rookery-query --test main -- rql::` runs one module. `index_model` is a model of an index,
 //! `plain_query` evaluates conditions on documents one by one, `simulated` has documents and indexes on a simulated
 //! disk, `fixture_files` compares the cases in text files (`tests/rql/`, `tests/linq/`, `tests/linq_expressions/`).
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
 mod automatic;
 mod batches;

@@ -32,7 +32,8 @@ pub(crate) fn add(exchange: &Exchange) -> Result<Reply> {
     }))
 }
 
-/// POST `/admin/databases/reorder`: `name`; body `{"MembersOrder":["A"],"Fixed"}`. 204. A fixed order becomes the topology's `PriorityOrder`.
+/// POST `/admin/databases/reorder`: `name`; body `{"MembersOrder":["A"],"Fixed"}`. 204. A fixed order becomes the topology's
+/// `PriorityOrder`.
 pub(crate) async fn reorder(mut exchange: Exchange) -> Result<Reply> {
     let name = record(&exchange)?.name().to_owned();
     let body = exchange.read_object().await?;

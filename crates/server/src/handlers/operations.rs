@@ -1,7 +1,7 @@
 //! `/databases/{name}/operations`: what goes on in the background, by number.
 //!
-//! GET: all that are known; GET `next-operation-id`; GET `state`: `id`, 404 if unknown; POST `kill`: `id`, 204. The same for the server itself at
-//! `/operations`.
+//! GET: all that are known; GET `next-operation-id`; GET `state`: `id`, 404 if unknown; POST `kill`: `id`, 204. The same for the server
+//! itself at `/operations`.
 
 use database::{Operation, OperationDetail, OperationStatus, Operations};
 use hyper::StatusCode;

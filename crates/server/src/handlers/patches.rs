@@ -1,8 +1,8 @@
 //! `PATCH /databases/{name}/docs`: a script that changes a document.
 //!
 //! Parameters: `id`; `skipPatchIfChangeVectorMismatch`, `debug` (tells what the script did), `test` (nothing is written); `If-Match`. Body:
-//! `{"Patch":{"Script","Values"},"PatchIfMissing"}`. 200 `{Status, ModifiedDocument, …}`, 201 if it was made, 304 if it was skipped, 404 if it
-//! is not there, 409. Scripts run on the pool of reads, on a snapshot; what they want is written if nothing that they read
+//! `{"Patch":{"Script","Values"},"PatchIfMissing"}`. 200 `{Status, ModifiedDocument, …}`, 201 if it was made, 304 if it was skipped, 404 if
+//! it is not there, 409. Scripts run on the pool of reads, on a snapshot; what they want is written if nothing that they read
 //! changed meanwhile, else they run again.
 
 use database::documents::{

@@ -1,15 +1,12 @@
 //! `GET /databases/{name}/stats`, `/stats/detailed`, `/stats/essential`: counts over one database.
 
-use std::time::SystemTime;
-
 use database::Database;
 use database::documents::Statistics;
 use hyper::StatusCode;
 
 use super::indexes::Seen;
-use crate::date;
 use crate::error::Result;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, write_origin};
 use crate::humane_size;
 use crate::reply::{self, Reply};
 
@@ -44,14 +41,6 @@ pub(crate) fn essential(exchange: &Exchange) -> Result<Reply> {
         write_counts(json, &statistics, &indexes);
         json.name("Indexes").array(|json| indexes.iter().for_each(|index| index.write_summary(json)));
     }))
-}
-
-/// `"@metadata":{"DateTime","WebUrl","NodeTag"}`, which some answers begin with.
-pub(crate) fn write_origin(json: &mut json::Writer<'_>, exchange: &Exchange) {
-    json.name("@metadata").object(|json| {
-        json.name("DateTime").string(&date::wire(SystemTime::now()));
-        json.name("WebUrl").string(&exchange.own_url()).name("NodeTag").string(exchange.node.databases.node_tag());
-    });
 }
 
 /// What does not exist yet counts 0, truthfully.

@@ -7,9 +7,8 @@ use json::Value;
 
 use super::databases::missing;
 use super::node_info::write_build;
-use super::statistics::write_origin;
 use crate::error::Result;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, write_origin};
 use crate::node::PROTOCOL_VERSION;
 use crate::reply::{self, Reply};
 

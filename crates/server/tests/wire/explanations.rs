@@ -1,5 +1,5 @@
-//! `include explanations()`: why results score what they do. Expected values are those of the reference, but where a comment says otherwise;
-//! entries are counted from 1 here.
+//! `include explanations()`: why results score what they do. Expected values are those of the reference, but where a comment says
+//! otherwise; entries are counted from 1 here.
 
 use super::support::Wire;
 

@@ -68,7 +68,8 @@ fn what_is_projected_refers_to_documents() {
     check(&wire, &format!("{declared} from Orders as o select f(o) include C"), &["c/1", "c/2", "e/1", "e/2"]);
 }
 
-/// The alias of `from` in any case, and those of `load`, are cut off, in quotes or not. Where there are aliases, a path begins with one of them.
+/// The alias of `from` in any case, and those of `load`, are cut off, in quotes or not. Where there are aliases, a path begins with one of
+/// them.
 #[test]
 fn paths_may_begin_with_an_alias() {
     let wire = wire();

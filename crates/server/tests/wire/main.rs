@@ -1,4 +1,5 @@
 //! Wire tests: a whole server in this process on a free port, requests and answers as text. One file per resource.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
 mod arrays;
 mod as_the_reference;

@@ -4,6 +4,7 @@
 //! most tests run and its model, `contents_support` those of contents, `crash_support` the histories and the oracle of crash
 //! tests; `hooked_io` and `flipped_io` are disks that do what a test needs. What plants bugs is a binary of its own
 //! (`tests/planted/main.rs`).
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
 mod async_writes;
 mod contents;

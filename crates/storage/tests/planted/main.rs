@@ -6,6 +6,7 @@
 //! seen.
 //!
 //! This is a binary of its own because it needs the engine with the feature `planted-bugs`, which no other test has.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
 #[path = "../main/contents_support.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]

@@ -22,7 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("json", &[]),
     ("testing", &[]),
     // Serves tests alone, as `testing` does.
-    ("fuzzing", &["server"]),
+    ("fuzzing", &["cli"]),
 ];
 
 /// Findings that stay for now: path, rule, reason.
@@ -44,17 +44,17 @@ const UNSAFE_IN_STORAGE: &[&str] = &[
 
 /// What tests of one kind found.
 #[derive(Default)]
-struct Findings(Vec<String>);
+pub(crate) struct Findings(Vec<String>);
 
 impl Findings {
-    fn add(&mut self, path: &str, line: usize, rule: &str) {
+    pub(crate) fn add(&mut self, path: &str, line: usize, rule: &str) {
         if !ACCEPTED.iter().any(|(accepted, for_rule, _)| *accepted == path && *for_rule == rule) {
             self.0.push(format!("{path}:{line}: {rule}"));
         }
     }
 
     #[track_caller]
-    fn none(self) {
+    pub(crate) fn none(self) {
         assert!(self.0.is_empty(), "\n{}\n", self.0.join("\n"));
     }
 }

@@ -1,8 +1,9 @@
 //! The behaviour of each condition: its text, cost estimate, evaluation, score and highlighting.
 //!
-//! A file for each condition, or for a few that differ little, has a view of the variant of [`Condition`], and all of that in one implementation of
-//! [`Behavior`]. The macro `each` is the one place that leads from variants to views: a variant without a view does not compile, and neither
-//! does a view that lacks a part. `execute/condition.rs` evaluates, `execute/score/` scores and `execute/highlight/` marks whole conditions by it.
+//! A file for each condition, or for a few that differ little, has a view of the variant of [`Condition`], and all of that in one
+//! implementation of [`Behavior`]. The macro `each` is the one place that leads from variants to views: a variant without a view does not
+//! compile, and neither does a view that lacks a part. `execute/condition.rs` evaluates, `execute/score/` scores and `execute/highlight/`
+//! marks whole conditions by it.
 
 mod all;
 mod and;

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The first place of a fragment stands in its middle; others that it has room for are taken along. It begins behind the last `.`, `;` or
-//! the like before that place, unless it reaches the end of the text, or with a whole word, and ends with one, as the reference's mostly do.
-//! No two fragments overlap.
+//! the like before that place, unless it reaches the end of the text, or with a whole word, and ends with one, as the reference's mostly
+//! do. No two fragments overlap.
 
 use super::places::HighlightMatch;
 use crate::plan::Tags;

@@ -4,7 +4,7 @@ use super::super::CancelCheck;
 use super::marks::{MarkedPhrase, Marks, Meant};
 use super::texts::Texts;
 use crate::definition::Analysis;
-use crate::indexing::terms;
+use crate::definition::terms;
 use std::ops::Range;
 
 /// A match of a word or phrase.

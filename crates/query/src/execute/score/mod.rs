@@ -348,11 +348,11 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
         is_known: bool,
         is_flat: bool,
     ) -> Result<Node<'s>, E> {
-        let is_date = |text: &str| crate::indexing::terms::time(text, resolved.analysis).is_some();
+        let is_date = |text: &str| crate::definition::terms::time(text, resolved.analysis).is_some();
         if let TermValue::Text(text) = value
             && !is_date(text)
         {
-            let text = crate::indexing::terms::analyzed(text, resolved.analysis);
+            let text = crate::definition::terms::analyzed(text, resolved.analysis);
             return self.word(resolved.number, &text, boost, is_known, is_flat);
         }
         let list = resolved.list(self.index, value)?;

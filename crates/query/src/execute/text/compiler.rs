@@ -29,7 +29,7 @@ impl<E: From<Error>> TextCompiler<'_, '_, E> {
                 if *is_all { TextMatcher::all_of(matcher) } else { TextMatcher::any_of(matcher) }
             }
             TextQuery::Fuzzy { text, similarity } => {
-                let text = crate::indexing::terms::analyzed(text, analysis);
+                let text = crate::definition::terms::analyzed(text, analysis);
                 return fuzzy::matcher(self.index, number, &text, *similarity, self.check_cancel);
             }
             TextQuery::Proximity { parts, distance } => {
@@ -83,7 +83,7 @@ impl<E: From<Error>> TextCompiler<'_, '_, E> {
             }
         };
         let Some((number, analysis)) = known else { return Ok(Some(TextMatcher::Nothing)) };
-        let lower = |text: &str| crate::indexing::terms::analyzed(text, analysis);
+        let lower = |text: &str| crate::definition::terms::analyzed(text, analysis);
         Ok(match query {
             LuceneQuery::Words(_, text) => words_together(number, analysis.query_words(text), 0)?,
             LuceneQuery::Phrase(_, text, distance) => words_together(number, analysis.query_words(text), *distance)?,

@@ -2,7 +2,7 @@
 
 use super::{Context, FacetRange};
 use crate::definition::Analysis;
-use crate::indexing::terms;
+use crate::definition::terms;
 use crate::plan::{Condition, FieldUse, Refused, Scalar, TermValue, end, range};
 use crate::rql::{Expression, Operator};
 use std::cmp::Ordering;
@@ -131,8 +131,8 @@ impl Interval {
     }
 }
 
-/// Whether a bound leaves less than another one: it lies on that side of it, or beside it without it. `None`: they are texts, and how they lie
-/// depends on whether the field has them as they are, lower-cased, or as dates.
+/// Whether a bound leaves less than another one: it lies on that side of it, or beside it without it. `None`: they are texts, and how they
+/// lie depends on whether the field has them as they are, lower-cased, or as dates.
 fn tightens(bound: &Bound<Scalar>, other: &Bound<Scalar>, side: Ordering) -> Result<Option<bool>, Refused> {
     let (Bound::Included(value) | Bound::Excluded(value), Bound::Included(known) | Bound::Excluded(known)) =
         (bound, other)

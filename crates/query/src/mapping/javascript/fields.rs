@@ -11,8 +11,8 @@ pub(crate) const OTHERS: &str = "_";
 impl SourceFunction<'_> {
     /// The names of the fields of its objects as they are written, [`OTHERS`] last, and whether there may be others.
     ///
-    /// Objects are those that are given or passed on: their brace stands behind `(`, `[`, `,` or `return`. One behind a colon is a value inside of
-    /// another.
+    /// Objects are those that are given or passed on: their brace stands behind `(`, `[`, `,` or `return`. One behind a colon is a value
+    /// inside of another.
     pub fn fields(&self) -> (Vec<Box<str>>, bool) {
         let mut known = HashSet::new();
         let mut names: Vec<Box<str>> = Vec::new();

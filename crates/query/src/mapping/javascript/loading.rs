@@ -1,7 +1,7 @@
 //! `load(id, 'Collection')` and `noTracking.load(id, 'Collection')` in maps in JavaScript.
 //!
-//! The engine knows one question, a document by its id. Here the question is a text that says the collection as well, and whether the document is
-//! followed ([`Following`]):
+//! The engine knows one question, a document by its id. Here the question is a text that says the collection as well, and whether the
+//! document is followed ([`Following`]):
 //!
 //! ```text
 //! + or - | collection | U+0000 | id

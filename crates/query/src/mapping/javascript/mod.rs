@@ -138,7 +138,8 @@ fn wrong_script(error: script::Error) -> Refusal {
     Refusal::Wrong(CompileError { message, line: line as usize, column: 1, feature: None })
 }
 
-/// The refusal of a text that is no JavaScript, or whose added sources are none: what the engine says of that, and where. Others stay as they are.
+/// The refusal of a text that is no JavaScript, or whose added sources are none: what the engine says of that, and where. Others stay as
+/// they are.
 fn as_syntax_error(refusal: Refusal, text: &str, sources: &str) -> Refusal {
     if !matches!(refusal, Refusal::Wrong(_)) {
         return refusal;

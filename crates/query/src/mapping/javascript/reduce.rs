@@ -1,7 +1,7 @@
 //! Reduces in JavaScript: `groupBy(x => x.city).aggregate(g => ({ city: g.key, count: g.values.reduce((n, v) => n + v.count, 0) }))`.
 //!
-//! What is grouped by is a property or an object of properties, as in the reference, and never needs the engine. A group whose output is made of its key and of
-//! sums does not either; others are given to the engine as `{ key, values }`.
+//! What is grouped by is a property or an object of properties, as in the reference, and never needs the engine. A group whose output is
+//! made of its key and of sums does not either; others are given to the engine as `{ key, values }`.
 
 use super::super::error::MapError;
 use super::super::expression::Program;

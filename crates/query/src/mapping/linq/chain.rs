@@ -65,7 +65,8 @@ impl Compiler {
         })
     }
 
-    /// A method with its receiver: `x.F(y)`, or `Enumerable.F(x, y)`. The C# client writes `DynamicEnumerable` where it adds casts. None if it is a function of a class or of the definition.
+    /// A method with its receiver: `x.F(y)`, or `Enumerable.F(x, y)`. The C# client writes `DynamicEnumerable` where it adds casts. None if
+    /// it is a function of a class or of the definition.
     pub(super) fn method<'t>(&self, mut call: Call<'t>) -> Option<(Syntax<'t>, Call<'t>)> {
         let receiver = call.receiver?;
         match self.class(receiver).as_deref() {

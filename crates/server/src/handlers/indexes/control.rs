@@ -1,7 +1,7 @@
 //! Stopping, starting and locking indexes; what went wrong in them.
 //!
-//! POST `admin/indexes/start` and `stop`: `name`, `type` (`map` or `map-reduce`), or all; `enable` and `disable`: `name`, `clusterWide`. POST `set-lock`:
-//! `{"IndexNames","Mode"}`; `set-priority`: `{"IndexNames","Priority"}`; `replace`: `name`. 204; 400 for an unknown name.
+//! POST `admin/indexes/start` and `stop`: `name`, `type` (`map` or `map-reduce`), or all; `enable` and `disable`: `name`, `clusterWide`.
+//! POST `set-lock`: `{"IndexNames","Mode"}`; `set-priority`: `{"IndexNames","Priority"}`; `replace`: `name`. 204; 400 for an unknown name.
 
 use std::sync::Arc;
 
@@ -14,8 +14,7 @@ use query::index::IndexError;
 use super::{by_name, named};
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
-use crate::handlers::statistics::write_origin;
+use crate::exchange::{Exchange, write_origin};
 use crate::reply::{self, Reply};
 
 /// Documents that could not be indexed.

@@ -22,10 +22,9 @@ use hyper::StatusCode;
 use json::Value;
 use query::definition::{DefinitionError, IndexSettings, MapIndex, SettingRefused, SettingsOf, check_index_name};
 
-use super::statistics::write_origin;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, write_origin};
 use crate::reply::{self, Reply};
 
 pub(crate) use control::{clear_errors, disable, enable, errors, replace, set_lock, set_priority, start, status, stop};

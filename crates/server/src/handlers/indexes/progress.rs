@@ -1,7 +1,7 @@
 //! `GET /databases/{name}/indexes/progress`: what the indexes that lack something still have to take, counted in documents.
 //!
-//! 200, `{"Results":[{"Name","Type","SourceType","IsStale","IndexRunningStatus","ProcessedPerSecond","Collections"}]}`. Documents are counted
-//! one by one up to a limit; of more than that the count is estimated from etags.
+//! 200, `{"Results":[{"Name","Type","SourceType","IsStale","IndexRunningStatus","ProcessedPerSecond","Collections"}]}`. Documents are
+//! counted one by one up to a limit; of more than that the count is estimated from etags.
 
 use database::documents::{ItemCounts, ItemKind, Snapshot};
 use hyper::StatusCode;

@@ -1,7 +1,7 @@
 //! `POST /databases/{name}/indexes/test`: what a definition makes of some documents, without an index of it.
 //!
-//! Body: `{"IndexDefinition","Query","QueryParameters","MaxDocumentsToProcess"}`; 200 with the entries, results of the query, of maps and of the
-//! reduce, and errors.
+//! Body: `{"IndexDefinition","Query","QueryParameters","MaxDocumentsToProcess"}`; 200 with the entries, results of the query, of maps and
+//! of the reduce, and errors.
 
 use std::sync::Arc;
 

@@ -14,8 +14,7 @@ use super::definition::{kind, state};
 use super::{by_name, named};
 use crate::date::NEVER;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
-use crate::handlers::statistics::write_origin;
+use crate::exchange::{Exchange, write_origin};
 use crate::node::Node;
 use crate::reply::{self, Reply};
 

@@ -123,8 +123,8 @@ fn end(operation: &Operation, outcome: Result<OperationResult>) {
     });
 }
 
-/// `PATCH /databases/{name}/queries/test`: `id`. Body as [`patch`]. What the clause `update` would do to that document, whether the query finds
-/// it or not; nothing is stored. 200 `{Status, ModifiedDocument, OriginalDocument, Debug}`, 404 if it is not there.
+/// `PATCH /databases/{name}/queries/test`: `id`. Body as [`patch`]. What the clause `update` would do to that document, whether the query
+/// finds it or not; nothing is stored. 200 `{Status, ModifiedDocument, OriginalDocument, Debug}`, 404 if it is not there.
 pub(crate) async fn test(mut exchange: Exchange) -> Result<Reply> {
     let id = exchange.required("id")?.into_owned();
     let body = exchange.read_body().await?;

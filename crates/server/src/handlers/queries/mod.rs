@@ -1,8 +1,8 @@
 //! `/databases/{name}/queries`: queries over collections, ids and indexes; deleting by such a query.
 //!
 //! POST: body `{"Query","QueryParameters","WaitForNonStaleResults","WaitForNonStaleResultsTimeout"}`; GET: `query`, `start`,
-//! `pageSize`. Both take `metadataOnly`, POST `debug=explain`. 200 with results and statistics, 304, 404 for an index by a name that there is none of,
-//! 501 for what is not there yet.
+//! `pageSize`. Both take `metadataOnly`, POST `debug=explain`. 200 with results and statistics, 304, 404 for an index by a name that there
+//! is none of, 501 for what is not there yet.
 //! DELETE: body as POST; `{"OperationId","OperationNodeTag"}`, the work goes on as an operation.
 //!
 //! [`request`] reads the request, [`mod@ready`] waits for the index, `database::queries` executes, [`mod@answer`] writes.

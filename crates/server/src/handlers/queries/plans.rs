@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use query::execute::Operator;
 
-/// Writes `{"Operator","Field","Argument","Estimate","Rows","Microseconds","Children"}`, and `Omitted` if any are. The depth of the recursion
-/// is that of the query's text, which is bounded.
+/// Writes `{"Operator","Field","Argument","Estimate","Rows","Microseconds","Children"}`, and `Omitted` if any are. The depth of the
+/// recursion is that of the query's text, which is bounded.
 pub(super) fn write(operator: &Operator, json: &mut json::Writer<'_>) {
     let count = |json: &mut json::Writer<'_>, name: &str, count: Option<u64>| match count {
         Some(count) => _ = json.name(name).unsigned(count),

@@ -18,7 +18,8 @@ use crate::exchange::Exchange;
 ///
 /// # Errors
 ///
-/// [`database::Error::NoSuchIndex`]; the index lacks a field; it cannot be created; it does not have the write in time that the query has to see.
+/// [`database::Error::NoSuchIndex`]; the index lacks a field; it cannot be created; it does not have the write in time that the query has
+/// to see.
 pub(crate) async fn ready(exchange: &Exchange, request: &Request) -> Result<Option<ReadyIndex>> {
     let database = exchange.database();
     let run_time = exchange.node.limits.query_run_time;

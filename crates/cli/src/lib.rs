@@ -1,0 +1,148 @@
+//! The `rookery` program as a library: one binary for the server and the tools around it. `main.rs` calls [`run`].
+//!
+//! The crate `fuzzing` gives inputs to [`settings`] and to the [`rows`] of imported files, so these are public too.
+//!
+//! RavenDB's own flags (`--ServerUrl=..`, `--Setup.Mode=None`) are accepted as they are, with or without the word
+//! `serve`, so that what starts a RavenDB server today can start this one; [`settings`] tells them apart from ours by
+//! their first letter, which RavenDB writes large and we small.
+#![forbid(unsafe_code)]
+
+mod check;
+mod compact;
+mod console;
+mod descriptors;
+mod dump;
+mod folders;
+mod import;
+mod inspect;
+mod logs;
+mod output;
+mod parent;
+mod serve;
+pub mod settings;
+mod stats;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use import::rows;
+use output::{complain, output};
+
+#[derive(Parser)]
+#[command(name = "rookery", version, about = "A transactional document database that RavenDB clients can use")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the database server.
+    Serve(serve::Arguments),
+    /// Load a file of JSON lines or CSV into a database of a running server.
+    Import(import::Arguments),
+    /// Check every page and document of a folder that no server has open.
+    Check(check::Arguments),
+    /// Write the databases of a folder anew, so that they take as little room as they can.
+    Compact(compact::Arguments),
+    /// Print the documents of one database's folder as JSON lines.
+    Dump(dump::Arguments),
+    /// Print headers, journal records and pages of one folder's storage.
+    Inspect(inspect::Arguments),
+    /// Show sizes, pages, depth and fill of a folder.
+    Stats(stats::Arguments),
+}
+
+/// Runs the command that the arguments of this process name, until it ends.
+///
+/// Returns the exit code: 2 for wrong arguments, 1 for a failure; either is explained on standard error.
+pub fn run() -> ExitCode {
+    let (flags, rest) = match settings::take_flags(std::env::args_os().collect()) {
+        Ok(taken) => taken,
+        Err(message) => {
+            complain(format_args!("error: {message}"));
+            return ExitCode::from(2);
+        }
+    };
+    let arguments = match Arguments::try_parse_from(with_subcommand(rest, !flags.is_empty())) {
+        Ok(arguments) => arguments,
+        Err(error) => return say(&error),
+    };
+    if let (false, Some(flag)) = (matches!(arguments.command, Command::Serve(_)), flags.first()) {
+        complain(format_args!("error: --{} is a flag of 'rookery serve' only", flag.name));
+        return ExitCode::from(2);
+    }
+    let outcome = match arguments.command {
+        Command::Serve(arguments) => serve::run(arguments, flags),
+        Command::Import(arguments) => import::run(arguments),
+        Command::Check(arguments) => check::run(arguments),
+        Command::Compact(arguments) => compact::run(arguments),
+        Command::Dump(arguments) => dump::run(arguments),
+        Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Stats(arguments) => stats::run(arguments),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            complain(format_args!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints what is wrong with the arguments, or the help and the version that they ask for.
+fn say(error: &clap::Error) -> ExitCode {
+    let text = error.render();
+    if error.use_stderr() {
+        complain(format_args!("{}", text.to_string().trim_end()));
+        return ExitCode::from(2);
+    }
+    let mut out = output();
+    match write!(out, "{text}").and_then(|()| out.flush()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(format_args!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Puts `serve` in where there are flags and no subcommand.
+fn with_subcommand(mut arguments: Vec<OsString>, has_flags: bool) -> Vec<OsString> {
+    let first = arguments.get(1).and_then(|argument| argument.to_str()).unwrap_or_default();
+    let is_about_us = matches!(first, "-h" | "--help" | "-V" | "--version");
+    if first.starts_with('-') && !is_about_us || arguments.len() == 1 && has_flags {
+        arguments.insert(1, "serve".into());
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(arguments: &[&str], has_flags: bool, expected: &[&str]) {
+        let arguments = arguments.iter().map(OsString::from).collect();
+        assert_eq!(with_subcommand(arguments, has_flags), expected);
+    }
+
+    #[test]
+    fn flags_alone_mean_serve() {
+        check(&["rookery"], true, &["rookery", "serve"]);
+        check(&["rookery", "-n"], false, &["rookery", "serve", "-n"]);
+        check(&["rookery", "--config-path", "x"], true, &["rookery", "serve", "--config-path", "x"]);
+        check(&["rookery"], false, &["rookery"]);
+        check(&["rookery", "--help"], false, &["rookery", "--help"]);
+        check(&["rookery", "import"], false, &["rookery", "import"]);
+    }
+
+    #[test]
+    fn the_commands_are_well_formed() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+}
