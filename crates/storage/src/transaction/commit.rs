@@ -275,7 +275,7 @@ impl Queue {
             }
             let Some((writer, mut batch)) = self.take_short(inner) else { return Self::lead_in_background(inner) };
             let sealed = run_batch(inner, writer, &mut batch);
-            let goes_on = {
+            let mut has_lead = {
                 let mut state = self.state.lock();
                 state.leading = false;
                 state.in_flight += 1;
@@ -287,7 +287,7 @@ impl Queue {
                 }
                 Ok(Batch::Sealed { id, write: None, ahead }) if ahead.is_empty() => {
                     inner.publication.finish(inner, id, Ok(()), batch);
-                    self.state.lock().in_flight -= 1;
+                    has_lead |= self.has_landed();
                 }
                 Ok(Batch::Sealed { id, write, ahead }) => inner.in_background(move |inner| {
                     let written = write_batch(inner, write.as_ref(), ahead);
@@ -298,14 +298,14 @@ impl Queue {
                 }),
                 Ok(Batch::Unchanged { seen }) => {
                     inner.publication.after_earlier(inner, seen, batch);
-                    self.state.lock().in_flight -= 1;
+                    has_lead |= self.has_landed();
                 }
                 Err(error) => {
                     batch.into_iter().for_each(|entry| entry.done(Err(error.clone())));
-                    self.state.lock().in_flight -= 1;
+                    has_lead |= self.has_landed();
                 }
             }
-            if !goes_on {
+            if !has_lead {
                 return;
             }
         }
@@ -339,7 +339,7 @@ impl Queue {
         Some((writer, batch))
     }
 
-    /// A record has come back from the device. True: this thread has the lead now.
+    /// A record has come back from the device, or a batch had none. True: this thread has the lead now.
     fn has_landed(&self) -> bool {
         let mut state = self.state.lock();
         state.in_flight -= 1;

@@ -178,6 +178,41 @@ fn a_call_back_may_close_the_environment() {
     assert!(has(&reopen(&disk), 1));
 }
 
+/// Batches that change nothing count as on their way until their jobs are answered. The third finds two of them and gives up the lead.
+#[test]
+fn a_job_behind_batches_that_change_nothing_gets_a_leader() {
+    struct ChangesNothing {
+        environment: Arc<Environment>,
+        writes: Arc<AsyncWrites>,
+        successors: u32,
+        answered: Sender<u32>,
+    }
+    impl Job for ChangesNothing {
+        fn is_short(&self) -> bool {
+            true
+        }
+        fn run(&mut self, _: &mut WriteTransaction<'_>) -> bool {
+            true
+        }
+        fn done(self: Box<Self>, _: storage::Result<storage::TransactionId>) {
+            let ChangesNothing { environment, writes, successors, answered } = *self;
+            answered.send(successors).unwrap();
+            if let Some(successors) = successors.checked_sub(1) {
+                let next =
+                    ChangesNothing { environment: environment.clone(), writes: writes.clone(), successors, answered };
+                if let Some(lead) = environment.submit(Box::new(next)) {
+                    lead.begin(&writes);
+                }
+            }
+        }
+    }
+    let Scene { writes, environment, .. } = Scene::new();
+    let (environment, (answered, answers)) = (Arc::new(environment), channel());
+    let first = ChangesNothing { environment: environment.clone(), writes: writes.clone(), successors: 4, answered };
+    environment.submit(Box::new(first)).expect("no thread leads").begin(&writes);
+    assert_eq!([4, 3, 2, 1, 0].map(|_| answers.recv_timeout(SOON)), [4, 3, 2, 1, 0].map(Ok));
+}
+
 #[test]
 fn a_write_that_fails_refuses_its_jobs_and_all_after_them() {
     let scene = Scene::new();
