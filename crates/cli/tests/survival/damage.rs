@@ -26,7 +26,7 @@ const RECORD_SIZE_MIN: u64 = 64;
 
 #[test]
 fn damage_is_found_and_never_served() {
-    let run = Run::begin("damage_is_found_and_never_served", 30, 4000);
+    let run = Run::begin("damage_is_found_and_never_served", 15, 4000);
     let mut random = Random::new(run.seed);
     let mut figures = Figures::default();
     let mut built = None;

@@ -21,7 +21,7 @@ const ROUNDS_PER_FOLDER: u64 = 50;
 
 #[test]
 fn what_was_acknowledged_outlives_kills() {
-    let run = Run::begin("what_was_acknowledged_outlives_kills", 25, 1000);
+    let run = Run::begin("what_was_acknowledged_outlives_kills", 12, 1000);
     let mut random = Random::new(run.seed);
     let mut figures = Figures::default();
     let mut restarts = Restarts::default();

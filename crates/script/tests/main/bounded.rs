@@ -205,7 +205,8 @@ fn scripts() -> Vec<String> {
 
 #[test]
 fn every_script_ends_at_its_limit() {
-    for script in scripts() {
+    // All of them at night; each third for each change.
+    for script in scripts().into_iter().step_by(testing::effort::choose(3, 1)) {
         let begun = Instant::now();
         let outcome = run(&script);
         let took = begun.elapsed();
