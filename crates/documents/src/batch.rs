@@ -34,6 +34,8 @@ pub struct Batch {
     pub(crate) ids_are_whole: bool,
     /// Of the documents that it writes.
     pub(crate) flags: Flags,
+    /// See [`Self::deletes_by_prefix`].
+    pub(crate) deletes_by_prefix: bool,
 }
 
 /// Names of collections, each once.
@@ -114,6 +116,11 @@ impl Batch {
         self.text.len() + self.held_bytes
     }
 
+    /// True if it deletes documents by prefix: then its size does not bound how much it changes.
+    pub fn deletes_by_prefix(&self) -> bool {
+        self.deletes_by_prefix
+    }
+
     /// Adds the storing of one document, given as JSON. An id that ends with `/` or `|` is completed.
     ///
     /// # Errors
@@ -144,6 +151,7 @@ impl Batch {
     /// The prefix cannot be the start of an id.
     pub fn delete_prefixed(&mut self, prefix: &str) -> Result<()> {
         id::check(prefix)?;
+        self.deletes_by_prefix = true;
         self.push(Command { action: Action::DeletePrefixed, id: prefix.to_owned(), expected: Expected::Any });
         Ok(())
     }

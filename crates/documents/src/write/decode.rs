@@ -16,7 +16,7 @@ impl Write {
     ///
     /// [`Error::BadWrite`] if the bytes are none, or of another version; [`Error::BadId`] for an id that cannot be one.
     pub fn decode(bytes: &[u8]) -> Result<Write> {
-        let mut from = Decoder { rest: bytes };
+        let mut from = Decoder { rest: bytes, deletes_by_prefix: false };
         from.version()?;
         let write = match from.byte()? {
             kind::BATCH => {
@@ -60,7 +60,7 @@ impl Stamp {
     ///
     /// [`Error::BadWrite`] if the bytes are none, or of another version.
     pub fn decode(bytes: &[u8]) -> Result<Stamp> {
-        let mut from = Decoder { rest: bytes };
+        let mut from = Decoder { rest: bytes, deletes_by_prefix: false };
         from.version()?;
         let stamp = Stamp { time: Date::from_ticks(from.number()?), id_separator: from.char()? };
         from.end()?;
@@ -74,6 +74,8 @@ fn bad(rule: &'static str) -> Error {
 
 struct Decoder<'b> {
     rest: &'b [u8],
+    /// Whether the batch that is read deletes documents by prefix.
+    deletes_by_prefix: bool,
 }
 
 impl<'b> Decoder<'b> {
@@ -193,9 +195,11 @@ impl<'b> Decoder<'b> {
         let names = self.list(Decoder::text)?;
         batch.collections = Collections::of(names, &mut batch.held_bytes);
         batch.text = self.bytes()?.to_vec();
+        self.deletes_by_prefix = false;
         for command in self.commands(&batch, true)? {
             batch.push(command);
         }
+        batch.deletes_by_prefix = self.deletes_by_prefix;
         Ok(batch)
     }
 
@@ -212,7 +216,10 @@ impl<'b> Decoder<'b> {
                 has_whole_id: self.bool()?,
             },
             action::DELETE => Action::Delete,
-            action::DELETE_PREFIXED => Action::DeletePrefixed,
+            action::DELETE_PREFIXED => {
+                self.deletes_by_prefix = true;
+                Action::DeletePrefixed
+            }
             action::TRACK_CHANGES => Action::TrackChanges(self.list(|from| Ok((from.text()?, from.text()?)))?),
             action::PATCHED if is_outer => {
                 Action::Patched(Box::new(Patched { commands: self.commands(batch, false)?, report: None }))
