@@ -16,7 +16,8 @@ impl Database {
     /// Proposes a write and calls `done` once when it is durable, or refused; on this thread if it is refused at once. No
     /// thread waits meanwhile.
     ///
-    /// A [`Lead`] is returned if no thread is committing the storage's queue: run it on a thread that may wait, or drop it.
+    /// A [`Lead`] is returned if no thread is committing the storage's queue: begin it on a thread that must not wait, run it on one that may,
+    /// or drop it.
     pub fn propose(self: &Arc<Self>, write: Write, done: impl FnOnce(Result<Answer>) + Send + 'static) -> Option<Lead> {
         let size = write.size();
         self.propose_entered(self.enter(size), size, write, done)
@@ -130,10 +131,10 @@ struct Proposal<D> {
 }
 
 impl<D: FnOnce(Result<Answer>) + Send> Job for Proposal<D> {
-    fn is_short(&self) -> bool {
+    fn short_size(&self) -> Option<usize> {
         let is_bounded = match &self.write {
-            Write::Batch { .. }
-            | Write::NextHiLo(_)
+            Write::Batch { batch, .. } => !batch.deletes_by_prefix(),
+            Write::NextHiLo(_)
             | Write::ReturnHiLo { .. }
             | Write::NextIdentity { .. }
             | Write::SeedIdentity { .. }
@@ -144,7 +145,7 @@ impl<D: FnOnce(Result<Answer>) + Send> Job for Proposal<D> {
             | Write::Definitions(_)
             | Write::Outputs(_) => false,
         };
-        is_bounded && self.size <= SHORT_WRITE_SIZE
+        (is_bounded && self.size <= SHORT_WRITE_SIZE).then_some(self.size)
     }
 
     fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
@@ -176,6 +177,16 @@ impl<D: FnOnce(Result<Answer>) + Send> Job for Proposal<D> {
         if let Some(done) = self.done.take() {
             done(answer);
         }
+        let_go(self.database);
+    }
+}
+
+/// Drops a handle on a thread that must not wait. The last handle closes the database, with a flush: on a thread of its own.
+fn let_go(database: Arc<Database>) {
+    let Some(database) = Arc::into_inner(database) else { return };
+    let closing = std::thread::Builder::new().name("close-database".to_owned()).spawn(move || drop(database));
+    if let Err(error) = closing {
+        tracing::warn!(%error, "no thread can be started: a database was closed on a thread that answers requests");
     }
 }
 
@@ -187,6 +198,7 @@ mod tests {
 
     use documents::Expected;
     use storage::Environment;
+    use storage::io::aio::AsyncWrites;
     use storage::io::simulated::{Fault, SimulatedIo};
 
     use super::*;
@@ -226,5 +238,59 @@ mod tests {
             let error = answer.unwrap_err();
             assert!(!error.to_string().contains(&vector), "{error}");
         }
+    }
+
+    fn proposal(database: &Arc<Database>, write: Write) -> Proposal<fn(Result<Answer>)> {
+        let (database, size) = (database.clone(), write.size());
+        Proposal { database, size, write, done: None, answer: None, last_etag: None }
+    }
+
+    /// A deletion by prefix has some bytes, and changes as many documents as there are.
+    #[test]
+    fn a_deletion_by_prefix_is_not_short() {
+        let database = open(&SimulatedIo::new());
+        let is_short = |write| proposal(&database, write).short_size().is_some();
+        let (mut single, mut prefixed) = (Batch::new(), Batch::new());
+        single.delete("a/1", Expected::Any).unwrap();
+        assert!(is_short(Write::batch(single)));
+        prefixed.delete_prefixed("a/").unwrap();
+        let of_log = Write::decode(&Write::batch(prefixed.clone()).encode()).unwrap();
+        assert!(!is_short(of_log), "as a log has it");
+        prefixed.delete("b", Expected::Any).unwrap();
+        assert!(!is_short(Write::batch(prefixed)));
+        let body = br#"{"Commands":[{"Id":"a/","Type":"DELETE","IdPrefixed":true}]}"#;
+        assert!(!is_short(Write::batch(Batch::from_bulk_docs(body).unwrap())), "as a client sends it");
+    }
+
+    /// Threads that answer requests must not close a database: that flushes.
+    #[test]
+    fn the_last_handle_of_a_database_goes_on_a_thread_that_may_wait() {
+        struct Listener(mpsc::Sender<std::thread::ThreadId>);
+        impl crate::ChangeListener for Listener {
+            fn committed(&self, _: crate::Committed) {}
+        }
+        impl Drop for Listener {
+            fn drop(&mut self) {
+                self.0.send(std::thread::current().id()).unwrap();
+            }
+        }
+        let (disk, writes) = (SimulatedIo::new(), Arc::new(AsyncWrites::new().unwrap()));
+        let (io, async_writes) = (Arc::new(disk), Some(writes.clone()));
+        let options = storage::Options { io, async_writes, background: false, ..storage::Options::default() };
+        let environment = Environment::open(Path::new("/x"), options).unwrap();
+        let pool = Arc::new(IndexingPool::new(1));
+        let database = Database::open("x", environment, false, "A", &Limits::default(), &pool).unwrap();
+        let (dropped, closed_on) = mpsc::channel();
+        database.add_listener(Arc::new(Listener(dropped)));
+        let mut batch = Batch::new();
+        batch.put("a", b"{}", Expected::Any).unwrap();
+        let (sender, answers) = mpsc::channel();
+        let lead = database.submit(batch, move |answer| sender.send(answer.is_ok()).unwrap());
+        lead.expect("no thread leads").begin(&writes);
+        drop(database);
+        while writes.reap() {}
+        assert_eq!(answers.try_recv(), Ok(true));
+        let closed_on = closed_on.recv_timeout(std::time::Duration::from_secs(20)).unwrap();
+        assert_ne!(closed_on, std::thread::current().id());
     }
 }

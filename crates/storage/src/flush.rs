@@ -30,7 +30,7 @@ use std::sync::atomic::Ordering;
 const FREED_PAGES_MIN: u64 = 1024;
 
 /// A page of a flush, and the version that it writes.
-struct Planned {
+struct FlushedPage {
     entry: IntentEntry,
     version: VersionPointer,
 }
@@ -38,11 +38,11 @@ struct Planned {
 /// The versions of a flush, pinned against reclamation while this value lives.
 struct Pins<'a> {
     inner: &'a Inner,
-    plan: &'a [Planned],
+    plan: &'a [FlushedPage],
 }
 
 impl<'a> Pins<'a> {
-    fn pin(inner: &'a Inner, plan: &'a [Planned]) -> Pins<'a> {
+    fn pin(inner: &'a Inner, plan: &'a [FlushedPage]) -> Pins<'a> {
         plan.iter().for_each(|planned| planned.version.set_pinned(true));
         Pins { inner, plan }
     }
@@ -214,7 +214,7 @@ impl Inner {
     }
 
     /// The newest version up to `target` of each page that has one, and what is to be written of it.
-    fn plan(&self, pages: &[PageNumber], target: TransactionId) -> Result<Vec<Planned>> {
+    fn plan(&self, pages: &[PageNumber], target: TransactionId) -> Result<Vec<FlushedPage>> {
         let mut plan = Vec::with_capacity(pages.len());
         // The run that came last: pages inside of it with older versions belonged to something that was freed.
         let mut run_end = 0;
@@ -242,20 +242,23 @@ impl Inner {
                 // An earlier flush saw to it; it is only there for old snapshots.
                 continue;
             }
-            plan.push(Planned { entry: IntentEntry { number: *number, pages: version.pages(), checksum }, version });
+            plan.push(FlushedPage {
+                entry: IntentEntry { number: *number, pages: version.pages(), checksum },
+                version,
+            });
         }
         Ok(plan)
     }
 
     /// Makes durable what will be written.
-    fn note_intent(&self, plan: &[Planned], target: TransactionId) -> Result<()> {
+    fn note_intent(&self, plan: &[FlushedPage], target: TransactionId) -> Result<()> {
         let Some(intents) = self.intents.as_ref().filter(|_| writes_pages(plan)) else { return Ok(()) };
-        let written = plan.iter().filter(|Planned { version, .. }| !version.direct() && !version.is_settled());
+        let written = plan.iter().filter(|FlushedPage { version, .. }| !version.direct() && !version.is_settled());
         let entries: Vec<IntentEntry> = written.map(|planned| planned.entry).collect();
         intents.write(self.id, target, &entries)
     }
 
-    fn write_pages(&self, plan: &[Planned]) -> Result<()> {
+    fn write_pages(&self, plan: &[FlushedPage]) -> Result<()> {
         let Some(data) = self.data.as_ref().filter(|_| writes_pages(plan)) else { return Ok(()) };
         let write = |bytes: &[u8], at: u64| {
             data.write_at(bytes, at * PAGE_SIZE as u64)
@@ -266,7 +269,7 @@ impl Inner {
         let mut piece = Vec::with_capacity(PIECE);
         let mut piece_start = 0;
         let mut unsynced = 0;
-        for (written, Planned { entry, version }) in plan.iter().enumerate() {
+        for (written, FlushedPage { entry, version }) in plan.iter().enumerate() {
             if entry.checksum == 0 {
                 continue;
             }
@@ -299,7 +302,7 @@ impl Inner {
     }
 
     /// Takes the flushed versions out of the page table, and remembers what is still to be flushed.
-    fn after_flush(&self, pages: Vec<PageNumber>, plan: &[Planned], target: TransactionId) -> Result<()> {
+    fn after_flush(&self, pages: Vec<PageNumber>, plan: &[FlushedPage], target: TransactionId) -> Result<()> {
         let mut writer = self.writer.lock();
         let mut unlinked = Vec::new();
         let mut next_planned = plan.iter().peekable();
@@ -393,7 +396,7 @@ impl Inner {
 }
 
 /// Whether a flush writes anything. Large values that their commits wrote, and pages that were freed since, need no sync.
-fn writes_pages(plan: &[Planned]) -> bool {
+fn writes_pages(plan: &[FlushedPage]) -> bool {
     plan.iter().any(|planned| planned.entry.checksum != 0)
 }
 

@@ -106,6 +106,11 @@ impl Pacing {
     }
 
     #[cfg(test)]
+    pub fn is_hurried(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    #[cfg(test)]
     pub fn is_flush_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed)
     }

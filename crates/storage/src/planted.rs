@@ -26,6 +26,8 @@ pub enum Bug {
     AnnouncementUnchecked,
     /// A transaction is published and answered as soon as its own record is durable, also before an earlier one is.
     PrefixIgnored,
+    /// A batch that lands does not look whether a job waits for a leader.
+    LandingIgnoresQueue,
     /// The intent of a flush is written over that of the flush before.
     IntentInPlace,
 }

@@ -4,9 +4,12 @@
 //! `make schedules` runs them: some thousand schedules, with `SLOW=1` a million, or `SCHEDULES=n`. A schedule that fails is printed; give
 //! it to `shuttle::replay` with the model.
 
+use crate::io::aio::AsyncWrites;
 use crate::io::simulated::{Fate, Fault, SimulatedIo};
 use crate::{Environment, Error, Job, Options, Result, TransactionId, Tree, WriteTransaction};
+use shuttle::rand::{Rng, thread_rng};
 use shuttle::sync::Mutex;
+use shuttle::sync::atomic::{AtomicBool, Ordering};
 use shuttle::thread::{self, spawn};
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -110,7 +113,7 @@ fn after_a_record_that_fails_nothing_is_answered_that_a_crash_could_lose() {
     check("a record fails", 4, || {
         let io = SimulatedIo::new();
         let (environment, tree) = open(&io);
-        let at = io.operations() + shuttle::rand::Rng::gen_range(&mut shuttle::rand::thread_rng(), 0..6);
+        let at = io.operations() + thread_rng().gen_range(0..6);
         io.fail_at(Some(Fault { at, for_ever: false, kind: ErrorKind::Other }));
         let answered = run_writers(&environment, tree);
         io.fail_at(None);
@@ -154,6 +157,9 @@ struct Late {
 }
 
 impl Job for Late {
+    fn short_size(&self) -> Option<usize> {
+        Some(3000)
+    }
     fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
         put(tx, self.tree, 0, self.step).is_ok()
     }
@@ -191,6 +197,54 @@ fn jobs_that_nobody_waits_for_are_answered_once_before_the_environment_is_closed
     });
 }
 
+/// A lead is begun by a thread that does not wait for the device, or taken, or dropped. Records that are begun end where a third thread, or
+/// the one that closes, reaps them.
+#[test]
+fn jobs_whose_records_end_without_a_thread_are_answered_once() {
+    // One for all schedules: the kernel takes milliseconds to make one and to end it.
+    let writes = Arc::new(AsyncWrites::new().unwrap());
+    check("jobs that are begun", 4, move || {
+        let io = SimulatedIo::new();
+        let options = Options { async_writes: Some(writes.clone()), ..options(&io) };
+        let environment = Environment::open(FOLDER, options).unwrap();
+        let tree = environment.write(|tx| Tree::open_or_create(tx, b"tree")).unwrap();
+        let environment = Arc::new(environment);
+        let (answers, is_over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
+        let reaping = spawn({
+            let (writes, is_over) = (writes.clone(), is_over.clone());
+            move || {
+                while !is_over.load(Ordering::SeqCst) {
+                    while writes.reap() {}
+                    thread::yield_now();
+                }
+            }
+        });
+        let writer = spawn({
+            let environment = environment.clone();
+            move || take_steps(&environment, tree, 1)
+        });
+        let steps = 2 * STEPS;
+        for step in 1..=steps {
+            let lead = environment.submit(Box::new(Late { tree, step, answers: answers.clone() }));
+            match (lead, thread_rng().gen_range(0..4)) {
+                (None, _) => {}
+                (Some(lead), 0) => drop(lead),
+                (Some(lead), 1) => lead.run(),
+                (Some(lead), _) => lead.begin(&writes),
+            }
+        }
+        assert_eq!(writer.join().unwrap(), STEPS);
+        Arc::into_inner(environment).unwrap().close().unwrap();
+        is_over.store(true, Ordering::SeqCst);
+        reaping.join().unwrap();
+        let mut answers = std::mem::take(&mut *answers.lock().unwrap());
+        answers.sort_unstable();
+        assert!(answers.iter().map(|(step, _)| *step).eq(1..=steps), "each once");
+        assert!(answers.iter().all(|(_, outcome)| outcome.is_some()) && answers.is_sorted_by_key(|(_, id)| *id));
+        check_after_crash(&io, [steps, STEPS, 0]);
+    });
+}
+
 #[cfg(feature = "planted-bugs")]
 mod planted {
     //! That the models can fail.
@@ -199,12 +253,19 @@ mod planted {
     use crate::sync::planted_tests::check_that_it_is_found;
 
     const SNAPSHOTS: &str = "shuttle_tests::snapshots_are_whole_and_only_get_newer_beside_writers_and_flushes";
+    const BEGUN: &str = "shuttle_tests::jobs_whose_records_end_without_a_thread_are_answered_once";
     const FAILURES: &str = "shuttle_tests::after_a_record_that_fails_nothing_is_answered_that_a_crash_could_lose";
 
     #[test]
     fn a_page_that_is_used_again_while_a_reader_needs_it_is_found() {
         let reasons = ["half of a transaction", "changed under a snapshot", "Corrupt"];
         check_that_it_is_found(Bug::ReadersIgnored, SNAPSHOTS, &reasons);
+    }
+
+    #[test]
+    fn a_batch_that_lands_without_a_look_at_the_queue_is_found() {
+        // A job is never answered, or the thread that reaps waits for ever with a writer that nobody makes lead.
+        check_that_it_is_found(Bug::LandingIgnoresQueue, BEGUN, &["each once", "exceeded max_steps"]);
     }
 
     #[test]

@@ -67,6 +67,8 @@ impl Inner {
 
     /// Lets no job in any more, when those that were handed over are answered and nothing is on its way to the device.
     pub fn end_writing(self: &Arc<Self>) {
+        // Flushes are among the tasks.
+        let _hurry = self.pacing.hurry();
         self.wait_for_tasks();
         self.writer.lock().closed = true;
         // A lead that was taken in between.
@@ -78,14 +80,41 @@ impl Inner {
         let ours = usize::from(RUNNING.with(Cell::get) == Arc::as_ptr(self).addr());
         let mut count = self.tasks.count.lock();
         while *count > ours {
-            let Some(writes) = &self.options.async_writes else {
+            if let Some(writes) = &self.options.async_writes {
+                // The thread that runs call-backs may have ended, or be this one.
+                drop(count);
+                while writes.reap() {}
+                count = self.tasks.count.lock();
+                if *count > ours {
+                    self.tasks.ended.wait_for(&mut count, REAP_EVERY);
+                }
+            } else {
                 self.tasks.ended.wait(&mut count);
-                continue;
-            };
-            // The thread that runs call-backs may have ended, or be this one.
-            drop(count);
-            writes.wait(REAP_EVERY);
-            count = self.tasks.count.lock();
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Environment, Options};
+    use std::time::Instant;
+
+    /// A flush that the environment waits for would pause between its pages.
+    #[test]
+    fn closing_hurries_the_flush_that_it_waits_for() {
+        let environment = Environment::in_memory(Options::default()).unwrap();
+        let inner = environment.inner.clone();
+        let flush = Task::new(&inner);
+        let closing = std::thread::spawn(move || drop(environment));
+        let began = Instant::now();
+        while !inner.pacing.is_hurried() {
+            assert!(began.elapsed() < Duration::from_secs(20), "the flush pauses while a thread waits for its end");
+            std::thread::yield_now();
+        }
+        drop(flush);
+        closing.join().unwrap();
+        assert!(!inner.pacing.is_hurried());
     }
 }

@@ -7,7 +7,7 @@
 //! Only for files that are written past the page cache (`O_DIRECT`): for others `io_submit` writes on the calling thread.
 
 use super::WriteDone;
-use crate::limits::ASYNC_WRITES_MAX;
+use crate::limits::{ASYNC_WRITES_MAX, ASYNC_WRITES_REAPED_AT_ONCE_MAX};
 use libc::{SYS_io_destroy, SYS_io_getevents, SYS_io_setup, SYS_io_submit, c_long};
 use parking_lot::Mutex;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
@@ -16,9 +16,10 @@ use std::fs::File;
 use std::io::{Error, Result};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// `IOCB_CMD_PWRITE` and `IOCB_FLAG_RESFD` of `linux/aio_abi.h`.
 const PWRITE: u16 = 1;
@@ -71,6 +72,8 @@ pub struct AsyncWrites {
     context: u64,
     event: OwnedFd,
     on_their_way: AtomicUsize,
+    /// Writes that the kernel took since this was made.
+    begun: AtomicU64,
     /// Writes that have ended and whose call-backs did not run yet. Call-backs may call [`Self::reap`].
     ended: Mutex<VecDeque<Ending>>,
 }
@@ -104,10 +107,11 @@ impl AsyncWrites {
         let mut context = 0_u64;
         // SAFETY: the kernel writes one word, the context, to the address of `context`.
         checked(unsafe { libc::syscall(SYS_io_setup, ASYNC_WRITES_MAX as c_long, &raw mut context) })?;
-        Ok(AsyncWrites { context, event, on_their_way: AtomicUsize::new(0), ended: Mutex::default() })
+        let (on_their_way, begun) = (AtomicUsize::new(0), AtomicU64::new(0));
+        Ok(AsyncWrites { context, event, on_their_way, begun, ended: Mutex::default() })
     }
 
-    /// Becomes readable when a write has ended. It need not be read: each write that ends is a new edge.
+    /// Becomes readable when a write has ended, and when this is dropped. It need not be read: each of these is a new edge.
     pub fn event(&self) -> BorrowedFd<'_> {
         self.event.as_fd()
     }
@@ -157,21 +161,39 @@ impl AsyncWrites {
             let pending = unsafe { Box::from_raw(pending) };
             return Err((pending.buffer, pending.done));
         }
+        self.begun.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Runs the call-backs of writes that have ended, on this thread.
-    pub fn reap(&self) {
+    /// How many writes the kernel took since this was made. 0 where no file is written past the page cache.
+    pub fn begun_count(&self) -> u64 {
+        self.begun.load(Ordering::Relaxed)
+    }
+
+    /// Runs call-backs of writes that have ended, on this thread, [`ASYNC_WRITES_REAPED_AT_ONCE_MAX`] at most. A call-back that panics is logged, and the
+    /// others run.
+    ///
+    /// True: there may be more. Call it again, after the thread's other work: the event does not say so once more.
+    #[must_use]
+    pub fn reap(&self) -> bool {
+        let mut ran_count = 0;
         loop {
-            let count = self.fetch();
+            let fetched_count = self.fetch();
             while let Some(ending) = self.next_ended() {
-                match ending {
+                let ran = catch_unwind(AssertUnwindSafe(|| match ending {
                     Ending::Kernel(pending, result) => pending.end(result),
                     Ending::Deferred(write) => write(),
+                }));
+                if ran.is_err() {
+                    tracing::error!("the call-back of a write panicked");
+                }
+                ran_count += 1;
+                if ran_count == ASYNC_WRITES_REAPED_AT_ONCE_MAX {
+                    return true;
                 }
             }
-            if count == 0 {
-                return;
+            if fetched_count == 0 {
+                return false;
             }
         }
     }
@@ -190,13 +212,23 @@ impl AsyncWrites {
         let _ = rustix::io::write(&self.event, &1_u64.to_ne_bytes());
     }
 
-    /// Waits until a write has ended or the time is over, and runs call-backs.
-    pub(crate) fn wait(&self, timeout: Duration) {
-        let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: i64::from(timeout.subsec_nanos()) };
-        let mut events = [PollFd::new(&self.event, PollFlags::IN)];
-        // Whatever it says: what has ended is looked for.
-        let _ = rustix::event::poll(&mut events, Some(&timeout));
-        self.reap();
+    /// Runs the call-backs of all writes on their way, and of those that they begin. Waits for the device, `timeout` at most. For the end of the
+    /// thread that reaps.
+    pub fn drain(&self, timeout: Duration) {
+        let until = Instant::now() + timeout;
+        loop {
+            // The counter: it stays readable otherwise. If it is 0, there is none.
+            let _ = rustix::io::read(&self.event, &mut [0; 8]);
+            while self.reap() {}
+            let left = until.saturating_duration_since(Instant::now());
+            if self.on_their_way.load(Ordering::Relaxed) == 0 || left.is_zero() {
+                return;
+            }
+            let left = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+            let mut events = [PollFd::new(&self.event, PollFlags::IN)];
+            // Whatever the result is: `reap` looks for what has ended.
+            let _ = rustix::event::poll(&mut events, Some(&left));
+        }
     }
 
     /// Takes what has ended from the kernel; gives how many writes that were.
@@ -228,6 +260,8 @@ impl Drop for AsyncWrites {
         // Environments wait for their writes before they let go of this, so that none is on its way.
         // SAFETY: the context is this value's own, and is not used again.
         drop(checked(unsafe { libc::syscall(SYS_io_destroy, self.context) }));
+        // Ends the thread that watches a duplicate of the descriptor. Should the counter be full, it is readable already.
+        let _ = rustix::io::write(&self.event, &1_u64.to_ne_bytes());
     }
 }
 
@@ -245,5 +279,71 @@ impl Pending {
         };
         super::real::keep_direct_buffer(buffer);
         done(written);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    /// Ends a write of ten bytes at position 2 with a result of the kernel, which has written `written` of them. Gives the file and the outcome.
+    fn end(name: &str, result: i64, written: usize) -> (Vec<u8>, Result<()>) {
+        let path = std::env::temp_dir().join(format!("rookery-aio-{}-{name}", std::process::id()));
+        let options = File::options().read(true).write(true).create(true).truncate(true).clone();
+        let file = Arc::new(options.open(&path).unwrap());
+        let buffer = b"....0123456789".to_vec();
+        file.write_all_at(&buffer[4..4 + written], 2).unwrap();
+        let (sender, outcome) = channel();
+        let done = Box::new(move |outcome| sender.send(outcome).unwrap());
+        Pending { file, buffer, start: 4, length: 10, position: 2, done }.end(result);
+        let content = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        (content, outcome.try_recv().unwrap())
+    }
+
+    #[test]
+    fn a_write_that_the_kernel_did_whole_is_not_repeated() {
+        let (content, outcome) = end("whole", 10, 0);
+        assert!(content.is_empty() && outcome.is_ok());
+    }
+
+    #[test]
+    fn the_rest_of_a_short_write_is_written() {
+        let (content, outcome) = end("short", 3, 3);
+        assert_eq!(content, b"\0\x000123456789");
+        outcome.unwrap();
+        let (content, outcome) = end("none", 0, 0);
+        assert_eq!(content, b"\0\x000123456789");
+        outcome.unwrap();
+    }
+
+    #[test]
+    fn a_negative_result_is_the_error_of_the_write() {
+        let (content, outcome) = end("full", -i64::from(libc::ENOSPC), 0);
+        assert!(content.is_empty());
+        assert_eq!(outcome.unwrap_err().raw_os_error(), Some(libc::ENOSPC));
+    }
+
+    #[test]
+    fn a_call_back_that_panics_costs_no_other_its_run() {
+        let (writes, (sender, ran)) = (AsyncWrites::new().unwrap(), channel());
+        writes.defer(|| panic!("a fault of the engine"));
+        writes.defer(move || sender.send(()).unwrap());
+        while writes.reap() {}
+        assert_eq!(ran.try_recv(), Ok(()));
+    }
+
+    #[test]
+    fn one_call_runs_a_bounded_number_of_call_backs() {
+        let (writes, (sender, ran)) = (AsyncWrites::new().unwrap(), channel());
+        for number in 0..=ASYNC_WRITES_REAPED_AT_ONCE_MAX {
+            let sender = sender.clone();
+            writes.defer(move || sender.send(number).unwrap());
+        }
+        assert!(writes.reap());
+        assert_eq!(ran.try_iter().count(), ASYNC_WRITES_REAPED_AT_ONCE_MAX);
+        assert!(!writes.reap());
+        assert_eq!(ran.try_iter().count(), 1);
     }
 }

@@ -134,9 +134,9 @@ impl JournalFiles {
         }
     }
 
-    /// Whether the current file has at least `bytes` left.
-    pub fn has_left(&self, bytes: u64) -> bool {
-        self.current.as_ref().is_some_and(|current| self.position + bytes <= current.size)
+    /// Bytes that are left in the current file.
+    pub fn left(&self) -> u64 {
+        self.current.as_ref().map_or(0, |current| current.size - self.position)
     }
 
     /// Finds the place for a record of `length` bytes (padded), in a new file if the current one is full.

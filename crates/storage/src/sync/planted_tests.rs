@@ -5,7 +5,8 @@ use crate::planted::{Bug, plant};
 use std::process::Command;
 
 const VARIABLE: &str = "PLANTED_BUG";
-const BUGS: [Bug; 4] = [Bug::AnnouncementUnchecked, Bug::PrefixIgnored, Bug::ReadersIgnored, Bug::SeenRecycled];
+const BUGS: [Bug; 5] =
+    [Bug::AnnouncementUnchecked, Bug::PrefixIgnored, Bug::ReadersIgnored, Bug::SeenRecycled, Bug::LandingIgnoresQueue];
 
 /// Plants what this process was started to find.
 pub(crate) fn plant_if_asked() {

@@ -2,8 +2,9 @@
 //! transaction and writes one log record for them. Meanwhile the next leader runs the next batch on top of it.
 //!
 //! A single writer never hands its job to another thread: a caller that blocks leads its own job. Jobs without a blocked caller
-//! ([`Queue::submit`]) are led by a thread of `background`, or by the caller if it takes the [`Lead`]. Log writes are pipelined: up
-//! to [`JOURNAL_WRITES_IN_FLIGHT_MAX`] records are in flight at once.
+//! ([`Queue::submit`]) are led by the caller if it uses the [`Lead`], and by a thread of `background` otherwise. A caller that must not
+//! block begins short jobs ([`Lead::begin`]): it hands their record to the kernel, and the thread that reaps publishes and answers them. Log
+//! writes are pipelined: up to [`JOURNAL_WRITES_IN_FLIGHT_MAX`] records are in flight at once.
 
 use super::WriteTransaction;
 use super::direct::DirectRuns;
@@ -17,7 +18,7 @@ use crate::journal::files::RecordWrite;
 use crate::journal::record;
 use crate::limits::{
     ASYNC_JOURNAL_WRITES_IN_FLIGHT_MAX, JOBS_PER_TRANSACTION_MAX, JOURNAL_LEFT_MIN, JOURNAL_WRITES_IN_FLIGHT_MAX,
-    SHORT_JOBS_PER_TRANSACTION_MAX,
+    SHORT_BATCHES_AT_ONCE_MAX, SHORT_JOB_PAGES_SIZE, SHORT_JOBS_PER_TRANSACTION_MAX, SHORT_JOBS_SIZE_MAX,
 };
 use crate::pacing::CommitBytes;
 use crate::page;
@@ -32,48 +33,68 @@ use std::time::Instant;
 
 /// Work for the writer, submitted without blocking a thread.
 pub trait Job: Send {
-    /// Whether it takes so little time that a thread which serves others meanwhile may run it ([`Lead::begin`]).
-    fn is_short(&self) -> bool {
-        false
+    /// For a job that a thread which serves others meanwhile may run ([`Lead::begin`]), because it takes a millisecond at most: the bytes
+    /// that it writes, without those of the pages that lead to them. `None` for any other job.
+    fn short_size(&self) -> Option<usize> {
+        None
     }
     /// Runs inside the transaction, which other jobs may share. False rolls back the changes of this call.
     fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool;
     /// The outcome, given once: the transaction's id when it is durable (also if `run` said false: what it saw is durable).
     /// An error means that nothing of it was applied, or, after a failed write, that this is not known.
+    ///
+    /// It may run on the thread that reaps, which answers the writes of all environments, or on the thread that leads. It must not wait: no
+    /// blocking write, no I/O, and no lock that a thread holds while it writes, closes an environment, or waits for an answer. It may submit
+    /// jobs and use their [`Lead`]. Dropping the last handle of an environment closes that, so that the environment's owner hands such a
+    /// handle to a thread that may wait. A panic is logged and costs no other job.
     fn done(self: Box<Self>, outcome: Result<TransactionId>);
 }
 
 /// A job in the queue.
 pub(crate) enum QueuedJob {
-    Owned(Box<dyn Job>),
+    Owned(OwnedJob),
     Waiting(JobPointer),
 }
 
+/// A job without a blocked caller.
+pub(crate) struct OwnedJob(Option<Box<dyn Job>>);
+
+impl OwnedJob {
+    fn answer(&mut self, outcome: Result<TransactionId>) {
+        let Some(job) = self.0.take() else { return };
+        // A panic in there is a fault of the caller; it must not cost the other jobs their answers, nor the queue its leader.
+        if catch_unwind(AssertUnwindSafe(|| job.done(outcome))).is_err() {
+            tracing::error!("a job panicked when it was given its outcome");
+        }
+    }
+}
+
+impl Drop for OwnedJob {
+    /// A job that is lost (a panic of the engine) is answered all the same: its caller counts on one answer.
+    fn drop(&mut self) {
+        self.answer(Err(Error::JobPanicked));
+    }
+}
+
 impl QueuedJob {
-    fn is_short(&self) -> bool {
+    fn short_size(&self) -> Option<usize> {
         match self {
-            QueuedJob::Owned(job) => job.is_short(),
+            QueuedJob::Owned(job) => job.0.as_ref()?.short_size(),
             // Its own thread runs it.
-            QueuedJob::Waiting(_) => false,
+            QueuedJob::Waiting(_) => None,
         }
     }
 
     fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
         match self {
-            QueuedJob::Owned(job) => job.run(tx),
+            QueuedJob::Owned(job) => job.0.as_mut().is_some_and(|job| job.run(tx)),
             QueuedJob::Waiting(job) => job.run(tx),
         }
     }
 
     pub fn done(self, outcome: Result<TransactionId>) {
         match self {
-            // A panic in there is a fault of the caller; it must not cost the other jobs their answers, nor the queue its
-            // leader.
-            QueuedJob::Owned(job) => {
-                if catch_unwind(AssertUnwindSafe(|| job.done(outcome))).is_err() {
-                    tracing::error!("a job panicked when it was given its outcome");
-                }
-            }
+            QueuedJob::Owned(mut job) => job.answer(outcome),
             QueuedJob::Waiting(job) => job.done(outcome),
         }
     }
@@ -87,17 +108,18 @@ pub(crate) struct Queue {
 #[derive(Default)]
 struct QueueState {
     entries: VecDeque<QueuedJob>,
-    /// Somebody runs jobs, or was just made to.
+    /// True while a thread runs jobs or has been chosen to.
     leading: bool,
     in_flight: usize,
     /// Batches of one job that were taken one after the other.
     lone_batches: u32,
 }
 
-/// So many jobs that came one by one show that there is one client that waits for each.
+/// After this many batches of one job each, a single client is assumed.
 const LONE_BATCHES_MIN: u32 = 8;
 
-/// The right to lead a queue that has a job and no leader. When it is dropped, a thread of the pool leads.
+/// The right to lead a queue that has a job and no leader. Begin it on a thread that must not wait, run it on one that may, or drop it: then
+/// a thread of the pool leads.
 pub struct Lead {
     /// Taken by [`Lead::run`].
     inner: Option<Arc<Inner>>,
@@ -105,8 +127,8 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// Whether nothing else is on its way, nor was for a while: then leading right here is quickest. Beside others it is
-    /// not: they would wait for this thread to come back, where one of the pool would take them along.
+    /// True if no other batch is in flight or was recently; then leading on the calling thread has the lowest latency. Beside other
+    /// batches, later jobs would wait until this thread leads again.
     pub fn is_alone(&self) -> bool {
         self.is_alone
     }
@@ -195,7 +217,7 @@ impl Queue {
             let state = self.state.lock();
             state.entries.is_empty() && state.in_flight == 0 && state.lone_batches >= LONE_BATCHES_MIN
         };
-        self.push(QueuedJob::Owned(job)).then(|| Lead { inner: Some(inner.clone()), is_alone })
+        self.push(QueuedJob::Owned(OwnedJob(Some(job)))).then(|| Lead { inner: Some(inner.clone()), is_alone })
     }
 
     fn lead_in_background(inner: &Arc<Inner>) {
@@ -229,28 +251,17 @@ impl Queue {
                 state.entries.drain(..count).collect()
             };
             let sealed = run_batch(inner, writer, &mut batch);
-            let lead_in_background = {
-                let mut state = self.state.lock();
-                state.leading = false;
-                state.in_flight += 1;
-                self.promote(&mut state)
-            };
+            let (flight, lead_in_background) = self.take_off(inner, &sealed);
             if lead_in_background {
                 Self::lead_in_background(inner);
             }
             match sealed {
-                Ok(Batch::Sealed { id, write, ahead }) => {
-                    let written = write_batch(inner, write.as_ref(), ahead);
-                    if let Some(write) = write {
-                        inner.give_back_buffer(write.bytes);
-                    }
-                    inner.publication.finish(inner, id, written, batch);
-                }
+                Ok(Batch::Sealed { id, write, ahead }) => finish_batch(inner, id, write, ahead, batch),
                 Ok(Batch::Unchanged { seen }) => inner.publication.after_earlier(inner, seen, batch),
                 Err(error) => batch.into_iter().for_each(|entry| entry.done(Err(error.clone()))),
             }
             let mut state = self.state.lock();
-            state.in_flight -= 1;
+            flight.land(&mut state);
             if state.leading || state.entries.is_empty() {
                 return;
             }
@@ -266,49 +277,59 @@ impl Queue {
         }
     }
 
-    /// Begins batches on this thread, which has the lead, until the queue is empty or as many records as may be are on their way.
+    /// Begins batches on this thread, which has the lead, until the queue is empty or as many records as may be are on their way. After
+    /// [`SHORT_BATCHES_AT_ONCE_MAX`] a thread of the pool leads: in memory no record is ever on its way.
     fn lead_without_waiting(&self, inner: &Arc<Inner>, writes: &Arc<AsyncWrites>) {
         let _gone = FailIfPanicking { inner };
-        loop {
+        for _ in 0..SHORT_BATCHES_AT_ONCE_MAX {
             if self.leaves_lead() {
                 return;
             }
-            let Some((writer, mut batch)) = self.take_short(inner) else { return Self::lead_in_background(inner) };
+            let Some((writer, mut batch)) = self.take_short(inner) else { break };
             let sealed = run_batch(inner, writer, &mut batch);
-            let mut has_lead = {
-                let mut state = self.state.lock();
-                state.leading = false;
-                state.in_flight += 1;
-                self.promote(&mut state)
-            };
+            let (flight, mut has_lead) = self.take_off(inner, &sealed);
             match sealed {
                 Ok(Batch::Sealed { id, write: Some(write), ahead }) if ahead.is_empty() => {
-                    begin_write(inner, writes, id, write, batch);
+                    begin_write(inner, writes, flight, id, write, batch);
                 }
                 Ok(Batch::Sealed { id, write: None, ahead }) if ahead.is_empty() => {
                     inner.publication.finish(inner, id, Ok(()), batch);
-                    has_lead |= self.has_landed();
+                    has_lead |= self.land_and_promote(flight);
                 }
                 Ok(Batch::Sealed { id, write, ahead }) => inner.in_background(move |inner| {
-                    let written = write_batch(inner, write.as_ref(), ahead);
-                    inner.publication.finish(inner, id, written, batch);
-                    if inner.queue.has_landed() {
+                    finish_batch(inner, id, write, ahead, batch);
+                    if inner.queue.land_and_promote(flight) {
                         Self::lead_in_background(inner);
                     }
                 }),
                 Ok(Batch::Unchanged { seen }) => {
                     inner.publication.after_earlier(inner, seen, batch);
-                    has_lead |= self.has_landed();
+                    has_lead |= self.land_and_promote(flight);
                 }
                 Err(error) => {
                     batch.into_iter().for_each(|entry| entry.done(Err(error.clone())));
-                    has_lead |= self.has_landed();
+                    has_lead |= self.land_and_promote(flight);
                 }
             }
             if !has_lead {
                 return;
             }
         }
+        Self::lead_in_background(inner);
+    }
+
+    /// A batch is sealed and counts as in flight from now on, so that the next one may begin. True: see [`Self::promote`].
+    fn take_off(&self, inner: &Arc<Inner>, sealed: &Result<Batch>) -> (Flight, bool) {
+        let sealed = match sealed {
+            Ok(Batch::Sealed { id, .. }) => Some(*id),
+            Ok(Batch::Unchanged { .. }) | Err(_) => None,
+        };
+        let flight = Flight { inner: inner.clone(), sealed, has_landed: false };
+        let mut state = self.state.lock();
+        state.leading = false;
+        state.in_flight += 1;
+        let lead_in_background = self.promote(&mut state);
+        (flight, lead_in_background)
     }
 
     /// Gives the lead up if enough records are on their way: where one of them lands, the queue gets a leader again.
@@ -325,12 +346,16 @@ impl Queue {
             return None;
         }
         let writer = inner.writer.try_lock()?;
-        if writer.journal.as_ref().is_some_and(|journal| !journal.has_left(JOURNAL_LEFT_MIN)) {
-            return None;
-        }
+        let mut size_left = match &writer.journal {
+            Some(journal) => journal.left().checked_sub(JOURNAL_LEFT_MIN)?.min(SHORT_JOBS_SIZE_MAX),
+            None => SHORT_JOBS_SIZE_MAX,
+        };
+        let fits = |entry: &&QueuedJob| {
+            let rest = entry.short_size().and_then(|size| size_left.checked_sub(size as u64 + SHORT_JOB_PAGES_SIZE));
+            rest.map(|rest| size_left = rest).is_some()
+        };
         let mut state = self.state.lock();
-        let short =
-            state.entries.iter().take(SHORT_JOBS_PER_TRANSACTION_MAX).take_while(|entry| entry.is_short()).count();
+        let short = state.entries.iter().take(SHORT_JOBS_PER_TRANSACTION_MAX).take_while(fits).count();
         if short == 0 {
             return None;
         }
@@ -339,10 +364,14 @@ impl Queue {
         Some((writer, batch))
     }
 
-    /// A record has come back from the device, or a batch had none. True: this thread has the lead now.
-    fn has_landed(&self) -> bool {
+    /// A record has come back from the device, or a batch had none: the batch is not in flight any more. True: this thread has the lead now.
+    #[must_use]
+    fn land_and_promote(&self, flight: Flight) -> bool {
         let mut state = self.state.lock();
-        state.in_flight -= 1;
+        flight.land(&mut state);
+        if is_planted(Bug::LandingIgnoresQueue) {
+            return false;
+        }
         self.promote(&mut state)
     }
 
@@ -363,6 +392,43 @@ impl Queue {
         };
         state.leading = true;
         in_background
+    }
+}
+
+/// A batch in flight: between the writer and its publication.
+struct Flight {
+    inner: Arc<Inner>,
+    /// Its transaction, if it has one.
+    sealed: Option<TransactionId>,
+    has_landed: bool,
+}
+
+impl Flight {
+    fn land(mut self, state: &mut QueueState) {
+        state.in_flight -= 1;
+        self.has_landed = true;
+    }
+}
+
+impl Drop for Flight {
+    /// If it has not landed, the engine has panicked: the record may never be written, so nothing may be committed or published on top of
+    /// it. The queue gets a leader, which refuses the jobs that wait.
+    fn drop(&mut self) {
+        if self.has_landed {
+            return;
+        }
+        self.inner.fail(Error::JobPanicked);
+        if let Some(id) = self.sealed {
+            self.inner.publication.finish(&self.inner, id, Err(Error::JobPanicked), Vec::new());
+        }
+        let lead_in_background = {
+            let mut state = self.inner.queue.state.lock();
+            state.in_flight -= 1;
+            self.inner.queue.promote(&mut state)
+        };
+        if lead_in_background {
+            Queue::lead_in_background(&self.inner);
+        }
     }
 }
 
@@ -391,6 +457,7 @@ impl Drop for FailIfPanicking<'_> {
 fn begin_write(
     inner: &Arc<Inner>,
     writes: &Arc<AsyncWrites>,
+    flight: Flight,
     id: TransactionId,
     write: RecordWrite,
     batch: Vec<QueuedJob>,
@@ -404,15 +471,28 @@ fn begin_write(
                 inner.device.wrote(length, start.elapsed());
             }
             inner.publication.finish(inner, id, written.map_err(failed), batch);
-            if inner.queue.has_landed() {
+            if inner.queue.land_and_promote(flight) {
                 inner.queue.lead_without_waiting(inner, &then);
             }
         });
     });
     match file.file.begin_write(&write.bytes, *position, writes, done) {
         Ok(()) => inner.give_back_buffer(write.bytes),
-        Err(done) => inner.in_background(move |_| done(write.file.file.write_at(&write.bytes, write.position))),
+        Err(done) => inner.in_background(move |inner| {
+            let written = write.file.file.write_at(&write.bytes, write.position);
+            inner.give_back_buffer(write.bytes);
+            done(written);
+        }),
     }
+}
+
+/// Writes what a batch leaves on the device, waits for it, and publishes the batch.
+fn finish_batch(inner: &Inner, id: TransactionId, write: Option<RecordWrite>, ahead: Ahead, batch: Vec<QueuedJob>) {
+    let written = write_batch(inner, write.as_ref(), ahead);
+    if let Some(write) = write {
+        inner.give_back_buffer(write.bytes);
+    }
+    inner.publication.finish(inner, id, written, batch);
 }
 
 /// Runs the jobs of a batch in one transaction and seals it.
@@ -447,10 +527,11 @@ fn run_batch(inner: &Arc<Inner>, writer: MutexGuard<'_, Writer>, batch: &mut Vec
         }
     }
     drop(nesting);
-    for (index, error) in refused.into_iter().rev() {
-        batch.remove(index).done(Err(error));
-    }
-    seal(tx)
+    let refused: Vec<_> = refused.into_iter().rev().map(|(index, error)| (batch.remove(index), error)).collect();
+    let sealed = seal(tx);
+    // Not under the writer's lock: a call-back may drop the last handle of the environment, and closing that takes the lock.
+    refused.into_iter().for_each(|(entry, error)| entry.done(Err(error)));
+    sealed
 }
 
 /// Makes the record of a transaction and takes its place in the journal.

@@ -3,14 +3,16 @@
 use std::io::Result;
 use std::path::Path;
 use std::sync::Arc;
+use storage::io::aio::AsyncWrites;
 use storage::io::simulated::SimulatedIo;
-use storage::io::{File, Io, Mapping, OpenMode};
+use storage::io::{File, Io, Mapping, OpenMode, WriteDone};
 
 /// What is about to be called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Call {
     Open,
     Write,
+    BeginWrite,
     PunchHole,
     /// Of a page of a map, when it is touched for the first time.
     Read,
@@ -78,6 +80,18 @@ impl File for HookedFile {
     fn write_at(&self, buffer: &[u8], position: u64) -> Result<()> {
         (self.hook)(Call::Write, self.file.path())?;
         self.file.write_at(buffer, position)
+    }
+    fn begin_write(
+        &self,
+        buffer: &[u8],
+        position: u64,
+        writes: &AsyncWrites,
+        done: WriteDone,
+    ) -> std::result::Result<(), WriteDone> {
+        match (self.hook)(Call::BeginWrite, self.file.path()) {
+            Ok(()) => self.file.begin_write(buffer, position, writes, done),
+            Err(_) => Err(done),
+        }
     }
     fn sync(&self) -> Result<()> {
         self.file.sync()

@@ -6,6 +6,8 @@
 //! (`tests/planted/main.rs`).
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
+mod async_faults;
+mod async_limits;
 mod async_writes;
 mod contents;
 mod contents_support;
