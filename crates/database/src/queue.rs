@@ -18,6 +18,9 @@ pub(crate) struct Queue {
 struct QueuedBytes {
     size: usize,
     count: usize,
+    /// Threads that wait for a place.
+    #[cfg(test)]
+    waiting: usize,
 }
 
 impl QueuedBytes {
@@ -50,7 +53,11 @@ impl Queue {
         while held.count > 0
             && (held.count >= limits.queued_batches_count_max / 2 || held.size >= limits.queued_batches_size_max / 2)
         {
+            #[cfg(test)]
+            (held.waiting += 1);
             self.left.wait(&mut held);
+            #[cfg(test)]
+            (held.waiting -= 1);
         }
         held.add(size);
     }
@@ -75,6 +82,11 @@ mod tests {
     use std::sync::mpsc;
 
     impl Queue {
+        /// Whether a thread waits for a place.
+        pub fn has_waiting(&self) -> bool {
+            self.held.lock().waiting > 0
+        }
+
         fn held(&self) -> (usize, usize) {
             let held = self.held.lock();
             (held.size, held.count)

@@ -165,7 +165,7 @@ impl QueryChange<'_> {
                 query.order = Order::Etag;
             }
         }
-        let (pace, mut done, mut expected) = (OperationRate::new(self.options), Done::default(), None);
+        let (pace, mut done, mut expected) = (OperationRate::new(self.options), ChangedDocuments::default(), None);
         loop {
             let counts = expected.is_none();
             let ids =
@@ -175,7 +175,7 @@ impl QueryChange<'_> {
                 self.refuse_killed()?;
                 // The etags are compared once more in the transaction: documents that are written until then stay.
                 let write = Write::DeleteUntil { ids: some.clone(), etag: self.began_at };
-                let deleted = self.database.write(&write)?.deleted()?;
+                let deleted = self.database.write_blocking(&write)?.deleted()?;
                 let deleted = some.into_iter().zip(deleted).filter(|(_, is_deleted)| *is_deleted).map(|(id, _)| id);
                 done.add(self.options, deleted.map(|id| OperationDetail::Deleted { id }));
                 self.went(done.count, expected, &pace)?;
@@ -191,7 +191,7 @@ impl QueryChange<'_> {
         let request = IdsRequest { until: None, count_max: usize::MAX, cutoff: None, counts: false };
         let ids = self.find(&self.plan(), ready, request)?;
         let mut patch = QueryPatch::of_query(self.database, self.query)?;
-        let (pace, mut done) = (OperationRate::new(self.options), Done::default());
+        let (pace, mut done) = (OperationRate::new(self.options), ChangedDocuments::default());
         for some in ids.chunks(self.options.batch_count()) {
             self.refuse_killed()?;
             let patched = patch.patch(&some)?.into_iter().map(|document| OperationDetail::Patched {
@@ -253,12 +253,12 @@ impl OperationRate {
 
 /// Documents that were changed.
 #[derive(Default)]
-struct Done {
+struct ChangedDocuments {
     count: u64,
     details: Vec<OperationDetail>,
 }
 
-impl Done {
+impl ChangedDocuments {
     fn add(&mut self, options: ByQueryOptions, details: impl Iterator<Item = OperationDetail>) {
         let count_max = if options.keeps_details { OPERATION_DETAILS_MAX } else { 0 };
         for detail in details {
@@ -276,5 +276,46 @@ impl Done {
             message += &format!(" The details are of the first {OPERATION_DETAILS_MAX}.");
         }
         OperationResult { total, documents_processed: 0, message, details: self.details }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use documents::{Batch, Expected};
+    use storage::Environment;
+
+    use super::*;
+    use crate::Limits;
+    use crate::indexes::IndexingPool;
+
+    /// A deletion by query is many writes. A queue that is full for a moment must not end it half-way.
+    #[test]
+    fn a_deletion_by_query_waits_for_a_place_in_a_full_queue() {
+        let environment = Environment::in_memory(storage::Options::default()).unwrap();
+        let limits = Limits { queued_batches_count_max: 1, ..Limits::default() };
+        let pool = Arc::new(IndexingPool::new(1));
+        let database = Database::open("x", environment, true, "A", &limits, &pool).unwrap();
+        let mut batch = Batch::new();
+        (1..=3).for_each(|number| batch.put(&format!("a/{number}"), b"{}", Expected::Any).unwrap());
+        database.execute(batch).unwrap();
+        let query = ByQuery::Delete.check(Query::parse("from @all_docs", None).unwrap()).unwrap();
+        let began_at = database.read().last_etag().unwrap();
+        let mut batch = Batch::new();
+        batch.put("b", b"{}", Expected::Any).unwrap();
+        let lead = database.submit(batch, drop).expect("no thread leads");
+        std::thread::scope(|scope| {
+            let deleting = scope.spawn(|| {
+                let operation = database.operations().start(database.operations().next_id(), "x").unwrap();
+                let (change, options) = (ByQuery::Delete, ByQueryOptions::default());
+                let operation = &operation;
+                QueryChange { database: &database, change, query: &query, options, began_at, operation }.run(None)
+            });
+            // It waits, or fails.
+            while !deleting.is_finished() && !database.queue.has_waiting() {
+                std::thread::yield_now();
+            }
+            lead.run();
+            assert_eq!(deleting.join().unwrap().unwrap().total, 3);
+        });
     }
 }
