@@ -1,9 +1,11 @@
 //! A running server: what it needs, how it starts, how it stops.
 
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use database::limits::{BODIES_MEMORY, MEMORY};
@@ -103,6 +105,9 @@ const STOP_GRACE: Duration = Duration::from_millis(700);
 /// How long connections that were cut off may take to notice.
 const CLOSE_GRACE: Duration = Duration::from_millis(100);
 
+/// How long the end of the runtime waits for writes on their way to the device.
+const LAST_WRITES_GRACE: Duration = Duration::from_millis(500);
+
 /// Between two rounds of what is due now and then.
 const MAINTAIN_EVERY: Duration = Duration::from_secs(60);
 
@@ -140,7 +145,7 @@ impl Server {
         let folder = (!options.in_memory).then(|| options.data_directory.clone());
         let memory = Memory::new(MEMORY, options.limits.memory_size);
         let bodies = memory.share(BODIES_MEMORY, options.limits.bodies_size);
-        let async_writes = begin_async_writes();
+        let (async_writes, write_ends) = begin_async_writes().unzip();
         let databases =
             open_databases(folder.clone(), &options.limits, (&memory, &bodies), async_writes.clone()).map_err(
                 |source| StartError::Databases { directory: options.data_directory.clone(), source: Box::new(source) },
@@ -176,8 +181,9 @@ impl Server {
         let mut tasks = JoinSet::new();
         tasks.spawn(listener::sweep(node.clone()));
         tasks.spawn(maintain(node.clone(), stopped.clone()));
-        if let Some(writes) = async_writes {
-            tasks.spawn(reap(writes));
+        if let Some(ends) = write_ends {
+            // Not one of `tasks`, which end with the server: it ends with the last environment.
+            tokio::spawn(ends.reap());
         }
         for listener in listeners {
             tasks.spawn(listener::accept(listener, node.clone(), stopped.clone()));
@@ -214,29 +220,69 @@ impl Server {
     }
 }
 
-/// Asynchronous writes, if the system has them.
-fn begin_async_writes() -> Option<Arc<AsyncWrites>> {
-    match AsyncWrites::new() {
-        Ok(writes) => Some(Arc::new(writes)),
-        Err(error) => {
+/// Asynchronous writes with their ends, if the system has them.
+fn begin_async_writes() -> Option<(Arc<AsyncWrites>, WriteEnds)> {
+    let begun = AsyncWrites::new().and_then(|writes| {
+        let writes = Arc::new(writes);
+        let ends = WriteEnds::of(&writes)?;
+        Ok((writes, ends))
+    });
+    begun
+        .inspect_err(|error| {
             tracing::info!(%error, "the system has no asynchronous writes: threads wait for the device");
-            None
+        })
+        .ok()
+}
+
+/// The ends of asynchronous writes. A write on its way holds its database open, so that each has to end, also those of a server that was
+/// dropped, or whose runtime ends.
+struct WriteEnds {
+    /// Weak: when the last environment has let go, there is nothing to wait for.
+    writes: Weak<AsyncWrites>,
+    event: AsyncFd<OwnedFd>,
+}
+
+impl WriteEnds {
+    /// # Errors
+    ///
+    /// The runtime cannot watch the descriptor.
+    fn of(writes: &Arc<AsyncWrites>) -> std::io::Result<WriteEnds> {
+        #[expect(
+            deprecated,
+            reason = "an `OwnedFd` keeps its descriptor, as the unsafe function in its place asks for"
+        )]
+        let event = AsyncFd::new(writes.event().try_clone_to_owned()?)?;
+        Ok(WriteEnds { writes: Arc::downgrade(writes), event })
+    }
+
+    /// Answers the writes that have ended, on the network's threads, until no environment is left.
+    async fn reap(self) {
+        while let Ok(mut ready) = self.event.readable().await {
+            ready.clear_ready();
+            loop {
+                let Some(writes) = self.writes.upgrade() else { return };
+                let reaped = catch_unwind(AssertUnwindSafe(|| writes.reap()));
+                drop(writes);
+                match reaped {
+                    Ok(false) => break,
+                    Ok(true) => tokio::task::yield_now().await,
+                    Err(_) => {
+                        // No write of any database would ever be answered again.
+                        tracing::error!("the task that answers asynchronous writes panicked");
+                        std::process::abort();
+                    }
+                }
+            }
         }
     }
 }
 
-/// Answers the writes that have ended, on the network's threads.
-async fn reap(writes: Arc<AsyncWrites>) {
-    #[expect(deprecated, reason = "an `OwnedFd` keeps its descriptor, as the unsafe function in its place asks for")]
-    let event = writes.event().try_clone_to_owned().and_then(AsyncFd::new);
-    let Ok(event) = event else {
-        // Nothing would ever be answered.
-        tracing::error!("the runtime cannot watch for the end of asynchronous writes");
-        std::process::abort();
-    };
-    while let Ok(mut ready) = event.readable().await {
-        ready.clear_ready();
-        writes.reap();
+impl Drop for WriteEnds {
+    /// The runtime ends.
+    fn drop(&mut self) {
+        if let Some(writes) = self.writes.upgrade() {
+            writes.drain(LAST_WRITES_GRACE);
+        }
     }
 }
 
@@ -284,5 +330,77 @@ mod tests {
         let mut server = Server::start(Options { addresses, in_memory: true, ..Options::default() }).await.unwrap();
         server.tasks.spawn(std::future::pending());
         tokio::time::timeout(Duration::from_secs(20), server.stop()).await.expect("it does not stop");
+    }
+
+    mod write_ends {
+        use super::super::*;
+        use std::sync::mpsc::{Receiver, Sender, channel};
+        use storage::io::simulated::SimulatedIo;
+        use storage::{Environment, Job, TransactionId, Tree, WriteTransaction};
+        use tokio::runtime::{Builder, Runtime};
+
+        /// Holds its environment, as a write of a database does.
+        struct Put {
+            _environment: Arc<Environment>,
+            answered: Sender<bool>,
+        }
+
+        impl Job for Put {
+            fn short_size(&self) -> Option<usize> {
+                Some(0)
+            }
+            fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
+                Tree::open_or_create(tx, b"tree").is_ok()
+            }
+            fn done(self: Box<Self>, outcome: storage::Result<TransactionId>) {
+                self.answered.send(outcome.is_ok()).unwrap();
+            }
+        }
+
+        fn runtime() -> Runtime {
+            Builder::new_current_thread().enable_all().build().unwrap()
+        }
+
+        /// An environment whose only holder is a write on its way.
+        fn begin_write(writes: &Arc<AsyncWrites>) -> Receiver<bool> {
+            let (io, async_writes) = (Arc::new(SimulatedIo::new()), Some(writes.clone()));
+            let options = storage::Options { io, async_writes, background: false, ..storage::Options::default() };
+            let environment = Arc::new(Environment::open("/x", options).unwrap());
+            let (answered, answers) = channel();
+            let job = Put { _environment: environment.clone(), answered };
+            environment.submit(Box::new(job)).expect("no thread leads").begin(writes);
+            answers
+        }
+
+        #[test]
+        fn a_write_on_its_way_is_answered_although_its_server_is_gone() {
+            runtime().block_on(async {
+                let (writes, ends) = begin_async_writes().expect("Linux has asynchronous I/O");
+                let answers = begin_write(&writes);
+                let reaping = tokio::spawn(ends.reap());
+                // The databases' own handles go.
+                drop(writes);
+                let ended = tokio::time::timeout(Duration::from_secs(20), reaping).await;
+                ended.expect("it ends with the last environment").unwrap();
+                assert_eq!(answers.try_recv(), Ok(true));
+            });
+        }
+
+        #[test]
+        fn a_write_on_its_way_is_answered_when_its_runtime_ends() {
+            let runtime = runtime();
+            let (writes, answers) = {
+                let _entered = runtime.enter();
+                let (writes, ends) = begin_async_writes().expect("Linux has asynchronous I/O");
+                let answers = begin_write(&writes);
+                // Never polled: nothing runs on this runtime.
+                runtime.spawn(ends.reap());
+                (writes, answers)
+            };
+            assert!(answers.try_recv().is_err(), "it is on its way");
+            drop(runtime);
+            assert_eq!(answers.try_recv(), Ok(true));
+            assert_eq!(Arc::strong_count(&writes), 1, "its environment is closed");
+        }
     }
 }
