@@ -187,9 +187,12 @@ impl Bridge {
     /// writes. Where the system has no asynchronous writes, a write that is alone is led right here, until it is durable: the
     /// runtime gives this thread's other work to another one meanwhile, and the way to a thread of the pool and back would cost as
     /// much as the device.
-    pub(crate) async fn answer<T: Send + 'static>(&self, begin: impl FnOnce(Done<T>) -> Option<Lead>) -> Result<T> {
+    pub(crate) async fn answer<T: Send + 'static>(
+        &self,
+        begin: impl FnOnce(WriteSender<T>) -> Option<Lead>,
+    ) -> Result<T> {
         let (sender, receiver) = oneshot::channel();
-        if let Some(lead) = begin(Done { sender }) {
+        if let Some(lead) = begin(WriteSender { sender }) {
             if let Some(writes) = &self.async_writes {
                 // Requests that have arrived already go into the same commit.
                 tokio::task::yield_now().await;
@@ -216,11 +219,11 @@ impl Bridge {
 }
 
 /// The call-back of one write.
-pub(crate) struct Done<T> {
+pub(crate) struct WriteSender<T> {
     sender: oneshot::Sender<database::Result<T>>,
 }
 
-impl<T: Send + 'static> Done<T> {
+impl<T: Send + 'static> WriteSender<T> {
     /// The function that databases call.
     pub(crate) fn into_call_back(self) -> impl FnOnce(database::Result<T>) + Send + 'static {
         // Nobody may be there any more to hear it: the client went away, the write counts all the same.

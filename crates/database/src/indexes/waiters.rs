@@ -19,11 +19,11 @@ struct Waiter {
     etag: Etag,
     /// When the wait times out. `None`: never.
     end: Option<Instant>,
-    done: Done,
+    done: WakeUp,
 }
 
 /// Call-back that is called when the index has reached the etag.
-pub(super) type Done = Box<dyn FnOnce() + Send>;
+pub(super) type WakeUp = Box<dyn FnOnce() + Send>;
 
 impl Waiters {
     /// Adds a waiter that times out after `wait`.
@@ -44,7 +44,7 @@ impl Waiters {
     }
 
     /// Removes the waiters whose etag is reached. Call the call-backs without a lock.
-    pub fn take(&mut self, has_come: impl Fn(Etag) -> bool) -> Vec<Done> {
+    pub fn take(&mut self, has_come: impl Fn(Etag) -> bool) -> Vec<WakeUp> {
         self.waiting.extract_if(.., |waiting| has_come(waiting.etag)).map(|waiting| waiting.done).collect()
     }
 }

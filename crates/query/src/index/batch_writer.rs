@@ -24,7 +24,7 @@ use std::ops::Range;
 use storage::{Location, WriteTransaction};
 
 /// A document of the batch, and what the index has of it.
-struct Planned<'b> {
+struct PlannedDocument<'b> {
     document: &'b BatchDocument,
     /// Its old entries, in the list of all of them.
     old: Range<usize>,
@@ -107,7 +107,7 @@ fn find_documents<'b>(
     tx: &WriteTransaction<'_>,
     batch: &'b Batch,
     olds: &mut Vec<OldEntry>,
-) -> Result<Vec<Planned<'b>>> {
+) -> Result<Vec<PlannedDocument<'b>>> {
     let mut documents: Vec<&BatchDocument> = batch.documents.iter().collect();
     // Stable, and quick where the ids rise already.
     documents.sort_by_key(|document| batch.bytes_of(&document.key));
@@ -125,7 +125,7 @@ fn find_documents<'b>(
                 }
             }
         }
-        Ok(Planned { document, old: first..olds.len(), first_new: 0 })
+        Ok(PlannedDocument { document, old: first..olds.len(), first_new: 0 })
     };
     last_of_each.map(plan).collect()
 }
@@ -150,7 +150,7 @@ fn write_entries<'b>(
     schema: &Schema,
     tx: &mut WriteTransaction<'_>,
     batch: &'b Batch,
-    planned: &mut Planned<'b>,
+    planned: &mut PlannedDocument<'b>,
     old: &[OldEntry],
     copies: &'b [u8],
     counters: &mut Counters,
@@ -206,7 +206,7 @@ fn write_document(
     schema: &Schema,
     tx: &mut WriteTransaction<'_>,
     batch: &Batch,
-    planned: &Planned<'_>,
+    planned: &PlannedDocument<'_>,
     old: &[OldEntry],
     counters: &mut Counters,
 ) -> Result<()> {
