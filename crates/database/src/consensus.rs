@@ -177,12 +177,12 @@ impl<D: FnOnce(Result<Answer>) + Send> Job for Proposal<D> {
         if let Some(done) = self.done.take() {
             done(answer);
         }
-        let_go(self.database);
+        release(self.database);
     }
 }
 
 /// Drops a handle on a thread that must not wait. The last handle closes the database, with a flush: on a thread of its own.
-fn let_go(database: Arc<Database>) {
+fn release(database: Arc<Database>) {
     let Some(database) = Arc::into_inner(database) else { return };
     let closing = std::thread::Builder::new().name("close-database".to_owned()).spawn(move || drop(database));
     if let Err(error) = closing {
@@ -264,7 +264,7 @@ mod tests {
 
     /// Threads that answer requests must not close a database: that flushes.
     #[test]
-    fn the_last_handle_of_a_database_goes_on_a_thread_that_may_wait() {
+    fn the_last_handle_of_a_database_is_dropped_on_a_thread_that_may_wait() {
         struct Listener(mpsc::Sender<std::thread::ThreadId>);
         impl crate::ChangeListener for Listener {
             fn committed(&self, _: crate::Committed) {}

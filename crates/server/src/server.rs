@@ -237,7 +237,7 @@ fn begin_async_writes() -> Option<(Arc<AsyncWrites>, WriteEnds)> {
 /// The ends of asynchronous writes. A write on its way holds its database open, so that each has to end, also those of a server that was
 /// dropped, or whose runtime ends.
 struct WriteEnds {
-    /// Weak: when the last environment has let go, there is nothing to wait for.
+    /// Weak: the task ends when the last environment is closed.
     writes: Weak<AsyncWrites>,
     event: AsyncFd<OwnedFd>,
 }
