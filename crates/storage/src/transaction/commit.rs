@@ -672,3 +672,7 @@ fn base_of(
         None => inner.table.file_page_unverified(number),
     }
 }
+
+#[cfg(test)]
+#[path = "commit_tests.rs"]
+mod tests;
