@@ -7,6 +7,9 @@ use crate::{Database, Error, Result};
 
 /// Stores many documents in transactions of bounded size, several on their way at once. What was stored before an error stays.
 ///
+/// It does not keep its store open: once the last [`Store`](crate::Store) and [`Database`] are dropped it fails with [`Error::Closed`]. The
+/// folder can be opened again after it is dropped.
+///
 /// ```
 /// # fn main() -> rookerydb::Result<()> {
 /// # let shop = rookerydb::Store::in_memory()?.database("Shop")?;
@@ -29,7 +32,7 @@ impl BulkInsert {
     ///
     /// # Errors
     ///
-    /// [`Error::Json`], [`Error::Invalid`]; the error of an earlier transaction.
+    /// [`Error::Json`], [`Error::Invalid`], [`Error::Closed`]; the error of an earlier transaction.
     pub fn put(&mut self, collection: &str, id: &str, value: &impl Serialize) -> Result<()> {
         Ok(self.0.put(id, &json_in(collection, value)?)?)
     }

@@ -1,8 +1,8 @@
 //! The documents that are written from now on.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use database::documents::{Etag, ItemKind};
@@ -39,8 +39,9 @@ pub enum ChangeKind {
 /// The documents that are written and deleted from now on, in the order of their writes. A document that is written again before it was
 /// read here comes once, with its last write.
 ///
-/// The iterator waits for the next change, and ends when the database is closed or deleted. While it lives the database keeps the traces of
-/// deletions that it has not read.
+/// The iterator waits for the next change. It ends when the database is deleted, and when the last other handle to the store is dropped:
+/// it does not keep the store open, and changes that it has not read by then are not returned. While it lives the database keeps the
+/// tombstones (records of deletions) that it has not read.
 ///
 /// ```
 /// use rookerydb::ChangeKind;
@@ -62,7 +63,8 @@ pub enum ChangeKind {
 /// # }
 /// ```
 pub struct Changes {
-    database: Arc<database::Database>,
+    /// Weak: the files of a store must not stay open because a thread waits for changes.
+    database: Weak<database::Database>,
     bell: Arc<Bell>,
     /// Changes that were read and not taken.
     read: VecDeque<Change>,
@@ -103,14 +105,17 @@ impl TombstoneHolder for Bell {
 }
 
 impl Changes {
-    pub(crate) fn begin(database: Arc<database::Database>) -> Result<Changes> {
+    pub(crate) fn begin(database: &Arc<database::Database>) -> Result<Changes> {
         let bell = Arc::new(Bell::default());
         // Nothing is lost in between: first it listens, then it looks where it begins.
         database.add_listener(bell.clone());
         database.add_tombstone_holder(bell.clone());
-        let changes = Changes { database, bell, read: VecDeque::new() };
-        let last = changes.database.read().last_etag()?;
-        changes.bell.seen.store(last, SeqCst);
+        let changes = Changes { database: Arc::downgrade(database), bell, read: VecDeque::new() };
+        changes.bell.seen.store(database.read().last_etag()?, SeqCst);
+        if database.is_closed() {
+            // It was closed before it had this listener.
+            changes.bell.closed();
+        }
         Ok(changes)
     }
 
@@ -138,10 +143,11 @@ impl Changes {
                 return Ok(Some(change));
             }
             let mut state = self.bell.state.lock();
-            if state.last_etag > self.bell.seen.load(SeqCst) {
+            let is_gone = self.database.strong_count() == 0;
+            if state.last_etag > self.bell.seen.load(SeqCst) && !is_gone {
                 continue;
             }
-            if state.is_closed {
+            if state.is_closed || is_gone {
                 return Ok(None);
             }
             match end {
@@ -156,7 +162,8 @@ impl Changes {
     }
 
     fn read_more(&mut self) -> Result<()> {
-        let snapshot = self.database.read();
+        let Some(database) = self.database.upgrade() else { return Ok(()) };
+        let snapshot = database.read();
         let last = snapshot.last_etag()?;
         let seen = self.bell.seen.load(SeqCst);
         if last == seen {
@@ -193,9 +200,10 @@ impl Iterator for Changes {
 
 impl Drop for Changes {
     fn drop(&mut self) {
+        let Some(database) = self.database.upgrade() else { return };
         let listener: Arc<dyn ChangeListener> = self.bell.clone();
-        self.database.remove_listener(&listener);
+        database.remove_listener(&listener);
         let holder: Arc<dyn TombstoneHolder> = self.bell.clone();
-        self.database.remove_tombstone_holder(&holder);
+        database.remove_tombstone_holder(&holder);
     }
 }

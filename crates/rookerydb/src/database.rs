@@ -247,7 +247,7 @@ impl Database {
     ///
     /// [`Error::Storage`].
     pub fn changes(&self) -> Result<Changes> {
-        Changes::begin(self.open()?)
+        Changes::begin(&self.open()?)
     }
 
     /// Numbers of documents and bytes.

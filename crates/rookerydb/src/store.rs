@@ -25,8 +25,8 @@ pub struct StoreOptions {
 /// A folder with databases, open in this process. A clone is another handle to the same store.
 ///
 /// One process has the folder open at a time. The files are those of the server `rookery`: a folder can be served over HTTP one day and
-/// opened in process the next. Dropping the last handle, with that of its databases, closes the store; what was written before is durable
-/// either way.
+/// opened in process the next. Dropping the last handle, with that of its databases, closes the store: [`Changes`](crate::Changes) end, and
+/// a [`BulkInsert`](crate::BulkInsert) fails with [`Error::Closed`]. What was written before is durable either way.
 ///
 /// ```
 /// # fn main() -> rookerydb::Result<()> {
@@ -145,6 +145,8 @@ impl Drop for Inner {
             // A panic of the thread was logged where it happened.
             let _ = thread.join();
         }
+        // A bulk insert and a thread that waits for changes may outlive the store; they learn here that it ends.
+        self.databases.close();
     }
 }
 
