@@ -231,9 +231,11 @@ impl Database {
     pub fn wait_for_indexing(&self, wait: Duration) -> Result<()> {
         let database = self.open()?;
         let last = database.read().last_etag()?;
-        let end = Instant::now() + wait;
+        // `None`: beyond what the clock can count.
+        let end = Instant::now().checked_add(wait);
         for index in database.indexes().all().iter() {
-            database::queries::wait_for(index, last, end.saturating_duration_since(Instant::now()));
+            let rest = end.map_or(wait, |end| end.saturating_duration_since(Instant::now()));
+            database::queries::wait_for(index, last, rest);
             if index.indexed_to() < last && !index.is_removed() {
                 return Err(Error::Stale(index.name().to_owned()));
             }

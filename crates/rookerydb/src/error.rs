@@ -124,7 +124,7 @@ fn of_query(error: QueryError) -> Error {
     match error {
         QueryError::NotSupported { form } => Error::NotSupported(form),
         QueryError::NotIndexed { index, .. } => Error::Stale(index),
-        QueryError::Timeout { seconds } => Error::Timeout(Duration::from_secs(seconds)),
+        QueryError::Timeout { after } => Error::Timeout(after),
         error => Error::Invalid(error.to_string()),
     }
 }

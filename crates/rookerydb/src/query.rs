@@ -42,7 +42,7 @@ pub struct Query<'d> {
     parameters: serde_json::Map<String, serde_json::Value>,
     failed: Option<serde_json::Error>,
     stale_wait: Option<Duration>,
-    run_time: Duration,
+    run_time: Option<Duration>,
     skip: u64,
     take: Option<u64>,
 }
@@ -107,7 +107,7 @@ impl Facet {
 impl<'d> Query<'d> {
     pub(crate) fn new(database: &'d Database, text: String) -> Query<'d> {
         let parameters = serde_json::Map::new();
-        Query { database, text, parameters, failed: None, stale_wait: None, run_time: QUERY_TIME, skip: 0, take: None }
+        Query { database, text, parameters, failed: None, stale_wait: None, run_time: None, skip: 0, take: None }
     }
 
     /// The value of `$name`.
@@ -141,10 +141,11 @@ impl<'d> Query<'d> {
         self
     }
 
-    /// How long the query may run, [`QUERY_TIME`] unless given.
+    /// How long the query may run. Unless given it is [`QUERY_TIME`], and without a limit for [`patch`](Self::patch) and
+    /// [`delete`](Self::delete), which may have many documents to change. The wait for an index comes on top.
     #[must_use]
     pub fn timeout(mut self, time: Duration) -> Self {
-        self.run_time = time;
+        self.run_time = Some(time);
         self
     }
 
@@ -287,7 +288,7 @@ impl<'d> Query<'d> {
             QueryPatch::of_query(&database, &query)?;
         }
         let freshness = Freshness { stale_wait: Some(self.stale_wait.unwrap_or(INDEX_WAIT)), after_write: None };
-        let ready = database.ready(&query, &freshness, self.run_time)?;
+        let ready = database.ready(&query, &freshness, self.run_time.unwrap_or(QUERY_TIME))?;
         change.check_index(ready.as_ref()).map_err(database::Error::from)?;
         let began_at = database.read().last_etag()?;
         if let Some(ready) = &ready {
@@ -295,7 +296,7 @@ impl<'d> Query<'d> {
         }
         let operations = database.operations();
         let operation = operations.start_by_query(operations.next_id(), change.description(), &query.text)?;
-        let options = ByQueryOptions::default();
+        let options = ByQueryOptions { run_time: self.run_time, ..ByQueryOptions::default() };
         let of = QueryChange { database: &database, change, query: &query, options, began_at, operation: &operation };
         let outcome = of.run(ready.as_ref());
         operation.end(match &outcome {
@@ -342,10 +343,11 @@ impl<'d> Query<'d> {
     ) -> Result<T> {
         let database = self.database.open()?;
         let freshness = Freshness { stale_wait: self.stale_wait, after_write: None };
-        let deadline = Deadline::new(Some(self.run_time), || false);
+        let run_time = self.run_time.unwrap_or(QUERY_TIME);
+        let deadline = Deadline::new(Some(run_time), || false);
         let (memory, script_limits) = (database.limits().memory.clone(), database.limits().script);
         let context = RunContext { memory: memory.clone(), deadline: &deadline, script_limits, timings: None };
-        let run = || database.query(query, &freshness, self.run_time, &context, work);
+        let run = || database.query(query, &freshness, run_time, &context, work);
         Ok(database::with_script_memory(&memory, run)?)
     }
 }

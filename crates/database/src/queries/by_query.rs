@@ -39,6 +39,8 @@ pub struct ByQueryOptions {
     pub keeps_details: bool,
     /// Documents a second, at most.
     pub per_second: Option<u64>,
+    /// How long finding and changing the documents may take together; `None` is without a limit.
+    pub run_time: Option<Duration>,
 }
 
 impl ByQuery {
@@ -130,13 +132,14 @@ impl QueryChange<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::StaleIndex`], [`Error::TooManyFound`], [`Error::Canceled`]; a script fails; storage fails. The documents that were changed
-    /// before stay so.
+    /// [`Error::StaleIndex`], [`Error::TooManyFound`], [`Error::Canceled`], [`QueryError::Timeout`]; a script fails; storage fails. The
+    /// documents that were changed before stay so.
     pub fn run(&self, ready: Option<&ReadyIndex>) -> Result<OperationResult> {
-        let killed = self.operation.clone();
-        script::stoppable(Rc::new(move || killed.is_killed()), || match self.change {
-            ByQuery::Delete => self.delete(ready),
-            ByQuery::Patch => self.patch(ready),
+        let (killed, stopped) = (self.operation.clone(), self.operation.clone());
+        let deadline = Deadline::new(self.options.run_time, move || killed.is_killed());
+        script::stoppable(Rc::new(move || stopped.is_killed()), || match self.change {
+            ByQuery::Delete => self.delete(ready, &deadline),
+            ByQuery::Patch => self.patch(ready, &deadline),
         })
     }
 
@@ -146,14 +149,18 @@ impl QueryChange<'_> {
         Plan { projection: None, script: None, includes: Vec::new(), keeps_repeats: false, ..plan }
     }
 
-    fn find(&self, plan: &Plan, ready: Option<&ReadyIndex>, request: IdsRequest) -> Result<FoundIds> {
-        let killed = self.operation.clone();
-        let deadline = Deadline::new(None, move || killed.is_killed());
+    fn find(
+        &self,
+        plan: &Plan,
+        ready: Option<&ReadyIndex>,
+        request: IdsRequest,
+        deadline: &Deadline,
+    ) -> Result<FoundIds> {
         let cutoff = (!self.options.allows_stale).then_some(self.began_at);
-        FoundIds::find(self.database, plan, ready, IdsRequest { cutoff, ..request }, &deadline)
+        FoundIds::find(self.database, plan, ready, IdsRequest { cutoff, ..request }, deadline)
     }
 
-    fn delete(&self, ready: Option<&ReadyIndex>) -> Result<OperationResult> {
+    fn delete(&self, ready: Option<&ReadyIndex>, deadline: &Deadline) -> Result<OperationResult> {
         let mut plan = self.plan();
         let is_whole = plan.page.skip == 0 && plan.page.take.is_none();
         // A collection is gone through again after some documents: what was deleted is not found again, and only some ids are in memory.
@@ -168,17 +175,18 @@ impl QueryChange<'_> {
         let (pace, mut done, mut expected) = (OperationRate::new(self.options), Done::default(), None);
         loop {
             let counts = expected.is_none();
-            let ids =
-                self.find(&plan, ready, IdsRequest { until: Some(self.began_at), count_max, cutoff: None, counts })?;
+            let request = IdsRequest { until: Some(self.began_at), count_max, cutoff: None, counts };
+            let ids = self.find(&plan, ready, request, deadline)?;
             let expected = *expected.get_or_insert(ids.expected);
             for some in ids.chunks(self.options.batch_count()) {
-                self.refuse_killed()?;
+                deadline.check()?;
                 // The etags are compared once more in the transaction: documents that are written until then stay.
                 let write = Write::DeleteUntil { ids: some.clone(), etag: self.began_at };
                 let deleted = self.database.write(&write)?.deleted()?;
                 let deleted = some.into_iter().zip(deleted).filter(|(_, is_deleted)| *is_deleted).map(|(id, _)| id);
                 done.add(self.options, deleted.map(|id| OperationDetail::Deleted { id }));
-                self.went(done.count, expected, &pace)?;
+                self.report_progress(done.count, expected);
+                pace.rest(done.count, deadline)?;
             }
             plan.page.take = plan.page.take.map(|take| take.saturating_sub(ids.len() as u64));
             if ids.is_all {
@@ -187,13 +195,13 @@ impl QueryChange<'_> {
         }
     }
 
-    fn patch(&self, ready: Option<&ReadyIndex>) -> Result<OperationResult> {
+    fn patch(&self, ready: Option<&ReadyIndex>, deadline: &Deadline) -> Result<OperationResult> {
         let request = IdsRequest { until: None, count_max: usize::MAX, cutoff: None, counts: false };
-        let ids = self.find(&self.plan(), ready, request)?;
+        let ids = self.find(&self.plan(), ready, request, deadline)?;
         let mut patch = QueryPatch::of_query(self.database, self.query)?;
         let (pace, mut done) = (OperationRate::new(self.options), Done::default());
         for some in ids.chunks(self.options.batch_count()) {
-            self.refuse_killed()?;
+            deadline.check()?;
             let patched = patch.patch(&some)?.into_iter().map(|document| OperationDetail::Patched {
                 id: document.id,
                 change_vector: document.change_vector,
@@ -203,20 +211,15 @@ impl QueryChange<'_> {
             done.add(self.options, patched);
             // A document that was deleted meanwhile counts.
             done.count = before + some.len() as u64;
-            self.went(done.count, ids.len() as u64, &pace)?;
+            self.report_progress(done.count, ids.len() as u64);
+            pace.rest(done.count, deadline)?;
         }
         Ok(done.into_result())
     }
 
-    /// Says how far it is, and rests as long as its pace requires.
-    fn went(&self, processed: u64, expected: u64, pace: &OperationRate) -> Result<()> {
+    fn report_progress(&self, processed: u64, expected: u64) {
         let total = expected.max(processed);
         self.operation.set_progress(Progress { processed, total, ..Progress::default() });
-        pace.rest(processed, || self.refuse_killed())
-    }
-
-    fn refuse_killed(&self) -> Result<()> {
-        if self.operation.is_killed() { Err(Error::Canceled) } else { Ok(()) }
     }
 }
 
@@ -240,11 +243,11 @@ impl OperationRate {
     }
 
     /// Sleeps until `processed` documents are due.
-    fn rest(&self, processed: u64, refuse_killed: impl Fn() -> Result<()>) -> Result<()> {
+    fn rest(&self, processed: u64, deadline: &Deadline) -> Result<()> {
         let Some(per_second) = self.per_second else { return Ok(()) };
         let due = self.began + Duration::from_secs_f64(processed as f64 / per_second.max(1) as f64);
         while let Some(left) = due.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
-            refuse_killed()?;
+            deadline.check()?;
             std::thread::sleep(left.min(NAP));
         }
         Ok(())

@@ -51,6 +51,7 @@ impl Options {
             allows_stale: query.is_true("allowStale")?,
             keeps_details: query.is_true("details")?,
             per_second: query.number("maxOpsPerSec")?.filter(|count| *count > 0),
+            run_time: None,
         };
         let stale_wait = query.time_span("staleTimeout")?.unwrap_or(STALE_WAIT);
         Ok(Options { of_change, stale_wait: stale_wait.min(exchange.node.limits.query_run_time) })
