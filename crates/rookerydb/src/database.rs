@@ -101,10 +101,7 @@ impl Database {
 
     pub(crate) fn execute_batch(&self, batch: database::documents::Batch) -> Result<Vec<WriteResult>> {
         let database = self.open()?;
-        let outcome = match batch.has_patches() {
-            true => database.execute_patches(&batch)?,
-            false => database.execute(batch)?,
-        };
+        let outcome = database.execute(batch)?;
         Ok(outcome.results.into_iter().map(WriteResult::of).collect())
     }
 

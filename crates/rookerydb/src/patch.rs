@@ -71,7 +71,8 @@ impl<'d> Patch<'d> {
         };
         let mut batch = Batch::new();
         batch.patch(&self.id, self.expected, request)?;
-        let outcome = self.database.open()?.execute_patches(&batch)?;
+        let database = self.database.open()?;
+        let outcome = database.with_memory(|| database.execute_patches(&batch))?;
         let Some(CommandResult::Patch { report, .. }) = outcome.results.into_iter().next() else {
             return Err(Error::Closed("a patch had no result".to_owned()));
         };

@@ -298,7 +298,7 @@ impl<'d> Query<'d> {
         let operation = operations.start_by_query(operations.next_id(), change.description(), &query.text)?;
         let options = ByQueryOptions { run_time: self.run_time, ..ByQueryOptions::default() };
         let of = QueryChange { database: &database, change, query: &query, options, began_at, operation: &operation };
-        let outcome = of.run(ready.as_ref());
+        let outcome = database.with_memory(|| of.run(ready.as_ref()));
         operation.end(match &outcome {
             Ok(result) => OperationStatus::Completed(result.clone()),
             Err(error) => OperationStatus::Faulted(std::sync::Arc::new(error.clone())),
@@ -346,9 +346,8 @@ impl<'d> Query<'d> {
         let run_time = self.run_time.unwrap_or(QUERY_TIME);
         let deadline = Deadline::new(Some(run_time), || false);
         let (memory, script_limits) = (database.limits().memory.clone(), database.limits().script);
-        let context = RunContext { memory: memory.clone(), deadline: &deadline, script_limits, timings: None };
-        let run = || database.query(query, &freshness, run_time, &context, work);
-        Ok(database::with_script_memory(&memory, run)?)
+        let context = RunContext { memory, deadline: &deadline, script_limits, timings: None };
+        Ok(database.with_memory(|| database.query(query, &freshness, run_time, &context, work))?)
     }
 }
 

@@ -79,6 +79,24 @@ fn a_script_changes_a_document() {
     assert_eq!(shop.get_as::<serde_json::Value>("a").unwrap().unwrap()["N"], 3);
 }
 
+/// Only scripts of projections were counted.
+#[test]
+fn scripts_of_patches_share_the_memory_of_the_store() {
+    const SCRIPT: &str = "this.N = 'x'.repeat(1e7).length";
+    let shop = |memory_size| {
+        let store = Store::open_with(StoreOptions { memory_size: Some(memory_size), ..StoreOptions::default() });
+        let shop = store.unwrap().database("Shop").unwrap();
+        shop.put_json("a", r#"{"@metadata":{"@collection":"Users"}}"#).unwrap();
+        shop
+    };
+    let small = shop(8 << 20);
+    let by_id = small.patch("a", SCRIPT).run();
+    assert!(matches!(by_id, Err(Error::Busy(_))), "{by_id:?}");
+    let by_query = small.query(format!("from Users update {{ {SCRIPT} }}")).patch();
+    assert!(matches!(by_query, Err(Error::Busy(_))), "{by_query:?}");
+    assert_eq!(shop(64 << 20).patch("a", SCRIPT).run().unwrap(), PatchStatus::Patched);
+}
+
 #[test]
 fn many_documents_are_inserted_and_counted() {
     let shop = shop();
