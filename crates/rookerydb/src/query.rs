@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use database::queries::{
-    ByQuery, ByQueryOptions, CountedFacet, Deadline, Freshness, Included, Query as Planned, QueryChange, QueryRun,
+    ByQuery, ByQueryOptions, CountedFacet, Deadline, Freshness, Included, PreparedChange, Query as Planned, QueryRun,
     RowSink, RunContext,
 };
-use database::{OperationStatus, QueryPatch};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -284,24 +283,17 @@ impl<'d> Query<'d> {
     fn change(self, change: ByQuery) -> Result<u64> {
         let query = change.check(self.parsed()?).map_err(database::Error::from)?;
         let database = self.database.open()?;
-        if change == ByQuery::Patch {
-            QueryPatch::of_query(&database, &query)?;
-        }
-        let freshness = Freshness { stale_wait: Some(self.stale_wait.unwrap_or(INDEX_WAIT)), after_write: None };
-        let ready = database.ready(&query, &freshness, self.run_time.unwrap_or(QUERY_TIME))?;
-        change.check_index(ready.as_ref()).map_err(database::Error::from)?;
-        let began_at = database.read().last_etag()?;
-        if let Some(ready) = &ready {
-            database::queries::wait_for(&ready.index, began_at, self.stale_wait.unwrap_or(INDEX_WAIT));
-        }
-        let operations = database.operations();
-        let operation = operations.start_by_query(operations.next_id(), change.description(), &query.text)?;
         let options = ByQueryOptions { run_time: self.run_time, ..ByQueryOptions::default() };
-        let of = QueryChange { database: &database, change, query: &query, options, began_at, operation: &operation };
-        let outcome = database.with_memory(|| of.run(ready.as_ref()));
-        operation.end(match &outcome {
-            Ok(result) => OperationStatus::Completed(result.clone()),
-            Err(error) => OperationStatus::Faulted(std::sync::Arc::new(error.clone())),
+        let stale_wait = self.stale_wait.unwrap_or(INDEX_WAIT);
+        let outcome = database.with_memory(|| {
+            change.check_script(&database, &query)?;
+            let freshness = Freshness { stale_wait: Some(stale_wait), after_write: None };
+            let ready = database.ready(&query, &freshness, self.run_time.unwrap_or(QUERY_TIME))?;
+            let prepared = PreparedChange::new(database.clone(), change, query, options, Ok(ready))?;
+            if let Some((index, etag)) = prepared.awaited() {
+                database::queries::wait_for(&index, etag, stale_wait);
+            }
+            prepared.begin()?.run()
         });
         Ok(outcome?.total)
     }
