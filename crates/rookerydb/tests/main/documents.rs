@@ -1,5 +1,6 @@
 //! Documents: stored, read, changed and followed.
 
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use rookerydb::*;
@@ -126,10 +127,14 @@ fn changes_come_in_the_order_of_writes() {
         let change = changes.next_within(Duration::from_secs(20)).unwrap().unwrap();
         assert_eq!((change.id, change.collection.as_deref()), (format!("ns/{number}"), Some("Ns")));
     }
-    // A thread that waits is woken by a write, and told when the database goes.
-    let waiting = std::thread::spawn(move || changes.map(|change| change.unwrap().id).collect::<Vec<_>>());
-    shop.put("after", &json!({})).unwrap();
+    // A write wakes a thread that waits, and the deletion of the database ends it.
+    let (sender, received) = mpsc::channel();
+    let waiting = std::thread::spawn(move || changes.for_each(|change| sender.send(change.unwrap().id).unwrap()));
+    for id in ["after", "and again"] {
+        shop.put(id, &json!({})).unwrap();
+        assert_eq!(received.recv_timeout(Duration::from_secs(20)).unwrap(), id);
+    }
     shop.store().delete_database("Shop").unwrap();
-    let ids = waiting.join().unwrap();
-    assert!(ids.is_empty() || ids == ["after"], "{ids:?}");
+    assert_eq!(received.recv_timeout(Duration::from_secs(20)), Err(RecvTimeoutError::Disconnected));
+    waiting.join().unwrap();
 }
