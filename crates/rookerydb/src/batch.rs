@@ -65,7 +65,7 @@ impl WriteResult {
 /// # let shop = rookerydb::Store::in_memory()?.database("Shop")?;
 /// shop.put("accounts/1", &json!({ "Balance": 10 }))?;
 /// let read = shop.get("accounts/1")?.unwrap();
-/// shop.put("accounts/1", &json!({ "Balance": 3 }))?; // somebody else
+/// shop.put("accounts/1", &json!({ "Balance": 3 }))?; // another thread
 ///
 /// let version = Expected::Version(read.change_vector().to_owned());
 /// let outcome = shop
@@ -142,9 +142,8 @@ impl<'d> Batch<'d> {
     ///
     /// # Errors
     ///
-    /// [`Error::Conflict`](crate::Error::Conflict), [`Error::Busy`](crate::Error::Busy), [`Error::Storage`](crate::Error::Storage). Nothing
-    /// was
-    /// applied, unless the storage failed.
+    /// [`Error::Conflict`](crate::Error::Conflict), [`Error::ConflictInBatch`](crate::Error::ConflictInBatch),
+    /// [`Error::Busy`](crate::Error::Busy), [`Error::Storage`](crate::Error::Storage). Nothing was applied, unless the storage failed.
     pub fn execute(self) -> Result<Vec<WriteResult>> {
         self.database.execute_batch(self.batch)
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use database::documents;
+use database::documents::{self, Actual};
 use database::queries::QueryError;
 
 /// The result of an operation.
@@ -21,6 +21,17 @@ pub enum Error {
         expected: String,
         /// The change vector of the stored document; `None`: it does not exist.
         actual: Option<String>,
+    },
+    /// An earlier write of the same batch wrote the document, so that it cannot be as a later one expects it. Nothing was applied; correct
+    /// the batch.
+    #[error(
+        "document '{id}' was written by an earlier write of the batch, but change vector '{expected}' was expected"
+    )]
+    ConflictInBatch {
+        /// The document.
+        id: String,
+        /// The expected change vector; empty: the document was not to exist.
+        expected: String,
     },
     /// An argument is wrong: an id, a name, JSON text, a query, a script, a definition of an index. Correct it.
     #[error("{0}")]
@@ -101,9 +112,11 @@ impl From<query::definition::DefinitionError> for Error {
 fn of_documents(error: documents::Error) -> Error {
     use documents::Error as E;
     match error {
-        E::Conflict { id, expected, actual, .. } => {
-            Error::Conflict { id, expected, actual: actual.vector().map(str::to_owned) }
-        }
+        E::Conflict { id, expected, actual, .. } => match actual {
+            Actual::Vector(vector) => Error::Conflict { id, expected, actual: Some(vector) },
+            Actual::Missing => Error::Conflict { id, expected, actual: None },
+            Actual::OfThisBatch => Error::ConflictInBatch { id, expected },
+        },
         E::ReadChanged { id } => Error::Busy(format!("document '{id}' changes too often for a patch")),
         E::NotSupported(missing) => Error::NotSupported(missing.to_string()),
         E::CollectionMismatch { .. }

@@ -65,6 +65,19 @@ fn a_batch_is_applied_whole_or_not_at_all() {
     assert_eq!(shop.statistics().unwrap().document_count, 0);
 }
 
+/// The error said that the document does not exist.
+#[test]
+fn a_batch_that_contradicts_itself_is_refused_with_its_own_error() {
+    let shop = shop();
+    let twice = shop.batch().put("a", &json!({}), Expected::Any).unwrap().put("a", &json!({}), Expected::Missing);
+    let refused = twice.unwrap().execute();
+    let Err(Error::ConflictInBatch { id, expected }) = refused else { panic!("{refused:?}") };
+    assert_eq!((id.as_str(), expected.as_str()), ("a", ""));
+    let version = Expected::Version("A:1-nope".to_owned());
+    let refused = shop.batch().delete("a", version).unwrap().execute();
+    assert!(matches!(refused, Err(Error::Conflict { actual: None, .. })), "{refused:?}");
+}
+
 #[test]
 fn a_script_changes_a_document() {
     let shop = shop();
