@@ -51,7 +51,7 @@ mod writing;
 
 pub use batch::Batch;
 pub use change_vector::{ChangeVector, Order};
-pub use changes::Changes;
+pub use changes::{Changes, DocumentChange};
 pub use collections::{CollectionStatistics, ItemCounts};
 pub use command::{Command, CommandKind, Expected};
 pub use date::{DATE_SIZE, Date};

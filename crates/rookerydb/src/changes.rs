@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use database::documents::{Etag, ItemKind};
+use database::documents::{DocumentChange, Etag};
 use database::{ChangeListener, Committed, TombstoneHolder};
 use parking_lot::{Condvar, Mutex};
 
@@ -83,6 +83,14 @@ struct Bell {
 struct FeedState {
     last_etag: Etag,
     is_closed: bool,
+}
+
+impl Change {
+    fn of(change: DocumentChange) -> Change {
+        let DocumentChange { etag, id, collection, change_vector, is_deletion } = change;
+        let kind = if is_deletion { ChangeKind::Delete } else { ChangeKind::Put };
+        Change { kind, id, collection, change_vector, etag }
+    }
 }
 
 impl ChangeListener for Bell {
@@ -163,28 +171,9 @@ impl Changes {
 
     fn read_more(&mut self) -> Result<()> {
         let Some(database) = self.database.upgrade() else { return Ok(()) };
-        let snapshot = database.read();
-        let last = snapshot.last_etag()?;
         let seen = self.bell.seen.load(SeqCst);
-        if last == seen {
-            return Ok(());
-        }
-        for item in snapshot.changes(&[ItemKind::Document], None, seen)?.take(CHANGES_AT_ONCE) {
-            let item = item?;
-            let (kind, collection) = match item.document() {
-                Some(document) => (ChangeKind::Put, document.collection().map(std::borrow::Cow::into_owned)),
-                None => (ChangeKind::Delete, Some(snapshot.collection_of(&item)?)),
-            };
-            self.read.push_back(Change {
-                kind,
-                id: item.id().to_owned(),
-                collection,
-                change_vector: item.change_vector(),
-                etag: item.etag(),
-            });
-        }
-        let until =
-            if self.read.len() < CHANGES_AT_ONCE { last } else { self.read.back().map_or(last, |read| read.etag) };
+        let (changes, until) = database.read().document_changes(seen, CHANGES_AT_ONCE)?;
+        self.read.extend(changes.into_iter().map(Change::of));
         self.bell.seen.store(until, SeqCst);
         Ok(())
     }
