@@ -9,6 +9,7 @@ use database::documents::{DocumentChange, Etag};
 use database::{ChangeListener, Committed, TombstoneHolder};
 use parking_lot::{Condvar, Mutex};
 
+use crate::error::of_documents;
 use crate::limits::CHANGES_AT_ONCE;
 use crate::{Error, Result};
 
@@ -119,7 +120,7 @@ impl Changes {
         database.add_listener(bell.clone());
         database.add_tombstone_holder(bell.clone());
         let changes = Changes { database: Arc::downgrade(database), bell, read: VecDeque::new() };
-        changes.bell.seen.store(database.read().last_etag()?, SeqCst);
+        changes.bell.seen.store(database.read().last_etag().map_err(of_documents)?, SeqCst);
         if database.is_closed() {
             // It was closed before it had this listener.
             changes.bell.closed();
@@ -172,7 +173,7 @@ impl Changes {
     fn read_more(&mut self) -> Result<()> {
         let Some(database) = self.database.upgrade() else { return Ok(()) };
         let seen = self.bell.seen.load(SeqCst);
-        let (changes, until) = database.read().document_changes(seen, CHANGES_AT_ONCE)?;
+        let (changes, until) = database.read().document_changes(seen, CHANGES_AT_ONCE).map_err(of_documents)?;
         self.read.extend(changes.into_iter().map(Change::of));
         self.bell.seen.store(until, SeqCst);
         Ok(())

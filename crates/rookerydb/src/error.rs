@@ -63,53 +63,48 @@ pub enum Error {
     Storage(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-impl From<database::Error> for Error {
-    fn from(error: database::Error) -> Error {
-        use database::Error as E;
-        match error {
-            E::Documents(error) => of_documents(error),
-            E::Query(error) => of_query(*error),
-            E::Busy { .. } => Error::Busy(error.to_string()),
-            E::NoSuchIndex { name } => Error::NoSuchIndex(name),
-            E::StaleIndex { name } => Error::Stale(name),
-            E::NotSupported(missing) => Error::NotSupported(missing.to_string()),
-            E::Missing { .. } | E::Disabled { .. } | E::Canceled => Error::Closed(error.to_string()),
-            E::BulkInsert { cause, .. } => (*cause).into(),
-            E::BadName { .. }
-            | E::BadRecord { .. }
-            | E::BadStream { .. }
-            | E::Script { .. }
-            | E::Load(_)
-            | E::TooManyFound
-            | E::TooManyIndexes { .. }
-            | E::IndexLocked { .. }
-            | E::IndexOutput { .. }
-            | E::AlreadyExists { .. } => Error::Invalid(error.to_string()),
-            E::Storage(error) => of_storage(error),
-            E::Index(error) => of_index(error),
-            error => Error::Storage(Box::new(error)),
-        }
+// Functions and no `From`: a public `From` would make the crates below a part of this interface.
+
+/// The error of a database or of the node.
+pub(crate) fn of_database(error: database::Error) -> Error {
+    use database::Error as E;
+    match error {
+        E::Documents(error) => of_documents(error),
+        E::Query(error) => of_query(*error),
+        E::Busy { .. } => Error::Busy(error.to_string()),
+        E::NoSuchIndex { name } => Error::NoSuchIndex(name),
+        E::StaleIndex { name } => Error::Stale(name),
+        E::NotSupported(missing) => Error::NotSupported(missing.to_string()),
+        E::Missing { .. } | E::Disabled { .. } | E::Canceled => Error::Closed(error.to_string()),
+        E::BulkInsert { cause, .. } => of_database(*cause),
+        E::BadName { .. }
+        | E::BadRecord { .. }
+        | E::BadStream { .. }
+        | E::Script { .. }
+        | E::Load(_)
+        | E::TooManyFound
+        | E::TooManyIndexes { .. }
+        | E::IndexLocked { .. }
+        | E::IndexOutput { .. }
+        | E::AlreadyExists { .. } => Error::Invalid(error.to_string()),
+        E::Storage(error) => of_storage(error),
+        E::Index(error) => of_index(error),
+        error => Error::Storage(Box::new(error)),
     }
 }
 
-impl From<documents::Error> for Error {
-    fn from(error: documents::Error) -> Error {
-        of_documents(error)
+/// The error of a definition of an index.
+pub(crate) fn of_definition(error: query::definition::DefinitionError) -> Error {
+    use query::definition::DefinitionError as E;
+    match error {
+        E::NotSupported(form) => Error::NotSupported(form),
+        E::MissingFeature(missing) => Error::NotSupported(missing.to_string()),
+        error => Error::Invalid(error.to_string()),
     }
 }
 
-impl From<query::definition::DefinitionError> for Error {
-    fn from(error: query::definition::DefinitionError) -> Error {
-        use query::definition::DefinitionError as E;
-        match error {
-            E::NotSupported(form) => Error::NotSupported(form),
-            E::MissingFeature(missing) => Error::NotSupported(missing.to_string()),
-            error => Error::Invalid(error.to_string()),
-        }
-    }
-}
-
-fn of_documents(error: documents::Error) -> Error {
+/// The error of documents.
+pub(crate) fn of_documents(error: documents::Error) -> Error {
     use documents::Error as E;
     match error {
         E::Conflict { id, expected, actual, .. } => match actual {
@@ -133,7 +128,8 @@ fn of_documents(error: documents::Error) -> Error {
     }
 }
 
-fn of_query(error: QueryError) -> Error {
+/// The error of a query.
+pub(crate) fn of_query(error: QueryError) -> Error {
     match error {
         QueryError::NotSupported { form } => Error::NotSupported(form),
         QueryError::NotIndexed { index, .. } => Error::Stale(index),

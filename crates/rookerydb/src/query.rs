@@ -9,6 +9,7 @@ use database::queries::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::error::{of_database, of_query};
 use crate::limits::{INDEX_WAIT, QUERY_TIME};
 use crate::rows::Collected;
 use crate::{Database, Document, Error, Result, Row, Rows};
@@ -281,11 +282,11 @@ impl<'d> Query<'d> {
     }
 
     fn change(self, change: ByQuery) -> Result<u64> {
-        let query = change.check(self.parsed()?).map_err(database::Error::from)?;
+        let query = change.check(self.parsed()?).map_err(of_query)?;
         let database = self.database.open()?;
         let options = ByQueryOptions { run_time: self.run_time, ..ByQueryOptions::default() };
         let stale_wait = self.stale_wait.unwrap_or(INDEX_WAIT);
-        let outcome = database.with_memory(|| {
+        let changed = database.with_memory(|| {
             change.check_script(&database, &query)?;
             let freshness = Freshness { stale_wait: Some(stale_wait), after_write: None };
             let ready = database.ready(&query, &freshness, self.run_time.unwrap_or(QUERY_TIME))?;
@@ -295,7 +296,7 @@ impl<'d> Query<'d> {
             }
             prepared.begin()?.run()
         });
-        Ok(outcome?.total)
+        Ok(changed.map_err(of_database)?.total)
     }
 
     /// Parses the text and puts the parameters in.
@@ -305,13 +306,13 @@ impl<'d> Query<'d> {
         }
         let parameters = serde_json::to_vec(&self.parameters)?;
         let parameters = json::Value::parse(&parameters).map_err(|error| Error::Invalid(error.to_string()))?;
-        let mut planned = Planned::parse(&self.text, Some(&parameters)).map_err(database::Error::from)?;
+        let mut planned = Planned::parse(&self.text, Some(&parameters)).map_err(of_query)?;
         planned.plan.page = planned.plan.page.within(self.skip, self.take);
         Ok(planned)
     }
 
     fn planned(&self) -> Result<Planned> {
-        let planned = self.parsed()?.refuse_update().map_err(database::Error::from)?;
+        let planned = self.parsed()?.refuse_update().map_err(of_query)?;
         match (planned.plan.is_explained, planned.plan.has_timings) {
             (true, _) => Err(Error::NotSupported("'explain' in process".to_owned())),
             (_, true) => Err(Error::NotSupported("'include timings()' in process".to_owned())),
@@ -339,7 +340,7 @@ impl<'d> Query<'d> {
         let deadline = Deadline::new(Some(run_time), || false);
         let (memory, script_limits) = (database.limits().memory.clone(), database.limits().script);
         let context = RunContext { memory, deadline: &deadline, script_limits, timings: None };
-        Ok(database.with_memory(|| database.query(query, &freshness, run_time, &context, work))?)
+        database.with_memory(|| database.query(query, &freshness, run_time, &context, work)).map_err(of_database)
     }
 }
 

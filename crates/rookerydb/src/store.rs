@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use database::{Databases, DatabasesOptions, Limits};
 use storage::memory::Memory;
 
+use crate::error::of_database;
 use crate::limits::MAINTAIN_EVERY;
 use crate::{Database, Error, Result};
 
@@ -91,7 +92,7 @@ impl Store {
             None => DatabasesOptions::in_memory(),
         };
         of_databases.limits = limits;
-        let databases = Databases::open(of_databases)?;
+        let databases = Databases::open(of_databases).map_err(of_database)?;
         let (stop, stopped) = mpsc::channel();
         let maintained = Arc::downgrade(&databases);
         let maintenance = std::thread::Builder::new()
@@ -107,7 +108,7 @@ impl Store {
     ///
     /// [`Error::Invalid`]: a database cannot have this name; [`Error::Storage`].
     pub fn database(&self, name: &str) -> Result<Database> {
-        let database = self.0.databases.find_or_create(name)?;
+        let database = self.0.databases.find_or_create(name).map_err(of_database)?;
         Ok(Database::new(self.clone(), database.name().to_owned()))
     }
 
@@ -123,12 +124,12 @@ impl Store {
     /// [`Error::Storage`].
     pub fn delete_database(&self, name: &str) -> Result<bool> {
         let exists = self.names().iter().any(|other| other.eq_ignore_ascii_case(name));
-        self.0.databases.delete(&[name], true, None)?;
+        self.0.databases.delete(&[name], true, None).map_err(of_database)?;
         Ok(exists)
     }
 
     pub(crate) fn find(&self, name: &str) -> Result<Arc<database::Database>> {
-        Ok(self.0.databases.find(name)?)
+        self.0.databases.find(name).map_err(of_database)
     }
 }
 
