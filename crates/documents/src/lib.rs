@@ -64,7 +64,7 @@ pub use includes::IncludePath;
 pub use item::Item;
 pub use kinds::{ItemKind, PerKind};
 pub use outcome::{CommandResult, NO_DATE, Outcome, WrittenPatch};
-pub use patch::{PatchReport, PatchRequest, PatchRun, PatchScript, PatchStatus, Seen};
+pub use patch::{PatchInput, PatchReport, PatchRequest, PatchRun, PatchScript, PatchStatus};
 pub use resolve::{ScriptRunner, View};
 pub use results_hash::ResultsHash;
 pub use settings::StoreSettings;

@@ -288,9 +288,9 @@ pub(crate) struct FeedCursor {
     number: u64,
 }
 
-/// The changes that a watcher takes at once.
+/// The changes that one call of [`FeedCursor::take`] returns.
 #[derive(Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct ChangePage {
     pub(crate) changes: Vec<Arc<Change>>,
     /// There is more.
     pub(crate) is_cut: bool,
@@ -298,7 +298,7 @@ pub(crate) struct Taken {
 
 impl FeedCursor {
     /// The changes since the last time; None if some of them are no longer kept.
-    pub(crate) fn take(&self) -> Option<Taken> {
+    pub(crate) fn take(&self) -> Option<ChangePage> {
         let mut recent = self.feed.recent.lock();
         let place = *recent.places.get(&self.number)?;
         if place < recent.since {
@@ -309,7 +309,7 @@ impl FeedCursor {
         let is_cut = first + changes.len() < recent.changes.len();
         let until = if is_cut { changes.last().map_or(place, |change| change.etag) } else { recent.until.max(place) };
         recent.places.insert(self.number, until);
-        Some(Taken { changes, is_cut })
+        Some(ChangePage { changes, is_cut })
     }
 }
 
