@@ -142,6 +142,11 @@ impl Database {
         &self.limits
     }
 
+    /// Does `work`, in which scripts reserve their memory in the account of the node ([`with_script_memory`](crate::with_script_memory)).
+    pub fn with_memory<R>(&self, work: impl FnOnce() -> R) -> R {
+        crate::with_script_memory(&self.limits.memory, work)
+    }
+
     /// Its operations.
     pub fn operations(&self) -> &Operations {
         &self.operations

@@ -370,6 +370,12 @@ impl Databases {
         cleaned
     }
 
+    /// Closes all databases that are open: notifies their listeners, cancels their operations and refuses further writes. For an owner that
+    /// ends while others still hold a database. A database that is asked for after this is opened again.
+    pub fn close(&self) {
+        self.names.all().iter().for_each(|entry| entry.close());
+    }
+
     /// The client configuration of the node.
     pub fn client_configuration(&self) -> Arc<ClientConfiguration> {
         self.client_configuration.read().clone()

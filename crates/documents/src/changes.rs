@@ -3,6 +3,8 @@
 //! Everything that is derived from documents pulls from it: indexes, the changes socket, dumps. An item that was written several times
 //! comes once, with its latest state and etag. An item that was deleted comes as its tombstone, until that is cleaned.
 
+use std::borrow::Cow;
+
 use storage::{FixedCursor, FixedTree, Location, ReadTransaction};
 
 use crate::collections::Collection;
@@ -14,6 +16,21 @@ use crate::{Error, Etag, Item, Result, Snapshot};
 pub struct Changes<'t> {
     snapshot: &'t Snapshot<'t>,
     sources: Vec<Source<'t>>,
+}
+
+/// A document that was stored or deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentChange {
+    /// The etag of the write.
+    pub etag: Etag,
+    /// The id as it is spelled.
+    pub id: String,
+    /// The collection that it is in, or was in; `None`: a stored document without one.
+    pub collection: Option<String>,
+    /// The change vector of the document or of its tombstone.
+    pub change_vector: String,
+    /// True if it was deleted.
+    pub is_deletion: bool,
 }
 
 /// One tree of etags.
@@ -35,6 +52,37 @@ impl<'s> Snapshot<'s> {
     /// Storage fails.
     pub fn changes(&self, kinds: &[ItemKind], collection: Option<&str>, after: Etag) -> Result<Changes<'_>> {
         self.changes_of(kinds, &[RecordState::Stored, RecordState::Tombstone], collection, after)
+    }
+
+    /// Documents stored or deleted after an etag, `count_max` at most, in the order of etags; and the etag up to which these are all. The
+    /// next call begins after that.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn document_changes(&self, after: Etag, count_max: usize) -> Result<(Vec<DocumentChange>, Etag)> {
+        let last = self.last_etag()?;
+        let mut changes = Vec::new();
+        if last == after {
+            return Ok((changes, last));
+        }
+        for item in self.changes(&[ItemKind::Document], None, after)?.take(count_max) {
+            let item = item?;
+            let document = item.document();
+            let collection = match &document {
+                Some(document) => document.collection().map(Cow::into_owned),
+                None => Some(self.collection_of(&item)?),
+            };
+            changes.push(DocumentChange {
+                etag: item.etag(),
+                id: item.id().to_owned(),
+                collection,
+                change_vector: item.change_vector(),
+                is_deletion: document.is_none(),
+            });
+        }
+        let until = if changes.len() < count_max { last } else { changes.last().map_or(after, |change| change.etag) };
+        Ok((changes, until))
     }
 
     /// The items alone, without tombstones.

@@ -51,7 +51,7 @@ mod writing;
 
 pub use batch::Batch;
 pub use change_vector::{ChangeVector, Order};
-pub use changes::Changes;
+pub use changes::{Changes, DocumentChange};
 pub use collections::{CollectionStatistics, ItemCounts};
 pub use command::{Command, CommandKind, Expected};
 pub use date::{DATE_SIZE, Date};
@@ -64,7 +64,7 @@ pub use includes::IncludePath;
 pub use item::Item;
 pub use kinds::{ItemKind, PerKind};
 pub use outcome::{CommandResult, NO_DATE, Outcome, WrittenPatch};
-pub use patch::{PatchReport, PatchRequest, PatchRun, PatchScript, PatchStatus, Seen};
+pub use patch::{PatchInput, PatchReport, PatchRequest, PatchRun, PatchScript, PatchStatus};
 pub use resolve::{ScriptRunner, View};
 pub use results_hash::ResultsHash;
 pub use settings::StoreSettings;

@@ -85,9 +85,9 @@ pub struct PatchRun {
     pub debug: Vec<u8>,
 }
 
-/// A document as a patch finds it.
+/// The document that a patch reads: what its script gets as `this`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct PatchInput {
     /// The id as it is spelled.
     pub id: String,
     /// The body with the stored properties of the metadata, if it has any: checked JSON, an object.

@@ -9,7 +9,8 @@ use crate::command::{Action, Command};
 use crate::content::{self, Content};
 use crate::patch::{PatchCommand, PatchReport, Patched, whole};
 use crate::{
-    Batch, Error, Expected, Operation, PatchRequest, PatchRun, PatchScript, PatchStatus, Result, Seen, Snapshot, id,
+    Batch, Error, Expected, Operation, PatchInput, PatchRequest, PatchRun, PatchScript, PatchStatus, Result, Snapshot,
+    id,
 };
 
 /// Runs the scripts of patches.
@@ -29,7 +30,7 @@ pub trait ScriptRunner {
         &mut self,
         script: &PatchScript,
         id: &str,
-        document: Option<&Seen>,
+        document: Option<&PatchInput>,
         view: &mut View<'_>,
     ) -> Result<PatchRun, Self::Error>;
 }
@@ -53,12 +54,12 @@ impl View<'_> {
     /// # Errors
     ///
     /// It cannot be read.
-    pub fn get(&mut self, id: &str) -> Result<Option<Seen>> {
+    pub fn get(&mut self, id: &str) -> Result<Option<PatchInput>> {
         let key = id::lower(id);
         if let Some(written) = self.written.get(&key) {
             return Ok(written.as_ref().map(|(id, content)| {
                 let (metadata, body) = content.bytes(&self.batch.text).split_at(content.metadata_size as usize);
-                Seen { id: id.clone(), json: whole(metadata, body), stored: None }
+                PatchInput { id: id.clone(), json: whole(metadata, body), stored: None }
             }));
         }
         if self.deleted.iter().any(|prefix| key.starts_with(prefix)) {
@@ -67,7 +68,7 @@ impl View<'_> {
         let document = self.snapshot.get(id)?;
         let vector = document.as_ref().map(|document| document.change_vector());
         self.reads.insert(id.to_owned(), vector.clone());
-        Ok(document.zip(vector).map(|(document, vector)| Seen {
+        Ok(document.zip(vector).map(|(document, vector)| PatchInput {
             id: document.id().to_owned(),
             json: whole(document.stored_metadata(), document.body().bytes()),
             stored: Some((vector, document.last_modified())),
@@ -227,10 +228,10 @@ impl View<'_> {
     }
 }
 
-fn is_as_expected(expected: &Expected, seen: Option<&Seen>) -> bool {
+fn is_as_expected(expected: &Expected, seen: Option<&PatchInput>) -> bool {
     match (expected, seen) {
         (Expected::Any, _) | (Expected::Missing, None) => true,
-        (Expected::Vector(given), Some(Seen { stored: Some((vector, _)), .. })) => {
+        (Expected::Vector(given), Some(PatchInput { stored: Some((vector, _)), .. })) => {
             crate::change_vector::is_same(given, vector)
         }
         _ => false,

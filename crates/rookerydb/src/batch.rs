@@ -4,6 +4,7 @@ use database::documents::{self, CommandResult};
 use serde::Serialize;
 
 use crate::collection::json_in;
+use crate::error::of_documents;
 use crate::{Database, Result};
 
 /// The version of a document that a write expects.
@@ -17,9 +18,9 @@ pub enum Expected {
     Version(String),
 }
 
-impl From<Expected> for documents::Expected {
-    fn from(expected: Expected) -> documents::Expected {
-        match expected {
+impl Expected {
+    pub(crate) fn into_documents(self) -> documents::Expected {
+        match self {
             Expected::Any => documents::Expected::Any,
             Expected::Missing => documents::Expected::Missing,
             Expected::Version(vector) => documents::Expected::Vector(vector),
@@ -65,7 +66,7 @@ impl WriteResult {
 /// # let shop = rookerydb::Store::in_memory()?.database("Shop")?;
 /// shop.put("accounts/1", &json!({ "Balance": 10 }))?;
 /// let read = shop.get("accounts/1")?.unwrap();
-/// shop.put("accounts/1", &json!({ "Balance": 3 }))?; // somebody else
+/// shop.put("accounts/1", &json!({ "Balance": 3 }))?; // another thread
 ///
 /// let version = Expected::Version(read.change_vector().to_owned());
 /// let outcome = shop
@@ -94,7 +95,7 @@ impl<'d> Batch<'d> {
     ///
     /// [`Error::Json`](crate::Error::Json), [`Error::Invalid`](crate::Error::Invalid).
     pub fn put(mut self, id: &str, value: &impl Serialize, expected: Expected) -> Result<Self> {
-        self.batch.put(id, &serde_json::to_vec(value)?, expected.into())?;
+        self.batch.put(id, &serde_json::to_vec(value)?, expected.into_documents()).map_err(of_documents)?;
         Ok(self)
     }
 
@@ -104,7 +105,7 @@ impl<'d> Batch<'d> {
     ///
     /// As [`Self::put`].
     pub fn put_in(mut self, collection: &str, id: &str, value: &impl Serialize, expected: Expected) -> Result<Self> {
-        self.batch.put(id, &json_in(collection, value)?, expected.into())?;
+        self.batch.put(id, &json_in(collection, value)?, expected.into_documents()).map_err(of_documents)?;
         Ok(self)
     }
 
@@ -114,7 +115,7 @@ impl<'d> Batch<'d> {
     ///
     /// As [`Self::put`].
     pub fn put_json(mut self, id: &str, json: &str, expected: Expected) -> Result<Self> {
-        self.batch.put(id, json.as_bytes(), expected.into())?;
+        self.batch.put(id, json.as_bytes(), expected.into_documents()).map_err(of_documents)?;
         Ok(self)
     }
 
@@ -124,7 +125,7 @@ impl<'d> Batch<'d> {
     ///
     /// [`Error::Invalid`](crate::Error::Invalid).
     pub fn delete(mut self, id: &str, expected: Expected) -> Result<Self> {
-        self.batch.delete(id, expected.into())?;
+        self.batch.delete(id, expected.into_documents()).map_err(of_documents)?;
         Ok(self)
     }
 
@@ -134,7 +135,7 @@ impl<'d> Batch<'d> {
     ///
     /// [`Error::Invalid`](crate::Error::Invalid).
     pub fn delete_by_prefix(mut self, prefix: &str) -> Result<Self> {
-        self.batch.delete_prefixed(prefix)?;
+        self.batch.delete_prefixed(prefix).map_err(of_documents)?;
         Ok(self)
     }
 
@@ -142,9 +143,8 @@ impl<'d> Batch<'d> {
     ///
     /// # Errors
     ///
-    /// [`Error::Conflict`](crate::Error::Conflict), [`Error::Busy`](crate::Error::Busy), [`Error::Storage`](crate::Error::Storage). Nothing
-    /// was
-    /// applied, unless the storage failed.
+    /// [`Error::Conflict`](crate::Error::Conflict), [`Error::ConflictInBatch`](crate::Error::ConflictInBatch),
+    /// [`Error::Busy`](crate::Error::Busy), [`Error::Storage`](crate::Error::Storage). Nothing was applied, unless the storage failed.
     pub fn execute(self) -> Result<Vec<WriteResult>> {
         self.database.execute_batch(self.batch)
     }

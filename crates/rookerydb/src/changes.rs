@@ -1,14 +1,15 @@
 //! The documents that are written from now on.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use database::documents::{Etag, ItemKind};
+use database::documents::{DocumentChange, Etag};
 use database::{ChangeListener, Committed, TombstoneHolder};
 use parking_lot::{Condvar, Mutex};
 
+use crate::error::of_documents;
 use crate::limits::CHANGES_AT_ONCE;
 use crate::{Error, Result};
 
@@ -39,8 +40,9 @@ pub enum ChangeKind {
 /// The documents that are written and deleted from now on, in the order of their writes. A document that is written again before it was
 /// read here comes once, with its last write.
 ///
-/// The iterator waits for the next change, and ends when the database is closed or deleted. While it lives the database keeps the traces of
-/// deletions that it has not read.
+/// The iterator waits for the next change. It ends when the database is deleted, and when the last other handle to the store is dropped:
+/// it does not keep the store open, and changes that it has not read by then are not returned. While it lives the database keeps the
+/// tombstones (records of deletions) that it has not read.
 ///
 /// ```
 /// use rookerydb::ChangeKind;
@@ -62,7 +64,8 @@ pub enum ChangeKind {
 /// # }
 /// ```
 pub struct Changes {
-    database: Arc<database::Database>,
+    /// Weak: the files of a store must not stay open because a thread waits for changes.
+    database: Weak<database::Database>,
     bell: Arc<Bell>,
     /// Changes that were read and not taken.
     read: VecDeque<Change>,
@@ -81,6 +84,14 @@ struct Bell {
 struct FeedState {
     last_etag: Etag,
     is_closed: bool,
+}
+
+impl Change {
+    fn of(change: DocumentChange) -> Change {
+        let DocumentChange { etag, id, collection, change_vector, is_deletion } = change;
+        let kind = if is_deletion { ChangeKind::Delete } else { ChangeKind::Put };
+        Change { kind, id, collection, change_vector, etag }
+    }
 }
 
 impl ChangeListener for Bell {
@@ -103,14 +114,17 @@ impl TombstoneHolder for Bell {
 }
 
 impl Changes {
-    pub(crate) fn begin(database: Arc<database::Database>) -> Result<Changes> {
+    pub(crate) fn begin(database: &Arc<database::Database>) -> Result<Changes> {
         let bell = Arc::new(Bell::default());
         // Nothing is lost in between: first it listens, then it looks where it begins.
         database.add_listener(bell.clone());
         database.add_tombstone_holder(bell.clone());
-        let changes = Changes { database, bell, read: VecDeque::new() };
-        let last = changes.database.read().last_etag()?;
-        changes.bell.seen.store(last, SeqCst);
+        let changes = Changes { database: Arc::downgrade(database), bell, read: VecDeque::new() };
+        changes.bell.seen.store(database.read().last_etag().map_err(of_documents)?, SeqCst);
+        if database.is_closed() {
+            // It was closed before it had this listener.
+            changes.bell.closed();
+        }
         Ok(changes)
     }
 
@@ -138,10 +152,11 @@ impl Changes {
                 return Ok(Some(change));
             }
             let mut state = self.bell.state.lock();
-            if state.last_etag > self.bell.seen.load(SeqCst) {
+            let is_gone = self.database.strong_count() == 0;
+            if state.last_etag > self.bell.seen.load(SeqCst) && !is_gone {
                 continue;
             }
-            if state.is_closed {
+            if state.is_closed || is_gone {
                 return Ok(None);
             }
             match end {
@@ -156,28 +171,10 @@ impl Changes {
     }
 
     fn read_more(&mut self) -> Result<()> {
-        let snapshot = self.database.read();
-        let last = snapshot.last_etag()?;
+        let Some(database) = self.database.upgrade() else { return Ok(()) };
         let seen = self.bell.seen.load(SeqCst);
-        if last == seen {
-            return Ok(());
-        }
-        for item in snapshot.changes(&[ItemKind::Document], None, seen)?.take(CHANGES_AT_ONCE) {
-            let item = item?;
-            let (kind, collection) = match item.document() {
-                Some(document) => (ChangeKind::Put, document.collection().map(std::borrow::Cow::into_owned)),
-                None => (ChangeKind::Delete, Some(snapshot.collection_of(&item)?)),
-            };
-            self.read.push_back(Change {
-                kind,
-                id: item.id().to_owned(),
-                collection,
-                change_vector: item.change_vector(),
-                etag: item.etag(),
-            });
-        }
-        let until =
-            if self.read.len() < CHANGES_AT_ONCE { last } else { self.read.back().map_or(last, |read| read.etag) };
+        let (changes, until) = database.read().document_changes(seen, CHANGES_AT_ONCE).map_err(of_documents)?;
+        self.read.extend(changes.into_iter().map(Change::of));
         self.bell.seen.store(until, SeqCst);
         Ok(())
     }
@@ -193,9 +190,10 @@ impl Iterator for Changes {
 
 impl Drop for Changes {
     fn drop(&mut self) {
+        let Some(database) = self.database.upgrade() else { return };
         let listener: Arc<dyn ChangeListener> = self.bell.clone();
-        self.database.remove_listener(&listener);
+        database.remove_listener(&listener);
         let holder: Arc<dyn TombstoneHolder> = self.bell.clone();
-        self.database.remove_tombstone_holder(&holder);
+        database.remove_tombstone_holder(&holder);
     }
 }

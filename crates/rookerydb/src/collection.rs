@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::error::of_documents;
 use crate::{Database, Error, Expected, Result, WriteResult};
 
 /// The documents of one kind. Queries name it: `from Users`.
@@ -40,7 +41,7 @@ impl Collection {
     /// [`Error::Storage`].
     pub fn put(&self, id: &str, value: &impl Serialize) -> Result<WriteResult> {
         let written = self.database.batch().put_in(&self.name, id, value, Expected::Any)?.execute()?.pop();
-        written.ok_or_else(|| Error::Closed("a write had no result".to_owned()))
+        Ok(written.expect("a batch has one result for each of its commands"))
     }
 
     /// The number of its documents.
@@ -51,7 +52,8 @@ impl Collection {
     pub fn count(&self) -> Result<u64> {
         let database = self.database.open()?;
         let snapshot = database.read();
-        Ok(snapshot.collection(&self.name)?.map_or(0, |collection| collection.documents().count))
+        let collection = snapshot.collection(&self.name).map_err(of_documents)?;
+        Ok(collection.map_or(0, |collection| collection.documents().count))
     }
 }
 

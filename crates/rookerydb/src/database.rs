@@ -8,6 +8,7 @@ use query::definition::{IndexSettings, MapIndex};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::error::{of_database, of_definition, of_documents};
 use crate::{
     Batch, BulkInsert, Changes, Collection, Document, Error, IndexDefinition, IndexStatistics, Patch, Query, Result,
     Statistics, Store, WriteResult,
@@ -78,9 +79,9 @@ impl Database {
 
     fn put_bytes(&self, id: &str, json: &[u8]) -> Result<WriteResult> {
         let mut batch = database::documents::Batch::new();
-        batch.put(id, json, ExpectedVersion::Any)?;
+        batch.put(id, json, ExpectedVersion::Any).map_err(of_documents)?;
         let written = self.execute_batch(batch)?.into_iter().next();
-        written.ok_or_else(|| Error::Closed("a write had no result".to_owned()))
+        Ok(written.expect("a batch has one result for each of its commands"))
     }
 
     /// Deletes a document. True if there was one.
@@ -90,7 +91,7 @@ impl Database {
     /// [`Error::Invalid`], [`Error::Busy`], [`Error::Storage`].
     pub fn delete(&self, id: &str) -> Result<bool> {
         let mut batch = database::documents::Batch::new();
-        batch.delete(id, ExpectedVersion::Any)?;
+        batch.delete(id, ExpectedVersion::Any).map_err(of_documents)?;
         Ok(self.execute_batch(batch)?.iter().any(|written| written.is_deleted))
     }
 
@@ -101,10 +102,7 @@ impl Database {
 
     pub(crate) fn execute_batch(&self, batch: database::documents::Batch) -> Result<Vec<WriteResult>> {
         let database = self.open()?;
-        let outcome = match batch.has_patches() {
-            true => database.execute_patches(&batch)?,
-            false => database.execute(batch)?,
-        };
+        let outcome = database.execute(batch).map_err(of_database)?;
         Ok(outcome.results.into_iter().map(WriteResult::of).collect())
     }
 
@@ -141,7 +139,7 @@ impl Database {
     pub fn get(&self, id: &str) -> Result<Option<Document>> {
         let database = self.open()?;
         let snapshot = database.read();
-        Ok(snapshot.get(id)?.as_ref().map(Document::of))
+        Ok(snapshot.get(id).map_err(of_documents)?.as_ref().map(Document::of))
     }
 
     /// The document of an id as a value.
@@ -161,7 +159,8 @@ impl Database {
     pub fn get_many<'i>(&self, ids: impl IntoIterator<Item = &'i str>) -> Result<Vec<Option<Document>>> {
         let database = self.open()?;
         let snapshot = database.read();
-        Ok(snapshot.get_many(ids)?.iter().map(|document| document.as_ref().map(Document::of)).collect())
+        let documents = snapshot.get_many(ids).map_err(of_documents)?;
+        Ok(documents.iter().map(|document| document.as_ref().map(Document::of)).collect())
     }
 
     /// Documents whose ids begin with a prefix, by id; `count_max` at most.
@@ -173,7 +172,8 @@ impl Database {
         let database = self.open()?;
         let snapshot = database.read();
         let query = PrefixQuery { prefix: prefix.to_owned(), count_max: count_max as u64, ..PrefixQuery::default() };
-        let documents = snapshot.by_prefix(query)?.map(|document| Ok(Document::of(&document?)));
+        let documents = snapshot.by_prefix(query).map_err(of_documents)?;
+        let documents = documents.map(|document| Ok(Document::of(&document.map_err(of_documents)?)));
         documents.collect()
     }
 
@@ -199,8 +199,9 @@ impl Database {
     /// As [`Self::put_index`].
     pub fn put_index_json(&self, json: &str) -> Result<()> {
         let given = json::Value::parse(json.as_bytes()).map_err(|error| Error::Invalid(error.to_string()))?;
-        let (definition, settings) = (MapIndex::from_json(&given)?, IndexSettings::from_json(&given)?);
-        Ok(self.open()?.indexes().put(definition, settings)?)
+        let definition = MapIndex::from_json(&given).map_err(of_definition)?;
+        let settings = IndexSettings::from_json(&given).map_err(of_definition)?;
+        self.open()?.indexes().put(definition, settings).map_err(of_database)
     }
 
     /// Deletes an index. True if there was one.
@@ -209,7 +210,7 @@ impl Database {
     ///
     /// [`Error::Invalid`]: it is locked; [`Error::Storage`].
     pub fn delete_index(&self, name: &str) -> Result<bool> {
-        Ok(self.open()?.indexes().remove(name)?)
+        self.open()?.indexes().remove(name).map_err(of_database)
     }
 
     /// The indexes, by name, those that queries created among them.
@@ -219,7 +220,7 @@ impl Database {
     /// [`Error::Storage`].
     pub fn indexes(&self) -> Result<Vec<IndexStatistics>> {
         let database = self.open()?;
-        let last = database.read().last_etag()?;
+        let last = database.read().last_etag().map_err(of_documents)?;
         database.indexes().all().iter().map(|index| IndexStatistics::of(index, last)).collect()
     }
 
@@ -230,10 +231,12 @@ impl Database {
     /// [`Error::Stale`] with the name of an index that has not.
     pub fn wait_for_indexing(&self, wait: Duration) -> Result<()> {
         let database = self.open()?;
-        let last = database.read().last_etag()?;
-        let end = Instant::now() + wait;
+        let last = database.read().last_etag().map_err(of_documents)?;
+        // `None`: beyond what the clock can count.
+        let end = Instant::now().checked_add(wait);
         for index in database.indexes().all().iter() {
-            database::queries::wait_for(index, last, end.saturating_duration_since(Instant::now()));
+            let rest = end.map_or(wait, |end| end.saturating_duration_since(Instant::now()));
+            database::queries::wait_for(index, last, rest);
             if index.indexed_to() < last && !index.is_removed() {
                 return Err(Error::Stale(index.name().to_owned()));
             }
@@ -247,7 +250,7 @@ impl Database {
     ///
     /// [`Error::Storage`].
     pub fn changes(&self) -> Result<Changes> {
-        Changes::begin(self.open()?)
+        Changes::begin(&self.open()?)
     }
 
     /// Numbers of documents and bytes.

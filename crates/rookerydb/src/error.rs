@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use database::documents;
+use database::documents::{self, Actual};
 use database::queries::QueryError;
 
 /// The result of an operation.
@@ -21,6 +21,17 @@ pub enum Error {
         expected: String,
         /// The change vector of the stored document; `None`: it does not exist.
         actual: Option<String>,
+    },
+    /// An earlier write of the same batch wrote the document, so that it cannot be as a later one expects it. Nothing was applied; correct
+    /// the batch.
+    #[error(
+        "document '{id}' was written by an earlier write of the batch, but change vector '{expected}' was expected"
+    )]
+    ConflictInBatch {
+        /// The document.
+        id: String,
+        /// The expected change vector; empty: the document was not to exist.
+        expected: String,
     },
     /// An argument is wrong: an id, a name, JSON text, a query, a script, a definition of an index. Correct it.
     #[error("{0}")]
@@ -52,58 +63,55 @@ pub enum Error {
     Storage(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-impl From<database::Error> for Error {
-    fn from(error: database::Error) -> Error {
-        use database::Error as E;
-        match error {
-            E::Documents(error) => of_documents(error),
-            E::Query(error) => of_query(*error),
-            E::Busy { .. } => Error::Busy(error.to_string()),
-            E::NoSuchIndex { name } => Error::NoSuchIndex(name),
-            E::StaleIndex { name } => Error::Stale(name),
-            E::NotSupported(missing) => Error::NotSupported(missing.to_string()),
-            E::Missing { .. } | E::Disabled { .. } | E::Canceled => Error::Closed(error.to_string()),
-            E::BulkInsert { cause, .. } => (*cause).into(),
-            E::BadName { .. }
-            | E::BadRecord { .. }
-            | E::BadStream { .. }
-            | E::Script { .. }
-            | E::Load(_)
-            | E::TooManyFound
-            | E::TooManyIndexes { .. }
-            | E::IndexLocked { .. }
-            | E::IndexOutput { .. }
-            | E::AlreadyExists { .. } => Error::Invalid(error.to_string()),
-            E::Storage(error) => of_storage(error),
-            E::Index(error) => of_index(error),
-            error => Error::Storage(Box::new(error)),
-        }
+// Functions and no `From`: a public `From` would make the crates below a part of this interface.
+
+/// The error of a database or of the node.
+pub(crate) fn of_database(error: database::Error) -> Error {
+    use database::Error as E;
+    match error {
+        E::Documents(error) => of_documents(error),
+        E::Query(error) => of_query(*error),
+        E::Busy { .. } => Error::Busy(error.to_string()),
+        E::NoSuchIndex { name } => Error::NoSuchIndex(name),
+        E::StaleIndex { name } => Error::Stale(name),
+        E::NotSupported(missing) => Error::NotSupported(missing.to_string()),
+        E::Missing { .. } | E::Disabled { .. } | E::Canceled => Error::Closed(error.to_string()),
+        E::BulkInsert { cause, .. } => of_database(*cause),
+        E::BadName { .. }
+        | E::BadRecord { .. }
+        | E::BadStream { .. }
+        | E::Script { .. }
+        | E::Load(_)
+        | E::TooManyFound
+        | E::TooManyIndexes { .. }
+        | E::IndexLocked { .. }
+        | E::IndexOutput { .. }
+        | E::AlreadyExists { .. } => Error::Invalid(error.to_string()),
+        E::Storage(error) => of_storage(error),
+        E::Index(error) => of_index(error),
+        error => Error::Storage(Box::new(error)),
     }
 }
 
-impl From<documents::Error> for Error {
-    fn from(error: documents::Error) -> Error {
-        of_documents(error)
+/// The error of a definition of an index.
+pub(crate) fn of_definition(error: query::definition::DefinitionError) -> Error {
+    use query::definition::DefinitionError as E;
+    match error {
+        E::NotSupported(form) => Error::NotSupported(form),
+        E::MissingFeature(missing) => Error::NotSupported(missing.to_string()),
+        error => Error::Invalid(error.to_string()),
     }
 }
 
-impl From<query::definition::DefinitionError> for Error {
-    fn from(error: query::definition::DefinitionError) -> Error {
-        use query::definition::DefinitionError as E;
-        match error {
-            E::NotSupported(form) => Error::NotSupported(form),
-            E::MissingFeature(missing) => Error::NotSupported(missing.to_string()),
-            error => Error::Invalid(error.to_string()),
-        }
-    }
-}
-
-fn of_documents(error: documents::Error) -> Error {
+/// The error of documents.
+pub(crate) fn of_documents(error: documents::Error) -> Error {
     use documents::Error as E;
     match error {
-        E::Conflict { id, expected, actual, .. } => {
-            Error::Conflict { id, expected, actual: actual.vector().map(str::to_owned) }
-        }
+        E::Conflict { id, expected, actual, .. } => match actual {
+            Actual::Vector(vector) => Error::Conflict { id, expected, actual: Some(vector) },
+            Actual::Missing => Error::Conflict { id, expected, actual: None },
+            Actual::OfThisBatch => Error::ConflictInBatch { id, expected },
+        },
         E::ReadChanged { id } => Error::Busy(format!("document '{id}' changes too often for a patch")),
         E::NotSupported(missing) => Error::NotSupported(missing.to_string()),
         E::CollectionMismatch { .. }
@@ -120,11 +128,12 @@ fn of_documents(error: documents::Error) -> Error {
     }
 }
 
-fn of_query(error: QueryError) -> Error {
+/// The error of a query.
+pub(crate) fn of_query(error: QueryError) -> Error {
     match error {
         QueryError::NotSupported { form } => Error::NotSupported(form),
         QueryError::NotIndexed { index, .. } => Error::Stale(index),
-        QueryError::Timeout { seconds } => Error::Timeout(Duration::from_secs(seconds)),
+        QueryError::Timeout { after } => Error::Timeout(after),
         error => Error::Invalid(error.to_string()),
     }
 }

@@ -3,7 +3,8 @@
 use database::documents::{Batch, CommandResult, Expected as ExpectedVersion, PatchRequest, PatchScript};
 use serde::Serialize;
 
-use crate::{Database, Error, Expected, Result};
+use crate::error::{of_database, of_documents};
+use crate::{Database, Expected, Result};
 
 /// What a patch did with its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl<'d> Patch<'d> {
     /// Requires a version of the document.
     #[must_use]
     pub fn expect(mut self, expected: Expected) -> Self {
-        self.expected = expected.into();
+        self.expected = expected.into_documents();
         self
     }
 
@@ -57,7 +58,8 @@ impl<'d> Patch<'d> {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`]: the script is wrong or fails; [`Error::Conflict`], [`Error::Json`], [`Error::Busy`], [`Error::Storage`].
+    /// [`Error::Invalid`](crate::Error::Invalid): the script is wrong or fails; [`Error::Conflict`](crate::Error::Conflict),
+    /// [`Error::Json`](crate::Error::Json), [`Error::Busy`](crate::Error::Busy), [`Error::Storage`](crate::Error::Storage).
     pub fn run(self) -> Result<PatchStatus> {
         if let Some(failed) = self.failed {
             return Err(failed.into());
@@ -70,10 +72,11 @@ impl<'d> Patch<'d> {
             skips_mismatch: false,
         };
         let mut batch = Batch::new();
-        batch.patch(&self.id, self.expected, request)?;
-        let outcome = self.database.open()?.execute_patches(&batch)?;
+        batch.patch(&self.id, self.expected, request).map_err(of_documents)?;
+        let database = self.database.open()?;
+        let outcome = database.with_memory(|| database.execute_patches(&batch)).map_err(of_database)?;
         let Some(CommandResult::Patch { report, .. }) = outcome.results.into_iter().next() else {
-            return Err(Error::Closed("a patch had no result".to_owned()));
+            unreachable!("a batch has one result for each of its commands, and this one has a patch alone");
         };
         use database::documents::PatchStatus as Status;
         Ok(match report.status {

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use database::queries::{
-    ByQuery, ByQueryOptions, CountedFacet, Deadline, Freshness, Included, Query as Planned, QueryChange, QueryRun,
+    ByQuery, ByQueryOptions, CountedFacet, Deadline, Freshness, Included, PreparedChange, Query as Planned, QueryRun,
     RowSink, RunContext,
 };
-use database::{OperationStatus, QueryPatch};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::error::{of_database, of_query};
 use crate::limits::{INDEX_WAIT, QUERY_TIME};
 use crate::rows::Collected;
 use crate::{Database, Document, Error, Result, Row, Rows};
@@ -42,7 +42,7 @@ pub struct Query<'d> {
     parameters: serde_json::Map<String, serde_json::Value>,
     failed: Option<serde_json::Error>,
     stale_wait: Option<Duration>,
-    run_time: Duration,
+    run_time: Option<Duration>,
     skip: u64,
     take: Option<u64>,
 }
@@ -107,7 +107,7 @@ impl Facet {
 impl<'d> Query<'d> {
     pub(crate) fn new(database: &'d Database, text: String) -> Query<'d> {
         let parameters = serde_json::Map::new();
-        Query { database, text, parameters, failed: None, stale_wait: None, run_time: QUERY_TIME, skip: 0, take: None }
+        Query { database, text, parameters, failed: None, stale_wait: None, run_time: None, skip: 0, take: None }
     }
 
     /// The value of `$name`.
@@ -141,10 +141,11 @@ impl<'d> Query<'d> {
         self
     }
 
-    /// How long the query may run, [`QUERY_TIME`] unless given.
+    /// How long the query may run. Unless given it is [`QUERY_TIME`], and without a limit for [`patch`](Self::patch) and
+    /// [`delete`](Self::delete), which may have many documents to change. The wait for an index comes on top.
     #[must_use]
     pub fn timeout(mut self, time: Duration) -> Self {
-        self.run_time = time;
+        self.run_time = Some(time);
         self
     }
 
@@ -281,28 +282,21 @@ impl<'d> Query<'d> {
     }
 
     fn change(self, change: ByQuery) -> Result<u64> {
-        let query = change.check(self.parsed()?).map_err(database::Error::from)?;
+        let query = change.check(self.parsed()?).map_err(of_query)?;
         let database = self.database.open()?;
-        if change == ByQuery::Patch {
-            QueryPatch::of_query(&database, &query)?;
-        }
-        let freshness = Freshness { stale_wait: Some(self.stale_wait.unwrap_or(INDEX_WAIT)), after_write: None };
-        let ready = database.ready(&query, &freshness, self.run_time)?;
-        change.check_index(ready.as_ref()).map_err(database::Error::from)?;
-        let began_at = database.read().last_etag()?;
-        if let Some(ready) = &ready {
-            database::queries::wait_for(&ready.index, began_at, self.stale_wait.unwrap_or(INDEX_WAIT));
-        }
-        let operations = database.operations();
-        let operation = operations.start_by_query(operations.next_id(), change.description(), &query.text)?;
-        let options = ByQueryOptions::default();
-        let of = QueryChange { database: &database, change, query: &query, options, began_at, operation: &operation };
-        let outcome = of.run(ready.as_ref());
-        operation.end(match &outcome {
-            Ok(result) => OperationStatus::Completed(result.clone()),
-            Err(error) => OperationStatus::Faulted(std::sync::Arc::new(error.clone())),
+        let options = ByQueryOptions { run_time: self.run_time, ..ByQueryOptions::default() };
+        let stale_wait = self.stale_wait.unwrap_or(INDEX_WAIT);
+        let changed = database.with_memory(|| {
+            change.check_script(&database, &query)?;
+            let freshness = Freshness { stale_wait: Some(stale_wait), after_write: None };
+            let ready = database.ready(&query, &freshness, self.run_time.unwrap_or(QUERY_TIME))?;
+            let prepared = PreparedChange::new(database.clone(), change, query, options, Ok(ready))?;
+            if let Some((index, etag)) = prepared.awaited() {
+                database::queries::wait_for(&index, etag, stale_wait);
+            }
+            prepared.begin()?.run()
         });
-        Ok(outcome?.total)
+        Ok(changed.map_err(of_database)?.total)
     }
 
     /// Parses the text and puts the parameters in.
@@ -312,13 +306,13 @@ impl<'d> Query<'d> {
         }
         let parameters = serde_json::to_vec(&self.parameters)?;
         let parameters = json::Value::parse(&parameters).map_err(|error| Error::Invalid(error.to_string()))?;
-        let mut planned = Planned::parse(&self.text, Some(&parameters)).map_err(database::Error::from)?;
+        let mut planned = Planned::parse(&self.text, Some(&parameters)).map_err(of_query)?;
         planned.plan.page = planned.plan.page.within(self.skip, self.take);
         Ok(planned)
     }
 
     fn planned(&self) -> Result<Planned> {
-        let planned = self.parsed()?.refuse_update().map_err(database::Error::from)?;
+        let planned = self.parsed()?.refuse_update().map_err(of_query)?;
         match (planned.plan.is_explained, planned.plan.has_timings) {
             (true, _) => Err(Error::NotSupported("'explain' in process".to_owned())),
             (_, true) => Err(Error::NotSupported("'include timings()' in process".to_owned())),
@@ -342,11 +336,11 @@ impl<'d> Query<'d> {
     ) -> Result<T> {
         let database = self.database.open()?;
         let freshness = Freshness { stale_wait: self.stale_wait, after_write: None };
-        let deadline = Deadline::new(Some(self.run_time), || false);
+        let run_time = self.run_time.unwrap_or(QUERY_TIME);
+        let deadline = Deadline::new(Some(run_time), || false);
         let (memory, script_limits) = (database.limits().memory.clone(), database.limits().script);
-        let context = RunContext { memory: memory.clone(), deadline: &deadline, script_limits, timings: None };
-        let run = || database.query(query, &freshness, self.run_time, &context, work);
-        Ok(database::with_script_memory(&memory, run)?)
+        let context = RunContext { memory, deadline: &deadline, script_limits, timings: None };
+        database.with_memory(|| database.query(query, &freshness, run_time, &context, work)).map_err(of_database)
     }
 }
 

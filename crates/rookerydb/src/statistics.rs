@@ -3,6 +3,7 @@
 use database::Index;
 
 use crate::Result;
+use crate::error::{of_database, of_documents};
 
 /// Numbers of one database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,10 +22,10 @@ pub struct Statistics {
 
 impl Statistics {
     pub(crate) fn of(database: &database::Database) -> Result<Statistics> {
-        let size = database.size()?;
+        let size = database.size().map_err(of_database)?;
         let snapshot = database.read();
-        let statistics = snapshot.statistics()?;
-        let collections = snapshot.collections()?;
+        let statistics = snapshot.statistics().map_err(of_documents)?;
+        let collections = snapshot.collections().map_err(of_documents)?;
         Ok(Statistics {
             document_count: statistics.documents().count,
             collections: collections.iter().map(|of| (of.name.clone(), of.documents().count)).collect(),
@@ -53,7 +54,7 @@ pub struct IndexStatistics {
 impl IndexStatistics {
     /// * `last`: the last etag of the documents.
     pub(crate) fn of(index: &Index, last: u64) -> Result<IndexStatistics> {
-        let statistics = index.statistics()?;
+        let statistics = index.statistics().map_err(of_database)?;
         Ok(IndexStatistics {
             name: index.name().to_owned(),
             entry_count: statistics.entry_count,

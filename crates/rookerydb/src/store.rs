@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use database::{Databases, DatabasesOptions, Limits};
 use storage::memory::Memory;
 
+use crate::error::of_database;
 use crate::limits::MAINTAIN_EVERY;
 use crate::{Database, Error, Result};
 
@@ -25,8 +26,8 @@ pub struct StoreOptions {
 /// A folder with databases, open in this process. A clone is another handle to the same store.
 ///
 /// One process has the folder open at a time. The files are those of the server `rookery`: a folder can be served over HTTP one day and
-/// opened in process the next. Dropping the last handle, with that of its databases, closes the store; what was written before is durable
-/// either way.
+/// opened in process the next. Dropping the last handle, with that of its databases, closes the store: [`Changes`](crate::Changes) end, and
+/// a [`BulkInsert`](crate::BulkInsert) fails with [`Error::Closed`]. What was written before is durable either way.
 ///
 /// ```
 /// # fn main() -> rookerydb::Result<()> {
@@ -91,7 +92,7 @@ impl Store {
             None => DatabasesOptions::in_memory(),
         };
         of_databases.limits = limits;
-        let databases = Databases::open(of_databases)?;
+        let databases = Databases::open(of_databases).map_err(of_database)?;
         let (stop, stopped) = mpsc::channel();
         let maintained = Arc::downgrade(&databases);
         let maintenance = std::thread::Builder::new()
@@ -107,7 +108,7 @@ impl Store {
     ///
     /// [`Error::Invalid`]: a database cannot have this name; [`Error::Storage`].
     pub fn database(&self, name: &str) -> Result<Database> {
-        let database = self.0.databases.find_or_create(name)?;
+        let database = self.0.databases.find_or_create(name).map_err(of_database)?;
         Ok(Database::new(self.clone(), database.name().to_owned()))
     }
 
@@ -123,12 +124,12 @@ impl Store {
     /// [`Error::Storage`].
     pub fn delete_database(&self, name: &str) -> Result<bool> {
         let exists = self.names().iter().any(|other| other.eq_ignore_ascii_case(name));
-        self.0.databases.delete(&[name], true, None)?;
+        self.0.databases.delete(&[name], true, None).map_err(of_database)?;
         Ok(exists)
     }
 
     pub(crate) fn find(&self, name: &str) -> Result<Arc<database::Database>> {
-        Ok(self.0.databases.find(name)?)
+        self.0.databases.find(name).map_err(of_database)
     }
 }
 
@@ -145,6 +146,8 @@ impl Drop for Inner {
             // A panic of the thread was logged where it happened.
             let _ = thread.join();
         }
+        // A bulk insert and a thread that waits for changes may outlive the store; they learn here that it ends.
+        self.databases.close();
     }
 }
 

@@ -96,16 +96,23 @@ impl Exchange {
         body.read(&self.headers, &self.node).await
     }
 
+    /// Takes the body, reads all of it and parses it: a large one on a thread of the pool, so that no network thread is held.
+    pub(crate) async fn parse_body<T: Send + 'static>(
+        &mut self,
+        parse: impl FnOnce(&[u8]) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let body = self.read_body().await?;
+        self.node.bridge.run_sized(body.len(), move || parse(&body)).await
+    }
+
     /// Takes the body and reads it as JSON; it must be an object. An empty body is an empty object.
     pub(crate) async fn read_object(&mut self) -> Result<json::Value> {
-        let body = self.read_body().await?;
-        self.node.bridge.run_sized(body.len(), move || parse_object(&body)).await
+        self.parse_body(parse_object).await
     }
 
     /// The same, where an empty body is a mistake: what it would replace is kept.
     pub(crate) async fn read_whole_object(&mut self) -> Result<json::Value> {
-        let body = self.read_body().await?;
-        parse_whole_object(&body)
+        self.parse_body(parse_whole_object).await
     }
 
     /// The change vector that `If-Match` asks for, without quotes.

@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
-use database::documents::{Etag, ItemKind, id};
+use database::documents::{DocumentChange, Etag, id};
 use database::{ChangeListener, Committed, Database, IndexChange, TombstoneHolder};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, broadcast, watch};
@@ -31,10 +31,11 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    fn new(etag: Etag, kind: &'static str, id: &str, collection: Option<String>, change_vector: String) -> Arc<Change> {
-        let collection_key = collection.as_deref().map(id::lower_text);
-        let id_key = id::lower_text(id);
-        Arc::new(Change { etag, kind, id: id.to_owned(), collection, change_vector, id_key, collection_key })
+    fn of(change: DocumentChange) -> Arc<Change> {
+        let DocumentChange { etag, id, collection, change_vector, is_deletion } = change;
+        let kind = if is_deletion { "Delete" } else { "Put" };
+        let (id_key, collection_key) = (id::lower_text(&id), collection.as_deref().map(id::lower_text));
+        Arc::new(Change { etag, kind, id, collection, change_vector, id_key, collection_key })
     }
 
     /// Bytes in memory, about.
@@ -228,19 +229,8 @@ impl Feed {
             }
             recent.until
         };
-        let mut changes = Vec::new();
-        for item in snapshot.changes(&[ItemKind::Document], None, since)?.take(CHANGES_FRAME_COUNT_MAX) {
-            let item = item?;
-            let (kind, collection) = match item.document() {
-                Some(document) => ("Put", document.collection().map(std::borrow::Cow::into_owned)),
-                None => ("Delete", Some(snapshot.collection_of(&item)?)),
-            };
-            changes.push(Change::new(item.etag(), kind, item.id(), collection, item.change_vector()));
-        }
-        let mut until = now;
-        if changes.len() >= CHANGES_FRAME_COUNT_MAX {
-            until = changes.last().map_or(now, |change| change.etag);
-        }
+        let (changes, until) = snapshot.document_changes(since, CHANGES_FRAME_COUNT_MAX)?;
+        let changes: Vec<_> = changes.into_iter().map(Change::of).collect();
         let mut recent = self.recent.lock();
         recent.size += changes.iter().map(|change| change.size()).sum::<usize>();
         recent.changes.extend(changes);
@@ -298,9 +288,9 @@ pub(crate) struct FeedCursor {
     number: u64,
 }
 
-/// The changes that a watcher takes at once.
+/// The changes that one call of [`FeedCursor::take`] returns.
 #[derive(Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct ChangePage {
     pub(crate) changes: Vec<Arc<Change>>,
     /// There is more.
     pub(crate) is_cut: bool,
@@ -308,7 +298,7 @@ pub(crate) struct Taken {
 
 impl FeedCursor {
     /// The changes since the last time; None if some of them are no longer kept.
-    pub(crate) fn take(&self) -> Option<Taken> {
+    pub(crate) fn take(&self) -> Option<ChangePage> {
         let mut recent = self.feed.recent.lock();
         let place = *recent.places.get(&self.number)?;
         if place < recent.since {
@@ -319,7 +309,7 @@ impl FeedCursor {
         let is_cut = first + changes.len() < recent.changes.len();
         let until = if is_cut { changes.last().map_or(place, |change| change.etag) } else { recent.until.max(place) };
         recent.places.insert(self.number, until);
-        Some(Taken { changes, is_cut })
+        Some(ChangePage { changes, is_cut })
     }
 }
 
@@ -336,7 +326,8 @@ mod tests {
     use super::*;
 
     fn change(etag: Etag, size: usize) -> Arc<Change> {
-        Change::new(etag, "Put", &"x".repeat(size), None, String::new())
+        let (id, change_vector) = ("x".repeat(size), String::new());
+        Change::of(DocumentChange { etag, id, collection: None, change_vector, is_deletion: false })
     }
 
     #[test]

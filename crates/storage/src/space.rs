@@ -95,8 +95,8 @@ impl SpaceHints {
         }
     }
 
-    /// So many neighbouring free pages were looked for in vain.
-    fn sought(&mut self, span: usize, count: u32) {
+    /// A span has no `count` neighbouring free pages.
+    fn note_not_found(&mut self, span: usize, count: u32) {
         self.grow(span);
         self.longest[span] = count - 1;
     }
@@ -236,7 +236,7 @@ impl WriteTransaction<'_> {
                 self.make_bitmap(span)?;
             }
             let Some(bit) = find(self.page_of(bitmap)?, first_free as usize, count as usize) else {
-                self.writer.space.sought(index, count);
+                self.writer.space.note_not_found(index, count);
                 from = index + 1;
                 continue;
             };
@@ -429,7 +429,7 @@ mod tests {
                             let is_free = |bit: &usize| used[span][*bit..*bit + count as usize].iter().all(|used| !used);
                             match (first as usize..=pages - count as usize).find(is_free) {
                                 Some(bit) => break Some((span, bit)),
-                                None => hints.sought(span, count),
+                                None => hints.note_not_found(span, count),
                             }
                             from = span + 1;
                         };

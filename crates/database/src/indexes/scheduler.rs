@@ -29,7 +29,7 @@ use super::pool::{IndexingPool, Scratch};
 use super::registry::Indexes;
 use super::usage::Usage;
 use crate::limits::{INDEXING_BATCH_TIME, INDEXING_LOOK_EVERY, INDEXING_PAUSE_MAX, INDEXING_TURN_MAX};
-use crate::{Database, Error, IndexChange, Result, with_script_memory};
+use crate::{Database, Error, IndexChange, Result};
 
 /// Measures rounds of indexing, to pace the pause between two of them.
 #[derive(Default)]
@@ -194,7 +194,7 @@ impl Indexes {
         let control = TurnControl { stop: &stop, pool: &self.pool, began, looked_at: Cell::new(began) };
         let take = || {
             let turn = || index.take_turn(&documents, scratch, &control);
-            script::stoppable(stop.clone(), || with_script_memory(&database.limits().memory, turn))
+            script::stoppable(stop.clone(), || database.with_memory(turn))
         };
         let turn = documents.last_etag().map_err(Error::from).and_then(|last_etag| Ok((last_etag, safely(take)?)));
         drop(documents);

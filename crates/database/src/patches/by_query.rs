@@ -1,8 +1,8 @@
 //! Patching the documents that a query finds, in batches.
 
 use documents::{
-    Batch, CommandResult, Expected, PatchReport, PatchRequest, PatchRun, PatchScript, PatchStatus, ScriptRunner, Seen,
-    View,
+    Batch, CommandResult, Expected, PatchInput, PatchReport, PatchRequest, PatchRun, PatchScript, PatchStatus,
+    ScriptRunner, View,
 };
 use json::Raw;
 use query::execute::Loads;
@@ -99,7 +99,7 @@ impl<'d> QueryPatch<'d> {
     }
 
     /// The documents that a document names.
-    fn load(&self, seen: &Seen, view: &mut View<'_>) -> Result<Vec<Vec<Document>>> {
+    fn load(&self, seen: &PatchInput, view: &mut View<'_>) -> Result<Vec<Vec<Document>>> {
         let find = |id: &str| Ok::<_, Error>(view.get(id)?.as_ref().map(document));
         self.loads.load(Raw::new(&seen.json), None, find)
     }
@@ -108,7 +108,13 @@ impl<'d> QueryPatch<'d> {
 impl ScriptRunner for &mut QueryPatch<'_> {
     type Error = Error;
 
-    fn run(&mut self, _: &PatchScript, id: &str, document: Option<&Seen>, view: &mut View<'_>) -> Result<PatchRun> {
+    fn run(
+        &mut self,
+        _: &PatchScript,
+        id: &str,
+        document: Option<&PatchInput>,
+        view: &mut View<'_>,
+    ) -> Result<PatchRun> {
         let loaded = match document {
             Some(seen) => self.load(seen, view)?,
             None => Vec::new(),

@@ -1,6 +1,6 @@
 //! Host functions of patch scripts.
 
-use documents::{Seen, View, Write};
+use documents::{PatchInput, View, Write};
 use script::{Document, Host, Key, Stored};
 
 use crate::{Database, Error};
@@ -46,7 +46,7 @@ impl PatchHost<'_, '_> {
 }
 
 /// A document as scripts see it.
-pub(super) fn document(seen: &Seen) -> Document {
+pub(super) fn document(seen: &PatchInput) -> Document {
     Document {
         id: seen.id.clone(),
         json: seen.json.as_slice().into(),

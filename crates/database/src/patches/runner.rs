@@ -1,6 +1,6 @@
 //! Running the scripts of a batch.
 
-use documents::{PatchRun, PatchScript, ScriptRunner, Seen, View};
+use documents::{PatchInput, PatchRun, PatchScript, ScriptRunner, View};
 use json::Raw;
 use script::{Body, Document, Input, Program, Run, is_name};
 
@@ -64,7 +64,7 @@ impl ScriptRunner for Runner<'_> {
         &mut self,
         script: &PatchScript,
         id: &str,
-        document: Option<&Seen>,
+        document: Option<&PatchInput>,
         view: &mut View<'_>,
     ) -> Result<PatchRun> {
         if self.last.as_ref().is_none_or(|(last, _)| last != script) {
@@ -85,7 +85,7 @@ pub(super) fn run(
     prepared: &Prepared,
     loaded: &[Input<'_>],
     id: &str,
-    seen: Option<&Seen>,
+    seen: Option<&PatchInput>,
     view: &mut View<'_>,
 ) -> Result<PatchRun> {
     let this = match seen {

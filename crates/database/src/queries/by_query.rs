@@ -16,7 +16,9 @@ use super::found_ids::{FoundIds, IdsRequest};
 use super::query::Query;
 use super::ready::ReadyIndex;
 use crate::limits::{BY_QUERY_BATCH_COUNT, DELETED_IDS_COUNT_MAX, OPERATION_DETAILS_MAX};
-use crate::{Database, Error, Operation, OperationDetail, OperationResult, Progress, QueryPatch, Result};
+use crate::{
+    Database, Error, Index, Operation, OperationDetail, OperationResult, OperationStatus, Progress, QueryPatch, Result,
+};
 
 /// The longest sleep of an operation with a limited pace, after which it checks whether it was killed.
 const NAP: Duration = Duration::from_millis(50);
@@ -39,6 +41,8 @@ pub struct ByQueryOptions {
     pub keeps_details: bool,
     /// Documents a second, at most.
     pub per_second: Option<u64>,
+    /// How long finding and changing the documents may take together; `None` is without a limit.
+    pub run_time: Option<Duration>,
 }
 
 impl ByQuery {
@@ -50,7 +54,7 @@ impl ByQuery {
         }
     }
 
-    /// Checks that the documents of a query can be changed. The script of a patch is checked by [`QueryPatch::of_query`].
+    /// Checks that the documents of a query can be changed. The script of a patch is checked by [`Self::check_script`].
     ///
     /// # Errors
     ///
@@ -67,12 +71,20 @@ impl ByQuery {
         }
     }
 
-    /// Checks that the results of an index are documents.
+    /// Compiles the script of a patch, to refuse a wrong one before anything is done. For threads that may block.
     ///
     /// # Errors
     ///
-    /// [`QueryError::Invalid`].
-    pub fn check_index(self, ready: Option<&ReadyIndex>) -> Result<(), QueryError> {
+    /// As [`QueryPatch::of_query`].
+    pub fn check_script(self, database: &Database, query: &Query) -> Result<()> {
+        match self {
+            ByQuery::Delete => Ok(()),
+            ByQuery::Patch => QueryPatch::of_query(database, query).map(drop),
+        }
+    }
+
+    /// Refuses an index whose results are no documents.
+    fn check_index(self, ready: Option<&ReadyIndex>) -> Result<(), QueryError> {
         let done = match self {
             ByQuery::Delete => "deleted",
             ByQuery::Patch => "patched",
@@ -107,36 +119,104 @@ impl<'d> QueryPatch<'d> {
     }
 }
 
-/// A deletion or patch by query on its way.
-pub struct QueryChange<'c> {
-    /// The database.
-    pub database: &'c Database,
-    /// What is done.
-    pub change: ByQuery,
-    /// A query that [`ByQuery::check`] has accepted.
-    pub query: &'c Query,
-    /// How it is done.
-    pub options: ByQueryOptions,
-    /// The last etag when the change began.
-    pub began_at: Etag,
-    /// Its operation, which says how far it is and may be killed.
-    pub operation: &'c Arc<Operation>,
+/// A deletion or patch by query that was checked and whose index is known. The caller waits for [`Self::awaited`], on a thread or without
+/// one, and calls [`Self::begin`].
+pub struct PreparedChange {
+    database: Arc<Database>,
+    change: ByQuery,
+    query: Query,
+    options: ByQueryOptions,
+    ready: Result<Option<ReadyIndex>>,
+    /// The last etag when the change was prepared.
+    began_at: Etag,
 }
 
-impl QueryChange<'_> {
-    /// Changes the documents. For threads that may block.
-    ///
-    /// * `ready`: the index, which has everything up to [`Self::began_at`] unless the options allow less.
+impl PreparedChange {
+    /// * `query`: as [`ByQuery::check`] returned it, with a script that [`ByQuery::check_script`] accepted.
+    /// * `ready`: the index that answers the query. With an error in its place the operation begins and fails with it.
     ///
     /// # Errors
     ///
-    /// [`Error::StaleIndex`], [`Error::TooManyFound`], [`Error::Canceled`]; a script fails; storage fails. The documents that were changed
-    /// before stay so.
-    pub fn run(&self, ready: Option<&ReadyIndex>) -> Result<OperationResult> {
-        let killed = self.operation.clone();
-        script::stoppable(Rc::new(move || killed.is_killed()), || match self.change {
-            ByQuery::Delete => self.delete(ready),
-            ByQuery::Patch => self.patch(ready),
+    /// [`QueryError::Invalid`]: the results of the index are no documents; storage fails.
+    pub fn new(
+        database: Arc<Database>,
+        change: ByQuery,
+        query: Query,
+        options: ByQueryOptions,
+        ready: Result<Option<ReadyIndex>>,
+    ) -> Result<PreparedChange> {
+        change.check_index(ready.as_ref().ok().and_then(Option::as_ref))?;
+        let began_at = database.read().last_etag()?;
+        Ok(PreparedChange { database, change, query, options, ready, began_at })
+    }
+
+    /// The index to wait for, and the etag that it must reach. `None`: there is nothing to wait for.
+    pub fn awaited(&self) -> Option<(Arc<Index>, Etag)> {
+        let index = &self.ready.as_ref().ok()?.as_ref()?.index;
+        let is_behind = !self.options.allows_stale && index.indexed_to() < self.began_at;
+        is_behind.then(|| (index.clone(), self.began_at))
+    }
+
+    /// Starts the operation, which reports the progress and may be killed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Operations::start`](crate::Operations::start).
+    pub fn begin(self) -> Result<QueryChange> {
+        let operations = self.database.operations();
+        let operation = operations.start_by_query(operations.next_id(), self.change.description(), &self.query.text)?;
+        Ok(QueryChange { of: self, operation })
+    }
+}
+
+/// A deletion or patch by query whose operation has started.
+pub struct QueryChange {
+    of: PreparedChange,
+    operation: Arc<Operation>,
+}
+
+/// Dropped without a run, or by a panic: the operation reports a failure.
+impl Drop for QueryChange {
+    fn drop(&mut self) {
+        // The first end counts.
+        self.operation.end(OperationStatus::Faulted(Arc::new(storage::Error::JobPanicked.into())));
+    }
+}
+
+impl QueryChange {
+    /// Its operation.
+    pub fn operation(&self) -> &Arc<Operation> {
+        &self.operation
+    }
+
+    /// Changes the documents, and ends the operation with the outcome. For threads that may block.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleIndex`], [`Error::TooManyFound`], [`Error::Canceled`], [`QueryError::Timeout`]; the index is not ready; a
+    /// script fails; storage fails. The documents that were changed before stay so.
+    pub fn run(self) -> Result<OperationResult> {
+        let outcome = match &self.of.ready {
+            Ok(ready) => self.of.run(ready.as_ref(), &self.operation),
+            Err(error) => Err(error.clone()),
+        };
+        self.operation.end(match &outcome {
+            Ok(result) => OperationStatus::Completed(result.clone()),
+            Err(Error::Canceled) => OperationStatus::Canceled,
+            Err(error) => OperationStatus::Faulted(Arc::new(error.clone())),
+        });
+        outcome
+    }
+}
+
+impl PreparedChange {
+    fn run(&self, ready: Option<&ReadyIndex>, operation: &Arc<Operation>) -> Result<OperationResult> {
+        let (killed, stopped) = (operation.clone(), operation.clone());
+        let deadline = Deadline::new(self.options.run_time, move || killed.is_killed());
+        let progress = OperationProgress::new(operation, self.options, &deadline);
+        script::stoppable(Rc::new(move || stopped.is_killed()), || match self.change {
+            ByQuery::Delete => self.delete(ready, &progress),
+            ByQuery::Patch => self.patch(ready, &progress),
         })
     }
 
@@ -146,14 +226,18 @@ impl QueryChange<'_> {
         Plan { projection: None, script: None, includes: Vec::new(), keeps_repeats: false, ..plan }
     }
 
-    fn find(&self, plan: &Plan, ready: Option<&ReadyIndex>, request: IdsRequest) -> Result<FoundIds> {
-        let killed = self.operation.clone();
-        let deadline = Deadline::new(None, move || killed.is_killed());
+    fn find(
+        &self,
+        plan: &Plan,
+        ready: Option<&ReadyIndex>,
+        request: IdsRequest,
+        deadline: &Deadline,
+    ) -> Result<FoundIds> {
         let cutoff = (!self.options.allows_stale).then_some(self.began_at);
-        FoundIds::find(self.database, plan, ready, IdsRequest { cutoff, ..request }, &deadline)
+        FoundIds::find(&self.database, plan, ready, IdsRequest { cutoff, ..request }, deadline)
     }
 
-    fn delete(&self, ready: Option<&ReadyIndex>) -> Result<OperationResult> {
+    fn delete(&self, ready: Option<&ReadyIndex>, progress: &OperationProgress<'_>) -> Result<OperationResult> {
         let mut plan = self.plan();
         let is_whole = plan.page.skip == 0 && plan.page.take.is_none();
         // A collection is gone through again after some documents: what was deleted is not found again, and only some ids are in memory.
@@ -165,20 +249,20 @@ impl QueryChange<'_> {
                 query.order = Order::Etag;
             }
         }
-        let (pace, mut done, mut expected) = (OperationRate::new(self.options), ChangedDocuments::default(), None);
+        let (mut done, mut expected) = (ChangedDocuments::default(), None);
         loop {
             let counts = expected.is_none();
-            let ids =
-                self.find(&plan, ready, IdsRequest { until: Some(self.began_at), count_max, cutoff: None, counts })?;
+            let request = IdsRequest { until: Some(self.began_at), count_max, cutoff: None, counts };
+            let ids = self.find(&plan, ready, request, progress.deadline)?;
             let expected = *expected.get_or_insert(ids.expected);
             for some in ids.chunks(self.options.batch_count()) {
-                self.refuse_killed()?;
+                progress.deadline.check()?;
                 // The etags are compared once more in the transaction: documents that are written until then stay.
                 let write = Write::DeleteUntil { ids: some.clone(), etag: self.began_at };
                 let deleted = self.database.write_blocking(&write)?.deleted()?;
                 let deleted = some.into_iter().zip(deleted).filter(|(_, is_deleted)| *is_deleted).map(|(id, _)| id);
                 done.add(self.options, deleted.map(|id| OperationDetail::Deleted { id }));
-                self.went(done.count, expected, &pace)?;
+                progress.report(done.count, expected)?;
             }
             plan.page.take = plan.page.take.map(|take| take.saturating_sub(ids.len() as u64));
             if ids.is_all {
@@ -187,13 +271,13 @@ impl QueryChange<'_> {
         }
     }
 
-    fn patch(&self, ready: Option<&ReadyIndex>) -> Result<OperationResult> {
+    fn patch(&self, ready: Option<&ReadyIndex>, progress: &OperationProgress<'_>) -> Result<OperationResult> {
         let request = IdsRequest { until: None, count_max: usize::MAX, cutoff: None, counts: false };
-        let ids = self.find(&self.plan(), ready, request)?;
-        let mut patch = QueryPatch::of_query(self.database, self.query)?;
-        let (pace, mut done) = (OperationRate::new(self.options), ChangedDocuments::default());
+        let ids = self.find(&self.plan(), ready, request, progress.deadline)?;
+        let mut patch = QueryPatch::of_query(&self.database, &self.query)?;
+        let mut done = ChangedDocuments::default();
         for some in ids.chunks(self.options.batch_count()) {
-            self.refuse_killed()?;
+            progress.deadline.check()?;
             let patched = patch.patch(&some)?.into_iter().map(|document| OperationDetail::Patched {
                 id: document.id,
                 change_vector: document.change_vector,
@@ -203,20 +287,9 @@ impl QueryChange<'_> {
             done.add(self.options, patched);
             // A document that was deleted meanwhile counts.
             done.count = before + some.len() as u64;
-            self.went(done.count, ids.len() as u64, &pace)?;
+            progress.report(done.count, ids.len() as u64)?;
         }
         Ok(done.into_result())
-    }
-
-    /// Says how far it is, and rests as long as its pace requires.
-    fn went(&self, processed: u64, expected: u64, pace: &OperationRate) -> Result<()> {
-        let total = expected.max(processed);
-        self.operation.set_progress(Progress { processed, total, ..Progress::default() });
-        pace.rest(processed, || self.refuse_killed())
-    }
-
-    fn refuse_killed(&self) -> Result<()> {
-        if self.operation.is_killed() { Err(Error::Canceled) } else { Ok(()) }
     }
 }
 
@@ -228,23 +301,27 @@ impl ByQueryOptions {
     }
 }
 
-/// Rate limiter of an operation.
-struct OperationRate {
+/// Reports how far an operation is, and limits its rate.
+struct OperationProgress<'o> {
+    operation: &'o Operation,
+    deadline: &'o Deadline,
     began: Instant,
     per_second: Option<u64>,
 }
 
-impl OperationRate {
-    fn new(options: ByQueryOptions) -> OperationRate {
-        OperationRate { began: Instant::now(), per_second: options.per_second }
+impl<'o> OperationProgress<'o> {
+    fn new(operation: &'o Operation, options: ByQueryOptions, deadline: &'o Deadline) -> OperationProgress<'o> {
+        OperationProgress { operation, deadline, began: Instant::now(), per_second: options.per_second }
     }
 
-    /// Sleeps until `processed` documents are due.
-    fn rest(&self, processed: u64, refuse_killed: impl Fn() -> Result<()>) -> Result<()> {
+    /// Reports the progress, and sleeps until `processed` documents are due.
+    fn report(&self, processed: u64, expected: u64) -> Result<()> {
+        let total = expected.max(processed);
+        self.operation.set_progress(Progress { processed, total, ..Progress::default() });
         let Some(per_second) = self.per_second else { return Ok(()) };
         let due = self.began + Duration::from_secs_f64(processed as f64 / per_second.max(1) as f64);
         while let Some(left) = due.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
-            refuse_killed()?;
+            self.deadline.check()?;
             std::thread::sleep(left.min(NAP));
         }
         Ok(())

@@ -21,11 +21,11 @@ pub struct Deadline {
 impl Deadline {
     /// Begins now.
     ///
-    /// * `run_time`: `None` is without a limit.
+    /// * `run_time`: `None` is without a limit, and so is a time beyond what the clock can count.
     /// * `is_given_up`: true once the result is no longer wanted.
     pub fn new(run_time: Option<Duration>, is_given_up: impl Fn() -> bool + 'static) -> Deadline {
         Deadline {
-            end: Cell::new(run_time.map(|run_time| Instant::now() + run_time)),
+            end: Cell::new(run_time.and_then(|run_time| Instant::now().checked_add(run_time))),
             run_time: run_time.unwrap_or_default(),
             looked_at: Cell::new(0),
             is_given_up: Box::new(is_given_up),
@@ -48,12 +48,13 @@ impl Deadline {
         if looked_at.is_multiple_of(DEADLINE_EVERY) { self.check() } else { Ok(()) }
     }
 
-    fn check(&self) -> Result<()> {
+    /// Checks the time, and whether the result is still wanted.
+    pub(super) fn check(&self) -> Result<()> {
         if (self.is_given_up)() {
             return Err(Error::Canceled);
         }
         match self.end.get() {
-            Some(end) if Instant::now() >= end => Err(QueryError::Timeout { seconds: self.run_time.as_secs() }.into()),
+            Some(end) if Instant::now() >= end => Err(QueryError::Timeout { after: self.run_time }.into()),
             _ => Ok(()),
         }
     }
@@ -130,5 +131,27 @@ impl Deadline {
         }
         let take = usize::try_from(take).unwrap_or(usize::MAX);
         Ok(documents.take(take).map(|document| self.look().and_then(|()| Ok(document?))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It was added to the clock, which panics.
+    #[test]
+    fn a_time_beyond_the_clock_is_no_limit() {
+        Deadline::new(Some(Duration::MAX), || false).check().unwrap();
+    }
+
+    /// It was said in whole seconds: 0.
+    #[test]
+    fn a_limit_below_a_second_is_reported_as_it_is() {
+        let error = Deadline::new(Some(Duration::ZERO), || false).check().unwrap_err();
+        assert_eq!(error.to_string(), "The query was cancelled after 0 s (the limit Limits.QueryRunTimeInSec)");
+        let short = QueryError::Timeout { after: Duration::from_millis(1500) };
+        assert_eq!(short.to_string(), "The query was cancelled after 1.5 s (the limit Limits.QueryRunTimeInSec)");
+        let whole = QueryError::Timeout { after: Duration::from_secs(60) };
+        assert_eq!(whole.to_string(), "The query was cancelled after 60 s (the limit Limits.QueryRunTimeInSec)");
     }
 }

@@ -66,10 +66,10 @@ pub enum QueryError {
         index: String,
     },
     /// The query ran longer than it may.
-    #[error("The query was cancelled after {seconds} s (the limit Limits.QueryRunTimeInSec)")]
+    #[error("The query was cancelled after {} s (the limit Limits.QueryRunTimeInSec)", .after.as_secs_f64())]
     Timeout {
         /// The limit.
-        seconds: u64,
+        after: Duration,
     },
 }
 

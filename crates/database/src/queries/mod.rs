@@ -7,7 +7,7 @@
 //! [`Query`] is a planned text. [`Preparation`] finds or creates the index that answers it and says what to wait for
 //! ([`Database::ready`](crate::Database::ready) waits on the thread). [`QueryRun`] is one run on a snapshot of that index and one of the
 //! documents: it filters, projects, runs scripts, includes, removes duplicates, counts facets. Rows are appended to the buffer of a
-//! [`RowSink`], so that none is copied on its way. [`QueryChange`] deletes or patches what a query finds.
+//! [`RowSink`], so that none is copied on its way. [`PreparedChange`] deletes or patches what a query finds.
 //!
 //! Functions here block and take a [`Deadline`]; they have no threads. [`Database::query`](crate::Database::query) does all of it on the
 //! caller's thread:
@@ -73,7 +73,7 @@ mod run;
 mod scripts;
 mod timings;
 
-pub use by_query::{ByQuery, ByQueryOptions, QueryChange};
+pub use by_query::{ByQuery, ByQueryOptions, PreparedChange, QueryChange};
 pub use counts::{Counts, examined_count_max};
 pub use deadline::Deadline;
 pub use error::QueryError;

@@ -107,15 +107,36 @@ fn a_sink_ends_its_query() {
     assert_eq!(String::from_utf8(first.0).unwrap().matches(r#"{"N":"#).count(), 1, "one row");
 }
 
-fn change(database: &Database, change: ByQuery, text: &str) -> Result<OperationResult> {
+fn change(database: &Arc<Database>, change: ByQuery, text: &str) -> Result<OperationResult> {
     let query = change.check(Query::parse(text, None)?)?;
     let freshness = Freshness { stale_wait: Some(RUN_TIME), after_write: None };
     let ready = database.ready(&query, &freshness, RUN_TIME)?;
-    change.check_index(ready.as_ref())?;
-    let began_at = database.read().last_etag()?;
-    let operation = database.operations().start(database.operations().next_id(), change.description())?;
     let options = ByQueryOptions { keeps_details: true, ..ByQueryOptions::default() };
-    QueryChange { database, change, query: &query, options, began_at, operation: &operation }.run(ready.as_ref())
+    PreparedChange::new(database.clone(), change, query, options, Ok(ready))?.begin()?.run()
+}
+
+/// A change in process that was killed was reported as failed.
+#[test]
+fn the_operation_of_a_change_ends_with_it() {
+    let (_databases, database) = with_numbers();
+    let begin = || {
+        let query = ByQuery::Delete.check(Query::parse("from Ts", None).unwrap()).unwrap();
+        let options = ByQueryOptions::default();
+        let prepared = PreparedChange::new(database.clone(), ByQuery::Delete, query, options, Ok(None)).unwrap();
+        assert!(prepared.awaited().is_none(), "it has no index");
+        let running = prepared.begin().unwrap();
+        (running.operation().clone(), running)
+    };
+    let (operation, running) = begin();
+    operation.kill();
+    assert!(matches!(running.run(), Err(Error::Canceled)));
+    assert!(matches!(operation.status(), OperationStatus::Canceled));
+    let (operation, running) = begin();
+    drop(running);
+    assert!(matches!(operation.status(), OperationStatus::Faulted(_)));
+    let (operation, running) = begin();
+    running.run().unwrap();
+    assert!(matches!(operation.status(), OperationStatus::Completed(result) if result.total == 5));
 }
 
 #[test]

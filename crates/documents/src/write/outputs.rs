@@ -2,7 +2,7 @@
 
 use crate::{Batch, Error, Expected, Result, Writing};
 
-/// Documents of several results, each with a fate of its own.
+/// Documents of several results. One result may fail while others are written.
 #[derive(Clone, Debug)]
 pub struct OutputWrites {
     /// Kind, name and generation of the definition of the index. Nothing is written unless this definition is stored: whoever deletes or
@@ -15,7 +15,7 @@ pub struct OutputWrites {
 /// The documents of one result.
 #[derive(Clone, Debug)]
 pub struct OutputWrite {
-    /// Puts and deletions, applied atomically.
+    /// Puts and deletions, applied in their order. They are not atomic: if one is refused, those before it stay.
     pub batch: Batch,
     /// Afterwards `name/number`, `name/number + 1` and so on are deleted, up to the first that is not there.
     pub surplus: Option<(String, u64)>,
@@ -24,16 +24,18 @@ pub struct OutputWrite {
 /// The outcome for the documents of one result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputFate {
-    /// They are written.
+    /// All documents are written.
     Written,
-    /// They are not: somebody changed a document meanwhile, or the definition is not stored any more.
+    /// Another write changed a document meanwhile, or the definition is not stored any more. The documents before that one are written, and
+    /// the caller writes all of them again.
     Again,
-    /// They cannot be written; why.
+    /// A document cannot be written; why. The documents before it are written, those after it are not.
     Refused(String),
 }
 
 impl Writing<'_, '_> {
-    /// Writes what may be written. A batch of these is not rolled back by itself: its conditions are checked before it writes.
+    /// Applies the batches one after the other. There is no savepoint to roll one back to: a command that is refused changes nothing
+    /// itself, and leaves the commands before it in its batch applied.
     pub(super) fn write_outputs(&mut self, outputs: &OutputWrites) -> Result<Vec<OutputFate>> {
         let (kind, name, generation) = &outputs.only_if;
         if self.definition_generation(kind, name)? != Some(*generation) {
@@ -46,7 +48,7 @@ impl Writing<'_, '_> {
         match self.run_silently(&write.batch) {
             Ok(_) => {}
             Err(Error::Conflict { .. }) => return Ok(OutputFate::Again),
-            // Each is found before anything of the document is written.
+            // Each is found before the document concerned is written.
             Err(
                 error @ (Error::CollectionMismatch { .. } | Error::TooLarge { .. } | Error::TooManyCollections { .. }),
             ) => return Ok(OutputFate::Refused(error.to_string())),

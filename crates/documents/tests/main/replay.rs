@@ -20,7 +20,7 @@ struct Peeking;
 impl ScriptRunner for Peeking {
     type Error = Error;
 
-    fn run(&mut self, script: &PatchScript, id: &str, _: Option<&Seen>, view: &mut View<'_>) -> Result<PatchRun> {
+    fn run(&mut self, script: &PatchScript, id: &str, _: Option<&PatchInput>, view: &mut View<'_>) -> Result<PatchRun> {
         let beside = format!("beside/{id}");
         let has_beside = view.get(&beside)?.is_some();
         let json = format!("{{\"Beside\":{has_beside},\"Script\":\"{}\"}}", script.script);

@@ -304,7 +304,7 @@ struct Same;
 impl ScriptRunner for Same {
     type Error = Error;
 
-    fn run(&mut self, _: &PatchScript, _: &str, _: Option<&Seen>, _: &mut View<'_>) -> Result<PatchRun> {
+    fn run(&mut self, _: &PatchScript, _: &str, _: Option<&PatchInput>, _: &mut View<'_>) -> Result<PatchRun> {
         let json = br#"{"Name":"Bob","@metadata":{"@collection":"Users"}}"#.to_vec();
         Ok(PatchRun { json, ..PatchRun::default() })
     }

@@ -319,6 +319,17 @@ fn changes_are_pulled_by_etag() {
     assert_eq!(tombstones, [("b".to_owned(), 5)]);
     assert_eq!(snapshot.deletions(&[ItemKind::Document], Some("Users"), 4).unwrap().count(), 1);
     assert_eq!(snapshot.deletions(&[ItemKind::Document], Some("Users"), 5).unwrap().count(), 0);
+    let changes = |after, count_max| {
+        let (changes, until) = snapshot.document_changes(after, count_max).unwrap();
+        let changes = changes.iter().map(|change| (change.etag, change.id.clone(), change.is_deletion));
+        (changes.collect::<Vec<_>>(), until)
+    };
+    assert_eq!(changes(0, 2), (vec![(3, "c".to_owned(), false), (4, "a".to_owned(), false)], 4));
+    assert_eq!(changes(4, 9), (vec![(5, "b".to_owned(), true), (6, "d".to_owned(), false)], 6));
+    assert_eq!((changes(6, 9), changes(0, 0)), ((vec![], 6), (vec![], 0)));
+    let (all, _) = snapshot.document_changes(0, 9).unwrap();
+    let collections: Vec<_> = all.iter().map(|change| change.collection.as_deref()).collect();
+    assert_eq!(collections, [Some("Users"), Some("Users"), Some("Users"), None]);
     let statistics = snapshot.statistics().unwrap();
     assert_eq!(
         (

@@ -1,5 +1,6 @@
 //! Documents: stored, read, changed and followed.
 
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use rookerydb::*;
@@ -64,6 +65,19 @@ fn a_batch_is_applied_whole_or_not_at_all() {
     assert_eq!(shop.statistics().unwrap().document_count, 0);
 }
 
+/// The error said that the document does not exist.
+#[test]
+fn a_batch_that_contradicts_itself_is_refused_with_its_own_error() {
+    let shop = shop();
+    let twice = shop.batch().put("a", &json!({}), Expected::Any).unwrap().put("a", &json!({}), Expected::Missing);
+    let refused = twice.unwrap().execute();
+    let Err(Error::ConflictInBatch { id, expected }) = refused else { panic!("{refused:?}") };
+    assert_eq!((id.as_str(), expected.as_str()), ("a", ""));
+    let version = Expected::Version("A:1-nope".to_owned());
+    let refused = shop.batch().delete("a", version).unwrap().execute();
+    assert!(matches!(refused, Err(Error::Conflict { actual: None, .. })), "{refused:?}");
+}
+
 #[test]
 fn a_script_changes_a_document() {
     let shop = shop();
@@ -77,6 +91,24 @@ fn a_script_changes_a_document() {
     let expected = Expected::Version("A:1-nope".to_owned());
     assert!(shop.patch("a", "this.N = 1").expect(expected).run().is_err());
     assert_eq!(shop.get_as::<serde_json::Value>("a").unwrap().unwrap()["N"], 3);
+}
+
+/// Only scripts of projections were counted.
+#[test]
+fn scripts_of_patches_share_the_memory_of_the_store() {
+    const SCRIPT: &str = "this.N = 'x'.repeat(1e7).length";
+    let shop = |memory_size| {
+        let store = Store::open_with(StoreOptions { memory_size: Some(memory_size), ..StoreOptions::default() });
+        let shop = store.unwrap().database("Shop").unwrap();
+        shop.put_json("a", r#"{"@metadata":{"@collection":"Users"}}"#).unwrap();
+        shop
+    };
+    let small = shop(8 << 20);
+    let by_id = small.patch("a", SCRIPT).run();
+    assert!(matches!(by_id, Err(Error::Busy(_))), "{by_id:?}");
+    let by_query = small.query(format!("from Users update {{ {SCRIPT} }}")).patch();
+    assert!(matches!(by_query, Err(Error::Busy(_))), "{by_query:?}");
+    assert_eq!(shop(64 << 20).patch("a", SCRIPT).run().unwrap(), PatchStatus::Patched);
 }
 
 #[test]
@@ -108,10 +140,14 @@ fn changes_come_in_the_order_of_writes() {
         let change = changes.next_within(Duration::from_secs(20)).unwrap().unwrap();
         assert_eq!((change.id, change.collection.as_deref()), (format!("ns/{number}"), Some("Ns")));
     }
-    // A thread that waits is woken by a write, and told when the database goes.
-    let waiting = std::thread::spawn(move || changes.map(|change| change.unwrap().id).collect::<Vec<_>>());
-    shop.put("after", &json!({})).unwrap();
+    // A write wakes a thread that waits, and the deletion of the database ends it.
+    let (sender, received) = mpsc::channel();
+    let waiting = std::thread::spawn(move || changes.for_each(|change| sender.send(change.unwrap().id).unwrap()));
+    for id in ["after", "and again"] {
+        shop.put(id, &json!({})).unwrap();
+        assert_eq!(received.recv_timeout(Duration::from_secs(20)).unwrap(), id);
+    }
     shop.store().delete_database("Shop").unwrap();
-    let ids = waiting.join().unwrap();
-    assert!(ids.is_empty() || ids == ["after"], "{ids:?}");
+    assert_eq!(received.recv_timeout(Duration::from_secs(20)), Err(RecvTimeoutError::Disconnected));
+    waiting.join().unwrap();
 }

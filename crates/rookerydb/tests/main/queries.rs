@@ -96,6 +96,28 @@ fn a_query_changes_and_deletes_what_it_finds() {
     assert_eq!(database.query("from Ts").delete().unwrap(), 7);
 }
 
+/// Both panicked: the time was added to the clock.
+#[test]
+fn a_wait_may_be_without_end() {
+    let database = with_numbers();
+    assert_eq!(database.query("from Ts where N = 4").timeout(Duration::MAX).run().unwrap().len(), 1);
+    database.wait_for_indexing(Duration::MAX).unwrap();
+}
+
+/// Changes ignored the limit, and a limit below a second was reported as 0 s.
+#[test]
+fn a_time_limit_ends_queries_and_changes() {
+    let database = with_numbers();
+    let limit = Duration::from_nanos(1);
+    let query = |text: &str| database.query(text).timeout(limit);
+    for ended in
+        [query("from Ts").run().map(|_| 0), query("from Ts update { this.N = 100 }").patch(), query("from Ts").delete()]
+    {
+        assert!(matches!(ended, Err(Error::Timeout(after)) if after == limit), "{ended:?}");
+    }
+    assert_eq!(database.query("from Ts where N < 100").delete().unwrap(), 10, "nothing was changed");
+}
+
 #[test]
 fn indexes_are_defined_asked_and_deleted() {
     let database = with_numbers();

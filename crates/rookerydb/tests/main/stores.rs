@@ -1,7 +1,13 @@
 //! Stores: opened, closed, with several databases.
 
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
 use rookerydb::*;
 use serde_json::json;
+
+/// How long a test waits for another thread before it fails.
+const WAIT: Duration = Duration::from_secs(30);
 
 #[test]
 fn a_folder_keeps_its_databases() {
@@ -30,6 +36,41 @@ fn a_deleted_database_is_closed_for_its_handles() {
     let database = store.database("A").unwrap();
     store.delete_database("A").unwrap();
     assert!(matches!(database.get("x"), Err(Error::Closed(_))));
+}
+
+/// The thread waited for ever, and the folder stayed locked.
+#[test]
+fn changes_end_and_the_folder_can_be_opened_again_after_the_last_handle_is_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Store::open(folder.path()).unwrap().database("A").unwrap();
+    let mut waiting = database.changes().unwrap();
+    let mut kept = database.changes().unwrap();
+    let (sender, received) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        for change in waiting.by_ref() {
+            sender.send(change.unwrap().id).unwrap();
+        }
+        assert!(waiting.is_closed());
+    });
+    database.put("x", &json!({})).unwrap();
+    assert_eq!(received.recv_timeout(WAIT).unwrap(), "x");
+    drop(database);
+    assert_eq!(received.recv_timeout(WAIT), Err(RecvTimeoutError::Disconnected), "the iterator ends");
+    thread.join().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    assert!(store.database("A").unwrap().get("x").unwrap().is_some());
+    assert!(kept.is_closed() && kept.next().is_none(), "it is open in `store` and not here");
+}
+
+/// It wrote on, behind the back of who opened the folder next.
+#[test]
+fn a_bulk_insert_ends_with_the_last_handle() {
+    let database = Store::in_memory().unwrap().database("A").unwrap();
+    let mut insert = database.bulk_insert().unwrap();
+    insert.put("Ns", "ns/1", &json!({})).unwrap();
+    drop(database);
+    assert!(matches!(insert.put("Ns", "ns/2", &json!({})), Err(Error::Closed(_))));
+    assert!(matches!(insert.finish(), Err(Error::Closed(_))));
 }
 
 /// As a program of two threads uses it.

@@ -18,15 +18,14 @@ use crate::handlers::submit::submit;
 use crate::reply::{self, Reply};
 
 pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
-    let body = exchange.read_body().await?;
     let query = exchange.query();
     let [skips_mismatch, is_test, is_debug] =
         [query.is_true("skipPatchIfChangeVectorMismatch")?, query.is_true("test")?, query.is_true("debug")?];
     let id = exchange.required("id")?.into_owned();
     let expected = Expected::from_wire(exchange.if_match().as_deref());
-    let parse = move || {
+    let parse = move |body: &[u8]| {
         let mut minifier = Minifier::new();
-        let object = minifier.minify(if body.trim_ascii().is_empty() { b"{}" } else { &body })?;
+        let object = minifier.minify(if body.trim_ascii().is_empty() { b"{}" } else { body })?;
         if object.get("Patch").is_none_or(json::Raw::is_null) {
             return Err(Error::Argument("The 'Patch' field in the body request is mandatory".to_owned()));
         }
@@ -37,7 +36,7 @@ pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
         batch.patch(&id, expected, request)?;
         Ok(batch)
     };
-    let batch = exchange.node.bridge.run_sized(SIZE_OF_PATCH, parse).await?;
+    let batch = exchange.parse_body(parse).await?;
     let report = if is_test {
         let database = exchange.database().clone();
         let resolved = exchange.node.bridge.run(Pool::Reads, move || Ok(database.resolve(&batch)?)).await?;
@@ -58,9 +57,6 @@ pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
         }
     })
 }
-
-/// Bodies of patches are small: they are read right away.
-const SIZE_OF_PATCH: usize = 0;
 
 fn answer(
     status: StatusCode,

@@ -96,6 +96,22 @@ fn a_bulk_insert_that_is_refused_says_why_in_its_operation_too() {
     assert!(state.contains("Faulted") && state.contains("Limits.BulkInsertThreads = 0"), "{state}");
 }
 
+/// It was parsed on a network thread, and all requests of that thread waited.
+#[test]
+fn a_large_body_is_parsed_on_a_thread_of_the_pool() {
+    let wire = Wire::start_with(|options| {
+        (options.limits.short_thread_count, options.limits.blocking_queue_count) = (0, 0);
+    });
+    let post = |padding: usize| {
+        let body = format!(r#"{{"TrafficWatchMode":"Off"{}}}"#, " ".repeat(padding));
+        wire.call("POST /admin/traffic-watch/configuration", &body)
+    };
+    assert_eq!(post(0).status, 204);
+    let refused = post(300 << 10);
+    assert_eq!(refused.status, 503, "{}", refused.text());
+    assert!(refused.text().contains("Limits.ShortThreads = 0"), "{}", refused.text());
+}
+
 #[test]
 fn a_reader_that_is_too_slow_is_closed_although_it_reads() {
     let wire = with_large_documents(|limits| {

@@ -1,7 +1,7 @@
 //! Copying contents to another environment, for compaction.
 
-use super::entries::{ContentEntry, Entry, content_key};
-use super::{Contents, Reading};
+use super::entries::{CONTENT, ContentEntry, Entry, content_key};
+use super::{Contents, Reading, check};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::limits::CONTENT_APPEND_SIZE_MAX;
@@ -15,7 +15,8 @@ impl Contents {
     ///
     /// # Errors
     ///
-    /// Reading or writing fails on either side.
+    /// [`Error::Corrupt`]: a content is damaged, or a content is missing whose chunks are still there, so that the copy would be without
+    /// it; reading or writing fails on either side.
     pub fn copy_into(
         &self,
         reader: &impl Reader,
@@ -23,10 +24,18 @@ impl Contents {
         to: Contents,
         mut progress: impl FnMut(u64),
     ) -> Result<()> {
+        // The chunks of a content whose entry is lost would be left out without an error.
+        let mut is_whole = true;
+        check(reader, self.tree, |_| is_whole = false)?;
+        if !is_whole {
+            return Err(
+                reader.corrupt(self.tree.root(), "its contents break a rule, which a check of the database names")
+            );
+        }
         let mut cursor = self.tree.cursor(reader);
         let mut next = cursor.seek(&content_key(b""))?;
         while let Some((key, value)) = next {
-            let Some(Entry::Content { hash, entry }) = Entry::decode(key, value) else { break };
+            let Some(Entry::Content { hash, entry }) = self.entry_at(reader, CONTENT, (key, value))? else { break };
             let reading = Reading::new(self.tree, reader, &entry, 0..entry.length);
             copy(reading, target, to, (hash, entry.references), &mut progress)?;
             next = cursor.next()?;

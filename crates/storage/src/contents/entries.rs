@@ -15,9 +15,12 @@
 pub(super) const NEXT: &[u8] = b"n";
 
 const CHUNK: u8 = b'c';
-const CONTENT: u8 = b'h';
-const REMOVAL: u8 = b'r';
-const UPLOAD: u8 = b'u';
+/// First byte of the key of a content.
+pub(super) const CONTENT: u8 = b'h';
+/// First byte of the key of a removal.
+pub(super) const REMOVAL: u8 = b'r';
+/// First byte of the key of an upload.
+pub(super) const UPLOAD: u8 = b'u';
 
 /// An entry that is no chunk.
 pub(super) enum Entry<'e> {

@@ -34,7 +34,9 @@ use crate::page::Kind;
 use crate::transaction::sealed::Pages;
 use crate::transaction::{Reader, WriteTransaction};
 use crate::tree::{Tree, catalog, node};
-use entries::{ContentEntry, Entry, NEXT, UploadEntry, chunk_key, content_key, removal_key, upload_key};
+use entries::{
+    CONTENT, ContentEntry, Entry, NEXT, REMOVAL, UPLOAD, UploadEntry, chunk_key, content_key, removal_key, upload_key,
+};
 use std::ops::Range;
 
 /// A store of contents. A small handle; keep it, it stays valid.
@@ -307,7 +309,7 @@ impl Contents {
         let mut cursor = self.tree.cursor(reader);
         let mut next = cursor.seek(&upload_key(b""))?;
         while let Some((key, value)) = next {
-            let Some(Entry::Upload { id, entry }) = Entry::decode(key, value) else { break };
+            let Some(Entry::Upload { id, entry }) = self.entry_at(reader, UPLOAD, (key, value))? else { break };
             if before.is_none_or(|before| entry.time < before) {
                 uploads.push(id.to_vec());
             }
@@ -351,7 +353,7 @@ impl Contents {
         let mut cursor = self.tree.cursor(reader);
         let mut next = cursor.seek(&content_key(b""))?;
         while let Some((key, value)) = next {
-            let Some(Entry::Content { hash, entry }) = Entry::decode(key, value) else { break };
+            let Some(Entry::Content { hash, entry }) = self.entry_at(reader, CONTENT, (key, value))? else { break };
             each(hash, entry.content())?;
             next = cursor.next()?;
         }
@@ -366,6 +368,23 @@ impl Contents {
     fn entry(&self, reader: &impl Reader, hash: &[u8]) -> Result<Option<ContentEntry>> {
         let Some(value) = self.tree.get(reader, &content_key(hash))? else { return Ok(None) };
         ContentEntry::decode(value).map(Some).ok_or_else(|| self.cut(reader))
+    }
+
+    /// The entry at a place of a cursor that goes through the entries of one kind. `None`: the place is past the last of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`]: the key is of this kind and the entry cannot be decoded, so that the entries after it are not passed over.
+    fn entry_at<'e>(
+        &self,
+        reader: &impl Reader,
+        kind: u8,
+        (key, value): (&'e [u8], &[u8]),
+    ) -> Result<Option<Entry<'e>>> {
+        if key.first() != Some(&kind) {
+            return Ok(None);
+        }
+        Entry::decode(key, value).map(Some).ok_or_else(|| self.cut(reader))
     }
 
     fn cut(&self, reader: &impl Reader) -> Error {
@@ -421,11 +440,11 @@ impl Contents {
 
     fn first_removal(&self, reader: &impl Reader) -> Result<Option<u64>> {
         let mut cursor = self.tree.cursor(reader);
-        let found = cursor.seek(&removal_key(0))?;
-        Ok(found.and_then(|(key, value)| match Entry::decode(key, value) {
+        let Some(found) = cursor.seek(&[REMOVAL])? else { return Ok(None) };
+        Ok(match self.entry_at(reader, REMOVAL, found)? {
             Some(Entry::Removal { number }) => Some(number),
             _ => None,
-        }))
+        })
     }
 }
 

@@ -259,6 +259,42 @@ fn broken_rules_are_found() {
     check_broken(|tx, tree| tree.delete(tx, &content_key(b"hash")).map(drop), "number 1 belongs to no content");
 }
 
+/// A cut entry ended the walk over its kind like the end of the kind: a compaction copied the entries before it, and succeeded.
+#[test]
+fn a_cut_entry_is_an_error_where_its_kind_is_gone_through() {
+    let broken = |key: Vec<u8>, value: &[u8]| {
+        let (environment, contents) = environment();
+        add(&environment, contents, b"hash", &[bytes(10, 1)]);
+        environment.write(|tx| contents.begin(tx, b"upload", 0)).unwrap();
+        environment.write(|tx| contents.tree.put(tx, &key, value)).unwrap();
+        (environment, contents)
+    };
+    let (environment, contents) = broken(content_key(b"a"), b"cut");
+    let walked = contents.for_each(&environment.read(), |_, _| Ok::<_, Error>(()));
+    assert!(matches!(walked, Err(Error::Corrupt { .. })), "{walked:?}");
+    let (environment, contents) = broken(upload_key(b"a"), b"cut");
+    let removed = contents.remove_uploads(&environment, None);
+    assert!(matches!(removed, Err(Error::Corrupt { .. })), "{removed:?}");
+    let (environment, contents) = broken(removal_key(1), b"not empty");
+    let freed = contents.has_chunks_to_free(&environment.read());
+    assert!(matches!(freed, Err(Error::Corrupt { .. })), "{freed:?}");
+}
+
+#[test]
+fn contents_of_which_one_is_lost_or_cut_are_not_copied() {
+    let check = |break_it: fn(&mut WriteTransaction<'_>, Tree) -> Result<()>| {
+        let (environment, contents) = environment();
+        add(&environment, contents, b"a", &[bytes(10, 1)]);
+        add(&environment, contents, b"b", &[bytes(10, 2)]);
+        environment.write(|tx| break_it(tx, contents.tree)).unwrap();
+        let (target, to) = self::environment();
+        let copied = contents.copy_into(&environment.read(), &target, to, |_| ());
+        assert!(matches!(copied, Err(Error::Corrupt { .. })), "{copied:?}");
+    };
+    check(|tx, tree| tree.put(tx, &content_key(b"a"), b"cut"));
+    check(|tx, tree| tree.delete(tx, &content_key(b"a")).map(drop));
+}
+
 #[test]
 fn a_missing_chunk_is_an_error_where_it_is_read() {
     let (environment, contents) = environment();

@@ -41,9 +41,9 @@ impl Path {
     }
 }
 
-/// How a value with pages of its own comes to the data file.
+/// How the pages of a run (overflow pages) are written to the data file.
 #[derive(Clone, Copy)]
-enum Way {
+enum RunPlacement {
     /// As versions of these pages, by the journal or the commit.
     Versions,
     /// At once: [`crate::transaction::staged`].
@@ -196,7 +196,7 @@ impl Tree {
     ///
     /// [`Error::KeyTooLong`], [`Error::ValueTooLong`], [`Error::DiskFull`], [`Error::Corrupt`].
     pub fn put(&self, tx: &mut WriteTransaction<'_>, key: &[u8], value: &[u8]) -> Result<()> {
-        self.put_if(tx, key, (value, Way::Versions), true).map(drop)
+        self.put_if(tx, key, (value, RunPlacement::Versions), true).map(drop)
     }
 
     /// Sets the value of a key that is not there. False: it was, and keeps its value.
@@ -205,7 +205,7 @@ impl Tree {
     ///
     /// As [`Self::put`].
     pub fn insert(&self, tx: &mut WriteTransaction<'_>, key: &[u8], value: &[u8]) -> Result<bool> {
-        self.put_if(tx, key, (value, Way::Versions), false)
+        self.put_if(tx, key, (value, RunPlacement::Versions), false)
     }
 
     /// As [`Self::insert`]; a value with pages of its own is in the data file on return, and takes no memory here.
@@ -214,14 +214,14 @@ impl Tree {
     ///
     /// As [`Self::put`].
     pub(crate) fn insert_staged(&self, tx: &mut WriteTransaction<'_>, key: &[u8], value: &[u8]) -> Result<bool> {
-        self.put_if(tx, key, (value, Way::Staged), false)
+        self.put_if(tx, key, (value, RunPlacement::Staged), false)
     }
 
     fn put_if(
         &self,
         tx: &mut WriteTransaction<'_>,
         key: &[u8],
-        (value, way): (&[u8], Way),
+        (value, placement): (&[u8], RunPlacement),
         replace: bool,
     ) -> Result<bool> {
         if key.len() > KEY_SIZE_MAX {
@@ -243,9 +243,9 @@ impl Tree {
         let payload = if 2 + key.len() + value.len() <= INLINE_SIZE_MAX {
             Payload::Inline(value)
         } else {
-            let (first, length) = match way {
-                Way::Versions => tx.new_run(&[value])?,
-                Way::Staged => tx.new_staged_run(value)?,
+            let (first, length) = match placement {
+                RunPlacement::Versions => tx.new_run(&[value])?,
+                RunPlacement::Staged => tx.new_staged_run(value)?,
             };
             Payload::Run { first, length }
         };

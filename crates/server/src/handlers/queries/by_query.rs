@@ -1,15 +1,15 @@
 //! Deleting and patching what a query finds: operations that go on after their requests. And
 //! `PATCH /databases/{name}/queries/test`: what a patch would do to a document.
 //!
-//! The database does the work (`database::queries::QueryChange`); here the index is awaited without a thread, and the operation gets one.
+//! The database does the work (`database::queries::PreparedChange`); here the index is awaited without a thread, and the
+//! operation gets one.
 
-use std::sync::Arc;
 use std::time::Duration;
 
+use database::QueryPatch;
 use database::documents::PatchStatus;
 use database::limits::STALE_WAIT;
-use database::queries::{ByQuery, ByQueryOptions, QueryChange};
-use database::{Operation, OperationResult, OperationStatus, QueryPatch};
+use database::queries::{ByQuery, ByQueryOptions, PreparedChange};
 use hyper::StatusCode;
 
 use super::ready::{ready, wait_for};
@@ -22,18 +22,16 @@ use crate::reply::{self, Reply};
 /// `DELETE`: `allowStale`, `staleTimeout`, `maxOpsPerSec`, `details`. Body as that of a query.
 pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     let options = Options::of(&exchange)?;
-    let body = exchange.read_body().await?;
     let node = exchange.node.clone();
-    let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_body(&node, &body)).await?;
+    let request = exchange.parse_body(move |body| Request::of_body(&node, body)).await?;
     start(exchange, ByQuery::Delete, request, options).await
 }
 
 /// `PATCH`: parameters as [`delete`]. Body: `{"Query":{"Query","QueryParameters"}}`.
 pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
     let options = Options::of(&exchange)?;
-    let body = exchange.read_body().await?;
     let node = exchange.node.clone();
-    let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_patch(&node, &body)).await?;
+    let request = exchange.parse_body(move |body| Request::of_patch(&node, body)).await?;
     start(exchange, ByQuery::Patch, request, options).await
 }
 
@@ -51,6 +49,7 @@ impl Options {
             allows_stale: query.is_true("allowStale")?,
             keeps_details: query.is_true("details")?,
             per_second: query.number("maxOpsPerSec")?.filter(|count| *count > 0),
+            run_time: None,
         };
         let stale_wait = query.time_span("staleTimeout")?.unwrap_or(STALE_WAIT);
         Ok(Options { of_change, stale_wait: stale_wait.min(exchange.node.limits.query_run_time) })
@@ -61,75 +60,53 @@ impl Options {
 async fn start(exchange: Exchange, change: ByQuery, request: Request, options: Options) -> Result<Reply> {
     let Options { of_change: options, stale_wait } = options;
     let (database, node) = (exchange.database().clone(), exchange.node.clone());
-    let request = Arc::new(Request { query: change.check(request.query)?, ..request });
+    let mut request = Request { query: change.check(request.query)?, ..request };
     if change == ByQuery::Patch {
         // A text that is no script is refused at once. Compiling it takes a thread.
-        let (database, request) = (database.clone(), request.clone());
-        let compile = move || QueryPatch::of_query(&database, &request.query).map(drop).map_err(Error::from);
-        node.bridge.run(Pool::Reads, compile).await?;
+        let database = database.clone();
+        let compile = move || Ok(change.check_script(&database, &request.query).map(|()| request)?);
+        request = node.bridge.run(Pool::Reads, compile).await?;
     }
     let ready = match ready(&exchange, &request).await {
         // As in the reference, the operation fails if there is no such index.
         Err(Error::Database(error @ database::Error::NoSuchIndex { .. })) => Err(error),
         ready => Ok(ready?),
     };
-    change.check_index(ready.as_ref().ok().and_then(Option::as_ref))?;
-    let began_at = database.read().last_etag()?;
-    let behind = match &ready {
-        Ok(Some(ready)) if !options.allows_stale && ready.index.indexed_to() < began_at => Some(ready.index.clone()),
-        _ => None,
-    };
-    // A server without a free thread refuses the request, not the operation. While an operation waits for an index it has no thread.
-    let permit = if behind.is_none() { Some(node.bridge.permit(Pool::Reads).await?) } else { None };
-    let operations = database.operations();
-    let operation = operations.start_by_query(operations.next_id(), change.description(), &request.query.text)?;
-    let id = operation.id();
     let node_tag = database.documents().node_tag().to_owned();
+    let prepared = PreparedChange::new(database, change, request.query, options, ready)?;
+    let awaited = prepared.awaited();
+    // A server without a free thread refuses the request, not the operation. While an operation waits for an index it has no thread.
+    let permit = if awaited.is_none() { Some(node.bridge.permit(Pool::Reads).await?) } else { None };
+    let running = prepared.begin()?;
+    let (id, description) = (running.operation().id(), change.description());
     tokio::spawn(async move {
-        let changing = operation.clone();
         let outcome = async {
-            let ready = ready?;
-            if let Some(index) = behind {
-                wait_for(&index, began_at, stale_wait).await;
+            if let Some((index, etag)) = awaited {
+                wait_for(&index, etag, stale_wait).await;
             }
             let permit = match permit {
                 Some(permit) => permit,
                 None => node.bridge.permit(Pool::Reads).await?,
             };
-            let run = move || {
-                let (database, query, operation) = (&*database, &request.query, &changing);
-                let change = QueryChange { database, change, query, options, began_at, operation };
-                Ok(change.run(ready.as_ref())?)
-            };
-            node.bridge.with_permit(Pool::Reads, permit, run).await
+            node.bridge.with_permit(Pool::Reads, permit, move || Ok(running.run()?)).await
         };
-        end(&operation, outcome.await);
+        match outcome.await {
+            // The operation has the error.
+            Ok(_) | Err(Error::Database(_)) => {}
+            Err(error) => tracing::error!(%error, operation = description, "an operation could not run, or met a bug"),
+        }
     });
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("OperationId").unsigned(id).name("OperationNodeTag").string(&node_tag);
     }))
 }
 
-/// Ends an operation.
-fn end(operation: &Operation, outcome: Result<OperationResult>) {
-    operation.end(match outcome {
-        Ok(result) => OperationStatus::Completed(result),
-        Err(Error::Database(database::Error::Canceled)) => OperationStatus::Canceled,
-        Err(Error::Database(error)) => OperationStatus::Faulted(Arc::new(error)),
-        Err(error) => {
-            tracing::error!(%error, operation = operation.description(), "an operation met a bug");
-            OperationStatus::Faulted(Arc::new(storage::Error::JobPanicked.into()))
-        }
-    });
-}
-
 /// `PATCH /databases/{name}/queries/test`: `id`. Body as [`patch`]. What the clause `update` would do to that document, whether the query
 /// finds it or not; nothing is stored. 200 `{Status, ModifiedDocument, OriginalDocument, Debug}`, 404 if it is not there.
 pub(crate) async fn test(mut exchange: Exchange) -> Result<Reply> {
     let id = exchange.required("id")?.into_owned();
-    let body = exchange.read_body().await?;
     let node = exchange.node.clone();
-    let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_patch(&node, &body)).await?;
+    let request = exchange.parse_body(move |body| Request::of_patch(&node, body)).await?;
     let database = exchange.database().clone();
     let run = move || Ok(QueryPatch::of_query(&database, &request.query)?.test(&id)?);
     let report = exchange.node.bridge.run(Pool::Reads, run).await?;
