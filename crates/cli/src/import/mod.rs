@@ -130,8 +130,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let tally = import.finish()?;
     bar.finish_and_clear();
     let line_number = rows.line_number();
+    let broken_off = || format!("{file} was not read to its end: after line {line_number}");
     if tally.row_count == 0 && !is_interrupted {
-        ended.with_context(unreadable)?;
+        ended.with_context(broken_off)?;
         bail!("{file} has no documents{}; nothing was changed", after(arguments.after_line));
     }
     tally.report(&file, &arguments.database)?;
@@ -149,7 +150,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         complain(format_args!("interrupted after line {line_number}. {}", resume()));
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    ended.with_context(|| format!("{file} was not read to its end: after line {line_number}"))?;
+    ended.with_context(broken_off)?;
     Ok(if tally.skipped.rows > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 

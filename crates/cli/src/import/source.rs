@@ -4,7 +4,7 @@
 //! one, bytes pass as they are; whoever reads them checks that they are UTF-8.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, Error, ErrorKind, Read};
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -26,14 +26,14 @@ pub(super) fn open(file: &Path, named: Compression, read: Arc<AtomicU64>) -> any
         Some("-") => Box::new(std::io::stdin().lock()),
         _ => Box::new(File::open(file).with_context(|| format!("opening {}", file.display()))?),
     };
-    let (head, source) = head::<4>(Box::new(Counted { source, read }))?;
+    let (head, source) = head::<4>(Box::new(Counted { source, read }));
     let counted = BufReader::with_capacity(BUFFER_SIZE, source);
     let text: Box<dyn Read> = match Compression::of(&head).unwrap_or(named) {
         Compression::None => Box::new(counted),
         Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(counted)),
         Compression::Zstd => Box::new(zstd::Decoder::with_buffer(counted)?),
     };
-    let (head, text) = self::head::<2>(text)?;
+    let (head, text) = self::head::<2>(text);
     let text: Box<dyn Read> = match head[..] {
         [0xff, 0xfe] => Box::new(Utf16::new(text, u16::from_le_bytes)),
         [0xfe, 0xff] => Box::new(Utf16::new(text, u16::from_be_bytes)),
@@ -43,10 +43,42 @@ pub(super) fn open(file: &Path, named: Compression, read: Arc<AtomicU64>) -> any
 }
 
 /// The first bytes of a text, fewer if it is shorter, and the whole of it.
-fn head<const SIZE: usize>(mut text: Box<dyn Read>) -> std::io::Result<(Vec<u8>, Box<dyn Read>)> {
+fn head<const SIZE: usize>(mut source: Box<dyn Read>) -> (Vec<u8>, Box<dyn Read>) {
     let mut head = Vec::with_capacity(SIZE);
-    text.by_ref().take(SIZE as u64).read_to_end(&mut head)?;
-    Ok((head.clone(), Box::new(Cursor::new(head).chain(text))))
+    let failure = source.by_ref().take(SIZE as u64).read_to_end(&mut head).err();
+    (head.clone(), Box::new(WithHead { head, source, failure }))
+}
+
+/// A text whose first bytes were read before.
+struct WithHead {
+    head: Vec<u8>,
+    source: Box<dyn Read>,
+    /// Comes behind the head.
+    failure: Option<Error>,
+}
+
+impl Read for WithHead {
+    /// The head comes together with what follows it: whoever looks at the beginning of the text sees more than the head.
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let size = self.head.len().min(bytes.len());
+        bytes[..size].copy_from_slice(&self.head[..size]);
+        self.head.drain(..size);
+        if let Some(failure) = self.failure.take() {
+            if size == 0 {
+                return Err(failure);
+            }
+            self.failure = Some(failure);
+            return Ok(size);
+        }
+        match self.source.read(&mut bytes[size..]) {
+            Ok(more) => Ok(size + more),
+            Err(error) if size == 0 => Err(error),
+            Err(error) => {
+                self.failure = Some(error);
+                Ok(size)
+            }
+        }
+    }
 }
 
 /// Counts what is read of the file, for the progress bar.

@@ -57,7 +57,7 @@ mod tests {
         check("where a = 'it\\'s'", false);
         check("where a in (1,", true);
         check("\\d it's", false);
-        check(") (", true);
+        check(") (", false);
         check("", false);
     }
 

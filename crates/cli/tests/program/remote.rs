@@ -42,7 +42,7 @@ fn a_query_prints_its_results_in_each_form() {
     let rows: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(rows.as_array().unwrap().len(), 2, "{out}");
 
-    let (is_content, out, err) = query(&["from Companies wher"]);
+    let (is_content, out, err) = query(&["from Companies where"]);
     assert!(!is_content && out.is_empty() && err.starts_with("error: "), "{out}{err}");
     let (is_content, _, err) = outcome(on(&program, "query", &["-d", "Nope", "from X"]));
     assert!(!is_content && err.contains("Database 'Nope' does not exist."), "{err}");
