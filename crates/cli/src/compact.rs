@@ -1,6 +1,7 @@
-//! `rookery compact DIR`: writes each database of a folder anew beside itself, then puts the copy in its place.
+//! `rookery compact DIR`: rewrites each database of a folder into a copy, then replaces the database by the copy.
 //!
-//! A crash in between leaves the database as it was, and a folder `compacted` that the next run removes.
+//! It locks the node before anything else, so that no server runs on the folder meanwhile. A crash in between leaves the
+//! database as it was, and a folder `compacted` that the next run removes.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,10 +9,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use database::documents::{DocumentStore, StoreOptions};
-use storage::{Durability, Environment, Options};
+use storage::limits::PAGE_SIZE;
+use storage::{Durability, Environment, Options, Statistics};
 
+use crate::counted::{counted, size};
 use crate::folders::{self, Holds};
 use crate::output::output;
+use crate::progress;
 
 /// The folder inside of a database's where its copy is made.
 const COPY: &str = "compacted";
@@ -21,17 +25,49 @@ const COPY: &str = "compacted";
 pub(crate) struct Arguments {
     /// A server's data directory, or the folder of one database. No server may have it open.
     folder: PathBuf,
+    /// Change nothing; show how large each database is, and about how small it would become.
+    #[arg(long)]
+    dry_run: bool,
 }
 
 /// Compacts all, one after the other.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    let _lock = folders::lock_node(&arguments.folder)?;
     for (path, holds) in folders::environments(&arguments.folder)? {
         // What the node keeps about itself is a few pages.
         if holds == Holds::Documents {
-            compact(&path).with_context(|| format!("compacting {}", path.display()))?;
+            let work = if arguments.dry_run { estimate(&path) } else { compact(&path) };
+            work.with_context(|| format!("compacting {}", path.display()))?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Pages of the data file, free ones included.
+fn pages(statistics: &Statistics) -> u64 {
+    statistics.used_pages + statistics.free_pages
+}
+
+fn shown(pages: u64) -> String {
+    format!("{} ({})", counted(pages, "page"), size(pages * PAGE_SIZE as u64))
+}
+
+/// Prints what compaction would give back: free pages, and the room in leaves that are partly filled.
+fn estimate(path: &Path) -> anyhow::Result<()> {
+    let environment = folders::open(path)?;
+    let before = environment.statistics()?;
+    let bar = progress::steps("pages read", before.used_pages);
+    let report = environment.verify_with(&mut |reached| bar.set_position(reached))?;
+    bar.finish_and_clear();
+    ensure!(report.problems.is_empty(), "the database is damaged: {}", report.problems.join("; "));
+    let spare = report.structures.values().map(|shape| {
+        let dense = shape.leaf_bytes.div_ceil(PAGE_SIZE as u64).max(1);
+        shape.leaves.saturating_sub(dense)
+    });
+    let after = before.used_pages.saturating_sub(spare.sum());
+    let (path, before) = (path.display(), pages(&before));
+    writeln!(output(), "{path}: {} would become about {}; nothing was changed", shown(before), shown(after))?;
+    Ok(())
 }
 
 fn compact(path: &Path) -> anyhow::Result<()> {
@@ -40,21 +76,26 @@ fn compact(path: &Path) -> anyhow::Result<()> {
         std::fs::remove_dir_all(&copy)?;
     }
     let store = DocumentStore::open(folders::open(path)?, StoreOptions::default())?;
-    let before = store.environment().statistics()?;
+    let before = pages(&store.environment().statistics()?);
+    let counts = store.read().statistics()?.counts.total();
     let target = Environment::open(&copy, Options { durability: Durability::Lazy, ..Options::default() })?;
-    store.copy_into(&target, |_| {})?;
-    let report = target.verify()?;
-    ensure!(report.problems.is_empty(), "the copy is not whole: {}", report.problems.join("; "));
-    let after = target.statistics()?;
+    let bar = progress::steps("documents copied", counts.count + counts.tombstone_count);
+    store.copy_into(&target, |copied| bar.set_position(copied))?;
+    bar.finish_and_clear();
+    let bar = progress::steps("pages of the copy checked", target.statistics()?.used_pages);
+    let report = target.verify_with(&mut |reached| bar.set_position(reached))?;
+    bar.finish_and_clear();
+    ensure!(report.problems.is_empty(), "the copy is damaged: {}", report.problems.join("; "));
+    let after = pages(&target.statistics()?);
     target.close()?;
+    let mut out = output();
+    if after >= before {
+        std::fs::remove_dir_all(&copy)?;
+        writeln!(out, "{}: {}, already dense; left as it was", path.display(), shown(before))?;
+        return Ok(());
+    }
     store.into_environment().replace_by(&copy)?;
     std::fs::remove_dir_all(&copy)?;
-    writeln!(
-        output(),
-        "{}: {} pages became {}",
-        path.display(),
-        before.used_pages + before.free_pages,
-        after.used_pages + after.free_pages
-    )?;
+    writeln!(out, "{}: {} became {}", path.display(), shown(before), shown(after))?;
     Ok(())
 }

@@ -3,14 +3,16 @@
 //! Each line is what a client would get, so that `rookery import` takes it back; after them the identities, one a line:
 //! `{"@identity":{"Name":"orders|","Value":7}}`. One snapshot, straight from the files.
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use database::documents::{DocumentStore, ItemKind, StoreOptions};
+use indicatif::ProgressBar;
 
 use crate::folders;
 use crate::output::output;
+use crate::progress;
 
 /// The flags.
 #[derive(clap::Args)]
@@ -24,22 +26,27 @@ pub(crate) struct Arguments {
 
 /// Writes to standard output. A reader that goes away is an error: it does not have all of it.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    anyhow::ensure!(
-        !arguments.folder.join("system").is_dir(),
-        "{} is the data directory of a server; name the folder of one database below it",
-        arguments.folder.display()
-    );
+    folders::ensure_single(&arguments.folder)?;
+    let _lock = folders::lock_node_above(&arguments.folder)?;
     let store = DocumentStore::open(folders::open(&arguments.folder)?, StoreOptions::default())?;
     let snapshot = store.read();
     let kinds: Vec<ItemKind> = ItemKind::all().collect();
     let mut out = BufWriter::with_capacity(1 << 20, output());
+    let count = match &arguments.collection {
+        Some(name) => snapshot.collection(name)?.map_or(0, |collection| collection.total().count),
+        None => snapshot.statistics()?.counts.total().count,
+    };
+    // A bar among the lines of a terminal would tear them.
+    let bar = if std::io::stdout().is_terminal() { ProgressBar::hidden() } else { progress::steps("documents", count) };
     let mut line = Vec::new();
     for item in snapshot.items(&kinds, arguments.collection.as_deref(), 0)? {
         line.clear();
         item?.dump(&mut line);
         line.push(b'\n');
         out.write_all(&line)?;
+        bar.inc(1);
     }
+    bar.finish_and_clear();
     // They are of no collection.
     let identities = if arguments.collection.is_none() { snapshot.identities()? } else { Vec::new() };
     for (name, value) in identities {

@@ -22,8 +22,12 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    folders::ensure_single(&arguments.folder)?;
     let text = match arguments.page {
-        Some(number) => folders::open(&arguments.folder)?.describe_page(PageNumber(number))?,
+        Some(number) => {
+            let _lock = folders::lock_node_above(&arguments.folder)?;
+            folders::open(&arguments.folder)?.describe_page(PageNumber(number))?
+        }
         None => storage::inspect::files(&Folder { io: Arc::new(RealIo), path: arguments.folder.clone() })?,
     };
     let mut out = output();

@@ -8,31 +8,44 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod client;
 mod compact;
 mod console;
+mod counted;
 mod descriptors;
 mod dump;
+mod export;
 mod folders;
 mod import;
 mod inspect;
 mod logs;
+mod manual;
 mod output;
 mod parent;
+mod progress;
+mod query;
+mod remote;
+mod results;
 mod serve;
 pub mod settings;
+mod settings_command;
+mod shell;
+mod similar;
 mod stats;
+mod status;
+mod version;
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 pub use import::rows;
 use output::{complain, output};
 
 #[derive(Parser)]
-#[command(name = "rookery", version, about = "A transactional document database that RavenDB clients can use")]
+#[command(name = "rookery", version = version::text(), about = "A transactional document database that RavenDB clients can use")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -42,11 +55,19 @@ struct Arguments {
 enum Command {
     /// Run the database server.
     Serve(serve::Arguments),
-    /// Load a file of JSON lines or CSV into a database of a running server.
+    /// Load a file of JSON or CSV into a database of a running server.
     Import(import::Arguments),
+    /// Write a database, a collection or the results of a query of a running server to a file.
+    Export(export::Arguments),
+    /// Run a query on a running server and print its results.
+    Query(query::Arguments),
+    /// Open a prompt for queries and commands on a running server.
+    Shell(shell::Arguments),
+    /// Show a running server with its databases, indexes and errors.
+    Status(status::Arguments),
     /// Check every page and document of a folder that no server has open.
     Check(check::Arguments),
-    /// Write the databases of a folder anew, so that they take as little room as they can.
+    /// Rewrite the databases of a folder densely, so that they take less room. The server must be stopped.
     Compact(compact::Arguments),
     /// Print the documents of one database's folder as JSON lines.
     Dump(dump::Arguments),
@@ -54,6 +75,12 @@ enum Command {
     Inspect(inspect::Arguments),
     /// Show sizes, pages, depth and fill of a folder.
     Stats(stats::Arguments),
+    /// Show the settings and where each was set, or print a commented sample of all.
+    Settings(settings_command::Arguments),
+    /// Print the completion script of a shell.
+    Completion(manual::CompletionArguments),
+    /// Print a manual page, or write all of them into a folder.
+    Man(manual::ManArguments),
 }
 
 /// Runs the command that the arguments of this process name, until it ends.
@@ -71,26 +98,43 @@ pub fn run() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return say(&error),
     };
-    if let (false, Some(flag)) = (matches!(arguments.command, Command::Serve(_)), flags.first()) {
+    let takes_flags = matches!(arguments.command, Command::Serve(_) | Command::Settings(_));
+    if let (false, Some(flag)) = (takes_flags, flags.first()) {
         complain(format_args!("error: --{} is a flag of 'rookery serve' only", flag.name));
         return ExitCode::from(2);
     }
     let outcome = match arguments.command {
         Command::Serve(arguments) => serve::run(arguments, flags),
         Command::Import(arguments) => import::run(arguments),
+        Command::Export(arguments) => export::run(arguments),
+        Command::Query(arguments) => query::run(arguments),
+        Command::Shell(arguments) => shell::run(arguments),
+        Command::Status(arguments) => status::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Compact(arguments) => compact::run(arguments),
         Command::Dump(arguments) => dump::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Stats(arguments) => stats::run(arguments),
+        Command::Settings(arguments) => settings_command::run(arguments, flags),
+        Command::Completion(arguments) => manual::completion(arguments, Arguments::command()),
+        Command::Man(arguments) => manual::man(arguments, Arguments::command()),
     };
     match outcome {
         Ok(code) => code,
         Err(error) => {
-            complain(format_args!("error: {error:#}"));
+            complain(format_args!("error: {}", chain(&error)));
             ExitCode::FAILURE
         }
     }
+}
+
+/// An error with its causes. Some errors end with the text of their cause; that is not repeated.
+fn chain(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match () {
+        () if text.is_empty() => cause,
+        () if text.ends_with(&cause) => text,
+        () => format!("{text}: {cause}"),
+    })
 }
 
 /// Prints what is wrong with the arguments, or the help and the version that they ask for.
@@ -141,8 +185,15 @@ mod tests {
     }
 
     #[test]
+    fn a_cause_that_an_error_ends_with_is_not_repeated() {
+        let denied = || anyhow::anyhow!("Permission denied (os error 13)");
+        let error = denied().context("create 'x': Permission denied (os error 13)").context("cannot open x");
+        assert_eq!(chain(&error), "cannot open x: create 'x': Permission denied (os error 13)");
+        assert_eq!(chain(&denied().context("opening x")), "opening x: Permission denied (os error 13)");
+    }
+
+    #[test]
     fn the_commands_are_well_formed() {
-        use clap::CommandFactory;
         Arguments::command().debug_assert();
     }
 }

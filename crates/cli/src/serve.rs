@@ -11,6 +11,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use server::Server;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use crate::output::output;
 use crate::settings::{self, Given};
 use crate::{console, descriptors, logs, parent};
 
@@ -18,28 +19,33 @@ use crate::{console, descriptors, logs, parent};
 #[derive(clap::Args)]
 #[command(
     after_help = "RavenDB's flags work too: --ServerUrl=http://127.0.0.1:8080 --DataDir=data --RunInMemory=true \
-    --Setup.Mode=None and so on. docs/settings.md lists them all."
+    --Setup.Mode=None and so on. docs/settings.md lists them all, 'rookery settings --sample' prints them.\n\nEvery setting can be a \
+    variable of the environment, too: ROOKERY_ or RAVEN_, then its name with _ for each dot, such as \
+    ROOKERY_Limits_Connections=100. Flags override variables, and variables override the file."
 )]
 pub(crate) struct Arguments {
-    /// Where to listen; port 0 picks a free one [default: http://127.0.0.1:8080].
+    /// Where to listen; port 0 picks a free one [default: http://127.0.0.1:8080] [env: ROOKERY_URL].
     #[arg(long)]
     url: Option<String>,
-    /// The folder of the databases [default: data].
+    /// The folder of the databases [default: data] [env: ROOKERY_DATA].
     #[arg(long)]
     data: Option<String>,
-    /// Keep everything in memory.
+    /// Keep everything in memory [env: ROOKERY_IN_MEMORY].
     #[arg(long)]
     in_memory: bool,
-    /// The least important messages that are logged: trace, debug, info, warn, error, off.
+    /// The least important messages that are logged: trace, debug, info, warn, error, off [default: info] [env: ROOKERY_LOG_LEVEL].
     #[arg(long)]
     log_level: Option<String>,
-    /// How the log looks: text or json.
+    /// How the log looks: text or json [default: text] [env: ROOKERY_LOG_FORMAT].
     #[arg(long)]
     log_format: Option<String>,
-    /// Settings as a JSON file [default: settings.json, if it is there].
+    /// Settings as a JSON file [default: settings.json, if it exists] [env: ROOKERY_CONFIG_PATH].
     #[arg(long, short = 'c', value_name = "FILE")]
     config_path: Option<PathBuf>,
-    /// Accepted for those who start RavenDB with it; nothing here asks questions.
+    /// Check the settings, print the warnings that a start would log, and exit: 0 if the server would accept the settings, 1 if not.
+    #[arg(long)]
+    check_config: bool,
+    /// Accepted because RavenDB has it; this program asks no questions.
     #[arg(long, short = 'n')]
     non_interactive: bool,
 }
@@ -55,15 +61,7 @@ const OTHER_THREADS: usize = 4;
 
 /// Runs until stopped.
 pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<ExitCode> {
-    let config_path = arguments.config_path.or_else(|| std::env::var_os(settings::CONFIG_PATH).map(PathBuf::from));
-    let mut given = match &config_path {
-        Some(path) => settings::from_file(path)?,
-        None => match std::path::Path::new("settings.json") {
-            path if path.is_file() => settings::from_file(path)?,
-            _ => Vec::new(),
-        },
-    };
-    given.extend(settings::from_environment(std::env::vars_os())?);
+    let mut given = settings::gather(arguments.config_path)?;
     given.extend(flags);
     let own = [
         ("ServerUrl", arguments.url),
@@ -76,6 +74,9 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
         given.extend(value.map(|value| Given { name: name.to_owned(), value, source: "the flag".to_owned() }));
     }
     let settings = settings::resolve(given)?;
+    if arguments.check_config {
+        return check_config(&settings);
+    }
     logs::start(&settings.log_level, settings.log_is_json, settings.options.log.clone());
     let shortage = descriptors::shortage(settings.options.limits.connection_count);
     for warning in settings.warnings.iter().chain(&shortage) {
@@ -133,6 +134,21 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
     // Threads that wait for standard input or for a reader of the log would hold a plain return up.
     logs::flush();
     std::process::exit(code)
+}
+
+/// Prints what a start would say of its settings. Nothing is opened.
+fn check_config(settings: &settings::Settings) -> anyhow::Result<ExitCode> {
+    settings.options.check()?;
+    let mut out = output();
+    let shortage = descriptors::shortage(settings.options.limits.connection_count);
+    for warning in settings.warnings.iter().chain(&shortage) {
+        writeln!(out, "warning: {warning}")?;
+    }
+    for note in &settings.notes {
+        writeln!(out, "note: {note}")?;
+    }
+    writeln!(out, "the settings are valid")?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Has so many threads at once for a moment, to see whether the system gives them: tokio panics where it does not, and may hang then.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::folders;
+use crate::folders::{self, Holds};
 use crate::output::output;
 
 /// The flags.
@@ -16,8 +16,11 @@ pub(crate) struct Arguments {
 
 /// Prints a table per environment.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    let _lock = folders::lock_node_above(&arguments.folder)?;
     let mut out = output();
-    for (path, _) in folders::environments(&arguments.folder)? {
+    // Open environments lock out the server until all are read; the first is the node's.
+    let mut node = None;
+    for (path, holds) in folders::environments(&arguments.folder)? {
         let environment = folders::open(&path)?;
         let numbers = environment.statistics()?;
         writeln!(out, "{}", path.display())?;
@@ -35,6 +38,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
             writeln!(out, "  {name:<40} {entries:>10} {pages:>8} {:>6} {fill:>5}%", shape.depth)?;
         }
         writeln!(out)?;
+        if holds == Holds::Node {
+            node = Some(environment);
+        }
     }
+    drop(node);
     Ok(ExitCode::SUCCESS)
 }

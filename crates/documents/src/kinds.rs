@@ -293,6 +293,9 @@ mod tests {
         let store = filled();
         let found = store.read().verify().unwrap();
         assert_eq!((found.problems, found.counts[ItemKind::Note].count), (Vec::new(), 2));
+        let mut steps = Vec::new();
+        store.read().verify_with(&mut |read| steps.push(read)).unwrap();
+        assert_eq!(steps, [1, 2, 3, 4, 5], "four items and a tombstone");
         let by_key = store.schema.kinds[ItemKind::Note].by_key;
         store.write(Date::now(), |writing| put_note(writing, "users/1/a", "")).unwrap();
         store.environment().write(|tx| by_key.delete(tx, b"users/2/b")).unwrap();

@@ -36,6 +36,8 @@ struct Check<'s> {
     tallies: HashMap<u32, PerKind<ItemCounts>>,
     minifier: Minifier,
     found: Verification,
+    read_count: u64,
+    progress: &'s mut dyn FnMut(u64),
 }
 
 impl Snapshot<'_> {
@@ -46,6 +48,17 @@ impl Snapshot<'_> {
     /// A page, the row of a collection or the last etag is damaged, so that the check cannot go on. Other broken rules are in
     /// the answer.
     pub fn verify(&self) -> Result<Verification> {
+        self.verify_with(&mut |_| ())
+    }
+
+    /// Does the same as [`Self::verify`], and reports how far it is.
+    ///
+    /// * `progress`: called with the number of items and tombstones that were read so far.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Self::verify`].
+    pub fn verify_with(&self, progress: &mut dyn FnMut(u64)) -> Result<Verification> {
         let (schema, names, tx) = self.parts();
         let collections = Collection::all(schema, tx)?.into_iter().map(|row| (row.number, row)).collect();
         let mut check = Check {
@@ -56,6 +69,8 @@ impl Snapshot<'_> {
             tallies: HashMap::new(),
             minifier: Minifier::new(),
             found: Verification::default(),
+            read_count: 0,
+            progress,
         };
         let last_etag = schema.last_etag(tx)?;
         for kind in ItemKind::all() {
@@ -88,6 +103,8 @@ impl Check<'_> {
                 RecordState::Stored => self.found.counts[kind].count += 1,
                 RecordState::Tombstone => self.found.counts[kind].tombstone_count += 1,
             }
+            self.read_count += 1;
+            (self.progress)(self.read_count);
             if etag > last_etag {
                 self.problem(format!("etag {etag} is above the last etag {last_etag}"));
             }

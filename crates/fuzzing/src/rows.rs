@@ -11,6 +11,7 @@ pub(crate) fn rows(input: &[u8]) {
     let separator = if how & 2 == 0 { b',' } else { b';' };
     let shape = Shape {
         collection: (how & 4 == 0).then(|| "Rows".to_owned()),
+        bare_collection: (how & 32 == 0).then(|| "Bare".to_owned()),
         id_field: (how & 8 == 0).then(|| "id".to_owned()),
         id_prefix: (how & 16 == 0).then(|| "rows/".to_owned()),
         made_prefix: "Made/".to_owned(),
@@ -18,8 +19,11 @@ pub(crate) fn rows(input: &[u8]) {
     let mut rows = Rows::new(Box::new(Cursor::new(rest.to_vec())), format, separator);
     let mut command = Vec::new();
     let mut batch = Batch::new();
+    let Ok(Ok(())) = rows.begin(shape.id_field.as_deref()) else { return };
     let lines = rest.iter().filter(|byte| **byte == b'\n').count() + 2;
-    for _ in 0..lines {
+    // Elements of an array may share a line.
+    let commas = rest.iter().filter(|byte| **byte == b',').count();
+    for _ in 0..lines + commas {
         let Ok(Some(read)) = rows.next() else { return };
         assert!(*read.lines.end() <= lines as u64, "more lines than there are");
         let Ok(row) = read.row else { continue };
@@ -41,6 +45,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         "\u{1}id,name,value\n1,Ann,3.5\n2,\"a \"\"b\"\"\nc\",true\n\n3,,\n4,x,y,z\n",
         "\u{3}\u{feff}id;n;n\r\n1;2;3\r\n\"",
         "\u{1d}a,b\n1,null\n",
+        "\0 [{\"id\":1},\n7,{\"id\":2,\"a\":[\"]\\\"\"]}] x",
     ];
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }

@@ -44,6 +44,7 @@ mod time_span;
 
 pub use access::Access;
 pub use limits::{LimitSetting, Limits};
+pub use node::PROTOCOL_VERSION;
 pub use recent_log::{LogLevel, RecentLog};
 pub use routes::{ROUTES, Route};
 pub use server::{Options, Server, StartError};

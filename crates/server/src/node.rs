@@ -25,7 +25,7 @@ use database::limits::REQUEST_MEMORY;
 
 /// The version that clients are told. They parse `major.minor` and switch features by it: 5.2 atomic guards, 6.1
 /// heartbeats in bulk inserts. It names the protocol that this server speaks; the header `Server` names the program.
-pub(crate) const PROTOCOL_VERSION: &str = "7.1.5.71028";
+pub const PROTOCOL_VERSION: &str = "7.1.5.71028";
 
 /// The build number inside of [`PROTOCOL_VERSION`].
 pub(crate) const PROTOCOL_BUILD: i64 = 71028;

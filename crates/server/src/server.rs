@@ -69,6 +69,25 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Checks what can be checked without opening anything.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError::NotLoopback`] if other machines would reach the server, and that was not allowed.
+    pub fn check(&self) -> Result<(), StartError> {
+        match self.reachable_address() {
+            Some(address) if !self.unsecured_access => Err(StartError::NotLoopback(address)),
+            _ => Ok(()),
+        }
+    }
+
+    /// An address that other machines may reach.
+    fn reachable_address(&self) -> Option<SocketAddr> {
+        self.addresses.iter().copied().find(|address| !address.ip().is_loopback())
+    }
+}
+
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -127,11 +146,8 @@ impl Server {
     ///
     /// [`StartError`], and nothing is left running.
     pub async fn start(options: Options) -> Result<Server, StartError> {
-        let reachable = options.addresses.iter().find(|address| !address.ip().is_loopback());
-        if let Some(address) = reachable {
-            if !options.unsecured_access {
-                return Err(StartError::NotLoopback(*address));
-            }
+        options.check()?;
+        if let Some(address) = options.reachable_address() {
             tracing::warn!(%address, "UNSECURED: anyone who reaches this address can read and change everything");
         }
         let mut listeners = Vec::new();

@@ -43,8 +43,10 @@ pub fn files(folder: &Folder) -> Result<String> {
     let mut bytes = vec![0; PAGE_SIZE];
     for copy in 0..2 {
         data.read_at(&mut bytes, copy * PAGE_SIZE as u64).map_err(|e| Error::io("read", &path, 0, e))?;
-        let described = Header::decode(&bytes).map_or("damaged".to_string(), |header| format!("{header:?}"));
-        line(&mut text, format_args!("header {copy}: {described}"));
+        match Header::decode(&bytes) {
+            Some(described) => header(copy, &described, &mut text),
+            None => line(&mut text, format_args!("header {copy}: damaged")),
+        }
     }
     let names = folder.io.list(&folder.path).map_err(|e| Error::io("list", &folder.path, 0, e))?;
     let mut journals: Vec<String> = names.into_iter().filter(|name| files::number_of(name).is_some()).collect();
@@ -55,6 +57,22 @@ pub fn files(folder: &Folder) -> Result<String> {
         records(&*file, &mut text)?;
     }
     Ok(text)
+}
+
+fn header(copy: u64, header: &Header, text: &mut String) {
+    let Header { version, clean, environment_id, sequence, transaction, journal_number, journal_offset, journal_hash } =
+        header;
+    let closed = if *clean { "closed cleanly" } else { "not closed cleanly" };
+    line(text, format_args!("header {copy}: format version {version}, sequence {sequence}, {closed}"));
+    line(text, format_args!("  environment {environment_id:032x}"));
+    line(text, format_args!("  the data file has all transactions up to {transaction}"));
+    line(
+        text,
+        format_args!(
+            "  the rest is in the journals from number {journal_number}, offset {journal_offset} on; \
+             the record before it has the hash {journal_hash:032x}"
+        ),
+    );
 }
 
 fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
@@ -118,7 +136,7 @@ impl Environment {
         let (transaction, level, count) = (page::transaction(page), page::level(page), page::count(page));
         line(
             &mut text,
-            format_args!("page {number}: {kind:?}, transaction {transaction}, level {level}, {count} entries"),
+            format_args!("page {number}: {}, transaction {transaction}, level {level}, {count} entries", name(kind)),
         );
         match kind {
             Some(Kind::Tree) => tree_page(page, &mut text),
@@ -138,6 +156,20 @@ impl Environment {
             _ => {}
         }
         Ok(text)
+    }
+}
+
+fn name(kind: Option<Kind>) -> &'static str {
+    match kind {
+        Some(Kind::Unused) => "never written",
+        Some(Kind::Bitmap) => "bitmap of pages in use",
+        Some(Kind::Tree) => "tree",
+        Some(Kind::FixedTree) => "fixed tree",
+        Some(Kind::Section) => "section of records",
+        Some(Kind::Run) => "first page of a value",
+        Some(Kind::State) => "state of a structure",
+        Some(Kind::Contents) => "tree of contents",
+        None => "unknown kind",
     }
 }
 

@@ -57,11 +57,13 @@ impl Report {
     }
 }
 
-struct Walk<'t> {
+struct Walk<'t, 'p> {
     tx: &'t ReadTransaction<'t>,
     table: &'t PageTable,
     reached: PageSet,
+    reached_count: u64,
     report: Report,
+    progress: &'p mut dyn FnMut(u64),
 }
 
 /// Pages that something leads to, a bit for each.
@@ -114,9 +116,22 @@ impl Environment {
     ///
     /// Only what keeps it from going on; what it finds is in the report.
     pub fn verify(&self) -> Result<Report> {
+        self.verify_with(&mut |_| ())
+    }
+
+    /// Does the same as [`Self::verify`], and reports how far it is.
+    ///
+    /// * `progress`: called with the number of pages that were reached so far. If nothing is damaged, the last number is that of
+    ///   the pages in use.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Self::verify`].
+    pub fn verify_with(&self, progress: &mut dyn FnMut(u64)) -> Result<Report> {
         let tx = self.read();
         let table = &self.inner.table;
-        let mut walk = Walk { tx: &tx, table, reached: PageSet::default(), report: Report::default() };
+        let (reached, report) = (PageSet::default(), Report::default());
+        let mut walk = Walk { tx: &tx, table, reached, reached_count: 0, report, progress };
         for number in (0..table.pages()).map(PageNumber) {
             table.verify_at_next_touch(number)?;
         }
@@ -131,7 +146,7 @@ impl Environment {
     }
 }
 
-impl<'t> Walk<'t> {
+impl<'t> Walk<'t, '_> {
     fn problem(&mut self, text: String) {
         const PROBLEMS_MAX: usize = 1000;
         if self.report.problems.len() < PROBLEMS_MAX {
@@ -153,6 +168,8 @@ impl<'t> Walk<'t> {
             }
         }
         *self.report.pages.entry(what).or_default() += u64::from(pages);
+        self.reached_count += u64::from(pages);
+        (self.progress)(self.reached_count);
         true
     }
 

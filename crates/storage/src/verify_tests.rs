@@ -46,6 +46,18 @@ fn the_place_of_a_branch_that_was_kept_and_freed_may_be_a_values_by_now() {
 }
 
 #[test]
+fn a_check_reports_its_progress_up_to_the_pages_in_use() {
+    let environment = environment();
+    let tree = environment.write(|tx| FixedTree::open_or_create(tx, b"fixed")).unwrap();
+    environment.write(|tx| (0..5_000).try_for_each(|key| tree.put(tx, key, key))).unwrap();
+    let mut steps = Vec::new();
+    let report = environment.verify_with(&mut |reached| steps.push(reached)).unwrap();
+    assert!(steps.len() > 10 && steps.is_sorted_by(|one, next| one < next), "{steps:?}");
+    assert_eq!(steps.last(), Some(&report.pages_total()));
+    assert_eq!(report.pages_total(), environment.statistics().unwrap().used_pages);
+}
+
+#[test]
 fn leaves_of_a_fixed_tree_in_each_others_place_are_told_of() {
     let environment = environment();
     let tree = environment.write(|tx| FixedTree::open_or_create(tx, b"fixed")).unwrap();

@@ -1,57 +1,74 @@
-//! `rookery import`: a file of JSON lines or CSV into a database of a running server.
+//! `rookery import`: a file of JSON or CSV into a database of a running server.
 //!
-//! Documents go through the same bulk-insert endpoint that clients use. A line that is no document is reported with
-//! its number and left out; the others are kept. A file that cannot be read to its end is an error, after what was
-//! read is stored.
+//! Documents go through the same bulk-insert endpoint that clients use. A row that is no document is reported with its lines and
+//! skipped; the others are stored. A file that cannot be read to its end, and an interruption, end the import after what was
+//! read is stored; the message says where it ended, and `--after-line` resumes there. The database is created with the first
+//! document, so that a file without one leaves no database behind.
 
-mod client;
+mod elements;
+mod interrupt;
+mod name;
 pub mod rows;
+mod source;
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
+use std::io::Write;
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use anyhow::{Context, ensure};
-use indicatif::{ProgressBar, ProgressStyle};
+use anyhow::{Context, anyhow, bail, ensure};
 
+use crate::client::{BulkInsert, Client};
+use crate::counted::{counted, is_or_are, was_or_were};
 use crate::output::{complain, output};
-use client::Client;
+use crate::progress;
+use crate::remote::ServerArguments;
+use interrupt::Interrupt;
+use name::PlainName;
 use rows::{Format, Rows, Shape};
 
 /// How many bad lines are shown one by one.
 const SHOWN_MAX: u64 = 20;
 
+/// Rows between two updates of the progress.
+const ROWS_PER_STEP: u64 = 256;
+
+/// The exit code of a program that SIGINT ended.
+const INTERRUPTED: u8 = 130;
+
 /// The flags.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The file: .jsonl, .json (one document a line) or .csv, also compressed with .gz or .zst; `-` is standard input.
+    /// The file: .jsonl or .json (one document a line, or an array of documents) or .csv, as UTF-8 or UTF-16, also compressed
+    /// (gzip, zstd); `-` is standard input.
     file: PathBuf,
-    /// The database; made if it is not there.
+    /// The database; it is created if it does not exist.
     #[arg(long, short)]
     database: String,
-    /// The server.
-    #[arg(long, default_value = "http://127.0.0.1:8080")]
-    url: String,
-    /// The field that holds the id; without one it is the @id of @metadata, or the server makes it.
+    #[command(flatten)]
+    server: ServerArguments,
+    /// The field that holds the id; without one the id is @id of @metadata, or the server makes one.
     #[arg(long)]
     id_field: Option<String>,
-    /// What comes before the value of the id field, `cities/` for example. Without an id field the server completes it
-    /// [default for that: collection or name of the file].
+    /// What precedes the value of the id field, `cities/` for example. Without an id field: what ids of the server begin with
+    /// [default: the collection].
     #[arg(long)]
     id_prefix: Option<String>,
-    /// The collection of documents that name none; without it they are in none.
+    /// The collection of documents whose @metadata names none; `@empty` puts them into no collection [default: the name of the
+    /// file, for documents without @metadata].
     #[arg(long)]
     collection: Option<String>,
     /// What the file holds [default: by its name].
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// What separates the fields of CSV [default: comma; tab for .tsv].
+    /// The character between the fields of CSV [default: the one of , ; tab | that the first line has most often].
     #[arg(long)]
     separator: Option<char>,
+    /// Skip everything up to this line, to resume an import that was interrupted after it.
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    after_line: u64,
     /// Show no progress.
     #[arg(long, short)]
     quiet: bool,
@@ -61,92 +78,206 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let name = PlainName::of(&arguments.file);
     let format = arguments.format.unwrap_or(name.format);
-    let separator = arguments.separator.unwrap_or(if name.is_tabbed { '\t' } else { ',' });
-    ensure!(separator.is_ascii(), "the separator must be one ASCII character");
+    ensure!(
+        arguments.separator.is_none_or(|separator| separator.is_ascii()),
+        "the separator must be one ASCII character"
+    );
+    let interrupt = Interrupt::listen()?;
     let size = std::fs::metadata(&arguments.file).map_or(0, |file| file.len());
     let read = Arc::new(AtomicU64::new(0));
-    let text = open(&arguments.file, name.compression, read.clone())?;
-    let client = Client::new(&arguments.url)?;
-    client.ensure_database(&arguments.database)?;
-
-    let bar = progress_bar(size, arguments.quiet);
-    let mut rows = Rows::new(text, format, separator as u8);
-    let shape = Shape {
-        made_prefix: arguments.collection.as_ref().unwrap_or(&name.stem).to_lowercase(),
-        collection: arguments.collection,
-        id_field: arguments.id_field,
-        id_prefix: arguments.id_prefix,
+    let mut text = source::open(&arguments.file, name.compression, read.clone())?;
+    let file = arguments.file.display().to_string();
+    let unreadable = || format!("{file} cannot be read");
+    let separator = match arguments.separator {
+        Some(separator) => separator as u8,
+        None if name.is_tabbed => b'\t',
+        None if format == Format::Csv => rows::separator_of(&mut *text).with_context(unreadable)?,
+        None => b',',
     };
-    let mut insert = client.bulk_insert(&arguments.database)?;
-    let (mut stored, mut identities) = (0u64, 0u64);
-    let mut left_out = LeftOut::default();
-    let mut command = Vec::new();
+    let mut rows = Rows::new(text, format, separator);
+    let begun = rows.begin(arguments.id_field.as_deref()).with_context(unreadable)?;
+    begun.map_err(|message| anyhow!("{file}: {message}"))?;
+    let mut import = Import::new(&arguments, &name)?;
+
+    let bar = progress::bytes(size, arguments.quiet);
+    let mut is_interrupted = false;
     let ended = loop {
+        if interrupt.has_come() {
+            is_interrupted = true;
+            break Ok(());
+        }
         let rows::Read { lines, row } = match rows.next() {
             Ok(Some(read)) => read,
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         };
-        command.clear();
-        match row.and_then(|row| match row.identity() {
-            Some(identity) => Ok(Some(identity)),
-            None => row.write_command(&shape, &mut command).map(|()| None),
-        }) {
-            Ok(Some((name, value))) => {
-                client.seed_identity(&arguments.database, &name, value)?;
-                identities += 1;
-            }
-            Ok(None) => {
-                insert.send(&command)?;
-                stored += 1;
-            }
-            Err(message) => bar.suspend(|| left_out.add(&lines, &message)),
+        if *lines.end() <= arguments.after_line {
+            continue;
         }
-        if (stored + left_out.rows) % 256 == 0 {
+        import.row_count += 1;
+        let outcome = match row {
+            Ok(row) => import.store(&row)?,
+            Err(message) => Err(message),
+        };
+        if let Err(message) = outcome {
+            bar.suspend(|| import.skipped.add(&lines, &message));
+        }
+        if import.row_count % ROWS_PER_STEP == 0 {
             bar.set_position(read.load(Relaxed));
-            bar.set_message(format!("{stored} documents"));
+            bar.set_message(counted(import.documents, "document"));
         }
     };
-    insert.finish()?;
+    let tally = import.finish()?;
     bar.finish_and_clear();
-    let file = arguments.file.display();
-    let identities = if identities > 0 { format!(" and {identities} identities") } else { String::new() };
-    writeln!(output(), "{stored} documents{identities} from {file} are in '{}'", arguments.database)?;
-    if left_out.rows > 0 {
-        let shown = if left_out.rows > SHOWN_MAX { ", the first of them are shown above" } else { "" };
-        complain(format_args!("{} lines were left out{shown}", left_out.lines));
+    let line_number = rows.line_number();
+    let broken_off = || format!("{file} was not read to its end: after line {line_number}");
+    if tally.row_count == 0 && !is_interrupted {
+        ended.with_context(broken_off)?;
+        bail!("{file} has no documents{}; nothing was changed", after(arguments.after_line));
     }
-    ended.with_context(|| format!("{file} was not read to its end: after line {}", rows.line_number()))?;
-    Ok(if left_out.rows > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    tally.report(&file, &arguments.database)?;
+    let resume = || {
+        let twice = match tally.made_ids {
+            0 => "A second run from the beginning stores the same documents again, under the same ids.".to_owned(),
+            made => format!(
+                "A second run from the beginning stores {} twice: the server makes their ids.",
+                counted(made, "document")
+            ),
+        };
+        format!("Run the same command with --after-line {line_number} to resume. {twice}")
+    };
+    if is_interrupted {
+        complain(format_args!("interrupted after line {line_number}. {}", resume()));
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    ended.with_context(broken_off)?;
+    Ok(if tally.skipped.rows > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// The text of a file, or of standard input.
-///
-/// * `read`: counts what is read of the file.
-fn open(file: &Path, compression: Compression, read: Arc<AtomicU64>) -> anyhow::Result<Box<dyn BufRead>> {
-    ensure!(!file.is_dir(), "{} is a folder", file.display());
-    let source: Box<dyn Read> = match file.to_str() {
-        Some("-") => Box::new(std::io::stdin().lock()),
-        _ => Box::new(File::open(file).with_context(|| format!("opening {}", file.display()))?),
-    };
-    let counted = BufReader::with_capacity(256 << 10, Counted { source, read });
-    let text: Box<dyn Read> = match compression {
-        Compression::None => return Ok(Box::new(counted)),
-        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(counted)),
-        Compression::Zstd => Box::new(zstd::Decoder::with_buffer(counted)?),
-    };
-    Ok(Box::new(BufReader::with_capacity(256 << 10, text)))
+fn after(line: u64) -> String {
+    if line == 0 { String::new() } else { format!(" after line {line}") }
+}
+
+/// An import in work.
+struct Import<'a> {
+    client: Client,
+    database: &'a str,
+    shape: Shape,
+    insert: Option<BulkInsert>,
+    command: Vec<u8>,
+    row_count: u64,
+    documents: u64,
+    made_ids: u64,
+    identities: u64,
+    skipped: Skipped,
+}
+
+impl<'a> Import<'a> {
+    fn new(arguments: &'a Arguments, name: &PlainName) -> anyhow::Result<Import<'a>> {
+        let is_none = |collection: &String| collection.is_empty() || collection == "@empty";
+        let collection = arguments.collection.clone().filter(|collection| !is_none(collection));
+        let shape = Shape {
+            made_prefix: collection.as_ref().unwrap_or(&name.collection).to_lowercase(),
+            bare_collection: arguments.collection.is_none().then(|| name.collection.clone()),
+            collection,
+            id_field: arguments.id_field.clone(),
+            id_prefix: arguments.id_prefix.clone(),
+        };
+        Ok(Import {
+            client: Client::new(&arguments.server.url)?,
+            database: &arguments.database,
+            shape,
+            insert: None,
+            command: Vec::new(),
+            row_count: 0,
+            documents: 0,
+            made_ids: 0,
+            identities: 0,
+            skipped: Skipped::default(),
+        })
+    }
+
+    /// Sends one row to the server. Inner error: the row is no document.
+    fn store(&mut self, row: &rows::Row<'_>) -> anyhow::Result<Result<(), String>> {
+        let identity = row.identity();
+        self.command.clear();
+        let has_own_id = match &identity {
+            Some(_) => true,
+            None => match row.write_command(&self.shape, &mut self.command) {
+                Ok(has_own_id) => has_own_id,
+                Err(message) => return Ok(Err(message)),
+            },
+        };
+        let insert = match &mut self.insert {
+            Some(insert) => insert,
+            None => {
+                self.client.ensure_database(self.database)?;
+                self.insert.insert(self.client.bulk_insert(self.database)?)
+            }
+        };
+        if let Some((name, value)) = identity {
+            self.client.seed_identity(self.database, &name, value)?;
+            self.identities += 1;
+            return Ok(Ok(()));
+        }
+        insert.send(&self.command)?;
+        self.documents += 1;
+        self.made_ids += u64::from(!has_own_id);
+        Ok(Ok(()))
+    }
+
+    /// Waits until all is stored.
+    fn finish(self) -> anyhow::Result<Tally> {
+        if let Some(insert) = self.insert {
+            insert.finish()?;
+        }
+        let Import { row_count, documents, made_ids, identities, skipped, .. } = self;
+        Ok(Tally { row_count, documents, made_ids, identities, skipped })
+    }
+}
+
+/// The numbers of an import that has ended.
+struct Tally {
+    row_count: u64,
+    documents: u64,
+    /// Documents whose ids the server made.
+    made_ids: u64,
+    identities: u64,
+    skipped: Skipped,
+}
+
+impl Tally {
+    fn report(&self, file: &str, database: &str) -> anyhow::Result<()> {
+        if self.documents + self.identities == 0 {
+            writeln!(output(), "0 documents from {file} were stored")?;
+        }
+        let identities = match self.identities {
+            0 => String::new(),
+            count => format!(" and {}", counted(count, "identity")),
+        };
+        let documents = counted(self.documents, "document");
+        let are = is_or_are(self.documents + self.identities);
+        if self.documents + self.identities > 0 {
+            writeln!(output(), "{documents}{identities} from {file} {are} in '{database}'")?;
+        }
+        if self.skipped.rows > 0 {
+            let shown = if self.skipped.rows > SHOWN_MAX { "; the first of them are shown above" } else { "" };
+            let (lines, were) = (counted(self.skipped.lines, "line"), was_or_were(self.skipped.lines));
+            complain(format_args!("{lines} {were} skipped{shown}"));
+        }
+        Ok(())
+    }
 }
 
 /// What of the file is no document.
 #[derive(Default)]
-struct LeftOut {
+struct Skipped {
     rows: u64,
     lines: u64,
 }
 
-impl LeftOut {
-    /// Counts a row and tells of it, if it is one of the first.
+impl Skipped {
+    /// Counts a row and reports it, if it is one of the first.
     fn add(&mut self, lines: &RangeInclusive<u64>, message: &str) {
         let (first, last) = (lines.start(), lines.end());
         self.rows += 1;
@@ -156,80 +287,5 @@ impl LeftOut {
             () if first == last => complain(format_args!("line {first}: {message}")),
             () => complain(format_args!("lines {first} to {last}: {message}")),
         }
-    }
-}
-
-fn progress_bar(size: u64, is_quiet: bool) -> ProgressBar {
-    if is_quiet || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = "{elapsed_precise} [{bar:40}] {bytes}/{total_bytes} {msg}";
-    let bar = ProgressBar::new(size);
-    bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
-}
-
-/// Counts what is read of the file, for the progress bar.
-struct Counted {
-    source: Box<dyn Read>,
-    read: Arc<AtomicU64>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
-        let size = self.source.read(bytes)?;
-        self.read.fetch_add(size as u64, Relaxed);
-        Ok(size)
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Compression {
-    None,
-    Gzip,
-    Zstd,
-}
-
-/// What the name of a file says about it.
-#[derive(Debug, PartialEq, Eq)]
-struct PlainName {
-    /// `cities` of `dir/cities.jsonl.zst`, the first letter large: `Cities`.
-    stem: String,
-    format: Format,
-    is_tabbed: bool,
-    compression: Compression,
-}
-
-impl PlainName {
-    fn of(path: &Path) -> PlainName {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let (name, compression) = match name.rsplit_once('.') {
-            Some((rest, "gz")) => (rest, Compression::Gzip),
-            Some((rest, "zst" | "zstd")) => (rest, Compression::Zstd),
-            _ => (name, Compression::None),
-        };
-        let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
-        let is_tabbed = extension.eq_ignore_ascii_case("tsv");
-        let is_table = is_tabbed || extension.eq_ignore_ascii_case("csv");
-        let mut letters = stem.chars();
-        let stem = match letters.next() {
-            Some(first) if name != "-" => first.to_uppercase().chain(letters).collect(),
-            _ => "Imported".to_owned(),
-        };
-        PlainName { stem, format: if is_table { Format::Csv } else { Format::Jsonl }, is_tabbed, compression }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_name_of_a_file_tells_what_it_is() {
-        let name = PlainName::of(Path::new("data/cities.jsonl.zst"));
-        assert_eq!((name.stem.as_str(), name.format, name.compression), ("Cities", Format::Jsonl, Compression::Zstd));
-        let name = PlainName::of(Path::new("people.TSV"));
-        assert!(name.is_tabbed && name.format == Format::Csv && name.compression == Compression::None);
-        assert_eq!(PlainName::of(Path::new("-")).stem, "Imported");
     }
 }

@@ -5,10 +5,14 @@ use std::ops::RangeInclusive;
 
 use json::{Kind, Minifier, Raw, Writer};
 
+use super::elements::{Element, Elements};
+use crate::similar::similar;
+
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// One JSON object a line.
+    /// JSON: one object a line, or an array of objects.
+    #[value(alias = "json")]
     Jsonl,
     /// A line of names, then lines of values.
     Csv,
@@ -17,8 +21,11 @@ pub enum Format {
 /// What documents get that they do not have of themselves.
 #[derive(Debug, Clone)]
 pub struct Shape {
-    /// Of documents that name none. None is made up: what was in no collection stays in none.
+    /// The collection of documents whose metadata name none.
     pub collection: Option<String>,
+    /// The same for documents without any metadata. A dump has metadata in each document, and what was in no collection stays in
+    /// none.
+    pub bare_collection: Option<String>,
     /// The field that holds the id.
     pub id_field: Option<String>,
     /// What stands before the value of that field in the id.
@@ -34,6 +41,8 @@ pub struct Rows {
     separator: u8,
     line_number: u64,
     names: Option<Vec<String>>,
+    /// `None` if the text is no array; known from the first row on.
+    elements: Option<Elements>,
     line: Vec<u8>,
     minifier: Minifier,
 }
@@ -50,7 +59,7 @@ pub struct Read<'a> {
 pub struct Row<'a>(Raw<'a>);
 
 /// Longer rows are refused: no document is that large.
-const ROW_SIZE_MAX: usize = 64 << 20;
+pub(super) const ROW_SIZE_MAX: usize = 64 << 20;
 
 /// Rows of more lines are refused: a quote that nobody closed costs no more than these.
 const ROW_LINES_MAX: u64 = 10_000;
@@ -58,12 +67,52 @@ const ROW_LINES_MAX: u64 = 10_000;
 impl Rows {
     /// Rows of `text`; `separator` stands between the values of CSV.
     pub fn new(text: Box<dyn BufRead>, format: Format, separator: u8) -> Rows {
-        Rows { text, format, separator, line_number: 0, names: None, line: Vec::new(), minifier: Minifier::new() }
+        Rows {
+            text,
+            format,
+            separator,
+            line_number: 0,
+            names: None,
+            elements: None,
+            line: Vec::new(),
+            minifier: Minifier::new(),
+        }
     }
 
     /// The line that was read last.
     pub fn line_number(&self) -> u64 {
-        self.line_number
+        self.elements.as_ref().map_or(self.line_number, Elements::line_number)
+    }
+
+    /// Reads the names of columns, which a table begins with. Nothing to do if the file is no table, or is empty.
+    ///
+    /// # Errors
+    ///
+    /// Outer: the file cannot be read. Inner: why no row of the table can become a document, for the person who wrote the file.
+    pub fn begin(&mut self, id_field: Option<&str>) -> std::io::Result<Result<(), String>> {
+        if self.format == Format::Jsonl {
+            return Ok(Ok(()));
+        }
+        while self.names.is_none() {
+            let line_number = self.line_number;
+            if let Err(message) = self.read_row()?.and_then(|()| self.take_fields()) {
+                return Ok(Err(format!("line {}, which names the columns: {message}", line_number + 1)));
+            }
+            if self.line_number == line_number {
+                return Ok(Ok(()));
+            }
+        }
+        let names = self.names.as_deref().unwrap_or_default();
+        let repeated = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
+        if let Some((_, name)) = repeated {
+            return Ok(Err(format!("two columns have the name '{name}'; rename one in the first line")));
+        }
+        let Some(field) = id_field.filter(|field| !names.iter().any(|name| name == field)) else { return Ok(Ok(())) };
+        let hint = match similar(field, names.iter().map(String::as_str)) {
+            Some(name) => format!("did you mean '{name}'?"),
+            None => format!("the columns are {}", names.join(", ")),
+        };
+        Ok(Err(format!("there is no column '{field}' for the id; {hint}")))
     }
 
     /// The next row; `None` at the end of the file.
@@ -73,6 +122,12 @@ impl Rows {
     /// The file cannot be read on.
     #[allow(clippy::should_implement_trait, reason = "a row borrows from the reader, which iterators cannot lend")]
     pub fn next(&mut self) -> std::io::Result<Option<Read<'_>>> {
+        if self.format == Format::Jsonl && self.line_number == 0 && self.elements.is_none() {
+            self.elements = begins_with_bracket(&mut *self.text)?.then(Elements::default);
+        }
+        if self.elements.is_some() {
+            return self.next_element();
+        }
         loop {
             let first_line = self.line_number + 1;
             let read = self.read_row()?;
@@ -86,13 +141,32 @@ impl Rows {
                 }
                 let row = match self.minifier.minify(&self.line) {
                     Ok(raw) if raw.kind() == Kind::Object => Ok(Row(raw)),
-                    Ok(_) => Err("not a JSON object".to_owned()),
+                    Ok(_) => Err(NO_OBJECT.to_owned()),
                     Err(error) => Err(format!("{}, column {}", error.reason, error.column)),
                 };
                 return Ok(Some(Read { lines, row }));
             };
             return Ok(Some(Read { lines, row: Err(message) }));
         }
+    }
+
+    /// The next element of the array.
+    fn next_element(&mut self) -> std::io::Result<Option<Read<'_>>> {
+        let Some(elements) = &mut self.elements else { return Ok(None) };
+        let Some(Element { lines, outcome }) = elements.next(&mut *self.text, &mut self.line)? else { return Ok(None) };
+        if let Err(message) = outcome {
+            return Ok(Some(Read { lines, row: Err(message) }));
+        }
+        let row = match self.minifier.minify(&self.line) {
+            Ok(raw) if raw.kind() == Kind::Object => Ok(Row(raw)),
+            Ok(_) => Err(NO_OBJECT.to_owned()),
+            Err(error) if error.line > 1 => {
+                let line = lines.start() + error.line as u64 - 1;
+                Err(format!("{}, line {line}, column {}", error.reason, error.column))
+            }
+            Err(error) => Err(error.reason.to_string()),
+        };
+        Ok(Some(Read { lines, row }))
     }
 
     /// Reads one row into `line`. In CSV an open quote continues on the next line.
@@ -148,6 +222,14 @@ impl Rows {
     }
 }
 
+/// Whether the first letter of a text is the bracket of an array. Reads nothing of the text away.
+fn begins_with_bracket(text: &mut dyn BufRead) -> std::io::Result<bool> {
+    let beginning = text.fill_buf()?;
+    let beginning = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
+    Ok(beginning.trim_ascii_start().starts_with(b"["))
+}
+
+const NO_OBJECT: &str = "not a JSON object";
 const OPEN_QUOTE: &str = "a quoted field has no end";
 
 /// Where in a row of CSV one is.
@@ -181,19 +263,20 @@ impl Row<'_> {
         Some((identity.get("Name")?.as_str()?.into_owned(), identity.get("Value")?.as_i64()?))
     }
 
-    /// Appends `{"Id":..,"Type":"PUT","Document":..}`.
+    /// Appends `{"Id":..,"Type":"PUT","Document":..}`. True: the document has an id of its own; false: the server makes one.
     ///
     /// # Errors
     ///
     /// Why the row is no document, for the person who wrote the file.
-    pub fn write_command(&self, shape: &Shape, out: &mut Vec<u8>) -> Result<(), String> {
+    pub fn write_command(&self, shape: &Shape, out: &mut Vec<u8>) -> Result<bool, String> {
         let id = self.id(shape)?;
         let metadata = self.0.get("@metadata");
         if metadata.is_some_and(|metadata| metadata.kind() != Kind::Object) {
             return Err("@metadata is not an object".to_owned());
         }
         let has_collection = metadata.is_some_and(|metadata| metadata.get("@collection").is_some());
-        let collection = shape.collection.as_ref().filter(|_| !has_collection);
+        let bare = shape.bare_collection.as_ref().filter(|_| metadata.is_none());
+        let collection = shape.collection.as_ref().or(bare).filter(|_| !has_collection);
         Writer::new(out).object(|json| {
             json.name("Id").string(&id);
             json.name("Type").string("PUT");
@@ -211,7 +294,7 @@ impl Row<'_> {
                 });
             });
         });
-        Ok(())
+        Ok(!id.ends_with(['/', '|']))
     }
 
     fn id(&self, shape: &Shape) -> Result<String, String> {
@@ -227,6 +310,33 @@ impl Row<'_> {
         let text = text.filter(|text| !text.is_empty());
         Ok(format!("{prefix}{}", text.ok_or_else(|| format!("the field '{field}' is no text or number for the id"))?))
     }
+}
+
+const NOT_UTF_8: &str = "not UTF-8; save the file as UTF-8 (in Excel: 'CSV UTF-8')";
+
+/// The separators that are recognized.
+const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+/// The separator that the first line of a table has most often outside of quotes; a comma if it has none. Reads nothing away.
+///
+/// # Errors
+///
+/// The text cannot be read.
+pub fn separator_of(text: &mut dyn BufRead) -> std::io::Result<u8> {
+    let beginning = text.fill_buf()?;
+    let mut counts = [0; SEPARATORS.len()];
+    let mut is_quoted = false;
+    for byte in beginning {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            b'\n' if !is_quoted => break,
+            _ if is_quoted => {}
+            byte => SEPARATORS.iter().position(|known| known == byte).into_iter().for_each(|at| counts[at] += 1),
+        }
+    }
+    // The first of equals: the commonest stands first.
+    let most = (0..counts.len()).rev().max_by_key(|at| counts[*at]).unwrap_or_default();
+    Ok(SEPARATORS[most])
 }
 
 /// The fields of one CSV row (RFC 4180: a quoted field may hold separators, line ends and doubled quotes).
@@ -259,7 +369,7 @@ fn split_fields(row: &[u8], separator: u8) -> Result<Vec<String>, String> {
             field.extend_from_slice(&rest[..end]);
             rest = &rest[end..];
         }
-        fields.push(String::from_utf8(field).map_err(|_| "not UTF-8")?);
+        fields.push(String::from_utf8(field).map_err(|_| NOT_UTF_8)?);
         match rest.split_first() {
             Some((_, more)) => rest = more,
             None => return Ok(fields),
@@ -299,6 +409,7 @@ mod tests {
     fn shape(collection: Option<&str>, id_field: Option<&str>, id_prefix: Option<&str>) -> Shape {
         Shape {
             collection: collection.map(str::to_owned),
+            bare_collection: None,
             id_field: id_field.map(str::to_owned),
             id_prefix: id_prefix.map(str::to_owned),
             made_prefix: "towns".to_owned(),
@@ -316,7 +427,7 @@ mod tests {
         while let Some(Read { lines, row }) = rows.next().unwrap() {
             let mut out = Vec::new();
             let written = row.and_then(|row| row.write_command(shape, &mut out));
-            commands.push((lines, written.map(|()| String::from_utf8(out).unwrap())));
+            commands.push((lines, written.map(|_| String::from_utf8(out).unwrap())));
         }
         commands
     }
@@ -341,6 +452,72 @@ mod tests {
         let commands = commands(text, Format::Jsonl, &shape(None, None, Some("t/")));
         assert_eq!(commands[0].1.as_deref(), Ok(r#"{"Id":"t/","Type":"PUT","Document":{"a":1,"@metadata":{}}}"#));
         assert_eq!(commands[1].1.as_deref(), Ok(r#"{"Id":"x","Type":"PUT","Document":{"@metadata":{"@id":"x"}}}"#));
+    }
+
+    #[test]
+    fn the_name_of_the_file_is_the_collection_of_documents_without_metadata_only() {
+        let shape = Shape { bare_collection: Some("Towns".to_owned()), ..shape(None, None, None) };
+        let commands = commands("{\"a\":1}\n{\"@metadata\":{\"@id\":\"x\"}}", Format::Jsonl, &shape);
+        let put = r#"{"Id":"towns/","Type":"PUT","Document":{"a":1,"@metadata":{"@collection":"Towns"}}}"#;
+        assert_eq!(commands[0].1.as_deref(), Ok(put));
+        assert_eq!(commands[1].1.as_deref(), Ok(r#"{"Id":"x","Type":"PUT","Document":{"@metadata":{"@id":"x"}}}"#));
+    }
+
+    #[test]
+    fn an_array_has_a_document_in_each_element() {
+        let text =
+            "[\n  {\"id\": 1,\n   \"Name\": \"Oslo, ]\"},\n  7,\n  {\"id\": 2,\n \"x\": oops},\n {\"id\": 3}\n]\n";
+        let commands = commands(text, Format::Jsonl, &shape(Some("Cities"), Some("id"), Some("c/")));
+        let put =
+            r#"{"Id":"c/1","Type":"PUT","Document":{"id":1,"Name":"Oslo, ]","@metadata":{"@collection":"Cities"}}}"#;
+        assert_eq!(commands[0], (2..=3, Ok(put.to_owned())));
+        assert_eq!(commands[1], (4..=4, Err("not a JSON object".to_owned())));
+        assert_eq!(commands[2].0, 5..=6);
+        assert!(commands[2].1.as_ref().is_err_and(|error| error.contains("line 6, column ")), "{:?}", commands[2]);
+        assert!(commands[3].1.as_ref().is_ok_and(|put| put.contains("c/3")));
+        assert_eq!(commands.len(), 4);
+    }
+
+    #[test]
+    fn a_table_whose_first_line_is_wrong_fails_at_once() {
+        let check = |text: &str, id_field: Option<&str>, expected: Result<(), &str>| {
+            let begun = rows(text, Format::Csv).begin(id_field).unwrap();
+            assert_eq!(begun, expected.map_err(str::to_owned), "{text}");
+        };
+        check("a,b\n1,2\n", Some("b"), Ok(()));
+        check("", Some("b"), Ok(()));
+        check("\n\na,b", Some("b"), Ok(()));
+        check("a,b,a\n1,2,3\n", None, Err("two columns have the name 'a'; rename one in the first line"));
+        let hint = "there is no column 'emial' for the id; did you mean 'email'?";
+        check("email,name\n", Some("emial"), Err(hint));
+        check("a,b\n", Some("email"), Err("there is no column 'email' for the id; the columns are a, b"));
+        check("\"a,b\n", None, Err("line 1, which names the columns: a quoted field has no end"));
+        assert_eq!(rows("{}", Format::Jsonl).begin(Some("id")).unwrap(), Ok(()));
+    }
+
+    #[test]
+    fn the_separator_is_the_one_that_the_first_line_has_most_often() {
+        let check = |text: &str, expected: char| {
+            let found = separator_of(&mut text.as_bytes()).unwrap();
+            assert_eq!(char::from(found), expected, "{text}");
+        };
+        check("a,b;c,d\n;;;;", ',');
+        check("a;b;c\n", ';');
+        check("a\tb", '\t');
+        check("a|b|\"c;d;e;f\"", '|');
+        check("name\n1;2\n", ',');
+        check("", ',');
+    }
+
+    #[test]
+    fn a_row_tells_whether_its_id_is_its_own() {
+        let has_own_id = |text: &str, shape: &Shape| {
+            let mut rows = rows(text, Format::Jsonl);
+            rows.next().unwrap().unwrap().row.ok().unwrap().write_command(shape, &mut Vec::new()).unwrap()
+        };
+        assert!(!has_own_id("{\"a\":1}", &shape(None, None, None)));
+        assert!(has_own_id("{\"a\":1}", &shape(None, Some("a"), None)));
+        assert!(has_own_id("{\"@metadata\":{\"@id\":\"x/1\"}}", &shape(None, None, None)));
     }
 
     #[test]

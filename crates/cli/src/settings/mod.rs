@@ -5,7 +5,9 @@
 //! A name that RavenDB knows and that has no meaning here is noted in the log; what it does and we do not, and an unknown
 //! `Section.Key`, is a warning; a value that makes no sense, and what asks for protection that is not there, is an error.
 
+mod comments;
 mod names;
+mod sample;
 mod told;
 mod values;
 
@@ -14,6 +16,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use server::Options;
+
+pub use sample::{Form, sample};
 
 use names::{Name, OWN_FLAGS, plain};
 use values::Network;
@@ -53,7 +57,9 @@ pub fn take_flags(arguments: Vec<OsString>) -> Result<(Vec<Given>, Vec<OsString>
             }
         };
         if !name.contains('.') && Name::find(&name).is_none() {
-            return Err(format!("unknown flag --{name}"));
+            let hint =
+                names::similar_setting(&name).map_or_else(String::new, |known| format!("; did you mean --{known}?"));
+            return Err(format!("unknown flag --{name}{hint}"));
         }
         given.push(Given { name, value, source: "the flag".to_owned() });
     }
@@ -88,7 +94,7 @@ pub fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -
     Ok(given)
 }
 
-/// The settings of a JSON file: one object, whose values may be objects in turn (`{"Setup":{"Mode":"None"}}`).
+/// The settings of a JSON file: one object, whose values may be objects in turn (`{"Setup":{"Mode":"None"}}`). It may have comments.
 ///
 /// # Errors
 ///
@@ -96,10 +102,32 @@ pub fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -
 pub fn from_file(path: &Path) -> anyhow::Result<Vec<Given>> {
     let text = std::fs::read(path).with_context(|| format!("reading {}", path.display()))?;
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
-    let value = json::Value::parse(text).with_context(|| format!("parsing {}", path.display()))?;
+    let text = comments::without_comments(text);
+    let value = json::Value::parse(&text).with_context(|| format!("parsing {}", path.display()))?;
     ensure!(matches!(value, json::Value::Object(_)), "{} is not a JSON object", path.display());
     let mut given = Vec::new();
     flatten(String::new(), &value, &path.display().to_string(), &mut given);
+    Ok(given)
+}
+
+/// The settings of the file and of the environment.
+///
+/// * `config_path`: the file, if a flag names one; otherwise a variable may, and without either it is `settings.json`, if that
+///   exists.
+///
+/// # Errors
+///
+/// As of [`from_file`] and [`from_environment`].
+pub(crate) fn gather(config_path: Option<PathBuf>) -> anyhow::Result<Vec<Given>> {
+    let config_path = config_path.or_else(|| std::env::var_os(CONFIG_PATH).map(PathBuf::from));
+    let mut given = match &config_path {
+        Some(path) => from_file(path)?,
+        None => match Path::new("settings.json") {
+            path if path.is_file() => from_file(path)?,
+            _ => Vec::new(),
+        },
+    };
+    given.extend(from_environment(std::env::vars_os())?);
     Ok(given)
 }
 
@@ -237,7 +265,10 @@ impl Settings {
                 self.warnings.push(format!("{name} (from {source}) asks for what this version does not do"));
             }
             Some(Name::NoMeaning) => self.notes.push(format!("{name} (from {source}) changes nothing here")),
-            None => self.warnings.push(format!("unknown setting {name} (from {source})")),
+            None => {
+                let hint = names::did_you_mean(name, source);
+                self.warnings.push(format!("unknown setting {name} (from {source}){hint}"));
+            }
         }
         Ok(())
     }
@@ -309,10 +340,34 @@ mod tests {
         let settings = settings(&["rookery", "--Section.Key=1", "--Storage.TempPaht=/x", "--Logs.Path=/x"]).unwrap();
         let expected = [
             "unknown setting Section.Key (from the flag)",
-            "unknown setting Storage.TempPaht (from the flag)",
+            "unknown setting Storage.TempPaht (from the flag); did you mean Storage.TempPath?",
             "Logs.Path (from the flag) asks for what this version does not do",
         ];
         assert_eq!(settings.warnings, expected);
+    }
+
+    #[test]
+    fn a_misspelt_name_brings_the_right_one() {
+        let check = |name: &str, source: &str, expected: &str| {
+            let given = Given { name: name.to_owned(), value: "1".to_owned(), source: source.to_owned() };
+            assert_eq!(resolve(vec![given]).unwrap().warnings, [expected], "{name}");
+        };
+        let from = "the variable ROOKERY_DTAA";
+        check("DTAA", from, "unknown setting DTAA (from the variable ROOKERY_DTAA); did you mean ROOKERY_DATA?");
+        let from = "the variable RAVEN_DataDri";
+        check("DataDri", from, "unknown setting DataDri (from the variable RAVEN_DataDri); did you mean DataDir?");
+        let expected = "unknown setting Limits.Conections (from x.json); did you mean Limits.Connections?";
+        check("Limits.Conections", "x.json", expected);
+        assert_eq!(flags(&["rookery", "--DataDri=1"]).unwrap_err(), "unknown flag --DataDri; did you mean --DataDir?");
+    }
+
+    #[test]
+    fn a_number_is_no_address() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("settings.json");
+        std::fs::write(&file, "{\"ServerUrl\": 5}").unwrap();
+        let error = resolve(from_file(&file).unwrap()).unwrap_err().to_string();
+        assert!(error.contains("'5' has no host; to listen on that port, write http://127.0.0.1:5"), "{error}");
     }
 
     #[test]

@@ -5,6 +5,8 @@
 
 use server::{LimitSetting, Limits};
 
+use crate::similar::similar;
+
 /// What a name means.
 #[derive(Debug)]
 pub(super) enum Name {
@@ -72,6 +74,42 @@ pub(super) fn canonical(name: &str) -> Option<&'static str> {
         known => known,
     };
     ours.or_else(limit).or_else(named).map(same)
+}
+
+/// The settings that mean something here and are no limits, each once, as docs/settings.md calls them.
+#[cfg(test)]
+pub(super) fn meaningful() -> Vec<&'static str> {
+    let mut names: Vec<_> = NAMES.iter().filter_map(|(name, _)| canonical(name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// The name of a setting, RavenDB's or ours, that resembles an unknown one.
+pub(super) fn similar_setting(name: &str) -> Option<String> {
+    let listed = NOT_DONE.iter().chain(&WITHOUT_MEANING).flat_map(|(section, keys)| {
+        keys.split_ascii_whitespace().map(move |key| match *section {
+            "" => key.to_owned(),
+            section => format!("{section}.{key}"),
+        })
+    });
+    let named = NAMES.iter().map(|(known, _)| (*known).to_owned());
+    let limits = Limits::SETTINGS.iter().map(|limit| limit.name.to_owned());
+    let known: Vec<String> = named.chain(limits).chain(listed).collect();
+    similar(name, known.iter().map(String::as_str)).map(str::to_owned)
+}
+
+/// A hint behind the report of an unknown setting: `; did you mean ..?`, or nothing.
+///
+/// * `source`: where it was given. Variables of the environment may stand for flags of ours.
+pub(super) fn did_you_mean(name: &str, source: &str) -> String {
+    let flags = || OWN_FLAGS.iter().map(|(flag, _)| *flag);
+    let flag = source.starts_with("the variable ROOKERY_").then(|| similar(&name.replace('.', "-"), flags())).flatten();
+    let known = match flag {
+        Some(flag) => Some(format!("ROOKERY_{}", flag.to_uppercase().replace('-', "_"))),
+        None => similar_setting(name),
+    };
+    known.map_or_else(String::new, |known| format!("; did you mean {known}?"))
 }
 
 /// A name without what is written differently in different places: `Server.Url`, `SERVER_URL`, `ServerUrl`.

@@ -27,6 +27,11 @@ impl Url<'_> {
         };
         let is_ip_v6 = host.starts_with('[') && host.ends_with(']');
         ensure!(!host.is_empty(), "there is no host in it");
+        // The system would take 5 for the address 0.0.0.5.
+        ensure!(
+            !host.bytes().all(|byte| byte.is_ascii_digit()),
+            "'{host}' has no host; to listen on that port, write http://127.0.0.1:{host}"
+        );
         ensure!(
             is_ip_v6 || !host.contains([':', '[', ']']),
             "an IPv6 address is written in brackets: http://[::1]:8080"
@@ -152,6 +157,7 @@ mod tests {
         check("http://user@127.0.0.1:0", "expected scheme, host and port");
         check("127.0.0.1:99999", "a port is a number");
         check("http://:80", "no host");
+        check("8080", "to listen on that port, write http://127.0.0.1:8080");
         check("http://::1", "in brackets");
         check("tcp://127.0.0.1:0", "the scheme is http");
         check("https://127.0.0.1:0", "certificate");

@@ -1,7 +1,8 @@
 //! `rookery import`: what becomes of a file, and of what `rookery dump` writes.
 
+use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::{Program, outcome, rookery, text};
@@ -79,7 +80,7 @@ fn a_file_that_breaks_off_is_an_error() {
             !is_content && err.contains(&format!("{name} was not read to its end: after line ")),
             "{name}: {out}{err}"
         );
-        assert!(!err.contains("left out"), "{name}: {err}");
+        assert!(!err.contains("skipped"), "{name}: {err}");
     }
     let (is_content, _, err) = outcome(import(&program, "Folder", folder.path(), &[]));
     assert!(!is_content && err.contains("is a folder"), "{err}");
@@ -95,6 +96,125 @@ fn a_quote_that_nobody_closes_is_told_with_its_lines() {
     let start = Instant::now();
     let (is_content, out, err) = outcome(import(&program, "Shop", &file, &["--collection", "Things"]));
     assert!(!is_content && out.starts_with("0 documents"), "{out}{err}");
-    assert_eq!(err, "lines 2 to 9002: a quoted field has no end\n9001 lines were left out\n");
+    assert_eq!(err, "lines 2 to 9002: a quoted field has no end\n9001 lines were skipped\n");
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+#[test]
+fn tables_are_read_with_any_separator_and_as_utf_16() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = Program::in_memory();
+    let bom_and = |text: &str| -> Vec<u8> { "\u{feff}".chars().chain(text.chars()).collect::<String>().into_bytes() };
+    let utf_16 = |text: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        format!("\u{feff}{text}").encode_utf16().flat_map(bytes).collect()
+    };
+    let semicolons = "id;Name\n1;Zoë, Oslo\n";
+    for (name, content) in [
+        ("semicolons.csv", bom_and(semicolons)),
+        ("little.csv", utf_16(semicolons, u16::to_le_bytes)),
+        ("big.csv", utf_16(semicolons, u16::to_be_bytes)),
+        ("tabs.txt.csv", b"id\tName\n1\tZo\xc3\xab, Oslo\n".to_vec()),
+        ("array.json", "[\n{\"id\":1,\n\"Name\":\"Zoë, Oslo\"}]".as_bytes().to_vec()),
+        // Compressed, and named as if it were not.
+        ("packed.csv", zstd::encode_all(semicolons.as_bytes(), 1).unwrap()),
+    ] {
+        let file = folder.path().join(name);
+        std::fs::write(&file, content).unwrap();
+        let database = name.split('.').next().unwrap();
+        let (is_content, out, err) = outcome(import(&program, database, &file, &["--id-field", "id"]));
+        assert!(is_content && out.starts_with("1 document from ") && out.contains(" is in '"), "{name}: {out}{err}");
+        let answer = program.get(&format!("/databases/{database}/docs?id=1"));
+        assert!(answer.contains("\"Name\":\"Zoë, Oslo\""), "{name}: {answer}");
+        let collection = database[..1].to_uppercase() + &database[1..];
+        let collection = if name.starts_with("tabs") { "Tabstxt" } else { &collection };
+        assert!(answer.contains(&format!("\"@collection\":\"{collection}\"")), "{name}: {answer}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_become_documents_fails_at_once_and_makes_no_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = Program::in_memory();
+    let check = |name: &str, content: &[u8], more: &[&str], expected: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, content).unwrap();
+        let (is_content, out, err) = outcome(import(&program, "Never", &file, more));
+        assert!(
+            !is_content && out.is_empty() && err.contains(expected) && err.lines().count() == 1,
+            "{name}: {out}{err}"
+        );
+        assert!(program.get("/admin/databases?name=Never").starts_with("HTTP/1.1 404"), "{name}");
+    };
+    check("empty.csv", b"", &[], "empty.csv has no documents; nothing was changed");
+    check("empty.jsonl", b"\n \n", &[], "empty.jsonl has no documents; nothing was changed");
+    check("empty.json", b" [ ]\n", &[], "empty.json has no documents");
+    check("names.csv", b"a,b\n", &[], "names.csv has no documents");
+    check("twice.csv", b"a,b,a\n1,2,3\n", &[], "two columns have the name 'a'");
+    let id = ["--id-field", "emial"];
+    check("id.csv", b"email;name\nx;y\n", &id, "there is no column 'emial' for the id; did you mean 'email'?");
+    check("short.jsonl", b"{}\n", &["--after-line", "7"], "short.jsonl has no documents after line 7");
+    let half = [0xff, 0xfe, 0x41];
+    check("half.csv", &half, &[], "is not UTF-16");
+}
+
+#[test]
+fn the_server_is_found_without_a_scheme_and_another_scheme_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = Program::in_memory();
+    let file = folder.path().join("x.jsonl");
+    std::fs::write(&file, "{}\n{}\noops\n").unwrap();
+    let at = |url: &str| outcome(rookery(&["import", "--url", url, "-d", "Shop", text(&file)]));
+    let (is_content, out, err) = at(program.url.strip_prefix("http://").unwrap());
+    assert!(!is_content && out.starts_with("2 documents from "), "{out}{err}");
+    assert!(err.contains("line 3: ") && err.ends_with("1 line was skipped\n"), "{err}");
+    for (url, expected) in [
+        ("https://127.0.0.1:1", "only http:// is supported"),
+        ("http://127.0.0.1:1/x", "is not the address of a server"),
+        ("8080", "is not the address of a server"),
+    ] {
+        let (is_content, _, err) = at(url);
+        assert!(!is_content && err.contains(expected), "{url}: {err}");
+    }
+}
+
+#[test]
+fn an_interrupted_import_tells_what_is_stored_and_resumes() {
+    let program = Program::in_memory();
+    let start = |more: &[&str]| {
+        let mut command = rookery(&["import", "--url", &program.url, "-d", "Shop", "--id-prefix", "n/", "-"]);
+        command.args(more).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let lines: String = (0..1000).map(|number| format!("{{\"Text\":\"{number:0200}\"}}\n")).collect();
+    let mut child = start(&[]);
+    let mut input = child.stdin.take().unwrap();
+    // More than pipe and buffer take: once it is written the program reads, so it listens for the signal.
+    for _ in 0..5 {
+        input.write_all(lines.as_bytes()).unwrap();
+    }
+    let process = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    // It looks for the signal before each line.
+    while input.write_all(lines.as_bytes()).is_ok() {}
+    let output = child.wait_with_output().unwrap();
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(130), "{out}{err}");
+    let stored: u64 = out.split(' ').next().unwrap().parse().unwrap();
+    assert!(stored >= 1000 && out.contains(" documents from - are in 'Shop'"), "{out}");
+    let expected = format!(
+        "interrupted after line {stored}. Run the same command with --after-line {stored} to resume. \
+         A second run from the beginning stores {stored} documents twice: the server makes their ids.\n"
+    );
+    assert_eq!(err, expected);
+    assert!(program.get("/databases/Shop/stats").contains(&format!("\"CountOfDocuments\":{stored},")));
+
+    let mut child = start(&["--after-line", &stored.to_string()]);
+    let mut input = child.stdin.take().unwrap();
+    let more = "{\"Number\":7}\n".repeat(3);
+    input.write_all("{}\n".repeat(stored as usize).as_bytes()).unwrap();
+    input.write_all(more.as_bytes()).unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(program.get("/databases/Shop/stats").contains(&format!("\"CountOfDocuments\":{},", stored + 3)));
 }

@@ -1,7 +1,10 @@
 //! The program as others start it: flags, the line that says it is ready, the ways it stops, the tools.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
+mod compact;
 mod import;
+mod manual;
+mod remote;
 mod serve;
 mod stop;
 mod support;

@@ -104,6 +104,12 @@ fn what_is_wrong_is_said_and_nothing_is_started() {
     check(&both, "error: Limits.BlockingThreads = '0' (from the flag): expected a whole number from 1 to 1024");
     check(&["--ServerUrl=http://127.0.0.1:0/foo"], "expected scheme, host and port");
     check(&["--config-path", "/nonexistent.json"], "/nonexistent.json");
+    check(&["--DataDri=x"], "unknown flag --DataDri; did you mean --DataDir?");
+    // The cause is said once.
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let output = rookery(&["serve", "--url", "http://127.0.0.1:0", "--data"]).arg(file.path()).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(message.matches("Not a directory").count(), 1, "{message}");
 }
 
 /// tokio panics where the system has no thread for it, and did so with others waiting for ever.

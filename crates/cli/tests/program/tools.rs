@@ -119,6 +119,29 @@ fn inspect_makes_no_database() {
 }
 
 #[test]
+fn inspect_describes_headers_and_pages_in_words_and_names_the_right_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let mut program = Program::start(&["serve", "--url", "http://127.0.0.1:0", "--data", text(&data)]);
+    program.request("PUT", "/admin/databases?name=Shop", "{\"DatabaseName\":\"Shop\"}");
+    assert!(program.terminate().1);
+    let shop = data.join("databases").join("shop");
+    let (is_content, out, err) = outcome(rookery(&["inspect", text(&shop)]));
+    assert!(is_content && out.contains("format version 1, sequence ") && out.contains("closed cleanly"), "{out}{err}");
+    assert!(!out.contains(['{', '(']), "Rust's debug output: {out}");
+    let (is_content, out, err) = outcome(rookery(&["inspect", text(&shop), "--page", "3"]));
+    assert!(is_content && out.starts_with("page 3: ") && !out.contains("Some("), "{out}{err}");
+    for tool in ["inspect", "dump"] {
+        let (is_content, _, err) = outcome(rookery(&[tool, text(&data)]));
+        let expected = format!(
+            "is the data directory of a server; name the folder of one database below it, such as {}",
+            text(&shop)
+        );
+        assert!(!is_content && err.contains(&expected), "{tool}: {err}");
+    }
+}
+
+#[test]
 fn output_that_is_full_or_closed_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
