@@ -1,11 +1,12 @@
 //! Why a text is not RQL, and where.
 
+use super::hint;
 use crate::limits::{DEPTH_MAX, FOUND_CHARACTERS_MAX, FUNCTION_COUNT_MAX, QUERY_SIZE_MAX, TERM_COUNT_MAX};
 use std::borrow::Cow;
 
 /// A text was refused. Lines and columns count from 1, columns in characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{line}:{column} {reason}")]
+#[error("{line}:{column} {reason}{}", .hint.as_ref().map_or_else(String::new, |hint| format!(". {hint}")))]
 pub struct Error {
     /// What is wrong.
     pub reason: Reason,
@@ -15,6 +16,8 @@ pub struct Error {
     pub column: usize,
     /// Bytes before the place.
     pub offset: usize,
+    /// What was probably meant, or what to do, as a sentence without its full stop.
+    pub hint: Option<String>,
 }
 
 /// What is wrong with the text. The wording is RavenDB's wherever it has one for the case.
@@ -105,7 +108,20 @@ impl Error {
         let before = text.get(..offset).unwrap_or(text);
         let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
         let column = 1 + before.chars().rev().take_while(|c| *c != '\n').count();
-        Error { reason, line, column, offset }
+        Error { reason, line, column, offset, hint: None }
+    }
+
+    /// The same with what to do about it, at the place that this is about.
+    ///
+    /// * `text`: the text that was refused.
+    pub(super) fn explained(self, text: &str) -> Self {
+        match hint::hint(text, &self.reason, self.offset) {
+            None => self,
+            Some(found) => {
+                let offset = found.offset.unwrap_or(self.offset);
+                Error { hint: Some(found.text), ..Error::at(self.reason, text, offset) }
+            }
+        }
     }
 }
 

@@ -38,7 +38,7 @@ pub fn parse(text: &str) -> Result<Query<'_>, Error> {
     if text.len() > QUERY_SIZE_MAX {
         return Err(Error::at(Reason::TooLong, text, 0));
     }
-    Cursor::new(text).query()
+    Cursor::new(text).query().map_err(|error| error.explained(text))
 }
 
 impl<'q> Cursor<'q> {
