@@ -16,6 +16,7 @@ use database::script;
 use query::definition::DefinitionError;
 use query::execute::ScriptFailure;
 
+use crate::cause::Cause;
 use crate::reply::{self, Reply};
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -357,6 +358,7 @@ impl Error {
                 }
             }
         });
+        reply.extensions_mut().insert(Cause::of_error(self));
         if shape.status == StatusCode::SERVICE_UNAVAILABLE {
             reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
@@ -384,6 +386,8 @@ impl Error {
         let mut text = format!("{exception}: {message}");
         if let Some(feature) = self.missing_feature() {
             text.push_str(&format!("\n{} See {}.", feature.sentence(), feature.link()));
+        } else if matches!(self, Error::NotSupported { .. }) {
+            text.push_str("\nSee docs/missing-features.md.");
         }
         let mut source = std::error::Error::source(self);
         while let Some(cause) = source {
