@@ -21,7 +21,6 @@ use storage::limits::UNCOUNTED_SIZE;
 
 use crate::access;
 use crate::body::{IncomingBody, RequestBody, drain};
-use crate::cause::Cause;
 use crate::compression;
 use crate::connection::{Admitted, Begun};
 use crate::database_opening;
@@ -268,7 +267,7 @@ fn log_failure(method: &Method, uri: &Uri, client: SocketAddr, error: &Error, du
             %method,
             url = url_of(uri),
             status = error.status().as_u16(),
-            cause = Cause::of_error(error).name(),
+            cause = error.cause().name(),
             reason = error.text(),
             %client,
             duration_ms = milliseconds(duration),

@@ -1,7 +1,8 @@
 //! The recent slow requests: those whose answer began later than `Limits.SlowRequestInMs` after their head had come.
 //!
-//! The log has them as warnings, up to [`SLOW_REQUESTS_LOGGED_MAX`] in a minute. Only they take a lock. As many as [`SLOW_REQUESTS_KEPT_MAX`] are kept, in memory, with texts cut at
-//! [`SLOW_TEXT_SIZE_MAX`]. What is in a query stands in them, but not its parameters.
+//! The log has them as warnings, up to [`SLOW_REQUESTS_LOGGED_MAX`] in a minute. Only they take a lock. As many as
+//! [`SLOW_REQUESTS_KEPT_MAX`] are kept, in memory, with texts cut at [`SLOW_TEXT_SIZE_MAX`]. They have the text of a query, but not its
+//! parameters.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,6 +1,5 @@
 //! Why a text is not RQL, and where.
 
-use super::hint;
 use crate::limits::{DEPTH_MAX, FOUND_CHARACTERS_MAX, FUNCTION_COUNT_MAX, QUERY_SIZE_MAX, TERM_COUNT_MAX};
 use std::borrow::Cow;
 
@@ -109,19 +108,6 @@ impl Error {
         let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
         let column = 1 + before.chars().rev().take_while(|c| *c != '\n').count();
         Error { reason, line, column, offset, hint: None }
-    }
-
-    /// The same with what to do about it, at the place that this is about.
-    ///
-    /// * `text`: the text that was refused.
-    pub(super) fn explained(self, text: &str) -> Self {
-        match hint::hint(text, &self.reason, self.offset) {
-            None => self,
-            Some(found) => {
-                let offset = found.offset.unwrap_or(self.offset);
-                Error { hint: Some(found.text), ..Error::at(self.reason, text, offset) }
-            }
-        }
     }
 }
 

@@ -3,15 +3,15 @@
 //! The parser says what it expected, in RavenDB's words, and where. This looks at the text again, only when there is an error: a
 //! misspelt clause is taken for an alias first (`from Orders wher Status = 1`), so that the parser stumbles behind it.
 
-use super::error::{ActualToken, Reason};
+use super::error::{ActualToken, Error, Reason};
 use super::lexer::{Lexer, Sign, Token};
 use super::nearest::nearest;
 
 /// A sentence, and the place that it is about if that is not the one of the error.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Hint {
-    pub(super) text: String,
-    pub(super) offset: Option<usize>,
+struct Hint {
+    text: String,
+    offset: Option<usize>,
 }
 
 impl Hint {
@@ -60,8 +60,21 @@ const OPERATORS: [(&str, &str); 10] = [
     ("exists", "it is a function: `exists(Name)`"),
 ];
 
+/// An error with what to do about it, at the place that this is about.
+///
+/// * `text`: the text that was refused.
+pub(super) fn explained(error: Error, text: &str) -> Error {
+    match hint(text, &error.reason, error.offset) {
+        None => error,
+        Some(found) => {
+            let offset = found.offset.unwrap_or(error.offset);
+            Error { hint: Some(found.text), ..Error::at(error.reason, text, offset) }
+        }
+    }
+}
+
 /// A hint for an error at byte `offset` of `text`.
-pub(super) fn hint(text: &str, reason: &Reason, offset: usize) -> Option<Hint> {
+fn hint(text: &str, reason: &Reason, offset: usize) -> Option<Hint> {
     match reason {
         Reason::Unexpected { expected, found: ActualToken::Text(_) } => match &**expected {
             "Expected FROM clause" => of_begin(text, offset),

@@ -262,3 +262,14 @@ fn what_a_client_does_wrong_is_no_fault_of_the_server() {
     assert_eq!((count("4xx", "request"), count("5xx", "request")), (wrong + 5.0, unsupported + 2.0));
     assert_eq!((count("4xx", "server"), count("5xx", "server"), server_errors()), (0.0, 0.0, 0));
 }
+
+#[test]
+fn series_of_databases_are_bounded_and_the_rest_is_counted() {
+    let wire = Wire::start();
+    for number in 0..258 {
+        wire.create(&format!("db{number:03}"));
+    }
+    let scrape = Scrape::of(&wire);
+    assert_eq!((scrape.get("rookery_databases"), scrape.get("rookery_metrics_databases_omitted")), (258.0, 2.0));
+    assert!(scrape.has(r#"{database="db255","#) && !scrape.has(r#"{database="db256","#));
+}

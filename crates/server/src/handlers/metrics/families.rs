@@ -3,6 +3,9 @@
 use super::facts::{IndexFacts, OpenFacts};
 use crate::exposition::{Family, counter, gauge, histogram};
 
+/// The value of a family, from what it is about.
+pub(super) type Value<T> = fn(&T) -> u64;
+
 pub(super) const BUILD_INFO: Family = gauge(
     "rookery_build_info",
     "1, with the version, the commit it was built from, and the version of RavenDB's protocol.",
@@ -65,7 +68,7 @@ pub(super) const DATABASE_STATE: Family =
     gauge("rookery_database_state", "1 for the present state: open, closed (idle), disabled or failed.");
 
 /// Of each open database.
-pub(super) const OF_DATABASES: [(Family, fn(&OpenFacts) -> u64); 12] = [
+pub(super) const OF_DATABASES: [(Family, Value<OpenFacts>); 12] = [
     (gauge("rookery_database_documents", "Documents."), |open| open.documents),
     (
         gauge("rookery_database_tombstones", "Tombstones of deleted documents that indexes still have to read."),
@@ -117,7 +120,7 @@ pub(super) const INDEX_STATE: Family =
     gauge("rookery_index_state", "1 for the present state: normal, paused, disabled or error (it stopped).");
 
 /// Of each index of an open database.
-pub(super) const OF_INDEXES: [(Family, fn(&IndexFacts) -> u64); 7] = [
+pub(super) const OF_INDEXES: [(Family, Value<IndexFacts>); 7] = [
     (gauge("rookery_index_entries", "Entries."), |index| index.entries),
     (
         gauge(
